@@ -1,0 +1,281 @@
+/**
+ * The types that the page and the worker share. Imports nothing.
+ */
+
+/** Backends in the order in which they are tried by default. */
+export const BACKENDS = ['webgpu', 'webgl', 'wasm'] as const;
+export type BackendName = (typeof BACKENDS)[number];
+
+export const ENGINES = ['onnx'] as const;
+export type EngineName = (typeof ENGINES)[number];
+
+/** An engine on a backend, e.g. `onnx/webgpu`. */
+export type CandidateName = `${EngineName}/${BackendName}`;
+
+/** The stages of a handler, in the order in which they run. */
+export const STAGES = ['initialize', 'preprocess', 'inference', 'postprocess'] as const;
+export type Stage = (typeof STAGES)[number];
+
+// ── Tensors ────────────────────────────────────────────────────────────────────────────────────
+
+/** How each dtype is stored. The names are ONNX Runtime's; float16 is its 16 bits. */
+export interface TensorDataMap {
+  float32: Float32Array;
+  float64: Float64Array;
+  float16: Uint16Array;
+  int8: Int8Array;
+  uint8: Uint8Array;
+  int16: Int16Array;
+  uint16: Uint16Array;
+  int32: Int32Array;
+  uint32: Uint32Array;
+  int64: BigInt64Array;
+  uint64: BigUint64Array;
+  /** One byte an element, 0 or 1. */
+  bool: Uint8Array;
+  string: readonly string[];
+}
+export type DType = keyof TensorDataMap;
+
+/** Plain data: `data.length` is the product of `dims`, row-major. */
+export interface Tensor<D extends DType = DType> {
+  readonly dtype: D;
+  readonly dims: readonly number[];
+  readonly data: TensorDataMap[D];
+}
+
+/** Tensors by name: what a model is fed and what it answers. */
+export type Tensors = Readonly<Record<string, Tensor>>;
+
+/** A model's input or output as it declares itself; a dynamic dimension is its symbol, or null when it has none. */
+export interface TensorInfo {
+  readonly name: string;
+  readonly dtype: DType;
+  readonly dims: readonly (number | string | null)[];
+}
+
+/** One loaded model on one engine and backend. Its owner disposes of it. */
+export interface Session extends AsyncDisposable {
+  readonly inputs: readonly TensorInfo[];
+  readonly outputs: readonly TensorInfo[];
+  /**
+   * Runs the model once. Concurrent calls wait for one another.
+   * @throws `invalid-input` if a feed is missing, unknown, or of the wrong dtype or dims; `device-lost`, `out-of-memory`.
+   */
+  run(feeds: Tensors): Promise<Tensors>;
+}
+
+// ── Images ─────────────────────────────────────────────────────────────────────────────────────
+
+/** A rectangle in pixels; the origin is the top left corner. */
+export interface Rect {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** How the bytes of a pixel follow one another; X is a byte to ignore. */
+export type PixelFormat = 'RGB' | 'BGR' | 'RGBX' | 'BGRX' | 'L';
+
+/** 8-bit interleaved pixels, top row first. Opaque: transparency has been composited already. */
+export interface Pixels {
+  readonly format: PixelFormat;
+  readonly width: number;
+  readonly height: number;
+  /** Bytes from one row to the next. */
+  readonly stride: number;
+  readonly data: Uint8Array | Uint8ClampedArray;
+}
+
+/** An image whose pixels are read on demand, upright, and only where they are needed. */
+export interface DecodedImage {
+  /** Upright width and height, in pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** The pixels of `rect`, or all of them. The buffer is valid until the next `read` or `close`. */
+  read(rect?: Rect): Pixels | Promise<Pixels>;
+  close(): void;
+}
+
+/** How images are turned into pixels. */
+export interface DecodeOptions {
+  /** Turns photos upright by their EXIF tag. @default true */
+  readonly exifOrientation?: boolean;
+  /** The colour, RGB in 0..255, that shows through transparent pixels. @default [255, 255, 255] */
+  readonly background?: readonly [number, number, number];
+  /** An image of more pixels than this is refused with `image-too-large`. @default 178956970, Pillow's */
+  readonly maxPixels?: number;
+}
+
+/** A typed array with its dims; dtype is derived from the array where it is not given. */
+export interface TypedArrayInput {
+  readonly data: Exclude<TensorDataMap[DType], readonly string[]> | Uint8ClampedArray;
+  readonly dims: readonly number[];
+  readonly dtype?: DType;
+}
+
+/**
+ * What a vision handler takes: an encoded image, something drawn, 8-bit pixels `[height, width, 1 | 3 | 4]` (RGB or RGBA),
+ * or a float tensor that is ready for the model and passes untransformed.
+ */
+export type ImageInput = Blob | ImageBitmap | ImageData | VideoFrame | OffscreenCanvas | TypedArrayInput;
+
+/** What a page may hand over as well: it is turned into something that can cross to the worker. */
+export type ElementInput = HTMLImageElement | HTMLVideoElement | HTMLCanvasElement;
+
+// ── Archives ───────────────────────────────────────────────────────────────────────────────────
+
+/** `MAR-INF/MANIFEST.json`, as TorchServe writes it. */
+export interface Manifest {
+  readonly createdOn?: string;
+  readonly runtime?: string;
+  readonly archiverVersion?: string;
+  readonly model: {
+    readonly modelName: string;
+    readonly modelVersion?: string;
+    readonly serializedFile?: string;
+    readonly handler?: string;
+    readonly modelFile?: string;
+    readonly requirementsFile?: string;
+    readonly configFile?: string;
+    readonly extensions?: string;
+  };
+}
+
+/** `model-config.yaml`. Keys are TorchServe's; `handler` belongs to the handler class, `engine` to the engine. */
+export interface ModelConfig {
+  readonly handler?: Readonly<Record<string, unknown>>;
+  readonly engine?: EngineOptions;
+  readonly [key: string]: unknown;
+}
+
+/** Options of the engine, for every backend alike. */
+export interface EngineOptions {
+  /** @default 'all' */
+  readonly graphOptimizationLevel?: 'disabled' | 'basic' | 'extended' | 'all';
+  /** Fixes symbolic dimensions: name → size. */
+  readonly freeDimensions?: Readonly<Record<string, number>>;
+  /** Threads on WASM. More than one needs cross-origin isolation. @default min(4, ⌈cores / 2⌉) */
+  readonly threads?: number;
+}
+
+/** A model archive as downloaded: the page keeps it, workers get it. */
+export interface Archive {
+  /** The URL that it came from. */
+  readonly url: string;
+  readonly manifest: Manifest;
+  readonly config: ModelConfig;
+  readonly files: Readonly<Record<string, Blob>>;
+}
+
+/** Read access to an archive's files, by their path in it. */
+export interface Files {
+  has(path: string): boolean;
+  /** @throws `model-not-found` if the archive has no such file; so do `text` and `json`. */
+  bytes(path: string): Promise<Uint8Array>;
+  text(path: string): Promise<string>;
+  /** @throws `model-format` if the file is not JSON. */
+  json(path: string): Promise<unknown>;
+}
+
+/** Bytes of one file, and of all that are known so far. `total` is undefined while a size is unknown. */
+export interface Progress {
+  readonly file: string;
+  readonly loaded: number;
+  readonly total: number | undefined;
+}
+
+// ── Handlers ───────────────────────────────────────────────────────────────────────────────────
+
+/** Knobs of one request, e.g. `{ topK: 3 }`. */
+export type Params = Readonly<Record<string, unknown>>;
+
+/** Names and numbers that a handler records; see `metrics/`. */
+export interface Metrics {
+  /** Adds to a counter. */
+  addCounter(name: string, value: number): void;
+  /** Records a duration in milliseconds. */
+  addTime(name: string, milliseconds: number): void;
+}
+
+/**
+ * The world outside a handler. A handler gets one in `initialize`, and a fresh one with every batch.
+ */
+export interface Context {
+  readonly modelName: string;
+  readonly manifest: Manifest;
+  /** The archive's `model-config.yaml` under the options of `load` or `connect`. */
+  readonly modelYamlConfig: ModelConfig;
+  readonly systemProperties: {
+    /** The archive's URL. */
+    readonly modelDir: string;
+    /** Rows in this batch. */
+    readonly batchSize: number;
+    readonly serverName: string;
+    readonly serverVersion: string;
+    readonly limitMaxImagePixels: number;
+  };
+  /** What is asked for. */
+  readonly request: 'predict' | 'explain' | 'describe';
+  /** One id a row. */
+  readonly requestIds: readonly string[];
+  /** One record a row. */
+  readonly params: readonly Params[];
+  /** Aborts when nobody waits for this batch any more. */
+  readonly signal: AbortSignal;
+  readonly files: Files;
+  readonly metrics: Metrics;
+  /** Milliseconds of a monotonic clock. */
+  now(): number;
+  /** Opens the model, or another one of the archive by its path; it is opened once and owned by the runtime. */
+  open(path?: string): Promise<Session>;
+  /** @throws `image-decode`, `image-too-large`, `invalid-input` */
+  decodeImage(source: ImageInput, options?: DecodeOptions): Promise<DecodedImage>;
+  /** Fails row `index` of this batch; its place in the results holds the error, whatever the stages return there. */
+  fail(index: number, error: unknown): void;
+  /** The rows that failed so far. */
+  readonly failures: ReadonlyMap<number, Error>;
+  /** Tells the developer, once for each message. */
+  warn(message: string): void;
+}
+
+/** The contract: list in, list of the same length out. */
+export interface Handler<Input = never, Result = unknown> {
+  initialize(context: Context): Promise<void>;
+  preprocess(data: readonly Input[], context: Context): unknown;
+  inference(inputs: never, context: Context): unknown;
+  postprocess(outputs: never, context: Context): readonly Result[] | Promise<readonly Result[]>;
+  handle(data: readonly Input[], context: Context): Promise<readonly unknown[]>;
+  explainHandle(data: readonly Input[], context: Context): Promise<readonly unknown[]>;
+  describeHandle(context: Context): Promise<unknown>;
+}
+
+// ── Backends ───────────────────────────────────────────────────────────────────────────────────
+
+/** What this browser has, as seen inside a worker. */
+export interface Probe {
+  readonly webgpu:
+    | { readonly available: true; readonly vendor: string; readonly architecture: string; readonly description: string; readonly software: boolean; readonly fp16: boolean }
+    | { readonly available: false; readonly reason: string };
+  readonly webgl: { readonly available: true; readonly renderer: string; readonly software: boolean } | { readonly available: false; readonly reason: string };
+  readonly wasm: { readonly available: true; readonly simd: boolean; readonly jspi: boolean } | { readonly available: false; readonly reason: string };
+  readonly crossOriginIsolated: boolean;
+  readonly cores: number;
+}
+
+/** A candidate that does not run, and why. */
+export interface Skipped {
+  readonly engine: EngineName;
+  readonly name: BackendName;
+  readonly reason: string;
+}
+
+/** What runs, and why everything before it does not. */
+export interface Backend {
+  readonly engine: EngineName;
+  readonly name: BackendName;
+  /** Threads that the engine computes with (WASM). */
+  readonly threads: number;
+  readonly skipped: readonly Skipped[];
+}
