@@ -240,16 +240,22 @@ export interface Context {
   warn(message: string): void;
 }
 
-/** The contract: list in, list of the same length out. */
-export interface Handler<Input = never, Result = unknown> {
+/** The contract: list in, list of the same length out. Every handler class satisfies it; see `handlers/base-handler.ts`. */
+export interface Handler {
   initialize(context: Context): Promise<void>;
-  preprocess(data: readonly Input[], context: Context): unknown;
+  preprocess(data: readonly never[], context: Context): unknown;
   inference(inputs: never, context: Context): unknown;
-  postprocess(outputs: never, context: Context): readonly Result[] | Promise<readonly Result[]>;
-  handle(data: readonly Input[], context: Context): Promise<readonly unknown[]>;
-  explainHandle(data: readonly Input[], context: Context): Promise<readonly unknown[]>;
-  describeHandle(context: Context): Promise<unknown>;
+  postprocess(outputs: never, context: Context): unknown;
+  handle(data: readonly never[], context: Context): Promise<readonly unknown[]>;
+  /** Runs the model once on made-up input, so that the first request does not pay for what a backend does at first. */
+  warmUp?(context: Context): Promise<void>;
 }
+
+/** What a handler takes: the element of what its `preprocess` takes. */
+export type InputOf<H extends Handler> = H['preprocess'] extends (data: readonly (infer Input)[], ...rest: never[]) => unknown ? Input : never;
+
+/** What a handler answers a row with: the element of what its `postprocess` returns. */
+export type ResultOf<H extends Handler> = H['postprocess'] extends (...args: never[]) => infer Results ? (Awaited<Results> extends readonly (infer Result)[] ? Result : never) : never;
 
 // ── Backends ───────────────────────────────────────────────────────────────────────────────────
 
@@ -279,3 +285,73 @@ export interface Backend {
   readonly threads: number;
   readonly skipped: readonly Skipped[];
 }
+
+// ── The wire ───────────────────────────────────────────────────────────────────────────────────
+
+/** A page and a worker of different protocols refuse each other. */
+export const PROTOCOL = 1;
+
+/** The worker's first message, sent when it can listen. */
+export interface ReadyMessage {
+  readonly tabserve: 'ready';
+  readonly protocol: number;
+}
+
+/** The page's only message to the worker itself; all else goes through the ports. */
+export interface ConnectMessage {
+  readonly tabserve: 'connect';
+  /** For calls to the `WorkerApi`, through comlink. */
+  readonly calls: MessagePort;
+  /** For `WorkerEvent`s. */
+  readonly events: MessagePort;
+  /** A Web Lock that the worker holds as long as it lives. */
+  readonly life: string;
+}
+
+/** What the worker tells unasked; `held`: it holds its lock. */
+export type WorkerEvent = { readonly type: 'held' } | { readonly type: 'progress'; readonly progress: Progress };
+
+/** How an answer crosses: errors are data, because the handlers with which comlink carries errors belong to the app. */
+export type Envelope<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
+
+/** What the worker offers to the page. */
+export interface WorkerApi {
+  probe(): Promise<Envelope<{ readonly probe: Probe; readonly backends: readonly BackendName[] }>>;
+  load(request: LoadRequest): Promise<Envelope<Archive>>;
+  open(request: OpenRequest): Promise<Envelope<Opened>>;
+  handle(request: HandleRequest): Promise<Envelope<HandleAnswer>>;
+  cancel(id: string): void;
+}
+
+export interface LoadRequest {
+  readonly url: string;
+  readonly config: ModelConfig | undefined;
+}
+
+export interface OpenRequest {
+  readonly backend: BackendName;
+  readonly archive: Archive;
+  /** A built-in handler's name; undefined for the manifest's, or where the worker exposes a class of its own. */
+  readonly handler: string | undefined;
+  readonly assets: string | undefined;
+}
+
+export interface Opened {
+  readonly engine: EngineName;
+  readonly threads: number;
+}
+
+export interface HandleRequest {
+  readonly id: string;
+  readonly request: Context['request'];
+  readonly rows: readonly unknown[];
+  readonly params: Params;
+}
+
+export interface HandleAnswer {
+  readonly rows: readonly Envelope<unknown>[];
+  readonly timings: Timings;
+}
+
+/** Milliseconds that a batch spent in each stage; a stage that did not run is missing. */
+export type Timings = Readonly<Partial<Record<Stage, number>>>;

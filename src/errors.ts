@@ -23,6 +23,8 @@ export type ErrorCode =
   | 'image-decode'
   /** The image has more pixels than allowed. */
   | 'image-too-large'
+  /** The engine could not run the model on this input. */
+  | 'inference-failed'
   /** A stage of a handler threw. */
   | 'handler-failed'
   /** A stage returned another number of results than it got rows. */

@@ -1,0 +1,58 @@
+import type { Probe } from '../contract.js';
+
+/** Renderers that are a CPU in disguise. */
+const SOFTWARE = /swiftshader|llvmpipe|softpipe|basic render|software|lavapipe/i;
+
+/** What this browser has. To be called in the worker that will use it: a page may have more than its workers. */
+export async function probeBackends(): Promise<Probe> {
+  return {
+    webgpu: await probeWebgpu(),
+    webgl: probeWebgl(),
+    wasm: probeWasm(),
+    crossOriginIsolated: globalThis.crossOriginIsolated === true,
+    cores: globalThis.navigator?.hardwareConcurrency ?? 1,
+  };
+}
+
+async function probeWebgpu(): Promise<Probe['webgpu']> {
+  const gpu = globalThis.navigator?.gpu as GPU | undefined;
+  if (!gpu) return { available: false, reason: globalThis.isSecureContext === false ? 'WebGPU needs a secure context (https).' : 'This browser has no WebGPU.' };
+  try {
+    const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+    if (!adapter) return { available: false, reason: 'WebGPU has no adapter here.' };
+    const { vendor, architecture, description, isFallbackAdapter } = adapter.info;
+    const name = [vendor, architecture, description].filter(Boolean).join(' ') || 'unknown adapter';
+    return { available: true, vendor, architecture, description: name, software: isFallbackAdapter === true || SOFTWARE.test(name), fp16: adapter.features.has('shader-f16') };
+  } catch (error) {
+    return { available: false, reason: `WebGPU failed: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+function probeWebgl(): Probe['webgl'] {
+  try {
+    const gl = typeof OffscreenCanvas === 'undefined' ? null : new OffscreenCanvas(1, 1).getContext('webgl2');
+    if (!gl) return { available: false, reason: 'This browser has no WebGL 2 in workers.' };
+    const info = gl.getExtension('WEBGL_debug_renderer_info');
+    const renderer = String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+    gl.getExtension('WEBGL_lose_context')?.loseContext();
+    return { available: true, renderer, software: SOFTWARE.test(renderer) };
+  } catch (error) {
+    return { available: false, reason: `WebGL failed: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+/** `(module (func (result v128) i32.const 0 i8x16.splat))`: valid where there is SIMD. */
+const SIMD_MODULE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11]);
+
+function probeWasm(): Probe['wasm'] {
+  if (typeof WebAssembly === 'undefined') return { available: false, reason: 'This browser has no WebAssembly.' };
+  try {
+    new WebAssembly.Module(SIMD_MODULE);
+    return { available: true, simd: true, jspi: 'Suspending' in WebAssembly };
+  } catch (error) {
+    const reason = WebAssembly.validate(SIMD_MODULE)
+      ? `WebAssembly is forbidden here; does the Content-Security-Policy lack 'wasm-unsafe-eval'? (${error instanceof Error ? error.message : String(error)})`
+      : 'This browser has no WebAssembly SIMD, which ONNX Runtime needs.';
+    return { available: false, reason };
+  }
+}

@@ -1,0 +1,195 @@
+import { transfer as comlinkTransfer } from 'comlink';
+import type {
+  Archive, Backend, BackendName, ElementInput, HandleAnswer, HandleRequest, Handler, ImageInput, InputOf, ModelConfig, Params, Progress, ResultOf, Timings,
+} from '../contract.js'; // prettier-ignore
+import { errorFromData, PredictionError, TabServeError, type ErrorData } from '../errors.js';
+import { abortion, unlessAborted } from './abort.js';
+import { Connection, type WorkerFactory } from './connection.js';
+import { Emitter } from './events.js';
+import { prepare } from './inputs.js';
+import { openModel } from './open.js';
+
+export interface ClientOptions {
+  /** URL of a model archive (a folder) or of bare weights (`.onnx`), relative to the page. */
+  readonly model: string | URL;
+  /** Backends to try, in this order. @default WebGPU on real hardware, then WASM, then WebGPU in software */
+  readonly backends?: readonly BackendName[];
+  /** Taken over the archive's `model-config.yaml`, e.g. `{ handler: { topK: 3 } }`. */
+  readonly config?: ModelConfig;
+  /** URL of a folder with onnxruntime-web's `.wasm` and `.mjs` files, where the app serves them itself. */
+  readonly assets?: string | URL;
+  /** Seconds until a worker must have started. @default 120, as TorchServe's */
+  readonly startupTimeout?: number;
+}
+
+export interface InitializeOptions {
+  /** Aborts downloading and opening; nothing is left running. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+export interface RequestOptions {
+  /** Rejects the request at once; what runs already is discarded. */
+  readonly signal?: AbortSignal;
+  /** Knobs of the handler for this request, e.g. `{ topK: 3 }`. */
+  readonly params?: Params;
+  /** Moves bitmaps, frames and buffers to the worker instead of copying them: they are gone here. @default false */
+  readonly transfer?: boolean;
+}
+
+/** What happens in a client. */
+export interface ClientEvents {
+  /** Another backend runs now. */
+  backendchange: Backend;
+  /** A batch was answered. */
+  response: { readonly rows: number; readonly timings: Timings };
+}
+
+/** What a page may pass for a handler's input: images in the page's own forms too. */
+export type ClientInput<H extends Handler> = InputOf<H> | (ImageInput extends InputOf<H> ? ElementInput | { readonly data: ElementInput } | { readonly body: ElementInput } : never);
+
+/** The page's side of a handler. */
+export class Client<H extends Handler = Handler> implements AsyncDisposable {
+  readonly #factory: WorkerFactory;
+  readonly #options: ClientOptions & { readonly handler?: string | undefined };
+  readonly #events = new Emitter<ClientEvents>();
+  #opening: Promise<void> | undefined;
+  #connection: Connection | undefined;
+  #archive: Archive | undefined;
+  #backend: Backend | undefined;
+  readonly #disposed = new AbortController();
+
+  constructor(factory: WorkerFactory, options: ClientOptions & { readonly handler?: string | undefined }) {
+    this.#factory = factory;
+    this.#options = options;
+  }
+
+  /** What runs, and why everything before it does not; undefined before `initialize`. */
+  get backend(): Backend | undefined {
+    return this.#backend;
+  }
+
+  /** Listens; calling the answer stops it. */
+  on<E extends keyof ClientEvents>(event: E, listener: (event: ClientEvents[E]) => void): () => void {
+    return this.#events.on(event, listener);
+  }
+
+  /**
+   * Downloads the model and opens it on the first backend that can run it. Once is enough: later calls wait for the first one.
+   * After a failure, or when the worker was lost, it tries anew, with what has been downloaded.
+   * @throws `model-not-found`, `model-format`, `model-config`, `network`, `unknown-handler`, `handler-failed`, `no-backend`, `worker-failed`, `aborted`, `disposed`
+   */
+  initialize(options: InitializeOptions = {}): Promise<void> {
+    if (this.#disposed.signal.aborted) return Promise.reject(disposed());
+    if (this.#connection?.error) this.#opening = undefined;
+    this.#opening ??= this.#open(options).catch((error: unknown) => {
+      this.#opening = undefined;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #open({ signal, onProgress }: InitializeOptions): Promise<void> {
+    const { model, handler, backends, config, assets, startupTimeout = 120 } = this.#options;
+    const signals = [this.#disposed.signal, ...(signal ? [signal] : [])];
+    const opened = await openModel({
+      factory: this.#factory,
+      url: absolute(model).href,
+      handler,
+      backends,
+      config,
+      assets: assets === undefined ? undefined : folder(absolute(assets)),
+      startupTimeout,
+      signal: AbortSignal.any(signals),
+      onProgress,
+      archive: this.#archive,
+    });
+    this.#connection = opened.connection;
+    this.#archive = opened.archive;
+    this.#backend = opened.backend;
+    this.#events.emit('backendchange', opened.backend);
+  }
+
+  /**
+   * One input, one answer.
+   * @throws `PredictionError`, `not-initialized`, `disposed`, `aborted`, `worker-lost`, `invalid-input`
+   */
+  async predict(input: ClientInput<H>, options: RequestOptions = {}): Promise<ResultOf<H>> {
+    const [result] = await this.#request('predict', [input], options);
+    if (result instanceof PredictionError) throw result;
+    return result as ResultOf<H>;
+  }
+
+  /**
+   * TorchServe's contract: one batch as given, list in, list of the same length out. A row that fails is a `PredictionError` in its place.
+   * @throws `not-initialized`, `disposed`, `aborted`, `worker-lost`, `batch-contract`; `invalid-input` for an empty batch
+   */
+  async handle(inputs: readonly ClientInput<H>[], options: RequestOptions = {}): Promise<(ResultOf<H> | PredictionError)[]> {
+    if (!Array.isArray(inputs) || inputs.length === 0) throw new TabServeError('invalid-input', 'handle expects a list of at least one input.');
+    return (await this.#request('predict', inputs, options)) as (ResultOf<H> | PredictionError)[];
+  }
+
+  /** What about the input made the model answer as it does, in the handler's own form. @throws `unsupported` if the handler explains nothing */
+  async explain(input: ClientInput<H>, options: RequestOptions = {}): Promise<unknown> {
+    const [explanation] = await this.#request('explain', [input], options);
+    if (explanation instanceof PredictionError) throw explanation;
+    return explanation;
+  }
+
+  /** What the handler tells of the model: its name, version, inputs and outputs, and what a handler of your own adds. */
+  async describe(): Promise<unknown> {
+    const [description] = await this.#request('describe', [undefined], {});
+    return description;
+  }
+
+  async #request(request: HandleRequest['request'], inputs: readonly unknown[], { signal, params = {}, transfer = false }: RequestOptions): Promise<unknown[]> {
+    const connection = this.#check();
+    if (signal?.aborted) throw abortion(signal);
+    const prepared = await unlessAborted(Promise.allSettled(inputs.map((input) => prepare(input, { transfer }))), signal);
+    const good = prepared.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const answers = good.length === 0 ? [] : await this.#send(connection, { id: crypto.randomUUID(), request, rows: good.map(({ value }) => value), params }, good.flatMap((one) => one.transferables), signal);
+    // An input that the page itself could not prepare fails alone.
+    return prepared.map((one) => (one.status === 'rejected' ? PredictionError.from(one.reason) : answers.shift()));
+  }
+
+  async #send(connection: Connection, call: HandleRequest, transferables: readonly Transferable[], signal: AbortSignal | undefined): Promise<unknown[]> {
+    try {
+      const message = comlinkTransfer(call, [...new Set(transferables)]);
+      const { rows, timings }: HandleAnswer = await unlessAborted(connection.call((worker) => worker.handle(message)), signal);
+      this.#events.emit('response', { rows: rows.length, timings });
+      return rows.map((row) => (row.ok ? row.value : errorFromData(row.error as ErrorData)));
+    } catch (error) {
+      if (signal?.aborted) connection.tell((worker) => worker.cancel(call.id));
+      throw error;
+    }
+  }
+
+  #check(): Connection {
+    if (this.#disposed.signal.aborted) throw disposed();
+    if (!this.#connection) throw new TabServeError('not-initialized', 'Call initialize() first, and wait for it.');
+    return this.#connection;
+  }
+
+  /** Ends the worker. What is pending is rejected with `disposed`. */
+  dispose(): Promise<void> {
+    this.#disposed.abort(disposed());
+    this.#connection?.close(disposed());
+    return Promise.resolve();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+}
+
+function disposed(): TabServeError {
+  return new TabServeError('disposed', 'The client has been disposed of.');
+}
+
+function absolute(url: string | URL): URL {
+  return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href);
+}
+
+function folder({ href }: URL): string {
+  return href.endsWith('/') ? href : `${href}/`;
+}

@@ -1,0 +1,16 @@
+import type { Handler } from '../contract.js';
+import { Client, type ClientOptions } from './client.js';
+import type { WorkerFactory } from './connection.js';
+
+/**
+ * A client for a handler class of the app's own, which its worker module serves with `expose(MyHandler)`. Nothing is started yet.
+ *
+ * ```ts
+ * const birds = connect<BirdClassifier>(() => new Worker(new URL('./birds.worker.ts', import.meta.url), { type: 'module' }), { model: '/models/birds/' });
+ * await birds.initialize();
+ * ```
+ * @param factory makes a fresh worker at each call: each backend that is tried gets its own
+ */
+export function connect<H extends Handler>(factory: WorkerFactory, options: ClientOptions): Client<H> {
+  return new Client<H>(factory, options);
+}

@@ -1,0 +1,138 @@
+import { releaseProxy, wrap, type Remote } from 'comlink';
+import { PROTOCOL, type ConnectMessage, type Envelope, type ReadyMessage, type WorkerApi, type WorkerEvent } from '../contract.js';
+import { errorFromData, TabServeError, type ErrorData } from '../errors.js';
+import { abortion } from './abort.js';
+
+/** Makes a fresh worker. Called anew for each candidate and after each loss, so it must not return the same one twice. */
+export type WorkerFactory = () => Worker;
+
+export interface ConnectionOptions {
+  readonly onEvent: (event: WorkerEvent) => void;
+  readonly signal: AbortSignal | undefined;
+  /** Seconds until the worker must have said that it is there. */
+  readonly startupTimeout: number;
+}
+
+/**
+ * One worker, from its start to its end. Whatever ends it - a script that is missing or throws, a crash, `close()` from inside, `close` here -
+ * rejects every call that is pending, and every later one.
+ */
+export class Connection {
+  readonly #worker: Worker;
+  readonly #remote: Remote<WorkerApi>;
+  readonly #events: MessagePort;
+  readonly #ended: Promise<never>;
+  #reject!: (error: TabServeError) => void;
+  #error: TabServeError | undefined;
+
+  private constructor(worker: Worker, onEvent: ConnectionOptions['onEvent']) {
+    this.#worker = worker;
+    this.#ended = new Promise((_, reject) => (this.#reject = reject));
+    this.#ended.catch(() => {});
+    const calls = new MessageChannel();
+    const events = new MessageChannel();
+    this.#events = events.port1;
+    const life = `tabserve/${crypto.randomUUID()}`;
+    events.port1.onmessage = ({ data }: MessageEvent<WorkerEvent>) => (data.type === 'held' ? this.#watch(life) : onEvent(data));
+    this.#remote = wrap<WorkerApi>(calls.port1);
+    worker.addEventListener('error', (event) => this.#end('worker-lost', failureOf(event)));
+    worker.addEventListener('messageerror', () => this.#end('worker-lost', 'it sent a message that cannot be read'));
+    const message: ConnectMessage = { tabserve: 'connect', calls: calls.port2, events: events.port2, life };
+    worker.postMessage(message, [calls.port2, events.port2]);
+  }
+
+  /** @throws `worker-failed` if the worker does not start; `aborted` */
+  static async start(factory: WorkerFactory, { onEvent, signal, startupTimeout }: ConnectionOptions): Promise<Connection> {
+    if (signal?.aborted) throw abortion(signal);
+    let worker: Worker;
+    try {
+      worker = factory();
+    } catch (cause) {
+      throw new TabServeError('worker-failed', `The worker could not be made: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    }
+    try {
+      await ready(worker, startupTimeout, signal);
+      return new Connection(worker, onEvent);
+    } catch (error) {
+      worker.terminate();
+      throw error;
+    }
+  }
+
+  /** Why it ended; undefined while it lives. */
+  get error(): TabServeError | undefined {
+    return this.#error;
+  }
+
+  /**
+   * Calls the worker. Settles, whatever happens to it.
+   * @throws what the worker threw, whole; `worker-lost`; `not-cloneable` if the arguments cannot be sent
+   */
+  async call<T>(method: (worker: Remote<WorkerApi>) => Promise<Envelope<T>>): Promise<T> {
+    if (this.#error) throw this.#error;
+    const answer = await Promise.race([method(this.#remote).catch(refuse), this.#ended]);
+    if (answer.ok) return answer.value;
+    throw errorFromData(answer.error as ErrorData);
+  }
+
+  /** Tells the worker something, without an answer. */
+  tell(method: (worker: Remote<WorkerApi>) => Promise<void>): void {
+    if (!this.#error) void method(this.#remote).catch(() => {});
+  }
+
+  /** Ends the worker; what is pending is rejected with `error`. */
+  close(error: TabServeError): void {
+    if (this.#error) return;
+    this.#error = error;
+    this.#reject(error);
+    this.#worker.terminate();
+    this.#events.close();
+    this.#remote[releaseProxy]();
+  }
+
+  #end(code: 'worker-lost', why: string): void {
+    this.close(new TabServeError(code, `The worker ended: ${why}.`));
+  }
+
+  /** The worker holds a lock while it lives. Without Web Locks (an insecure context) only errors tell of its end. */
+  #watch(life: string): void {
+    void navigator.locks.request(life, () => this.#end('worker-lost', 'it closed itself, or the browser ended it'));
+  }
+}
+
+async function ready(worker: Worker, seconds: number, signal: AbortSignal | undefined): Promise<void> {
+  const listening = new AbortController();
+  const on = { signal: listening.signal };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const fail = (message: string, cause?: unknown): void => reject(new TabServeError('worker-failed', message, { cause }));
+      timer = setTimeout(() => fail(`The worker did not start within ${seconds} s. Does its module call expose()?`), seconds * 1000);
+      signal?.addEventListener('abort', () => reject(abortion(signal)), on);
+      worker.addEventListener('error', (event) => fail(`The worker could not start: ${failureOf(event)}.`, event.error), on);
+      worker.addEventListener(
+        'message',
+        ({ data }: MessageEvent<ReadyMessage | undefined>) => {
+          if (data?.tabserve !== 'ready') return;
+          if (data.protocol === PROTOCOL) resolve();
+          else fail(`The worker speaks protocol ${data.protocol}, the page ${PROTOCOL}: they come from different versions of tabserve.`);
+        },
+        on,
+      );
+    });
+  } finally {
+    clearTimeout(timer);
+    listening.abort();
+  }
+}
+
+/** A worker whose script cannot be loaded sends an `Event` without a message. */
+function failureOf(event: Event): string {
+  const { message, filename, lineno } = event as Partial<ErrorEvent>;
+  return message ? `${message}${filename ? ` (${filename}:${lineno})` : ''}` : 'its script could not be loaded';
+}
+
+/** comlink rejects when the arguments cannot be cloned. */
+function refuse(cause: unknown): never {
+  throw new TabServeError('not-cloneable', `This cannot be sent to the worker: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+}

@@ -1,0 +1,82 @@
+import { chooseCandidates } from '../backends/candidates.js';
+import type { Archive, Backend, BackendName, ModelConfig, Probe, Progress, Skipped } from '../contract.js';
+import { asTabServeError, TabServeError, type ErrorCode } from '../errors.js';
+import { abortion } from './abort.js';
+import { Connection, type WorkerFactory } from './connection.js';
+
+export interface OpenOptions {
+  readonly factory: WorkerFactory;
+  readonly url: string;
+  readonly handler: string | undefined;
+  readonly backends: readonly BackendName[] | undefined;
+  readonly config: ModelConfig | undefined;
+  readonly assets: string | undefined;
+  readonly startupTimeout: number;
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+  /** An archive that the page holds already. */
+  readonly archive: Archive | undefined;
+}
+
+export interface Open {
+  readonly connection: Connection;
+  readonly archive: Archive;
+  readonly backend: Backend;
+}
+
+/** What another backend cannot mend, because the model, its config or its handler is at fault. */
+const FATAL: readonly ErrorCode[] = [
+  'network', 'model-not-found', 'model-format', 'model-config', 'unknown-handler', 'handler-failed', 'invalid-input', 'batch-contract', 'unsupported', 'not-cloneable', 'aborted', 'worker-failed', 'disposed',
+]; // prettier-ignore
+
+/**
+ * Opens a model on the first backend that can run it. Each gets a worker of its own; the one that probes becomes the first one's.
+ * The archive is downloaded once, by the first worker, and handed to each.
+ * @throws `no-backend` with every reason; `aborted`; what is wrong with the model, its config or its handler
+ */
+export async function openModel(options: OpenOptions): Promise<Open> {
+  const { signal, onProgress, startupTimeout, factory } = options;
+  let connection: Connection | undefined;
+  const start = async (): Promise<Connection> => {
+    connection = await Connection.start(factory, { signal, startupTimeout, onEvent: (event) => event.type === 'progress' && onProgress?.(event.progress) });
+    return connection;
+  };
+  const abort = (): void => connection?.close(abortion(signal!));
+  signal?.addEventListener('abort', abort);
+  try {
+    const first = await start();
+    const [{ probe, backends }, archive] = await Promise.all([
+      first.call((worker) => worker.probe()),
+      options.archive ?? first.call((worker) => worker.load({ url: options.url, config: options.config })),
+    ]);
+    return await tryAll(first, archive, probe, backends, start, options);
+  } catch (error) {
+    connection?.close(asTabServeError(error));
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+async function tryAll(first: Connection, archive: Archive, probe: Probe, built: readonly BackendName[], start: () => Promise<Connection>, { backends, handler, assets }: OpenOptions): Promise<Open> {
+  const { candidates, skipped } = chooseCandidates(probe, built, backends);
+  const failed: Skipped[] = [];
+  let spare: Connection | undefined = first;
+  let cause: TabServeError | undefined;
+  for (const { engine, name } of candidates) {
+    const connection: Connection = spare ?? (await start());
+    spare = undefined;
+    try {
+      const { threads } = await connection.call((worker) => worker.open({ backend: name, archive, handler, assets }));
+      const others = [...skipped, ...failed].filter((one) => one.name !== name);
+      return { connection, archive, backend: { engine, name, threads, skipped: others } };
+    } catch (error) {
+      cause = asTabServeError(error);
+      if (FATAL.includes(cause.code)) throw cause;
+      failed.push({ engine, name, reason: cause.message });
+      connection.close(cause);
+    }
+  }
+  const reasons = [...skipped.filter(({ name }) => !failed.some((one) => one.name === name)), ...failed];
+  throw new TabServeError('no-backend', `No backend can run ${archive.manifest.model.modelName}. ${reasons.map(({ engine, name, reason }) => `${engine}/${name}: ${reason}`).join(' ')}`, { cause, stage: 'initialize' });
+}

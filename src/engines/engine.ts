@@ -1,0 +1,23 @@
+import type { CandidateName, EngineOptions, Session } from '../contract.js';
+
+/** What an engine needs to know of its surroundings before it starts. */
+export interface EngineEnvironment {
+  /** URL of a folder that holds the engine's files; undefined where the bundler has placed them. */
+  readonly assets: string | undefined;
+  /** Threads to compute with, at most. */
+  readonly threads: number;
+}
+
+/** One engine, started on one backend. Its create, run and release calls wait for one another. */
+export interface Engine {
+  /** Threads that it computes with. */
+  readonly threads: number;
+  /** @throws `model-format` if the bytes are no model; `backend-failed` if this backend cannot run it; `out-of-memory` */
+  open(model: Uint8Array, options: EngineOptions): Promise<Session>;
+}
+
+/** Downloads and starts an engine. @throws `backend-failed` */
+export type EngineLoader = (environment: EngineEnvironment) => Promise<Engine>;
+
+/** The engines that a worker can start. */
+export type Engines = Readonly<Partial<Record<CandidateName, EngineLoader>>>;

@@ -1,0 +1,10 @@
+/** Runs one task at a time, first in, first out. A task that fails does not hold up the next. */
+export class Lock {
+  #tail: Promise<unknown> = Promise.resolve();
+
+  run<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(task);
+    this.#tail = result.catch(() => {});
+    return result;
+  }
+}

@@ -1,0 +1,109 @@
+import type { DType, TensorInfo } from '../../contract.js';
+import { TabServeError } from '../../errors.js';
+
+/**
+ * Reads what an ONNX file says of its inputs and outputs: of all providers of ONNX Runtime Web, the WebGL one does not tell.
+ * It finds damage too, whatever the backend: lengths must add up. Field numbers: `onnx.proto` of ONNX (IR version 10).
+ */
+export interface Signature {
+  readonly inputs: readonly TensorInfo[];
+  readonly outputs: readonly TensorInfo[];
+}
+
+/** `TensorProto.DataType` by number. */
+const DTYPES: readonly (DType | undefined)[] = [
+  undefined, 'float32', 'uint8', 'int8', 'uint16', 'int16', 'int32', 'int64', 'string', 'bool', 'float16', 'float64', 'uint32', 'uint64',
+]; // prettier-ignore
+
+/** @throws `model-format` if the bytes are no ONNX model, or only a part of one; `unsupported` if an input or output is not a tensor. */
+export function readSignature(bytes: Uint8Array): Signature {
+  let graph: Uint8Array | undefined;
+  let version = 0;
+  try {
+    for (const { field, value } of fields(bytes)) {
+      if (field === 1 && typeof value === 'number') version = value;
+      if (field === 7 && typeof value !== 'number') graph = value;
+    }
+    if (version > 0 && graph) return readGraph(graph);
+  } catch (cause) {
+    if (cause instanceof TabServeError) throw cause;
+    throw damaged(bytes, cause);
+  }
+  throw damaged(bytes);
+}
+
+function readGraph(graph: Uint8Array): Signature {
+  const inputs: TensorInfo[] = [];
+  const outputs: TensorInfo[] = [];
+  const initializers = new Set<string>();
+  for (const { field, value } of fields(graph)) {
+    if (typeof value === 'number') continue;
+    if (field === 5) initializers.add(text(find(value, 8)));
+    if (field === 11) inputs.push(readValueInfo(value));
+    if (field === 12) outputs.push(readValueInfo(value));
+  }
+  return { inputs: inputs.filter(({ name }) => !initializers.has(name)), outputs };
+}
+
+function readValueInfo(info: Uint8Array): TensorInfo {
+  const name = text(find(info, 1));
+  const tensorType = find(find(info, 2) ?? new Uint8Array(), 1);
+  const elementType = tensorType && [...fields(tensorType)].find(({ field }) => field === 1)?.value;
+  const dtype = typeof elementType === 'number' ? DTYPES[elementType] : undefined;
+  if (!dtype) throw new TabServeError('unsupported', `The model's "${name}" is not a tensor of a supported dtype.`);
+  const dims: (number | string | null)[] = [];
+  for (const { field, value } of fields(find(tensorType!, 2) ?? new Uint8Array())) {
+    if (field !== 1 || typeof value === 'number') continue;
+    const size = [...fields(value)][0];
+    dims.push(size?.field === 1 && typeof size.value === 'number' ? size.value : size?.field === 2 ? text(size.value as Uint8Array) || null : null);
+  }
+  return { name, dtype, dims };
+}
+
+interface Field {
+  readonly field: number;
+  /** A number for a varint, bytes for anything with a length. */
+  readonly value: number | Uint8Array;
+}
+
+/** The fields of one protobuf message. Encoding: protobuf.dev, "Encoding". */
+function* fields(bytes: Uint8Array): Generator<Field> {
+  let at = 0;
+  const varint = (): number => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at++];
+      if (byte === undefined || scale > 2 ** 63) throw new RangeError('a number runs past the end');
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const tag = varint();
+    const field = Math.floor(tag / 8);
+    const wire = tag % 8;
+    if (field === 0) throw new RangeError('field 0');
+    if (wire === 0) {
+      yield { field, value: varint() };
+      continue;
+    }
+    const length = wire === 2 ? varint() : wire === 1 ? 8 : wire === 5 ? 4 : -1;
+    if (length < 0 || at + length > bytes.length) throw new RangeError(`field ${field} runs past the end`);
+    yield { field, value: bytes.subarray(at, at + length) };
+    at += length;
+  }
+}
+
+function find(bytes: Uint8Array, wanted: number): Uint8Array | undefined {
+  for (const { field, value } of fields(bytes)) if (field === wanted && typeof value !== 'number') return value;
+  return undefined;
+}
+
+function text(bytes: Uint8Array | undefined): string {
+  return new TextDecoder().decode(bytes);
+}
+
+function damaged(bytes: Uint8Array, cause?: unknown): TabServeError {
+  const why = bytes.length === 0 ? 'it is empty' : 'it is damaged, incomplete, or another kind of file';
+  return new TabServeError('model-format', `Not an ONNX model of ${bytes.length} bytes: ${why}.`, { cause });
+}

@@ -1,0 +1,15 @@
+import * as ort from 'onnxruntime-web/webgpu';
+import type { Engine, EngineEnvironment } from '../engine.js';
+import { createEngine } from './engine.js';
+import { place } from './files.js';
+import { watchDevice } from './device.js';
+
+/** ONNX Runtime's native WebGPU provider, for browsers without JSPI. */
+export function start({ assets }: EngineEnvironment): Engine {
+  place(ort.env, assets, 1, {
+    wasm: () => new URL('onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm', import.meta.url),
+    mjs: () => new URL('onnxruntime-web/ort-wasm-simd-threaded.asyncify.mjs', import.meta.url),
+    name: 'ort-wasm-simd-threaded.asyncify',
+  });
+  return createEngine({ ort, provider: 'webgpu', threads: 1, isLost: watchDevice(ort.env) });
+}

@@ -1,0 +1,161 @@
+import type { Context, Handler, Manifest, ModelConfig, Params, Session, Tensor, Tensors, TypedArrayInput } from '../contract.js';
+import { PredictionError, TabServeError } from '../errors.js';
+import { parseLabels, type Labels } from '../outputs/labels.js';
+import { row as rowOf, stack, tensor } from '../outputs/tensors.js';
+import { transfer } from '../outputs/transfer.js';
+import { runBatch, zeros } from './batch.js';
+import { checkConfig, type ConfigSchema } from './config.js';
+import { unwrap, type Row } from './row.js';
+
+/** What `BaseHandler` takes: a tensor for the model's only input, or tensors by name; without a batch axis, or with one of size 1. */
+export type TensorInput = Tensor | TypedArrayInput | Readonly<Record<string, Tensor | TypedArrayInput>>;
+
+/** TorchServe's name for the file with the labels. */
+const LABELS = 'index_to_name.json';
+
+/**
+ * TorchServe's handler: `initialize`, `preprocess`, `inference` and `postprocess`, and `handle` that ties them together. Override what differs.
+ *
+ * Lists keep their length and order from stage to stage. A row that fails keeps its place: tell `context.fail(i, error)`, and what the stages
+ * return there is ignored. What belongs to a batch is in its `context`, never on `this`: two `handle` calls may overlap.
+ */
+export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handler {
+  /** JSON Schemas of this class's own keys in `handler:` of `model-config.yaml`. */
+  static readonly schema: ConfigSchema = {
+    labels: { type: ['array', 'object'] },
+  };
+
+  /** The context of `initialize`. */
+  context!: Context;
+  manifest!: Manifest;
+  modelYamlConfig: ModelConfig = {};
+  /** The model. */
+  model!: Session;
+  /** Labels by class index, from `index_to_name.json`; undefined without one. */
+  mapping: Labels | undefined;
+  initialized = false;
+
+  /**
+   * Called once: reads the config, opens the model, loads the labels.
+   * @throws `model-config`, `model-format`, `backend-failed`
+   */
+  async initialize(context: Context): Promise<void> {
+    this.context = context;
+    this.modelYamlConfig = context.modelYamlConfig;
+    checkConfig(this.constructor as typeof BaseHandler, this.config, 'handler', context);
+    this.manifest = context.manifest;
+    this.model = await context.open();
+    this.mapping = await this.#readLabels(context);
+    this.initialized = true;
+  }
+
+  /** The `handler:` section of the config. */
+  protected get config(): Readonly<Record<string, unknown>> {
+    return this.modelYamlConfig.handler ?? {};
+  }
+
+  /** One of this handler's knobs for row `index`: its request's `params`, else the config, else `fallback`. */
+  protected knob<T>(name: string, fallback: T, index: number, context: Context): T {
+    const params: Params = context.params[index] ?? {};
+    return (params[name] ?? this.config[name] ?? fallback) as T;
+  }
+
+  async #readLabels({ files }: Context): Promise<Labels | undefined> {
+    if (this.config['labels'] !== undefined) return parseLabels(this.config['labels'], 'handler.labels');
+    return files.has(LABELS) ? parseLabels(await files.json(LABELS), LABELS) : undefined;
+  }
+
+  /** Runs the model once on zeros, where its dims are known. */
+  async warmUp(context: Context): Promise<void> {
+    const feeds = this.example();
+    if (feeds) await this.inference(feeds, context);
+  }
+
+  /** Input for a warm-up run; undefined where the dims cannot be known. */
+  protected example(): Tensors | undefined {
+    return zeros(this.model.inputs);
+  }
+
+  /**
+   * The whole way of a batch: list in, list of the same length out; a row's failure is a `PredictionError` in its place.
+   * @throws `not-initialized`, `batch-contract`, and whatever a stage throws
+   */
+  async handle(data: readonly Row<Input>[], context: Context): Promise<readonly (Result | PredictionError)[]> {
+    if (!this.initialized) throw new TabServeError('not-initialized', 'handle was called before initialize.');
+    if (context.request === 'describe') return [(await this.describeHandle(context)) as Result];
+    if (data.length === 0) throw new TabServeError('invalid-input', 'The batch is empty.');
+    const inputs = await this.preprocess(data, context);
+    const results = context.failures.size === data.length ? [] : await this.#answer(inputs, data, context);
+    return settle(results, data.length, context);
+  }
+
+  async #answer(inputs: Tensors, data: readonly Row<Input>[], context: Context): Promise<readonly Result[]> {
+    if (context.request === 'explain') return (await this.explainHandle(inputs, data, context)) as readonly Result[];
+    return await this.postprocess(await this.inference(inputs, context), context);
+  }
+
+  /** Rows → tensors with a batch axis. Here: stacks tensors. */
+  preprocess(data: readonly Row<Input>[], _context: Context): Tensors | Promise<Tensors> {
+    const rows = data.map((item) => this.#named(unwrap(item) as TensorInput));
+    return Object.fromEntries(Object.keys(rows[0]!).map((name) => [name, stack(rows.map((tensors) => this.#withoutBatchAxis(name, tensors[name])))]));
+  }
+
+  #named(input: TensorInput): Record<string, Tensor> {
+    if (typeof input !== 'object' || input === null) throw new TabServeError('invalid-input', `Expected a tensor or tensors by name, got ${input === null ? 'null' : typeof input}.`);
+    if ('dims' in input) return { [this.model.inputs[0]!.name]: tensor(input as Tensor) };
+    return Object.fromEntries(Object.entries(input as Record<string, Tensor>).map(([name, value]) => [name, tensor(value)]));
+  }
+
+  #withoutBatchAxis(name: string, value: Tensor | undefined): Tensor {
+    const info = this.model.inputs.find((input) => input.name === name);
+    if (!value || !info) throw new TabServeError('invalid-input', `Every row needs the same inputs, of ${this.model.inputs.map((input) => `"${input.name}"`).join(', ')}.`);
+    return value.dims.length === info.dims.length && value.dims[0] === 1 ? rowOf(value, 0) : value;
+  }
+
+  /** Runs the model. One whose batch axis is fixed gets the batch in pieces. */
+  async inference(inputs: Tensors, _context: Context): Promise<Tensors> {
+    return await runBatch(this.model, inputs);
+  }
+
+  /** Tensors with a batch axis → one result a row. Here: each row's own part of every output, moved to the page. */
+  postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
+    return Array.from({ length: context.systemProperties.batchSize }, (_, index) => {
+      const own = Object.fromEntries(Object.entries(outputs).map(([name, output]) => [name, ownPart(name, output, index, context.systemProperties.batchSize)]));
+      const buffers = new Set(Object.values(own).flatMap(({ data }) => (ArrayBuffer.isView(data) ? [data.buffer as ArrayBuffer] : [])));
+      return transfer(own, [...buffers]) as Result;
+    });
+  }
+
+  /** Answers a request for explanations; here with `getInsights`. */
+  async explainHandle(inputs: Tensors, data: readonly Row<Input>[], context: Context): Promise<readonly unknown[]> {
+    return await this.getInsights(inputs, data, context);
+  }
+
+  /** What about each row made the model answer as it does. @throws `unsupported` unless overridden */
+  async getInsights(_inputs: Tensors, _data: readonly Row<Input>[], _context: Context): Promise<readonly unknown[]> {
+    throw new TabServeError('unsupported', `${this.constructor.name} explains nothing; override getInsights.`);
+  }
+
+  /** What the handler tells of its model. */
+  async describeHandle({ modelName, manifest }: Context): Promise<unknown> {
+    const { inputs, outputs } = this.model;
+    return { modelName, modelVersion: manifest.model.modelVersion, handler: this.constructor.name, inputs, outputs, labels: this.mapping };
+  }
+}
+
+function ownPart(name: string, output: Tensor, index: number, rows: number): Tensor {
+  if (output.dims[0] === rows) return rowOf(output, index);
+  if (rows === 1) return output;
+  throw new TabServeError('batch-contract', `Output "${name}" of dims [${output.dims.join(', ')}] has no axis for ${rows} rows.`);
+}
+
+function settle<Result>(results: readonly Result[], rows: number, { failures }: Context): readonly (Result | PredictionError)[] {
+  const allFailed = failures.size === rows;
+  if (!allFailed && (!Array.isArray(results) || results.length !== rows)) {
+    throw new TabServeError('batch-contract', `The handler got ${rows} rows and returned ${Array.isArray(results) ? `${results.length} results` : 'no list'}; it must return one a row.`);
+  }
+  return Array.from({ length: rows }, (_, index) => {
+    const failure = failures.get(index);
+    return failure ? PredictionError.from(failure) : results[index]!;
+  });
+}

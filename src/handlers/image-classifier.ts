@@ -1,0 +1,1 @@
+export { BaseHandler as ImageClassifier } from './base-handler.js';

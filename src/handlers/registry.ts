@@ -1,0 +1,30 @@
+import { TabServeError } from '../errors.js';
+import type { BaseHandler } from './base-handler.js';
+import type { ImageClassifier } from './image-classifier.js';
+import type { VisionHandler } from './vision-handler.js';
+
+/** The built-in handlers by the names that an archive's manifest gives them. */
+export interface HandlerRegistry {
+  base_handler: BaseHandler;
+  vision_handler: VisionHandler;
+  image_classifier: ImageClassifier;
+}
+export type HandlerName = keyof HandlerRegistry;
+
+/** Each handler is a chunk of its own. */
+const loaders: { readonly [Name in HandlerName]: () => Promise<new () => HandlerRegistry[Name]> } = {
+  base_handler: async () => (await import('./base-handler.js')).BaseHandler,
+  vision_handler: async () => (await import('./vision-handler.js')).VisionHandler,
+  image_classifier: async () => (await import('./image-classifier.js')).ImageClassifier,
+};
+
+/** @throws `unknown-handler`, which says what there is */
+export async function loadHandler(name: string | undefined): Promise<new () => HandlerRegistry[HandlerName]> {
+  const known = `There is ${Object.keys(loaders).join(', ')}`;
+  if (name === undefined) throw new TabServeError('unknown-handler', `No handler is named, neither by the archive's manifest nor by the option \`handler\`. ${known}.`);
+  if (Object.hasOwn(loaders, name)) return await loaders[name as HandlerName]();
+  const advice = /\.py\b|:/.test(name)
+    ? 'A Python handler does not run in a browser: write its stages as a class in a worker of your own, and connect() to it.'
+    : `${known}; one of your own is reached with connect().`;
+  throw new TabServeError('unknown-handler', `No handler "${name}". ${advice}`);
+}

@@ -1,0 +1,1 @@
+export { BaseHandler as VisionHandler } from './base-handler.js';

@@ -1,0 +1,24 @@
+import type { Files } from '../contract.js';
+import { TabServeError } from '../errors.js';
+
+/** Read access to files by their path: an archive's Blobs, or a test's texts and bytes. */
+export function createFiles(files: Readonly<Record<string, Blob | Uint8Array | string>>): Files {
+  const blob = (path: string): Blob => {
+    const file = files[path];
+    if (file === undefined) throw new TabServeError('model-not-found', `The archive has no file "${path}"; it has ${Object.keys(files).join(', ') || 'none'}.`);
+    return file instanceof Blob ? file : new Blob([file as BlobPart]);
+  };
+  return {
+    has: (path) => files[path] !== undefined,
+    bytes: async (path) => new Uint8Array(await blob(path).arrayBuffer()),
+    text: async (path) => await blob(path).text(),
+    async json(path) {
+      const text = await blob(path).text();
+      try {
+        return JSON.parse(text) as unknown;
+      } catch (cause) {
+        throw new TabServeError('model-format', `${path} is not JSON: ${(cause as Error).message}`, { cause });
+      }
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { TabServeError } from '../errors.js';
+
+/** Class index → label. */
+export type Labels = Readonly<Record<string, string>>;
+
+/**
+ * Reads labels in TorchServe's three forms: `{"0": "cat"}`, `{"0": ["n02123045", "cat"]}` (the last one counts) and `{"object_type_names": ["cat", …]}`;
+ * a bare list is taken as well.
+ * @throws `model-format` naming the entry
+ */
+export function parseLabels(value: unknown, name: string): Labels {
+  const names = isRecord(value) && 'object_type_names' in value ? value['object_type_names'] : value;
+  if (typeof names !== 'object' || names === null) throw new TabServeError('model-format', `${name} must map class indices to labels.`);
+  return Object.fromEntries(
+    Object.entries(names as Record<string, unknown>).map(([index, entry]) => {
+      const label = Array.isArray(entry) ? (entry.at(-1) as unknown) : entry;
+      if (typeof label !== 'string') throw new TabServeError('model-format', `${name}: the label of class ${index} is not text.`);
+      return [index, label];
+    }),
+  );
+}
+
+/** A class's label; its index where it has none. */
+export function labelOf(labels: Labels | undefined, index: number): string {
+  return labels?.[index] ?? String(index);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,18 @@
+/** The worker's public names, with no engine but those that the app names. */
+export { expose, type ExposeOptions } from './worker/expose.js';
+export type { HandlerClass } from './worker/host.js';
+export { createContext, type ContextOptions } from './worker/context.js';
+export { onnxWasm, onnxWebgl, onnxWebgpu } from './engines/index.js';
+export type { Engine, EngineEnvironment, EngineLoader, Engines } from './engines/engine.js';
+export { BaseHandler, type TensorInput } from './handlers/base-handler.js';
+export { unwrap, type Row } from './handlers/row.js';
+export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './errors.js';
+export type { ConfigSchema } from './handlers/config.js';
+export { softmax } from './outputs/softmax.js';
+export { topK, type Ranked } from './outputs/top-k.js';
+export { labelOf, type Labels } from './outputs/labels.js';
+export { concat, row, slice, stack, tensor } from './outputs/tensors.js';
+export { transfer } from './outputs/transfer.js';
+export type {
+  Context, DecodedImage, DecodeOptions, DType, EngineOptions, Files, Handler, ImageInput, Manifest, Metrics, ModelConfig, Params, Pixels, Session, Tensor, TensorInfo, Tensors, TypedArrayInput,
+} from './contract.js'; // prettier-ignore

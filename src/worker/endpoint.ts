@@ -1,0 +1,38 @@
+import type { Endpoint } from 'comlink';
+import type { Envelope, HandleAnswer } from '../contract.js';
+import { errorToData, PredictionError } from '../errors.js';
+
+/**
+ * A port for comlink that never fails to answer: a row that cannot be cloned (a function, a session) becomes that row's error,
+ * and the others arrive. Nothing is cloned to find out unless sending fails.
+ */
+export function cloneSafe(port: MessagePort): Endpoint {
+  return {
+    postMessage(message: unknown, transferables: Transferable[] = []) {
+      try {
+        port.postMessage(message, transferables);
+      } catch (error) {
+        const answer = (message as { value?: Envelope<HandleAnswer> }).value;
+        if (!answer?.ok || !Array.isArray(answer.value?.rows)) throw error;
+        const rows = answer.value.rows.map((row) => (isCloneable(row) ? row : { ok: false, error: errorToData(notCloneable(error)) }));
+        port.postMessage({ ...(message as object), value: { ok: true, value: { ...answer.value, rows } } });
+      }
+    },
+    addEventListener: port.addEventListener.bind(port),
+    removeEventListener: port.removeEventListener.bind(port),
+    start: port.start.bind(port),
+  };
+}
+
+function isCloneable(value: unknown): boolean {
+  try {
+    structuredClone(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function notCloneable(cause: unknown): PredictionError {
+  return new PredictionError('not-cloneable', `The handler's result cannot be sent to the page: ${cause instanceof Error ? cause.message : String(cause)}`, { cause, stage: 'postprocess' });
+}

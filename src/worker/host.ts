@@ -1,0 +1,163 @@
+import { transfer as comlinkTransfer } from 'comlink';
+import type {
+  Archive, BackendName, CandidateName, Context, Envelope, HandleAnswer, HandleRequest, Handler, LoadRequest, Metrics, Opened, OpenRequest, Probe, Session, WorkerApi, WorkerEvent,
+} from '../contract.js'; // prettier-ignore
+import { asTabServeError, errorToData, PredictionError, TabServeError } from '../errors.js';
+import { probeBackends } from '../backends/probe.js';
+import type { Engine, Engines } from '../engines/engine.js';
+import { fetchArchive } from '../models/archive.js';
+import { createFiles } from '../models/files.js';
+import { transferablesOf } from '../outputs/transfer.js';
+import { batchContext, type Surroundings } from './context.js';
+import { instrument } from './stages.js';
+import { threadCount } from './threads.js';
+
+export type HandlerClass = new () => Handler;
+
+export interface HostOptions {
+  readonly engines: Engines;
+  /** The class for a handler's name; one of the app's own answers to every name. @throws `unknown-handler` */
+  readonly handlerClass: (name: string | undefined) => Promise<HandlerClass>;
+  readonly emit: (event: WorkerEvent) => void;
+}
+
+/** One worker's side of the wire: one handler on one engine and backend. */
+export class Host implements WorkerApi {
+  readonly #options: HostOptions;
+  readonly #running = new Map<string, AbortController>();
+  readonly #warned = new Set<string>();
+  #handler: Handler | undefined;
+  #surroundings: Surroundings | undefined;
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+  }
+
+  probe(): Promise<Envelope<{ probe: Probe; backends: BackendName[] }>> {
+    return envelope(async () => {
+      const names = Object.keys(this.#options.engines) as CandidateName[];
+      return { probe: await probeBackends(), backends: names.map((name) => name.split('/')[1] as BackendName) };
+    });
+  }
+
+  load({ url, config }: LoadRequest): Promise<Envelope<Archive>> {
+    const onProgress = (progress: Extract<WorkerEvent, { type: 'progress' }>['progress']): void => this.#options.emit({ type: 'progress', progress });
+    return envelope(() => fetchArchive(url, { config, onProgress, fetch: globalThis.fetch.bind(globalThis) }), 'load');
+  }
+
+  open(request: OpenRequest): Promise<Envelope<Opened>> {
+    return envelope(async () => {
+      const { archive, backend } = request;
+      const Class = await this.#options.handlerClass(request.handler ?? archive.manifest.model.handler);
+      const engine = await this.#startEngine(backend, request);
+      this.#surroundings = {
+        modelDir: archive.url,
+        manifest: archive.manifest,
+        config: archive.config,
+        files: createFiles(archive.files),
+        open: sessions(engine, archive),
+        warn: (message) => this.#warn(message),
+      };
+      const handler = new Class();
+      instrument(handler);
+      const context = batchContext(this.#surroundings, {});
+      await handler.initialize(context);
+      await handler.warmUp?.(context);
+      this.#handler = handler;
+      return { engine: 'onnx' as const, threads: engine.threads };
+    }, 'initialize');
+  }
+
+  async #startEngine(backend: BackendName, { archive, assets }: OpenRequest): Promise<Engine> {
+    const start = this.#options.engines[`onnx/${backend}`];
+    if (!start) throw new TabServeError('backend-failed', `This worker was built without onnx/${backend}.`);
+    try {
+      return await start({ assets, threads: backend === 'wasm' ? threadCount(archive.config.engine?.threads) : 1 });
+    } catch (cause) {
+      throw new TabServeError('backend-failed', `onnx/${backend} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    }
+  }
+
+  #warn(message: string): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    console.warn(`tabserve: ${message}`);
+  }
+
+  async handle(call: HandleRequest): Promise<Envelope<HandleAnswer>> {
+    const aborter = new AbortController();
+    this.#running.set(call.id, aborter);
+    const timings: Record<string, number> = {};
+    const metrics: Metrics = { addCounter() {}, addTime: (name, ms) => void (timings[name] = (timings[name] ?? 0) + ms) };
+    try {
+      const results = await this.#answer(call.rows, call, { metrics, signal: aborter.signal });
+      const transferables = new Set(results.flatMap((result) => [...transferablesOf(result)]));
+      const rows = results.map((result): Envelope<unknown> => (result instanceof PredictionError ? { ok: false, error: errorToData(result) } : { ok: true, value: result }));
+      return comlinkTransfer({ ok: true, value: { rows, timings } }, [...transferables]);
+    } catch (error) {
+      return { ok: false, error: errorToData(asTabServeError(error)) };
+    } finally {
+      this.#running.delete(call.id);
+    }
+  }
+
+  /** One batch. A batch that a stage threw for is tried again row by row, once: one bad row fails alone, whatever the handler does about it. */
+  async #answer(rows: readonly unknown[], call: HandleRequest, outside: Pick<Context, 'metrics' | 'signal'>): Promise<readonly unknown[]> {
+    if (!this.#handler || !this.#surroundings) throw new TabServeError('not-initialized', 'The worker has opened no model yet.');
+    const run = (part: readonly unknown[]): Promise<readonly unknown[]> => {
+      const ids = part.map((_, index) => `${call.id}/${index}`);
+      const context = batchContext(this.#surroundings!, { ...outside, ids, batchSize: part.length, params: call.params, request: call.request });
+      return this.#handler!.handle(part as readonly never[], context);
+    };
+    try {
+      return checkLength(await run(rows), rows.length);
+    } catch (error) {
+      if (rows.length < 2 || outside.signal.aborted || !mayBeOneRow(error)) throw error;
+    }
+    const results: unknown[] = [];
+    for (const row of rows) {
+      try {
+        results.push(checkLength(await run([row]), 1)[0]);
+      } catch (error) {
+        results.push(PredictionError.from(error));
+      }
+    }
+    return results;
+  }
+
+  cancel(id: string): void {
+    this.#running.get(id)?.abort();
+  }
+}
+
+/** Whether a failure may be the fault of one row, so that the others would do without it. */
+function mayBeOneRow(error: unknown): boolean {
+  const { code } = asTabServeError(error);
+  return code === 'handler-failed' || code === 'inference-failed' || code === 'invalid-input' || code.startsWith('image-');
+}
+
+/** A handler of the user's own may have replaced `handle`, and its check. */
+function checkLength(results: readonly unknown[], rows: number): readonly unknown[] {
+  if (Array.isArray(results) && results.length === rows) return results;
+  throw new TabServeError('batch-contract', `handle got ${rows} rows and returned ${Array.isArray(results) ? `${results.length} results` : 'no list'}; it must return one a row.`);
+}
+
+/** The models of one archive, each opened once. */
+function sessions(engine: Engine, { manifest, files, config }: Archive): Context['open'] {
+  const opened = new Map<string, Promise<Session>>();
+  return async (path = manifest.model.serializedFile!) => {
+    const open = async (): Promise<Session> => await engine.open(await createFiles(files).bytes(path), config.engine ?? {});
+    const session = opened.get(path) ?? open();
+    opened.set(path, session);
+    session.catch(() => opened.delete(path));
+    return await session;
+  };
+}
+
+async function envelope<T>(work: () => Promise<T>, stage?: 'load' | 'initialize'): Promise<Envelope<T>> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    return { ok: false, error: errorToData(asTabServeError(error, stage)) };
+  }
+}

@@ -1,0 +1,19 @@
+import { defineConfig } from 'vite';
+import { isolation } from './scripts/vite/isolation.ts';
+import { packagedModels } from './scripts/vite/packaged-models.ts';
+import { sourceWorkers } from './scripts/vite/source-workers.ts';
+
+/** The gallery: started by `npm start`, built by `npm run gallery`. */
+export default defineConfig({
+  root: 'demo',
+  publicDir: '../public',
+  base: './',
+  plugins: [sourceWorkers(), isolation(), packagedModels()],
+  worker: { format: 'es', plugins: () => [sourceWorkers()] },
+  // Found at first use, in a worker, they would reload the page.
+  optimizeDeps: {
+    include: ['comlink', 'yaml', '@cfworker/json-schema', 'onnxruntime-web/wasm', 'onnxruntime-web/webgpu', 'onnxruntime-web/jspi', 'onnxruntime-web/webgl'],
+  },
+  server: { port: 5173, fs: { allow: ['..'] } },
+  build: { outDir: '../dist-gallery', emptyOutDir: true, target: 'es2022' },
+});
