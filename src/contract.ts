@@ -255,7 +255,11 @@ export interface Handler {
 export type InputOf<H extends Handler> = H['preprocess'] extends (data: readonly (infer Input)[], ...rest: never[]) => unknown ? Input : never;
 
 /** What a handler answers a row with: the element of what its `postprocess` returns. */
-export type ResultOf<H extends Handler> = H['postprocess'] extends (...args: never[]) => infer Results ? (Awaited<Results> extends readonly (infer Result)[] ? Result : never) : never;
+export type ResultOf<H extends Handler> = H['postprocess'] extends (...args: never[]) => infer Results
+  ? Awaited<Results> extends readonly (infer Result)[]
+    ? Result
+    : never
+  : never;
 
 // ── Backends ───────────────────────────────────────────────────────────────────────────────────
 

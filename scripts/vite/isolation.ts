@@ -5,7 +5,9 @@ import type { Plugin } from 'vite';
  * since a worker in an isolated page must bring its own.
  */
 export function isolation(): Plugin {
-  type Server = { middlewares: { use(handler: (request: { url?: string | undefined }, response: { setHeader(name: string, value: string): void }, next: () => void) => void): unknown } };
+  type Server = {
+    middlewares: { use(handler: (request: { url?: string | undefined }, response: { setHeader(name: string, value: string): void }, next: () => void) => void): unknown };
+  };
   const serve = ({ middlewares }: Server): void => {
     middlewares.use((request, response, next) => {
       if (!request.url?.includes('isolated=no')) response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');

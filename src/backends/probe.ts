@@ -47,8 +47,9 @@ const SIMD_MODULE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0,
 function probeWasm(): Probe['wasm'] {
   if (typeof WebAssembly === 'undefined') return { available: false, reason: 'This browser has no WebAssembly.' };
   try {
-    new WebAssembly.Module(SIMD_MODULE);
-    return { available: true, simd: true, jspi: 'Suspending' in WebAssembly };
+    // Forbidden by a Content-Security-Policy without 'wasm-unsafe-eval', where `validate` is not.
+    const compiled = new WebAssembly.Module(SIMD_MODULE);
+    return { available: true, simd: compiled instanceof WebAssembly.Module, jspi: 'Suspending' in WebAssembly };
   } catch (error) {
     const reason = WebAssembly.validate(SIMD_MODULE)
       ? `WebAssembly is forbidden here; does the Content-Security-Policy lack 'wasm-unsafe-eval'? (${error instanceof Error ? error.message : String(error)})`

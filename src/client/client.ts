@@ -4,7 +4,7 @@ import type {
 } from '../contract.js'; // prettier-ignore
 import { errorFromData, PredictionError, TabServeError, type ErrorData } from '../errors.js';
 import { abortion, unlessAborted } from './abort.js';
-import { Connection, type WorkerFactory } from './connection.js';
+import type { Connection, WorkerFactory } from './connection.js';
 import { Emitter } from './events.js';
 import { prepare } from './inputs.js';
 import { openModel } from './open.js';
@@ -46,7 +46,9 @@ export interface ClientEvents {
 }
 
 /** What a page may pass for a handler's input: images in the page's own forms too. */
-export type ClientInput<H extends Handler> = InputOf<H> | (ImageInput extends InputOf<H> ? ElementInput | { readonly data: ElementInput } | { readonly body: ElementInput } : never);
+export type ClientInput<H extends Handler> =
+  | InputOf<H>
+  | (ImageInput extends InputOf<H> ? ElementInput | { readonly data: ElementInput } | { readonly body: ElementInput } : never);
 
 /** The page's side of a handler. */
 export class Client<H extends Handler = Handler> implements AsyncDisposable {
@@ -147,7 +149,15 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     if (signal?.aborted) throw abortion(signal);
     const prepared = await unlessAborted(Promise.allSettled(inputs.map((input) => prepare(input, { transfer }))), signal);
     const good = prepared.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-    const answers = good.length === 0 ? [] : await this.#send(connection, { id: crypto.randomUUID(), request, rows: good.map(({ value }) => value), params }, good.flatMap((one) => one.transferables), signal);
+    const answers =
+      good.length === 0
+        ? []
+        : await this.#send(
+            connection,
+            { id: crypto.randomUUID(), request, rows: good.map(({ value }) => value), params },
+            good.flatMap((one) => one.transferables),
+            signal,
+          );
     // An input that the page itself could not prepare fails alone.
     return prepared.map((one) => (one.status === 'rejected' ? PredictionError.from(one.reason) : answers.shift()));
   }
@@ -155,7 +165,10 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   async #send(connection: Connection, call: HandleRequest, transferables: readonly Transferable[], signal: AbortSignal | undefined): Promise<unknown[]> {
     try {
       const message = comlinkTransfer(call, [...new Set(transferables)]);
-      const { rows, timings }: HandleAnswer = await unlessAborted(connection.call((worker) => worker.handle(message)), signal);
+      const { rows, timings }: HandleAnswer = await unlessAborted(
+        connection.call((worker) => worker.handle(message)),
+        signal,
+      );
       this.#events.emit('response', { rows: rows.length, timings });
       return rows.map((row) => (row.ok ? row.value : errorFromData(row.error as ErrorData)));
     } catch (error) {

@@ -12,7 +12,7 @@ export interface LoadOptions<Name extends HandlerName> extends Omit<ClientOption
 export async function load<Name extends HandlerName = HandlerName>(
   model: string | URL,
   options: LoadOptions<Name> = {},
-): Promise<Client<[HandlerName] extends [Name] ? BaseHandler<any, any> : HandlerRegistry[Name] & Handler>> {
+): Promise<Client<[HandlerName] extends [Name] ? BaseHandler<unknown, unknown> : HandlerRegistry[Name] & Handler>> {
   const { signal, onProgress, ...rest } = options;
   const client = new Client<HandlerRegistry[Name] & Handler>(defaultWorker, { ...rest, model });
   await client.initialize({ ...(signal && { signal }), ...(onProgress && { onProgress }) });

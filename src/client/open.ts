@@ -25,9 +25,9 @@ export interface Open {
 }
 
 /** What another backend cannot mend, because the model, its config or its handler is at fault. */
-const FATAL: readonly ErrorCode[] = [
+const FATAL: ReadonlySet<ErrorCode> = new Set([
   'network', 'model-not-found', 'model-format', 'model-config', 'unknown-handler', 'handler-failed', 'invalid-input', 'batch-contract', 'unsupported', 'not-cloneable', 'aborted', 'worker-failed', 'disposed',
-]; // prettier-ignore
+]); // prettier-ignore
 
 /**
  * Opens a model on the first backend that can run it. Each gets a worker of its own; the one that probes becomes the first one's.
@@ -58,7 +58,14 @@ export async function openModel(options: OpenOptions): Promise<Open> {
   }
 }
 
-async function tryAll(first: Connection, archive: Archive, probe: Probe, built: readonly BackendName[], start: () => Promise<Connection>, { backends, handler, assets }: OpenOptions): Promise<Open> {
+async function tryAll(
+  first: Connection,
+  archive: Archive,
+  probe: Probe,
+  built: readonly BackendName[],
+  start: () => Promise<Connection>,
+  { backends, handler, assets }: OpenOptions,
+): Promise<Open> {
   const { candidates, skipped } = chooseCandidates(probe, built, backends);
   const failed: Skipped[] = [];
   let spare: Connection | undefined = first;
@@ -72,11 +79,15 @@ async function tryAll(first: Connection, archive: Archive, probe: Probe, built: 
       return { connection, archive, backend: { engine, name, threads, skipped: others } };
     } catch (error) {
       cause = asTabServeError(error);
-      if (FATAL.includes(cause.code)) throw cause;
+      if (FATAL.has(cause.code)) throw cause;
       failed.push({ engine, name, reason: cause.message });
       connection.close(cause);
     }
   }
   const reasons = [...skipped.filter(({ name }) => !failed.some((one) => one.name === name)), ...failed];
-  throw new TabServeError('no-backend', `No backend can run ${archive.manifest.model.modelName}. ${reasons.map(({ engine, name, reason }) => `${engine}/${name}: ${reason}`).join(' ')}`, { cause, stage: 'initialize' });
+  throw new TabServeError(
+    'no-backend',
+    `No backend can run ${archive.manifest.model.modelName}. ${reasons.map(({ engine, name, reason }) => `${engine}/${name}: ${reason}`).join(' ')}`,
+    { cause, stage: 'initialize' },
+  );
 }

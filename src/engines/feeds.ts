@@ -19,8 +19,7 @@ export function checkFeeds(feeds: Tensors, inputs: readonly TensorInfo[]): void 
 }
 
 function checkTensor(tensor: Tensor, input: TensorInfo): void {
-  const fits =
-    tensor.dtype === input.dtype && tensor.dims.length === input.dims.length && input.dims.every((size, axis) => typeof size !== 'number' || size === tensor.dims[axis]);
+  const fits = tensor.dtype === input.dtype && tensor.dims.length === input.dims.length && input.dims.every((size, axis) => typeof size !== 'number' || size === tensor.dims[axis]);
   if (!fits) throw invalid(`Input "${input.name}" expects ${formatTensor(input)}, got ${formatTensor(tensor)}.`);
   const size = tensor.dims.reduce((product, dim) => product * dim, 1);
   if (tensor.data.length !== size) {

@@ -84,6 +84,7 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     if (!this.initialized) throw new TabServeError('not-initialized', 'handle was called before initialize.');
     if (context.request === 'describe') return [(await this.describeHandle(context)) as Result];
     if (data.length === 0) throw new TabServeError('invalid-input', 'The batch is empty.');
+    for (const params of new Set(context.params)) checkConfig(this.constructor as typeof BaseHandler, params, 'params', context);
     const inputs = await this.preprocess(data, context);
     const results = context.failures.size === data.length ? [] : await this.#answer(inputs, data, context);
     return settle(results, data.length, context);
@@ -101,7 +102,8 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
   }
 
   #named(input: TensorInput): Record<string, Tensor> {
-    if (typeof input !== 'object' || input === null) throw new TabServeError('invalid-input', `Expected a tensor or tensors by name, got ${input === null ? 'null' : typeof input}.`);
+    if (typeof input !== 'object' || input === null)
+      throw new TabServeError('invalid-input', `Expected a tensor or tensors by name, got ${input === null ? 'null' : typeof input}.`);
     if ('dims' in input) return { [this.model.inputs[0]!.name]: tensor(input as Tensor) };
     return Object.fromEntries(Object.entries(input as Record<string, Tensor>).map(([name, value]) => [name, tensor(value)]));
   }
@@ -152,7 +154,10 @@ function ownPart(name: string, output: Tensor, index: number, rows: number): Ten
 function settle<Result>(results: readonly Result[], rows: number, { failures }: Context): readonly (Result | PredictionError)[] {
   const allFailed = failures.size === rows;
   if (!allFailed && (!Array.isArray(results) || results.length !== rows)) {
-    throw new TabServeError('batch-contract', `The handler got ${rows} rows and returned ${Array.isArray(results) ? `${results.length} results` : 'no list'}; it must return one a row.`);
+    throw new TabServeError(
+      'batch-contract',
+      `The handler got ${rows} rows and returned ${Array.isArray(results) ? `${results.length} results` : 'no list'}; it must return one a row.`,
+    );
   }
   return Array.from({ length: rows }, (_, index) => {
     const failure = failures.get(index);

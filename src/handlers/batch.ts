@@ -44,7 +44,14 @@ export function zeros(inputs: readonly TensorInfo[]): Tensors | undefined {
     const [batch, ...rest] = dims;
     if (rest.some((size) => typeof size !== 'number')) return undefined;
     const known = dims.length === 0 ? [] : [typeof batch === 'number' ? batch : 1, ...(rest as number[])];
-    feeds[name] = { dtype, dims: known, data: zeroData(dtype, known.reduce((product, dim) => product * dim, 1)) };
+    feeds[name] = {
+      dtype,
+      dims: known,
+      data: zeroData(
+        dtype,
+        known.reduce((product, dim) => product * dim, 1),
+      ),
+    };
   }
   return feeds;
 }

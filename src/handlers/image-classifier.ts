@@ -1,1 +1,54 @@
-export { BaseHandler as ImageClassifier } from './base-handler.js';
+import type { Context, Tensor, Tensors } from '../contract.js';
+import { TabServeError } from '../errors.js';
+import { fromFloat16 } from '../outputs/float16.js';
+import { labelOf } from '../outputs/labels.js';
+import { softmax } from '../outputs/softmax.js';
+import { topK } from '../outputs/top-k.js';
+import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
+import type { ConfigSchema } from './config.js';
+import { VisionHandler } from './vision-handler.js';
+
+/** Label → probability in 0..1, of the likeliest classes. Added in falling order; mind that JavaScript lists keys like "7" first, by number. */
+export type Classification = Readonly<Record<string, number>>;
+
+/**
+ * TorchServe's image classifier: the likeliest classes of each image.
+ * The transforms are ImageNet's; logits become probabilities by softmax unless `handler.output` says that they are some already.
+ */
+export class ImageClassifier<Result = Classification> extends VisionHandler<Result> {
+  static override readonly schema: ConfigSchema = {
+    output: { enum: ['logits', 'probabilities'] },
+    topK: { type: 'integer', minimum: 1 },
+  };
+
+  override imageProcessing = compose(resize(256), centerCrop(224), toTensor(), normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]));
+
+  /** How many classes a result holds, unless the config or a request says otherwise. */
+  topk = 5;
+
+  /** @throws `model-config` unless `k` is a positive integer */
+  setMaxResultClasses(k: number): void {
+    if (!Number.isInteger(k) || k < 1) throw new TabServeError('model-config', `setMaxResultClasses expects a positive integer, got ${k}.`);
+    this.topk = k;
+  }
+
+  /** The model's first output, `[rows, classes]`, → each row's likeliest classes. `topK` is clamped to the number of classes. */
+  override postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
+    const output = outputs[this.model.outputs[0]!.name]!;
+    const scores = toFloats(output);
+    const classes = scores.length / context.systemProperties.batchSize;
+    return Array.from({ length: context.systemProperties.batchSize }, (_, index) => {
+      const own = scores.subarray(index * classes, (index + 1) * classes);
+      if (!own.every(Number.isFinite)) context.fail(index, new TabServeError('inference-failed', 'The model answered with numbers that are not finite.', { stage: 'postprocess' }));
+      const probabilities = this.config['output'] === 'probabilities' ? own : softmax(own);
+      const best = topK(probabilities, this.knob('topK', this.topk, index, context));
+      return Object.fromEntries(best.map(({ index: at, score }) => [labelOf(this.mapping, at), score])) as Result;
+    });
+  }
+}
+
+function toFloats({ dtype, data }: Tensor): Float32Array {
+  if (dtype === 'float16') return fromFloat16(data as Uint16Array);
+  if (dtype === 'float32') return data as Float32Array;
+  return Float32Array.from(data as ArrayLike<number>);
+}

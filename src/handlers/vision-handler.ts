@@ -1,1 +1,119 @@
-export { BaseHandler as VisionHandler } from './base-handler.js';
+import type { Context, ImageInput, Tensor, Tensors, TypedArrayInput } from '../contract.js';
+import { asTabServeError, TabServeError } from '../errors.js';
+import { toFloat16 } from '../outputs/float16.js';
+import { row as rowOf, stack, tensor } from '../outputs/tensors.js';
+import { compile, compose, parseTransforms, toTensor, type Plan, type Transforms } from '../transforms/index.js';
+import { BaseHandler } from './base-handler.js';
+import type { ConfigSchema } from './config.js';
+import { unwrap, type Row } from './row.js';
+
+/**
+ * Images in: decodes each row, upright and without alpha, and makes the model's tensor with `imageProcessing`.
+ * A row that cannot be decoded fails alone.
+ */
+export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Result> {
+  static override readonly schema: ConfigSchema = {
+    imageProcessing: { type: 'array' },
+    exifOrientation: { type: 'boolean' },
+    background: { type: 'array', items: { type: 'integer', minimum: 0, maximum: 255 }, minItems: 3, maxItems: 3 },
+    maxImagePixels: { type: 'integer', minimum: 1 },
+  };
+
+  /** From pixels to tensor. An archive's `handler.imageProcessing` is taken over it. */
+  imageProcessing: Transforms = compose(toTensor());
+  #plan!: Plan;
+
+  /** @throws `model-config` if the transforms make another tensor than the model takes */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    const configured = this.config['imageProcessing'];
+    if (configured !== undefined) this.imageProcessing = parseTransforms(configured);
+    this.#plan = compile(this.imageProcessing);
+    this.#checkFit();
+  }
+
+  #checkFit(): void {
+    const input = this.model.inputs[0]!;
+    const made = [1, ...this.#plan.outputDims(640, 480)];
+    const fits = made.length === input.dims.length && input.dims.every((size, axis) => axis === 0 || typeof size !== 'number' || size === made[axis]);
+    if (fits) return;
+    const [expected, got] = [input.dims, made].map((dims) => `[${dims.map((size) => size ?? '?').join(', ')}]`);
+    throw new TabServeError('model-config', `handler.imageProcessing makes ${got} of an image of 640×480, but the model's input "${input.name}" expects ${expected}.`);
+  }
+
+  protected override example(): Tensors | undefined {
+    const dims = this.#plan.outputDims(256, 256);
+    const row: Tensor = { dtype: 'float32', dims, data: new Float32Array(dims.reduce((product, size) => product * size, 1)) };
+    const batch = this.model.inputs[0]!.dims[0];
+    return this.#feeds(Array.from({ length: typeof batch === 'number' ? batch : 1 }, () => row));
+  }
+
+  /** Images → the model's first input, `[rows, …]`. */
+  override async preprocess(data: readonly Row<ImageInput>[], context: Context): Promise<Tensors> {
+    const rows: (Tensor | undefined)[] = [];
+    for (const [index, item] of data.entries()) {
+      try {
+        rows[index] = await this.#toTensor(unwrap(item), context);
+        checkAlike(
+          rows[index],
+          rows.find((row) => row !== undefined)!,
+        );
+      } catch (error) {
+        rows[index] = undefined;
+        context.fail(index, asTabServeError(error, 'preprocess'));
+      }
+    }
+    const good = rows.find((row) => row !== undefined);
+    if (!good) return {};
+    const blank: Tensor = { ...good, data: new Float32Array(good.data.length) };
+    return this.#feeds(Array.from({ length: data.length }, (_, index) => rows[index] ?? blank));
+  }
+
+  async #toTensor(input: ImageInput, context: Context): Promise<Tensor> {
+    if (isReady(input)) return this.#ready(input);
+    const image = await context.decodeImage(input, this.#decoding);
+    try {
+      const { dims, data } = await this.#plan.run(image);
+      return { dtype: 'float32', dims, data };
+    } finally {
+      image.close();
+    }
+  }
+
+  get #decoding(): { exifOrientation?: boolean; background?: readonly [number, number, number] } {
+    const { exifOrientation, background } = this.config as { exifOrientation?: boolean; background?: [number, number, number] };
+    return { ...(exifOrientation !== undefined && { exifOrientation }), ...(background && { background }) };
+  }
+
+  /** A tensor that the caller has made passes as it is, without its batch axis. */
+  #ready(input: TypedArrayInput): Tensor {
+    const made = tensor(input);
+    const { name, dims } = this.model.inputs[0]!;
+    const row = made.dims.length === dims.length && made.dims[0] === 1 ? rowOf(made, 0) : made;
+    const fits = row.dims.length === dims.length - 1 && row.dims.every((size, axis) => typeof dims[axis + 1] !== 'number' || dims[axis + 1] === size);
+    if (fits) return row;
+    throw new TabServeError('invalid-input', `Input "${name}" expects float32 [${dims.map((size) => size ?? '?').join(', ')}], got ${made.dtype} [${made.dims.join(', ')}].`);
+  }
+
+  #feeds(rows: readonly Tensor[]): Tensors {
+    const { name, dtype } = this.model.inputs[0]!;
+    const batch = stack(rows);
+    const values = batch.data as Float32Array;
+    if (dtype === 'float16') return { [name]: { ...batch, dtype, data: toFloat16(values) } };
+    if (dtype === 'uint8') return { [name]: { ...batch, dtype, data: Uint8Array.from(values, Math.round) } };
+    return { [name]: batch };
+  }
+}
+
+function isReady(input: ImageInput): input is TypedArrayInput {
+  return typeof input === 'object' && input !== null && 'dims' in input && input.data instanceof Float32Array;
+}
+
+function checkAlike(row: Tensor | undefined, first: Tensor): void {
+  if (row && row.dims.join() !== first.dims.join()) {
+    throw new TabServeError(
+      'invalid-input',
+      `This image makes a tensor [${row.dims.join(', ')}], another of its batch [${first.dims.join(', ')}]; resize or crop them to one size.`,
+    );
+  }
+}

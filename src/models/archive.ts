@@ -34,7 +34,10 @@ async function fetchFolder(url: URL, options: ArchiveOptions): Promise<Archive> 
   const manifest = await readManifest(await required(base, 'MAR-INF/MANIFEST.json', options));
   const { serializedFile, configFile, extensions } = manifest.model;
   if (!serializedFile || !WEIGHTS.test(serializedFile)) {
-    throw new TabServeError('model-format', `The manifest of ${base.href} names ${serializedFile ? `"${serializedFile}"` : 'no serializedFile'}; expected a file ending in .onnx or .ort.`);
+    throw new TabServeError(
+      'model-format',
+      `The manifest of ${base.href} names ${serializedFile ? `"${serializedFile}"` : 'no serializedFile'}; expected a file ending in .onnx or .ort.`,
+    );
   }
   const extras = (extensions ?? '').split(',').flatMap((path) => path.trim().split('/').pop() || []);
   const wanted = new Set([serializedFile, ...(configFile ? [configFile] : []), ...extras]);
@@ -76,6 +79,7 @@ function locate(base: URL, path: string): URL {
   if (!base.pathname.endsWith('/')) return base;
   const url = new URL(path, base);
   url.search = base.search;
-  if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname)) throw new TabServeError('model-format', `The manifest names "${path}", which lies outside of the archive.`);
+  if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname))
+    throw new TabServeError('model-format', `The manifest names "${path}", which lies outside of the archive.`);
   return url;
 }

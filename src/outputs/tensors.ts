@@ -35,7 +35,10 @@ export function stack(rows: readonly Tensor[]): Tensor {
   if (!first) throw new TabServeError('invalid-input', 'There is nothing to stack.');
   for (const [i, row] of others.entries()) {
     if (row.dtype !== first.dtype || row.dims.join() !== first.dims.join()) {
-      throw new TabServeError('invalid-input', `Row ${i + 1} is ${row.dtype} [${row.dims.join(', ')}], row 0 is ${first.dtype} [${first.dims.join(', ')}]; a batch needs equal rows.`);
+      throw new TabServeError(
+        'invalid-input',
+        `Row ${i + 1} is ${row.dtype} [${row.dims.join(', ')}], row 0 is ${first.dtype} [${first.dims.join(', ')}]; a batch needs equal rows.`,
+      );
     }
   }
   return { dtype: first.dtype, dims: [rows.length, ...first.dims], data: others.length === 0 ? first.data : concatenate(rows.map(({ data }) => data)) };
@@ -44,7 +47,11 @@ export function stack(rows: readonly Tensor[]): Tensor {
 /** Tensors joined along their first axis. */
 export function concat(parts: readonly Tensor[]): Tensor {
   const { dtype, dims } = parts[0]!;
-  return { dtype, dims: [parts.reduce((sum, part) => sum + part.dims[0]!, 0), ...dims.slice(1)], data: parts.length === 1 ? parts[0]!.data : concatenate(parts.map(({ data }) => data)) };
+  return {
+    dtype,
+    dims: [parts.reduce((sum, part) => sum + part.dims[0]!, 0), ...dims.slice(1)],
+    data: parts.length === 1 ? parts[0]!.data : concatenate(parts.map(({ data }) => data)),
+  };
 }
 
 /** Rows `from`..`to` of the first axis, in a buffer of their own; the whole tensor as it is. */

@@ -56,7 +56,10 @@ export interface Surroundings {
 }
 
 /** A fresh context for one batch. */
-export function batchContext(surroundings: Surroundings, batch: Pick<ContextOptions, 'batchSize' | 'params' | 'request' | 'signal'> & { readonly ids?: readonly string[]; readonly metrics?: Metrics }): Context {
+export function batchContext(
+  surroundings: Surroundings,
+  batch: Pick<ContextOptions, 'batchSize' | 'params' | 'request' | 'signal'> & { readonly ids?: readonly string[]; readonly metrics?: Metrics },
+): Context {
   const { modelDir, manifest, config, files, open, warn } = surroundings;
   const { batchSize = 1, params = {}, request = 'predict', signal = new AbortController().signal } = batch;
   const failures = new Map<number, Error>();

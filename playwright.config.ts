@@ -1,0 +1,39 @@
+import { defineConfig } from '@playwright/test';
+import { chromiumArgs, chromiumPath } from './scripts/chromium.ts';
+import type { BackendOptions } from './test/browser/fixtures.ts';
+
+const PORT = 4173;
+const BACKENDS = ['wasm', 'webgl', 'webgpu'] as const;
+
+/** The same browser suite on every backend; what needs no backend runs once, in the first. */
+export default defineConfig<BackendOptions>({
+  testDir: 'test',
+  fullyParallel: true,
+  workers: 2,
+  forbidOnly: !!process.env['CI'],
+  timeout: 90_000,
+  expect: { timeout: 15_000 },
+  reporter: [[process.env['CI'] ? 'dot' : 'list'], ['./scripts/closing-line-reporter.ts']],
+  use: { baseURL: `http://127.0.0.1:${PORT}`, trace: 'off' },
+  projects: [
+    { name: 'unit', testDir: 'test/unit' },
+    ...BACKENDS.map((backend, index) => ({
+      name: backend,
+      testDir: 'test/browser',
+      ...(index > 0 && { grepInvert: /@once/ }),
+      use: { backend, launchOptions: { args: [...chromiumArgs[backend]], ...(chromiumPath && { executablePath: chromiumPath }) } },
+    })),
+    {
+      name: 'packaging',
+      testDir: 'test/packaging',
+      timeout: 300_000,
+      use: { launchOptions: { args: [...chromiumArgs.wasm], ...(chromiumPath && { executablePath: chromiumPath }) } },
+    },
+  ],
+  webServer: {
+    command: `npx vite --config test/vite.config.ts --host 127.0.0.1 --port ${PORT} --strictPort`,
+    port: PORT,
+    reuseExistingServer: !process.env['CI'],
+    stdout: 'ignore',
+  },
+});

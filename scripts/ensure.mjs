@@ -1,0 +1,49 @@
+/**
+ * Installs what is missing before `npm start` and `npm test`: the packages, and with `--browser` Chromium.
+ * Plain JavaScript without dependencies: it runs before there are any.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) fail(`Node 20.19 or newer is needed; this is ${process.version}.`);
+
+if (!isInstalled()) run('npm', ['ci', '--no-audit', '--no-fund']);
+if (process.argv.includes('--browser') && !findChromium()) installChromium();
+
+/** npm leaves the lock file that it installed in node_modules; each package in ours must be in it, in the same version. */
+function isInstalled() {
+  const installed = 'node_modules/.package-lock.json';
+  if (!existsSync(installed)) return false;
+  const [wanted, present] = ['package-lock.json', installed].map((file) => JSON.parse(readFileSync(file, 'utf8')).packages);
+  return Object.entries(wanted).every(([path, { version, optional }]) => path === '' || optional || present[path]?.version === version);
+}
+
+function findChromium() {
+  if (process.env.CHROMIUM_PATH) return process.env.CHROMIUM_PATH;
+  return ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+}
+
+function installChromium() {
+  const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+  try {
+    for (const args of [
+      ['update', '-q'],
+      ['install', '-y', '-q', '--no-install-recommends', 'chromium'],
+    ]) {
+      const [command, ...rest] = [...sudo, 'apt-get', ...args];
+      run(command, rest, { DEBIAN_FRONTEND: 'noninteractive' });
+    }
+  } catch {
+    fail('Chromium is needed for the browser tests and could not be installed. Install it (Debian: apt-get install chromium), or set CHROMIUM_PATH to one.');
+  }
+}
+
+function run(command, args, env = {}) {
+  execFileSync(command, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}

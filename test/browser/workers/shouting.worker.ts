@@ -1,0 +1,19 @@
+import { expose, ImageClassifier, type Classification, type Context, type Tensors } from '../../../src/worker.ts';
+
+export interface Shout {
+  readonly top: string;
+  readonly stages: readonly string[];
+}
+
+/** Overrides one stage, and leaves the rest as it is. */
+export class Shouting extends ImageClassifier<Shout> {
+  override async postprocess(outputs: Tensors, context: Context): Promise<readonly Shout[]> {
+    const classified = (await super.postprocess(outputs, context)) as unknown as readonly Classification[];
+    return classified.map((classes) => {
+      const [[top]] = Object.entries(classes).sort(([, a], [, b]) => b - a) as [[string, number]];
+      return { top: top.toUpperCase(), stages: [context.modelName, context.requestIds.length.toString()] };
+    });
+  }
+}
+
+expose(Shouting);
