@@ -1,0 +1,86 @@
+/** Runs the operations of a program on pixels. */
+import type { Kernel } from './kernel.js';
+import type { Operation } from './program.js';
+import { resample } from './resample.js';
+import type { Fill } from './steps.js';
+import { channelByte, PIXEL_BYTES, type Scratch, type View } from './view.js';
+
+type Of<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>;
+
+/** The operation's window of its result, which may lie in a larger view. Its memory is the input's, or `scratch` number `index`. */
+export function operate(operation: Operation, input: View, kernel: () => Kernel, scratch: Scratch, index: number): View {
+  const { window } = operation;
+  const allocate = (format: View['format']): View => {
+    const stride = window.width * PIXEL_BYTES[format];
+    return { ...window, format, stride, data: scratch.take(index, stride * window.height) };
+  };
+  switch (operation.kind) {
+    case 'resize': {
+      const output = allocate(input.format);
+      resample(kernel(), input, operation.scaling, window, output.data as Uint8Array);
+      return output;
+    }
+    case 'nearest':
+      return nearest(operation, input, allocate(input.format));
+    case 'gray':
+      return input.format === 'L' ? input : gray(input, allocate('L'));
+    case 'place': {
+      const moved = { ...input, x: input.x + operation.x, y: input.y + operation.y };
+      if (contains(moved, window)) return moved;
+      const { fill } = operation;
+      const isGrey = typeof fill === 'number' || (fill[0] === fill[1] && fill[1] === fill[2]);
+      return place(moved, fill, allocate(input.format === 'L' && !isGrey ? 'RGB' : input.format));
+    }
+  }
+}
+
+function contains(view: View, { x, y, width, height }: View | Operation['window']): boolean {
+  return view.x <= x && view.y <= y && x + width <= view.x + view.width && y + height <= view.y + view.height;
+}
+
+function nearest({ columns, rows, window }: Of<'nearest'>, input: View, output: View): View {
+  const step = PIXEL_BYTES[input.format];
+  for (let y = 0, to = 0; y < window.height; y++) {
+    const row = (rows[window.y + y]! - input.y) * input.stride;
+    for (let x = 0; x < window.width; x++) {
+      const from = row + (columns[window.x + x]! - input.x) * step;
+      for (let byte = 0; byte < step; byte++) output.data[to++] = input.data[from + byte]!;
+    }
+  }
+  return output;
+}
+
+function gray(input: View, output: View): View {
+  const step = PIXEL_BYTES[input.format];
+  const red = channelByte(input.format, 0);
+  const blue = channelByte(input.format, 2);
+  const { data } = input;
+  for (let y = 0, to = 0; y < output.height; y++) {
+    let from = (output.y + y - input.y) * input.stride + (output.x - input.x) * step;
+    for (let x = 0; x < output.width; x++, from += step)
+      output.data[to++] = (data[from + red]! * 19595 + data[from + 1]! * 38470 + data[from + blue]! * 7471 + 0x8000) >> 16;
+  }
+  return output;
+}
+
+/** Lays the input on a canvas; a canvas of colour under an input of one channel is RGB. */
+function place(input: View, fill: Fill, output: View): View {
+  const step = PIXEL_BYTES[output.format];
+  const color = typeof fill === 'number' ? [fill, fill, fill] : fill;
+  for (let channel = 0; channel < Math.min(step, 3); channel++) {
+    const value = color[channel]!;
+    for (let to = channelByte(output.format, channel), end = output.stride * output.height; to < end; to += step) output.data[to] = value;
+  }
+  const left = Math.max(input.x, output.x);
+  const width = Math.min(input.x + input.width, output.x + output.width) - left;
+  const top = Math.max(input.y, output.y);
+  const bottom = Math.min(input.y + input.height, output.y + output.height);
+  if (width <= 0) return output;
+  for (let y = top; y < bottom; y++) {
+    const from = (y - input.y) * input.stride + (left - input.x) * PIXEL_BYTES[input.format];
+    const to = (y - output.y) * output.stride + (left - output.x) * step;
+    if (input.format === output.format) output.data.set(input.data.subarray(from, from + width * step), to);
+    else for (let i = 0; i < width * step; i++) output.data[to + i] = input.data[from + Math.trunc(i / 3)]!;
+  }
+  return output;
+}

@@ -1,0 +1,81 @@
+/**
+ * The stages for images of one size, each with the window of its input that the windows after it need.
+ */
+import type { Rect } from '../contract.js';
+import { lower, type Geometry, type Stage } from './lower.js';
+import type { Transforms } from './steps.js';
+import { computeTaps, nearestIndices, tapsSpan, type Taps } from './taps.js';
+
+/** The taps of a resize; a direction that keeps its size has none, and is skipped. */
+export interface Scaling {
+  readonly horizontal: Taps | undefined;
+  readonly vertical: Taps | undefined;
+}
+
+/** A stage ready to run; `window` is the part of its result that is needed. */
+export type Operation = { readonly window: Rect } & (
+  | { readonly kind: 'resize'; readonly scaling: Scaling }
+  | { readonly kind: 'nearest'; readonly columns: Int32Array; readonly rows: Int32Array }
+  | (Stage & { readonly kind: 'place' })
+  | { readonly kind: 'gray' }
+);
+
+export interface Program {
+  /** What to read of the image; undefined if padding is all that remains of it. */
+  readonly source: Rect | undefined;
+  readonly operations: readonly Operation[];
+  readonly width: number;
+  readonly height: number;
+  readonly geometry: Geometry;
+}
+
+export function createProgram(transforms: Transforms, imageWidth: number, imageHeight: number): Program {
+  const { stages, width, height, geometry } = lower(transforms, imageWidth, imageHeight);
+  const operations: Operation[] = [];
+  let window: Rect | undefined = { x: 0, y: 0, width, height };
+  for (let index = stages.length - 1; index >= 0 && window; index--) {
+    const input = stages[index - 1] ?? { width: imageWidth, height: imageHeight };
+    const operation = prepare(stages[index]!, input.width, input.height, window);
+    operations.unshift(operation);
+    window = inputWindow(operation, input.width, input.height);
+  }
+  return { source: window, operations, width, height, geometry };
+}
+
+function prepare(stage: Stage, width: number, height: number, window: Rect): Operation {
+  if (stage.kind === 'gray') return { kind: 'gray', window };
+  if (stage.kind === 'place') return { ...stage, window };
+  const { interpolation } = stage;
+  if (interpolation === 'nearest') return { kind: 'nearest', window, columns: nearestIndices(width, stage.width), rows: nearestIndices(height, stage.height) };
+  const taps = (input: number, output: number): Taps | undefined => (input === output ? undefined : computeTaps(input, output, interpolation));
+  return { kind: 'resize', window, scaling: { horizontal: taps(width, stage.width), vertical: taps(height, stage.height) } };
+}
+
+/** The part of a `width` × `height` input that the operation's window is made of; undefined if there is none. */
+function inputWindow(operation: Operation, width: number, height: number): Rect | undefined {
+  const { window } = operation;
+  switch (operation.kind) {
+    case 'gray':
+      return window;
+    case 'place': {
+      const x = Math.max(0, window.x - operation.x);
+      const y = Math.max(0, window.y - operation.y);
+      const right = Math.min(width, window.x + window.width - operation.x);
+      const bottom = Math.min(height, window.y + window.height - operation.y);
+      return x < right && y < bottom ? { x, y, width: right - x, height: bottom - y } : undefined;
+    }
+    case 'nearest':
+      return rect([operation.columns[window.x]!, operation.columns[window.x + window.width - 1]! + 1], [operation.rows[window.y]!, operation.rows[window.y + window.height - 1]! + 1]);
+    case 'resize':
+      return scaledWindow(operation.scaling, window);
+  }
+}
+
+/** The part of a resize's input that `window` of its result is made of. */
+export function scaledWindow({ horizontal, vertical }: Scaling, { x, y, width, height }: Rect): Rect {
+  return rect(horizontal ? tapsSpan(horizontal, x, width) : [x, x + width], vertical ? tapsSpan(vertical, y, height) : [y, y + height]);
+}
+
+function rect([left, right]: readonly [number, number], [top, bottom]: readonly [number, number]): Rect {
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}

@@ -1,0 +1,113 @@
+/**
+ * Reads the options of a step from whatever a config holds: short forms, defaults and errors are here and nowhere else.
+ */
+import { TabServeError } from '../errors.js';
+import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, type Fill, type HeightWidth, type Step, type StepName, type StepOptions } from './steps.js';
+
+type Reader<T> = (value: unknown, key: string) => T;
+
+const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
+  resize(value, key) {
+    const { size, interpolation, maxSize } = record(value, key, ['size', 'interpolation', 'maxSize']);
+    const options = { size: isSide(size) ? size : pair(size, `${key}.size`), interpolation: oneOf(INTERPOLATIONS, interpolation ?? 'bilinear', `${key}.interpolation`) };
+    if (maxSize === undefined) return options;
+    if (!isSide(maxSize) || typeof options.size !== 'number' || maxSize <= options.size)
+      throw wrong(`${key}.maxSize`, maxSize, 'an integer greater than size, which must be one number');
+    return { ...options, maxSize };
+  },
+  centerCrop(value, key) {
+    const { size } = record(value, key, ['size']);
+    return { size: isSide(size) ? [size, size] : pair(size, `${key}.size`) };
+  },
+  pad(value, key) {
+    const options = record(value, key, ['padding', 'fill']);
+    const sides = typeof options.padding === 'number' ? [options.padding] : options.padding;
+    if (!Array.isArray(sides) || ![1, 2, 4].includes(sides.length) || !sides.every((side) => Number.isSafeInteger(side) && side >= 0))
+      throw wrong(`${key}.padding`, options.padding, 'a non-negative integer, or 2 or 4 of them');
+    const [left, top = left, right = left, bottom = top] = sides as [number, number?, number?, number?];
+    return { padding: [left, top, right, bottom], fill: fill(options.fill ?? 0, `${key}.fill`) };
+  },
+  letterbox(value, key) {
+    const options = record(value, key, ['size', 'fill', 'interpolation']);
+    return {
+      size: pair(options.size, `${key}.size`),
+      fill: fill(options.fill ?? 114, `${key}.fill`),
+      interpolation: oneOf(INTERPOLATIONS, options.interpolation ?? 'bilinear', `${key}.interpolation`),
+    };
+  },
+  grayscale(value, key) {
+    const { channels = 1 } = record(value, key, ['channels']);
+    return { channels: oneOf([1, 3] as const, channels, `${key}.channels`) };
+  },
+  colorOrder: (value, key) => oneOf(COLOR_ORDERS, value, key),
+  toTensor(value, key) {
+    const { scale = 1 / 255 } = record(value, key, ['scale']);
+    if (!isFinite(scale) || scale === 0) throw wrong(`${key}.scale`, scale, 'a finite number other than 0');
+    return { scale };
+  },
+  normalize(value, key) {
+    const { mean, std } = record(value, key, ['mean', 'std']);
+    const options = { mean: perChannel(mean, `${key}.mean`), std: perChannel(std, `${key}.std`) };
+    if (options.std.some((number) => Math.fround(number) === 0)) throw wrong(`${key}.std`, std, 'numbers other than 0 in float32');
+    return options;
+  },
+  layout: (value, key) => oneOf(LAYOUTS, value, key),
+};
+
+/** The names of all steps. */
+export const STEP_NAMES = Object.keys(READERS) as readonly StepName[];
+
+/** A step with its defaults filled in. Reading what it returns gives the same again. @throws `model-config`, naming `key` */
+export function readStep(name: StepName, value: unknown, key: string): Step {
+  return { [name]: READERS[name](value, key) } as Step;
+}
+
+/** A `model-config` error that says which key, what it should be, and what it is. */
+export function wrong(key: string, value: unknown, allowed: string): TabServeError {
+  return new TabServeError('model-config', `${key} must be ${allowed}, not ${JSON.stringify(value) ?? String(value)}.`);
+}
+
+/** The options as an object; anything else is the value of the first one, and none at all is an empty object. */
+function record<K extends string>(value: unknown, key: string, names: readonly [K, ...K[]]): { readonly [Name in K]?: unknown } {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) return { [names[0]]: value } as { [Name in K]?: unknown };
+  for (const name of Object.keys(value))
+    if (!names.includes(name as K)) throw new TabServeError('model-config', `${key}.${name} is unknown; ${key} takes ${names.join(', ')}.`);
+  // An option that is undefined, or empty in YAML, is not there.
+  return Object.fromEntries(Object.entries(value).filter(([, option]) => option !== undefined && option !== null)) as { [Name in K]?: unknown };
+}
+
+function isFinite(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+function isSide(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+function isList<T>(value: unknown, isItem: (item: unknown) => item is T): value is readonly T[] {
+  return Array.isArray(value) && value.every(isItem);
+}
+
+function pair(value: unknown, key: string): HeightWidth {
+  if (isList(value, isSide) && value.length === 2) return value as unknown as HeightWidth;
+  throw wrong(key, value, key.includes('letterbox') ? '[height, width], positive integers' : 'a positive integer or [height, width]');
+}
+
+function fill(value: unknown, key: string): Fill {
+  const isLevel = (level: unknown): level is number => Number.isInteger(level) && 0 <= (level as number) && (level as number) <= 255;
+  if (isLevel(value)) return value;
+  if (isList(value, isLevel) && value.length === 3) return value as unknown as Fill;
+  throw wrong(key, value, 'an integer in 0..255, or [red, green, blue]');
+}
+
+function perChannel(value: unknown, key: string): readonly number[] {
+  const numbers = isFinite(value) ? [value] : value;
+  if (isList(numbers, isFinite) && (numbers.length === 1 || numbers.length === 3)) return numbers;
+  throw wrong(key, value, 'one finite number, or 3');
+}
+
+function oneOf<const T>(allowed: readonly T[], value: unknown, key: string): T {
+  if (allowed.includes(value as T)) return value as T;
+  throw wrong(key, value, `one of ${allowed.join(', ')}`);
+}

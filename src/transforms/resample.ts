@@ -1,0 +1,97 @@
+/**
+ * Resizes a window of an image with a kernel. The kernel's memory holds one tile at a time, and of the source only a strip, so that it stays
+ * small (WebAssembly memory never shrinks): about `TILE_BYTES` twice, `STRIP_BYTES`, and the taps.
+ */
+import type { Rect } from '../contract.js';
+import { SLACK, tapsBytes, type Kernel, type PassTaps } from './kernel.js';
+import { scaledWindow, type Scaling } from './program.js';
+import type { Taps } from './taps.js';
+import { PIXEL_BYTES, type View } from './view.js';
+
+const TILE_BYTES = 3 << 20;
+/** Small enough for a processor's cache, so that copying a strip in costs little. */
+const STRIP_BYTES = 1 << 17;
+
+/**
+ * Writes `window` of the resized image to `target`, tightly packed, in the source's format.
+ * @param source holds at least `scaledWindow(scaling, window)`
+ */
+export function resample(kernel: Kernel, source: View, scaling: Scaling, window: Rect, target: Uint8Array): void {
+  const { width, height } = tileSize(scaling, window, PIXEL_BYTES[source.format]);
+  for (let y = 0; y < window.height; y += height)
+    for (let x = 0; x < window.width; x += width) {
+      const tile = { x: window.x + x, y: window.y + y, width: Math.min(width, window.width - x), height: Math.min(height, window.height - y) };
+      resampleTile(kernel, source, scaling, tile, window, target);
+    }
+}
+
+/** The largest tile whose intermediate image, `tile.width` × the source's rows, fits. */
+function tileSize(scaling: Scaling, window: Rect, step: number): { readonly width: number; readonly height: number } {
+  let { width, height } = window;
+  const tooLarge = (): boolean => scaledWindow(scaling, { ...window, width, height }).height * width * step > TILE_BYTES;
+  while (height > 1 && tooLarge()) height = Math.ceil(height / 2);
+  while (width > 16 && tooLarge()) width = Math.ceil(width / 2);
+  return { width, height };
+}
+
+function resampleTile(kernel: Kernel, source: View, scaling: Scaling, tile: Rect, window: Rect, target: Uint8Array): void {
+  const step = PIXEL_BYTES[source.format];
+  const input = scaledWindow(scaling, tile);
+  const inputBytes = input.width * step;
+  const inputStride = align(inputBytes);
+  // The horizontal pass writes four bytes a pixel, whatever the step.
+  const stride = align(tile.width * step + 3);
+  const horizontal = scaling.horizontal && cutTaps(scaling.horizontal, tile.x, tile.width, input.x, input.width, step);
+  const vertical = scaling.vertical && cutTaps(scaling.vertical, tile.y, tile.height, input.y, input.height, stride);
+  const stripRows = horizontal ? Math.max(2, Math.floor(STRIP_BYTES / inputStride) & ~1) : input.height;
+
+  let end = 0;
+  const reserve = (bytes: number): number => (end += align(bytes)) - align(bytes);
+  const horizontalAt = reserve(horizontal ? tapsBytes(horizontal) : 0);
+  const verticalAt = reserve(vertical ? tapsBytes(vertical) : 0);
+  const stripAt = reserve(horizontal ? stripRows * inputStride + SLACK : 0);
+  // One row more for an odd row's pair; or three, with which the taps of the vertical pass are filled up.
+  const middle = { at: reserve((input.height + 3) * stride + SLACK), stride };
+  const result = vertical ? { at: reserve(tile.height * stride), stride } : middle;
+  const memory = kernel.memory(end);
+  if (horizontal) kernel.setTaps('horizontal', horizontal, horizontalAt);
+  if (vertical) kernel.setTaps('vertical', vertical, verticalAt);
+
+  const strip = horizontal ? { at: stripAt, stride: inputStride } : middle;
+  for (let y = 0; y < input.height; y += stripRows) {
+    const rows = Math.min(stripRows, input.height - y);
+    let from = (input.y + y - source.y) * source.stride + (input.x - source.x) * step;
+    for (let row = 0; row < rows; row++, from += source.stride) memory.set(source.data.subarray(from, from + inputBytes), strip.at + row * strip.stride);
+    if (horizontal) kernel.horizontal(strip, { at: middle.at + y * stride, stride }, rows, step);
+  }
+  if (vertical) kernel.vertical(middle, result, tile.height);
+
+  const bytes = tile.width * step;
+  let to = ((tile.y - window.y) * window.width + tile.x - window.x) * step;
+  for (let y = 0; y < tile.height; y++, to += window.width * step) target.set(memory.subarray(result.at + y * stride, result.at + y * stride + bytes), to);
+}
+
+/**
+ * The taps of the outputs `from … from + length - 1` as a kernel wants them, in bytes of `unit` an input, counted from input `origin`.
+ * Taps that are filled up with zeros start earlier where they would reach beyond the `available` inputs by more than 3.
+ */
+function cutTaps(taps: Taps, from: number, length: number, origin: number, available: number, unit: number): PassTaps {
+  let most = 0;
+  for (let i = from; i < from + length; i++) most = Math.max(most, taps.counts[i]!);
+  const size = (most + 3) & ~3;
+  const last = ((available + 3) & ~3) - size;
+  const starts = new Int32Array(length);
+  const weights = new Int32Array(length * size);
+  for (let i = 0; i < length; i++) {
+    const tap = (from + i) * taps.stride;
+    const start = taps.starts[from + i]! - origin;
+    const shifted = Math.min(start, last);
+    starts[i] = shifted * unit;
+    weights.set(taps.weights.subarray(tap, tap + taps.counts[from + i]!), i * size + start - shifted);
+  }
+  return { starts, weights, groups: size / 4 };
+}
+
+function align(bytes: number): number {
+  return (bytes + 15) & ~15;
+}

@@ -1,0 +1,39 @@
+/**
+ * Image transforms as data, under torchvision's names. A step is an object of one key that JSON and YAML can hold, e.g.
+ * `{ resize: { size: 256, interpolation: 'bilinear' } }`; the functions of `compose.ts` make such objects, `parseTransforms` reads them.
+ */
+
+export const INTERPOLATIONS = ['nearest', 'bilinear', 'bicubic', 'lanczos'] as const;
+export type Interpolation = (typeof INTERPOLATIONS)[number];
+
+export const COLOR_ORDERS = ['RGB', 'BGR'] as const;
+export type ColorOrder = (typeof COLOR_ORDERS)[number];
+
+export const LAYOUTS = ['NCHW', 'NHWC'] as const;
+export type Layout = (typeof LAYOUTS)[number];
+
+/** Height and width in pixels: torchvision's order. */
+export type HeightWidth = readonly [height: number, width: number];
+
+/** A grey level, or red, green and blue: integers in 0..255. */
+export type Fill = number | readonly [red: number, green: number, blue: number];
+
+/** What each step holds, with its defaults filled in. */
+export interface StepOptions {
+  readonly resize: { readonly size: number | HeightWidth; readonly interpolation: Interpolation; readonly maxSize?: number };
+  readonly centerCrop: { readonly size: HeightWidth };
+  readonly pad: { readonly padding: readonly [left: number, top: number, right: number, bottom: number]; readonly fill: Fill };
+  readonly letterbox: { readonly size: HeightWidth; readonly fill: Fill; readonly interpolation: Interpolation };
+  readonly grayscale: { readonly channels: 1 | 3 };
+  readonly colorOrder: ColorOrder;
+  readonly toTensor: { readonly scale: number };
+  readonly normalize: { readonly mean: readonly number[]; readonly std: readonly number[] };
+  readonly layout: Layout;
+}
+export type StepName = keyof StepOptions;
+
+/** One step: its name and its options. */
+export type Step = { [Name in StepName]: { readonly [Key in Name]: StepOptions[Name] } }[StepName];
+
+/** Steps in the order in which they apply: pixel steps, then `toTensor`, then `normalize` and `layout`. */
+export type Transforms = readonly Step[];

@@ -1,0 +1,90 @@
+/**
+ * Which input pixels make an output pixel, and with what weights: one direction of Pillow's antialiased resampling.
+ * @see https://github.com/python-pillow/Pillow/blob/main/src/libImaging/Resample.c
+ */
+
+/** Smooth filters; `nearest` takes a path of its own. */
+export type FilterName = 'bilinear' | 'bicubic' | 'lanczos';
+
+/** A filter reaches `support` pixels to each side; when shrinking it is stretched by the scale, which is the antialiasing. */
+interface Filter {
+  readonly support: number;
+  weight(x: number): number;
+}
+
+const FILTERS: Readonly<Record<FilterName, Filter>> = {
+  bilinear: { support: 1, weight: (x) => Math.max(0, 1 - Math.abs(x)) },
+  bicubic: { support: 2, weight: (x) => cubic(Math.abs(x)) },
+  lanczos: { support: 3, weight: (x) => (-3 <= x && x < 3 ? sinc(x) * sinc(x / 3) : 0) },
+};
+
+/** Keys' cubic with a = -0.5. The order of the operations decides the last bit. */
+function cubic(x: number): number {
+  if (x < 1) return (1.5 * x - 2.5) * x * x + 1;
+  return x < 2 ? (((x - 5) * x + 8) * x - 4) * -0.5 : 0;
+}
+
+function sinc(x: number): number {
+  return x === 0 ? 1 : Math.sin(x * Math.PI) / (x * Math.PI);
+}
+
+/** Weights are integers in units of 2^-22: 8 bits of pixel, 2 of headroom and 22 of weight make 32. */
+export const PRECISION_BITS = 22;
+
+/** For output `i`: inputs `starts[i] … starts[i] + counts[i] - 1` with the weights from `weights[i * stride]` on, zero-padded. */
+export interface Taps {
+  readonly starts: Int32Array;
+  readonly counts: Int32Array;
+  readonly weights: Int32Array;
+  /** Weights stored for each output, a multiple of 4. */
+  readonly stride: number;
+}
+
+/**
+ * The taps that scale `input` pixels to `output`, both positive.
+ * Computed in double precision, normalised to a sum of 1, then rounded half away from zero to 22 bits, as Pillow does.
+ */
+export function computeTaps(input: number, output: number, name: FilterName): Taps {
+  const filter = FILTERS[name];
+  const scale = input / output;
+  const stretch = Math.max(1, scale);
+  const support = filter.support * stretch;
+  const inverse = 1 / stretch;
+  const stride = (Math.min(input, Math.ceil(support) * 2 + 1) + 3) & ~3;
+  const starts = new Int32Array(output);
+  const counts = new Int32Array(output);
+  const weights = new Int32Array(output * stride);
+  const exact = new Float64Array(stride);
+  for (let i = 0; i < output; i++) {
+    const center = (i + 0.5) * scale;
+    const start = Math.max(0, Math.trunc(center - support + 0.5));
+    const count = Math.min(input, Math.trunc(center + support + 0.5)) - start;
+    let sum = 0;
+    for (let t = 0; t < count; t++) sum += exact[t] = filter.weight((t + start - center + 0.5) * inverse);
+    for (let t = 0; t < count; t++) {
+      const weight = (sum === 0 ? exact[t]! : exact[t]! / sum) * 2 ** PRECISION_BITS;
+      weights[i * stride + t] = Math.trunc(weight < 0 ? weight - 0.5 : weight + 0.5);
+    }
+    starts[i] = start;
+    counts[i] = count;
+  }
+  return { starts, counts, weights, stride };
+}
+
+/**
+ * The input of each output of a nearest-neighbour scaling: the one under the output's centre. Pillow walks there in steps, and adds up
+ * the rounding of each, so a multiplication would differ.
+ */
+export function nearestIndices(input: number, output: number): Int32Array {
+  const scale = input / output;
+  const indices = new Int32Array(output);
+  let position = scale * 0.5;
+  for (let i = 0; i < output; i++, position += scale) indices[i] = Math.min(input - 1, Math.trunc(position));
+  return indices;
+}
+
+/** The inputs that outputs `from … from + length - 1` are made of, as a half-open interval; `length` is positive. */
+export function tapsSpan(taps: Taps, from: number, length: number): readonly [start: number, end: number] {
+  const last = from + length - 1;
+  return [taps.starts[from]!, taps.starts[last]! + taps.counts[last]!];
+}

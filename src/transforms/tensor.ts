@@ -1,0 +1,62 @@
+/**
+ * The last pass: `toTensor`, `normalize`, `colorOrder` and `layout` in one. A pixel has 256 values, so a table a channel holds every float32
+ * that can come out, computed as torch computes it.
+ */
+import type { Rect } from '../contract.js';
+import type { ColorOrder, Layout, Transforms } from './steps.js';
+import { channelByte, PIXEL_BYTES, type View } from './view.js';
+
+/** How pixels become a tensor; independent of the image's size. */
+export interface TensorForm {
+  readonly channels: 1 | 3;
+  readonly order: ColorOrder;
+  readonly layout: Layout;
+  /** The float32 of each of 256 values, a table for each channel of the tensor. */
+  readonly tables: readonly Float32Array[];
+}
+
+export function tensorForm(transforms: Transforms): TensorForm {
+  let channels: 1 | 3 = 3;
+  let order: ColorOrder = 'RGB';
+  let layout: Layout = 'NCHW';
+  let tables: readonly Float32Array[] = [];
+  for (const step of transforms) {
+    if ('grayscale' in step) channels = step.grayscale.channels;
+    else if ('colorOrder' in step) order = step.colorOrder;
+    else if ('layout' in step) layout = step.layout;
+    else if ('toTensor' in step) tables = Array.from({ length: channels }, () => scaled(step.toTensor.scale));
+    else if ('normalize' in step) {
+      const { mean, std } = step.normalize;
+      tables = tables.map((table, channel) => normalized(table, mean[channel] ?? mean[0]!, std[channel] ?? std[0]!));
+    }
+  }
+  return { channels, order, layout, tables };
+}
+
+// Float32Array rounds what is stored, and a single + - * / of float32 values in double precision, rounded, is the float32 operation.
+function scaled(scale: number): Float32Array {
+  const factor = Math.fround(scale);
+  return Float32Array.from({ length: 256 }, (_, value) => (scale === 1 / 255 ? value / 255 : value * factor));
+}
+
+function normalized(table: Float32Array, mean: number, std: number): Float32Array {
+  const centre = Math.fround(mean);
+  const spread = Math.fround(std);
+  return table.map((value) => Math.fround(value - centre) / spread);
+}
+
+/** Writes the pixels of `window` as one row of the batch, from element `offset` on. */
+export function writeTensor(view: View, window: Rect, { channels, order, layout, tables }: TensorForm, out: Float32Array, offset: number): void {
+  const { data } = view;
+  const step = PIXEL_BYTES[view.format];
+  const advance = layout === 'NCHW' ? 1 : channels;
+  for (let channel = 0; channel < channels; channel++) {
+    const table = tables[channel]!;
+    const byte = channelByte(view.format, order === 'RGB' ? channel : 2 - channel);
+    let to = offset + channel * (layout === 'NCHW' ? window.width * window.height : 1);
+    for (let y = 0; y < window.height; y++) {
+      let from = (window.y + y - view.y) * view.stride + (window.x - view.x) * step + byte;
+      for (let x = 0; x < window.width; x++, from += step, to += advance) out[to] = table[data[from]!]!;
+    }
+  }
+}
