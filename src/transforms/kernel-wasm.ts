@@ -4,7 +4,18 @@ import { RESAMPLE_WASM } from './resample.wasm.js';
 
 interface Exports {
   readonly memory: WebAssembly.Memory;
-  horizontal(source: number, sourceStride: number, target: number, targetStride: number, rows: number, starts: number, weights: number, outputs: number, groups: number, step: number): void;
+  horizontal(
+    source: number,
+    sourceStride: number,
+    target: number,
+    targetStride: number,
+    rows: number,
+    starts: number,
+    weights: number,
+    outputs: number,
+    groups: number,
+    step: number,
+  ): void;
   vertical(source: number, stride: number, target: number, rows: number, starts: number, weights: number, groups: number): void;
 }
 

@@ -39,8 +39,7 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
 
   const scaleTo = (newWidth: number, newHeight: number, interpolation: Interpolation): void => {
     if (newWidth === width && newHeight === height) return;
-    if (newWidth < 1 || newHeight < 1)
-      throw new TabServeError('invalid-input', `An image of ${width} × ${height} pixels would be resized to ${newWidth} × ${newHeight}.`);
+    if (newWidth < 1 || newHeight < 1) throw new TabServeError('invalid-input', `An image of ${width} × ${height} pixels would be resized to ${newWidth} × ${newHeight}.`);
     // Pillow halves the work on very tall images by the other order of passes, and with it changes the rounding.
     if (height > width * 100 && newHeight < height && newWidth !== width) scaleTo(width, newHeight, interpolation);
     stages.push({ kind: 'resize', width: newWidth, height: newHeight, interpolation });
@@ -71,7 +70,11 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
       const [left, top, right, bottom] = step.pad.padding;
       place(left, top, left + width + right, top + height + bottom, step.pad.fill);
     } else if ('letterbox' in step) {
-      const { size: [boxHeight, boxWidth], fill, interpolation } = step.letterbox;
+      const {
+        size: [boxHeight, boxWidth],
+        fill,
+        interpolation,
+      } = step.letterbox;
       const scale = Math.min(boxHeight / height, boxWidth / width);
       scaleTo(Math.max(1, roundHalfEven(width * scale)), Math.max(1, roundHalfEven(height * scale)), interpolation);
       place(Math.floor((boxWidth - width) / 2), Math.floor((boxHeight - height) / 2), boxWidth, boxHeight, fill);

@@ -55,10 +55,10 @@ function gray(input: View, output: View): View {
   const red = channelByte(input.format, 0);
   const blue = channelByte(input.format, 2);
   const { data } = input;
-  for (let y = 0, to = 0; y < output.height; y++) {
+  const { width, height, data: result } = output;
+  for (let y = 0, to = 0; y < height; y++) {
     let from = (output.y + y - input.y) * input.stride + (output.x - input.x) * step;
-    for (let x = 0; x < output.width; x++, from += step)
-      output.data[to++] = (data[from + red]! * 19595 + data[from + 1]! * 38470 + data[from + blue]! * 7471 + 0x8000) >> 16;
+    for (const end = to + width; to < end; to++, from += step) result[to] = (data[from + red]! * 19595 + data[from + 1]! * 38470 + data[from + blue]! * 7471 + 0x8000) >> 16;
   }
   return output;
 }

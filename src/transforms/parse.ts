@@ -53,8 +53,7 @@ function checkOrder(transforms: Transforms, key: string): void {
     if ('grayscale' in step) channels = step.grayscale.channels;
     if ('toTensor' in step) isTensor = true;
     if ('normalize' in step)
-      for (const values of [step.normalize.mean, step.normalize.std])
-        if (values.length > channels) throw fail(`has ${values.length} values for an image of one channel`);
+      for (const values of [step.normalize.mean, step.normalize.std]) if (values.length > channels) throw fail(`has ${values.length} values for an image of one channel`);
     if ('layout' in step) {
       if (hasLayout) throw fail('stands twice; once is allowed');
       hasLayout = true;

@@ -65,7 +65,10 @@ function inputWindow(operation: Operation, width: number, height: number): Rect 
       return x < right && y < bottom ? { x, y, width: right - x, height: bottom - y } : undefined;
     }
     case 'nearest':
-      return rect([operation.columns[window.x]!, operation.columns[window.x + window.width - 1]! + 1], [operation.rows[window.y]!, operation.rows[window.y + window.height - 1]! + 1]);
+      return rect(
+        [operation.columns[window.x]!, operation.columns[window.x + window.width - 1]! + 1],
+        [operation.rows[window.y]!, operation.rows[window.y + window.height - 1]! + 1],
+      );
     case 'resize':
       return scaledWindow(operation.scaling, window);
   }

@@ -9,7 +9,10 @@ type Reader<T> = (value: unknown, key: string) => T;
 const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
   resize(value, key) {
     const { size, interpolation, maxSize } = record(value, key, ['size', 'interpolation', 'maxSize']);
-    const options = { size: isSide(size) ? size : pair(size, `${key}.size`), interpolation: oneOf(INTERPOLATIONS, interpolation ?? 'bilinear', `${key}.interpolation`) };
+    const options = {
+      size: isSide(size) ? size : pair(size, `${key}.size`, 'a number or '),
+      interpolation: oneOf(INTERPOLATIONS, interpolation ?? 'bilinear', `${key}.interpolation`),
+    };
     if (maxSize === undefined) return options;
     if (!isSide(maxSize) || typeof options.size !== 'number' || maxSize <= options.size)
       throw wrong(`${key}.maxSize`, maxSize, 'an integer greater than size, which must be one number');
@@ -17,7 +20,7 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
   },
   centerCrop(value, key) {
     const { size } = record(value, key, ['size']);
-    return { size: isSide(size) ? [size, size] : pair(size, `${key}.size`) };
+    return { size: isSide(size) ? [size, size] : pair(size, `${key}.size`, 'a number or ') };
   },
   pad(value, key) {
     const options = record(value, key, ['padding', 'fill']);
@@ -42,7 +45,7 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
   colorOrder: (value, key) => oneOf(COLOR_ORDERS, value, key),
   toTensor(value, key) {
     const { scale = 1 / 255 } = record(value, key, ['scale']);
-    if (!isFinite(scale) || scale === 0) throw wrong(`${key}.scale`, scale, 'a finite number other than 0');
+    if (!isNumber(scale) || scale === 0) throw wrong(`${key}.scale`, scale, 'a finite number other than 0');
     return { scale };
   },
   normalize(value, key) {
@@ -71,13 +74,12 @@ export function wrong(key: string, value: unknown, allowed: string): TabServeErr
 function record<K extends string>(value: unknown, key: string, names: readonly [K, ...K[]]): { readonly [Name in K]?: unknown } {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) return { [names[0]]: value } as { [Name in K]?: unknown };
-  for (const name of Object.keys(value))
-    if (!names.includes(name as K)) throw new TabServeError('model-config', `${key}.${name} is unknown; ${key} takes ${names.join(', ')}.`);
+  for (const name of Object.keys(value)) if (!names.includes(name as K)) throw new TabServeError('model-config', `${key}.${name} is unknown; ${key} takes ${names.join(', ')}.`);
   // An option that is undefined, or empty in YAML, is not there.
   return Object.fromEntries(Object.entries(value).filter(([, option]) => option !== undefined && option !== null)) as { [Name in K]?: unknown };
 }
 
-function isFinite(value: unknown): value is number {
+function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
@@ -85,25 +87,28 @@ function isSide(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
+function isLevel(value: unknown): value is number {
+  return Number.isInteger(value) && 0 <= (value as number) && (value as number) <= 255;
+}
+
 function isList<T>(value: unknown, isItem: (item: unknown) => item is T): value is readonly T[] {
   return Array.isArray(value) && value.every(isItem);
 }
 
-function pair(value: unknown, key: string): HeightWidth {
+function pair(value: unknown, key: string, others = ''): HeightWidth {
   if (isList(value, isSide) && value.length === 2) return value as unknown as HeightWidth;
-  throw wrong(key, value, key.includes('letterbox') ? '[height, width], positive integers' : 'a positive integer or [height, width]');
+  throw wrong(key, value, `${others}[height, width], positive integers`);
 }
 
 function fill(value: unknown, key: string): Fill {
-  const isLevel = (level: unknown): level is number => Number.isInteger(level) && 0 <= (level as number) && (level as number) <= 255;
   if (isLevel(value)) return value;
   if (isList(value, isLevel) && value.length === 3) return value as unknown as Fill;
   throw wrong(key, value, 'an integer in 0..255, or [red, green, blue]');
 }
 
 function perChannel(value: unknown, key: string): readonly number[] {
-  const numbers = isFinite(value) ? [value] : value;
-  if (isList(numbers, isFinite) && (numbers.length === 1 || numbers.length === 3)) return numbers;
+  const numbers = isNumber(value) ? [value] : value;
+  if (isList(numbers, isNumber) && (numbers.length === 1 || numbers.length === 3)) return numbers;
   throw wrong(key, value, 'one finite number, or 3');
 }
 

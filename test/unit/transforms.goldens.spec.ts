@@ -46,7 +46,8 @@ function decoded({ format, width, height, stride, data }: Pixels): DecodedImage 
     height,
     pixels: 0,
     async read(rect = { x: 0, y: 0, width, height }) {
-      if (rect.x < 0 || rect.y < 0 || rect.x + rect.width > width || rect.y + rect.height > height || rect.width < 1 || rect.height < 1) throw new Error(`read(${JSON.stringify(rect)})`);
+      if (rect.x < 0 || rect.y < 0 || rect.x + rect.width > width || rect.y + rect.height > height || rect.width < 1 || rect.height < 1)
+        throw new Error(`read(${JSON.stringify(rect)})`);
       image.pixels += rect.width * rect.height;
       const from = rect.y * stride + rect.x * step;
       return { format, width: rect.width, height: rect.height, stride, data: data.slice(from, from + (rect.height - 1) * stride + rect.width * step) };
@@ -69,7 +70,10 @@ for (const kernel of [createWasmKernel(), createJsKernel()]) {
           expect(dims).toEqual(golden.dims);
           // The sample says by how much, the hash whether.
           const sample = new Float32Array(new Uint8Array(Buffer.from(golden.sample, 'base64')).buffer);
-          expect(data.filter((_, i) => i % Math.ceil(data.length / 32) === 0), format).toEqual(sample);
+          expect(
+            data.filter((_, i) => i % Math.ceil(data.length / 32) === 0),
+            format,
+          ).toEqual(sample);
           expect(createHash('sha256').update(new Uint8Array(data.buffer)).digest('hex'), format).toBe(golden.sha256);
         }
       });

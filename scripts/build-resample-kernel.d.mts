@@ -1,0 +1,2 @@
+/** The text of `src/transforms/resample.wasm.ts`. */
+export function build(): Promise<string>;
