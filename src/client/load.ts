@@ -1,4 +1,3 @@
-import type { Handler } from '../contract.js';
 import type { BaseHandler } from '../handlers/base-handler.js';
 import type { HandlerName, HandlerRegistry } from '../handlers/registry.js';
 import { Client, type ClientOptions, type InitializeOptions } from './client.js';
@@ -12,9 +11,9 @@ export interface LoadOptions<Name extends HandlerName> extends Omit<ClientOption
 export async function load<Name extends HandlerName = HandlerName>(
   model: string | URL,
   options: LoadOptions<Name> = {},
-): Promise<Client<[HandlerName] extends [Name] ? BaseHandler<unknown, unknown> : HandlerRegistry[Name] & Handler>> {
+): Promise<Client<[HandlerName] extends [Name] ? BaseHandler<unknown, unknown> : HandlerRegistry[Name]>> {
   const { signal, onProgress, ...rest } = options;
-  const client = new Client<HandlerRegistry[Name] & Handler>(defaultWorker, { ...rest, model });
+  const client = new Client<HandlerRegistry[Name]>(defaultWorker, { ...rest, model });
   await client.initialize({ ...(signal && { signal }), ...(onProgress && { onProgress }) });
   return client as never;
 }

@@ -67,12 +67,12 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
 
   /** Runs the model once on zeros, where its dims are known. */
   async warmUp(context: Context): Promise<void> {
-    const feeds = this.example();
+    const feeds = await this.example(context);
     if (feeds) await this.inference(feeds, context);
   }
 
-  /** Input for a warm-up run; undefined where the dims cannot be known. */
-  protected example(): Tensors | undefined {
+  /** Input of one row for a warm-up run; undefined where the dims cannot be known. */
+  protected example(_context: Context): Tensors | undefined | Promise<Tensors | undefined> {
     return zeros(this.model.inputs);
   }
 
@@ -95,10 +95,20 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     return await this.postprocess(await this.inference(inputs, context), context);
   }
 
-  /** Rows → tensors with a batch axis. Here: stacks tensors. */
+  /** Rows → tensors with a batch axis. Here: stacks tensors; one alone that has the model's rank already passes as it is. */
   preprocess(data: readonly Row<Input>[], _context: Context): Tensors | Promise<Tensors> {
     const rows = data.map((item) => this.#named(unwrap(item) as TensorInput));
-    return Object.fromEntries(Object.keys(rows[0]!).map((name) => [name, stack(rows.map((tensors) => this.#withoutBatchAxis(name, tensors[name])))]));
+    return Object.fromEntries(Object.keys(rows[0]!).map((name) => [name, this.#batch(name, rows.map((tensors) => tensors[name]))])); // prettier-ignore
+  }
+
+  #batch(name: string, values: readonly (Tensor | undefined)[]): Tensor {
+    const rank = this.model.inputs.find((input) => input.name === name)?.dims.length;
+    const known = values.filter((value) => value !== undefined);
+    if (rank === undefined || known.length < values.length) {
+      throw new TabServeError('invalid-input', `Every row needs the same inputs, of ${this.model.inputs.map((input) => `"${input.name}"`).join(', ')}.`);
+    }
+    if (known.length === 1 && known[0]!.dims.length === rank) return known[0]!;
+    return stack(known.map((value) => (value.dims.length === rank && value.dims[0] === 1 ? rowOf(value, 0) : value)));
   }
 
   #named(input: TensorInput): Record<string, Tensor> {
@@ -106,12 +116,6 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
       throw new TabServeError('invalid-input', `Expected a tensor or tensors by name, got ${input === null ? 'null' : typeof input}.`);
     if ('dims' in input) return { [this.model.inputs[0]!.name]: tensor(input as Tensor) };
     return Object.fromEntries(Object.entries(input as Record<string, Tensor>).map(([name, value]) => [name, tensor(value)]));
-  }
-
-  #withoutBatchAxis(name: string, value: Tensor | undefined): Tensor {
-    const info = this.model.inputs.find((input) => input.name === name);
-    if (!value || !info) throw new TabServeError('invalid-input', `Every row needs the same inputs, of ${this.model.inputs.map((input) => `"${input.name}"`).join(', ')}.`);
-    return value.dims.length === info.dims.length && value.dims[0] === 1 ? rowOf(value, 0) : value;
   }
 
   /** Runs the model. One whose batch axis is fixed gets the batch in pieces. */

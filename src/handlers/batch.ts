@@ -37,7 +37,7 @@ export async function runBatch(session: Session, feeds: Tensors): Promise<Tensor
   return mapTensors(pieces[0]!, (_, name) => concat(pieces.map((piece) => piece[name]!)));
 }
 
-/** Zeros for every input, of batch size 1; undefined where another dimension is dynamic. */
+/** Zeros for every input, of one row; undefined where another dimension is dynamic. */
 export function zeros(inputs: readonly TensorInfo[]): Tensors | undefined {
   const feeds: Record<string, Tensors[string]> = {};
   for (const { name, dtype, dims } of inputs) {

@@ -29,7 +29,12 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     const configured = this.config['imageProcessing'];
     if (configured !== undefined) this.imageProcessing = parseTransforms(configured);
     this.#plan = compile(this.imageProcessing);
-    this.#checkFit();
+    if (this.#preprocessesImages) this.#checkFit();
+  }
+
+  /** False in a subclass that makes its tensors in a way of its own: then `imageProcessing` need not fit the model. */
+  get #preprocessesImages(): boolean {
+    return (this.constructor as typeof VisionHandler).prototype.preprocess === VisionHandler.prototype.preprocess;
   }
 
   #checkFit(): void {
@@ -41,11 +46,11 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     throw new TabServeError('model-config', `handler.imageProcessing makes ${got} of an image of 640×480, but the model's input "${input.name}" expects ${expected}.`);
   }
 
-  protected override example(): Tensors | undefined {
-    const dims = this.#plan.outputDims(256, 256);
-    const row: Tensor = { dtype: 'float32', dims, data: new Float32Array(dims.reduce((product, size) => product * size, 1)) };
-    const batch = this.model.inputs[0]!.dims[0];
-    return this.#feeds(Array.from({ length: typeof batch === 'number' ? batch : 1 }, () => row));
+  /** A black image, through the whole preprocessing: its code is loaded and compiled before the first request too. */
+  protected override async example(context: Context): Promise<Tensors | undefined> {
+    if (!this.#preprocessesImages) return await super.example(context);
+    const image = { data: new Uint8Array(256 * 256 * 3), dims: [256, 256, 3] };
+    return await this.preprocess([image], context);
   }
 
   /** Images → the model's first input, `[rows, …]`. */

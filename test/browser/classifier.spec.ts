@@ -1,0 +1,133 @@
+import { expect, test } from './fixtures.ts';
+import { readGoldens } from './goldens.ts';
+
+interface Case {
+  readonly sample?: string;
+  readonly probabilities: readonly number[];
+  readonly pixels?: readonly number[];
+}
+
+const digits = readGoldens<{ cases: Case[] }>('../models/digits.golden.json').cases;
+const orientation = readGoldens<{ cases: Case[] }>('../models/orientation.golden.json').cases;
+const DIGITS = readGoldens<Record<string, string>>('../../public/models/digits/index_to_name.json');
+const SIDES = readGoldens<Record<string, string>>('../../public/models/orientation/index_to_name.json');
+
+/** Chromium's and Pillow's decoders agree on PNG, so the whole way from the file may be compared. */
+const TOLERANCE = 1e-4;
+
+test('digits: from the file to the probabilities as torchvision and ONNX Runtime in Python', async ({ open, backend }) => {
+  const page = await open();
+  const samples = digits.filter(({ sample }) => sample);
+  expect(samples.length).toBeGreaterThanOrEqual(10);
+  const answers = await page.evaluate(
+    async ({ backend, names }) => {
+      const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [backend] });
+      const blobs = await Promise.all(names.map(async (name) => await (await fetch(`/models/digits/samples/${name}`)).blob()));
+      return { name: client.backend!.name, rows: (await client.handle(blobs, { params: { topK: 10 } })) as Record<string, number>[] };
+    },
+    { backend, names: samples.map(({ sample }) => sample!) },
+  );
+  expect(answers.name).toBe(backend);
+  for (const [index, { probabilities }] of samples.entries()) expectProbabilities(answers.rows[index]!, probabilities, DIGITS);
+});
+
+test('digits: from 8-bit pixels, one by one', async ({ open, backend }) => {
+  const page = await open();
+  const cases = digits.filter(({ sample, pixels }) => !sample && pixels).slice(0, 12);
+  const answers = await page.evaluate(
+    async ({ backend, pixels }) => {
+      const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [backend] });
+      return await Promise.all(pixels.map((data) => client.predict({ data: Uint8Array.from(data), dims: [28, 28, 1] }, { params: { topK: 10 } })));
+    },
+    { backend, pixels: cases.map(({ pixels }) => pixels!) },
+  );
+  for (const [index, { probabilities }] of cases.entries()) expectProbabilities(answers[index]!, probabilities, DIGITS);
+});
+
+test('orientation: a pretrained model from a package', async ({ open, backend }) => {
+  test.skip(backend === 'webgl', 'ONNX Runtime WebGL: no HardSigmoid');
+  // SwiftShader takes most of a minute to compile this model's shaders.
+  test.slow(backend === 'webgpu');
+  const page = await open();
+  const some = backend === 'webgpu' ? orientation.slice(0, 2) : orientation;
+  const answers = await page.evaluate(
+    async ({ backend, names }) => {
+      const client = await window.tabserve.load('/models/orientation/', { handler: 'image_classifier', backends: [backend] });
+      return await Promise.all(names.map(async (name) => await client.predict(await (await fetch(`/models/orientation/samples/${name}`)).blob())));
+    },
+    { backend, names: some.map(({ sample }) => sample!) },
+  );
+  for (const [index, { probabilities }] of some.entries()) expectProbabilities(answers[index]!, probabilities, SIDES);
+});
+
+test('every kind of input gives one answer', async ({ open, backend }) => {
+  const page = await open();
+  const answers = await page.evaluate(async (backend) => {
+    const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [backend] });
+    const blob = await (await fetch('/models/digits/samples/drawn-3.png')).blob();
+    const bitmap = await createImageBitmap(blob);
+    const canvas = Object.assign(document.createElement('canvas'), { width: bitmap.width, height: bitmap.height });
+    const drawing = canvas.getContext('2d')!;
+    drawing.drawImage(bitmap, 0, 0);
+    const pixels = drawing.getImageData(0, 0, canvas.width, canvas.height);
+    const offscreen = new OffscreenCanvas(bitmap.width, bitmap.height);
+    offscreen.getContext('2d')!.drawImage(bitmap, 0, 0);
+    const image = Object.assign(new Image(), { src: URL.createObjectURL(blob) });
+    const frame = new VideoFrame(bitmap, { timestamp: 0 });
+    const inputs = {
+      blob,
+      file: new File([blob], 'three.png'),
+      bitmap,
+      canvas,
+      offscreen,
+      image,
+      frame,
+      pixels,
+      rgba: { data: pixels.data, dims: [canvas.height, canvas.width, 4] },
+      data: { data: blob },
+      body: { body: canvas },
+    };
+    const top = Object.fromEntries(await Promise.all(Object.entries(inputs).map(async ([name, input]) => [name, await client.predict(input)] as const)));
+    // Nothing that the caller has passed was taken from it.
+    const kept = bitmap.width > 0 && frame.displayWidth > 0 && pixels.data.length > 0 && offscreen.width > 0;
+    frame.close();
+    return { top, kept };
+  }, backend);
+  expect(answers.kept).toBe(true);
+  const [first, ...others] = Object.values(answers.top);
+  expect(Object.entries(first!).sort(([, a], [, b]) => b - a)[0]![0]).toBe('three');
+  for (const other of others) for (const [label, probability] of Object.entries(first!)) expect(Math.abs(other[label]! - probability)).toBeLessThanOrEqual(TOLERANCE);
+});
+
+test('a handler of one’s own overrides one stage and keeps the rest', async ({ open, backend }) => {
+  const page = await open();
+  const answer = await page.evaluate(async (backend) => {
+    const client = window.tabserve.connect<import('./workers/shouting.worker.ts').Shouting>(window.workers.shouting, { model: '/models/digits/', backends: [backend] });
+    await client.initialize();
+    const { top, stages } = await client.predict(await (await fetch('/models/digits/samples/drawn-7.png')).blob());
+    return { top, stages, backend: client.backend!.name };
+  }, backend);
+  expect(answer).toEqual({ top: 'SEVEN', stages: ['digits', '1'], backend });
+});
+
+test('bare weights and options do without an archive', async ({ open, backend }) => {
+  const page = await open();
+  const answers = await page.evaluate(async (backend) => {
+    const client = await window.tabserve.load('/test/models/tiny_classifier.onnx', {
+      handler: 'image_classifier',
+      backends: [backend],
+      config: { handler: { imageProcessing: [{ resize: [8, 8] }, 'toTensor'], labels: ['ant', 'bee', 'cat'], topK: 99 } },
+    });
+    return await client.predict({ data: new Uint8Array(64 * 3).fill(100), dims: [8, 8, 3] });
+  }, backend);
+  // k is clamped to the five classes; the two that have no label are their index.
+  expect(Object.keys(answers).sort()).toEqual(['3', '4', 'ant', 'bee', 'cat']);
+  expect(Object.values(answers).reduce((sum, value) => sum + value, 0)).toBeCloseTo(1, 6);
+});
+
+function expectProbabilities(got: Readonly<Record<string, number>>, expected: readonly number[], labels: Readonly<Record<string, string>>): void {
+  for (const [index, probability] of expected.entries()) {
+    const value = got[labels[index] ?? String(index)];
+    expect(Math.abs((value ?? NaN) - probability), `${labels[index]}: ${value} for ${probability}`).toBeLessThanOrEqual(TOLERANCE);
+  }
+}
