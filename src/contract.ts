@@ -258,7 +258,7 @@ export type InputOf<H extends Handler> = H['preprocess'] extends (data: readonly
 export type ResultOf<H extends Handler> = H['postprocess'] extends (...args: never[]) => infer Results
   ? Awaited<Results> extends readonly (infer Result)[]
     ? Result
-    : never
+    : unknown
   : never;
 
 // ── Backends ───────────────────────────────────────────────────────────────────────────────────

@@ -11,6 +11,7 @@ export interface BackendOptions {
 export interface TestWindow {
   tabserve: typeof Tabserve;
   workers: typeof workers;
+  disposal(): Promise<{ inside: string; after: string }>;
   /** An error as data: what a test compares. */
   failure(work: Promise<unknown> | (() => unknown)): Promise<Failure>;
 }

@@ -7,6 +7,7 @@ export const workers = {
   shouting: () => new Worker(new URL('../workers/shouting.worker.ts', import.meta.url), { type: 'module' }),
   raw: () => new Worker(new URL('../workers/raw.worker.ts', import.meta.url), { type: 'module' }),
   lean: () => new Worker(new URL('../workers/lean.worker.ts', import.meta.url), { type: 'module' }),
+  noJspi: () => new Worker(new URL('../workers/no-jspi.worker.ts', import.meta.url), { type: 'module' }),
   slow: () => new Worker(new URL('../workers/slow-to-load.worker.ts', import.meta.url), { type: 'module' }),
   silent: () => new Worker(new URL('../workers/silent.worker.ts', import.meta.url), { type: 'module' }),
   throwing: () => new Worker(new URL('../workers/throwing.worker.ts', import.meta.url), { type: 'module' }),
@@ -23,4 +24,16 @@ async function failure(work: Promise<unknown> | (() => unknown)): Promise<Failur
   throw new Error(`expected a failure, got ${JSON.stringify(value)}`);
 }
 
-Object.assign(window, { tabserve, workers, failure });
+/** `await using`, which Playwright's own transpiler does not carry into a page. */
+async function disposal(): Promise<{ inside: string; after: string }> {
+  let kept: tabserve.Client | undefined;
+  let inside = '';
+  {
+    await using client = await tabserve.load('/test/models/affine_fixed.onnx', { handler: 'base_handler', backends: ['wasm'] });
+    kept = client as unknown as tabserve.Client;
+    inside = client.backend!.name;
+  }
+  return { inside, after: (await failure(kept.describe())).code };
+}
+
+Object.assign(window, { tabserve, workers, failure, disposal });

@@ -1,0 +1,127 @@
+import { expect, test } from './fixtures.ts';
+
+/** Which backend runs, why the others do not, and what is downloaded for it. */
+test('an operator that a backend lacks moves on to the next, with its reason', async ({ open, backend }) => {
+  test.skip(backend !== 'webgl', 'only ONNX Runtime WebGL lacks the operator');
+  const page = await open();
+  const chosen = await page.evaluate(async () => (await window.tabserve.load('/test/models/hardsigmoid.onnx', { handler: 'base_handler', backends: ['webgl', 'wasm'] })).backend!);
+  expect(chosen).toMatchObject({ engine: 'onnx', name: 'wasm', skipped: [{ engine: 'onnx', name: 'webgl', reason: expect.stringContaining('HardSigmoid') }] });
+});
+
+test('a backend that fails at its first run only moves on too', async ({ open, backend }) => {
+  test.skip(backend === 'wasm', 'WASM runs it');
+  const page = await open();
+  const model = backend === 'webgl' ? 'affine' : 'float16';
+  const chosen = await page.evaluate(
+    async ({ model, backend }) => (await window.tabserve.load(`/test/models/${model}.onnx`, { handler: 'base_handler', backends: [backend, 'wasm'] })).backend!,
+    { model, backend },
+  );
+  expect(chosen.name).toBe('wasm');
+  expect(chosen.skipped).toEqual([{ engine: 'onnx', name: backend, reason: expect.stringMatching(/could not (run|load)/) }]);
+});
+
+test('an operator that nobody has fails with every reason', async ({ open, backend }) => {
+  const page = await open();
+  const failure = await page.evaluate(
+    async (backend) => await window.failure(window.tabserve.load('/test/models/missing_op.onnx', { handler: 'base_handler', backends: [backend] })),
+    backend,
+  );
+  expect(failure).toMatchObject({ code: 'no-backend' });
+  expect(failure.message).toContain(`onnx/${backend}`);
+});
+
+test('by default: what this browser has, and why not the rest', async ({ open, backend }) => {
+  const page = await open();
+  const chosen = await page.evaluate(async () => (await window.tabserve.load('/test/models/affine_fixed.onnx', { handler: 'base_handler' })).backend!);
+  expect(chosen.name).toBe('wasm');
+  const why = Object.fromEntries(chosen.skipped.map(({ name, reason }) => [name, reason]));
+  // Without its flags Chromium has WebGPU, but no adapter; with them, one made of software.
+  expect(why['webgpu']).toMatch(backend === 'webgpu' ? /software/i : /no adapter/);
+  expect(why['webgl']).toContain('only when it is named');
+});
+
+test('a backend that is named and absent fails, and never hangs', async ({ open, backend }) => {
+  test.skip(backend === 'webgpu', 'this Chromium has an adapter');
+  const page = await open();
+  const failure = await page.evaluate(async () => await window.failure(window.tabserve.load('/test/models/affine_fixed.onnx', { handler: 'base_handler', backends: ['webgpu'] })));
+  expect(failure).toMatchObject({ code: 'no-backend', message: expect.stringContaining('no adapter') });
+});
+
+test('an engine that the app left out is not tried @once', async ({ open }) => {
+  const page = await open();
+  const answer = await page.evaluate(async () => {
+    const client = window.tabserve.connect(window.workers.lean, { model: '/test/models/affine_fixed.onnx' });
+    await client.initialize();
+    const named = await window.failure(window.tabserve.connect(window.workers.lean, { model: '/test/models/affine_fixed.onnx', backends: ['webgl'] }).initialize());
+    return { name: client.backend!.name, reasons: client.backend!.skipped.map(({ reason }) => reason), named };
+  });
+  expect(answer.name).toBe('wasm');
+  expect(answer.reasons).toEqual(['This worker was built without the engine for it.', 'This worker was built without the engine for it.']);
+  expect(answer.named).toMatchObject({ code: 'no-backend' });
+});
+
+test('only the engine that runs is downloaded', async ({ open, page, backend }) => {
+  const urls: string[] = [];
+  page.on('request', (request) => urls.push(request.url()));
+  await open();
+  await page.evaluate(async (backend) => void (await window.tabserve.load('/test/models/affine_fixed.onnx', { handler: 'base_handler', backends: [backend] })), backend);
+  const wasm = urls.filter((url) => url.endsWith('.wasm')).map((url) => url.split('/').pop());
+  expect(wasm).toEqual({ wasm: ['ort-wasm-simd-threaded.wasm'], webgl: [], webgpu: ['ort-wasm-simd-threaded.jspi.wasm'] }[backend]);
+  const glue = urls.flatMap((url) => /onnxruntime-web_(\w+)\.js/.exec(url)?.[1] ?? []);
+  expect(glue).toEqual([{ wasm: 'wasm', webgl: 'webgl', webgpu: 'jspi' }[backend]]);
+});
+
+test('the asyncify build serves browsers without JSPI', async ({ open, page, backend }) => {
+  test.skip(backend !== 'webgpu', 'it is a build for WebGPU');
+  const urls: string[] = [];
+  page.on('request', (request) => urls.push(request.url()));
+  await open();
+  const answer = await page.evaluate(async () => {
+    const client = window.tabserve.connect<import('../../src/worker.ts').BaseHandler>(window.workers.noJspi, { model: '/test/models/affine_fixed.onnx', backends: ['webgpu'] });
+    await client.initialize();
+    return Array.from((await client.predict({ data: new Float32Array([1, 2, 3, 4]), dims: [4] }))['y']!.data as Float32Array).length;
+  });
+  expect(answer).toBe(3);
+  expect(urls.filter((url) => url.endsWith('.wasm')).map((url) => url.split('/').pop())).toEqual(['ort-wasm-simd-threaded.asyncify.wasm']);
+});
+
+test('threads where the page is isolated, one where it is not @once', async ({ open, page }) => {
+  const load = async (): Promise<{ threads: number; sum: number }> =>
+    await page.evaluate(async () => {
+      const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: ['wasm'], config: { engine: { threads: 2 } } });
+      const answer = await client.predict(await (await fetch('/models/digits/samples/drawn-3.png')).blob(), { params: { topK: 10 } });
+      return { threads: client.backend!.threads, sum: Object.values(answer).reduce((sum, value) => sum + value, 0) };
+    });
+  await open();
+  const isolated = await load();
+  expect(isolated.threads).toBe(2);
+  expect(isolated.sum).toBeCloseTo(1, 6);
+  await open('?isolated=no');
+  const alone = await load();
+  expect(alone.threads).toBe(1);
+  expect(alone.sum).toBeCloseTo(1, 6);
+});
+
+test('engine files from where the app serves them @once', async ({ open, page }) => {
+  const urls: string[] = [];
+  page.on('request', (request) => urls.push(new URL(request.url()).pathname));
+  await open();
+  await page.evaluate(
+    async () =>
+      void (await window.tabserve.load('/models/digits/', { backends: ['wasm'], assets: '/node_modules/onnxruntime-web/dist/../dist', config: { engine: { threads: 2 } } })),
+  );
+  expect(urls).toContain('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm');
+  expect(urls).toContain('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.mjs');
+});
+
+test('no request leaves for another origin', async ({ open, page, backend }) => {
+  const origins = new Set<string>();
+  page.on('request', (request) => origins.add(new URL(request.url()).protocol === 'data:' ? 'data:' : new URL(request.url()).origin));
+  await open();
+  await page.evaluate(async (backend) => {
+    const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [backend] });
+    await client.predict({ data: new Uint8Array(784), dims: [28, 28, 1] });
+    await client.dispose();
+  }, backend);
+  expect([...origins].filter((origin) => origin !== 'data:')).toEqual([new URL(page.url()).origin]);
+});

@@ -1,0 +1,125 @@
+import { expect, test } from './fixtures.ts';
+
+/** A worker's life, from its start to its end: every call settles. */
+const MODEL = '/test/models/affine_fixed.onnx';
+
+test('a worker that never starts @once', async ({ open }) => {
+  const page = await open();
+  const failures = await page.evaluate(async (model) => {
+    const start = (factory: () => Worker, startupTimeout = 60) => window.failure(window.tabserve.connect(factory, { model, startupTimeout }).initialize());
+    return {
+      missing: await start(() => new Worker('/no-such-worker.js', { type: 'module' })),
+      throwing: await start(window.workers.throwing),
+      silent: await start(window.workers.silent, 1),
+      refused: await start(() => new Worker('https://example.invalid/worker.js')),
+    };
+  }, MODEL);
+  expect(Object.values(failures).map(({ code }) => code)).toEqual(['worker-failed', 'worker-failed', 'worker-failed', 'worker-failed']);
+  expect(failures.throwing.message).toContain('the module is broken');
+  expect(failures.silent.message).toContain('expose()');
+});
+
+test('a worker whose module takes its time @once', async ({ open }) => {
+  const page = await open();
+  const name = await page.evaluate(async (model) => {
+    const client = window.tabserve.connect(window.workers.slow, { model, backends: ['wasm'] });
+    await client.initialize();
+    return client.backend!.name;
+  }, MODEL);
+  expect(name).toBe('wasm');
+});
+
+for (const how of ['die', 'crash'] as const) {
+  test(`a worker that dies (${how}) rejects every call, and can be opened anew without a download`, async ({ open, backend, page }) => {
+    await open();
+    const downloads: string[] = [];
+    page.on('request', (request) => request.url().endsWith('.onnx') && downloads.push(request.url()));
+    const answer = await page.evaluate(
+      async ({ model, backend, how }) => {
+        const client = window.tabserve.connect(window.workers.failing, { model, backends: [backend] });
+        await client.initialize();
+        const input = { data: new Float32Array(4), dims: [4] } as never;
+        const first = client.predict(input, { params: { [how]: 'preprocess' } }).then(
+          () => 'answer',
+          (error) => error.code as string,
+        );
+        // Sent behind the fatal one; where that one closes the worker they are never answered.
+        const rest = [1, 2, 3].map(() =>
+          client.predict(input, { params: { [how]: 'postprocess' } }).then(
+            () => 'answer',
+            (error) => error.code as string,
+          ),
+        );
+        const settled = await Promise.all([first, ...rest]);
+        let lost = '';
+        while (lost !== 'worker-lost')
+          lost = await client.predict(input).then(
+            () => '',
+            (error) => error.code as string,
+          );
+        await client.initialize();
+        const after = await client.predict(input);
+        return { settled, after: Object.keys(after as object) };
+      },
+      { model: MODEL, backend, how },
+    );
+    expect(answer.settled.every((one) => one === 'answer' || one === 'worker-lost')).toBe(true);
+    if (how === 'die') expect(answer.settled[0]).toBe('worker-lost');
+    expect(answer.after).toEqual(['y']);
+    expect(downloads).toHaveLength(1);
+  });
+}
+
+test('an abort, before, during and after', async ({ open, backend }) => {
+  test.skip(backend === 'webgl', 'ONNX Runtime WebGL: no Loop, which the slow model is made of');
+  const page = await open();
+  const answer = await page.evaluate(async (backend) => {
+    const before = await window.failure(
+      window.tabserve.load('/test/models/slow.onnx', { handler: 'base_handler', backends: [backend], signal: AbortSignal.abort('changed my mind') }),
+    );
+    const loading = new AbortController();
+    const during = window.failure(
+      window.tabserve.load('/test/models/slow.onnx', { handler: 'base_handler', backends: [backend], signal: loading.signal, onProgress: () => loading.abort() }),
+    );
+    const duringCode = (await during).code;
+    const client = window.tabserve.connect(window.workers.raw, { model: '/test/models/slow.onnx', backends: [backend] });
+    await client.initialize();
+    const feeds = (rounds: number) =>
+      ({ x: { dtype: 'float32', dims: [1], data: new Float32Array([1 / 256]) }, rounds: { dtype: 'int64', dims: [], data: BigInt64Array.of(BigInt(rounds)) } }) as never;
+    const running = new AbortController();
+    const started = performance.now();
+    const aborted = window.failure(client.predict(feeds(backend === 'wasm' ? 2500 : 40), { signal: running.signal }));
+    running.abort(new Error('enough'));
+    const failure = await aborted;
+    const waited = performance.now() - started;
+    const after = new AbortController();
+    const answer = await client.predict(feeds(1), { signal: after.signal });
+    after.abort();
+    return { before: before.code, duringCode, failure, waited, answered: Object.keys(answer as object) };
+  }, backend);
+  expect(answer.before).toBe('aborted');
+  expect(answer.duringCode).toBe('aborted');
+  expect(answer.failure).toMatchObject({ code: 'aborted', message: 'enough' });
+  expect(answer.waited).toBeLessThan(1000);
+  expect(answer.answered).toEqual(['y']);
+});
+
+test('progress tells the bytes of each file @once', async ({ open }) => {
+  const page = await open();
+  const events = await page.evaluate(async () => {
+    const all: { file: string; loaded: number; total: number | undefined }[] = [];
+    await window.tabserve.load('/models/digits/', { backends: ['wasm'], onProgress: (progress) => all.push(progress) });
+    return all;
+  });
+  const weights = events.filter(({ file }) => file === 'digits.onnx');
+  expect(weights[0]).toMatchObject({ loaded: 0 });
+  expect(weights.at(-1)!.loaded).toBe(weights.at(-1)!.total);
+  expect(weights.at(-1)!.loaded).toBeGreaterThan(100_000);
+  expect(new Set(events.map(({ file }) => file))).toContain('MAR-INF/MANIFEST.json');
+});
+
+test('await using ends the worker @once', async ({ open }) => {
+  const page = await open();
+  const codes = await page.evaluate(() => window.disposal());
+  expect(codes).toEqual({ inside: 'wasm', after: 'disposed' });
+});
