@@ -1,0 +1,60 @@
+/**
+ * Pixels that the caller has in an array already.
+ */
+import type { Rect, TypedArrayInput } from '../contract.js';
+import { TabServeError } from '../errors.js';
+import type { Lend, Raster, Source } from './source.js';
+
+const FORMATS = { 1: 'L', 3: 'RGB', 4: 'RGBA' } as const;
+
+/**
+ * 8-bit pixels `[height, width, 1 | 3 | 4]`.
+ * @throws `invalid-input` if the dims, the dtype or the length do not fit
+ */
+export function openArray({ data, dims, dtype = 'uint8' }: TypedArrayInput): Source {
+  const [height, width, channels] = dims;
+  const given = `dims [${dims.join(', ')}]`;
+  if (dims.length !== 3 || ![height, width].every((side) => Number.isInteger(side) && side! > 0) || !(channels! in FORMATS)) {
+    throw new TabServeError('invalid-input', `An image as an array has dims [height, width, 1 | 3 | 4], each at least 1; got ${given}.`);
+  }
+  if (!(data instanceof Uint8Array || data instanceof Uint8ClampedArray) || dtype !== 'uint8') {
+    throw new TabServeError('invalid-input', `An image as an array has 8-bit pixels (Uint8Array or Uint8ClampedArray, dtype uint8); got ${data.constructor.name}, dtype ${dtype}.`);
+  }
+  const expected = height! * width! * channels!;
+  if (data.length !== expected) {
+    const detached = data.length === 0 ? ' (was its buffer transferred?)' : '';
+    throw new TabServeError('invalid-input', `An image of ${given} has ${expected} bytes; got ${data.length}${detached}.`);
+  }
+  return new ArraySource(data, width!, height!, channels as 1 | 3 | 4);
+}
+
+/** @throws `invalid-input` if its pixels are not of 8 bits, or gone */
+export function openImageData(image: ImageData): Source {
+  return openArray({ data: image.data as Uint8ClampedArray, dims: [image.height, image.width, 4] });
+}
+
+class ArraySource implements Source {
+  readonly orientation = 1;
+
+  constructor(
+    private readonly data: Uint8Array | Uint8ClampedArray,
+    readonly width: number,
+    readonly height: number,
+    private readonly channels: 1 | 3 | 4,
+  ) {}
+
+  /** Opaque pixels are read where they lie. */
+  read({ x, y, width, height }: Rect, lend: Lend): Raster {
+    const { data, channels } = this;
+    const format = FORMATS[channels];
+    const stride = this.width * channels;
+    const start = y * stride + x * channels;
+    const row = width * channels;
+    if (format !== 'RGBA') return { format, width, height, stride, data: data.subarray(start, start + (height - 1) * stride + row) };
+    const copy = new Uint8Array(lend(row * height), 0, row * height);
+    for (let v = 0; v < height; v++) copy.set(data.subarray(start + v * stride, start + v * stride + row), v * row);
+    return { format, width, height, stride: row, data: copy };
+  }
+
+  close(): void {}
+}

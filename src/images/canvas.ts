@@ -1,0 +1,39 @@
+/**
+ * Things drawn, read back through a 2D canvas.
+ *
+ * A canvas premultiplies, so the colour under a low alpha is coarse; composited, it comes out within 1 of exact.
+ */
+import type { Rect } from '../contract.js';
+import { TabServeError } from '../errors.js';
+import type { Orientation } from './orientation.js';
+import type { Raster, Source } from './source.js';
+
+export class CanvasSource implements Source {
+  readonly orientation: Orientation;
+  readonly #dispose: (() => void) | undefined;
+
+  /** @param options.dispose closes `image`, where it is ours */
+  constructor(
+    private readonly image: ImageBitmap | OffscreenCanvas | VideoFrame,
+    readonly width: number,
+    readonly height: number,
+    { orientation = 1, dispose }: { readonly orientation?: Orientation; readonly dispose?: (() => void) | undefined } = {},
+  ) {
+    this.orientation = orientation;
+    this.#dispose = dispose;
+  }
+
+  read({ x, y, width, height }: Rect): Raster {
+    try {
+      const context = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true })!;
+      context.drawImage(this.image, -x, -y, this.width, this.height);
+      return { format: 'RGBA', width, height, stride: width * 4, data: context.getImageData(0, 0, width, height).data };
+    } catch (cause) {
+      throw new TabServeError('invalid-input', `The ${this.image.constructor.name} cannot be read. Has it been closed or transferred?`, { cause });
+    }
+  }
+
+  close(): void {
+    this.#dispose?.();
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Any image source as upright, opaque 8-bit pixels.
+ */
+import type { DecodedImage, DecodeOptions, ImageInput, PixelFormat, Pixels, Rect, TypedArrayInput } from '../contract.js';
+import { TabServeError } from '../errors.js';
+import { openArray, openImageData } from './array.js';
+import { giveBack, takeBuffer } from './buffers.js';
+import { CanvasSource } from './canvas.js';
+import { openEncoded } from './encoded.js';
+import { flatten } from './flatten.js';
+import { frameSource, orientationOf } from './frame.js';
+import { checkSize, MAX_PIXELS } from './limits.js';
+import { swapsSides, toCoded, turn } from './orientation.js';
+import type { Raster, Source } from './source.js';
+
+type Color = readonly [number, number, number];
+
+/**
+ * Opens an image. What is decoded, composited and turned equals Pillow's pixels: exactly for JPEG, PNG, GIF, BMP and
+ * WebP; AVIF and video are converted from YUV by the browser. Colour profiles are ignored, as by Pillow.
+ *
+ * What the caller passes stays the caller's: it is never closed, and is to be left as it is until the image is closed.
+ * @param source a file (JPEG, PNG, WebP, AVIF, BMP, a GIF's first frame: what this browser decodes; the bytes tell, not
+ *   the type), something drawn, or 8-bit pixels `[height, width, 1 | 3 | 4]` (L, RGB, RGBA with alpha not premultiplied)
+ * @throws `image-decode` if a file is empty, no image, damaged or truncated; `image-too-large`;
+ *   `invalid-input` if `source` is nothing of the above, has no pixels, or was closed or transferred
+ */
+export async function decodeImage(source: ImageInput, options: DecodeOptions = {}): Promise<DecodedImage> {
+  const { exifOrientation = true, background = [255, 255, 255], maxPixels = MAX_PIXELS } = options;
+  const opened = await open(source, exifOrientation, maxPixels);
+  try {
+    checkSize(opened.width, opened.height, maxPixels);
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+  return new Image(opened, background);
+}
+
+async function open(source: ImageInput, exifOrientation: boolean, maxPixels: number): Promise<Source> {
+  if (is('Blob', source)) return openEncoded(source as Blob, { exifOrientation, maxPixels });
+  if (is('ImageData', source)) return openImageData(source as ImageData);
+  if (is('VideoFrame', source)) {
+    const frame = source as VideoFrame;
+    checkSides('VideoFrame', frame.codedWidth, frame.codedHeight);
+    return frameSource(frame, { orientation: exifOrientation ? orientationOf(frame) : 1, owned: false });
+  }
+  for (const name of ['ImageBitmap', 'OffscreenCanvas']) {
+    if (!is(name, source)) continue;
+    const { width, height } = source as ImageBitmap | OffscreenCanvas;
+    checkSides(name, width, height);
+    return new CanvasSource(source as ImageBitmap | OffscreenCanvas, width, height);
+  }
+  if (isArrayInput(source)) return openArray(source);
+  throw new TabServeError(
+    'invalid-input',
+    `Expected an image: a Blob or File, ImageBitmap, ImageData, VideoFrame, OffscreenCanvas, or { data, dims } with 8-bit pixels; got ${nameOf(source)}.`,
+  );
+}
+
+/** Whether `value` is an instance of a class that this environment may not have. */
+function is(name: string, value: unknown): boolean {
+  const type = (globalThis as Record<string, unknown>)[name];
+  return typeof type === 'function' && value instanceof type;
+}
+
+function isArrayInput(value: unknown): value is TypedArrayInput {
+  return typeof value === 'object' && value !== null && 'data' in value && ArrayBuffer.isView(value.data) && 'dims' in value && Array.isArray(value.dims);
+}
+
+function checkSides(name: string, width: number, height: number): void {
+  if (width === 0 || height === 0) throw new TabServeError('invalid-input', `The ${name} is ${width} × ${height}: it has no pixels, or was closed or transferred.`);
+}
+
+function nameOf(value: unknown): string {
+  if (value === null || typeof value !== 'object') return value === null || value === undefined ? String(value) : `a ${typeof value}`;
+  return `a value of type ${value.constructor?.name ?? 'Object'}`;
+}
+
+class Image implements DecodedImage {
+  readonly width: number;
+  readonly height: number;
+  readonly #source: Source;
+  readonly #background: Color;
+  #lent: ArrayBuffer[] = [];
+  #reading = 0;
+  #closed = false;
+
+  constructor(source: Source, background: Color) {
+    const { width, height, orientation } = source;
+    [this.width, this.height] = swapsSides(orientation) ? [height, width] : [width, height];
+    this.#source = source;
+    this.#background = background;
+  }
+
+  /** @throws `disposed` after `close`; `invalid-input` if `rect` is empty or not inside, or the caller closed the source */
+  async read(rect: Rect = { x: 0, y: 0, width: this.width, height: this.height }): Promise<Pixels> {
+    if (this.#closed) throw new TabServeError('disposed', 'The image was read after it was closed.');
+    this.#check(rect);
+    this.#release();
+    this.#reading++;
+    try {
+      const { width, height, orientation } = this.#source;
+      const raster = await this.#source.read(toCoded(rect, orientation, width, height), this.#lend);
+      const pixels = opaque(raster, this.#background);
+      return orientation === 1 ? pixels : this.#turn(pixels, rect);
+    } finally {
+      this.#reading--;
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#release();
+    this.#source.close();
+  }
+
+  readonly #lend = (bytes: number): ArrayBuffer => {
+    const buffer = takeBuffer(bytes);
+    this.#lent.push(buffer);
+    return buffer;
+  };
+
+  /** What a read still writes to must not reach another image. */
+  #release(): void {
+    if (this.#reading === 0) this.#lent.forEach(giveBack);
+    this.#lent = [];
+  }
+
+  #turn({ format, width, height, stride, data }: Pixels, rect: Rect): Pixels {
+    const count = width * height;
+    const target = this.#lend(count * 4);
+    const source = new Uint32Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength >> 2);
+    turn(source, stride / 4, width, height, this.#source.orientation, new Uint32Array(target, 0, count));
+    return { format, width: rect.width, height: rect.height, stride: rect.width * 4, data: new Uint8Array(target, 0, count * 4) };
+  }
+
+  #check({ x, y, width, height }: Rect): void {
+    const inside = x >= 0 && y >= 0 && width > 0 && height > 0 && x + width <= this.width && y + height <= this.height;
+    if (inside && [x, y, width, height].every(Number.isInteger)) return;
+    throw new TabServeError('invalid-input', `The rectangle ${width} × ${height} at (${x}, ${y}) does not lie on the pixels of an image of ${this.width} × ${this.height}.`);
+  }
+}
+
+/** The raster over the background; in place, where it has alpha. */
+function opaque({ format, ...rest }: Raster, background: Color): Pixels {
+  if (format !== 'RGBA' && format !== 'BGRA') return { format, ...rest };
+  const [r, g, b] = background;
+  flatten(rest.data, format === 'RGBA' ? background : [b, g, r]);
+  return { format: format === 'RGBA' ? 'RGBX' : 'BGRX', ...rest };
+}

@@ -1,0 +1,26 @@
+/**
+ * Transparency, composited as Pillow's `Image.paste(image, mask=alpha)` does (`BLEND` in its Paste.c).
+ */
+
+/**
+ * Puts pixels of four bytes, the last of them alpha and not premultiplied, over a colour, in place.
+ * @param background in the order of the pixels' channels, 0..255
+ */
+export function flatten(data: Uint8Array | Uint8ClampedArray, background: readonly [number, number, number]): void {
+  const [b0, b1, b2] = background;
+  for (let i = 0; i < data.length; i += 4) {
+    const alpha = data[i + 3]!;
+    if (alpha === 255) continue;
+    const rest = 255 - alpha;
+    data[i] = divide255(data[i]! * alpha + b0 * rest);
+    data[i + 1] = divide255(data[i + 1]! * alpha + b1 * rest);
+    data[i + 2] = divide255(data[i + 2]! * alpha + b2 * rest);
+    data[i + 3] = 255;
+  }
+}
+
+/** Rounds n / 255, for n in 0..65025. */
+function divide255(n: number): number {
+  const t = n + 128;
+  return ((t >> 8) + t) >> 8;
+}

@@ -1,0 +1,144 @@
+/**
+ * A VideoFrame, read in its own format where that is fast or exact, else in the RGBA that the browser converts it to.
+ */
+import type { Rect } from '../contract.js';
+import { TabServeError } from '../errors.js';
+import { CanvasSource } from './canvas.js';
+import { fromRotation, type Orientation } from './orientation.js';
+import type { Convert } from './planar/planes.js';
+import type { Lend, Raster, Source } from './source.js';
+
+type Interleaved = 'RGBA' | 'RGBX' | 'BGRA' | 'BGRX';
+const INTERLEAVED: readonly string[] = ['RGBA', 'RGBX', 'BGRA', 'BGRX'] satisfies Interleaved[];
+
+/** Formats of three planes, and which sides of their chroma are halved. */
+const PLANAR: Readonly<Record<string, { halfWidth: boolean; halfHeight: boolean }>> = {
+  I420: { halfWidth: true, halfHeight: true },
+  I422: { halfWidth: true, halfHeight: false },
+  I444: { halfWidth: false, halfHeight: false },
+};
+
+export interface FrameOptions {
+  readonly orientation: Orientation;
+  /** Converts the three planes that this decoder leaves. Undefined: the browser converts. */
+  readonly convert?: Convert | undefined;
+  /** Whether `close` closes the frame. */
+  readonly owned: boolean;
+}
+
+/** How a frame declares that it is to be turned; browsers that do not know of it turn nothing. */
+export function orientationOf(frame: VideoFrame): Orientation {
+  const { rotation = 0, flip = false } = frame as { rotation?: number; flip?: boolean };
+  return fromRotation(rotation, flip);
+}
+
+/** Reads the frame itself where it can; a canvas, which shows it upright, where it has no format or the browser converts none. */
+export function frameSource(frame: VideoFrame, options: FrameOptions): Source {
+  if (isReadable(frame, options.convert)) return new FrameSource(frame, options);
+  const sides = [frame.displayWidth, frame.displayHeight] as const;
+  return new CanvasSource(frame, ...sides, { dispose: options.owned ? () => frame.close() : undefined });
+}
+
+function isReadable(frame: VideoFrame, convert: Convert | undefined): boolean {
+  if (frame.format === null) return false;
+  if (INTERLEAVED.includes(frame.format) || (convert && frame.format in PLANAR)) return true;
+  try {
+    const { width, height } = frame.visibleRect!;
+    return frame.allocationSize({ format: 'RGBA' }) === width * height * 4;
+  } catch {
+    return false;
+  }
+}
+
+class FrameSource implements Source {
+  readonly width: number;
+  readonly height: number;
+  readonly orientation: Orientation;
+  readonly #frame: VideoFrame;
+  readonly #options: FrameOptions;
+  readonly #left: number;
+  readonly #top: number;
+
+  constructor(frame: VideoFrame, options: FrameOptions) {
+    const { x, y, width, height } = frame.visibleRect!;
+    this.#frame = frame;
+    this.#options = options;
+    [this.width, this.height, this.#left, this.#top] = [width, height, x, y];
+    this.orientation = options.orientation;
+  }
+
+  async read(rect: Rect, lend: Lend): Promise<Raster> {
+    const { format } = this.#frame;
+    const { convert } = this.#options;
+    try {
+      if (format !== null && INTERLEAVED.includes(format)) return await this.#readInterleaved(rect, lend, format as Interleaved);
+      if (convert && format !== null && format in PLANAR) return await this.#readPlanar(rect, lend, PLANAR[format]!, convert);
+      return await this.#readConverted(rect, lend);
+    } catch (cause) {
+      throw new TabServeError('invalid-input', 'The VideoFrame cannot be read. Has it been closed or transferred?', { cause });
+    }
+  }
+
+  close(): void {
+    if (this.#options.owned) this.#frame.close();
+  }
+
+  async #readInterleaved(rect: Rect, lend: Lend, format: Interleaved): Promise<Raster> {
+    return { ...(await this.#copy(rect, lend)), format };
+  }
+
+  async #readConverted(rect: Rect, lend: Lend): Promise<Raster> {
+    const area = this.#align(rect, 0);
+    const { data, stride } = await this.#copy(area, lend, 'RGBA');
+    const start = (rect.y - area.y) * stride + (rect.x - area.x) * 4;
+    const opaque = !this.#frame.format?.endsWith('A');
+    return { format: opaque ? 'RGBX' : 'RGBA', width: rect.width, height: rect.height, stride, data: data.subarray(start, start + (rect.height - 1) * stride + rect.width * 4) };
+  }
+
+  async #readPlanar(rect: Rect, lend: Lend, { halfWidth, halfHeight }: (typeof PLANAR)[string], convert: Convert): Promise<Raster> {
+    const area = this.#align(rect, 2);
+    const options = { rect: this.#toFrame(area) };
+    const size = this.#frame.allocationSize(options);
+    const data = new Uint8Array(lend(size), 0, size);
+    const [y, u, v] = (await this.#frame.copyTo(data, options)) as [PlaneLayout, PlaneLayout, PlaneLayout];
+    const planes = {
+      y: data.subarray(y.offset),
+      u: data.subarray(u.offset),
+      v: data.subarray(v.offset),
+      yStride: y.stride,
+      uStride: u.stride,
+      vStride: v.stride,
+      width: area.width,
+      height: area.height,
+      halfWidth,
+      halfHeight,
+      narrow: halfWidth && this.width <= 4,
+    };
+    const bytes = rect.width * rect.height * 4;
+    const target = new Uint8ClampedArray(lend(bytes), 0, bytes);
+    convert(planes, { ...rect, x: rect.x - area.x, y: rect.y - area.y }, target);
+    return { format: 'RGBX', width: rect.width, height: rect.height, stride: rect.width * 4, data: target };
+  }
+
+  async #copy(rect: Rect, lend: Lend, format?: 'RGBA'): Promise<Raster> {
+    const options = { rect: this.#toFrame(rect), ...(format && { format }) };
+    const size = this.#frame.allocationSize(options);
+    const data = new Uint8Array(lend(size), 0, size);
+    const [plane] = await this.#frame.copyTo(data, options);
+    return { format: 'RGBA', width: rect.width, height: rect.height, stride: plane!.stride, data: data.subarray(plane!.offset) };
+  }
+
+  /** `rect` with `margin` more around it, outwards to even sides, which halved chroma asks for. */
+  #align(rect: Rect, margin: number): Rect {
+    const x = Math.max(0, rect.x - margin) & ~1;
+    const y = Math.max(0, rect.y - margin) & ~1;
+    const even = (n: number): number => n + (n & 1);
+    const right = Math.min(this.width, even(rect.x + rect.width + margin));
+    const bottom = Math.min(this.height, even(rect.y + rect.height + margin));
+    return { x, y, width: right - x, height: bottom - y };
+  }
+
+  #toFrame(rect: Rect): Rect {
+    return { ...rect, x: rect.x + this.#left, y: rect.y + this.#top };
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * The eight orientations of EXIF 2.32 (tag 0x0112), as `PIL.ImageOps.exif_transpose` applies them.
+ */
+import type { Rect } from '../contract.js';
+
+export type Orientation = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
+
+/** Upright (u, v) shows coded (x, y): sides swapped first (x = v, y = u), then x and y counted from the far end. */
+interface Turn {
+  readonly swap: boolean;
+  readonly flipX: boolean;
+  readonly flipY: boolean;
+}
+
+const TURNS: Readonly<Record<Orientation, Turn>> = {
+  1: { swap: false, flipX: false, flipY: false },
+  2: { swap: false, flipX: true, flipY: false },
+  3: { swap: false, flipX: true, flipY: true },
+  4: { swap: false, flipX: false, flipY: true },
+  5: { swap: true, flipX: false, flipY: false },
+  6: { swap: true, flipX: false, flipY: true },
+  7: { swap: true, flipX: true, flipY: true },
+  8: { swap: true, flipX: true, flipY: false },
+};
+
+/** Side of the square that is transposed at a time: its rows, read and written, stay in the cache. */
+const TILE = 32;
+
+export function swapsSides(orientation: Orientation): boolean {
+  return TURNS[orientation].swap;
+}
+
+/** A clockwise rotation in degrees, then a mirroring from left to right. */
+export function fromRotation(rotation: number, flip: boolean): Orientation {
+  const quarter = (((rotation / 90) % 4) + 4) % 4;
+  return (flip ? ([2, 5, 4, 7] as const) : ([1, 6, 3, 8] as const))[quarter as 0 | 1 | 2 | 3] ?? 1;
+}
+
+/** Where the upright `rect` lies in a coded picture of `width` × `height`. */
+export function toCoded(rect: Rect, orientation: Orientation, width: number, height: number): Rect {
+  const { swap, flipX, flipY } = TURNS[orientation];
+  const { x, y, width: w, height: h } = swap ? { x: rect.y, y: rect.x, width: rect.height, height: rect.width } : rect;
+  return { x: flipX ? width - x - w : x, y: flipY ? height - y - h : y, width: w, height: h };
+}
+
+/**
+ * Turns coded pixels of four bytes upright.
+ * @param source `width` × `height` coded pixels, rows `stride` pixels apart
+ * @param target as many upright pixels, rows close together
+ */
+export function turn(source: Uint32Array, stride: number, width: number, height: number, orientation: Orientation, target: Uint32Array): void {
+  const { swap, flipX, flipY } = TURNS[orientation];
+  const start = (flipX ? width - 1 : 0) + (flipY ? (height - 1) * stride : 0);
+  const stepX = flipX ? -1 : 1;
+  const stepY = flipY ? -stride : stride;
+  const [columns, rows] = swap ? [height, width] : [width, height];
+  const [across, down] = swap ? [stepY, stepX] : [stepX, stepY];
+  const tile = swap ? TILE : columns;
+  for (let top = 0; top < rows; top += TILE) {
+    const bottom = Math.min(top + TILE, rows);
+    for (let left = 0; left < columns; left += tile) {
+      const right = Math.min(left + tile, columns);
+      for (let v = top; v < bottom; v++) {
+        const row = v * columns;
+        let from = start + v * down + left * across;
+        for (let u = left; u < right; u++, from += across) target[row + u] = source[from]!;
+      }
+    }
+  }
+}

@@ -1,0 +1,402 @@
+import { readFileSync } from 'node:fs';
+import { expect, test, type Page, type Worker } from '@playwright/test';
+import type { DecodeOptions, DecodedImage, ImageInput, Rect } from '../../src/contract.ts';
+import type { prepare as Prepare } from '../../src/client/inputs.ts';
+
+interface Golden {
+  readonly file: string;
+  readonly width: number;
+  readonly height: number;
+  /** The largest difference in any channel. */
+  readonly tolerance: number;
+  readonly background: [number, number, number];
+  readonly exif: boolean;
+  /** Where its RGB pixels start in `expected.bin`. */
+  readonly offset: number;
+}
+
+interface Images {
+  decodeImage(source: ImageInput, options?: DecodeOptions): Promise<DecodedImage>;
+  prepare: typeof Prepare;
+}
+declare const images: Images;
+
+interface Read {
+  width: number;
+  height: number;
+  /** RGB. */
+  pixels: number[];
+}
+
+const folder = new URL('../goldens/images/', import.meta.url);
+const goldens = JSON.parse(readFileSync(new URL('expected.json', folder), 'utf8')) as Record<string, Golden>;
+const pixels = readFileSync(new URL('expected.bin', folder));
+
+/** Runs in the realm under test, which gets helpers beside `images`. */
+const helpers = `
+  globalThis.fixture = async (name) => new Blob([await (await fetch('/test/goldens/images/' + name)).arrayBuffer()]);
+  globalThis.rgb = ({ format, width, height, stride, data }) => {
+    const [step, r, g, b] = { RGB: [3, 0, 1, 2], BGR: [3, 2, 1, 0], RGBX: [4, 0, 1, 2], BGRX: [4, 2, 1, 0], L: [1, 0, 0, 0] }[format];
+    const pixels = [];
+    for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) for (const c of [r, g, b]) pixels.push(data[y * stride + x * step + c]);
+    return pixels;
+  };
+  globalThis.readAll = async (source, options, rect) => {
+    const image = await images.decodeImage(source, options);
+    const { width, height } = image;
+    const pixels = rgb(await image.read(rect));
+    image.close();
+    return { width, height, pixels };
+  };
+  globalThis.failure = async (work) => {
+    try { await work(); } catch (error) { return { code: error.code, message: error.message, cause: error.cause === undefined ? undefined : String(error.cause) }; }
+    return undefined;
+  };
+`;
+interface Failure {
+  code: string;
+  message: string;
+  cause?: string;
+}
+declare function fixture(name: string): Promise<Blob>;
+declare function readAll(source: ImageInput, options?: DecodeOptions, rect?: Rect): Promise<Read>;
+declare function failure(work: () => unknown): Promise<Failure | undefined>;
+
+type Realm = Page | Worker;
+
+async function open(page: Page, realm: 'page' | 'worker'): Promise<Realm> {
+  const started = realm === 'worker' ? page.waitForEvent('worker') : undefined;
+  await page.goto(`/test/browser/pages/images.html${realm === 'worker' ? '?worker' : ''}`);
+  const target = (await started) ?? page;
+  for (;;) {
+    const ready = await target.evaluate(() => 'images' in globalThis);
+    if (ready) break;
+  }
+  await target.evaluate(helpers);
+  return target;
+}
+
+const read = (realm: Realm, file: string, options: DecodeOptions = {}, rect?: Rect): Promise<Read> =>
+  realm.evaluate(async ([file, options, rect]) => readAll(await fixture(file), options, rect), [file, options, rect] as const);
+
+function expected({ offset, width, height }: Golden): Uint8Array {
+  return pixels.subarray(offset, offset + width * height * 3);
+}
+
+function largestDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  expect(a.length).toBe(b.length);
+  let largest = 0;
+  for (let i = 0; i < a.length; i++) largest = Math.max(largest, Math.abs(a[i]! - b[i]!));
+  return largest;
+}
+
+function crop(all: ArrayLike<number>, width: number, rect: Rect): number[] {
+  const part: number[] = [];
+  for (let y = rect.y; y < rect.y + rect.height; y++) for (let i = rect.x * 3; i < (rect.x + rect.width) * 3; i++) part.push(all[y * width * 3 + i]!);
+  return part;
+}
+
+for (const where of ['worker', 'page'] as const) {
+  test.describe(`images in a ${where} @once`, () => {
+    let realm: Realm;
+    test.beforeEach(async ({ page }) => {
+      realm = await open(page, where);
+    });
+
+    test('every fixture has the pixels that Pillow reads', async () => {
+      for (const [name, golden] of Object.entries(goldens)) {
+        const got = await read(realm, golden.file, { exifOrientation: golden.exif, background: golden.background });
+        expect.soft([name, got.width, got.height]).toEqual([name, golden.width, golden.height]);
+        expect.soft(largestDifference(got.pixels, expected(golden)), name).toBeLessThanOrEqual(golden.tolerance);
+      }
+    });
+
+    test('any part of an image is that part of all of it', async () => {
+      const parts = (width: number, height: number): Rect[] => [
+        { x: 0, y: 0, width: 1, height: 1 },
+        { x: width - 1, y: height - 1, width: 1, height: 1 },
+        { x: 3, y: 5, width: 7, height: 9 },
+        { x: 4, y: 2, width: 6, height: 8 },
+        { x: 1, y: 0, width: width - 1, height },
+        { x: 0, y: 1, width, height: height - 2 },
+      ];
+      for (const name of ['420.jpg', '422.jpg', '444.jpg', 'lossy.webp', 'lossy.avif', 'alpha.png', 'exif-2.jpg', 'exif-5.jpg', 'exif-6.jpg', 'exif-7.jpg', 'exif-8-alpha.png']) {
+        const all = await read(realm, name);
+        for (const rect of parts(all.width, all.height)) {
+          const part = await read(realm, name, {}, rect);
+          expect.soft(part.pixels, `${name} ${JSON.stringify(rect)}`).toEqual(crop(all.pixels, all.width, rect));
+        }
+      }
+    });
+
+    test('what is no image says what it is', async () => {
+      const cases: readonly [file: string, message: RegExp][] = [
+        ['empty.jpg', /empty/],
+        ['text.jpg', /text, 45 bytes/],
+        ['drawing.svg', /SVG/],
+        ['garbage.png', /PNG, 308 bytes/],
+        ['garbage.jpg', /JPEG, 304 bytes/],
+        ['header-only.jpg', /JPEG, 200 bytes/],
+        ['truncated-rgb.png', /PNG.*truncated/],
+        ['truncated-420.jpg', /JPEG.*truncated/],
+        ['truncated-progressive.jpg', /JPEG.*truncated/],
+        ['truncated-rgb.webp', /WebP.*truncated/],
+        ['truncated-animated.gif', /GIF.*truncated/],
+        ['truncated-rgb.bmp', /BMP.*truncated/],
+      ];
+      for (const [file, message] of cases) {
+        const error = await realm.evaluate(async (file) => failure(async () => readAll(await fixture(file))), file);
+        expect.soft(error, file).toMatchObject({ code: 'image-decode', message: expect.stringMatching(message) });
+      }
+    });
+
+    test('too large an image is refused by its header', async () => {
+      const refuse = (file: string, maxPixels?: number): Promise<Failure | undefined> =>
+        realm.evaluate(
+          async ([file, maxPixels]) => {
+            const blob = await fixture(file);
+            const decoder = globalThis.ImageDecoder;
+            globalThis.ImageDecoder = class {
+              constructor() {
+                throw new Error('decoded');
+              }
+            } as never;
+            const result = await failure(() => images.decodeImage(blob, maxPixels === undefined ? {} : { maxPixels }));
+            globalThis.ImageDecoder = decoder;
+            return result;
+          },
+          [file, maxPixels] as const,
+        );
+      expect(await refuse('bomb.png')).toMatchObject({ code: 'image-too-large', message: expect.stringMatching(/60000 × 60000 = 3600000000 .*178956970/) });
+      for (const file of ['420.jpg', 'progressive.jpg', 'rgb.png', 'rgb.webp', 'lossy.webp', 'exif-6.webp', 'animated.gif', 'rgb.bmp']) {
+        expect.soft(await refuse(file, 560), file).toMatchObject({ code: 'image-too-large', message: expect.stringMatching(/33 × 17 = 561/) });
+      }
+      const small = await realm.evaluate(async () => (await images.decodeImage(await fixture('lossy.avif'), { maxPixels: 561 })).width);
+      expect(small).toBe(33);
+      const avif = await realm.evaluate(async () => failure(async () => images.decodeImage(await fixture('lossy.avif'), { maxPixels: 560 })));
+      expect(avif).toMatchObject({ code: 'image-too-large' });
+    });
+
+    test('things drawn and arrays are read as they are, and stay open', async () => {
+      const result = await realm.evaluate(async () => {
+        const blob = await fixture('rgb.png');
+        const bitmap = await createImageBitmap(blob);
+        const canvas = new OffscreenCanvas(33, 17);
+        const context = canvas.getContext('2d')!;
+        context.drawImage(bitmap, 0, 0);
+        const data = context.getImageData(0, 0, 33, 17);
+        const frame = new VideoFrame(bitmap, { timestamp: 0 });
+        const rgba = { data: new Uint8Array(data.data), dims: [17, 33, 4] };
+        const rgb = { data: new Uint8ClampedArray(17 * 33 * 3).map((_, i) => data.data[Math.floor(i / 3) * 4 + (i % 3)]!), dims: [17, 33, 3] };
+        const gray = { data: new Uint8Array(17 * 33).map((_, i) => data.data[i * 4]!), dims: [17, 33, 1], dtype: 'uint8' as const };
+        const reads: Record<string, unknown> = {};
+        for (const [name, source] of Object.entries({ bitmap, canvas, data, frame, rgba, rgb, gray })) {
+          reads[name] = [await readAll(source), await readAll(source, {}, { x: 3, y: 2, width: 5, height: 4 })];
+        }
+        return { reads: reads as Record<string, [Read, Read]>, open: [bitmap.width, canvas.width, frame.codedWidth] };
+      });
+      const all = [...expected(goldens['rgb.png']!)];
+      for (const [name, [whole, part]] of Object.entries(result.reads)) {
+        const right = name === 'gray' ? all.map((_, i) => all[i - (i % 3)]!) : all;
+        expect.soft(whole, name).toEqual({ width: 33, height: 17, pixels: right });
+        expect.soft(part.pixels, name).toEqual(crop(right, 33, { x: 3, y: 2, width: 5, height: 4 }));
+      }
+      expect(result.open).toEqual([33, 33, 33]);
+    });
+
+    test('transparency of bitmaps, canvases and arrays is composited', async () => {
+      const reads = await realm.evaluate(async () => {
+        const blob = await fixture('alpha.png');
+        const data = new Uint8Array([200, 100, 0, 128, 1, 2, 3, 0]);
+        const image = new ImageData(new Uint8ClampedArray(data), 2, 1);
+        const straight = await createImageBitmap(blob, { premultiplyAlpha: 'none' });
+        const premultiplied = await createImageBitmap(blob, { premultiplyAlpha: 'premultiply' });
+        const array = await readAll({ data, dims: [1, 2, 4] });
+        return {
+          array,
+          image: await readAll(image, { background: [0, 0, 255] }),
+          straight: await readAll(straight),
+          premultiplied: await readAll(premultiplied),
+          untouched: [...data],
+        };
+      });
+      expect(reads.array.pixels).toEqual([227, 177, 127, 255, 255, 255]);
+      expect(reads.image.pixels).toEqual([100, 50, 127, 0, 0, 255]);
+      expect(reads.untouched).toEqual([200, 100, 0, 128, 1, 2, 3, 0]);
+      for (const name of ['straight', 'premultiplied'] as const) {
+        expect.soft(largestDifference(reads[name].pixels, expected(goldens['alpha.png']!)), name).toBeLessThanOrEqual(1);
+      }
+    });
+
+    test('frames of every format are read, at odd places too, and turned as they declare', async () => {
+      const results = await realm.evaluate(async () => {
+        const width = 16;
+        const height = 8;
+        const sizes = { I420: 1.5, NV12: 1.5, I422: 2, I444: 3, I420A: 2.5, RGBA: 4, RGBX: 4, BGRA: 4, BGRX: 4 };
+        const out: Record<string, { all: Read; part: Read }> = {};
+        for (const [format, size] of Object.entries(sizes)) {
+          // Grey that grows to the right and down; neutral chroma, opaque.
+          const data = new Uint8Array(width * height * size).fill(128);
+          for (let i = 0; i < width * height; i++) {
+            const luma = 20 + (i % width) * 8 + Math.floor(i / width) * 12;
+            if (size === 4) data.set([luma, luma, luma, 255], i * 4);
+            else data[i] = luma;
+          }
+          if (format === 'I420A') data.fill(255, width * height * 1.5);
+          const frame = new VideoFrame(data, {
+            format: format as VideoPixelFormat,
+            codedWidth: width,
+            codedHeight: height,
+            timestamp: 0,
+            colorSpace: { fullRange: true, matrix: 'smpte170m', primaries: 'bt709', transfer: 'iec61966-2-1' },
+          });
+          const cut = new VideoFrame(frame, { timestamp: 0, visibleRect: { x: 2, y: 2, width: 12, height: 4 } });
+          out[format] = { all: await readAll(frame), part: await readAll(cut, {}, { x: 1, y: 1, width: 3, height: 2 }) };
+          frame.close();
+          cut.close();
+        }
+        const turned = new VideoFrame(new Uint8Array(8 * 4), { format: 'RGBX', codedWidth: 4, codedHeight: 2, timestamp: 0, rotation: 90 } as VideoFrameBufferInit);
+        const upright = await images.decodeImage(turned);
+        const coded = await images.decodeImage(turned, { exifOrientation: false });
+        turned.close();
+        return { out, upright: [upright.width, upright.height], coded: [coded.width, coded.height] };
+      });
+      for (const [format, { all, part }] of Object.entries(results.out)) {
+        const luma = (x: number, y: number): number => 20 + x * 8 + y * 12;
+        const right = Array.from({ length: 16 * 8 }, (_, i) => Array(3).fill(luma(i % 16, Math.floor(i / 16)))).flat() as number[];
+        expect.soft(largestDifference(all.pixels, right), format).toBeLessThanOrEqual(1);
+        expect.soft(largestDifference(part.pixels, crop(right, 16, { x: 3, y: 3, width: 3, height: 2 })), `${format} cut`).toBeLessThanOrEqual(1);
+      }
+      expect(results.upright).toEqual([2, 4]);
+      expect(results.coded).toEqual([4, 2]);
+    });
+
+    test('what cannot be an image is refused', async () => {
+      const errors = await realm.evaluate(async () => {
+        const bitmap = await createImageBitmap(new ImageData(2, 2));
+        bitmap.close();
+        const frame = new VideoFrame(new Uint8Array(16), { format: 'RGBA', codedWidth: 2, codedHeight: 2, timestamp: 0 });
+        frame.close();
+        const detached = { data: new Uint8Array(12), dims: [2, 2, 3] };
+        structuredClone(detached.data, { transfer: [detached.data.buffer] });
+        const sources = {
+          nothing: null,
+          missing: undefined,
+          text: 'photo.jpg',
+          number: 7,
+          object: {},
+          bytes: new Uint8Array(12),
+          bitmap,
+          frame,
+          canvas: new OffscreenCanvas(0, 0),
+          detached,
+          short: { data: new Uint8Array(11), dims: [2, 2, 3] },
+          planar: { data: new Uint8Array(12), dims: [3, 2, 2] },
+          batch: { data: new Uint8Array(12), dims: [1, 2, 2, 3] },
+          zero: { data: new Uint8Array(0), dims: [0, 2, 3] },
+          float: { data: new Float32Array(12), dims: [2, 2, 3] },
+          mislabelled: { data: new Uint8Array(12), dims: [2, 2, 3], dtype: 'bool' },
+        };
+        const out: Record<string, Failure | undefined> = {};
+        for (const [name, source] of Object.entries(sources)) out[name] = await failure(() => images.decodeImage(source as ImageInput));
+        return out;
+      });
+      for (const [name, error] of Object.entries(errors)) expect.soft(error, name).toMatchObject({ code: 'invalid-input' });
+      expect(errors['text']!.message).toMatch(/Blob or File, ImageBitmap.*got a string/);
+      expect(errors['detached']!.message).toMatch(/transferred/);
+      expect(errors['float']!.message).toMatch(/Float32Array/);
+    });
+
+    test('a rectangle outside, a closed image and a closed source are refused', async () => {
+      const errors = await realm.evaluate(async () => {
+        const image = await images.decodeImage(await fixture('rgb.png'));
+        const bad = [
+          { x: 0, y: 0, width: 34, height: 1 },
+          { x: -1, y: 0, width: 2, height: 2 },
+          { x: 0, y: 0, width: 0, height: 2 },
+          { x: 0.5, y: 0, width: 2, height: 2 },
+          { x: NaN, y: 0, width: 2, height: 2 },
+        ];
+        const out = [];
+        for (const rect of bad) out.push((await failure(() => image.read(rect)))?.code);
+        image.close();
+        image.close();
+        out.push((await failure(() => image.read()))?.code);
+        const bitmap = await createImageBitmap(new ImageData(2, 2));
+        const drawn = await images.decodeImage(bitmap);
+        bitmap.close();
+        out.push((await failure(() => drawn.read()))?.code);
+        return out;
+      });
+      expect(errors).toEqual([...Array(5).fill('invalid-input'), 'disposed', 'invalid-input']);
+    });
+
+    test('images open at once keep their own pixels', async () => {
+      const same = await realm.evaluate(async () => {
+        const names = ['exif-6.jpg', '420.jpg', 'alpha.png', 'rgb.png', 'lossy.webp'];
+        const alone = [];
+        for (const name of names) alone.push(JSON.stringify((await readAll(await fixture(name))).pixels));
+        const opened = await Promise.all(names.map(async (name) => images.decodeImage(await fixture(name))));
+        const reads = await Promise.all(opened.map((image) => image.read()));
+        const together = reads.map((pixels) => JSON.stringify((globalThis as unknown as { rgb: (p: unknown) => number[] }).rgb(pixels)));
+        opened.forEach((image) => image.close());
+        return alone.every((pixels, i) => pixels === together[i]);
+      });
+      expect(same).toBe(true);
+    });
+
+    test('frames and decoders of ours are closed, on errors too', async () => {
+      const counts = await realm.evaluate(async () => {
+        const decode = ImageDecoder.prototype.decode;
+        const closeFrame = VideoFrame.prototype.close;
+        const closeDecoder = ImageDecoder.prototype.close;
+        let frames = 0;
+        let decoders = 0;
+        ImageDecoder.prototype.decode = async function (...args) {
+          decoders++;
+          const result = await decode.apply(this, args);
+          frames++;
+          return result;
+        };
+        VideoFrame.prototype.close = function () {
+          frames--;
+          closeFrame.call(this);
+        };
+        ImageDecoder.prototype.close = function () {
+          decoders--;
+          closeDecoder.call(this);
+        };
+        await readAll(await fixture('420.jpg'));
+        await failure(async () => readAll(await fixture('truncated-420.jpg')));
+        await failure(async () => images.decodeImage(await fixture('lossy.avif'), { maxPixels: 1 }));
+        ImageDecoder.prototype.decode = decode;
+        VideoFrame.prototype.close = closeFrame;
+        ImageDecoder.prototype.close = closeDecoder;
+        return { frames, decoders };
+      });
+      expect(counts).toEqual({ frames: 0, decoders: 0 });
+    });
+
+    test('without ImageDecoder, a bitmap gives the same picture, upright once', async () => {
+      await realm.evaluate(() => Reflect.deleteProperty(globalThis, 'ImageDecoder'));
+      for (const name of [
+        'rgb.png',
+        'alpha.png',
+        'gamma.png',
+        'profile.png',
+        '420.jpg',
+        ...[1, 2, 3, 4, 5, 6, 7, 8].map((n) => `exif-${n}.jpg`),
+        'exif-6.png',
+        'exif-6.webp',
+        'exif-6.jpg as coded',
+      ]) {
+        const golden = goldens[name]!;
+        const got = await read(realm, golden.file, { exifOrientation: golden.exif });
+        expect.soft([name, got.width, got.height]).toEqual([name, golden.width, golden.height]);
+        expect.soft(largestDifference(got.pixels, expected(golden)), name).toBeLessThanOrEqual(1);
+      }
+      const error = await realm.evaluate(async () => failure(async () => images.decodeImage(await fixture('truncated-420.jpg'))));
+      expect(error).toMatchObject({ code: 'image-decode' });
+    });
+  });
+}

@@ -1,0 +1,15 @@
+/** Exposes the module under test as `self.images`, and answers a row that the page sends with its pixels. */
+import { decodeImage } from '../../../src/images/decode.js';
+
+Object.assign(self, { images: { decodeImage } });
+
+addEventListener('message', async ({ data }) => {
+  try {
+    const image = await decodeImage(data.data ?? data);
+    const { format, width, height, stride, data: bytes } = await image.read();
+    postMessage({ format, width, height, stride, bytes: [...bytes] });
+    image.close();
+  } catch (error) {
+    postMessage({ error: String(error) });
+  }
+});
