@@ -141,7 +141,7 @@ def cases():
     yield case((90, 121), resize([200, 50], "nearest"), resize([60, 80], "bicubic"), tensor)
     yield case((90, 121), {"pad": 10}, {"centerCrop": [50, 60]}, resize(33), tensor)
     # Letterbox.
-    for size in [(640, 480), (481, 640), (100, 100), (33, 7), (1, 300), (1, 1000), (64, 96)]:
+    for size in [(640, 480), (481, 640), (100, 100), (33, 7), (1, 300), (1, 1000), (64, 96), (128, 5), (128, 7)]:  # the last two scale to 2.5 and 3.5 rows
         yield case(size, {"letterbox": [96, 64]}, tensor)
     yield case((300, 201), {"letterbox": {"size": [101, 100], "fill": [255, 0, 7], "interpolation": "bicubic"}}, tensor)
     yield case((300, 201), {"letterbox": {"size": [320, 310], "fill": 0}}, {"colorOrder": "BGR"}, {"toTensor": {"scale": 1}}, {"layout": "NHWC"})
