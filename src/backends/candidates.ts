@@ -25,25 +25,27 @@ export function chooseCandidates(probe: Probe, available: readonly BackendName[]
   for (const name of named ?? []) {
     if (!BACKENDS.includes(name)) throw new TabServeError('model-config', `backends: "${String(name)}" is none; expected ${BACKENDS.join(', ')}.`);
   }
-  const first: Candidate[] = [];
+  const candidates: Candidate[] = [];
   const last: Candidate[] = [];
   const skipped: Skipped[] = [];
   for (const name of named ?? BACKENDS) {
-    const reason = !available.includes(name) ? 'This worker was built without the engine for it.' : whyNot(probe, name, named !== undefined);
-    if (reason === undefined) first.push({ engine: 'onnx', name });
-    else skipped.push({ engine: 'onnx', name, reason });
-    if (reason !== undefined && !named && name === 'webgpu' && available.includes(name) && probe.webgpu.available) last.push({ engine: 'onnx', name });
+    const skip = (reason: string): void => void skipped.push({ engine: 'onnx', name, reason });
+    const missing = !available.includes(name) ? 'This worker was built without the engine for it.' : whatLacks(probe, name);
+    if (missing !== undefined) skip(missing);
+    else if (named) candidates.push({ engine: 'onnx', name });
+    else if (name === 'webgl') skip("ONNX Runtime's WebGL computes some models wrongly; it is tried only when it is named.");
+    else if (name === 'webgpu' && probe.webgpu.available && probe.webgpu.software) {
+      skip(`The adapter is software (${probe.webgpu.description}), slower than WASM; it is tried last.`);
+      last.push({ engine: 'onnx', name });
+    } else candidates.push({ engine: 'onnx', name });
   }
-  return { candidates: [...first, ...last], skipped };
+  return { candidates: [...candidates, ...last], skipped };
 }
 
-function whyNot(probe: Probe, name: BackendName, named: boolean): string | undefined {
+function whatLacks(probe: Probe, name: BackendName): string | undefined {
   const found = probe[name];
   if (!found.available) return found.reason;
   // ONNX Runtime's WebGPU is WebAssembly that drives the GPU.
   if (name === 'webgpu' && !probe.wasm.available) return probe.wasm.reason;
-  if (named) return undefined;
-  if (name === 'webgl') return "ONNX Runtime's WebGL computes some models wrongly; it is tried only when it is named.";
-  if (name === 'webgpu' && probe.webgpu.available && probe.webgpu.software) return `The adapter is software (${probe.webgpu.description}), slower than WASM; it is tried last.`;
   return undefined;
 }

@@ -37,18 +37,28 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     return (this.constructor as typeof VisionHandler).prototype.preprocess === VisionHandler.prototype.preprocess;
   }
 
+  /** Dims that do not depend on the image can be held against the model's at once. */
   #checkFit(): void {
-    const input = this.model.inputs[0]!;
-    const made = [1, ...this.#plan.outputDims(640, 480)];
-    const fits = made.length === input.dims.length && input.dims.every((size, axis) => axis === 0 || typeof size !== 'number' || size === made[axis]);
-    if (fits) return;
-    const [expected, got] = [input.dims, made].map((dims) => `[${dims.map((size) => size ?? '?').join(', ')}]`);
-    throw new TabServeError('model-config', `handler.imageProcessing makes ${got} of an image of 640×480, but the model's input "${input.name}" expects ${expected}.`);
+    const [made, other] = [this.#plan.outputDims(640, 480), this.#plan.outputDims(481, 641)] as const;
+    const known = made.map((size, axis) => (size === other[axis] ? size : undefined));
+    if (this.#fits(known)) return;
+    const got = ['batch', ...known.map((size) => size ?? '?')].join(', ');
+    throw new TabServeError('model-config', `handler.imageProcessing makes [${got}], but the model's input expects ${this.#expected}.`);
+  }
+
+  /** Whether a row of these dims fits the model; an undefined size fits every one. */
+  #fits(dims: readonly (number | undefined)[]): boolean {
+    const [, ...expected] = this.model.inputs[0]!.dims;
+    return dims.length === expected.length && dims.every((size, axis) => size === undefined || typeof expected[axis] !== 'number' || expected[axis] === size);
+  }
+
+  get #expected(): string {
+    return `[${this.model.inputs[0]!.dims.map((size) => size ?? '?').join(', ')}]`;
   }
 
   /** A black image, through the whole preprocessing: its code is loaded and compiled before the first request too. */
   protected override async example(context: Context): Promise<Tensors | undefined> {
-    if (!this.#preprocessesImages) return await super.example(context);
+    if (!this.#preprocessesImages || !this.#fits(this.#plan.outputDims(256, 256))) return await super.example(context);
     const image = { data: new Uint8Array(256 * 256 * 3), dims: [256, 256, 3] };
     return await this.preprocess([image], context);
   }
@@ -79,7 +89,7 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     const image = await context.decodeImage(input, this.#decoding);
     try {
       const { dims, data } = await this.#plan.run(image);
-      return { dtype: 'float32', dims, data };
+      return this.#checked({ dtype: 'float32', dims, data });
     } finally {
       image.close();
     }
@@ -93,11 +103,13 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
   /** A tensor that the caller has made passes as it is, without its batch axis. */
   #ready(input: TypedArrayInput): Tensor {
     const made = tensor(input);
-    const { name, dims } = this.model.inputs[0]!;
-    const row = made.dims.length === dims.length && made.dims[0] === 1 ? rowOf(made, 0) : made;
-    const fits = row.dims.length === dims.length - 1 && row.dims.every((size, axis) => typeof dims[axis + 1] !== 'number' || dims[axis + 1] === size);
-    if (fits) return row;
-    throw new TabServeError('invalid-input', `Input "${name}" expects float32 [${dims.map((size) => size ?? '?').join(', ')}], got ${made.dtype} [${made.dims.join(', ')}].`);
+    const rank = this.model.inputs[0]!.dims.length;
+    return this.#checked(made.dims.length === rank && made.dims[0] === 1 ? rowOf(made, 0) : made);
+  }
+
+  #checked(row: Tensor): Tensor {
+    if (this.#fits(row.dims)) return row;
+    throw new TabServeError('invalid-input', `This image makes a tensor [${row.dims.join(', ')}], but the model's input expects ${this.#expected}.`);
   }
 
   #feeds(rows: readonly Tensor[]): Tensors {

@@ -10,8 +10,9 @@ import { openEncoded } from './encoded.js';
 import { flatten } from './flatten.js';
 import { frameSource, orientationOf } from './frame.js';
 import { checkSize, MAX_PIXELS } from './limits.js';
-import { swapsSides, toCoded, turn } from './orientation.js';
+import { swapsSides, toCoded } from './orientation.js';
 import type { Raster, Source } from './source.js';
+import { upright } from './upright.js';
 
 type Color = readonly [number, number, number];
 
@@ -101,9 +102,8 @@ class Image implements DecodedImage {
     this.#reading++;
     try {
       const { width, height, orientation } = this.#source;
-      const raster = await this.#source.read(toCoded(rect, orientation, width, height), this.#lend);
-      const pixels = opaque(raster, this.#background);
-      return orientation === 1 ? pixels : this.#turn(pixels, rect);
+      const coded = await this.#source.read(toCoded(rect, orientation, width, height), this.#lend);
+      return upright('strip' in coded ? coded : opaque(coded, this.#background), orientation, this.#lend);
     } finally {
       this.#reading--;
     }
@@ -126,14 +126,6 @@ class Image implements DecodedImage {
   #release(): void {
     if (this.#reading === 0) this.#lent.forEach(giveBack);
     this.#lent = [];
-  }
-
-  #turn({ format, width, height, stride, data }: Pixels, rect: Rect): Pixels {
-    const count = width * height;
-    const target = this.#lend(count * 4);
-    const source = new Uint32Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength >> 2);
-    turn(source, stride / 4, width, height, this.#source.orientation, new Uint32Array(target, 0, count));
-    return { format, width: rect.width, height: rect.height, stride: rect.width * 4, data: new Uint8Array(target, 0, count * 4) };
   }
 
   #check({ x, y, width, height }: Rect): void {

@@ -6,7 +6,7 @@ import { TabServeError } from '../errors.js';
 import { CanvasSource } from './canvas.js';
 import { fromRotation, type Orientation } from './orientation.js';
 import type { Convert } from './planar/planes.js';
-import type { Lend, Raster, Source } from './source.js';
+import type { Lend, Raster, Source, Strips } from './source.js';
 
 type Interleaved = 'RGBA' | 'RGBX' | 'BGRA' | 'BGRX';
 const INTERLEAVED: readonly string[] = ['RGBA', 'RGBX', 'BGRA', 'BGRX'] satisfies Interleaved[];
@@ -67,7 +67,7 @@ class FrameSource implements Source {
     this.orientation = options.orientation;
   }
 
-  async read(rect: Rect, lend: Lend): Promise<Raster> {
+  async read(rect: Rect, lend: Lend): Promise<Raster | Strips> {
     const { format } = this.#frame;
     const { convert } = this.#options;
     try {
@@ -95,7 +95,7 @@ class FrameSource implements Source {
     return { format: opaque ? 'RGBX' : 'RGBA', width: rect.width, height: rect.height, stride, data: data.subarray(start, start + (rect.height - 1) * stride + rect.width * 4) };
   }
 
-  async #readPlanar(rect: Rect, lend: Lend, { halfWidth, halfHeight }: (typeof PLANAR)[string], convert: Convert): Promise<Raster> {
+  async #readPlanar(rect: Rect, lend: Lend, { halfWidth, halfHeight }: (typeof PLANAR)[string], convert: Convert): Promise<Strips> {
     const area = this.#align(rect, 2);
     const options = { rect: this.#toFrame(area) };
     const size = this.#frame.allocationSize(options);
@@ -114,10 +114,10 @@ class FrameSource implements Source {
       halfHeight,
       narrow: halfWidth && this.width <= 4,
     };
-    const bytes = rect.width * rect.height * 4;
-    const target = new Uint8ClampedArray(lend(bytes), 0, bytes);
-    convert(planes, { ...rect, x: rect.x - area.x, y: rect.y - area.y }, target);
-    return { format: 'RGBX', width: rect.width, height: rect.height, stride: rect.width * 4, data: target };
+    const left = rect.x - area.x;
+    const above = rect.y - area.y;
+    const strip = (top: number, height: number) => convert(planes, { x: left, y: above + top, width: rect.width, height });
+    return { format: 'RGBX', width: rect.width, height: rect.height, strip };
   }
 
   async #copy(rect: Rect, lend: Lend, format?: 'RGBA'): Promise<Raster> {

@@ -43,12 +43,20 @@ export function toCoded(rect: Rect, orientation: Orientation, width: number, hei
   return { x: flipX ? width - x - w : x, y: flipY ? height - y - h : y, width: w, height: h };
 }
 
+/** Where the coded `rect` shows in the upright picture, whose coded sides are `width` × `height`. */
+export function toUpright(rect: Rect, orientation: Orientation, width: number, height: number): Rect {
+  const { swap, flipX, flipY } = TURNS[orientation];
+  const x = flipX ? width - rect.x - rect.width : rect.x;
+  const y = flipY ? height - rect.y - rect.height : rect.y;
+  return swap ? { x: y, y: x, width: rect.height, height: rect.width } : { x, y, width: rect.width, height: rect.height };
+}
+
 /**
  * Turns coded pixels of four bytes upright.
  * @param source `width` × `height` coded pixels, rows `stride` pixels apart
- * @param target as many upright pixels, rows close together
+ * @param target where the top left pixel of the upright ones goes, with rows `targetStride` pixels apart
  */
-export function turn(source: Uint32Array, stride: number, width: number, height: number, orientation: Orientation, target: Uint32Array): void {
+export function turn(source: Uint32Array, stride: number, width: number, height: number, orientation: Orientation, target: Uint32Array, targetStride: number): void {
   const { swap, flipX, flipY } = TURNS[orientation];
   const start = (flipX ? width - 1 : 0) + (flipY ? (height - 1) * stride : 0);
   const stepX = flipX ? -1 : 1;
@@ -61,9 +69,9 @@ export function turn(source: Uint32Array, stride: number, width: number, height:
     for (let left = 0; left < columns; left += tile) {
       const right = Math.min(left + tile, columns);
       for (let v = top; v < bottom; v++) {
-        const row = v * columns;
         let from = start + v * down + left * across;
-        for (let u = left; u < right; u++, from += across) target[row + u] = source[from]!;
+        const end = v * targetStride + right;
+        for (let to = v * targetStride + left; to < end; to++, from += across) target[to] = source[from]!;
       }
     }
   }

@@ -14,6 +14,15 @@ export interface Raster {
   readonly data: Uint8Array | Uint8ClampedArray;
 }
 
+/** Opaque pixels that are made a few rows at a time, so that they can be turned while they are in the cache. */
+export interface Strips {
+  readonly format: PixelFormat;
+  readonly width: number;
+  readonly height: number;
+  /** `rows` rows of four bytes a pixel from `top` on, close together. The answer is valid until the next call, of any image. */
+  strip(top: number, rows: number): Uint8Array | Uint8ClampedArray;
+}
+
 /** Lends memory of at least `bytes` bytes until the next read. */
 export type Lend = (bytes: number) => ArrayBuffer;
 
@@ -24,7 +33,7 @@ export interface Source {
   /** How the coded pixels are to be turned. Only pixels of four bytes can be. */
   readonly orientation: Orientation;
   /** The coded pixels of `rect`, which lies inside. What has an alpha channel lies in lent memory, and may be written to. */
-  read(rect: Rect, lend: Lend): Raster | Promise<Raster>;
+  read(rect: Rect, lend: Lend): Raster | Promise<Raster | Strips>;
   /** Closes what was made for this source, and nothing of the caller's. */
   close(): void;
 }

@@ -17,7 +17,7 @@ export async function fetchFile(url: URL, file: string, { fetch, signal, onProgr
     const response = await fetch(url, { signal: signal ?? null });
     const type = response.headers.get('content-type') ?? '';
     if (response.status === 404 || response.status === 410 || (response.ok && /^text\/html\b/i.test(type))) {
-      await response.body?.cancel();
+      void response.body?.cancel().catch(() => {});
       return undefined;
     }
     if (!response.ok) throw new TabServeError('network', `${url.href}: the server answered ${response.status} ${response.statusText}`.trim());

@@ -1,57 +1,56 @@
 /**
  * Chroma upsampling and colour of libjpeg-turbo (jdsample.c "fancy upsampling", jdcolor.c), bit for bit: what Pillow
- * and every libjpeg reader show. A browser's own conversion repeats chroma samples, and is off by 1 on average, 10 at edges.
+ * and other readers of libjpeg show. A browser's own conversion repeats chroma samples: off by 1 on average, by 10 at edges.
  */
+import type { Rect } from '../../contract.js';
+import { createKernel, SLACK, type Kernel } from './kernel.js';
 import { chromaRows, type Convert, type Planes } from './planes.js';
 
-const HALF = 1 << 15;
+let kernel: Kernel | undefined;
 
-export const convertJpeg: Convert = (planes, window, target) => {
-  const columns = planes.width + 1;
-  const u = new Uint8Array(columns);
-  const v = new Uint8Array(columns);
-  const sums = new Uint16Array((columns >> 1) + 2);
-  for (let row = 0; row < window.height; row++) {
-    const y = window.y + row;
-    upsample(planes, planes.u, planes.uStride, y, sums, u);
-    upsample(planes, planes.v, planes.vStride, y, sums, v);
-    toRgb(planes.y, y * planes.yStride + window.x, u, v, window.x, window.width, target, row * window.width * 4);
-  }
-};
+export const convertJpeg: Convert = (planes, window) => convertWith((kernel ??= createKernel()), planes, window);
 
-/** One row of chroma at full width. */
-function upsample(planes: Planes, plane: Uint8Array, stride: number, y: number, sums: Uint16Array, target: Uint8Array): void {
-  const { halfWidth, halfHeight, narrow } = planes;
-  const count = halfWidth ? (planes.width + 1) >> 1 : planes.width;
-  const [near, far] = chromaRows(y, planes);
-  const at = near * stride;
-  if (!halfWidth) return target.set(plane.subarray(at, at + count));
-  if (narrow) {
-    for (let i = 0; i < count; i++) target[2 * i] = target[2 * i + 1] = plane[at + i]!;
-    return;
+/** Copies the rows that `window` needs into the kernel's memory, and converts them there. */
+export function convertWith(kernel: Kernel, planes: Planes, window: Rect): Uint8Array {
+  const { yStride, uStride, vStride, width, halfWidth } = planes;
+  const bottom = window.y + window.height - 1;
+  const top = Math.min(...chromaRows(window.y, planes));
+  const chroma = Math.max(...chromaRows(bottom, planes)) + 1 - top;
+  const columns = halfWidth ? (width + 1) >> 1 : width;
+
+  const room = place(window.height * yStride, chroma * uStride, chroma * vStride, 2 * (columns + 2), 2 * columns, 2 * columns, window.height * window.width * 4);
+  const [y, u, v, sums, uRow, vRow, target] = room.offsets as [number, number, number, number, number, number, number];
+  const memory = kernel.memory(room.bytes);
+  memory.set(planes.y.subarray(window.y * yStride, (bottom + 1) * yStride), y);
+  memory.set(planes.u.subarray(top * uStride, (top + chroma) * uStride), u);
+  memory.set(planes.v.subarray(top * vStride, (top + chroma) * vStride), v);
+
+  /** Where the row's chroma lies at full width. */
+  const widen = (plane: number, stride: number, near: number, far: number, row: number): number => {
+    const from = plane + (near - top) * stride;
+    if (!halfWidth) return from;
+    if (planes.narrow) for (let i = 0; i < columns; i++) memory[row + 2 * i] = memory[row + 2 * i + 1] = memory[from + i]!;
+    // Without a row beside it, a sample is four times the nearest: libjpeg's (3a + b + 1) / 4, (3a + b + 2) / 4 in sixteenths.
+    else if (planes.halfHeight) kernel.upsample(from, plane + (far - top) * stride, columns, 8, 7, sums, row);
+    else kernel.upsample(from, from, columns, 4, 8, sums, row);
+    return row;
+  };
+  for (let line = 0; line < window.height; line++) {
+    const [near, far] = chromaRows(window.y + line, planes);
+    const uAt = widen(u, uStride, near, far, uRow) + window.x;
+    const vAt = widen(v, vStride, near, far, vRow) + window.x;
+    kernel.convert(y + line * yStride + window.x, uAt, vAt, window.width, target + line * window.width * 4);
   }
-  // Three parts of the nearer sample and one of the farther, down and then across; the edges' samples are repeated.
-  const other = far * stride;
-  if (halfHeight) for (let i = 0; i < count; i++) sums[i + 1] = 3 * plane[at + i]! + plane[other + i]!;
-  else for (let i = 0; i < count; i++) sums[i + 1] = plane[at + i]!;
-  sums[0] = sums[1]!;
-  sums[count + 1] = sums[count]!;
-  const [shift, roundLeft, roundRight] = halfHeight ? [4, 8, 7] : [2, 1, 2];
-  for (let i = 1, x = 0; i <= count; i++, x += 2) {
-    const here = 3 * sums[i]!;
-    target[x] = (here + sums[i - 1]! + roundLeft) >> shift;
-    target[x + 1] = (here + sums[i + 1]! + roundRight) >> shift;
-  }
+  return memory.subarray(target, target + window.height * window.width * 4);
 }
 
-/** ITU-R BT.601 at full range, in 16-bit fixed point; the clamped array clamps. */
-function toRgb(luma: Uint8Array, from: number, u: Uint8Array, v: Uint8Array, x: number, count: number, target: Uint8ClampedArray, to: number): void {
-  for (let i = 0, o = to; i < count; i++, o += 4) {
-    const l = luma[from + i]!;
-    const b = u[x + i]! - 128;
-    const r = v[x + i]! - 128;
-    target[o] = l + ((91881 * r + HALF) >> 16);
-    target[o + 1] = l + ((-22554 * b - 46802 * r + HALF) >> 16);
-    target[o + 2] = l + ((116130 * b + HALF) >> 16);
-  }
+/** Puts blocks of these sizes one after the other, with slack between them. */
+function place(...sizes: number[]): { offsets: number[]; bytes: number } {
+  let bytes = 0;
+  const offsets = sizes.map((size) => {
+    const offset = bytes;
+    bytes += (size + SLACK + 15) & ~15;
+    return offset;
+  });
+  return { offsets, bytes };
 }

@@ -1,6 +1,7 @@
 /**
  * Luma and subsampled chroma of a part of a picture, as a decoder leaves them.
  */
+import type { Rect } from '../../contract.js';
 
 /** Planes of 8-bit samples. Chroma lies at half the resolution (rounded up) along each side that is subsampled. */
 export interface Planes {
@@ -15,20 +16,12 @@ export interface Planes {
   readonly height: number;
   readonly halfWidth: boolean;
   readonly halfHeight: boolean;
-  /** Whether the whole picture is so narrow that its decoder repeats chroma samples instead of interpolating. */
+  /** Whether the whole picture is so narrow that libjpeg repeats chroma samples instead of interpolating. */
   readonly narrow: boolean;
 }
 
-/** A part of the planes, in luma samples. */
-export interface Window {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Converts `window` to RGBX, its rows close together. */
-export type Convert = (planes: Planes, window: Window, target: Uint8ClampedArray) => void;
+/** Converts `window`, in luma samples, to RGBX, its rows close together. The answer is valid until the next call. */
+export type Convert = (planes: Planes, window: Rect) => Uint8Array | Uint8ClampedArray;
 
 /** The chroma row that row `y` lies in, and the one that it lies next to. */
 export function chromaRows(y: number, { halfHeight, height }: Planes): readonly [near: number, far: number] {

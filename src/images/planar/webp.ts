@@ -3,7 +3,11 @@
  */
 import { chromaRows, type Convert } from './planes.js';
 
-export const convertWebp: Convert = (planes, window, target) => {
+let target = new Uint8ClampedArray(0);
+
+export const convertWebp: Convert = (planes, window) => {
+  const bytes = window.width * window.height * 4;
+  if (target.length < bytes) target = new Uint8ClampedArray(bytes);
   const columns = planes.width + 1;
   const u = new Uint8Array(columns);
   const v = new Uint8Array(columns);
@@ -13,27 +17,28 @@ export const convertWebp: Convert = (planes, window, target) => {
     const [near, far] = chromaRows(y, planes);
     upsample(planes.u, near * planes.uStride, far * planes.uStride, count, u);
     upsample(planes.v, near * planes.vStride, far * planes.vStride, count, v);
-    toRgb(planes.y, y * planes.yStride + window.x, u, v, window.x, window.width, target, row * window.width * 4);
+    toRgb(planes.y, y * planes.yStride + window.x, u, v, window.x, window.width, row * window.width * 4);
   }
+  return target.subarray(0, bytes);
 };
 
 /** Nine parts of the nearest sample, three of each beside it, one of the opposite: by way of two diagonals. */
-function upsample(plane: Uint8Array, near: number, far: number, count: number, target: Uint8Array): void {
-  target[0] = (3 * plane[near]! + plane[far]! + 2) >> 2;
+function upsample(plane: Uint8Array, near: number, far: number, count: number, row: Uint8Array): void {
+  row[0] = (3 * plane[near]! + plane[far]! + 2) >> 2;
   for (let i = 1; i < count; i++) {
     const nearLeft = plane[near + i - 1]!;
     const nearRight = plane[near + i]!;
     const farLeft = plane[far + i - 1]!;
     const farRight = plane[far + i]!;
     const sum = nearLeft + nearRight + farLeft + farRight + 8;
-    target[2 * i - 1] = (((sum + 2 * (nearRight + farLeft)) >> 3) + nearLeft) >> 1;
-    target[2 * i] = (((sum + 2 * (nearLeft + farRight)) >> 3) + nearRight) >> 1;
+    row[2 * i - 1] = (((sum + 2 * (nearRight + farLeft)) >> 3) + nearLeft) >> 1;
+    row[2 * i] = (((sum + 2 * (nearLeft + farRight)) >> 3) + nearRight) >> 1;
   }
-  target[2 * count - 1] = (3 * plane[near + count - 1]! + plane[far + count - 1]! + 2) >> 2;
+  row[2 * count - 1] = (3 * plane[near + count - 1]! + plane[far + count - 1]! + 2) >> 2;
 }
 
 /** ITU-R BT.601 at studio range, in 14-bit fixed point whose products lose 8 bits; the clamped array clamps. */
-function toRgb(luma: Uint8Array, from: number, u: Uint8Array, v: Uint8Array, x: number, count: number, target: Uint8ClampedArray, to: number): void {
+function toRgb(luma: Uint8Array, from: number, u: Uint8Array, v: Uint8Array, x: number, count: number, to: number): void {
   for (let i = 0, o = to; i < count; i++, o += 4) {
     const l = (luma[from + i]! * 19077) >> 8;
     const b = u[x + i]!;

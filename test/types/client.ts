@@ -1,0 +1,66 @@
+/** Checked by the compiler alone (`npm run types`): a wrong input or result does not compile. */
+import { connect, load, type Client } from '../../src/index.ts';
+import { BaseHandler, ImageClassifier, type Classification, type Context, type Tensors } from '../../src/worker.ts';
+
+interface Pair {
+  readonly a: number;
+  readonly b: number;
+}
+interface Bird {
+  readonly species: string;
+}
+declare class BirdClassifier extends ImageClassifier<Bird> {
+  override postprocess(outputs: Tensors, context: Context): Promise<readonly Bird[]>;
+}
+declare class Adder extends BaseHandler<Pair, number> {
+  override preprocess(data: readonly Pair[], context: Context): Tensors;
+  override postprocess(outputs: Tensors, context: Context): number[];
+}
+declare const worker: () => Worker;
+declare const image: HTMLImageElement;
+declare const file: File;
+
+export async function builtIn(): Promise<void> {
+  const classifier = await load('/models/digits/', { handler: 'image_classifier' });
+  const classes: Classification = await classifier.predict(file);
+  const probability: number | undefined = classes['cat'];
+  void [probability, await classifier.predict(image), await classifier.predict({ data: image })];
+  // @ts-expect-error A path is no image.
+  await classifier.predict('cat.png');
+  // @ts-expect-error There is no such handler.
+  await load('/models/digits/', { handler: 'image_guesser' });
+  // @ts-expect-error There is no such backend.
+  await load('/models/digits/', { backends: ['cuda'] });
+
+  const tensors: Client<BaseHandler> = await load('/model.onnx', { handler: 'base_handler' });
+  const { y }: Tensors = await tensors.predict({ data: new Float32Array(4), dims: [4] });
+  // @ts-expect-error It takes tensors, no images.
+  await tensors.predict(image);
+  void y;
+
+  const unnamed = await load('/models/digits/');
+  // @ts-expect-error Which handler the archive names is not known here, and so is the result.
+  const result: Classification = await unnamed.predict(file);
+  void result;
+}
+
+export async function ownHandlers(): Promise<void> {
+  const birds = connect<BirdClassifier>(worker, { model: '/models/birds/' });
+  const { species }: Bird = await birds.predict(image);
+  const rows = await birds.handle([file, image]);
+  for (const row of rows) {
+    // @ts-expect-error A row may be a PredictionError.
+    void row.species;
+    if (!(row instanceof Error)) void row.species;
+  }
+  const adder = connect<Adder>(worker, { model: '/add.onnx' });
+  const sum: number = await adder.predict({ a: 1, b: 2 });
+  // @ts-expect-error It takes two numbers.
+  await adder.predict({ a: 1 });
+  void [species, sum];
+  // @ts-expect-error A model is needed.
+  connect<Adder>(worker, {});
+  birds.on('backendchange', ({ name }) => void name);
+  // @ts-expect-error There is no such event.
+  birds.on('backendchanged', () => {});
+}

@@ -1,0 +1,36 @@
+import { expect, test } from '@playwright/test';
+import { asTabServeError, errorFromData, errorToData, PredictionError, TabServeError } from '../../src/errors.ts';
+
+/** As a message between page and worker carries it. */
+const cross = (error: unknown): Error => errorFromData(structuredClone(errorToData(error)));
+
+test('an error of ours crosses whole, with its chain of causes', () => {
+  const root = Object.assign(new RangeError('too deep'), { code: 'E_DEEP' });
+  const error = cross(new PredictionError('handler-failed', 'broken', { stage: 'inference', cause: new TabServeError('device-lost', 'gone', { cause: root }) })) as PredictionError;
+  expect(error).toBeInstanceOf(PredictionError);
+  expect(error).toMatchObject({ name: 'PredictionError', code: 'handler-failed', stage: 'inference', message: 'broken' });
+  expect(error.cause).toBeInstanceOf(TabServeError);
+  expect(error.cause).toMatchObject({ code: 'device-lost', retriable: true });
+  expect((error.cause as Error).cause).toMatchObject({ name: 'RangeError', message: 'too deep', code: 'E_DEEP' });
+});
+
+test('whatever is thrown crosses', () => {
+  const circle: Record<string, unknown> = {};
+  circle['self'] = circle;
+  expect(cross('just text').message).toBe('just text');
+  expect(cross(undefined).message).toBe('undefined');
+  expect(cross(circle).message).toBe('[object Object]');
+  expect(cross(new Error('x', { cause: { code: 7 } })).cause).toBe('{"code":7}');
+  const loop = new Error('loop');
+  loop.cause = loop;
+  expect(cross(loop).message).toBe('loop');
+});
+
+test('a stage is told once, where it is known first', () => {
+  const error = asTabServeError(new TypeError('x'), 'preprocess');
+  expect(error).toMatchObject({ code: 'handler-failed', stage: 'preprocess' });
+  expect(asTabServeError(error, 'postprocess').stage).toBe('preprocess');
+  const prediction = asTabServeError(new PredictionError('invalid-input', 'y'), 'inference');
+  expect(prediction).toBeInstanceOf(PredictionError);
+  expect(prediction.stage).toBe('inference');
+});

@@ -1,0 +1,191 @@
+import { expect, test } from '@playwright/test';
+import type { Session, TensorInfo, Tensors } from '../../src/contract.ts';
+import { BaseHandler, createContext, ImageClassifier, PredictionError, VisionHandler, type Context, type TensorInput } from '../../src/worker.ts';
+
+/** A handler under test: no browser, no worker, no engine. */
+function stub(inputs: readonly TensorInfo[], outputs: readonly TensorInfo[], run: (feeds: Tensors) => Tensors): Session & { runs: Tensors[] } {
+  const runs: Tensors[] = [];
+  return {
+    inputs,
+    outputs,
+    runs,
+    run: (feeds) => {
+      runs.push(feeds);
+      return Promise.resolve(run(feeds));
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+const vector = (name: string, size: number, batch: number | string = 'batch'): TensorInfo => ({ name, dtype: 'float32', dims: [batch, size] });
+const f32 = (dims: number[], values: number[]) => ({ dtype: 'float32', dims, data: Float32Array.from(values) }) as const;
+
+/** Doubles every number. */
+const doubler = (batch: number | string = 'batch') =>
+  stub([vector('x', 2, batch)], [vector('y', 2, batch)], ({ x }) => ({
+    y: f32(
+      [...x!.dims],
+      Array.from(x!.data as Float32Array, (value) => value * 2),
+    ),
+  }));
+
+async function handle<H extends BaseHandler<never, unknown>>(handler: H, session: Session, rows: unknown[], options: Parameters<typeof createContext>[0] = {}) {
+  await handler.initialize(createContext({ session, ...options }));
+  return await handler.handle(rows as never[], createContext({ session, ...options, batchSize: rows.length }));
+}
+
+test('BaseHandler: rows are stacked, run once, and taken apart again', async () => {
+  const session = doubler();
+  const results = (await handle(new BaseHandler(), session, [f32([2], [1, 2]), { data: f32([2], [3, 4]) }, { body: { x: f32([1, 2], [5, 6]) } }])) as Tensors[];
+  expect(session.runs.map(({ x }) => x!.dims)).toEqual([[3, 2]]);
+  expect(results.map(({ y }) => [...(y!.data as Float32Array)])).toEqual([[2, 4], [6, 8], [10, 12]]); // prettier-ignore
+  expect(new Set(results.map(({ y }) => (y!.data as Float32Array).buffer)).size).toBe(3);
+});
+
+test('BaseHandler: a model with a fixed batch gets the batch in pieces', async () => {
+  for (const [fixed, pieces] of [
+    [1, [1, 1, 1]],
+    [2, [2, 2]],
+  ] as const) {
+    const session = doubler(fixed);
+    const results = (await handle(new BaseHandler(), session, [f32([2], [1, 2]), f32([2], [3, 4]), f32([2], [5, 6])])) as Tensors[];
+    expect(session.runs.map(({ x }) => x!.dims[0])).toEqual(pieces);
+    expect(results.map(({ y }) => [...(y!.data as Float32Array)])).toEqual([[2, 4], [6, 8], [10, 12]]); // prettier-ignore
+  }
+});
+
+test('the stages run in their order, each overridable alone', async () => {
+  const calls: string[] = [];
+  class Traced extends BaseHandler<TensorInput, number> {
+    override async initialize(context: Context) {
+      calls.push('initialize');
+      await super.initialize(context);
+    }
+    override preprocess(data: readonly TensorInput[], context: Context) {
+      calls.push('preprocess');
+      return super.preprocess(data, context);
+    }
+    override async inference(inputs: Tensors, context: Context) {
+      calls.push('inference');
+      return await super.inference(inputs, context);
+    }
+    override postprocess(outputs: Tensors) {
+      calls.push('postprocess');
+      return [(outputs['y']!.data as Float32Array)[0]!];
+    }
+  }
+  expect(await handle(new Traced(), doubler(), [f32([2], [21, 0])])).toEqual([42]);
+  expect(calls).toEqual(['initialize', 'preprocess', 'inference', 'postprocess']);
+});
+
+test('the contract: initialized first, no empty batch, one result a row', async () => {
+  class Short extends BaseHandler<TensorInput, unknown> {
+    override postprocess() {
+      return [1];
+    }
+  }
+  const session = doubler();
+  await expect(new BaseHandler().handle([f32([2], [1, 2])], createContext({ session }))).rejects.toMatchObject({ code: 'not-initialized' });
+  await expect(handle(new BaseHandler(), session, [])).rejects.toMatchObject({ code: 'invalid-input' });
+  await expect(handle(new Short(), session, [f32([2], [1, 2]), f32([2], [1, 2])])).rejects.toMatchObject({
+    code: 'batch-contract',
+    message: expect.stringMatching(/2 rows.*1 results/),
+  });
+});
+
+test('a row that fails keeps its place; when all fail the model is not run', async () => {
+  class Picky extends BaseHandler<TensorInput, unknown> {
+    override preprocess(data: readonly TensorInput[], context: Context) {
+      data.forEach((row, index) => (row as { data: Float32Array }).data[0]! < 0 && context.fail(index, new RangeError('negative')));
+      return super.preprocess(data, context);
+    }
+  }
+  const session = doubler();
+  const mixed = await handle(new Picky(), session, [f32([2], [1, 2]), f32([2], [-1, 2])]);
+  expect(mixed[0]).not.toBeInstanceOf(Error);
+  expect(mixed[1]).toBeInstanceOf(PredictionError);
+  expect(mixed[1]).toMatchObject({ code: 'handler-failed', message: 'negative' });
+  const runs = session.runs.length;
+  const none = await handle(new Picky(), session, [f32([2], [-1, 2])]);
+  expect(none[0]).toBeInstanceOf(PredictionError);
+  expect(session.runs.length).toBe(runs);
+});
+
+const image = (value: number) => ({ data: new Uint8Array(4 * 4 * 3).fill(value), dims: [4, 4, 3] });
+/** Its logits are the mean of the image, times the class. */
+const classifier = (classes = 4) =>
+  stub([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }], [vector('logits', classes)], ({ image: { dims, data } = f32([0], []) }) => {
+    const rows = dims[0]!;
+    const size = data.length / rows;
+    const means = Array.from({ length: rows }, (_, row) => (data as Float32Array).slice(row * size, (row + 1) * size).reduce((sum, value) => sum + value, 0) / size);
+    return { logits: f32([rows, classes], means.flatMap((mean) => Array.from({ length: classes }, (_, index) => mean * index))) }; // prettier-ignore
+  });
+const CONFIG = { handler: { imageProcessing: ['toTensor'] } };
+
+test('ImageClassifier: softmax, labels in TorchServe’s three forms, the index of a class without one', async () => {
+  const forms = [
+    [{ 0: 'ant', 1: 'bee', 2: 'cat', 3: 'dog' }, ['dog', 'cat', 'bee', 'ant']],
+    [{ 0: ['n0', 'ant'], 1: ['n1', 'bee'], 2: ['n2', 'cat'], 3: ['n3', 'dog'] }, ['dog', 'cat', 'bee', 'ant']],
+    [{ object_type_names: ['ant', 'bee', 'cat', 'dog'] }, ['dog', 'cat', 'bee', 'ant']],
+    [{ 3: 'dog' }, ['0', '1', '2', 'dog']],
+  ] as const;
+  for (const [labels, keys] of forms) {
+    const [result] = await handle(new ImageClassifier(), classifier(), [image(255)], { config: CONFIG, files: { 'index_to_name.json': JSON.stringify(labels) } });
+    expect(Object.keys(result as object)).toEqual(keys);
+    const total = Math.exp(0) + Math.exp(1) + Math.exp(2) + Math.exp(3);
+    expect((result as Record<string, number>)['dog']).toBeCloseTo(Math.exp(3) / total, 6);
+  }
+});
+
+test('ImageClassifier: k from the class, the config and the request, clamped to the classes', async () => {
+  const session = classifier();
+  const count = async (handler: ImageClassifier, config: Record<string, unknown>, params = {}) =>
+    Object.keys((await handle(handler, session, [image(9)], { config: { handler: { ...CONFIG.handler, ...config } }, params }))[0] as object).length;
+  const two = new ImageClassifier();
+  two.setMaxResultClasses(2);
+  expect(await count(new ImageClassifier(), {})).toBe(4);
+  expect(await count(two, {})).toBe(2);
+  expect(await count(two, { topK: 3 })).toBe(3);
+  expect(await count(two, { topK: 3 }, { topK: 1 })).toBe(1);
+  expect(await count(two, { topK: 99 })).toBe(4);
+  expect(() => two.setMaxResultClasses(0)).toThrow(expect.objectContaining({ code: 'model-config' }));
+});
+
+test('ImageClassifier: probabilities pass as they are, and what is not finite fails its row alone', async () => {
+  const [result] = await handle(new ImageClassifier(), classifier(3), [image(255)], { config: { handler: { ...CONFIG.handler, output: 'probabilities' } } });
+  expect(result).toEqual({ 2: 2, 1: 1, 0: 0 });
+  const session = stub([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }], [vector('logits', 2)], () => ({ logits: f32([2, 2], [1, NaN, 1, 2]) }));
+  const [bad, good] = await handle(new ImageClassifier(), session, [image(1), image(2)], { config: CONFIG });
+  expect(bad).toMatchObject({ code: 'inference-failed' });
+  expect(Object.keys(good as object)).toHaveLength(2);
+});
+
+test('VisionHandler: images of one batch that make different tensors fail alone', async () => {
+  const session = stub([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 'h', 'w'] }], [vector('y', 1)], ({ image: { dims } = f32([0], []) }) => ({
+    y: f32([dims[0]!, 1], Array(dims[0]).fill(7)),
+  }));
+  const rows = await handle(new VisionHandler(), session, [image(1), { data: new Uint8Array(5 * 4 * 3), dims: [5, 4, 3] }, image(2)], {});
+  expect(rows.map((row) => (row instanceof PredictionError ? row.code : 'answer'))).toEqual(['answer', 'invalid-input', 'answer']);
+});
+
+test('VisionHandler: a subclass with a preprocess of its own needs no transforms that fit', async () => {
+  class Own extends ImageClassifier {
+    override preprocess() {
+      return Promise.resolve({ image: f32([1, 3, 4, 4], Array(48).fill(1)) });
+    }
+  }
+  const [result] = await handle(new Own(), classifier(), [image(1)]);
+  expect(Object.keys(result as object)).toHaveLength(4);
+});
+
+test('a model that takes float16 or uint8 gets it', async () => {
+  for (const [dtype, expected] of [
+    ['float16', 0x3c00],
+    ['uint8', 1],
+  ] as const) {
+    const session = stub([{ name: 'image', dtype, dims: [1, 3, 4, 4] }], [vector('logits', 2)], () => ({ logits: f32([1, 2], [0, 1]) }));
+    await handle(new ImageClassifier(), session, [image(255)], { config: CONFIG });
+    expect(session.runs[0]!['image']).toMatchObject({ dtype });
+    expect(session.runs[0]!['image']!.data[0]).toBe(expected);
+  }
+});

@@ -1,0 +1,44 @@
+import { expect, test } from '@playwright/test';
+import { fromFloat16, toFloat16 } from '../../src/outputs/float16.ts';
+import { softmax } from '../../src/outputs/softmax.ts';
+import { concat, row, slice, stack, tensor } from '../../src/outputs/tensors.ts';
+import { topK } from '../../src/outputs/top-k.ts';
+
+test('float16: every bit pattern survives, and rounding is to the nearest, ties to even', () => {
+  const all = Uint16Array.from({ length: 65536 }, (_, bits) => bits).filter((bits) => (bits & 0x7c00) !== 0x7c00 || (bits & 0x3ff) === 0);
+  expect(toFloat16(fromFloat16(all))).toEqual(all);
+  // Reference: between two neighbours a number takes the nearer one, in the middle the even one.
+  for (let i = 0; i < 0x7bff; i += 7) {
+    const [low, high] = fromFloat16(Uint16Array.of(i, i + 1)) as unknown as [number, number];
+    const middle = (low + high) / 2;
+    const nudge = (high - low) / 8;
+    expect([...toFloat16(Float32Array.of(middle - nudge, middle, middle + nudge))]).toEqual([i, i % 2 === 0 ? i : i + 1, i + 1]);
+  }
+  expect([...toFloat16(Float32Array.of(65519.99, 65520, 1e30, -1e30, 1e-30, -0))]).toEqual([0x7bff, 0x7c00, 0x7c00, 0xfc00, 0, 0x8000]);
+  expect(fromFloat16(toFloat16(Float32Array.of(NaN)))[0]).toBeNaN();
+});
+
+test('softmax: large logits, equal logits, one logit', () => {
+  expect([...softmax([1000, 1000])]).toEqual([0.5, 0.5]);
+  expect([...softmax([-1000])]).toEqual([1]);
+  expect(softmax([0, Math.log(3)])[1]).toBeCloseTo(0.75, 15);
+});
+
+test('top-k: falling, the lower index first among equals, no more than there are', () => {
+  expect(topK(Float32Array.of(1, 3, 2, 3), 3).map(({ index }) => index)).toEqual([1, 3, 2]);
+  expect(topK([1], 5)).toEqual([{ index: 0, score: 1 }]);
+});
+
+test('tensors: stacking, taking rows, joining', () => {
+  const a = tensor({ data: Float32Array.of(1, 2), dims: [2] });
+  const b = tensor({ data: Float32Array.of(3, 4), dims: [2] });
+  const both = stack([a, b]);
+  expect(both).toEqual({ dtype: 'float32', dims: [2, 2], data: Float32Array.of(1, 2, 3, 4) });
+  expect(row(both, 1)).toEqual(b);
+  expect(concat([both, slice(both, 0, 1)]).dims).toEqual([3, 2]);
+  expect(stack([a]).data).toBe(a.data);
+  expect(tensor({ data: new Uint8ClampedArray([1]), dims: [1] })).toMatchObject({ dtype: 'uint8' });
+  expect(stack([{ dtype: 'string', dims: [1], data: ['a'] }, { dtype: 'string', dims: [1], data: ['b'] }]).data).toEqual(['a', 'b']); // prettier-ignore
+  expect(() => stack([a, tensor({ data: new Int32Array(2), dims: [2] })])).toThrow(expect.objectContaining({ code: 'invalid-input' }));
+  expect(() => tensor({ data: new Float32Array(3), dims: [2] })).toThrow(expect.objectContaining({ code: 'invalid-input' }));
+});
