@@ -1,0 +1,43 @@
+import type { Output } from './demo.js';
+import { el } from './dom.js';
+import { percent } from './format.js';
+
+/** Label → probability. */
+type Classification = Readonly<Record<string, number>>;
+
+/** The likeliest class in large, and below it `count` bars, the likeliest first. The rows are always there: nothing moves when a result comes. */
+export function bars(count: number): Output<Classification> {
+  const name = el('span', { class: 'top-name' });
+  const share = el('span', { class: 'top-share' });
+  const rows = Array.from({ length: count }, () => {
+    const label = el('span', { class: 'bar-label' });
+    const fill = el('span', { class: 'bar-fill' });
+    const value = el('span', { class: 'bar-value' });
+    return { label, fill, value, element: el('li', {}, label, el('span', { class: 'bar-track' }, fill), value) };
+  });
+  const element = el('div', { class: 'bars' }, el('p', { class: 'headline' }, name, share), el('ol', { 'aria-label': 'Likeliest classes' }, ...rows.map((row) => row.element)));
+
+  const draw = (classes: readonly (readonly [string, number])[]): void => {
+    name.textContent = classes[0]?.[0] ?? '–';
+    share.textContent = classes[0] ? percent(classes[0][1]) : '';
+    for (const [index, { label, fill, value }] of rows.entries()) {
+      const [text, probability] = classes[index] ?? ['', 0];
+      label.textContent = label.title = text;
+      value.textContent = text && percent(probability);
+      fill.style.transform = `scaleX(${probability})`;
+    }
+    element.toggleAttribute('data-empty', classes.length === 0);
+  };
+  draw([]);
+
+  return {
+    element,
+    show(result) {
+      // Keys that look like numbers come first in a record, whatever their probability.
+      const classes = Object.entries(result).sort(([, a], [, b]) => b - a);
+      draw(classes);
+      return classes[0] ? `${classes[0][0]}, ${percent(classes[0][1])}` : 'nothing';
+    },
+    clear: () => draw([]),
+  };
+}

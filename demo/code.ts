@@ -1,0 +1,42 @@
+import { el } from './dom.js';
+
+/** What a token of the snippets is; the first alternative that fits wins. */
+const TOKENS = /(?<comment>\/\/.*)|(?<string>'[^']*')|(?<keyword>\b(?:import|from|const|await)\b)/g;
+
+export interface Snippet {
+  show(source: string): void;
+}
+
+/** Shows code, lightly coloured, and copies it. */
+export function snippet(code: HTMLElement, copy: HTMLButtonElement): Snippet {
+  let current = '';
+  let back: ReturnType<typeof setTimeout> | undefined;
+  const say = (text: string): void => {
+    copy.textContent = text;
+    clearTimeout(back);
+    back = setTimeout(() => (copy.textContent = 'Copy'), 1600);
+  };
+  copy.addEventListener('click', () => {
+    navigator.clipboard.writeText(current).then(
+      () => say('Copied'),
+      () => say('Not allowed'),
+    );
+  });
+  return {
+    show(source) {
+      current = source;
+      code.replaceChildren(...coloured(source));
+    },
+  };
+}
+
+function* coloured(source: string): Generator<Node | string> {
+  let end = 0;
+  for (const match of source.matchAll(TOKENS)) {
+    const [kind, text] = Object.entries(match.groups ?? {}).find(([, group]) => group !== undefined)!;
+    yield source.slice(end, match.index);
+    yield el('span', { class: `code-${kind}` }, text);
+    end = match.index + text.length;
+  }
+  yield source.slice(end);
+}

@@ -1,0 +1,24 @@
+/** Short ways to elements. */
+
+/** An element with attributes and children. */
+export function el<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, string>> = {},
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+export function button(label: string, onClick: () => void): HTMLButtonElement {
+  const element = el('button', { type: 'button' }, label);
+  element.addEventListener('click', onClick);
+  return element;
+}
+
+/** The element of `index.html` with this id. */
+export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
+  return document.querySelector<E>(`#${id}`)!;
+}

@@ -1,0 +1,18 @@
+/** Runs one job at a time. Of the inputs that come in meanwhile only the last one is kept: nothing queues. */
+export function latestOnly<T>(job: (input: T) => Promise<void>): (input: T) => void {
+  let next: { readonly input: T } | undefined;
+  let running = false;
+  const drain = async (): Promise<void> => {
+    running = true;
+    while (next) {
+      const { input } = next;
+      next = undefined;
+      await job(input);
+    }
+    running = false;
+  };
+  return (input) => {
+    next = { input };
+    if (!running) void drain();
+  };
+}

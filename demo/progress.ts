@@ -1,0 +1,83 @@
+import { TabServeError, type Progress } from '../src/index.js';
+import { button, el } from './dom.js';
+import { bytes } from './format.js';
+
+export interface LoadState {
+  readonly element: HTMLElement;
+  /** Starts anew. `size`: what the weights are known to weigh; `where`: e.g. `on WebGPU`. */
+  start(size: number, where: string): void;
+  progress(progress: Progress): void;
+  failed(error: unknown): void;
+  done(): void;
+}
+
+/** How far the model is: downloading, opening, failed; nothing once it is there. */
+export function loadState(retry: () => void): LoadState {
+  const what = el('span', { class: 'load-what' });
+  const amount = el('span', { class: 'load-amount' });
+  const bar = el('progress', { 'aria-label': 'Model' });
+  const code = el('code');
+  const message = el('p', { class: 'failure-message' });
+  const element = el(
+    'div',
+    { class: 'load' },
+    el('div', { class: 'loading' }, el('p', { class: 'load-line' }, what, amount), bar),
+    el('div', { class: 'failure' }, el('p', { class: 'failure-title' }, 'The model could not be opened ', code), message, button('Try again', retry)),
+  );
+
+  const files = new Map<string, Progress>();
+  let expected = 0;
+  let destination = '';
+  let opening: ReturnType<typeof setTimeout> | undefined;
+  const open = (): void => {
+    what.textContent = `Opening ${destination}…`;
+    amount.textContent = '';
+    bar.removeAttribute('value');
+  };
+  const state = (name: 'loading' | 'failed' | 'ready'): void => {
+    clearTimeout(opening);
+    element.dataset['state'] = name;
+  };
+
+  return {
+    element,
+    start(size, where) {
+      state('loading');
+      files.clear();
+      expected = size;
+      destination = where;
+      what.textContent = 'Starting the worker…';
+      amount.textContent = '';
+      bar.removeAttribute('value');
+    },
+    progress(progress) {
+      files.set(progress.file, progress);
+      const all = [...files.values()];
+      const loaded = all.reduce((sum, file) => sum + file.loaded, 0);
+      const total = Math.max(
+        expected,
+        all.reduce((sum, file) => sum + (file.total ?? file.loaded), 0),
+      );
+      clearTimeout(opening);
+      what.textContent = 'Downloading the model';
+      amount.textContent = `${bytes(loaded)} of ${bytes(total)}`;
+      bar.max = total;
+      bar.value = loaded;
+      // Between two small files there is a moment in which all that is known has come.
+      if (all.every((file) => file.loaded === file.total)) opening = setTimeout(open, 120);
+    },
+    failed(error) {
+      state('failed');
+      const { code: name, message: text } = described(error);
+      code.textContent = name;
+      message.textContent = text;
+    },
+    done: () => state('ready'),
+  };
+}
+
+/** Code and message of whatever was thrown. */
+export function described(error: unknown): { readonly code: string; readonly message: string } {
+  if (error instanceof TabServeError) return { code: error.code, message: error.message };
+  return { code: error instanceof Error ? error.name : 'error', message: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,61 @@
+import type { Timings } from '../src/index.js';
+import { el } from './dom.js';
+import { milliseconds } from './format.js';
+
+const PARTS = ['preprocess', 'inference', 'postprocess', 'between'] as const;
+const NAMES: Readonly<Record<(typeof PARTS)[number], string>> = {
+  preprocess: 'Preprocess',
+  inference: 'Inference',
+  postprocess: 'Postprocess',
+  between: 'To the worker and back',
+};
+
+export interface TimingsView {
+  readonly element: HTMLElement;
+  /** `roundTrip`: milliseconds from asking to the answer, as the page sees them. */
+  show(timings: Timings, roundTrip: number): void;
+  clear(): void;
+}
+
+/** Where the time of a request went: one bar of four parts, and the numbers. */
+export function timingsView(): TimingsView {
+  const parts = PARTS.map((part) => ({
+    part,
+    piece: el('span', { class: 'piece', 'data-part': part }),
+    value: el('td', {}, '–'),
+  }));
+  const total = el('td', {}, '–');
+  const element = el(
+    'div',
+    { class: 'timings' },
+    el('div', { class: 'pieces', 'aria-hidden': 'true' }, ...parts.map(({ piece }) => piece)),
+    el(
+      'table',
+      { 'aria-label': 'Time of the last request' },
+      el(
+        'tbody',
+        {},
+        ...parts.map(({ part, value }) => el('tr', {}, el('th', { scope: 'row' }, el('span', { class: 'swatch', 'data-part': part }), NAMES[part]), value)),
+        el('tr', { class: 'total' }, el('th', { scope: 'row' }, 'Round trip'), total),
+      ),
+    ),
+  );
+  return {
+    element,
+    show({ preprocess = 0, inference = 0, postprocess = 0 }, roundTrip) {
+      const spent = { preprocess, inference, postprocess, between: Math.max(0, roundTrip - preprocess - inference - postprocess) };
+      for (const { part, piece, value } of parts) {
+        piece.style.flexGrow = String(spent[part]);
+        value.textContent = milliseconds(spent[part]);
+      }
+      total.textContent = milliseconds(roundTrip);
+    },
+    clear() {
+      for (const { piece, value } of parts) {
+        piece.style.flexGrow = '0';
+        value.textContent = '–';
+      }
+      total.textContent = '–';
+    },
+  };
+}
