@@ -16,7 +16,7 @@ export default defineConfig<BackendOptions>({
   reporter: [[process.env['CI'] ? 'dot' : 'list'], ['./scripts/closing-line-reporter.ts']],
   use: { baseURL: `http://127.0.0.1:${PORT}`, trace: 'off' },
   projects: [
-    { name: 'unit', testDir: 'test/unit' },
+    { name: 'unit', testMatch: ['unit/**/*.spec.ts', 'readme/**/*.spec.ts'] },
     ...BACKENDS.map((backend, index) => ({
       name: backend,
       testDir: 'test/browser',

@@ -1,5 +1,8 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import base from '../vite.config.ts';
+
+const source = (name: string): string => fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url));
 
 /** The browser tests' pages, served from the sources, with everything in the repository under its own path. */
 export default defineConfig({
@@ -7,5 +10,12 @@ export default defineConfig({
   root: '.',
   publicDir: 'public',
   cacheDir: 'node_modules/.vite-test',
+  resolve: {
+    alias: [
+      { find: /^tabserve$/, replacement: source('index') },
+      { find: /^tabserve\/worker$/, replacement: source('worker') },
+      { find: /^tabserve\/worker\/core$/, replacement: source('worker-core') },
+    ],
+  },
   server: { hmr: false, watch: null },
 });

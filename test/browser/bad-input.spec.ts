@@ -51,7 +51,7 @@ test.describe('a config that is wrong', () => {
     ['a value out of range', { topK: 0 }, 'model-config', 'handler.topK'],
     ['a value that is none of the allowed', { output: 'logit' }, 'model-config', '"logits" or "probabilities"'],
     ['a transform that does not exist', { imageProcessing: ['blur'] }, 'model-config', 'handler.imageProcessing[0]'],
-    ['transforms that make another tensor', { imageProcessing: [{ resize: [9, 9] }, 'toTensor'] }, 'model-config', '[1, 3, 8, 8]'],
+    ['transforms that make another tensor', { imageProcessing: [{ resize: [9, 9] }, 'toTensor'] }, 'model-config', '[batch, 3, 9, 9]'],
     ['labels that are no text', { labels: [1, 2] }, 'model-format', 'class 0'],
   ] as const) {
     test(`${what} @once`, async ({ open }) => {

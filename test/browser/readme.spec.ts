@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from './fixtures.ts';
+
+/** Each block of the README stands in a file, named in the comment before it, and that file runs. */
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const blocks = [...readme.matchAll(/(?:<!-- (\S+) -->\n)?```(\w+)\n([^]*?)```/g)].map(([, file, language, code]) => ({ file, language, code: code! }));
+
+test('every block of code in the README is a file that runs @once', () => {
+  expect(blocks.length).toBeGreaterThan(4);
+  for (const { file, language, code } of blocks) {
+    if (language === 'sh') continue;
+    expect(file, `this block names its file:\n${code}`).toBeDefined();
+    expect(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'), file).toContain(code);
+  }
+  for (const command of blocks.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.split('\n'))) {
+    const script = /^npm (?:run )?(\w+)/.exec(command)?.[1];
+    if (script && script !== 'install') expect(Object.keys((JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { scripts: object }).scripts), command).toContain(script);
+  }
+});
+
+for (const [file, expected] of [
+  ['quick.ts', [/^\{three: 0\.9\d+/, /engine: onnx, name: wasm/]],
+  ['even.ts', [/^odd$/, /^image-decode in preprocess$/]],
+] as const) {
+  test(`README: ${file} @once`, async ({ page }) => {
+    const lines: string[] = [];
+    page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+    page.on('pageerror', (error) => lines.push(String(error)));
+    await page.goto('/test/browser/pages/readme.html');
+    await page.addScriptTag({ type: 'module', url: `/test/readme/${file}` });
+    await expect.poll(() => lines.length).toBe(expected.length);
+    for (const [index, pattern] of expected.entries()) expect(lines[index]).toMatch(pattern);
+  });
+}
