@@ -9,7 +9,7 @@ export { VisionHandler } from './handlers/vision-handler.js';
 export { ImageClassifier, type Classification } from './handlers/image-classifier.js';
 export { unwrap, type Row } from './handlers/row.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './errors.js';
-export type { ConfigSchema } from './handlers/config.js';
+export type { ConfigSchema } from './schema.js';
 export * from './transforms/index.js';
 export { softmax } from './outputs/softmax.js';
 export { topK, type Ranked } from './outputs/top-k.js';

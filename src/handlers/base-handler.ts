@@ -4,7 +4,8 @@ import { parseLabels, type Labels } from '../outputs/labels.js';
 import { row as rowOf, stack, tensor } from '../outputs/tensors.js';
 import { transfer } from '../outputs/transfer.js';
 import { runBatch, zeros } from './batch.js';
-import { checkConfig, type ConfigSchema } from './config.js';
+import { checkSection, type ConfigSchema } from '../schema.js';
+import { schemaOf } from './config.js';
 import { unwrap, type Row } from './row.js';
 
 /** What `BaseHandler` takes: a tensor for the model's only input, or tensors by name; without a batch axis, or with one of size 1. */
@@ -42,11 +43,15 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
   async initialize(context: Context): Promise<void> {
     this.context = context;
     this.modelYamlConfig = context.modelYamlConfig;
-    checkConfig(this.constructor as typeof BaseHandler, this.config, 'handler', context);
+    this.#check(this.config, 'handler', context);
     this.manifest = context.manifest;
     this.model = await context.open();
     this.mapping = await this.#readLabels(context);
     this.initialized = true;
+  }
+
+  #check(values: Params, where: string, context: Context): void {
+    checkSection(schemaOf(this.constructor as typeof BaseHandler), values, where, context.warn);
   }
 
   /** The `handler:` section of the config. */
@@ -84,7 +89,7 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     if (!this.initialized) throw new TabServeError('not-initialized', 'handle was called before initialize.');
     if (context.request === 'describe') return [(await this.describeHandle(context)) as Result];
     if (data.length === 0) throw new TabServeError('invalid-input', 'The batch is empty.');
-    for (const params of new Set(context.params)) checkConfig(this.constructor as typeof BaseHandler, params, 'params', context);
+    for (const params of new Set(context.params)) this.#check(params, 'params', context);
     const inputs = await this.preprocess(data, context);
     const results = context.failures.size === data.length ? [] : await this.#answer(inputs, data, context);
     return settle(results, data.length, context);

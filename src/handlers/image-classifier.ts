@@ -5,7 +5,7 @@ import { labelOf } from '../outputs/labels.js';
 import { softmax } from '../outputs/softmax.js';
 import { topK } from '../outputs/top-k.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
-import type { ConfigSchema } from './config.js';
+import type { ConfigSchema } from '../schema.js';
 import { VisionHandler } from './vision-handler.js';
 
 /** Label → probability in 0..1, of the likeliest classes. Added in falling order; mind that JavaScript lists keys like "7" first, by number. */

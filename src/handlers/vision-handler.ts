@@ -4,7 +4,7 @@ import { toFloat16 } from '../outputs/float16.js';
 import { row as rowOf, stack, tensor } from '../outputs/tensors.js';
 import { compile, compose, parseTransforms, toTensor, type Plan, type Transforms } from '../transforms/index.js';
 import { BaseHandler } from './base-handler.js';
-import type { ConfigSchema } from './config.js';
+import type { ConfigSchema } from '../schema.js';
 import { unwrap, type Row } from './row.js';
 
 /**

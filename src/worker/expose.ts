@@ -9,8 +9,12 @@ export interface ExposeOptions {
   readonly engines: Engines;
 }
 
-/** Serves one handler class from this worker. To be called at the top level of the worker's module. */
+/**
+ * Serves one handler class from this worker. To be called at the top level of the worker's module.
+ * Where that module is no worker, as when a unit test imports the class from it, this does nothing.
+ */
 export function expose(handler: HandlerClass, { engines }: ExposeOptions): void {
+  if (!('WorkerGlobalScope' in globalThis)) return;
   serve({ engines, handlerClass: () => Promise.resolve(handler) });
 }
 

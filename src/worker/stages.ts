@@ -28,5 +28,8 @@ function record(stage: Stage, started: number, context: Context | undefined): vo
   const ended = performance.now();
   // A handler of the user's may call a stage without its context: then nobody asked for the time.
   context?.metrics?.addTime(stage, ended - started);
-  performance.measure(`tabserve ${stage}`, { start: started, end: ended });
+  const name = `tabserve ${stage}`;
+  performance.measure(name, { start: started, end: ended });
+  // DevTools have seen it; the browser would keep every one for ever.
+  performance.clearMeasures(name);
 }

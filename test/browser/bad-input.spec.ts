@@ -65,6 +65,14 @@ test.describe('a config that is wrong', () => {
     });
   }
 
+  test('an engine option of a wrong type @once', async ({ open }) => {
+    const page = await open();
+    const failure = await page.evaluate(
+      async () => await window.failure(window.tabserve.load('/models/digits/', { backends: ['wasm'], config: { engine: { threads: 'two' as never } } })),
+    );
+    expect(failure).toMatchObject({ code: 'model-config', message: expect.stringContaining('engine.threads') });
+  });
+
   test('a backend that does not exist, a handler that does not exist, a Python handler @once', async ({ open }) => {
     const page = await open();
     const failures = await page.evaluate(async () => [

@@ -125,6 +125,52 @@ test('bare weights and options do without an archive', async ({ open, backend })
   expect(Object.values(answers).reduce((sum, value) => sum + value, 0)).toBeCloseTo(1, 6);
 });
 
+test('photos of all eight EXIF orientations count upright, or as coded when told so; transparency shows the background', async ({ open, backend }) => {
+  const page = await open();
+  const answers = await page.evaluate(async (backend) => {
+    const load = (handler: Record<string, unknown>) =>
+      window.tabserve.load('/test/models/tiny-archive/', { handler: 'image_classifier', backends: [backend], config: { handler: { topK: 5, ...handler } } });
+    const fetchBlob = async (name: string) => await (await fetch(`/test/goldens/images/${name}`)).blob();
+    const draw = (bitmap: ImageBitmap, background?: string) => {
+      const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+      const drawing = canvas.getContext('2d')!;
+      if (background) Object.assign(drawing, { fillStyle: background }).fillRect(0, 0, canvas.width, canvas.height);
+      drawing.drawImage(bitmap, 0, 0);
+      return canvas;
+    };
+    const upright = await load({});
+    const coded = await load({ exifOrientation: false });
+    const red = await load({ background: [255, 0, 0] });
+    const photos = [];
+    for (let tag = 1; tag <= 8; tag++) {
+      const photo = await fetchBlob(`exif-${tag}.jpg`);
+      // The browser's own upright pixels.
+      const drawn = draw(await createImageBitmap(photo));
+      photos.push({ upright: await upright.predict(photo), expected: await upright.predict(drawn), coded: await coded.predict(photo) });
+    }
+    const alpha = await fetchBlob('alpha.png');
+    const bitmap = await createImageBitmap(alpha);
+    const transparent = {
+      white: await upright.predict(alpha),
+      onWhite: await upright.predict(draw(bitmap, '#fff')),
+      red: await red.predict(alpha),
+      onRed: await red.predict(draw(bitmap, '#f00')),
+    };
+    return { photos, transparent };
+  }, backend);
+  const close = (a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>, tolerance: number) =>
+    Object.entries(a).every(([label, value]) => Math.abs(b[label]! - value) <= tolerance);
+  for (const [index, { upright, expected, coded }] of answers.photos.entries()) {
+    expect(close(upright, expected, TOLERANCE), `exif-${index + 1}.jpg`).toBe(true);
+    expect(close(coded, answers.photos[0]!.upright, TOLERANCE), `exif-${index + 1}.jpg, as coded`).toBe(true);
+  }
+  expect(answers.photos.some(({ upright }) => !close(upright, answers.photos[0]!.upright, TOLERANCE))).toBe(true);
+  // A canvas composites with rounding of its own.
+  expect(close(answers.transparent.white, answers.transparent.onWhite, 5e-3)).toBe(true);
+  expect(close(answers.transparent.red, answers.transparent.onRed, 5e-3)).toBe(true);
+  expect(close(answers.transparent.red, answers.transparent.white, 5e-3)).toBe(false);
+});
+
 function expectProbabilities(got: Readonly<Record<string, number>>, expected: readonly number[], labels: Readonly<Record<string, string>>): void {
   for (const [index, probability] of expected.entries()) {
     const value = got[labels[index] ?? String(index)];

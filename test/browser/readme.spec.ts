@@ -14,7 +14,8 @@ test('every block of code in the README is a file that runs @once', () => {
   }
   for (const command of blocks.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.split('\n'))) {
     const script = /^npm (?:run )?(\w+)/.exec(command)?.[1];
-    if (script && script !== 'install') expect(Object.keys((JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { scripts: object }).scripts), command).toContain(script);
+    if (script && script !== 'install')
+      expect(Object.keys((JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { scripts: object }).scripts), command).toContain(script);
   }
 });
 
