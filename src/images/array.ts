@@ -12,20 +12,28 @@ const FORMATS = { 1: 'L', 3: 'RGB', 4: 'RGBA' } as const;
  * @throws `invalid-input` if the dims, the dtype or the length do not fit
  */
 export function openArray({ data, dims, dtype = 'uint8' }: TypedArrayInput): Source {
-  const [height, width, channels] = dims;
+  const [height = 0, width = 0, channels = 0] = dims;
   const given = `dims [${dims.join(', ')}]`;
-  if (dims.length !== 3 || ![height, width].every((side) => Number.isInteger(side) && side! > 0) || !(channels! in FORMATS)) {
+  if (dims.length !== 3 || !isSide(height) || !isSide(width) || !isChannels(channels)) {
     throw new TabServeError('invalid-input', `An image as an array has dims [height, width, 1 | 3 | 4], each at least 1; got ${given}.`);
   }
   if (!(data instanceof Uint8Array || data instanceof Uint8ClampedArray) || dtype !== 'uint8') {
     throw new TabServeError('invalid-input', `An image as an array has 8-bit pixels (Uint8Array or Uint8ClampedArray, dtype uint8); got ${data.constructor.name}, dtype ${dtype}.`);
   }
-  const expected = height! * width! * channels!;
+  const expected = height * width * channels;
   if (data.length !== expected) {
     const detached = data.length === 0 ? ' (was its buffer transferred?)' : '';
     throw new TabServeError('invalid-input', `An image of ${given} has ${expected} bytes; got ${data.length}${detached}.`);
   }
-  return new ArraySource(data, width!, height!, channels as 1 | 3 | 4);
+  return new ArraySource(data, width, height, channels);
+}
+
+function isSide(side: number): boolean {
+  return Number.isInteger(side) && side > 0;
+}
+
+function isChannels(channels: number): channels is keyof typeof FORMATS {
+  return channels in FORMATS;
 }
 
 /** @throws `invalid-input` if its pixels are not of 8 bits, or gone */
@@ -40,7 +48,7 @@ class ArraySource implements Source {
     private readonly data: Uint8Array | Uint8ClampedArray,
     readonly width: number,
     readonly height: number,
-    private readonly channels: 1 | 3 | 4,
+    private readonly channels: keyof typeof FORMATS,
   ) {}
 
   /** Opaque pixels are read where they lie. */

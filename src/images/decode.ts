@@ -1,7 +1,7 @@
 /**
  * Any image source as upright, opaque 8-bit pixels.
  */
-import type { DecodedImage, DecodeOptions, ImageInput, PixelFormat, Pixels, Rect, TypedArrayInput } from '../contract.js';
+import type { DecodedImage, DecodeOptions, ImageInput, Pixels, Rect, TypedArrayInput } from '../contract.js';
 import { TabServeError } from '../errors.js';
 import { openArray, openImageData } from './array.js';
 import { giveBack, takeBuffer } from './buffers.js';

@@ -132,9 +132,8 @@ class FrameSource implements Source {
   #align(rect: Rect, margin: number): Rect {
     const x = Math.max(0, rect.x - margin) & ~1;
     const y = Math.max(0, rect.y - margin) & ~1;
-    const even = (n: number): number => n + (n & 1);
-    const right = Math.min(this.width, even(rect.x + rect.width + margin));
-    const bottom = Math.min(this.height, even(rect.y + rect.height + margin));
+    const right = Math.min(this.width, (rect.x + rect.width + margin + 1) & ~1);
+    const bottom = Math.min(this.height, (rect.y + rect.height + margin + 1) & ~1);
     return { x, y, width: right - x, height: bottom - y };
   }
 

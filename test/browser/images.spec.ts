@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { expect, test, type Page, type Worker } from '@playwright/test';
+import { expect, test, type Page } from '@playwright/test';
 import type { DecodeOptions, DecodedImage, ImageInput, Rect } from '../../src/contract.ts';
 import type { prepare as Prepare } from '../../src/client/inputs.ts';
 
@@ -58,16 +58,18 @@ interface Failure {
   message: string;
   cause?: string;
 }
+declare function cross(prepared: { value: unknown; transferables: readonly Transferable[] }): Promise<Read>;
 declare function fixture(name: string): Promise<Blob>;
 declare function readAll(source: ImageInput, options?: DecodeOptions, rect?: Rect): Promise<Read>;
 declare function failure(work: () => unknown): Promise<Failure | undefined>;
 
-type Realm = Page | Worker;
+/** A page or a worker. */
+type Realm = Pick<Page, 'evaluate'>;
 
 async function open(page: Page, realm: 'page' | 'worker'): Promise<Realm> {
   const started = realm === 'worker' ? page.waitForEvent('worker') : undefined;
   await page.goto(`/test/browser/pages/images.html${realm === 'worker' ? '?worker' : ''}`);
-  const target = (await started) ?? page;
+  const target = ((await started) ?? page) as Realm;
   for (;;) {
     const ready = await target.evaluate(() => 'images' in globalThis);
     if (ready) break;
@@ -96,6 +98,19 @@ function crop(all: ArrayLike<number>, width: number, rect: Rect): number[] {
   return part;
 }
 
+/** Odd and even places, edges and corners. */
+const parts = ({ width, height }: Read): Rect[] => [
+  { x: 0, y: 0, width: 1, height: 1 },
+  { x: width - 1, y: height - 1, width: 1, height: 1 },
+  { x: 3, y: 5, width: 7, height: 9 },
+  { x: 4, y: 2, width: 6, height: 8 },
+  { x: 1, y: 0, width: width - 1, height },
+  { x: 0, y: 1, width, height: height - 2 },
+];
+
+/** What the test frames show: grey that grows to the right and down. */
+const luma = (x: number, y: number): number => 20 + x * 8 + y * 12;
+
 for (const where of ['worker', 'page'] as const) {
   test.describe(`images in a ${where} @once`, () => {
     let realm: Realm;
@@ -112,17 +127,9 @@ for (const where of ['worker', 'page'] as const) {
     });
 
     test('any part of an image is that part of all of it', async () => {
-      const parts = (width: number, height: number): Rect[] => [
-        { x: 0, y: 0, width: 1, height: 1 },
-        { x: width - 1, y: height - 1, width: 1, height: 1 },
-        { x: 3, y: 5, width: 7, height: 9 },
-        { x: 4, y: 2, width: 6, height: 8 },
-        { x: 1, y: 0, width: width - 1, height },
-        { x: 0, y: 1, width, height: height - 2 },
-      ];
       for (const name of ['420.jpg', '422.jpg', '444.jpg', 'lossy.webp', 'lossy.avif', 'alpha.png', 'exif-2.jpg', 'exif-5.jpg', 'exif-6.jpg', 'exif-7.jpg', 'exif-8-alpha.png']) {
         const all = await read(realm, name);
-        for (const rect of parts(all.width, all.height)) {
+        for (const rect of parts(all)) {
           const part = await read(realm, name, {}, rect);
           expect.soft(part.pixels, `${name} ${JSON.stringify(rect)}`).toEqual(crop(all.pixels, all.width, rect));
         }
@@ -156,10 +163,8 @@ for (const where of ['worker', 'page'] as const) {
           async ([file, maxPixels]) => {
             const blob = await fixture(file);
             const decoder = globalThis.ImageDecoder;
-            globalThis.ImageDecoder = class {
-              constructor() {
-                throw new Error('decoded');
-              }
+            globalThis.ImageDecoder = function decoded() {
+              throw new Error('decoded');
             } as never;
             const result = await failure(() => images.decodeImage(blob, maxPixels === undefined ? {} : { maxPixels }));
             globalThis.ImageDecoder = decoder;
@@ -235,12 +240,12 @@ for (const where of ['worker', 'page'] as const) {
         const sizes = { I420: 1.5, NV12: 1.5, I422: 2, I444: 3, I420A: 2.5, RGBA: 4, RGBX: 4, BGRA: 4, BGRX: 4 };
         const out: Record<string, { all: Read; part: Read }> = {};
         for (const [format, size] of Object.entries(sizes)) {
-          // Grey that grows to the right and down; neutral chroma, opaque.
+          // Neutral chroma, opaque.
           const data = new Uint8Array(width * height * size).fill(128);
           for (let i = 0; i < width * height; i++) {
-            const luma = 20 + (i % width) * 8 + Math.floor(i / width) * 12;
-            if (size === 4) data.set([luma, luma, luma, 255], i * 4);
-            else data[i] = luma;
+            const grey = 20 + (i % width) * 8 + Math.floor(i / width) * 12;
+            if (size === 4) data.set([grey, grey, grey, 255], i * 4);
+            else data[i] = grey;
           }
           if (format === 'I420A') data.fill(255, width * height * 1.5);
           const frame = new VideoFrame(data, {
@@ -262,7 +267,6 @@ for (const where of ['worker', 'page'] as const) {
         return { out, upright: [upright.width, upright.height], coded: [coded.width, coded.height] };
       });
       for (const [format, { all, part }] of Object.entries(results.out)) {
-        const luma = (x: number, y: number): number => 20 + x * 8 + y * 12;
         const right = Array.from({ length: 16 * 8 }, (_, i) => Array(3).fill(luma(i % 16, Math.floor(i / 16)))).flat() as number[];
         expect.soft(largestDifference(all.pixels, right), format).toBeLessThanOrEqual(1);
         expect.soft(largestDifference(part.pixels, crop(right, 16, { x: 3, y: 3, width: 3, height: 2 })), `${format} cut`).toBeLessThanOrEqual(1);
@@ -400,3 +404,165 @@ for (const where of ['worker', 'page'] as const) {
     });
   });
 }
+
+test.describe('inputs on the page @once', () => {
+  test.beforeEach(async ({ page }) => {
+    await open(page, 'worker');
+    await page.waitForFunction(() => 'images' in window);
+    await page.evaluate(helpers);
+    await page.evaluate(`globalThis.cross = ({ value, transferables }) => new Promise((resolve) => {
+      worker.onmessage = ({ data }) => resolve(data.error ? data : { width: data.width, height: data.height, pixels: rgb({ ...data, data: data.bytes }) });
+      worker.postMessage(value, transferables);
+    })`);
+  });
+
+  test('elements reach the worker upright, exactly, bare or in a row', async ({ page }) => {
+    const reads = await page.evaluate(async () => {
+      const folder = '/test/goldens/images/';
+      const load = (name: string): HTMLImageElement => Object.assign(new Image(), { src: folder + name });
+      const canvas = Object.assign(document.createElement('canvas'), { width: 33, height: 17 });
+      const png = load('rgb.png');
+      await png.decode();
+      canvas.getContext('2d')!.drawImage(png, 0, 0);
+      const offscreen = new OffscreenCanvas(33, 17);
+      offscreen.getContext('2d')!.drawImage(png, 0, 0);
+      const out: Record<string, Read> = {};
+      const inputs = {
+        png,
+        late: load('rgb.png'),
+        row: { data: load('rgb.png') },
+        body: { body: canvas },
+        canvas,
+        offscreen,
+        profile: load('profile.png'),
+        turned: load('exif-6.jpg'),
+        mirrored: load('exif-2.jpg'),
+        blob: await fixture('rgb.png'),
+      };
+      for (const [name, input] of Object.entries(inputs)) {
+        const prepared = await images.prepare(input);
+        out[name] = await cross(prepared);
+        if (prepared.replayable !== (name === 'blob')) throw new Error(`${name} replayable: ${prepared.replayable}`);
+      }
+      return { out, kept: [offscreen.width, canvas.width] };
+    });
+    for (const [name, read] of Object.entries(reads.out)) {
+      const golden = goldens[{ profile: 'profile.png', turned: 'exif-6.jpg', mirrored: 'exif-2.jpg' }[name] ?? 'rgb.png']!;
+      expect.soft([name, read.width, read.height]).toEqual([name, golden.width, golden.height]);
+      expect.soft(largestDifference(read.pixels, expected(golden)), name).toBeLessThanOrEqual(golden.file.endsWith('jpg') ? 1 : 0);
+    }
+    expect(reads.kept).toEqual([33, 33]);
+  });
+
+  test('a video is taken as it is at the call', async ({ page }) => {
+    const result = await page.evaluate(async () => {
+      const video = document.createElement('video');
+      const empty = await failure(() => images.prepare(video));
+      const canvas = Object.assign(document.createElement('canvas'), { width: 64, height: 48 });
+      const context = canvas.getContext('2d')!;
+      const paint = (): void => {
+        context.fillStyle = 'rgb(200, 40, 40)';
+        context.fillRect(0, 0, 64, 48);
+      };
+      paint();
+      const timer = setInterval(paint, 30);
+      video.muted = true;
+      video.srcObject = canvas.captureStream(30);
+      await video.play();
+      const prepared = await images.prepare({ data: video });
+      clearInterval(timer);
+      const { width, height, pixels } = await cross(prepared);
+      return { empty, width, height, pixel: pixels.slice(0, 3), replayable: prepared.replayable };
+    });
+    expect(result.empty).toMatchObject({ code: 'invalid-input', message: expect.stringMatching(/loadeddata/) });
+    expect(result).toMatchObject({ width: 64, height: 48, replayable: false });
+    expect(largestDifference(result.pixel, [200, 40, 40])).toBeLessThanOrEqual(4);
+  });
+
+  test('elements without pixels are refused', async ({ page }) => {
+    const errors = await page.evaluate(async () => {
+      const [broken, missing] = ['/test/goldens/images/text.jpg', '/nowhere.png'].map((src) => Object.assign(new Image(), { src }));
+      const canvas = Object.assign(document.createElement('canvas'), { width: 0, height: 5 });
+      const out: Record<string, Failure | undefined> = {};
+      const inputs = {
+        broken,
+        missing,
+        empty: new Image(),
+        canvas,
+        offscreen: { body: new OffscreenCanvas(0, 0) },
+        detached: new Uint8Array(4),
+      };
+      structuredClone(inputs.detached, { transfer: [inputs.detached.buffer] });
+      for (const [name, input] of Object.entries(inputs)) out[name] = await failure(() => images.prepare(input));
+      return out;
+    });
+    expect(errors).toMatchObject({
+      broken: { code: 'image-decode', message: expect.stringMatching(/text\.jpg/) },
+      missing: { code: 'image-decode' },
+      empty: { code: 'image-decode', message: expect.stringMatching(/no source/) },
+      canvas: { code: 'invalid-input', message: expect.stringMatching(/0 × 5/) },
+      offscreen: { code: 'invalid-input' },
+      detached: { code: 'invalid-input' },
+    });
+  });
+
+  test('arrays are copied at the call, or transferred when asked', async ({ page }) => {
+    const result = await page.evaluate(async () => {
+      const data = new Uint8Array(2 * 2 * 3).fill(9);
+      const input = { data, dims: [2, 2, 3] };
+      const copied = images.prepare(input);
+      data.fill(1);
+      const copy = await copied;
+      const first = await cross(copy);
+      const second = await cross(copy);
+      const moved = await images.prepare({ data: input }, { transfer: true });
+      const third = await cross(moved);
+      const record = await images.prepare({ ids: { dtype: 'int64', dims: [1], data: new BigInt64Array([5n]) }, text: 'yes', list: [1, null] });
+      const image = new ImageData(2, 2);
+      const bitmap = await createImageBitmap(image);
+      const kept = await images.prepare(bitmap);
+      const same = kept.value === bitmap && kept.replayable;
+      await cross(kept);
+      const sent = await images.prepare([image, bitmap], { transfer: true });
+      return {
+        pixels: [first, second, third].map(({ pixels }) => pixels[0]),
+        replayable: [copy.replayable, moved.replayable, record.replayable],
+        gone: data.length,
+        id: String((record.value as { ids: { data: BigInt64Array } }).ids.data[0]),
+        rest: JSON.stringify({ ...(record.value as object), ids: undefined }),
+        same,
+        open: bitmap.width,
+        transferables: sent.transferables.map((object) => object.constructor.name),
+      };
+    });
+    expect(result).toEqual({
+      pixels: [9, 9, 1],
+      replayable: [true, false, true],
+      gone: 0,
+      id: '5',
+      rest: '{"text":"yes","list":[1,null]}',
+      same: true,
+      open: 2,
+      transferables: ['ArrayBuffer', 'ImageBitmap'],
+    });
+  });
+
+  test('what was made is closed when it is not sent', async ({ page }) => {
+    const widths = await page.evaluate(async () => {
+      const canvas = new OffscreenCanvas(3, 3);
+      canvas.getContext('2d');
+      const prepared = await images.prepare(canvas);
+      prepared.discard();
+      const made: ImageBitmap[] = [];
+      const create = globalThis.createImageBitmap;
+      globalThis.createImageBitmap = (async (source: ImageBitmapSource) => {
+        made.push(await create(source));
+        return made.at(-1);
+      }) as typeof create;
+      await failure(() => images.prepare([canvas, new Image()]));
+      globalThis.createImageBitmap = create;
+      return [(prepared.value as ImageBitmap).width, ...made.map(({ width }) => width)];
+    });
+    expect(widths).toEqual([0, 0]);
+  });
+});

@@ -13,7 +13,7 @@ export function readPng(bytes: Uint8Array): Facts {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < SIGNATURE_BYTES + CHUNK_BYTES + 8 || view.getUint32(12) !== IHDR) return {};
   const size = { width: view.getUint32(16), height: view.getUint32(20) };
-  for (let at = SIGNATURE_BYTES; at + CHUNK_BYTES <= bytes.length; ) {
+  for (let at = SIGNATURE_BYTES; at + CHUNK_BYTES <= bytes.length;) {
     const start = at + 8;
     const end = start + view.getUint32(at);
     if (end > bytes.length) break;

@@ -11,7 +11,7 @@ export function readWebp(bytes: Uint8Array): Facts {
   const uint24 = (at: number): number => view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
   let size: { width: number; height: number } | undefined;
   let exif: Span | undefined;
-  for (let at = 12; at + CHUNK_BYTES <= bytes.length; ) {
+  for (let at = 12; at + CHUNK_BYTES <= bytes.length;) {
     const start = at + CHUNK_BYTES;
     const length = view.getUint32(at + 4, true);
     const end = start + length;

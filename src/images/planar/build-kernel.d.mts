@@ -1,0 +1,2 @@
+/** The text of `ycc.wasm.ts`. */
+export function build(): Promise<string>;

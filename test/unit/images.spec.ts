@@ -1,0 +1,206 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from '@playwright/test';
+import { prepare } from '../../src/client/inputs.ts';
+import { giveBack, takeBuffer } from '../../src/images/buffers.ts';
+import { decodeImage } from '../../src/images/decode.ts';
+import { findOrientation } from '../../src/images/exif.ts';
+import { flatten } from '../../src/images/flatten.ts';
+import { readHeader } from '../../src/images/header.ts';
+import { toCoded, toUpright, turn, type Orientation } from '../../src/images/orientation.ts';
+import { build } from '../../src/images/planar/build-kernel.mjs';
+import { convertWith } from '../../src/images/planar/jpeg.ts';
+import { createJsKernel } from '../../src/images/planar/kernel-js.ts';
+import { createWasmKernel } from '../../src/images/planar/kernel-wasm.ts';
+
+const folder = 'test/goldens/images/';
+const fixture = (name: string): Uint8Array => new Uint8Array(readFileSync(folder + name));
+const ORIENTATIONS = [1, 2, 3, 4, 5, 6, 7, 8] as const;
+
+const clamp = (n: number): number => Math.min(255, Math.max(0, n));
+
+/** What the header tells, in a line. */
+const tell = (name: string): string => {
+  const bytes = fixture(name);
+  const header = readHeader(bytes);
+  const tag = header?.exif && findOrientation(bytes, header.exif);
+  return `${header?.name}, ${header?.width} × ${header?.height}, ${tag?.value}`;
+};
+
+function random(seed: number): () => number {
+  let state = seed;
+  return () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+}
+
+test('the kernel is compiled from its source', async () => {
+  expect(readFileSync('src/images/planar/ycc.wasm.ts', 'utf8')).toBe(await build());
+});
+
+test('both kernels compute the same, for every subsampling, width and window', () => {
+  const wasm = createWasmKernel()!;
+  const js = createJsKernel();
+  const next = random(1);
+  const bytes = (n: number): Uint8Array => Uint8Array.from({ length: n }, () => Math.floor(next() * 256));
+  for (const [halfWidth, halfHeight] of [
+    [true, true],
+    [true, false],
+    [false, false],
+  ] as const) {
+    for (let width = 1; width < 70; width++) {
+      const height = 1 + (width % 9);
+      const columns = halfWidth ? (width + 1) >> 1 : width;
+      const rows = halfHeight ? (height + 1) >> 1 : height;
+      const planes = {
+        y: bytes(width * height),
+        u: bytes(columns * rows),
+        v: bytes(columns * rows),
+        yStride: width,
+        uStride: columns,
+        vStride: columns,
+        width,
+        height,
+        halfWidth,
+        halfHeight,
+        narrow: halfWidth && width <= 4,
+      };
+      const x = Math.floor(next() * width);
+      const y = Math.floor(next() * height);
+      const window = { x, y, width: width - x, height: height - y };
+      const [a, b] = [convertWith(wasm, planes, window), convertWith(js, planes, window)].map((pixels) => pixels.filter((_, i) => i % 4 < 3));
+      expect(a).toEqual(b);
+    }
+  }
+});
+
+test('every colour is converted as libjpeg converts it', () => {
+  const [js, wasm] = [createJsKernel(), createWasmKernel()!];
+  const memories = [js, wasm].map((kernel) => kernel.memory(4096));
+  let wrong = 0;
+  for (let u = 0; u < 256; u++) {
+    for (let v = 0; v < 256; v++) {
+      const y = (u * 7 + v * 13) & 255;
+      const right = [
+        clamp(y + ((91881 * (v - 128) + 32768) >> 16)),
+        clamp(y + ((-22554 * (u - 128) - 46802 * (v - 128) + 32768) >> 16)),
+        clamp(y + ((116130 * (u - 128) + 32768) >> 16)),
+      ];
+      [js, wasm].forEach((kernel, i) => {
+        memories[i]![0] = y;
+        memories[i]![256] = u;
+        memories[i]![512] = v;
+        kernel.convert(0, 256, 512, 1, 1024);
+        for (let c = 0; c < 3; c++) if (memories[i]![1024 + c] !== right[c]) wrong++;
+      });
+    }
+  }
+  expect(wrong).toBe(0);
+});
+
+test('an upright rectangle and its coded one are each other’s', () => {
+  for (const orientation of ORIENTATIONS) {
+    const [w, h] = orientation >= 5 ? [7, 11] : [11, 7];
+    const rect = { x: 2, y: 1, width: 3, height: 5 };
+    expect(toUpright(toCoded(rect, orientation, 11, 7), orientation, 11, 7)).toEqual(rect);
+    expect(toCoded({ x: 0, y: 0, width: w, height: h }, orientation, 11, 7)).toEqual({ x: 0, y: 0, width: 11, height: 7 });
+  }
+});
+
+test('turning, as the definition says', () => {
+  const [w, h] = [70, 45];
+  const source = Uint32Array.from({ length: w * h }, (_, i) => i);
+  const coded: Record<Orientation, (u: number, v: number) => [number, number]> = {
+    1: (u, v) => [u, v],
+    2: (u, v) => [w - 1 - u, v],
+    3: (u, v) => [w - 1 - u, h - 1 - v],
+    4: (u, v) => [u, h - 1 - v],
+    5: (u, v) => [v, u],
+    6: (u, v) => [v, h - 1 - u],
+    7: (u, v) => [w - 1 - v, h - 1 - u],
+    8: (u, v) => [w - 1 - v, u],
+  };
+  for (const orientation of ORIENTATIONS) {
+    const columns = orientation >= 5 ? h : w;
+    const target = new Uint32Array(w * h);
+    turn(source, w, w, h, orientation, target, columns);
+    const right = Uint32Array.from({ length: w * h }, (_, i) => {
+      const [x, y] = coded[orientation](i % columns, Math.floor(i / columns));
+      return y * w + x;
+    });
+    expect(target).toEqual(right);
+  }
+});
+
+test('composition is Pillow’s, for every alpha', () => {
+  const data = new Uint8Array(256 * 4).map((_, i) => (i % 4 === 3 ? i >> 2 : 200));
+  flatten(data, [10, 255, 0]);
+  for (let alpha = 0; alpha < 256; alpha++) {
+    const exact = [10, 255, 0].map((b) => Math.round((200 * alpha + b * (255 - alpha)) / 255));
+    expect([...data.subarray(alpha * 4, alpha * 4 + 4)]).toEqual([...exact, 255]);
+  }
+});
+
+test('headers tell what the file is, how large, and where its EXIF lies', () => {
+  for (const n of ORIENTATIONS) expect(tell(`exif-${n}.jpg`)).toBe(`a JPEG, 33 × 17, ${n}`);
+  expect(tell('exif-6.png')).toBe('a PNG, 33 × 17, 6');
+  expect(tell('exif-6.webp')).toBe('a WebP, 33 × 17, 6');
+  expect(tell('progressive.jpg')).toBe('a JPEG, 33 × 17, undefined');
+  expect(tell('lossy.webp')).toBe('a WebP, 33 × 17, undefined');
+  expect(tell('rgb.webp')).toBe('a WebP, 33 × 17, undefined');
+  expect(tell('animated.gif')).toBe('a GIF, 33 × 17, undefined');
+  expect(tell('rgb.bmp')).toBe('a BMP, 33 × 17, undefined');
+  expect(tell('lossy.avif')).toBe('an AVIF, undefined × undefined, undefined');
+  expect(tell('text.jpg')).toMatch(/^text,/);
+  expect(tell('drawing.svg')).toMatch(/^an SVG/);
+  expect(readHeader(new Uint8Array(64))).toBeUndefined();
+});
+
+test('no header, cut or garbled anywhere, throws', () => {
+  const next = random(2);
+  for (const name of readdirSync(folder).filter((file) => /\.(jpg|png|webp|gif|bmp|avif)$/.test(file))) {
+    const whole = fixture(name);
+    for (let i = 0; i < 200; i++) {
+      const bytes = whole.slice(0, i < 100 ? i : Math.floor(next() * whole.length));
+      for (let k = 0; k < 4 && bytes.length > 12; k++) bytes[12 + Math.floor(next() * Math.min(120, bytes.length - 12))] = Math.floor(next() * 256);
+      const header = readHeader(bytes);
+      if (header?.exif) findOrientation(bytes, header.exif);
+    }
+  }
+});
+
+test('a broken block of EXIF has no orientation', () => {
+  const good = [0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0];
+  const value = (patch: Record<number, number> = {}, end = good.length): number | undefined => {
+    const bytes = Uint8Array.from(good, (byte, i) => patch[i] ?? byte);
+    return findOrientation(bytes, { start: 0, end })?.value;
+  };
+  expect(value()).toBe(6);
+  expect(value({ 19: 0 })).toBeUndefined();
+  expect(value({ 19: 9 })).toBeUndefined();
+  expect(value({ 0: 0x49 })).toBeUndefined();
+  expect(value({ 3: 43 })).toBeUndefined();
+  expect(value({ 7: 200 })).toBeUndefined();
+  expect(value({ 4: 0xff, 5: 0xff, 6: 0xff, 7: 0xff })).toBeUndefined();
+  expect(value({ 13: 4 })).toBeUndefined();
+  expect(value({}, 21)).toBeUndefined();
+  expect(value({}, 4)).toBeUndefined();
+});
+
+test('buffers are used again, and not kept without bound', () => {
+  const a = takeBuffer(1000);
+  giveBack(a);
+  expect(takeBuffer(900)).toBe(a);
+  giveBack(a);
+  expect(takeBuffer(100)).not.toBe(a);
+  for (let i = 0; i < 8; i++) giveBack(new ArrayBuffer(10));
+  expect(takeBuffer(1000)).not.toBe(a);
+  const huge = new ArrayBuffer(200 * 2 ** 20);
+  giveBack(huge);
+  expect(takeBuffer(200 * 2 ** 20)).not.toBe(huge);
+});
+
+test('without a browser, arrays are images and inputs pass', async () => {
+  const image = await decodeImage({ data: new Uint8Array([1, 2, 3, 4, 5, 6]), dims: [1, 2, 3] });
+  expect(await image.read({ x: 1, y: 0, width: 1, height: 1 })).toMatchObject({ format: 'RGB', width: 1, height: 1, data: new Uint8Array([4, 5, 6]) });
+  await expect(decodeImage(new Blob([fixture('rgb.png') as BlobPart]))).rejects.toMatchObject({ code: 'image-decode' });
+  const { value, replayable } = await prepare({ data: 'text' });
+  expect([value, replayable]).toEqual([{ data: 'text' }, true]);
+});
