@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+
+/** A fresh folder, which the caller removes. */
+export function temporary(): string {
+  return mkdtempSync(join(tmpdir(), 'tabserve-packaging-'));
+}
+
+/** What `npm publish` would upload; the path of its tarball. */
+export async function pack(folder: string): Promise<string> {
+  if (!existsSync(join(root, 'dist/standalone/worker.js'))) throw new Error('There is no build to pack: npm run build.');
+  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
+  return join(folder, stdout.trim());
+}
+
+/** One of `apps/`, in a folder of its own, with the package installed as a user would, the digits archive among its static files, and our own bundlers. */
+export async function install(tarball: string, app: string, { without = [] }: { readonly without?: readonly string[] } = {}): Promise<string> {
+  const folder = temporary();
+  cpSync(join(root, 'test/packaging/apps', app), folder, { recursive: true });
+  for (const file of without) rmSync(join(folder, file));
+  cpSync(join(root, 'public/models/digits'), join(folder, 'public/models/digits'), { recursive: true });
+  await run('npm', ['install', tarball, '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: folder });
+  for (const bundler of ['vite', 'webpack']) symlinkSync(join(root, 'node_modules', bundler), join(folder, 'node_modules', bundler), 'dir');
+  return folder;
+}
+
+/** Runs a program of Node's in an app. @throws with its output */
+export async function node(folder: string, script: string, ...args: string[]): Promise<string> {
+  try {
+    const { stdout, stderr } = await run(process.execPath, [script, ...args], { cwd: folder, env: { ...process.env, NODE_ENV: 'production', NO_COLOR: '1' } });
+    return stdout + stderr;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${script} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
+  }
+}
+
+/** Copies ONNX Runtime's files, as an app does that serves them itself. */
+export function copyOrt(folder: string, to: string): void {
+  const from = join(folder, 'node_modules/onnxruntime-web/dist');
+  for (const file of readdirSync(from).filter((name) => /^ort-wasm-.*\.(wasm|mjs)$/.test(name))) cpSync(join(from, file), join(folder, to, file));
+}
+
+/** Copies the files for a page without a bundler, with the engine's own beside them. */
+export function addStandalone(folder: string): void {
+  cpSync(join(folder, 'node_modules/tabserve/dist/standalone'), join(folder, 'tabserve'), { recursive: true });
+  copyOrt(folder, 'tabserve');
+}
+
+/** Sizes of the files below a folder. */
+export function sizes(folder: string): Readonly<Record<string, number>> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(files.map(({ parentPath, name }) => [relative(folder, join(parentPath, name)), statSync(join(parentPath, name)).size]));
+}

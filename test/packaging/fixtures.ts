@@ -1,0 +1,73 @@
+import { rmSync } from 'node:fs';
+import { test as base, expect } from '@playwright/test';
+import type { Backend } from '../../src/contract.ts';
+import { pack, temporary } from './app.ts';
+import type { Site } from './server.ts';
+
+/** What an app shows when it has classified its image. */
+export interface Shown {
+  readonly digits: Readonly<Record<string, number>>;
+  readonly odd?: number;
+  readonly backends: readonly Backend[];
+}
+
+interface Fixtures {
+  /** What the page and its workers complained of. */
+  complaints: string[];
+  /** Opens an app and reads what it shows. */
+  open: (url: string) => Promise<Shown>;
+}
+
+/** A test with the package's tarball. */
+export const test = base.extend<Fixtures, { tarball: string }>({
+  tarball: [
+    async ({}, use) => {
+      const folder = temporary();
+      await use(await pack(folder));
+      rmSync(folder, { recursive: true });
+    },
+    { scope: 'worker' },
+  ],
+  complaints: async ({ page }, use) => {
+    const complaints: string[] = [];
+    // A policy's violation, a missing file and an uncaught error in a worker are in the console too.
+    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    await use(complaints);
+  },
+  open: async ({ page, complaints }, use) => {
+    await use(async (url) => {
+      await page.goto(url);
+      const text = await page.waitForFunction(() => document.querySelector('pre')?.textContent, undefined, { timeout: 60_000 }).catch((cause: unknown) => {
+        throw new Error(`The app shows nothing. ${complaints.join('\n')}`, { cause });
+      });
+      const shown = JSON.parse((await text.jsonValue())!) as Shown & { readonly error?: string };
+      expect(shown.error, complaints.join('\n')).toBeUndefined();
+      return shown;
+    });
+  },
+});
+
+/** The image shows a seven. */
+export function expectSeven({ digits, odd, backends }: Shown): void {
+  expect(Object.keys(digits)[0]).toBe('seven');
+  expect(digits['seven']).toBeGreaterThan(0.9);
+  if (odd !== undefined) expect(odd).toBeGreaterThan(0.9);
+  for (const backend of backends) expect(backend.name, JSON.stringify(backend.skipped)).toBe('wasm');
+}
+
+/** Text that only ONNX Runtime's builds for the GPU hold. */
+const GPU_CODE = /ort-wasm-simd-threaded\.(asyncify|jspi|jsep)|texImage2D/;
+
+/** Of the engines, the page got one `.wasm` file, the plain one, and no script of another. */
+export function expectWasmOnly({ sent, missing }: Site, { inlined = false } = {}): void {
+  const files = [...sent].filter(([path]) => path.endsWith('.wasm'));
+  expect(files.map(([path]) => path)).toEqual([expect.stringMatching(/ort-wasm-simd-threaded[^/.]*\.wasm$|\/[0-9a-f]{16,}\.wasm$/)]);
+  expect([...files[0]![1].subarray(0, 4)]).toEqual([0, 0x61, 0x73, 0x6d]);
+  const scripts = inlined ? [] : [...sent].filter(([path, body]) => /\.m?js$/.test(path) && GPU_CODE.test(body.toString('latin1')));
+  expect(scripts.map(([path]) => path)).toEqual([]);
+  // Archives may lack some of their files; everything else that is asked for must be there.
+  expect([...missing].filter((path) => !path.startsWith('/models/'))).toEqual([]);
+}
+
+export { expect };
