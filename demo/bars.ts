@@ -5,8 +5,8 @@ import { percent } from './format.js';
 /** Label → probability. */
 type Classification = Readonly<Record<string, number>>;
 
-/** The likeliest class in large, and below it `count` bars, the likeliest first. The rows are always there: nothing moves when a result comes. */
-export function bars(count: number): Output<Classification> {
+/** The likeliest class in large, and below it `count` bars, the likeliest first. The rows are always there: nothing moves when a result comes. Long labels stand above their bars. */
+export function bars(count: number, { longLabels = false } = {}): Output<Classification> {
   const name = el('span', { class: 'top-name' });
   const share = el('span', { class: 'top-share' });
   const rows = Array.from({ length: count }, () => {
@@ -15,7 +15,12 @@ export function bars(count: number): Output<Classification> {
     const value = el('span', { class: 'bar-value' });
     return { label, fill, value, element: el('li', {}, label, el('span', { class: 'bar-track' }, fill), value) };
   });
-  const element = el('div', { class: 'bars' }, el('p', { class: 'headline' }, name, share), el('ol', { 'aria-label': 'Likeliest classes' }, ...rows.map((row) => row.element)));
+  const element = el(
+    'div',
+    { class: longLabels ? 'bars bars-long' : 'bars' },
+    el('p', { class: 'headline' }, name, share),
+    el('ol', { 'aria-label': 'Likeliest classes' }, ...rows.map((row) => row.element)),
+  );
 
   const draw = (classes: readonly (readonly [string, number])[]): void => {
     name.textContent = classes[0]?.[0] ?? '–';

@@ -40,7 +40,7 @@ export const DEMOS: readonly [Demo, ...Demo[]] = [
     snippet: snippet('orientation', 'image', "{ 'upright (0°)': 0.99, … }"),
     load: (options) => load('models/orientation/', { handler: 'image_classifier', ...options }),
     input: (changed) => imageStage(changed, 'Drop a line of text'),
-    output: () => bars(2),
+    output: () => bars(2, { longLabels: true }),
   },
 ];
 

@@ -92,7 +92,7 @@ const ask = latestOnly(async (request: Request) => {
   const since = epoch;
   if (!to) {
     waiting = request;
-    if (request.file) say(`${request.file} waits for the model.`);
+    if (request.file) wait(request.file);
     return;
   }
   const start = performance.now();
@@ -102,7 +102,7 @@ const ask = latestOnly(async (request: Request) => {
   if (to !== model) return void ask(request);
   if (outcome.status === 'rejected') return refuse(outcome.reason, request.file);
   if (request.file) input?.show(request.picture as Blob);
-  say(demo.hint);
+  hint();
   announce(output.show(outcome.value));
   timings.show(stages, roundTrip);
 });
@@ -114,7 +114,7 @@ function changed(): void {
   waiting = undefined;
   output.clear();
   timings.clear();
-  say(demo.hint);
+  hint();
 }
 
 /** Says next to the input what was wrong with it; what is shown there stays. */
@@ -126,10 +126,16 @@ function refuse(error: unknown, file?: string): void {
   announce(`${file ?? 'The input'} was refused. ${message}`);
 }
 
-function say(text: string): void {
-  if (note.dataset['state'] === undefined && note.textContent === text) return;
-  delete note.dataset['state'];
-  note.textContent = text;
+function wait(file: string): void {
+  note.dataset['state'] = 'waits';
+  note.textContent = `${file} waits for the model.`;
+}
+
+/** Nothing is wrong: says what else can be done. */
+function hint(): void {
+  if (note.dataset['state'] === 'hint' && note.textContent === demo.hint) return;
+  note.dataset['state'] = 'hint';
+  note.textContent = demo.hint;
 }
 
 let announcing: ReturnType<typeof setTimeout> | undefined;
@@ -164,7 +170,7 @@ function show(next: Demo): void {
   byId('samples').replaceChildren(...demo.samples.map((sample) => el('li', {}, sampleButton(`${demo.model.url}samples/${sample.file}`, sample.shows))));
   answer.replaceChildren(output.element, load.element);
   timings.clear();
-  say(demo.hint);
+  hint();
 
   const { url, name, licence, bytes: size } = demo.model;
   byId('model').replaceChildren(el('p', { class: 'model-name' }, name), el('p', {}, `${bytes(size)} · ${licence} · `, el('a', { href: `${url}README.md` }, 'model card')));
