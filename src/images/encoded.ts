@@ -72,7 +72,7 @@ async function decodeFrame(data: Uint8Array<ArrayBuffer>, type: string): Promise
   }
 }
 
-/** Who put the planes of the frame together, where there are planes. */
+/** How the reference decoder of this kind of file makes RGB of the planes, where there are planes. AVIF's is close to JPEG's. */
 function converter({ colorSpace: { matrix, fullRange } }: VideoFrame, type: string): Convert | undefined {
   if (matrix !== 'smpte170m') return undefined;
   if ((type === 'image/jpeg' || type === 'image/avif') && fullRange) return convertJpeg;
