@@ -23,7 +23,7 @@ export function bars(count: number, { longLabels = false } = {}): Output<Classif
   );
 
   const draw = (classes: readonly (readonly [string, number])[]): void => {
-    name.textContent = classes[0]?.[0] ?? '–';
+    name.textContent = classes[0]?.[0] ?? 'Nothing yet';
     share.textContent = classes[0] ? percent(classes[0][1]) : '';
     for (const [index, { label, fill, value }] of rows.entries()) {
       const [text, probability] = classes[index] ?? ['', 0];

@@ -56,6 +56,7 @@ async function open(): Promise<void> {
   answer.dataset['state'] = 'loading';
   load.start(demo.model.bytes, backend.where);
   backend.opening();
+  timings.clear();
   announce(`Loading the model ${backend.where}.`);
   try {
     const { choice } = backend;
