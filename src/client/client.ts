@@ -147,17 +147,15 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   async #request(request: HandleRequest['request'], inputs: readonly unknown[], { signal, params = {}, transfer = false }: RequestOptions): Promise<unknown[]> {
     const connection = this.#check();
     if (signal?.aborted) throw abortion(signal);
-    const prepared = await unlessAborted(Promise.allSettled(inputs.map((input) => prepare(input, { transfer }))), signal);
-    const good = prepared.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-    const answers =
-      good.length === 0
-        ? []
-        : await this.#send(
-            connection,
-            { id: crypto.randomUUID(), request, rows: good.map(({ value }) => value), params },
-            good.flatMap((one) => one.transferables),
-            signal,
-          );
+    const preparing = Promise.allSettled(inputs.map((input) => prepare(input, { transfer })));
+    const prepared = await unlessAborted(preparing, signal).catch((error: unknown) => {
+      void preparing.then((late) => fulfilled(late).forEach((one) => one.discard()));
+      throw error;
+    });
+    const good = fulfilled(prepared);
+    const call: HandleRequest = { id: crypto.randomUUID(), request, rows: good.map(({ value }) => value), params };
+    const transferables = good.flatMap((one) => one.transferables);
+    const answers = good.length === 0 ? [] : await this.#send(connection, call, transferables, signal);
     // An input that the page itself could not prepare fails alone.
     return prepared.map((one) => (one.status === 'rejected' ? PredictionError.from(one.reason) : answers.shift()));
   }
@@ -193,6 +191,10 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }
+}
+
+function fulfilled<T>(settled: readonly PromiseSettledResult<T>[]): T[] {
+  return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
 }
 
 function disposed(): TabServeError {

@@ -1,4 +1,4 @@
-// Generated from resample.wat by scripts/build-resample-kernel.mjs. Do not edit.
+// Generated from resample.wat by scripts/build-kernels.mjs. Do not edit.
 
 /** The WebAssembly module, in base64. */
 export const RESAMPLE_WASM =

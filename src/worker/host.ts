@@ -106,6 +106,8 @@ export class Host implements WorkerApi {
       return { ok: false, error: errorToData(asTabServeError(error)) };
     } finally {
       this.#running.delete(call.id);
+      // After the answer has left, in which a handler may have put one of them.
+      setTimeout(() => call.rows.forEach(closeImages));
     }
   }
 
@@ -136,6 +138,17 @@ export class Host implements WorkerApi {
   cancel(id: string): void {
     this.#running.get(id)?.abort();
   }
+}
+
+/** Bitmaps and frames that came with a row are this worker's own; unclosed frames would starve the browser's decoder. */
+function closeImages(row: unknown): void {
+  if (isImage(row)) row.close();
+  else if (typeof row === 'object' && row !== null && !ArrayBuffer.isView(row) && Object.getPrototypeOf(row) === Object.prototype) Object.values(row).forEach(closeImages);
+}
+
+/** Not every browser has both classes. */
+function isImage(value: unknown): value is ImageBitmap | VideoFrame {
+  return (typeof ImageBitmap !== 'undefined' && value instanceof ImageBitmap) || (typeof VideoFrame !== 'undefined' && value instanceof VideoFrame);
 }
 
 /** Whether a failure may be the fault of one row, so that the others would do without it. */

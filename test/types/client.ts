@@ -1,6 +1,6 @@
 /** Checked by the compiler alone (`npm run types`): a wrong input or result does not compile. */
 import { connect, load, type Client } from '../../src/index.ts';
-import { BaseHandler, ImageClassifier, type Classification, type Context, type Tensors } from '../../src/worker.ts';
+import type { BaseHandler, Classification, Context, ImageClassifier, Tensors } from '../../src/worker.ts';
 
 interface Pair {
   readonly a: number;

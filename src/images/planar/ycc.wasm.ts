@@ -1,4 +1,4 @@
-// Generated from ycc.wat by build-kernel.mjs. Do not edit.
+// Generated from ycc.wat by scripts/build-kernels.mjs. Do not edit.
 
 /** The WebAssembly module, in base64. */
 export const YCC_WASM =

@@ -1,5 +1,5 @@
 ;; libjpeg's chroma upsampling and colour conversion on WebAssembly SIMD. `kernel.ts` documents the arguments,
-;; `kernel-js.ts` is the same in plain JavaScript; `node src/images/planar/build-kernel.mjs` compiles this file.
+;; `kernel-js.ts` is the same in plain JavaScript; `node scripts/build-kernels.mjs` compiles this file.
 (module
   (memory (export "memory") 1)
 

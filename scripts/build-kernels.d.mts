@@ -1,0 +1,2 @@
+/** The text of one kernel's `.wasm.ts`; `path` is under `src`, without its ending. */
+export function buildKernel(path: 'transforms/resample' | 'images/planar/ycc'): Promise<string>;

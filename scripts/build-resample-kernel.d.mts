@@ -1,2 +1,0 @@
-/** The text of `src/transforms/resample.wasm.ts`. */
-export function build(): Promise<string>;

@@ -1,2 +1,0 @@
-/** The text of `ycc.wasm.ts`. */
-export function build(): Promise<string>;
