@@ -13,7 +13,8 @@ export interface BackendPanel {
   readonly where: string;
   opening(): void;
   runs(backend: Backend): void;
-  failed(): void;
+  /** `tried`: it is the backends that failed, and not the model. */
+  failed(tried: boolean): void;
 }
 
 /** Which backend runs, why the others do not, and a switch. */
@@ -63,8 +64,11 @@ export function backendPanel(switched: () => void): BackendPanel {
         else set(row, 'idle', asked(row.name) ? 'not needed' : 'not asked for');
       }
     },
-    failed() {
-      for (const row of rows) set(row, asked(row.name) ? 'failed' : 'idle', asked(row.name) ? 'not opened' : 'not asked for');
+    failed(tried) {
+      for (const row of rows) {
+        if (asked(row.name)) set(row, tried ? 'failed' : 'idle', tried ? 'could not be opened' : 'not running');
+        else set(row, 'idle', 'not asked for');
+      }
     },
   };
 }

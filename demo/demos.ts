@@ -39,7 +39,7 @@ export const DEMOS: readonly [Demo, ...Demo[]] = [
     hint: 'Drop or paste the image of one line of text, anywhere on the page.',
     snippet: snippet('orientation', 'image', "{ 'upright (0°)': 0.99, … }"),
     load: (options) => load('models/orientation/', { handler: 'image_classifier', ...options }),
-    input: (changed) => imageStage(changed, 'Drop a line of text'),
+    input: (changed) => imageStage(changed, 'One line of text'),
     output: () => bars(2, { longLabels: true }),
   },
 ];

@@ -81,9 +81,10 @@ function failed(error: unknown): void {
   void model?.dispose();
   model = undefined;
   answer.dataset['state'] = 'failed';
+  const { code, message } = described(error);
   load.failed(error);
-  backend.failed();
-  announce(`The model could not be opened. ${described(error).message}`);
+  backend.failed(code === 'no-backend');
+  announce(`The model could not be opened. ${message}`);
 }
 
 // ── One request after the other ────────────────────────────────────────────────────────────────
