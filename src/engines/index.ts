@@ -1,19 +1,10 @@
 import type { CandidateName } from '../contract.js';
 import type { EngineLoader, Engines } from './engine.js';
+import { onnxWasm } from './onnx-wasm.js';
+import { onnxWebgl } from './onnx-webgl.js';
+import { onnxWebgpu } from './onnx-webgpu.js';
 
-/** ONNX Runtime on WebGPU; the JSPI build where the browser has JSPI. */
-export const onnxWebgpu: EngineLoader = async (environment) => {
-  const { start } = 'Suspending' in WebAssembly ? await import('./onnx/webgpu-jspi.js') : await import('./onnx/webgpu.js');
-  return start(environment);
-};
-
-/** ONNX Runtime on WebGL. */
-export const onnxWebgl: EngineLoader = async () => (await import('./onnx/webgl.js')).start();
-
-/** ONNX Runtime on WASM. */
-export const onnxWasm: EngineLoader = async (environment) => (await import('./onnx/wasm.js')).start(environment);
-
-/** Every engine on every backend that it has, each a lazy chunk. */
+/** Every engine on every backend that it has, each a lazy chunk. Their loaders are modules of their own, so that a bundler can leave one out with its files. */
 export const allEngines = {
   'onnx/webgpu': onnxWebgpu,
   'onnx/webgl': onnxWebgl,

@@ -34,8 +34,11 @@ export async function install(tarball: string, app: string, { without = [] }: { 
 /** Runs a program of Node's in an app. @throws with its output */
 export async function node(folder: string, script: string, ...args: string[]): Promise<string> {
   try {
-    const { stdout, stderr } = await run(process.execPath, [script, ...args], { cwd: folder, env: { ...process.env, NODE_ENV: 'production', NO_COLOR: '1' } });
-    return stdout + stderr;
+    const { stdout, stderr } = await run(process.execPath, [script, ...args], {
+      cwd: folder,
+      env: { ...process.env, NODE_ENV: 'production', NO_COLOR: '1', FORCE_COLOR: undefined },
+    });
+    return stdout;
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
     throw new Error(`${script} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
@@ -52,6 +55,15 @@ export function copyOrt(folder: string, to: string): void {
 export function addStandalone(folder: string): void {
   cpSync(join(folder, 'node_modules/tabserve/dist/standalone'), join(folder, 'tabserve'), { recursive: true });
   copyOrt(folder, 'tabserve');
+}
+
+/** The paths in a package's tarball. */
+export async function list(tarball: string): Promise<string[]> {
+  const { stdout } = await run('tar', ['-tzf', tarball]);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((path) => path.replace(/^package\//, ''));
 }
 
 /** Sizes of the files below a folder. */

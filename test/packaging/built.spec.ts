@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { addStandalone, copyOrt, install, node, sizes } from './app.ts';
-import { expect, expectSeven, expectWasmOnly, test } from './fixtures.ts';
+import { expect, expectSeven, expectWasmOnly, gpuScripts, test } from './fixtures.ts';
 import { serve } from './server.ts';
 
 interface App {
@@ -21,7 +21,7 @@ const VITE = ['node_modules/vite/bin/vite.js', 'build'] as const;
 
 const APPS: readonly App[] = [
   { title: 'Vite', app: 'vite', build: VITE, served: ['dist'], threads: 2 },
-  { title: 'Vite without any config', app: 'vite', without: ['vite.config.ts'], build: VITE, served: ['dist'], inlined: true, threads: 1 },
+  { title: 'Vite without any config', app: 'vite', without: ['vite.config.ts'], build: VITE, served: ['dist'], inlined: true, threads: 2 },
   { title: 'webpack', app: 'webpack', build: ['build.js'], served: ['dist', 'public'], threads: 2 },
   { title: 'no bundler', app: 'plain', served: ['.', 'public'], threads: 2 },
 ];
@@ -45,5 +45,52 @@ for (const { title, app, without = [], build, served, inlined = false, threads }
       expect(complaints).toEqual([]);
       expectWasmOnly(site, { inlined });
     });
+
+    test('the engine from a folder of the app', async ({ open, complaints }) => {
+      copyOrt(folder, 'public/ort');
+      await using site = await serve([...folders(), join(folder, 'public')]);
+      expectSeven(await open(`${site.origin}/?assets=/ort/`));
+      expect(complaints).toEqual([]);
+      expectWasmOnly(site, { inlined });
+      expect([...site.sent.keys()].filter((path) => path.endsWith('.wasm'))).toEqual(['/ort/ort-wasm-simd-threaded.wasm']);
+    });
+
+    test('threads on an isolated page', async ({ open, complaints }) => {
+      copyOrt(folder, 'public/ort');
+      await using site = await serve([...folders(), join(folder, 'public')], { isolated: true });
+      for (const query of ['?threads=2', '?threads=2&assets=/ort/']) {
+        const shown = await open(`${site.origin}/${query}`);
+        expectSeven(shown);
+        expect(
+          shown.backends.map((backend) => backend.threads),
+          query,
+        ).toEqual([threads, threads]);
+      }
+      expect(complaints).toEqual([]);
+    });
+  });
+}
+
+const SMALL: readonly (Pick<App, 'title' | 'app' | 'served'> & Required<Pick<App, 'build'>>)[] = [
+  { title: 'Vite', app: 'vite-small', build: VITE, served: ['dist'] },
+  { title: 'webpack', app: 'webpack-small', build: ['build.js'], served: ['dist', 'public'] },
+];
+
+for (const { title, app, build, served } of SMALL) {
+  test(`${title}, one engine named: the files of the others are not built`, async ({ tarball, open, complaints }) => {
+    const folder = await install(tarball, app);
+    try {
+      await node(folder, ...build);
+      const emitted = sizes(join(folder, 'dist'));
+      expect(Object.values(emitted).filter((size) => size > 1_000_000).length, JSON.stringify(emitted, null, 2)).toBe(1);
+      for (const [file, size] of Object.entries(emitted)) expect(size, file).toBeLessThan(25 * 1024 * 1024);
+      expect(gpuScripts(join(folder, 'dist'))).toEqual([]);
+      await using site = await serve(served.map((name) => join(folder, name)));
+      expectSeven(await open(site.origin));
+      expect(complaints).toEqual([]);
+      expectWasmOnly(site);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 }

@@ -1,7 +1,8 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
 import type { Backend } from '../../src/contract.ts';
-import { pack, temporary } from './app.ts';
+import { pack, sizes, temporary } from './app.ts';
 import type { Site } from './server.ts';
 
 /** What an app shows when it has classified its image. */
@@ -38,9 +39,11 @@ export const test = base.extend<Fixtures, { tarball: string }>({
   open: async ({ page, complaints }, use) => {
     await use(async (url) => {
       await page.goto(url);
-      const text = await page.waitForFunction(() => document.querySelector('pre')?.textContent, undefined, { timeout: 60_000 }).catch((cause: unknown) => {
-        throw new Error(`The app shows nothing. ${complaints.join('\n')}`, { cause });
-      });
+      const text = await page
+        .waitForFunction(() => document.querySelector('pre')?.textContent, undefined, { timeout: 60_000 })
+        .catch((cause: unknown) => {
+          throw new Error(`The app shows nothing. ${complaints.join('\n')}`, { cause });
+        });
       const shown = JSON.parse((await text.jsonValue())!) as Shown & { readonly error?: string };
       expect(shown.error, complaints.join('\n')).toBeUndefined();
       return shown;
@@ -58,6 +61,11 @@ export function expectSeven({ digits, odd, backends }: Shown): void {
 
 /** Text that only ONNX Runtime's builds for the GPU hold. */
 const GPU_CODE = /ort-wasm-simd-threaded\.(asyncify|jspi|jsep)|texImage2D/;
+
+/** The scripts in a folder that hold an engine for the GPU. */
+export function gpuScripts(folder: string): string[] {
+  return Object.keys(sizes(folder)).filter((file) => /\.m?js$/.test(file) && GPU_CODE.test(readFileSync(join(folder, file), 'latin1')));
+}
 
 /** Of the engines, the page got one `.wasm` file, the plain one, and no script of another. */
 export function expectWasmOnly({ sent, missing }: Site, { inlined = false } = {}): void {

@@ -1,0 +1,18 @@
+import { load } from 'tabserve';
+import { createContext, ImageClassifier } from 'tabserve/worker';
+
+if (typeof load !== 'function') throw new Error('load is missing');
+
+/** In the place of a model: its logits are the means of the three channels. */
+const session = {
+  inputs: [{ name: 'pixels', dtype: 'float32', dims: ['batch', 3, 1, 1] }],
+  outputs: [{ name: 'logits', dtype: 'float32', dims: ['batch', 3] }],
+  run: async ({ pixels }) => ({ logits: { dtype: 'float32', dims: [pixels.dims[0], 3], data: pixels.data } }),
+  [Symbol.asyncDispose ?? Symbol.for('asyncDispose')]: async () => {},
+};
+
+const context = createContext({ session, files: { 'index_to_name.json': '["zero", "one", "two"]' }, config: { handler: { imageProcessing: ['toTensor'] } } });
+const handler = new ImageClassifier();
+await handler.initialize(context);
+const [answer] = await handler.handle([{ data: Float32Array.of(0, 1, 2), dims: [3, 1, 1] }], createContext({ session }));
+console.log(JSON.stringify(answer));

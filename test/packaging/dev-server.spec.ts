@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { install } from './app.ts';
+import { expect, expectSeven, test } from './fixtures.ts';
+
+for (const { title, without } of [
+  { title: 'with module workers', without: [] },
+  { title: 'without any config', without: ['vite.config.ts'] },
+]) {
+  test(`Vite's dev server, ${title}`, async ({ tarball, page, open, complaints }, info) => {
+    const folder = await install(tarball, 'vite', { without });
+    const vite = spawn(process.execPath, ['node_modules/vite/bin/vite.js', '--host', '127.0.0.1', '--port', '0', '--no-clearScreen'], {
+      cwd: folder,
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, NODE_ENV: undefined },
+    });
+    try {
+      let log = '';
+      vite.stderr.on('data', (text) => (log += text));
+      const origin = await new Promise<string>((resolve, reject) => {
+        vite.stdout.on('data', (text) => {
+          log += text;
+          const [found] = /http:\/\/127\.0\.0\.1:\d+/.exec(log) ?? [];
+          if (found) resolve(found);
+        });
+        vite.on('exit', () => reject(new Error(log)));
+      });
+      let loads = 0;
+      page.on('load', () => loads++);
+      expectSeven(await open(origin));
+      info.annotations.push({ type: 'page loads', description: String(loads) }, { type: 'log', description: log }, { type: 'console', description: complaints.join('\n') });
+      // Vite finds what a worker imports when the worker asks for it, and may then reload the page, once.
+      expect(loads).toBeLessThanOrEqual(2);
+      console.log(loads, log, complaints);
+    } finally {
+      vite.kill();
+      if (vite.exitCode === null && vite.signalCode === null) await once(vite, 'exit');
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+}

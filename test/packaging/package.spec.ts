@@ -1,0 +1,38 @@
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { install, list, node } from './app.ts';
+import { expect, test } from './fixtures.ts';
+
+const bin = (path: string): string => fileURLToPath(new URL(`../../node_modules/${path}`, import.meta.url));
+
+test('publint finds nothing', async ({ tarball }) => {
+  expect(await node('.', bin('publint/src/cli.js'), 'run', tarball, '--strict')).toContain('All good!');
+});
+
+test('the tarball holds the build, the licence and nothing of ours besides', async ({ tarball }) => {
+  const files = await list(tarball);
+  expect(files).toEqual(expect.arrayContaining(['LICENSE', 'package.json', 'dist/index.d.ts', 'dist/standalone/tabserve.js']));
+  expect(files.filter((file) => !/^(dist\/.*\.(js|d\.ts)|LICENSE|README\.md|package\.json)$/.test(file))).toEqual([]);
+});
+
+for (const resolution of ['bundler', 'node16']) {
+  test(`types, with moduleResolution ${resolution} and the declarations checked too`, async ({ tarball }) => {
+    const folder = await install(tarball, 'types');
+    try {
+      await node(folder, bin('typescript/bin/tsc'), '-p', `tsconfig.${resolution}.json`);
+      const files = await node(folder, bin('typescript/bin/tsc'), '-p', `tsconfig.${resolution}.json`, '--listFilesOnly');
+      expect(files).not.toContain('onnxruntime');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+test('under Node: imports without a browser, and a handler runs with a stub for its model', async ({ tarball }) => {
+  const folder = await install(tarball, 'node');
+  try {
+    expect(JSON.parse(await node(folder, 'main.js'))).toEqual({ two: expect.closeTo(0.665, 3), one: expect.closeTo(0.245, 3), zero: expect.closeTo(0.09, 3) });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
