@@ -1,0 +1,32 @@
+/** What a web developer writes without a library: everything on the page, the canvas scales. Fast, but not the pixels that the model was trained on. */
+import { CHANNELS, HEIGHT, MEAN, STD, toAnswer, WIDTH, type Answer } from '../model.ts';
+import type { Raw } from './raw.ts';
+
+export interface HandWritten {
+  /** A file as the model's tensor. */
+  toTensor(file: File): Promise<Float32Array>;
+  classify(file: File): Promise<Answer>;
+}
+
+export function handWrite(raw: Raw): HandWritten {
+  const canvas = new OffscreenCanvas(WIDTH, HEIGHT);
+  const context = canvas.getContext('2d', { willReadFrequently: true })!;
+
+  async function toTensor(file: File): Promise<Float32Array> {
+    const bitmap = await createImageBitmap(file);
+    context.drawImage(bitmap, 0, 0, WIDTH, HEIGHT);
+    bitmap.close();
+    const { data } = context.getImageData(0, 0, WIDTH, HEIGHT);
+    const plane = WIDTH * HEIGHT;
+    const pixels = new Float32Array(CHANNELS * plane);
+    const [scale, shift] = [1 / 255 / STD, MEAN / STD];
+    for (let at = 0; at < plane; at++) {
+      pixels[at] = data[4 * at + 2]! * scale - shift;
+      pixels[plane + at] = data[4 * at + 1]! * scale - shift;
+      pixels[2 * plane + at] = data[4 * at]! * scale - shift;
+    }
+    return pixels;
+  }
+
+  return { toTensor, classify: async (file) => toAnswer(await raw.run(await toTensor(file))) };
+}

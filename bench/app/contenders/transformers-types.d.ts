@@ -1,0 +1,25 @@
+/** What we use of transformers.js; it is installed for a benchmark alone, and types are checked without it. */
+declare module '@huggingface/transformers' {
+  interface Classify {
+    (image: Blob, options: { top_k: number }): Promise<readonly { readonly label: string; readonly score: number }[]>;
+  }
+  interface PipelineOptions {
+    readonly device: 'wasm';
+    readonly dtype: 'fp32';
+    readonly session_options: Readonly<Record<string, unknown>>;
+  }
+  export function pipeline(task: 'image-classification', model: string, options: PipelineOptions): Promise<Classify>;
+  export const env: {
+    readonly version: string;
+    allowRemoteModels: boolean;
+    allowLocalModels: boolean;
+    localModelPath: string;
+    useBrowserCache: boolean;
+    readonly backends: {
+      readonly onnx: {
+        readonly versions?: { readonly web?: string };
+        readonly wasm: { wasmPaths: string; numThreads: number; proxy: boolean };
+      };
+    };
+  };
+}

@@ -1,0 +1,90 @@
+/** The page's side: opens the contenders, and lets them run in turns. `bench/run.mjs` calls it. */
+import { handWrite } from './contenders/hand-written.ts';
+import { openRaw } from './contenders/raw.ts';
+import { openOurs } from './contenders/tabserve.ts';
+import { openTransformers } from './contenders/transformers.ts';
+import { toAnswer, type Answer } from './model.ts';
+import { makePhoto } from './photo.ts';
+
+/** Between two runs: what the last one left behind (garbage, closing frames) is not the next one's. */
+const PAUSE_MS = 20;
+
+interface Contender {
+  readonly name: string;
+  run(): Promise<Answer>;
+}
+
+export interface Samples {
+  /** Milliseconds of each round, by contender. */
+  readonly times: Readonly<Record<string, readonly number[]>>;
+  /** Milliseconds of each round, by contender and stage. */
+  readonly stages: Readonly<Record<string, readonly Readonly<Record<string, number>>[]>>;
+  readonly answers: Readonly<Record<string, Answer>>;
+}
+
+export interface Bench {
+  readonly versions: Readonly<Record<string, string>>;
+  makePhoto(width: number, height: number): Promise<{ bytes: number }>;
+  /** Runs those on a ready tensor, and those from the file. With `mark`, each run is marked for a trace, after as long a pause as `idle`. */
+  run(what: 'tensor' | 'file', options: { rounds: number; warmUps: number; mark: boolean }): Promise<Samples>;
+}
+
+async function open(): Promise<Bench> {
+  const raw = await openRaw();
+  const handWritten = handWrite(raw);
+  const ours = await openOurs();
+  const transformers = await openTransformers();
+  let contenders: Readonly<Record<'tensor' | 'file', readonly Contender[]>> | undefined;
+
+  return {
+    versions: { raw: raw.version, transformers: transformers.version, transformersOrt: transformers.ortVersion },
+    async makePhoto(width, height) {
+      const file = await makePhoto(width, height);
+      const pixels = await handWritten.toTensor(file);
+      contenders = {
+        tensor: [
+          { name: 'raw', run: async () => toAnswer(await raw.run(pixels)) },
+          { name: 'oursTensor', run: () => ours.predictTensor(pixels) },
+        ],
+        file: [
+          { name: 'handWritten', run: () => handWritten.classify(file) },
+          { name: 'transformers', run: () => transformers.classify(file) },
+          { name: 'oursFile', run: () => ours.classify(file) },
+        ],
+      };
+      return { bytes: file.size };
+    },
+    run: (what, { rounds, warmUps, mark }) => {
+      const idle = { name: 'idle', run: () => pause(50).then(() => ({})) };
+      return takeTurns([...contenders![what], ...(mark ? [idle] : [])], rounds, warmUps, mark, ours.lastTimings);
+    },
+  };
+}
+
+/** A, B, C, then B, C, A, and so on: nobody always follows the same one. */
+async function takeTurns(contenders: readonly Contender[], rounds: number, warmUps: number, mark: boolean, timings: () => Readonly<Record<string, number>>): Promise<Samples> {
+  const times: Record<string, number[]> = Object.fromEntries(contenders.map(({ name }) => [name, []]));
+  const stages: Record<string, Readonly<Record<string, number>>[]> = { oursTensor: [], oursFile: [] };
+  const answers: Record<string, Answer> = {};
+  for (let round = -warmUps; round < rounds; round++) {
+    for (let turn = 0; turn < contenders.length; turn++) {
+      const { name, run } = contenders[(round + warmUps + turn) % contenders.length]!;
+      await pause(PAUSE_MS);
+      if (mark && round >= 0) performance.mark(`bench ${name} start`);
+      const started = performance.now();
+      answers[name] = await run();
+      const took = performance.now() - started;
+      if (mark && round >= 0) performance.mark(`bench ${name} end`);
+      if (round < 0) continue;
+      times[name]!.push(took);
+      stages[name]?.push({ ...timings() });
+    }
+  }
+  return { times, stages, answers };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
+}
+
+(globalThis as { bench?: Promise<Bench> }).bench = open();

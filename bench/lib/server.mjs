@@ -1,0 +1,34 @@
+import { createReadStream, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { extname, resolve, sep } from 'node:path';
+
+const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.mjs': 'text/javascript', '.json': 'application/json', '.wasm': 'application/wasm' };
+
+/**
+ * Serves folders, cross-origin isolated: only there is the clock finer than 0.1 ms.
+ * @param {Readonly<Record<string, string>>} folders by the path that they are served under; the longest that fits is taken
+ * @returns {Promise<{ url: string, close(): void }>}
+ */
+export function serve(folders) {
+  const prefixes = Object.keys(folders).sort((a, b) => b.length - a.length);
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname);
+    const prefix = prefixes.find((one) => path.startsWith(one));
+    const root = prefix && resolve(folders[prefix]);
+    const rest = prefix && path.slice(prefix.length);
+    const file = root && resolve(root, rest === '' ? 'index.html' : rest);
+    const size = file?.startsWith(root + sep) && statSync(file, { throwIfNoEntry: false });
+    if (!size || !size.isFile()) return void response.writeHead(404, { 'Content-Type': 'text/plain' }).end('absent');
+    response.writeHead(200, {
+      'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
+      'Content-Length': size.size,
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Cross-Origin-Embedder-Policy': 'require-corp',
+    });
+    createReadStream(file).pipe(response);
+  });
+  return new Promise((settle, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => settle({ url: `http://127.0.0.1:${server.address().port}/`, close: () => (server.close(), server.closeAllConnections()) }));
+  });
+}
