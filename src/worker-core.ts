@@ -1,9 +1,8 @@
-/** The worker's public names, with no engine but those that the app names. WebGPU's, whose files are the largest, is in `tabserve/worker`: Vite emits the files of whatever is imported, used or not. */
+/** The worker's public names, with no engine but those that the app names. */
 export { expose, type ExposeOptions } from './worker/expose.js';
 export type { HandlerClass } from './worker/host.js';
 export { createContext, type ContextOptions } from './worker/context.js';
-export { onnxWasm } from './engines/onnx-wasm.js';
-export { onnxWebgl } from './engines/onnx-webgl.js';
+export { onnxWasm, onnxWebgl, onnxWebgpu } from './engines/index.js';
 export type { Engine, EngineEnvironment, EngineLoader, Engines } from './engines/engine.js';
 export { BaseHandler, type TensorInput } from './handlers/base-handler.js';
 export { VisionHandler } from './handlers/vision-handler.js';

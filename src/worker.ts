@@ -4,7 +4,6 @@ import type { HandlerClass } from './worker/host.js';
 import { allEngines } from './engines/index.js';
 
 export * from './worker-core.js';
-export { onnxWebgpu } from './engines/onnx-webgpu.js';
 
 /**
  * Serves one handler class from this worker. To be called at the top level of the worker's module.

@@ -34,7 +34,7 @@ export async function install(tarball: string, app: string, { without = [] }: { 
 /** Runs a program of Node's in an app. @throws with its output */
 export async function node(folder: string, script: string, ...args: string[]): Promise<string> {
   try {
-    const { stdout, stderr } = await run(process.execPath, [script, ...args], {
+    const { stdout } = await run(process.execPath, [script, ...args], {
       cwd: folder,
       env: { ...process.env, NODE_ENV: 'production', NO_COLOR: '1', FORCE_COLOR: undefined },
     });

@@ -31,7 +31,6 @@ for (const { title, without } of [
       info.annotations.push({ type: 'page loads', description: String(loads) }, { type: 'log', description: log }, { type: 'console', description: complaints.join('\n') });
       // Vite finds what a worker imports when the worker asks for it, and may then reload the page, once.
       expect(loads).toBeLessThanOrEqual(2);
-      console.log(loads, log, complaints);
     } finally {
       vite.kill();
       if (vite.exitCode === null && vite.signalCode === null) await once(vite, 'exit');
