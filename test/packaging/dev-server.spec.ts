@@ -27,10 +27,14 @@ for (const { title, without } of [
       });
       let loads = 0;
       page.on('load', () => loads++);
+      const missing: string[] = [];
+      page.on('response', (response) => response.status() >= 400 && missing.push(new URL(response.url()).pathname));
       expectSeven(await open(origin));
       info.annotations.push({ type: 'page loads', description: String(loads) }, { type: 'log', description: log }, { type: 'console', description: complaints.join('\n') });
       // Vite finds what a worker imports when the worker asks for it, and may then reload the page, once.
       expect(loads).toBeLessThanOrEqual(2);
+      expect(missing.filter((path) => path !== '/favicon.ico')).toEqual([]);
+      expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
     } finally {
       vite.kill();
       if (vite.exitCode === null && vite.signalCode === null) await once(vite, 'exit');
