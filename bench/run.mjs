@@ -62,6 +62,8 @@ async function measure() {
     page.on('pageerror', (error) => console.error(error));
     await page.goto(server.url);
     const versions = await page.evaluate(() => globalThis.bench.then(({ versions }) => versions));
+    const { version: ours } = JSON.parse(readFileSync(here('../node_modules/onnxruntime-web/package.json'), 'utf8'));
+    if (versions.raw !== ours) throw new Error(`The raw run is to use our onnxruntime-web ${ours}, not ${versions.raw}.`);
     const isolated = await page.evaluate(() => globalThis.crossOriginIsolated);
     if (!isolated) throw new Error('The page is not cross-origin isolated: its clock would be too coarse.');
     const before = loadavg()[0] ?? 0;
@@ -90,11 +92,15 @@ function round(value) {
 
 async function measureSize(browser, page, { name, width, height, rounds }) {
   const { bytes } = await page.evaluate(async ([width, height]) => (await globalThis.bench).makePhoto(width, height), [width, height]);
-  const run = (what, options) => page.evaluate(async ([what, options]) => (await globalThis.bench).run(what, options), [what, options]);
-  const timed = { tensor: await run('tensor', { rounds: TENSOR_ROUNDS, warmUps: WARM_UPS, mark: false }), file: await run('file', { rounds, warmUps: WARM_UPS, mark: false }) };
-  // Tracing costs time: what is traced is not timed.
+  const time = (what, options) => page.evaluate(async ([what, options]) => (await globalThis.bench).time(what, options), [what, options]);
+  const timed = { tensor: await time('tensor', { rounds: TENSOR_ROUNDS, warmUps: WARM_UPS }), file: await time('file', { rounds, warmUps: WARM_UPS }) };
+  // Tracing costs time: what is traced is not timed. Nor does it run in turns: one's garbage would be collected in another's time.
+  const devtools = await page.context().newCDPSession(page);
   await browser.startTracing(page, { categories: CATEGORIES });
-  for (const what of ['tensor', 'file']) await run(what, { rounds: TRACED_ROUNDS, warmUps: 1, mark: true });
+  for (const contender of [...Object.keys(NAMES), 'idle']) {
+    await devtools.send('HeapProfiler.collectGarbage');
+    await page.evaluate(async ([name, rounds]) => (await globalThis.bench).mark(name, rounds), [contender, TRACED_ROUNDS]);
+  }
   const tasks = longestTasks((await browser.stopTracing()).toString());
   const both = (key) => ({ ...timed.tensor[key], ...timed.file[key] });
   return { name, bytes, times: both('times'), answers: both('answers'), stages: { oursTensor: timed.tensor.stages.oursTensor, oursFile: timed.file.stages.oursFile }, tasks };

@@ -25,8 +25,10 @@ export interface Samples {
 export interface Bench {
   readonly versions: Readonly<Record<string, string>>;
   makePhoto(width: number, height: number): Promise<{ bytes: number }>;
-  /** Runs those on a ready tensor, and those from the file. With `mark`, each run is marked for a trace, after as long a pause as `idle`. */
-  run(what: 'tensor' | 'file', options: { rounds: number; warmUps: number; mark: boolean }): Promise<Samples>;
+  /** Lets those that start from the same thing take turns. */
+  time(what: 'tensor' | 'file', options: { rounds: number; warmUps: number }): Promise<Samples>;
+  /** Runs one alone, with each run marked for the trace; `idle` is one too. */
+  mark(name: string, rounds: number): Promise<void>;
 }
 
 async function open(): Promise<Bench> {
@@ -54,15 +56,22 @@ async function open(): Promise<Bench> {
       };
       return { bytes: file.size };
     },
-    run: (what, { rounds, warmUps, mark }) => {
+    time: (what, { rounds, warmUps }) => takeTurns(contenders![what], rounds, warmUps, ours.lastTimings),
+    async mark(name, rounds) {
       const idle = { name: 'idle', run: () => pause(50).then(() => ({})) };
-      return takeTurns([...contenders![what], ...(mark ? [idle] : [])], rounds, warmUps, mark, ours.lastTimings);
+      const contender = [...contenders!.tensor, ...contenders!.file, idle].find((one) => one.name === name)!;
+      for (let round = 0; round < rounds; round++) {
+        await pause(PAUSE_MS);
+        performance.mark(`bench ${name} start`);
+        await contender.run();
+        performance.mark(`bench ${name} end`);
+      }
     },
   };
 }
 
 /** A, B, C, then B, C, A, and so on: nobody always follows the same one. */
-async function takeTurns(contenders: readonly Contender[], rounds: number, warmUps: number, mark: boolean, timings: () => Readonly<Record<string, number>>): Promise<Samples> {
+async function takeTurns(contenders: readonly Contender[], rounds: number, warmUps: number, timings: () => Readonly<Record<string, number>>): Promise<Samples> {
   const times: Record<string, number[]> = Object.fromEntries(contenders.map(({ name }) => [name, []]));
   const stages: Record<string, Readonly<Record<string, number>>[]> = { oursTensor: [], oursFile: [] };
   const answers: Record<string, Answer> = {};
@@ -70,11 +79,9 @@ async function takeTurns(contenders: readonly Contender[], rounds: number, warmU
     for (let turn = 0; turn < contenders.length; turn++) {
       const { name, run } = contenders[(round + warmUps + turn) % contenders.length]!;
       await pause(PAUSE_MS);
-      if (mark && round >= 0) performance.mark(`bench ${name} start`);
       const started = performance.now();
       answers[name] = await run();
       const took = performance.now() - started;
-      if (mark && round >= 0) performance.mark(`bench ${name} end`);
       if (round < 0) continue;
       times[name]!.push(took);
       stages[name]?.push({ ...timings() });
