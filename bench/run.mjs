@@ -16,7 +16,7 @@ const SIZES = [
   { name: '640×480', width: 640, height: 480, rounds: 60 },
   { name: '12 MP', width: 4000, height: 3000, rounds: 25 },
 ];
-const TENSOR_ROUNDS = 200;
+const TENSOR_ROUNDS = 250;
 const WARM_UPS = 5;
 const TRACED_ROUNDS = 12;
 
@@ -93,7 +93,11 @@ function round(value) {
 async function measureSize(browser, page, { name, width, height, rounds }) {
   const { bytes } = await page.evaluate(async ([width, height]) => (await globalThis.bench).makePhoto(width, height), [width, height]);
   const time = (what, options) => page.evaluate(async ([what, options]) => (await globalThis.bench).time(what, options), [what, options]);
-  const timed = { tensor: await time('tensor', { rounds: TENSOR_ROUNDS, warmUps: WARM_UPS }), file: await time('file', { rounds, warmUps: WARM_UPS }) };
+  const timed = {
+    tensor: await time('tensor', { rounds: TENSOR_ROUNDS, warmUps: WARM_UPS, paused: false }),
+    file: await time('file', { rounds, warmUps: WARM_UPS, paused: true }),
+    pausedTensor: await time('tensor', { rounds: TENSOR_ROUNDS, warmUps: WARM_UPS, paused: true }),
+  };
   // Tracing costs time: what is traced is not timed. Nor does it run in turns: one's garbage would be collected in another's time.
   const devtools = await page.context().newCDPSession(page);
   await browser.startTracing(page, { categories: CATEGORIES });
@@ -103,10 +107,18 @@ async function measureSize(browser, page, { name, width, height, rounds }) {
   }
   const tasks = longestTasks((await browser.stopTracing()).toString());
   const both = (key) => ({ ...timed.tensor[key], ...timed.file[key] });
-  return { name, bytes, times: both('times'), answers: both('answers'), stages: { oursTensor: timed.tensor.stages.oursTensor, oursFile: timed.file.stages.oursFile }, tasks };
+  return {
+    name,
+    bytes,
+    times: both('times'),
+    pausedTimes: timed.pausedTensor.times,
+    answers: both('answers'),
+    stages: { oursTensor: timed.tensor.stages.oursTensor, oursFile: timed.file.stages.oursFile },
+    tasks,
+  };
 }
 
-function rowsOf({ name: size, bytes, times, stages, answers, tasks }) {
+function rowsOf({ name: size, bytes, times, pausedTimes, stages, answers, tasks }) {
   const rows = [];
   const add = (name, value, unit, goal = null, holds = null) => rows.push({ name: `${size}: ${name}`, value: Number(value.toPrecision(4)), unit, goal, holds });
   const atMost = (name, value, unit, limit, goal) => add(name, value, unit, goal, value <= limit);
@@ -134,6 +146,11 @@ function rowsOf({ name: size, bytes, times, stages, answers, tasks }) {
     for (const [label, probability] of Object.entries(answers[key]))
       rows.push({ name: `${size}: ${name}, answer "${label}"`, value: Number(probability.toFixed(6)), unit: 'probability', goal: null, holds: null });
   }
+  add('a plain worker that only gets the tensor, median', median(times.echo), 'ms');
+  add('after pauses: raw InferenceSession.run, tensor, median', median(pausedTimes.raw), 'ms');
+  add('after pauses: TabServe predict, tensor, median', median(pausedTimes.oursTensor), 'ms');
+  add('after pauses: our overhead over the raw run', paired(pausedTimes.oursTensor, pausedTimes.raw, minus), 'ms');
+  add('after pauses: a plain worker that only gets the tensor, median', median(pausedTimes.echo), 'ms');
   add('longest main-thread task, idle', longest('idle', 'wall'), 'ms');
   for (const key of ['oursTensor', 'oursFile']) {
     for (const stage of STAGES) add(`${NAMES[key]}, stage ${stage}`, median(stages[key].map((one) => one[stage] ?? 0)), 'ms');
@@ -148,6 +165,10 @@ function rowsOf({ name: size, bytes, times, stages, answers, tasks }) {
     if (size === '12 MP') atMost(name, value, '×', limit, `<= ${limit} ×`);
     else add(name, value, '×');
   }
+}
+
+function minus(ours, theirs) {
+  return ours - theirs;
 }
 
 function difference(answer, other) {

@@ -1,4 +1,5 @@
 /** The page's side: opens the contenders, and lets them run in turns. `bench/run.mjs` calls it. */
+import { openEcho } from './contenders/echo.ts';
 import { handWrite } from './contenders/hand-written.ts';
 import { openRaw } from './contenders/raw.ts';
 import { openOurs } from './contenders/tabserve.ts';
@@ -6,7 +7,7 @@ import { openTransformers } from './contenders/transformers.ts';
 import { toAnswer, type Answer } from './model.ts';
 import { makePhoto } from './photo.ts';
 
-/** Between two runs: what the last one left behind (garbage, closing frames) is not the next one's. */
+/** Between two runs from a file: what the last one left behind (garbage, closing frames) is not the next one's. */
 const PAUSE_MS = 20;
 
 interface Contender {
@@ -25,8 +26,8 @@ export interface Samples {
 export interface Bench {
   readonly versions: Readonly<Record<string, string>>;
   makePhoto(width: number, height: number): Promise<{ bytes: number }>;
-  /** Lets those that start from the same thing take turns. */
-  time(what: 'tensor' | 'file', options: { rounds: number; warmUps: number }): Promise<Samples>;
+  /** Lets those that start from the same thing take turns; with or without a pause before each run. */
+  time(what: 'tensor' | 'file', options: { rounds: number; warmUps: number; paused: boolean }): Promise<Samples>;
   /** Runs one alone, with each run marked for the trace; `idle` is one too. */
   mark(name: string, rounds: number): Promise<void>;
 }
@@ -35,6 +36,7 @@ async function open(): Promise<Bench> {
   const raw = await openRaw();
   const handWritten = handWrite(raw);
   const ours = await openOurs();
+  const echo = openEcho();
   const transformers = await openTransformers();
   let contenders: Readonly<Record<'tensor' | 'file', readonly Contender[]>> | undefined;
 
@@ -47,6 +49,7 @@ async function open(): Promise<Bench> {
         tensor: [
           { name: 'raw', run: async () => toAnswer(await raw.run(pixels)) },
           { name: 'oursTensor', run: () => ours.predictTensor(pixels) },
+          { name: 'echo', run: () => echo(pixels).then(() => ({})) },
         ],
         file: [
           { name: 'handWritten', run: () => handWritten.classify(file) },
@@ -56,7 +59,7 @@ async function open(): Promise<Bench> {
       };
       return { bytes: file.size };
     },
-    time: (what, { rounds, warmUps }) => takeTurns(contenders![what], rounds, warmUps, ours.lastTimings),
+    time: (what, { rounds, warmUps, paused }) => takeTurns(contenders![what], rounds, warmUps, paused ? () => pause(PAUSE_MS) : nextTask, ours.lastTimings),
     async mark(name, rounds) {
       const idle = { name: 'idle', run: () => pause(50).then(() => ({})) };
       const contender = [...contenders!.tensor, ...contenders!.file, idle].find((one) => one.name === name)!;
@@ -71,14 +74,20 @@ async function open(): Promise<Bench> {
 }
 
 /** A, B, C, then B, C, A, and so on: nobody always follows the same one. */
-async function takeTurns(contenders: readonly Contender[], rounds: number, warmUps: number, timings: () => Readonly<Record<string, number>>): Promise<Samples> {
+async function takeTurns(
+  contenders: readonly Contender[],
+  rounds: number,
+  warmUps: number,
+  wait: () => Promise<void>,
+  timings: () => Readonly<Record<string, number>>,
+): Promise<Samples> {
   const times: Record<string, number[]> = Object.fromEntries(contenders.map(({ name }) => [name, []]));
   const stages: Record<string, Readonly<Record<string, number>>[]> = { oursTensor: [], oursFile: [] };
   const answers: Record<string, Answer> = {};
   for (let round = -warmUps; round < rounds; round++) {
     for (let turn = 0; turn < contenders.length; turn++) {
       const { name, run } = contenders[(round + warmUps + turn) % contenders.length]!;
-      await pause(PAUSE_MS);
+      await wait();
       const started = performance.now();
       answers[name] = await run();
       const took = performance.now() - started;
@@ -92,6 +101,18 @@ async function takeTurns(contenders: readonly Contender[], rounds: number, warmU
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms));
+}
+
+/** `setTimeout(0)` would wait for 4 ms. */
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
 }
 
 (globalThis as { bench?: Promise<Bench> }).bench = open();
