@@ -14,7 +14,7 @@ export default defineConfig<BackendOptions>({
   timeout: 90_000,
   expect: { timeout: 15_000 },
   reporter: [[process.env['CI'] ? 'dot' : 'list'], ['./scripts/closing-line-reporter.ts']],
-  use: { baseURL: `http://127.0.0.1:${PORT}`, trace: 'off' },
+  use: { baseURL: `http://127.0.0.1:${PORT}`, actionTimeout: 15_000 },
   projects: [
     { name: 'unit', testMatch: ['unit/**/*.spec.ts', 'readme/**/*.spec.ts'] },
     ...BACKENDS.map((backend, index) => ({

@@ -1,8 +1,7 @@
-/** The worker's public names, with no engine but those that the app names. */
+/** The worker's public names. Engines are entries of their own (`tabserve/engines/…`): what is in the graph of an entry, some bundlers emit. */
 export { expose, type ExposeOptions } from './worker/expose.js';
 export type { HandlerClass } from './worker/host.js';
 export { createContext, type ContextOptions } from './worker/context.js';
-export { onnxWasm, onnxWebgl, onnxWebgpu } from './engines/index.js';
 export type { Engine, EngineEnvironment, EngineLoader, Engines } from './engines/engine.js';
 export { BaseHandler, type TensorInput } from './handlers/base-handler.js';
 export { VisionHandler } from './handlers/vision-handler.js';

@@ -14,6 +14,7 @@ export default defineConfig({
     alias: [
       { find: /^tabserve$/, replacement: source('index') },
       { find: /^tabserve\/worker$/, replacement: source('worker') },
+      { find: /^tabserve\/engines\/([\w-]+)$/, replacement: source('engines/$1') },
       { find: /^tabserve\/worker\/core$/, replacement: source('worker-core') },
     ],
   },

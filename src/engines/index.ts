@@ -4,8 +4,6 @@ import { onnxWasm } from './onnx-wasm.js';
 import { onnxWebgl } from './onnx-webgl.js';
 import { onnxWebgpu } from './onnx-webgpu.js';
 
-export { onnxWasm, onnxWebgl, onnxWebgpu };
-
 /** Every engine on every backend that it has, each a lazy chunk. Their loaders are modules of their own, so that a bundler can leave one out with its files. */
 export const allEngines = {
   'onnx/webgpu': onnxWebgpu,

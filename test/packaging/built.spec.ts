@@ -13,21 +13,18 @@ interface App {
   readonly served: readonly string[];
   /** All engines are in one script. */
   readonly inlined?: boolean;
-  /** Threads where two are asked for and the page is isolated. */
-  readonly threads: number;
 }
 
 const VITE = ['node_modules/vite/bin/vite.js', 'build'] as const;
 
 const APPS: readonly App[] = [
-  { title: 'Vite', app: 'vite', build: VITE, served: ['dist'], threads: 2 },
-  { title: 'Vite without any config', app: 'vite', without: ['vite.config.ts'], build: VITE, served: ['dist'], inlined: true, threads: 2 },
-  // webpack makes classic workers, in which `worker/threads.ts` allows one thread.
-  { title: 'webpack', app: 'webpack', build: ['build.js'], served: ['dist', 'public'], threads: 1 },
-  { title: 'no bundler', app: 'plain', served: ['.', 'public'], threads: 2 },
+  { title: 'Vite', app: 'vite', build: VITE, served: ['dist'] },
+  { title: 'Vite without any config', app: 'vite', without: ['vite.config.ts'], build: VITE, served: ['dist'], inlined: true },
+  { title: 'webpack', app: 'webpack', build: ['build.js'], served: ['dist', 'public'] },
+  { title: 'no bundler', app: 'plain', served: ['.', 'public'] },
 ];
 
-for (const { title, app, without = [], build, served, inlined = false, threads } of APPS) {
+for (const { title, app, without = [], build, served, inlined = false } of APPS) {
   test.describe(title, () => {
     test.describe.configure({ mode: 'default' });
     let folder: string;
@@ -65,7 +62,7 @@ for (const { title, app, without = [], build, served, inlined = false, threads }
         expect(
           shown.backends.map((backend) => backend.threads),
           query,
-        ).toEqual([threads, threads]);
+        ).toEqual([2, 2]);
       }
       expect(complaints).toEqual([]);
     });
@@ -79,7 +76,6 @@ const SMALL: readonly (Pick<App, 'title' | 'app' | 'served'> & Required<Pick<App
 
 for (const { title, app, build, served } of SMALL) {
   test(`${title}, one engine named: the files of the others are not built`, async ({ tarball, open, complaints }) => {
-    test.fixme(app === 'vite-small', 'Vite emits the files of whatever is in the graph, and `worker-core.ts` re-exports the WebGPU loader.');
     const folder = await install(tarball, app);
     try {
       await node(folder, ...build);

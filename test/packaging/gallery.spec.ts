@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { test as base, expect, type Page } from '@playwright/test';
 import { temporary } from './app.ts';
-import { serve } from './server.ts';
+import { POLICY, serve } from './server.ts';
 
 /** The built gallery, as a host with a strict Content-Security-Policy would serve it. */
 const test = base.extend<{ complaints: string[] }, { gallery: string }>({
@@ -10,7 +10,7 @@ const test = base.extend<{ complaints: string[] }, { gallery: string }>({
     async ({}, use) => {
       const folder = temporary();
       execFileSync('npx', ['vite', 'build', '--outDir', folder, '--logLevel', 'error'], { stdio: 'inherit' });
-      const site = await serve([folder], { isolated: true });
+      const site = await serve([folder], { isolated: true, policy: `${POLICY}; img-src 'self' blob:` });
       await use(`${site.origin}/`);
       await site[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true });
@@ -51,9 +51,9 @@ test('digits: samples, a drawing, a file that is none, and the backend switch', 
   await page.getByRole('button', { name: 'three, drawn' }).click();
   await expect(headline(page)).toHaveText('three');
 
-  await page.getByText('WebGPU', { exact: true }).first().click();
+  await page.getByRole('radio', { name: 'WebGPU' }).check();
   await expect(page.locator('main')).toContainText('no-backend');
-  await page.getByText('WASM', { exact: true }).first().click();
+  await page.getByRole('radio', { name: 'WASM' }).check();
   await page.getByRole('button', { name: 'seven, drawn' }).click();
   await expect(headline(page)).toHaveText('seven');
   expect(complaints).toEqual([]);

@@ -1,3 +1,4 @@
-import { expose, ImageClassifier, onnxWasm } from 'tabserve/worker/core';
+import { onnxWasm } from 'tabserve/engines/onnx-wasm';
+import { expose, ImageClassifier } from 'tabserve/worker/core';
 
 expose(ImageClassifier, { engines: { 'onnx/wasm': onnxWasm } });

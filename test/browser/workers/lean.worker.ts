@@ -1,3 +1,4 @@
-import { BaseHandler, expose, onnxWasm } from '../../../src/worker-core.ts';
+import { onnxWasm } from '../../../src/engines/onnx-wasm.ts';
+import { BaseHandler, expose } from '../../../src/worker-core.ts';
 
 expose(BaseHandler, { engines: { 'onnx/wasm': onnxWasm } });

@@ -1,6 +1,7 @@
 import { connect, load, TabServeError, type Backend, type Client } from 'tabserve';
 import { createContext, expose, ImageClassifier, type Classification, type Context, type Tensors } from 'tabserve/worker';
-import { expose as exposeCore, onnxWasm, type Engines } from 'tabserve/worker/core';
+import { onnxWasm } from 'tabserve/engines/onnx-wasm';
+import { expose as exposeCore, type Engines } from 'tabserve/worker/core';
 import { load as loadStandalone } from 'tabserve/standalone';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
