@@ -146,11 +146,13 @@ function rowsOf({ name: size, bytes, times, pausedTimes, stages, answers, tasks 
     for (const [label, probability] of Object.entries(answers[key]))
       rows.push({ name: `${size}: ${name}, answer "${label}"`, value: Number(probability.toFixed(6)), unit: 'probability', goal: null, holds: null });
   }
-  add('a plain worker that only gets the tensor, median', median(times.echo), 'ms');
+  add('the raw run in a plain worker, median', median(times.plainWorker), 'ms');
+  add('our overhead over the raw run in a plain worker', paired(times.oursTensor, times.plainWorker, minus), 'ms');
+  add('after pauses: our overhead over the raw run in a plain worker', paired(pausedTimes.oursTensor, pausedTimes.plainWorker, minus), 'ms');
   add('after pauses: raw InferenceSession.run, tensor, median', median(pausedTimes.raw), 'ms');
   add('after pauses: TabServe predict, tensor, median', median(pausedTimes.oursTensor), 'ms');
   add('after pauses: our overhead over the raw run', paired(pausedTimes.oursTensor, pausedTimes.raw, minus), 'ms');
-  add('after pauses: a plain worker that only gets the tensor, median', median(pausedTimes.echo), 'ms');
+  add('after pauses: the raw run in a plain worker, median', median(pausedTimes.plainWorker), 'ms');
   add('longest main-thread task, idle', longest('idle', 'wall'), 'ms');
   for (const key of ['oursTensor', 'oursFile']) {
     for (const stage of STAGES) add(`${NAMES[key]}, stage ${stage}`, median(stages[key].map((one) => one[stage] ?? 0)), 'ms');

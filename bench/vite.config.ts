@@ -11,7 +11,7 @@ export default defineConfig({
   root: here('app'),
   publicDir: false,
   base: '/',
-  logLevel: 'warn',
+  logLevel: 'error',
   plugins: [sourceWorkers()],
   worker: { format: 'es', plugins: () => [sourceWorkers()] },
   resolve: {

@@ -1,6 +1,6 @@
 /** The page's side: opens the contenders, and lets them run in turns. `bench/run.mjs` calls it. */
-import { openEcho } from './contenders/echo.ts';
 import { handWrite } from './contenders/hand-written.ts';
+import { openPlainWorker } from './contenders/plain-worker.ts';
 import { openRaw } from './contenders/raw.ts';
 import { openOurs } from './contenders/tabserve.ts';
 import { openTransformers } from './contenders/transformers.ts';
@@ -36,7 +36,7 @@ async function open(): Promise<Bench> {
   const raw = await openRaw();
   const handWritten = handWrite(raw);
   const ours = await openOurs();
-  const echo = openEcho();
+  const plainWorker = await openPlainWorker();
   const transformers = await openTransformers();
   let contenders: Readonly<Record<'tensor' | 'file', readonly Contender[]>> | undefined;
 
@@ -49,7 +49,7 @@ async function open(): Promise<Bench> {
         tensor: [
           { name: 'raw', run: async () => toAnswer(await raw.run(pixels)) },
           { name: 'oursTensor', run: () => ours.predictTensor(pixels) },
-          { name: 'echo', run: () => echo(pixels).then(() => ({})) },
+          { name: 'plainWorker', run: () => plainWorker(pixels) },
         ],
         file: [
           { name: 'handWritten', run: () => handWritten.classify(file) },

@@ -1,9 +1,16 @@
-/** No contender: the least that a worker costs. The same tensor there, by one plain message, and a word back. */
-export function openEcho(): (pixels: Float32Array) => Promise<void> {
-  const worker = new Worker(new URL('./echo.worker.ts', import.meta.url), { type: 'module' });
-  return (pixels) =>
-    new Promise((resolve) => {
-      worker.onmessage = () => resolve();
-      worker.postMessage(pixels);
+/** No contender: the least that a worker costs. The raw run there, by one plain message, and its answer in another. */
+import { toAnswer, type Answer } from '../model.ts';
+
+export async function openPlainWorker(): Promise<(pixels: Float32Array) => Promise<Answer>> {
+  const worker = new Worker(new URL('./plain.worker.ts', import.meta.url), { type: 'module' });
+  const answer = <T>(): Promise<T> =>
+    new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }: MessageEvent<T>) => resolve(data);
+      worker.onerror = ({ message }) => reject(new Error(message));
     });
+  await answer<'ready'>();
+  return async (pixels) => {
+    worker.postMessage(pixels);
+    return toAnswer(await answer<Float32Array>());
+  };
 }
