@@ -153,8 +153,9 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
       throw error;
     });
     const good = fulfilled(prepared);
-    const call: HandleRequest = { id: crypto.randomUUID(), request, rows: good.map(({ value }) => value), params };
-    const transferables = good.flatMap((one) => one.transferables);
+    const messages = good.map((one) => one.message());
+    const call: HandleRequest = { id: crypto.randomUUID(), request, rows: messages.map(({ value }) => value), params };
+    const transferables = messages.flatMap((one) => one.transferables);
     const answers = good.length === 0 ? [] : await this.#send(connection, call, transferables, signal);
     // An input that the page itself could not prepare fails alone.
     return prepared.map((one) => (one.status === 'rejected' ? PredictionError.from(one.reason) : answers.shift()));
