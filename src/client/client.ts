@@ -6,7 +6,7 @@ import { errorFromData, PredictionError, TabServeError, type ErrorData } from '.
 import { abortion, unlessAborted } from './abort.js';
 import type { Connection, WorkerFactory } from './connection.js';
 import { Emitter } from './events.js';
-import { prepare } from './inputs.js';
+import { prepare, type Prepared } from './inputs.js';
 import { openModel } from './open.js';
 
 export interface ClientOptions {
@@ -147,18 +147,24 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   async #request(request: HandleRequest['request'], inputs: readonly unknown[], { signal, params = {}, transfer = false }: RequestOptions): Promise<unknown[]> {
     const connection = this.#check();
     if (signal?.aborted) throw abortion(signal);
-    const preparing = Promise.allSettled(inputs.map((input) => prepare(input, { transfer })));
-    const prepared = await unlessAborted(preparing, signal).catch((error: unknown) => {
-      void preparing.then((late) => fulfilled(late).forEach((one) => one.discard()));
-      throw error;
-    });
-    const good = fulfilled(prepared);
-    const messages = good.map((one) => one.message());
-    const call: HandleRequest = { id: crypto.randomUUID(), request, rows: messages.map(({ value }) => value), params };
-    const transferables = messages.flatMap((one) => one.transferables);
+    // What needs no waiting is sent within the call itself.
+    const preparing = inputs.map((input) => prepareRow(input, transfer));
+    const rows = preparing.every((row) => !(row instanceof Promise)) ? (preparing as PreparedRow[]) : await this.#prepared(Promise.all(preparing), signal);
+    const good = rows.filter((row): row is Prepared => !(row instanceof PredictionError));
+    const call: HandleRequest = { id: crypto.randomUUID(), request, rows: good.map(({ value }) => value), params };
+    const transferables = good.flatMap((row) => row.transferables);
     const answers = good.length === 0 ? [] : await this.#send(connection, call, transferables, signal);
     // An input that the page itself could not prepare fails alone.
-    return prepared.map((one) => (one.status === 'rejected' ? PredictionError.from(one.reason) : answers.shift()));
+    return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
+  }
+
+  async #prepared(preparing: Promise<PreparedRow[]>, signal: AbortSignal | undefined): Promise<PreparedRow[]> {
+    try {
+      return await unlessAborted(preparing, signal);
+    } catch (error) {
+      void preparing.then((rows) => rows.forEach((row) => row instanceof PredictionError || row.discard()));
+      throw error;
+    }
   }
 
   async #send(connection: Connection, call: HandleRequest, transferables: readonly Transferable[], signal: AbortSignal | undefined): Promise<unknown[]> {
@@ -194,8 +200,15 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   }
 }
 
-function fulfilled<T>(settled: readonly PromiseSettledResult<T>[]): T[] {
-  return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+type PreparedRow = Prepared | PredictionError;
+
+function prepareRow(input: unknown, transfer: boolean): PreparedRow | Promise<PreparedRow> {
+  try {
+    const prepared = prepare(input, { transfer });
+    return prepared instanceof Promise ? prepared.catch((error: unknown) => PredictionError.from(error)) : prepared;
+  } catch (error) {
+    return PredictionError.from(error);
+  }
 }
 
 function disposed(): TabServeError {

@@ -21,14 +21,12 @@ export class Connection {
   readonly #worker: Worker;
   readonly #remote: Remote<WorkerApi>;
   readonly #events: MessagePort;
-  readonly #ended: Promise<never>;
-  #reject!: (error: TabServeError) => void;
+  /** How to reject each call that is pending. No call races a promise that outlives it: that one would keep every answer. */
+  readonly #pending = new Set<(error: TabServeError) => void>();
   #error: TabServeError | undefined;
 
   private constructor(worker: Worker, onEvent: ConnectionOptions['onEvent']) {
     this.#worker = worker;
-    this.#ended = new Promise((_, reject) => (this.#reject = reject));
-    this.#ended.catch(() => {});
     const calls = new MessageChannel();
     const events = new MessageChannel();
     this.#events = events.port1;
@@ -68,11 +66,17 @@ export class Connection {
    * Calls the worker. Settles, whatever happens to it.
    * @throws what the worker threw, whole; `worker-lost`; `not-cloneable` if the arguments cannot be sent
    */
-  async call<T>(method: (worker: Remote<WorkerApi>) => Promise<Envelope<T>>): Promise<T> {
-    if (this.#error) throw this.#error;
-    const answer = await Promise.race([method(this.#remote).catch(refuse), this.#ended]);
-    if (answer.ok) return answer.value;
-    throw errorFromData(answer.error as ErrorData);
+  call<T>(method: (worker: Remote<WorkerApi>) => Promise<Envelope<T>>): Promise<T> {
+    if (this.#error) return Promise.reject(this.#error);
+    return new Promise((resolve, reject) => {
+      this.#pending.add(reject);
+      method(this.#remote)
+        .then(
+          (answer) => (answer.ok ? resolve(answer.value) : reject(errorFromData(answer.error as ErrorData))),
+          (cause: unknown) => reject(refusal(cause)),
+        )
+        .finally(() => this.#pending.delete(reject));
+    });
   }
 
   /** Tells the worker something, without an answer. */
@@ -84,7 +88,8 @@ export class Connection {
   close(error: TabServeError): void {
     if (this.#error) return;
     this.#error = error;
-    this.#reject(error);
+    for (const reject of this.#pending) reject(error);
+    this.#pending.clear();
     this.#worker.terminate();
     this.#events.close();
     this.#remote[releaseProxy]();
@@ -133,6 +138,6 @@ function failureOf(event: Event): string {
 }
 
 /** comlink rejects when the arguments cannot be cloned. */
-function refuse(cause: unknown): never {
-  throw new TabServeError('not-cloneable', `This cannot be sent to the worker: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+function refusal(cause: unknown): TabServeError {
+  return new TabServeError('not-cloneable', `This cannot be sent to the worker: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
 }

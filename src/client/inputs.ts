@@ -3,18 +3,11 @@
  */
 import { TabServeError } from '../errors.js';
 
-export interface Message {
+export interface Prepared {
   /** The input, with everything in it that cannot cross replaced by something that can. */
   readonly value: unknown;
   /** What travels instead of being copied, for `postMessage`. */
   readonly transferables: readonly Transferable[];
-}
-
-export interface Prepared {
-  /** What to send. Arrays are copied for it and the copies moved, which takes a tenth of the time of a structured clone. */
-  message(): Message;
-  /** Whether there may be another message: so it is where nothing of the caller's, and no picture of an element, moves. */
-  readonly replayable: boolean;
   /** Closes what was made here; for an input that is never sent. */
   discard(): void;
 }
@@ -25,7 +18,8 @@ export interface PrepareOptions {
 }
 
 /**
- * Prepares one row: an input, bare or as `{ data }` or `{ body }`, or nested in plain objects and arrays.
+ * Prepares one row: an input, bare or as `{ data }` or `{ body }`, or nested in plain objects and arrays. At once, but for elements:
+ * those give a promise.
  *
  * | given | crosses as |
  * |---|---|
@@ -33,18 +27,17 @@ export interface PrepareOptions {
  * | `<video>` | a VideoFrame of what it shows, transferred |
  * | Blob, File, string, … | itself |
  * | ImageBitmap, VideoFrame | itself; the caller leaves it open until the answer is there |
- * | typed array, ArrayBuffer, ImageData | a copy as of the call |
+ * | typed array, ArrayBuffer, ImageData | a copy, made before this returns and moved: a structured clone takes ten times as long |
  *
  * Pixels of elements are never read on the page. A canvas, a video and an array are taken as they are at the call.
  * @throws `image-decode` if an `<img>` is broken or has no source; `invalid-input` if an element has no pixels, or not any
  *   that this page may read (another origin's, without CORS), or if an array's buffer is gone
  */
-export async function prepare(input: unknown, { transfer = false }: PrepareOptions = {}): Promise<Prepared> {
+export function prepare(input: unknown, { transfer = false }: PrepareOptions = {}): Prepared | Promise<Prepared> {
   const transferables = new Set<Transferable>();
   const made: (ImageBitmap | VideoFrame)[] = [];
   const pending: Promise<void>[] = [];
   const walked = new Map<object, unknown>();
-  const copies = new Set<unknown>();
   const discard = (): void => made.forEach((image) => image.close());
 
   const walk = (value: unknown, put: (value: unknown) => void): void => {
@@ -64,8 +57,8 @@ export async function prepare(input: unknown, { transfer = false }: PrepareOptio
       put(copy);
       for (const [key, item] of Object.entries(value)) walk(item, (ready) => ((copy as Record<string, unknown>)[key] = ready));
     } else {
-      const own = transfer ? listed(value, transferables) : snapshot(value);
-      if (own !== value) copies.add(own);
+      const own = transfer ? value : snapshot(value);
+      if (transfer || own !== value) list(own, transferables);
       walked.set(value, own);
       put(own);
     }
@@ -75,36 +68,18 @@ export async function prepare(input: unknown, { transfer = false }: PrepareOptio
   try {
     walk(input, (value) => (result = value));
   } catch (error) {
-    pending.push(Promise.reject(error));
+    void Promise.allSettled(pending).then(discard);
+    throw error;
   }
-  const failed = (await Promise.allSettled(pending)).find(({ status }) => status === 'rejected');
-  if (failed) {
-    discard();
-    throw (failed as PromiseRejectedResult).reason;
-  }
-  return { message: () => moveCopies(result, copies, transferables), replayable: transferables.size === 0, discard };
+  const prepared = (): Prepared => ({ value: result, transferables: [...transferables], discard });
+  return pending.length === 0 ? prepared() : allOrNone(pending, discard).then(prepared);
 }
 
-/** `value` with each of `copies` in it copied once more, to be moved: the first copy stays for another message. */
-function moveCopies(value: unknown, copies: ReadonlySet<unknown>, moved: ReadonlySet<Transferable>): Message {
-  if (copies.size === 0) return { value, transferables: [...moved] };
-  const transferables = new Set(moved);
-  const walked = new Map<unknown, unknown>();
-  const walk = (item: unknown): unknown => {
-    if (typeof item !== 'object' || item === null) return item;
-    if (walked.has(item)) return walked.get(item);
-    if (copies.has(item)) {
-      const copy = listed(snapshot(item) as object, transferables);
-      walked.set(item, copy);
-      return copy;
-    }
-    if (!isContainer(item)) return item;
-    const container: Record<string, unknown> | unknown[] = Array.isArray(item) ? [] : {};
-    walked.set(item, container);
-    for (const [key, inner] of Object.entries(item)) (container as Record<string, unknown>)[key] = walk(inner);
-    return container;
-  };
-  return { value: walk(value), transferables: [...transferables] };
+async function allOrNone(pending: readonly Promise<void>[], discard: () => void): Promise<void> {
+  const failed = (await Promise.allSettled(pending)).find(({ status }) => status === 'rejected');
+  if (!failed) return;
+  discard();
+  throw (failed as PromiseRejectedResult).reason;
 }
 
 /** An element's or a canvas's picture; undefined if `value` is neither. Under Node there are no such classes. */
@@ -155,7 +130,7 @@ function isContainer(value: object): boolean {
 }
 
 /** A copy of what the caller might change before it is sent; other things as they are. */
-function snapshot(value: object): unknown {
+function snapshot(value: object): object {
   try {
     if (value instanceof DataView) return new DataView(value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength));
     if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice();
@@ -167,13 +142,12 @@ function snapshot(value: object): unknown {
   }
 }
 
-/** `value` itself, and what of it can be transferred put on the list. Shared memory stays shared. */
-function listed(value: object, transferables: Set<Transferable>): unknown {
+/** Puts what of `value` can be transferred on the list. Shared memory stays shared. */
+function list(value: object, transferables: Set<Transferable>): void {
   const inner = typeof ImageData !== 'undefined' && value instanceof ImageData ? value.data : value;
   const holder = ArrayBuffer.isView(inner) ? inner.buffer : inner;
   const isImage = (typeof ImageBitmap !== 'undefined' && holder instanceof ImageBitmap) || (typeof VideoFrame !== 'undefined' && holder instanceof VideoFrame);
   if (isImage || holder instanceof ArrayBuffer) transferables.add(holder as Transferable);
-  return value;
 }
 
 function shorten(url: string): string {

@@ -58,7 +58,7 @@ interface Failure {
   message: string;
   cause?: string;
 }
-declare function cross(prepared: { message(): { value: unknown; transferables: readonly Transferable[] } }): Promise<Read>;
+declare function cross(prepared: { value: unknown; transferables: readonly Transferable[] }): Promise<Read>;
 declare function fixture(name: string): Promise<Blob>;
 declare function readAll(source: ImageInput, options?: DecodeOptions, rect?: Rect): Promise<Read>;
 declare function failure(work: () => unknown): Promise<Failure | undefined>;
@@ -410,8 +410,7 @@ test.describe('inputs on the page @once', () => {
     await open(page, 'worker');
     await page.waitForFunction(() => 'images' in window);
     await page.evaluate(helpers);
-    await page.evaluate(`globalThis.cross = (prepared) => new Promise((resolve) => {
-      const { value, transferables } = prepared.message();
+    await page.evaluate(`globalThis.cross = ({ value, transferables }) => new Promise((resolve) => {
       worker.onmessage = ({ data }) => resolve(data.error ? data : { width: data.width, height: data.height, pixels: rgb({ ...data, data: data.bytes }) });
       worker.postMessage(value, transferables);
     })`);
@@ -522,18 +521,18 @@ test.describe('inputs on the page @once', () => {
       const image = new ImageData(2, 2);
       const bitmap = await createImageBitmap(image);
       const kept = await images.prepare(bitmap);
-      const same = kept.message().value === bitmap && kept.replayable;
+      const same = kept.value === bitmap && kept.replayable;
       await cross(kept);
       const sent = await images.prepare([image, bitmap], { transfer: true });
       return {
         pixels: [first, second, third].map(({ pixels }) => pixels[0]),
         replayable: [copy.replayable, moved.replayable, record.replayable],
         gone: data.length,
-        id: String((record.message().value as { ids: { data: BigInt64Array } }).ids.data[0]),
-        rest: JSON.stringify({ ...(record.message().value as object), ids: undefined }),
+        id: String((record.value as { ids: { data: BigInt64Array } }).ids.data[0]),
+        rest: JSON.stringify({ ...(record.value as object), ids: undefined }),
         same,
         open: bitmap.width,
-        transferables: sent.message().transferables.map((object) => object.constructor.name),
+        transferables: sent.transferables.map((object) => object.constructor.name),
       };
     });
     expect(result).toEqual({
@@ -562,7 +561,7 @@ test.describe('inputs on the page @once', () => {
       }) as typeof create;
       await failure(() => images.prepare([canvas, new Image()]));
       globalThis.createImageBitmap = create;
-      return [(prepared.message().value as ImageBitmap).width, ...made.map(({ width }) => width)];
+      return [(prepared.value as ImageBitmap).width, ...made.map(({ width }) => width)];
     });
     expect(widths).toEqual([0, 0]);
   });
