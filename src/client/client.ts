@@ -60,6 +60,8 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   #archive: Archive | undefined;
   #backend: Backend | undefined;
   readonly #disposed = new AbortController();
+  readonly #name = crypto.randomUUID();
+  #calls = 0;
 
   constructor(factory: WorkerFactory, options: ClientOptions & { readonly handler?: string | undefined }) {
     this.#factory = factory;
@@ -151,7 +153,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     const preparing = inputs.map((input) => prepareRow(input, transfer));
     const rows = preparing.every((row) => !(row instanceof Promise)) ? (preparing as PreparedRow[]) : await this.#prepared(Promise.all(preparing), signal);
     const good = rows.filter((row): row is Prepared => !(row instanceof PredictionError));
-    const call: HandleRequest = { id: crypto.randomUUID(), request, rows: good.map(({ value }) => value), params };
+    const call: HandleRequest = { id: `${this.#name}-${++this.#calls}`, request, rows: good.map(({ value }) => value), params };
     const transferables = good.flatMap((row) => row.transferables);
     const answers = good.length === 0 ? [] : await this.#send(connection, call, transferables, signal);
     // An input that the page itself could not prepare fails alone.

@@ -89,7 +89,7 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     if (!this.initialized) throw new TabServeError('not-initialized', 'handle was called before initialize.');
     if (context.request === 'describe') return [(await this.describeHandle(context)) as Result];
     if (data.length === 0) throw new TabServeError('invalid-input', 'The batch is empty.');
-    for (const params of new Set(context.params)) this.#check(params, 'params', context);
+    for (const params of new Set(context.params)) if (Object.keys(params).length > 0) this.#check(params, 'params', context);
     const inputs = await this.preprocess(data, context);
     const results = context.failures.size === data.length ? [] : await this.#answer(inputs, data, context);
     return settle(results, data.length, context);
