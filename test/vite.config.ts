@@ -9,6 +9,7 @@ export default defineConfig({
   ...base,
   root: '.',
   publicDir: 'public',
+  optimizeDeps: { ...base.optimizeDeps, entries: ['test/browser/pages/*.html'] },
   cacheDir: 'node_modules/.vite-test',
   resolve: {
     alias: [
