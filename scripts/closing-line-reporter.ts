@@ -14,7 +14,8 @@ export default class ClosingLine implements Reporter {
     for (const test of skipped) console.log(`skipped: ${titleOf(test)}: ${test.annotations.find(({ type }) => type === 'skip')?.description ?? 'no reason given'}`);
     const passed = tests.filter((test) => test.outcome() === 'expected').length;
     const failed = tests.length - passed - skipped.length;
-    console.log(`${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`);
+    if (skipped.length > 0) console.log(`${skipped.length} skipped, for the reasons above`);
+    console.log(`${passed} passed, ${failed} failed`);
   }
 
   printsToStdio(): boolean {

@@ -179,7 +179,7 @@ export interface Files {
   json(path: string): Promise<unknown>;
 }
 
-/** Bytes of one file, and of all that are known so far. `total` is undefined while a size is unknown. */
+/** Bytes of one file of the archive. `total` is undefined while its size is unknown. */
 export interface Progress {
   readonly file: string;
   readonly loaded: number;
@@ -193,8 +193,6 @@ export type Params = Readonly<Record<string, unknown>>;
 
 /** Names and numbers that a handler records; see `metrics/`. */
 export interface Metrics {
-  /** Adds to a counter. */
-  addCounter(name: string, value: number): void;
   /** Records a duration in milliseconds. */
   addTime(name: string, milliseconds: number): void;
 }
@@ -312,8 +310,8 @@ export interface ConnectMessage {
   readonly life: string;
 }
 
-/** What the worker tells unasked; `held`: it holds its lock. */
-export type WorkerEvent = { readonly type: 'held' } | { readonly type: 'progress'; readonly progress: Progress };
+/** What the worker tells unasked; `held`: it holds its lock; `unreadable`: a message came that it cannot read. */
+export type WorkerEvent = { readonly type: 'held' | 'unreadable' } | { readonly type: 'progress'; readonly progress: Progress };
 
 /** How an answer crosses: errors are data, because the handlers with which comlink carries errors belong to the app. */
 export type Envelope<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };

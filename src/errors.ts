@@ -37,8 +37,6 @@ export type ErrorCode =
   | 'disposed'
   /** The caller aborted; `cause` is the signal's reason. */
   | 'aborted'
-  /** A time limit passed. */
-  | 'timeout'
   /** The worker never said that it is there. */
   | 'worker-failed'
   /** The worker died with the request in it; the same request may succeed when sent again. */
@@ -92,7 +90,8 @@ export class PredictionError extends TabServeError {
 export function asTabServeError(error: unknown, stage?: ErrorStage): TabServeError {
   if (error instanceof TabServeError) {
     if (error.stage !== undefined || stage === undefined) return error;
-    const staged = new (error.constructor as typeof TabServeError)(error.code, error.message, { cause: error.cause, stage });
+    const Class = error instanceof PredictionError ? PredictionError : TabServeError;
+    const staged = new Class(error.code, error.message, { cause: error.cause, stage });
     if (error.stack) staged.stack = error.stack;
     return staged;
   }
@@ -116,7 +115,7 @@ export function errorToData(error: unknown, depth = 8): ErrorData {
   if (!(error instanceof Error)) return { name: 'Error', message: describe(error) };
   const { code, stage } = error as Partial<TabServeError>;
   return {
-    name: error.name,
+    name: error instanceof PredictionError ? 'PredictionError' : error instanceof TabServeError ? 'TabServeError' : error.name,
     message: error.message,
     stack: error.stack,
     code: typeof code === 'string' || typeof code === 'number' ? code : undefined,

@@ -2,7 +2,7 @@ import { transfer as comlinkTransfer } from 'comlink';
 import type {
   Archive, Backend, BackendName, ElementInput, HandleAnswer, HandleRequest, Handler, ImageInput, InputOf, ModelConfig, Params, Progress, ResultOf, Timings,
 } from '../contract.js'; // prettier-ignore
-import { errorFromData, PredictionError, TabServeError, type ErrorData } from '../errors.js';
+import { asTabServeError, errorFromData, PredictionError, TabServeError, type ErrorData } from '../errors.js';
 import { abortion, unlessAborted } from './abort.js';
 import type { Connection, WorkerFactory } from './connection.js';
 import { Emitter } from './events.js';
@@ -50,17 +50,23 @@ export type ClientInput<H extends Handler> =
   | InputOf<H>
   | (ImageInput extends InputOf<H> ? ElementInput | { readonly data: ElementInput } | { readonly body: ElementInput } : never);
 
+/** An `initialize` that is under way. */
+interface Opening {
+  readonly done: Promise<void>;
+  readonly signal: AbortSignal | undefined;
+  readonly listeners: Set<(progress: Progress) => void>;
+}
+
 /** The page's side of a handler. */
 export class Client<H extends Handler = Handler> implements AsyncDisposable {
   readonly #factory: WorkerFactory;
   readonly #options: ClientOptions & { readonly handler?: string | undefined };
   readonly #events = new Emitter<ClientEvents>();
-  #opening: Promise<void> | undefined;
+  #opening: Opening | undefined;
   #connection: Connection | undefined;
   #archive: Archive | undefined;
   #backend: Backend | undefined;
   readonly #disposed = new AbortController();
-  readonly #name = crypto.randomUUID();
   #calls = 0;
 
   constructor(factory: WorkerFactory, options: ClientOptions & { readonly handler?: string | undefined }) {
@@ -79,24 +85,34 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   }
 
   /**
-   * Downloads the model and opens it on the first backend that can run it. Once is enough: later calls wait for the first one.
-   * After a failure, or when the worker was lost, it tries anew, with what has been downloaded.
+   * Downloads the model and opens it on the first backend that can run it. Once is enough: a call that comes while another one is under way
+   * waits for it, and one that comes later has nothing to do. After a failure, or when the worker or its GPU was lost, it tries anew, with what has been downloaded.
    * @throws `model-not-found`, `model-format`, `model-config`, `network`, `unknown-handler`, `handler-failed`, `no-backend`, `worker-failed`, `aborted`, `disposed`
    */
-  initialize(options: InitializeOptions = {}): Promise<void> {
-    if (this.#disposed.signal.aborted) return Promise.reject(disposed());
-    if (this.#connection?.error) this.#opening = undefined;
-    this.#opening ??= this.#open(options).catch((error: unknown) => {
-      this.#opening = undefined;
-      throw error;
-    });
-    return this.#opening;
+  async initialize(options: InitializeOptions = {}): Promise<void> {
+    if (this.#disposed.signal.aborted) throw disposed();
+    if (this.#connection && !this.#connection.error) return;
+    const joined = this.#opening;
+    if (!joined) return await this.#begin(options).done;
+    if (options.onProgress) joined.listeners.add(options.onProgress);
+    try {
+      await unlessAborted(joined.done, options.signal);
+    } catch (error) {
+      // Who began it may have given up, and this caller has not.
+      if (!joined.signal?.aborted || options.signal?.aborted) throw error;
+      await this.initialize(options);
+    }
   }
 
-  async #open({ signal, onProgress }: InitializeOptions): Promise<void> {
+  #begin({ signal, onProgress }: InitializeOptions): Opening {
+    const listeners = new Set(onProgress ? [onProgress] : []);
+    const done = this.#open(AbortSignal.any([this.#disposed.signal, ...(signal ? [signal] : [])]), listeners).finally(() => (this.#opening = undefined));
+    return (this.#opening = { done, signal, listeners });
+  }
+
+  async #open(signal: AbortSignal, listeners: Opening['listeners']): Promise<void> {
     const { model, handler, backends, config, assets, startupTimeout = 120 } = this.#options;
-    const signals = [this.#disposed.signal, ...(signal ? [signal] : [])];
-    const opened = await openModel({
+    const { connection, backend } = await openModel({
       factory: this.#factory,
       url: absolute(model).href,
       handler,
@@ -104,14 +120,18 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
       config,
       assets: assets === undefined ? undefined : folder(absolute(assets)),
       startupTimeout,
-      signal: AbortSignal.any(signals),
-      onProgress,
+      signal,
+      onProgress: (progress) => listeners.forEach((listener) => listener(progress)),
       archive: this.#archive,
+      onArchive: (archive) => (this.#archive = archive),
     });
-    this.#connection = opened.connection;
-    this.#archive = opened.archive;
-    this.#backend = opened.backend;
-    this.#events.emit('backendchange', opened.backend);
+    if (signal.aborted) {
+      connection.close(abortion(signal));
+      throw abortion(signal);
+    }
+    this.#connection = connection;
+    this.#backend = backend;
+    this.#events.emit('backendchange', backend);
   }
 
   /**
@@ -143,6 +163,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   /** What the handler tells of the model: its name, version, inputs and outputs, and what a handler of your own adds. */
   async describe(): Promise<unknown> {
     const [description] = await this.#request('describe', [undefined], {});
+    if (description instanceof PredictionError) throw description;
     return description;
   }
 
@@ -151,20 +172,22 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     if (signal?.aborted) throw abortion(signal);
     // What needs no waiting is sent within the call itself.
     const preparing = inputs.map((input) => prepareRow(input, transfer));
-    const rows = preparing.every((row) => !(row instanceof Promise)) ? (preparing as PreparedRow[]) : await this.#prepared(Promise.all(preparing), signal);
+    const rows = preparing.every((row) => !(row instanceof Promise))
+      ? (preparing as PreparedRow[])
+      : await this.#prepared(Promise.all(preparing), AbortSignal.any([connection.ended, ...(signal ? [signal] : [])]));
     const good = rows.filter((row): row is Prepared => !(row instanceof PredictionError));
-    const call: HandleRequest = { id: `${this.#name}-${++this.#calls}`, request, rows: good.map(({ value }) => value), params };
+    const call: HandleRequest = { id: String(++this.#calls), request, rows: good.map(({ value }) => value), params };
     const transferables = good.flatMap((row) => row.transferables);
-    const answers = good.length === 0 ? [] : await this.#send(connection, call, transferables, signal);
+    const answers = good.length === 0 ? [] : await this.#send(connection, call, transferables, signal).finally(() => discard(good));
     // An input that the page itself could not prepare fails alone.
     return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
   }
 
-  async #prepared(preparing: Promise<PreparedRow[]>, signal: AbortSignal | undefined): Promise<PreparedRow[]> {
+  async #prepared(preparing: Promise<PreparedRow[]>, signal: AbortSignal): Promise<PreparedRow[]> {
     try {
       return await unlessAborted(preparing, signal);
     } catch (error) {
-      void preparing.then((rows) => rows.forEach((row) => row instanceof PredictionError || row.discard()));
+      void preparing.then(discard);
       throw error;
     }
   }
@@ -177,8 +200,11 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
         signal,
       );
       this.#events.emit('response', { rows: rows.length, timings });
-      return rows.map((row) => (row.ok ? row.value : errorFromData(row.error as ErrorData)));
+      const results = rows.map((row) => (row.ok ? row.value : errorFromData(row.error as ErrorData)));
+      results.forEach((result) => closeIfLost(connection, result));
+      return results;
     } catch (error) {
+      closeIfLost(connection, error);
       if (signal?.aborted) connection.tell((worker) => worker.cancel(call.id));
       throw error;
     }
@@ -202,15 +228,29 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   }
 }
 
+/** A lost GPU cannot be mended inside its worker: `initialize` gets a new one. */
+function closeIfLost(connection: Connection, result: unknown): void {
+  if (result instanceof TabServeError && result.code === 'device-lost') connection.close(result);
+}
+
 type PreparedRow = Prepared | PredictionError;
+
+/** Closes what was made for rows; what has been sent is beyond it. */
+function discard(rows: readonly PreparedRow[]): void {
+  for (const row of rows) if (!(row instanceof PredictionError)) row.discard();
+}
 
 function prepareRow(input: unknown, transfer: boolean): PreparedRow | Promise<PreparedRow> {
   try {
     const prepared = prepare(input, { transfer });
-    return prepared instanceof Promise ? prepared.catch((error: unknown) => PredictionError.from(error)) : prepared;
+    return prepared instanceof Promise ? prepared.catch(failedRow) : prepared;
   } catch (error) {
-    return PredictionError.from(error);
+    return failedRow(error);
   }
+}
+
+function failedRow(error: unknown): PredictionError {
+  return PredictionError.from(asTabServeError(error, 'preprocess'));
 }
 
 function disposed(): TabServeError {

@@ -23,6 +23,7 @@ export class Connection {
   readonly #events: MessagePort;
   /** How to reject each call that is pending. No call races a promise that outlives it: that one would keep every answer. */
   readonly #pending = new Set<(error: TabServeError) => void>();
+  readonly #ended = new AbortController();
   #error: TabServeError | undefined;
 
   private constructor(worker: Worker, onEvent: ConnectionOptions['onEvent']) {
@@ -30,11 +31,18 @@ export class Connection {
     const calls = new MessageChannel();
     const events = new MessageChannel();
     this.#events = events.port1;
-    const life = `tabserve/${crypto.randomUUID()}`;
-    events.port1.onmessage = ({ data }: MessageEvent<WorkerEvent>) => (data.type === 'held' ? this.#watch(life) : onEvent(data));
+    const life = `tabserve/${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
+    events.port1.onmessage = ({ data }: MessageEvent<WorkerEvent>) => {
+      if (data.type === 'held') this.#watch(life);
+      else if (data.type === 'unreadable') this.#end('worker-lost', 'it could not read a message of the page');
+      else onEvent(data);
+    };
     this.#remote = wrap<WorkerApi>(calls.port1);
     worker.addEventListener('error', (event) => this.#end('worker-lost', failureOf(event)));
-    worker.addEventListener('messageerror', () => this.#end('worker-lost', 'it sent a message that cannot be read'));
+    // A message that cannot be read, here or there, would leave its call pending.
+    for (const target of [worker, calls.port1, events.port1]) {
+      target.addEventListener('messageerror', () => this.#end('worker-lost', 'a message between page and worker could not be read'));
+    }
     const message: ConnectMessage = { tabserve: 'connect', calls: calls.port2, events: events.port2, life };
     worker.postMessage(message, [calls.port2, events.port2]);
   }
@@ -55,6 +63,11 @@ export class Connection {
       worker.terminate();
       throw error;
     }
+  }
+
+  /** Aborts when the worker has ended, with the error that says why. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
   }
 
   /** Why it ended; undefined while it lives. */
@@ -88,6 +101,7 @@ export class Connection {
   close(error: TabServeError): void {
     if (this.#error) return;
     this.#error = error;
+    this.#ended.abort(error);
     for (const reject of this.#pending) reject(error);
     this.#pending.clear();
     this.#worker.terminate();

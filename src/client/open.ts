@@ -16,6 +16,8 @@ export interface OpenOptions {
   readonly onProgress: ((progress: Progress) => void) | undefined;
   /** An archive that the page holds already. */
   readonly archive: Archive | undefined;
+  /** Called with the archive once it is there, so that no later try downloads it again. */
+  readonly onArchive: (archive: Archive) => void;
 }
 
 export interface Open {
@@ -49,6 +51,7 @@ export async function openModel(options: OpenOptions): Promise<Open> {
       first.call((worker) => worker.probe()),
       options.archive ?? first.call((worker) => worker.load({ url: options.url, config: options.config })),
     ]);
+    options.onArchive(archive);
     return await tryAll(first, archive, probe, backends, start, options);
   } catch (error) {
     connection?.close(asTabServeError(error));
@@ -68,26 +71,27 @@ async function tryAll(
 ): Promise<Open> {
   const { candidates, skipped } = chooseCandidates(probe, built, backends);
   const failed: Skipped[] = [];
-  let spare: Connection | undefined = first;
+  let connection: Connection | undefined = first;
   let cause: TabServeError | undefined;
   for (const { engine, name } of candidates) {
-    const connection: Connection = spare ?? (await start());
-    spare = undefined;
     try {
+      connection ??= await start();
       const { threads } = await connection.call((worker) => worker.open({ backend: name, archive, handler, assets }));
       const others = [...skipped, ...failed].filter((one) => one.name !== name);
       return { connection, archive, backend: { engine, name, threads, skipped: others } };
     } catch (error) {
       cause = asTabServeError(error);
-      if (FATAL.has(cause.code)) throw cause;
+      if (FATAL.has(cause.code))
+        throw failed.length === 0 ? cause : new TabServeError(cause.code, `${cause.message} Before that: ${tell(failed)}`, { cause: cause.cause, stage: cause.stage });
       failed.push({ engine, name, reason: cause.message });
-      connection.close(cause);
+      connection?.close(cause);
+      connection = undefined;
     }
   }
   const reasons = [...skipped.filter(({ name }) => !failed.some((one) => one.name === name)), ...failed];
-  throw new TabServeError(
-    'no-backend',
-    `No backend can run ${archive.manifest.model.modelName}. ${reasons.map(({ engine, name, reason }) => `${engine}/${name}: ${reason}`).join(' ')}`,
-    { cause, stage: 'initialize' },
-  );
+  throw new TabServeError('no-backend', `No backend can run ${archive.manifest.model.modelName}. ${tell(reasons)}`, { cause, stage: 'initialize' });
+}
+
+function tell(reasons: readonly Skipped[]): string {
+  return reasons.map(({ engine, name, reason }) => `${engine}/${name}: ${reason}`).join(' ');
 }

@@ -1,4 +1,4 @@
-import type { Tensor, TensorInfo, Tensors } from '../contract.js';
+import type { DType, Tensor, TensorInfo, Tensors } from '../contract.js';
 import { TabServeError } from '../errors.js';
 
 /**
@@ -21,11 +21,30 @@ export function checkFeeds(feeds: Tensors, inputs: readonly TensorInfo[]): void 
 function checkTensor(tensor: Tensor, input: TensorInfo): void {
   const fits = tensor.dtype === input.dtype && tensor.dims.length === input.dims.length && input.dims.every((size, axis) => typeof size !== 'number' || size === tensor.dims[axis]);
   if (!fits) throw invalid(`Input "${input.name}" expects ${formatTensor(input)}, got ${formatTensor(tensor)}.`);
+  const array = Object.prototype.toString.call(tensor.data).slice(8, -1);
+  if (array !== ARRAYS[tensor.dtype]) throw invalid(`Input "${input.name}" is ${tensor.dtype}, whose data is a ${ARRAYS[tensor.dtype]}, got a ${array}.`);
   const size = tensor.dims.reduce((product, dim) => product * dim, 1);
   if (tensor.data.length !== size) {
     throw invalid(`Input "${input.name}" has dims [${tensor.dims.join(', ')}], which make ${size} elements, but ${tensor.data.length} elements of data.`);
   }
 }
+
+/** What holds each dtype's data: the names of `TensorDataMap`'s classes. */
+const ARRAYS: Readonly<Record<DType, string>> = {
+  float32: 'Float32Array',
+  float64: 'Float64Array',
+  float16: 'Uint16Array',
+  int8: 'Int8Array',
+  uint8: 'Uint8Array',
+  int16: 'Int16Array',
+  uint16: 'Uint16Array',
+  int32: 'Int32Array',
+  uint32: 'Uint32Array',
+  int64: 'BigInt64Array',
+  uint64: 'BigUint64Array',
+  bool: 'Uint8Array',
+  string: 'Array',
+};
 
 /** E.g. `float32 [batch, 3, 224, 224]`. */
 export function formatTensor({ dtype, dims }: Pick<TensorInfo, 'dtype' | 'dims'>): string {

@@ -21,9 +21,9 @@ const LABELS = 'index_to_name.json';
  * return there is ignored. What belongs to a batch is in its `context`, never on `this`: two `handle` calls may overlap.
  */
 export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handler {
-  /** JSON Schemas of this class's own keys in `handler:` of `model-config.yaml`. */
+  /** JSON Schemas of this class's own keys in `handler:` of `model-config.yaml`. A `readOnly` one cannot be given with a request's `params`. */
   static readonly schema: ConfigSchema = {
-    labels: { type: ['array', 'object'] },
+    labels: { type: ['array', 'object'], readOnly: true },
   };
 
   /** The context of `initialize`. */
@@ -52,6 +52,13 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
 
   #check(values: Params, where: string, context: Context): void {
     checkSection(schemaOf(this.constructor as typeof BaseHandler), values, where, context.warn);
+  }
+
+  #checkParams(params: Params, context: Context): void {
+    const schema = schemaOf(this.constructor as typeof BaseHandler);
+    const fixed = Object.keys(params).find((key) => schema[key]?.readOnly);
+    if (fixed) throw new TabServeError('model-config', `params.${fixed} cannot differ between requests; set it in the config.`);
+    this.#check(params, 'params', context);
   }
 
   /** The `handler:` section of the config. */
@@ -89,7 +96,7 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     if (!this.initialized) throw new TabServeError('not-initialized', 'handle was called before initialize.');
     if (context.request === 'describe') return [(await this.describeHandle(context)) as Result];
     if (data.length === 0) throw new TabServeError('invalid-input', 'The batch is empty.');
-    for (const params of new Set(context.params)) if (Object.keys(params).length > 0) this.#check(params, 'params', context);
+    for (const params of new Set(context.params)) if (Object.keys(params).length > 0) this.#checkParams(params, context);
     const inputs = await this.preprocess(data, context);
     const results = context.failures.size === data.length ? [] : await this.#answer(inputs, data, context);
     return settle(results, data.length, context);

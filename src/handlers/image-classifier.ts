@@ -1,14 +1,17 @@
 import type { Context, Tensor, Tensors } from '../contract.js';
 import { TabServeError } from '../errors.js';
 import { fromFloat16 } from '../outputs/float16.js';
-import { labelOf } from '../outputs/labels.js';
+import { labelOf, type Labels } from '../outputs/labels.js';
 import { softmax } from '../outputs/softmax.js';
-import { topK } from '../outputs/top-k.js';
+import { topK, type Ranked } from '../outputs/top-k.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../schema.js';
 import { VisionHandler } from './vision-handler.js';
 
-/** Label → probability in 0..1, of the likeliest classes. Added in falling order; mind that JavaScript lists keys like "7" first, by number. */
+/**
+ * Label → probability in 0..1, of the likeliest classes. Added in falling order; mind that JavaScript lists keys like "7" first, by number.
+ * Of several classes with one label (ImageNet has two cranes), the less likely carry their index: `crane (517)`.
+ */
 export type Classification = Readonly<Record<string, number>>;
 
 /**
@@ -40,11 +43,20 @@ export class ImageClassifier<Result = Classification> extends VisionHandler<Resu
     return Array.from({ length: context.systemProperties.batchSize }, (_, index) => {
       const own = scores.subarray(index * classes, (index + 1) * classes);
       if (!own.every(Number.isFinite)) context.fail(index, new TabServeError('inference-failed', 'The model answered with numbers that are not finite.', { stage: 'postprocess' }));
-      const probabilities = this.config['output'] === 'probabilities' ? own : softmax(own);
+      const probabilities = this.knob<string>('output', 'logits', index, context) === 'probabilities' ? own : softmax(own);
       const best = topK(probabilities, this.knob('topK', this.topk, index, context));
-      return Object.fromEntries(best.map(({ index: at, score }) => [labelOf(this.mapping, at), score])) as Result;
+      return toRecord(best, this.mapping) as Result;
     });
   }
+}
+
+function toRecord(best: readonly Ranked[], labels: Labels | undefined): Classification {
+  const result: Record<string, number> = {};
+  for (const { index, score } of best) {
+    const label = labelOf(labels, index);
+    result[Object.hasOwn(result, label) ? `${label} (${index})` : label] = score;
+  }
+  return result;
 }
 
 function toFloats({ dtype, data }: Tensor): Float32Array {

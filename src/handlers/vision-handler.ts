@@ -1,4 +1,4 @@
-import type { Context, ImageInput, Tensor, Tensors, TypedArrayInput } from '../contract.js';
+import type { Context, DecodeOptions, ImageInput, Tensor, Tensors, TypedArrayInput } from '../contract.js';
 import { asTabServeError, TabServeError } from '../errors.js';
 import { toFloat16 } from '../outputs/float16.js';
 import { row as rowOf, stack, tensor } from '../outputs/tensors.js';
@@ -13,10 +13,10 @@ import { unwrap, type Row } from './row.js';
  */
 export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Result> {
   static override readonly schema: ConfigSchema = {
-    imageProcessing: { type: 'array' },
+    imageProcessing: { type: 'array', readOnly: true },
     exifOrientation: { type: 'boolean' },
     background: { type: 'array', items: { type: 'integer', minimum: 0, maximum: 255 }, minItems: 3, maxItems: 3 },
-    maxImagePixels: { type: 'integer', minimum: 1 },
+    maxImagePixels: { type: 'integer', minimum: 1, readOnly: true },
   };
 
   /** From pixels to tensor. An archive's `handler.imageProcessing` is taken over it. */
@@ -56,11 +56,11 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     return `[${this.model.inputs[0]!.dims.map((size) => size ?? '?').join(', ')}]`;
   }
 
-  /** A black image, through the whole preprocessing: its code is loaded and compiled before the first request too. */
+  /** A black image, through the transforms: their code is compiled before the first request too. */
   protected override async example(context: Context): Promise<Tensors | undefined> {
     if (!this.#preprocessesImages || !this.#fits(this.#plan.outputDims(256, 256))) return await super.example(context);
-    const image = { data: new Uint8Array(256 * 256 * 3), dims: [256, 256, 3] };
-    return await this.preprocess([image], context);
+    const { dims, data } = await this.#plan.run({ format: 'RGB', width: 256, height: 256, stride: 256 * 3, data: new Uint8Array(256 * 256 * 3) });
+    return this.#feeds([{ dtype: 'float32', dims, data }]);
   }
 
   /** Images → the model's first input, `[rows, …]`. */
@@ -68,7 +68,7 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     const rows: (Tensor | undefined)[] = [];
     for (const [index, item] of data.entries()) {
       try {
-        rows[index] = await this.#toTensor(unwrap(item), context);
+        rows[index] = await this.#toTensor(unwrap(item), index, context);
         checkAlike(
           rows[index],
           rows.find((row) => row !== undefined)!,
@@ -84,9 +84,9 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     return this.#feeds(Array.from({ length: data.length }, (_, index) => rows[index] ?? blank));
   }
 
-  async #toTensor(input: ImageInput, context: Context): Promise<Tensor> {
+  async #toTensor(input: ImageInput, index: number, context: Context): Promise<Tensor> {
     if (isReady(input)) return this.#ready(input);
-    const image = await context.decodeImage(input, this.#decoding);
+    const image = await context.decodeImage(input, this.#decoding(index, context));
     try {
       const { dims, data } = await this.#plan.run(image);
       return this.#checked({ dtype: 'float32', dims, data });
@@ -95,9 +95,11 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     }
   }
 
-  get #decoding(): { exifOrientation?: boolean; background?: readonly [number, number, number] } {
-    const { exifOrientation, background } = this.config as { exifOrientation?: boolean; background?: [number, number, number] };
-    return { ...(exifOrientation !== undefined && { exifOrientation }), ...(background && { background }) };
+  #decoding(index: number, context: Context): DecodeOptions {
+    return {
+      exifOrientation: this.knob('exifOrientation', true, index, context),
+      background: this.knob('background', [255, 255, 255], index, context),
+    };
   }
 
   /** A tensor that the caller has made passes as it is, without its batch axis. */

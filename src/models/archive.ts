@@ -4,7 +4,7 @@ import { mergeConfig, parseConfig } from './config.js';
 import { fetchFile, type FetchOptions } from './fetch.js';
 
 /** Formats that an engine can open, by the ending of the file's name. */
-const WEIGHTS = /\.(onnx|ort)$/i;
+const WEIGHTS = /\.onnx$/i;
 const PACKED = /\.(mar|zip|tgz|tar\.gz)$/i;
 
 export interface ArchiveOptions extends FetchOptions {
@@ -13,7 +13,7 @@ export interface ArchiveOptions extends FetchOptions {
 }
 
 /**
- * Downloads a model archive: a folder with `MAR-INF/MANIFEST.json`, or bare weights (`.onnx`, `.ort`), for which a manifest is made.
+ * Downloads a model archive: a folder with `MAR-INF/MANIFEST.json`, or bare weights (`.onnx`), for which a manifest is made.
  * @throws `model-not-found`, `model-format`, `model-config`, `network`, `aborted`
  */
 export async function fetchArchive(url: string, options: ArchiveOptions): Promise<Archive> {
@@ -34,10 +34,7 @@ async function fetchFolder(url: URL, options: ArchiveOptions): Promise<Archive> 
   const manifest = await readManifest(await required(base, 'MAR-INF/MANIFEST.json', options));
   const { serializedFile, configFile, extensions } = manifest.model;
   if (!serializedFile || !WEIGHTS.test(serializedFile)) {
-    throw new TabServeError(
-      'model-format',
-      `The manifest of ${base.href} names ${serializedFile ? `"${serializedFile}"` : 'no serializedFile'}; expected a file ending in .onnx or .ort.`,
-    );
+    throw new TabServeError('model-format', `The manifest of ${base.href} names ${serializedFile ? `"${serializedFile}"` : 'no serializedFile'}; expected a file ending in .onnx.`);
   }
   const extras = (extensions ?? '').split(',').flatMap((path) => path.trim().split('/').pop() || []);
   const wanted = new Set([serializedFile, ...(configFile ? [configFile] : []), ...extras]);

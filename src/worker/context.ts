@@ -91,4 +91,4 @@ export function batchContext(
   };
 }
 
-const NO_METRICS: Metrics = { addCounter() {}, addTime() {} };
+const NO_METRICS: Metrics = { addTime() {} };

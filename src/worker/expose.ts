@@ -28,6 +28,7 @@ export function serve(options: Omit<HostOptions, 'emit'>): void {
     if (data?.tabserve !== 'connect') return;
     scope.removeEventListener('message', connect);
     const emit = (event: WorkerEvent): void => data.events.postMessage(event);
+    data.calls.addEventListener('messageerror', () => emit({ type: 'unreadable' }));
     holdForLife(data.life, () => emit({ type: 'held' }));
     comlinkExpose(new Host({ ...options, emit }), cloneSafe(data.calls));
   });

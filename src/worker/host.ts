@@ -96,7 +96,7 @@ export class Host implements WorkerApi {
     const aborter = new AbortController();
     this.#running.set(call.id, aborter);
     const timings: Record<string, number> = {};
-    const metrics: Metrics = { addCounter() {}, addTime: (name, ms) => void (timings[name] = (timings[name] ?? 0) + ms) };
+    const metrics: Metrics = { addTime: (name, ms) => void (timings[name] = (timings[name] ?? 0) + ms) };
     try {
       const results = await this.#answer(call.rows, call, { metrics, signal: aborter.signal });
       const transferables = new Set(results.flatMap((result) => [...transferablesOf(result)]));
@@ -107,15 +107,15 @@ export class Host implements WorkerApi {
     } finally {
       this.#running.delete(call.id);
       // After the answer has left, in which a handler may have put one of them.
-      setTimeout(() => call.rows.forEach(closeImages));
+      setTimeout(() => closeImages(call.rows));
     }
   }
 
   /** One batch. A batch that a stage threw for is tried again row by row, once: one bad row fails alone, whatever the handler does about it. */
   async #answer(rows: readonly unknown[], call: HandleRequest, outside: Pick<Context, 'metrics' | 'signal'>): Promise<readonly unknown[]> {
     if (!this.#handler || !this.#surroundings) throw new TabServeError('not-initialized', 'The worker has opened no model yet.');
-    const run = (part: readonly unknown[]): Promise<readonly unknown[]> => {
-      const ids = part.map((_, index) => `${call.id}/${index}`);
+    const run = (part: readonly unknown[], from = 0): Promise<readonly unknown[]> => {
+      const ids = part.map((_, index) => `${call.id}/${from + index}`);
       const context = batchContext(this.#surroundings!, { ...outside, ids, batchSize: part.length, params: call.params, request: call.request });
       return this.#handler!.handle(part as readonly never[], context);
     };
@@ -125,9 +125,9 @@ export class Host implements WorkerApi {
       if (rows.length < 2 || outside.signal.aborted || !mayBeOneRow(error)) throw error;
     }
     const results: unknown[] = [];
-    for (const row of rows) {
+    for (const [index, row] of rows.entries()) {
       try {
-        results.push(checkLength(await run([row]), 1)[0]);
+        results.push(checkLength(await run([row], index), 1)[0]);
       } catch (error) {
         results.push(PredictionError.from(error));
       }
@@ -141,9 +141,11 @@ export class Host implements WorkerApi {
 }
 
 /** Bitmaps and frames that came with a row are this worker's own; unclosed frames would starve the browser's decoder. */
-function closeImages(row: unknown): void {
-  if (isImage(row)) row.close();
-  else if (typeof row === 'object' && row !== null && !ArrayBuffer.isView(row) && Object.getPrototypeOf(row) === Object.prototype) Object.values(row).forEach(closeImages);
+function closeImages(value: unknown, seen = new Set<unknown>()): void {
+  if (isImage(value)) value.close();
+  if (typeof value !== 'object' || value === null || seen.has(value)) return;
+  seen.add(value);
+  if (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype) for (const inner of Object.values(value)) closeImages(inner, seen);
 }
 
 /** Not every browser has both classes. */

@@ -1,4 +1,4 @@
-import type { Context, Handler, Stage } from '../contract.js';
+import { STAGES, type Context, type Handler, type Stage } from '../contract.js';
 import { asTabServeError, TabServeError } from '../errors.js';
 
 /**
@@ -6,7 +6,7 @@ import { asTabServeError, TabServeError } from '../errors.js';
  * and a `super` call inside of one is a part of it: timed once.
  */
 export function instrument(handler: Handler): void {
-  for (const stage of ['initialize', 'preprocess', 'inference', 'postprocess'] as const) {
+  for (const stage of STAGES) {
     const run = handler[stage].bind(handler) as (...args: unknown[]) => unknown;
     const timed = async (...args: unknown[]): Promise<unknown> => {
       const context = args.at(-1) as Context | undefined;
@@ -17,11 +17,18 @@ export function instrument(handler: Handler): void {
       } catch (error) {
         throw asTabServeError(error, stage);
       } finally {
+        tellStage(stage, context);
         record(stage, started, context);
       }
     };
     Object.defineProperty(handler, stage, { value: timed, configurable: true, writable: true });
   }
+}
+
+/** A row that the stage has failed failed in it. */
+function tellStage(stage: Stage, context: Context | undefined): void {
+  const failures = context?.failures as Map<number, Error> | undefined;
+  for (const [index, error] of failures ?? []) failures!.set(index, asTabServeError(error, stage));
 }
 
 function record(stage: Stage, started: number, context: Context | undefined): void {

@@ -126,7 +126,7 @@ test('input that is wrong: each row fails alone, and the next call works', async
     'a text file': ['PredictionError', 'image-decode', 'preprocess'],
     'an empty file': ['PredictionError', 'image-decode', 'preprocess'],
     'half an image': ['PredictionError', 'image-decode', 'preprocess'],
-    'a 0×0 canvas': ['PredictionError', 'invalid-input', ''],
+    'a 0×0 canvas': ['PredictionError', 'invalid-input', 'preprocess'],
     'an image over the cap': ['PredictionError', 'image-too-large', 'preprocess'],
     'wrong dims': ['PredictionError', 'invalid-input', 'preprocess'],
     'data that does not fill the dims': ['PredictionError', 'invalid-input', 'preprocess'],
@@ -146,6 +146,7 @@ test('tensors that are wrong say what was expected and what came', async ({ open
     return {
       dims: await window.failure(client.predict({ data: new Float32Array(5), dims: [5] })),
       dtype: await window.failure(client.predict({ data: new Int32Array(4), dims: [4] })),
+      array: await window.failure(client.predict({ data: new Float64Array(4), dims: [4], dtype: 'float32' })),
       name: await window.failure(client.predict({ y: good })),
       knob: await window.failure(client.predict(good, { params: { labels: 3 } })),
       rows: (await client.handle([good, { data: new Int32Array(4), dims: [4] }, good])).map((row) => (row instanceof window.tabserve.PredictionError ? row.code : 'answer')),
@@ -153,6 +154,7 @@ test('tensors that are wrong say what was expected and what came', async ({ open
   }, backend);
   expect(answer.dims).toMatchObject({ code: 'invalid-input', stage: 'inference', message: 'Input "x" expects float32 [1, 4], got float32 [1, 5].' });
   expect(answer.dtype).toMatchObject({ code: 'invalid-input', message: 'Input "x" expects float32 [1, 4], got int32 [1, 4].' });
+  expect(answer.array).toMatchObject({ code: 'invalid-input', message: 'Input "x" is float32, whose data is a Float32Array, got a Float64Array.' });
   expect(answer.name).toMatchObject({ code: 'invalid-input', stage: 'preprocess' });
   expect(answer.knob).toMatchObject({ code: 'model-config' });
   expect(answer.rows).toEqual(['answer', 'invalid-input', 'answer']);

@@ -123,3 +123,53 @@ test('await using ends the worker @once', async ({ open }) => {
   const codes = await page.evaluate(() => window.disposal());
   expect(codes).toEqual({ inside: 'wasm', after: 'disposed' });
 });
+
+test('a lost GPU is told as such, and initialize gets another worker', async ({ open, backend }) => {
+  test.skip(backend === 'wasm', 'WASM has no GPU to lose');
+  const page = await open();
+  const answer = await page.evaluate(
+    async ({ model, backend }) => {
+      const client = window.tabserve.connect(window.workers.losing, { model, backends: [backend] });
+      await client.initialize();
+      const input = { data: new Float32Array([1, 2, 3, 4]), dims: [4] } as never;
+      const before = await client.predict(input);
+      const lost = await client.predict(input, { params: { lose: true } }).then(
+        () => undefined,
+        (error) => ({ code: error.code, retriable: error.retriable, stage: error.stage }),
+      );
+      const later = (await window.failure(client.predict(input))).code;
+      await client.initialize();
+      return { lost, later, same: JSON.stringify(await client.predict(input)) === JSON.stringify(before) };
+    },
+    { model: MODEL, backend },
+  );
+  expect(answer).toEqual({ lost: { code: 'device-lost', retriable: true, stage: 'inference' }, later: 'device-lost', same: true });
+});
+
+test('initialize, aborted by one caller and wanted by another @once', async ({ open }) => {
+  const page = await open();
+  const answer = await page.evaluate(async (model) => {
+    const client = window.tabserve.connect(window.workers.raw, { model, backends: ['wasm'] });
+    const first = new AbortController();
+    const aborted = window.failure(client.initialize({ signal: first.signal }));
+    const files: string[] = [];
+    const wanted = client.initialize({ onProgress: ({ file }) => files.push(file) });
+    const joined = window.failure(client.initialize({ signal: AbortSignal.abort('not me') }));
+    first.abort();
+    await wanted;
+    return { aborted: (await aborted).code, joined: (await joined).code, name: client.backend!.name, files: [...new Set(files)] };
+  }, MODEL);
+  expect(answer).toEqual({ aborted: 'aborted', joined: 'aborted', name: 'wasm', files: ['affine_fixed.onnx'] });
+});
+
+test('an image that never arrives does not outlive its client @once', async ({ open, page }) => {
+  await open();
+  await page.route('**/never.png', () => {});
+  const code = await page.evaluate(async () => {
+    const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: ['wasm'] });
+    const pending = window.failure(client.predict(Object.assign(new Image(), { src: '/never.png' })));
+    await client.dispose();
+    return (await pending).code;
+  });
+  expect(code).toBe('disposed');
+});

@@ -34,3 +34,16 @@ test('a stage is told once, where it is known first', () => {
   expect(prediction).toBeInstanceOf(PredictionError);
   expect(prediction.stage).toBe('inference');
 });
+
+test('an error class of a handler’s own keeps its code, stage and message', () => {
+  class NoBird extends TabServeError {
+    override readonly name: string = 'NoBird';
+    constructor(bird: string) {
+      super('invalid-input', `No ${bird}.`);
+    }
+  }
+  const error = cross(asTabServeError(new NoBird('owl'), 'postprocess'));
+  expect(error).toBeInstanceOf(TabServeError);
+  expect(error).toMatchObject({ code: 'invalid-input', stage: 'postprocess', message: 'No owl.' });
+  expect(cross(new NoBird('owl'))).toBeInstanceOf(TabServeError);
+});

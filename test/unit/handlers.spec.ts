@@ -189,3 +189,23 @@ test('a model that takes float16 or uint8 gets it', async () => {
     expect(session.runs[0]!['image']!.data[0]).toBe(expected);
   }
 });
+
+test('ImageClassifier: of two classes with one label both are told', async () => {
+  const [result] = await handle(new ImageClassifier(), classifier(3), [image(255)], { config: { handler: { ...CONFIG.handler, labels: ['crane', 'dog', 'crane'] } } });
+  expect(Object.keys(result as object)).toEqual(['crane', 'dog', 'crane (0)']);
+});
+
+test('params of a request: what may differ does, what may not is told', async () => {
+  const options = { config: CONFIG, params: { output: 'probabilities' } };
+  expect(await handle(new ImageClassifier(), classifier(2), [image(255)], options)).toEqual([{ 1: 1, 0: 0 }]);
+  await expect(handle(new ImageClassifier(), classifier(2), [image(255)], { config: CONFIG, params: { labels: ['x'] } })).rejects.toMatchObject({ code: 'model-config' });
+});
+
+test('a small cap on images does not hinder the warm-up', async () => {
+  const session = classifier();
+  const handler = new ImageClassifier();
+  const context = createContext({ session, config: { handler: { imageProcessing: [{ resize: [4, 4] }, 'toTensor'], maxImagePixels: 16 } } });
+  await handler.initialize(context);
+  await handler.warmUp(context);
+  expect(session.runs.map(({ image: tensor }) => tensor!.dims)).toEqual([[1, 3, 4, 4]]);
+});

@@ -13,7 +13,7 @@ export interface Build {
   readonly ort: OrtModule;
   readonly provider: 'wasm' | 'webgl' | 'webgpu';
   readonly threads: number;
-  /** Called after each create and run; true once the GPU is gone. It must say so from then on. */
+  /** Asked before and after each run; true once the GPU is gone, and from then on. */
   readonly isLost?: () => boolean | Promise<boolean>;
 }
 
@@ -76,12 +76,13 @@ class OnnxSession implements Session {
       const results = await this.session.run(ortFeeds);
       return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, toTensor(result as Ort.Tensor)]));
     } catch (cause) {
+      await this.#refuseIfLost(cause);
       throw engineError('inference-failed', `ONNX Runtime could not run the model on ${this.build.provider}`, cause);
     }
   }
 
-  async #refuseIfLost(): Promise<void> {
-    if (await this.build.isLost?.()) throw new TabServeError('device-lost', `The GPU behind ${this.build.provider} was lost.`);
+  async #refuseIfLost(cause?: unknown): Promise<void> {
+    if (await this.build.isLost?.()) throw new TabServeError('device-lost', `The GPU behind ${this.build.provider} was lost.`, { cause });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

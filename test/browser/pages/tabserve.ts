@@ -5,6 +5,7 @@ import type { Failure } from '../fixtures.ts';
 export const workers = {
   failing: () => new Worker(new URL('../workers/failing.worker.ts', import.meta.url), { type: 'module' }),
   shouting: () => new Worker(new URL('../workers/shouting.worker.ts', import.meta.url), { type: 'module' }),
+  losing: () => new Worker(new URL('../workers/losing.worker.ts', import.meta.url), { type: 'module' }),
   raw: () => new Worker(new URL('../workers/raw.worker.ts', import.meta.url), { type: 'module' }),
   lean: () => new Worker(new URL('../workers/lean.worker.ts', import.meta.url), { type: 'module' }),
   noJspi: () => new Worker(new URL('../workers/no-jspi.worker.ts', import.meta.url), { type: 'module' }),
