@@ -6,6 +6,8 @@ import { abortion } from './abort.js';
 /** Makes a fresh worker. Called anew for each candidate and after each loss, so it must not return the same one twice. */
 export type WorkerFactory = () => Worker;
 
+type Methods = Pick<Remote<WorkerApi>, keyof WorkerApi>;
+
 export interface ConnectionOptions {
   readonly onEvent: (event: WorkerEvent) => void;
   readonly signal: AbortSignal | undefined;
@@ -20,6 +22,8 @@ export interface ConnectionOptions {
 export class Connection {
   readonly #worker: Worker;
   readonly #remote: Remote<WorkerApi>;
+  /** Its methods, taken once: comlink makes a proxy with a finaliser each time that one is looked up. */
+  readonly #methods: Methods;
   readonly #events: MessagePort;
   /** How to reject each call that is pending. No call races a promise that outlives it: that one would keep every answer. */
   readonly #pending = new Set<(error: TabServeError) => void>();
@@ -38,6 +42,8 @@ export class Connection {
       else onEvent(data);
     };
     this.#remote = wrap<WorkerApi>(calls.port1);
+    const { probe, load, open, handle, cancel } = this.#remote;
+    this.#methods = { probe, load, open, handle, cancel };
     worker.addEventListener('error', (event) => this.#end('worker-lost', failureOf(event)));
     // A message that cannot be read, here or there, would leave its call pending.
     for (const target of [worker, calls.port1, events.port1]) {
@@ -79,11 +85,11 @@ export class Connection {
    * Calls the worker. Settles, whatever happens to it.
    * @throws what the worker threw, whole; `worker-lost`; `not-cloneable` if the arguments cannot be sent
    */
-  call<T>(method: (worker: Remote<WorkerApi>) => Promise<Envelope<T>>): Promise<T> {
+  call<T>(method: (worker: Methods) => Promise<Envelope<T>>): Promise<T> {
     if (this.#error) return Promise.reject(this.#error);
     return new Promise((resolve, reject) => {
       this.#pending.add(reject);
-      method(this.#remote)
+      method(this.#methods)
         .then(
           (answer) => (answer.ok ? resolve(answer.value) : reject(errorFromData(answer.error as ErrorData))),
           (cause: unknown) => reject(refusal(cause)),
@@ -93,8 +99,8 @@ export class Connection {
   }
 
   /** Tells the worker something, without an answer. */
-  tell(method: (worker: Remote<WorkerApi>) => Promise<void>): void {
-    if (!this.#error) void method(this.#remote).catch(() => {});
+  tell(method: (worker: Methods) => Promise<void>): void {
+    if (!this.#error) void method(this.#methods).catch(() => {});
   }
 
   /** Ends the worker; what is pending is rejected with `error`. */
