@@ -16,6 +16,9 @@ export type CandidateName = `${EngineName}/${BackendName}`;
 export const STAGES = ['initialize', 'preprocess', 'inference', 'postprocess'] as const;
 export type Stage = (typeof STAGES)[number];
 
+/** Milliseconds that a batch spent in each stage; a stage that did not run is missing. */
+export type Timings = Readonly<Partial<Record<Stage, number>>>;
+
 // ── Tensors ────────────────────────────────────────────────────────────────────────────────────
 
 /** How each dtype is stored. The names are ONNX Runtime's; float16 is its 16 bits. */
@@ -287,73 +290,3 @@ export interface Backend {
   readonly threads: number;
   readonly skipped: readonly Skipped[];
 }
-
-// ── The wire ───────────────────────────────────────────────────────────────────────────────────
-
-/** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 1;
-
-/** The worker's first message, sent when it can listen. */
-export interface ReadyMessage {
-  readonly tabserve: 'ready';
-  readonly protocol: number;
-}
-
-/** The page's only message to the worker itself; all else goes through the ports. */
-export interface ConnectMessage {
-  readonly tabserve: 'connect';
-  /** For calls to the `WorkerApi`, through comlink. */
-  readonly calls: MessagePort;
-  /** For `WorkerEvent`s. */
-  readonly events: MessagePort;
-  /** A Web Lock that the worker holds as long as it lives. */
-  readonly life: string;
-}
-
-/** What the worker tells unasked; `held`: it holds its lock; `unreadable`: a message came that it cannot read. */
-export type WorkerEvent = { readonly type: 'held' | 'unreadable' } | { readonly type: 'progress'; readonly progress: Progress };
-
-/** How an answer crosses: errors are data, because the handlers with which comlink carries errors belong to the app. */
-export type Envelope<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
-
-/** What the worker offers to the page. */
-export interface WorkerApi {
-  probe(): Promise<Envelope<{ readonly probe: Probe; readonly backends: readonly BackendName[] }>>;
-  load(request: LoadRequest): Promise<Envelope<Archive>>;
-  open(request: OpenRequest): Promise<Envelope<Opened>>;
-  handle(request: HandleRequest): Promise<Envelope<HandleAnswer>>;
-  cancel(id: string): void;
-}
-
-export interface LoadRequest {
-  readonly url: string;
-  readonly config: ModelConfig | undefined;
-}
-
-export interface OpenRequest {
-  readonly backend: BackendName;
-  readonly archive: Archive;
-  /** A built-in handler's name; undefined for the manifest's, or where the worker exposes a class of its own. */
-  readonly handler: string | undefined;
-  readonly assets: string | undefined;
-}
-
-export interface Opened {
-  readonly engine: EngineName;
-  readonly threads: number;
-}
-
-export interface HandleRequest {
-  readonly id: string;
-  readonly request: Context['request'];
-  readonly rows: readonly unknown[];
-  readonly params: Params;
-}
-
-export interface HandleAnswer {
-  readonly rows: readonly Envelope<unknown>[];
-  readonly timings: Timings;
-}
-
-/** Milliseconds that a batch spent in each stage; a stage that did not run is missing. */
-export type Timings = Readonly<Partial<Record<Stage, number>>>;

@@ -1,7 +1,6 @@
 import { transfer as comlinkTransfer } from 'comlink';
-import type {
-  Archive, Backend, BackendName, ElementInput, HandleAnswer, HandleRequest, Handler, ImageInput, InputOf, ModelConfig, Params, Progress, ResultOf, Timings,
-} from '../contract.js'; // prettier-ignore
+import type { Archive, Backend, BackendName, ElementInput, Handler, ImageInput, InputOf, ModelConfig, Params, Progress, ResultOf, Timings } from '../contract.js'; // prettier-ignore
+import type { HandleAnswer, HandleRequest } from '../wire.js';
 import { asTabServeError, errorFromData, PredictionError, TabServeError, type ErrorData } from '../errors.js';
 import { abortion, unlessAborted } from './abort.js';
 import type { Connection, WorkerFactory } from './connection.js';

@@ -1,5 +1,5 @@
 import { releaseProxy, wrap, type Remote } from 'comlink';
-import { PROTOCOL, type ConnectMessage, type Envelope, type ReadyMessage, type WorkerApi, type WorkerEvent } from '../contract.js';
+import { PROTOCOL, type ConnectMessage, type Envelope, type ReadyMessage, type WorkerApi, type WorkerEvent } from '../wire.js';
 import { errorFromData, TabServeError, type ErrorData } from '../errors.js';
 import { abortion } from './abort.js';
 

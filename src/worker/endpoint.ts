@@ -1,5 +1,5 @@
 import type { Endpoint } from 'comlink';
-import type { Envelope, HandleAnswer } from '../contract.js';
+import type { Envelope, HandleAnswer } from '../wire.js';
 import { errorToData, PredictionError } from '../errors.js';
 
 /**

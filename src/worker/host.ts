@@ -1,7 +1,6 @@
 import { transfer as comlinkTransfer } from 'comlink';
-import type {
-  Archive, BackendName, CandidateName, Context, Envelope, HandleAnswer, HandleRequest, Handler, LoadRequest, Metrics, Opened, OpenRequest, Probe, Session, WorkerApi, WorkerEvent,
-} from '../contract.js'; // prettier-ignore
+import type { Archive, BackendName, CandidateName, Context, Handler, Metrics, Probe, Session } from '../contract.js'; // prettier-ignore
+import type { Envelope, HandleAnswer, HandleRequest, LoadRequest, Opened, OpenRequest, WorkerApi, WorkerEvent } from '../wire.js';
 import { asTabServeError, errorToData, PredictionError, TabServeError } from '../errors.js';
 import { probeBackends } from '../backends/probe.js';
 import type { Engine, Engines } from '../engines/engine.js';
