@@ -4,7 +4,7 @@ export type { HandlerClass } from './worker/host.js';
 export { createContext, type ContextOptions } from './worker/context.js';
 export type { Engine, EngineEnvironment, EngineLoader, Engines } from './engines/engine.js';
 export { BaseHandler, type TensorInput } from './handlers/base-handler.js';
-export { VisionHandler } from './handlers/vision-handler.js';
+export { VisionHandler, type Placement } from './handlers/vision-handler.js';
 export { ImageClassifier, type Classification } from './handlers/image-classifier.js';
 export { unwrap, type Row } from './handlers/row.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './errors.js';
@@ -13,7 +13,7 @@ export * from './transforms/index.js';
 export { softmax } from './outputs/softmax.js';
 export { topK, type Ranked } from './outputs/top-k.js';
 export { labelOf, type Labels } from './outputs/labels.js';
-export { concat, row, slice, stack, tensor } from './outputs/tensors.js';
+export { concat, row, slice, stack, tensor, toFloats } from './outputs/tensors.js';
 export { transfer } from './outputs/transfer.js';
 export type {
   Context, DecodedImage, DecodeOptions, DType, EngineOptions, Files, Handler, ImageInput, Manifest, Metrics, ModelConfig, Params, Pixels, Session, Tensor, TensorInfo, Tensors, TypedArrayInput,

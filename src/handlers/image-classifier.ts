@@ -1,8 +1,8 @@
-import type { Context, Tensor, Tensors } from '../contract.js';
+import type { Context, Tensors } from '../contract.js';
 import { TabServeError } from '../errors.js';
-import { fromFloat16 } from '../outputs/float16.js';
 import { labelOf, type Labels } from '../outputs/labels.js';
 import { softmax } from '../outputs/softmax.js';
+import { toFloats } from '../outputs/tensors.js';
 import { topK, type Ranked } from '../outputs/top-k.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../schema.js';
@@ -57,10 +57,4 @@ function toRecord(best: readonly Ranked[], labels: Labels | undefined): Classifi
     result[Object.hasOwn(result, label) ? `${label} (${index})` : label] = score;
   }
   return result;
-}
-
-function toFloats({ dtype, data }: Tensor): Float32Array {
-  if (dtype === 'float16') return fromFloat16(data as Uint16Array);
-  if (dtype === 'float32') return data as Float32Array;
-  return Float32Array.from(data as ArrayLike<number>);
 }

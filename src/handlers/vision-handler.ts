@@ -2,10 +2,19 @@ import type { Context, DecodeOptions, ImageInput, Tensor, Tensors, TypedArrayInp
 import { asTabServeError, TabServeError } from '../errors.js';
 import { toFloat16 } from '../outputs/float16.js';
 import { row as rowOf, stack, tensor } from '../outputs/tensors.js';
-import { compile, compose, parseTransforms, toTensor, type Plan, type Transforms } from '../transforms/index.js';
+import { compile, compose, parseTransforms, toTensor, type Geometry, type Plan, type Transforms } from '../transforms/index.js';
 import { BaseHandler } from './base-handler.js';
 import type { ConfigSchema } from '../schema.js';
 import { unwrap, type Row } from './row.js';
+
+/** One image of a batch: its upright size in pixels, the tensor's, and how points of the one lie in the other. */
+export interface Placement {
+  readonly width: number;
+  readonly height: number;
+  readonly tensorWidth: number;
+  readonly tensorHeight: number;
+  readonly geometry: Geometry;
+}
 
 /**
  * Images in: decodes each row, upright and without alpha, and makes the model's tensor with `imageProcessing`.
@@ -22,6 +31,8 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
   /** From pixels to tensor. An archive's `handler.imageProcessing` is taken over it. */
   imageProcessing: Transforms = compose(toTensor());
   #plan!: Plan;
+  /** What belongs to a batch goes with its context. */
+  readonly #placements = new WeakMap<Context, Placement[]>();
 
   /** @throws `model-config` if the transforms make another tensor than the model takes */
   override async initialize(context: Context): Promise<void> {
@@ -85,10 +96,11 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
   }
 
   async #toTensor(input: ImageInput, index: number, context: Context): Promise<Tensor> {
-    if (isReady(input)) return this.#ready(input);
+    if (isReady(input)) return this.#ready(input, index, context);
     const image = await context.decodeImage(input, this.#decoding(index, context));
     try {
-      const { dims, data } = await this.#plan.run(image);
+      const { dims, data, geometry } = await this.#plan.run(image);
+      this.#place(index, context, { width: image.width, height: image.height, ...this.#tensorSize(dims), geometry });
       return this.#checked({ dtype: 'float32', dims, data });
     } finally {
       image.close();
@@ -103,10 +115,29 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
   }
 
   /** A tensor that the caller has made passes as it is, without its batch axis. */
-  #ready(input: TypedArrayInput): Tensor {
+  #ready(input: TypedArrayInput, index: number, context: Context): Tensor {
     const made = tensor(input);
     const rank = this.model.inputs[0]!.dims.length;
-    return this.#checked(made.dims.length === rank && made.dims[0] === 1 ? rowOf(made, 0) : made);
+    const row = this.#checked(made.dims.length === rank && made.dims[0] === 1 ? rowOf(made, 0) : made);
+    const { tensorWidth, tensorHeight } = this.#tensorSize(row.dims);
+    this.#place(index, context, { width: tensorWidth, height: tensorHeight, tensorWidth, tensorHeight, geometry: { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 } });
+    return row;
+  }
+
+  #tensorSize(dims: readonly number[]): Pick<Placement, 'tensorWidth' | 'tensorHeight'> {
+    const [tensorHeight = 0, tensorWidth = 0] = isChannelsLast(this.imageProcessing) ? dims : dims.slice(1);
+    return { tensorWidth, tensorHeight };
+  }
+
+  #place(index: number, context: Context, placement: Placement): void {
+    const placements = this.#placements.get(context) ?? [];
+    placements[index] = placement;
+    this.#placements.set(context, placements);
+  }
+
+  /** Where the image of row `index` lies in its tensor, for a `postprocess` that answers in the image's own pixels. A ready tensor is its own image. */
+  protected placement(index: number, context: Context): Placement | undefined {
+    return this.#placements.get(context)?.[index];
   }
 
   #checked(row: Tensor): Tensor {
@@ -122,6 +153,10 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     if (dtype === 'uint8') return { [name]: { ...batch, dtype, data: Uint8Array.from(values, Math.round) } };
     return { [name]: batch };
   }
+}
+
+function isChannelsLast(transforms: Transforms): boolean {
+  return transforms.some((step) => 'layout' in step && step.layout === 'NHWC');
 }
 
 function isReady(input: ImageInput): input is TypedArrayInput {

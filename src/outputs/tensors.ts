@@ -1,5 +1,6 @@
 import type { DType, Tensor, TensorDataMap, TypedArrayInput } from '../contract.js';
 import { TabServeError } from '../errors.js';
+import { fromFloat16 } from './float16.js';
 
 /** A tensor from a typed array, its dtype that of the array unless given. @throws `invalid-input` if the data does not fill the dims */
 export function tensor({ data, dims, dtype = dtypeOf(data) }: TypedArrayInput | Tensor): Tensor {
@@ -66,6 +67,13 @@ export function slice(tensor: Tensor, from: number, to: number): Tensor {
 export function row(tensor: Tensor, index: number): Tensor {
   const { dtype, dims, data } = slice(tensor, index, index + 1);
   return { dtype, dims: dims.slice(1), data };
+}
+
+/** A tensor's numbers as float32; float32 as they are, without a copy. */
+export function toFloats({ dtype, data }: Tensor): Float32Array {
+  if (dtype === 'float32') return data as Float32Array;
+  if (dtype === 'float16') return fromFloat16(data as Uint16Array);
+  return Float32Array.from(data as ArrayLike<number | bigint>, Number);
 }
 
 type Mutable = Float32Array & { set(values: ArrayLike<number>, offset: number): void };
