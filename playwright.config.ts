@@ -2,7 +2,7 @@ import { defineConfig } from '@playwright/test';
 import { chromiumArgs, chromiumPath } from './scripts/chromium.ts';
 import type { BackendOptions } from './test/browser/fixtures.ts';
 
-const PORT = 4173;
+const PORT = Number(process.env['PORT'] ?? 4173);
 const BACKENDS = ['wasm', 'webgl', 'webgpu'] as const;
 
 /** The same browser suite on every backend; what needs no backend runs once, in the first. */

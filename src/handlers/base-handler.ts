@@ -1,4 +1,4 @@
-import type { Context, Handler, Manifest, ModelConfig, Params, Session, Tensor, Tensors, TypedArrayInput } from '../contract.js';
+import type { Context, Handler, Manifest, ModelConfig, Params, Session, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract.js';
 import { PredictionError, TabServeError } from '../errors.js';
 import { parseLabels, type Labels } from '../outputs/labels.js';
 import { row as rowOf, stack, tensor } from '../outputs/tensors.js';
@@ -23,7 +23,9 @@ const LABELS = 'index_to_name.json';
 export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handler {
   /** JSON Schemas of this class's own keys in `handler:` of `model-config.yaml`. A `readOnly` one cannot be given with a request's `params`. */
   static readonly schema: ConfigSchema = {
-    labels: { type: ['array', 'object'], readOnly: true },
+    labels: { type: ['array', 'object'], readOnly: true, description: "Labels by class index: a list, or one of the forms of index_to_name.json, in that file's place." },
+    inputName: { type: 'string', readOnly: true, description: "The model's input that takes the row, where it is not the first." },
+    outputName: { type: 'string', readOnly: true, description: "The model's output that is read, where it is not the first." },
   };
 
   /** The context of `initialize`. */
@@ -34,6 +36,10 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
   model!: Session;
   /** Labels by class index, from `index_to_name.json`; undefined without one. */
   mapping: Labels | undefined;
+  /** The model's input that takes the row: `handler.inputName`, else the first. */
+  inputInfo!: TensorInfo;
+  /** The model's output that is read: `handler.outputName`, else the first. */
+  outputInfo!: TensorInfo;
   initialized = false;
 
   /**
@@ -46,6 +52,8 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     this.#check(this.config, 'handler', context);
     this.manifest = context.manifest;
     this.model = await context.open();
+    this.inputInfo = this.#named('inputName', this.model.inputs);
+    this.outputInfo = this.#named('outputName', this.model.outputs);
     this.mapping = await this.#readLabels(context);
     this.initialized = true;
   }
@@ -59,6 +67,13 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     const fixed = Object.keys(params).find((key) => schema[key]?.readOnly);
     if (fixed) throw new TabServeError('model-config', `params.${fixed} cannot differ between requests; set it in the config.`);
     this.#check(params, 'params', context);
+  }
+
+  #named(key: 'inputName' | 'outputName', infos: readonly TensorInfo[]): TensorInfo {
+    const wanted = this.config[key];
+    const found = wanted === undefined ? infos[0] : infos.find(({ name }) => name === wanted);
+    if (found) return found;
+    throw new TabServeError('model-config', `handler.${key}: the model has no "${String(wanted)}"; it has ${infos.map(({ name }) => `"${name}"`).join(', ') || 'none'}.`);
   }
 
   /** The `handler:` section of the config. */
@@ -109,7 +124,7 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
 
   /** Rows → tensors with a batch axis. Here: stacks tensors; one alone that has the model's rank already passes as it is. */
   preprocess(data: readonly Row<Input>[], _context: Context): Tensors | Promise<Tensors> {
-    const rows = data.map((item) => this.#named(unwrap(item) as TensorInput));
+    const rows = data.map((item) => this.#byName(unwrap(item) as TensorInput));
     return Object.fromEntries(Object.keys(rows[0]!).map((name) => [name, this.#batch(name, rows.map((tensors) => tensors[name]))])); // prettier-ignore
   }
 
@@ -123,10 +138,10 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     return stack(known.map((value) => (value.dims.length === rank && value.dims[0] === 1 ? rowOf(value, 0) : value)));
   }
 
-  #named(input: TensorInput): Record<string, Tensor> {
+  #byName(input: TensorInput): Record<string, Tensor> {
     if (typeof input !== 'object' || input === null)
       throw new TabServeError('invalid-input', `Expected a tensor or tensors by name, got ${input === null ? 'null' : typeof input}.`);
-    if ('dims' in input) return { [this.model.inputs[0]!.name]: tensor(input as Tensor) };
+    if ('dims' in input) return { [this.inputInfo.name]: tensor(input as Tensor) };
     return Object.fromEntries(Object.entries(input as Record<string, Tensor>).map(([name, value]) => [name, tensor(value)]));
   }
 

@@ -35,9 +35,9 @@ export class ImageClassifier<Result = Classification> extends VisionHandler<Resu
     this.topk = k;
   }
 
-  /** The model's first output, `[rows, classes]`, → each row's likeliest classes. `topK` is clamped to the number of classes. */
+  /** The model's output, `[rows, classes]`, → each row's likeliest classes. `topK` is clamped to the number of classes. */
   override postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
-    const output = outputs[this.model.outputs[0]!.name]!;
+    const output = outputs[this.outputInfo.name]!;
     const scores = toFloats(output);
     const classes = scores.length / context.systemProperties.batchSize;
     return Array.from({ length: context.systemProperties.batchSize }, (_, index) => {

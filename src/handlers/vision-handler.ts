@@ -59,12 +59,12 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
 
   /** Whether a row of these dims fits the model; an undefined size fits every one. */
   #fits(dims: readonly (number | undefined)[]): boolean {
-    const [, ...expected] = this.model.inputs[0]!.dims;
+    const [, ...expected] = this.inputInfo.dims;
     return dims.length === expected.length && dims.every((size, axis) => size === undefined || typeof expected[axis] !== 'number' || expected[axis] === size);
   }
 
   get #expected(): string {
-    return `[${this.model.inputs[0]!.dims.map((size) => size ?? '?').join(', ')}]`;
+    return `[${this.inputInfo.dims.map((size) => size ?? '?').join(', ')}]`;
   }
 
   /** A black image, through the transforms: their code is compiled before the first request too. */
@@ -74,7 +74,7 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     return this.#feeds([{ dtype: 'float32', dims, data }]);
   }
 
-  /** Images → the model's first input, `[rows, …]`. */
+  /** Images → the model's input, `[rows, …]`. */
   override async preprocess(data: readonly Row<ImageInput>[], context: Context): Promise<Tensors> {
     const rows: (Tensor | undefined)[] = [];
     for (const [index, item] of data.entries()) {
@@ -117,7 +117,7 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
   /** A tensor that the caller has made passes as it is, without its batch axis. */
   #ready(input: TypedArrayInput, index: number, context: Context): Tensor {
     const made = tensor(input);
-    const rank = this.model.inputs[0]!.dims.length;
+    const rank = this.inputInfo.dims.length;
     const row = this.#checked(made.dims.length === rank && made.dims[0] === 1 ? rowOf(made, 0) : made);
     const { tensorWidth, tensorHeight } = this.#tensorSize(row.dims);
     this.#place(index, context, { width: tensorWidth, height: tensorHeight, tensorWidth, tensorHeight, geometry: { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 } });
@@ -146,7 +146,7 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
   }
 
   #feeds(rows: readonly Tensor[]): Tensors {
-    const { name, dtype } = this.model.inputs[0]!;
+    const { name, dtype } = this.inputInfo;
     const batch = stack(rows);
     const values = batch.data as Float32Array;
     if (dtype === 'float16') return { [name]: { ...batch, dtype, data: toFloat16(values) } };
