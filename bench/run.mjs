@@ -19,7 +19,7 @@ const SIZES = [
 const TENSOR_ROUNDS = 250;
 const WARM_UPS = 5;
 // Until the compilers have done what they will: a steady request is what is compared.
-const TENSOR_WARM_UPS = 150;
+const TENSOR_WARM_UPS = 400;
 const TRACED_ROUNDS = 12;
 
 const NAMES = {
