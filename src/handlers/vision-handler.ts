@@ -1,6 +1,6 @@
 import type { Context, DecodeOptions, ImageInput, Tensor, Tensors, TypedArrayInput } from '../contract.js';
 import { asTabServeError, TabServeError } from '../errors.js';
-import { toFloat16 } from '../outputs/float16.js';
+import { toFloat16 } from '../float16.js';
 import { row as rowOf, stack, tensor } from '../outputs/tensors.js';
 import { compile, compose, parseTransforms, toTensor, type Geometry, type Plan, type Transforms } from '../transforms/index.js';
 import { BaseHandler } from './base-handler.js';

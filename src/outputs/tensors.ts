@@ -1,6 +1,6 @@
 import type { DType, Tensor, TensorDataMap, TypedArrayInput } from '../contract.js';
 import { TabServeError } from '../errors.js';
-import { fromFloat16 } from './float16.js';
+import { fromFloat16 } from '../float16.js';
 
 /** A tensor from a typed array, its dtype that of the array unless given. @throws `invalid-input` if the data does not fill the dims */
 export function tensor({ data, dims, dtype = dtypeOf(data) }: TypedArrayInput | Tensor): Tensor {

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { fromFloat16, toFloat16 } from '../../src/outputs/float16.ts';
+import { fromFloat16, toFloat16 } from '../../src/float16.ts';
 import { softmax } from '../../src/outputs/softmax.ts';
 import { concat, row, slice, stack, tensor } from '../../src/outputs/tensors.ts';
 import { topK } from '../../src/outputs/top-k.ts';

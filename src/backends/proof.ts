@@ -1,0 +1,88 @@
+import type { DType, Tensor, Tensors } from '../contract.js';
+import { fromFloat16 } from '../float16.js';
+
+/**
+ * How far an output may be from what is right: `|got − expected| ≤ absolute + relative · max|expected|`, the maximum over the whole tensor.
+ * Integers, bool and strings must be equal. Right backends differ by 1e-6 to 1e-4 of the maximum, since they add up in another order; wrong ones by far more.
+ */
+export const TOLERANCES: Readonly<Partial<Record<DType, { readonly absolute: number; readonly relative: number }>>> = {
+  float64: { absolute: 1e-4, relative: 1e-3 },
+  float32: { absolute: 1e-4, relative: 1e-3 },
+  float16: { absolute: 5e-3, relative: 1e-2 },
+};
+
+/** An output as it should be: whole, or every `stride`-th element of it from the first on. */
+export interface Expected extends Tensor {
+  /** Dims of the whole output, where `data` is a sample of it. */
+  readonly stride?: number;
+}
+
+export interface Comparison {
+  /** In words, what is wrong; undefined if everything is within tolerance. */
+  readonly wrong: string | undefined;
+  /** Largest absolute difference over all numeric outputs. */
+  readonly error: number;
+}
+
+/** Holds outputs against what they should be: names, dtypes, dims, and every element. Infinities and NaN must be where the expected ones are. */
+export function compareOutputs(got: Tensors, expected: Readonly<Record<string, Expected>>): Comparison {
+  let error = 0;
+  for (const [name, right] of Object.entries(expected)) {
+    const output = got[name];
+    if (!output) return { wrong: `output "${name}" is missing`, error: Infinity };
+    if (output.dtype !== right.dtype || output.dims.join() !== right.dims.join()) {
+      return { wrong: `output "${name}" is ${output.dtype} [${output.dims.join(', ')}], expected ${right.dtype} [${right.dims.join(', ')}]`, error: Infinity };
+    }
+    const one = compareTensor(output, right);
+    error = Math.max(error, one.error);
+    if (one.wrong !== undefined) return { wrong: `output "${name}" ${one.wrong}`, error };
+  }
+  return { wrong: undefined, error };
+}
+
+function compareTensor({ dtype, data }: Tensor, { data: right, stride = 1 }: Expected): Comparison {
+  const tolerance = TOLERANCES[dtype];
+  if (!tolerance) {
+    const at = right.findIndex((value: unknown, index: number) => data[index * stride] !== value);
+    if (at < 0) return { wrong: undefined, error: 0 };
+    const error = typeof right[at] === 'string' ? Infinity : Math.abs(Number(data[at * stride]) - Number(right[at]));
+    return { wrong: `is ${String(data[at * stride])} at ${at * stride}, expected ${String(right[at])}`, error };
+  }
+  const [values, wanted] = [numbers(dtype, data), numbers(dtype, right)];
+  let scale = 0;
+  for (const value of wanted) if (Number.isFinite(value)) scale = Math.max(scale, Math.abs(value));
+  const allowed = tolerance.absolute + tolerance.relative * scale;
+  let worst = 0;
+  let at = 0;
+  for (let index = 0; index < wanted.length; index++) {
+    const difference = apart(values[index * stride]!, wanted[index]!);
+    if (difference > worst) [worst, at] = [difference, index];
+  }
+  if (worst <= allowed) return { wrong: undefined, error: worst };
+  return {
+    wrong: `is off by ${worst.toPrecision(3)} at ${at * stride} (${values[at * stride]} for ${wanted[at]}), allowed is ${allowed.toPrecision(3)}`,
+    error: worst,
+  };
+}
+
+function apart(got: number, expected: number): number {
+  if (Object.is(got, expected) || got === expected) return 0;
+  const difference = Math.abs(got - expected);
+  return Number.isNaN(difference) ? Infinity : difference;
+}
+
+function numbers(dtype: DType, data: Tensor['data']): Float32Array {
+  return dtype === 'float16' ? fromFloat16(data as Uint16Array) : (data as Float32Array);
+}
+
+/** The first output with a number that is not finite, in words; undefined if all are. Only floats can be anything else. */
+export function findNonFinite(outputs: Tensors): string | undefined {
+  for (const [name, { dtype, data }] of Object.entries(outputs)) {
+    if (!TOLERANCES[dtype]) continue;
+    const values = numbers(dtype, data);
+    for (let index = 0; index < values.length; index++) {
+      if (!Number.isFinite(values[index])) return `output "${name}" is ${values[index]} at ${index}`;
+    }
+  }
+  return undefined;
+}
