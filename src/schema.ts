@@ -1,6 +1,8 @@
 import { Validator, type Schema } from '@cfworker/json-schema';
 import { TabServeError } from './errors.js';
 
+export type { Schema };
+
 /** JSON Schemas by key, for one section of a config. */
 export type ConfigSchema = Readonly<Record<string, Schema>>;
 

@@ -6,10 +6,13 @@ export type { Engine, EngineEnvironment, EngineLoader, Engines } from './engines
 export { BaseHandler, type TensorInput } from './handlers/base-handler.js';
 export { VisionHandler, type Placement } from './handlers/vision-handler.js';
 export { ImageClassifier, type Classification } from './handlers/image-classifier.js';
+export { ObjectDetector } from './handlers/object-detector.js';
 export { unwrap, type Row } from './handlers/row.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './errors.js';
 export type { ConfigSchema } from './schema.js';
 export * from './transforms/index.js';
+export type { Box, Detection, Detections, TorchServeDetection } from './outputs/detection/detection.js';
+export { iou, nms, type Candidate } from './outputs/nms.js';
 export { softmax } from './outputs/softmax.js';
 export { topK, type Ranked } from './outputs/top-k.js';
 export { labelOf, type Labels } from './outputs/labels.js';

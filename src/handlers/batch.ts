@@ -1,5 +1,5 @@
 import type { DType, Session, TensorDataMap, TensorInfo, Tensors } from '../contract.js';
-import { concat, slice } from '../outputs/tensors.js';
+import { concat, row, slice, stack } from '../outputs/tensors.js';
 
 const ARRAYS = {
   float32: Float32Array,
@@ -17,9 +17,14 @@ const ARRAYS = {
 };
 
 /**
- * Runs a batch. A model whose batch axis is fixed at another size is run in pieces of that size, the last one filled up with its own last row.
+ * Runs a batch. A model whose batch axis is fixed at another size is run in pieces of that size, the last one filled up with its own last row;
+ * one that has no batch axis gets row after row.
  */
 export async function runBatch(session: Session, feeds: Tensors): Promise<Tensors> {
+  if (session.inputs.every((input) => lacksBatch(input, feeds))) {
+    const rows = await runRows(session, feeds);
+    return mapTensors(rows[0]!, (_, name) => stack(rows.map((outputs) => outputs[name]!)));
+  }
   const rows = Object.values(feeds)[0]?.dims[0];
   const fixed = session.inputs[0]?.dims[0];
   const batched = Object.values(feeds).every(({ dims }) => dims[0] === rows) && session.inputs.every(({ dims }) => dims[0] === fixed);
@@ -35,6 +40,24 @@ export async function runBatch(session: Session, feeds: Tensors): Promise<Tensor
     pieces.push(mapTensors(await session.run(piece), (tensor) => (tensor.dims[0] === fixed ? slice(tensor, 0, to - from) : tensor)));
   }
   return mapTensors(pieces[0]!, (_, name) => concat(pieces.map((piece) => piece[name]!)));
+}
+
+/** Runs each row alone: its outputs as the model makes them. */
+export async function runRows(session: Session, feeds: Tensors): Promise<Tensors[]> {
+  const rows: Tensors[] = [];
+  for (let index = 0; index < Object.values(feeds)[0]!.dims[0]!; index++) {
+    const own = session.inputs.filter(({ name }) => name in feeds).map((input) => [input.name, (lacksBatch(input, feeds) ? row : single)(feeds[input.name]!, index)] as const);
+    rows.push(await session.run(Object.fromEntries(own)));
+  }
+  return rows;
+}
+
+function single(tensor: Tensors[string], index: number): Tensors[string] {
+  return slice(tensor, index, index + 1);
+}
+
+function lacksBatch({ name, dims }: TensorInfo, feeds: Tensors): boolean {
+  return feeds[name]?.dims.length === dims.length + 1;
 }
 
 /** Zeros for every input, of one row; undefined where another dimension is dynamic. */

@@ -1,6 +1,7 @@
 import { TabServeError } from '../errors.js';
 import type { BaseHandler } from './base-handler.js';
 import type { ImageClassifier } from './image-classifier.js';
+import type { ObjectDetector } from './object-detector.js';
 import type { VisionHandler } from './vision-handler.js';
 
 /** The built-in handlers by the names that an archive's manifest gives them. */
@@ -8,6 +9,7 @@ export interface HandlerRegistry {
   base_handler: BaseHandler;
   vision_handler: VisionHandler;
   image_classifier: ImageClassifier;
+  object_detector: ObjectDetector;
 }
 export type HandlerName = keyof HandlerRegistry;
 
@@ -16,6 +18,7 @@ const loaders: { readonly [Name in HandlerName]: () => Promise<new () => Handler
   base_handler: async () => (await import('./base-handler.js')).BaseHandler,
   vision_handler: async () => (await import('./vision-handler.js')).VisionHandler,
   image_classifier: async () => (await import('./image-classifier.js')).ImageClassifier,
+  object_detector: async () => (await import('./object-detector.js')).ObjectDetector,
 };
 
 /** @throws `unknown-handler`, which says what there is */

@@ -1,4 +1,4 @@
-import type { Context, DecodeOptions, ImageInput, Tensor, Tensors, TypedArrayInput } from '../contract.js';
+import type { Context, DecodeOptions, ImageInput, Rect, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract.js';
 import { asTabServeError, TabServeError } from '../errors.js';
 import { toFloat16 } from '../float16.js';
 import { row as rowOf, stack, tensor } from '../outputs/tensors.js';
@@ -57,9 +57,15 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     throw new TabServeError('model-config', `handler.imageProcessing makes [${got}], but the model's input expects ${this.#expected}.`);
   }
 
+  /** Dims of the model's input without its batch axis, which a model of one image may lack. */
+  get #rowDims(): TensorInfo['dims'] {
+    const { dims } = this.inputInfo;
+    return dims.length === 3 ? dims : dims.slice(1);
+  }
+
   /** Whether a row of these dims fits the model; an undefined size fits every one. */
   #fits(dims: readonly (number | undefined)[]): boolean {
-    const [, ...expected] = this.inputInfo.dims;
+    const expected = this.#rowDims;
     return dims.length === expected.length && dims.every((size, axis) => size === undefined || typeof expected[axis] !== 'number' || expected[axis] === size);
   }
 
@@ -117,16 +123,21 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
   /** A tensor that the caller has made passes as it is, without its batch axis. */
   #ready(input: TypedArrayInput, index: number, context: Context): Tensor {
     const made = tensor(input);
-    const rank = this.inputInfo.dims.length;
-    const row = this.#checked(made.dims.length === rank && made.dims[0] === 1 ? rowOf(made, 0) : made);
+    const row = this.#checked(made.dims.length === 4 && made.dims[0] === 1 ? rowOf(made, 0) : made);
     const { tensorWidth, tensorHeight } = this.#tensorSize(row.dims);
     this.#place(index, context, { width: tensorWidth, height: tensorHeight, tensorWidth, tensorHeight, geometry: { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 } });
     return row;
   }
 
-  #tensorSize(dims: readonly number[]): Pick<Placement, 'tensorWidth' | 'tensorHeight'> {
-    const [tensorHeight = 0, tensorWidth = 0] = isChannelsLast(this.imageProcessing) ? dims : dims.slice(1);
+  #tensorSize<T>(dims: readonly T[]): { readonly tensorWidth: T; readonly tensorHeight: T } {
+    const [tensorHeight, tensorWidth] = (isChannelsLast(this.imageProcessing) ? dims : dims.slice(1)) as readonly [T, T];
     return { tensorWidth, tensorHeight };
+  }
+
+  /** Width and height of the model's input, where the model fixes them. */
+  protected get fixedSize(): Pick<Rect, 'width' | 'height'> | undefined {
+    const { tensorWidth: width, tensorHeight: height } = this.#tensorSize(this.#rowDims);
+    return typeof width === 'number' && typeof height === 'number' ? { width, height } : undefined;
   }
 
   #place(index: number, context: Context, placement: Placement): void {

@@ -25,6 +25,12 @@ export function labelOf(labels: Labels | undefined, index: number): string {
   return labels?.[index] ?? String(index);
 }
 
+/** How many classes the labels are for, where they start at 0 and leave none out; a mapping with gaps says nothing. */
+export function labelCount(labels: Labels | undefined): number | undefined {
+  const indices = Object.keys(labels ?? {});
+  return indices.length > 0 && indices.every((index) => Number(index) < indices.length) ? indices.length : undefined;
+}
+
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

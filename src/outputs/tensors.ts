@@ -69,6 +69,14 @@ export function row(tensor: Tensor, index: number): Tensor {
   return { dtype, dims: dims.slice(1), data };
 }
 
+/** A tensor whose first axis has `length` rows: its own, then rows of `value`. */
+export function padded(tensor: Tensor<'float32'>, length: number, value: number): Tensor<'float32'> {
+  const [rows = 0, ...dims] = tensor.dims;
+  if (rows === length) return tensor;
+  const size = dims.reduce((product, dim) => product * dim, length - rows);
+  return concat([tensor, { dtype: 'float32', dims: [length - rows, ...dims], data: new Float32Array(size).fill(value) }]) as Tensor<'float32'>;
+}
+
 /** A tensor's numbers as float32; float32 as they are, without a copy. */
 export function toFloats({ dtype, data }: Tensor): Float32Array {
   if (dtype === 'float32') return data as Float32Array;

@@ -1,0 +1,108 @@
+import type { Context, Tensor, Tensors } from '../contract.js';
+import { asTabServeError, TabServeError } from '../errors.js';
+import type { Box, Detection, Detections } from '../outputs/detection/detection.js';
+import type { Decoder, Size, View } from '../outputs/detection/decoder.js';
+import { createDecoder, decoderSchema } from '../outputs/detection/formats.js';
+import { select } from '../outputs/detection/proposals.js';
+import { labelCount, labelOf } from '../outputs/labels.js';
+import { nms } from '../outputs/nms.js';
+import { padded, stack, toFloats } from '../outputs/tensors.js';
+import { compose, toTensor } from '../transforms/index.js';
+import type { ConfigSchema } from '../schema.js';
+import { runRows } from './batch.js';
+import { VisionHandler, type Placement } from './vision-handler.js';
+
+/**
+ * TorchServe's object detector: what is where in each image, in the image's own pixels, whatever `imageProcessing` did to it.
+ * `handler.decoder` says what the model's outputs mean. Of overlapping boxes of one class only the best is kept.
+ * A score or a corner that is not finite is left out; a row that has scores, but none that is finite, fails with `inference-failed`.
+ */
+export class ObjectDetector<Result = Detections> extends VisionHandler<Result> {
+  static override readonly schema: ConfigSchema = {
+    decoder: { ...decoderSchema, readOnly: true, description: "The format of the model's outputs: its name, or its name with options. torchvision by default, as in TorchServe." },
+    scoreThreshold: { type: 'number', minimum: 0, maximum: 1, description: 'The lowest score of a detection, in 0..1; 0.5 by default.' },
+    iouThreshold: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description: 'Of two boxes of one class whose IoU is greater, the one of lower score is dropped; 1 keeps all. The default is the decoder’s.',
+    },
+    maxDetections: { type: 'integer', minimum: 1, description: 'The most detections of one image, the best ones; 100 by default.' },
+    result: { enum: ['typed', 'torchserve'], description: 'typed: { label, score, box } (the default); torchserve: { [label]: [x1, y1, x2, y2], score }.' },
+  };
+
+  override imageProcessing = compose(toTensor());
+
+  /** The lowest score of a detection, unless the config or a request says otherwise. */
+  threshold = 0.5;
+
+  #decoder!: Decoder & { readonly iouThreshold: number };
+
+  /** @throws `model-config` if the decoder does not fit the model's outputs, or the labels its classes */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    this.#decoder = await createDecoder(
+      this.config['decoder'] ?? 'torchvision',
+      { outputs: this.model.outputs, output: this.outputInfo, size: this.fixedSize, labels: labelCount(this.mapping), json: (path) => context.files.json(path) },
+      context.warn,
+    );
+  }
+
+  /** Runs the model; one whose outputs have no batch axis once for each row. Outputs that are longer for some rows than for others are filled up with −1, a score that no threshold lets pass. */
+  override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
+    if (this.#decoder.isBatched) return await super.inference(inputs, context);
+    const rows = await runRows(this.model, inputs);
+    return Object.fromEntries(this.#decoder.outputs.map((name) => [name, stackPadded(rows.map((outputs) => outputs[name]!))]));
+  }
+
+  /** The model's outputs → what each row's image shows. */
+  override postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
+    const rows = context.systemProperties.batchSize;
+    const tensors = this.#decoder.outputs.map((name) => ({ dims: outputs[name]!.dims.slice(1), data: toFloats(outputs[name]!) }));
+    return Array.from({ length: rows }, (_, index) => {
+      const placement = this.placement(index, context);
+      if (!placement || context.failures.has(index)) return [] as Result;
+      try {
+        const views = tensors.map(({ dims, data }) => ({ dims, data: data.subarray((index * data.length) / rows, ((index + 1) * data.length) / rows) }));
+        const detections = this.#detect(views, placement, index, context);
+        return (this.knob('result', 'typed', index, context) === 'torchserve' ? detections.map(toTorchServe) : detections) as Result;
+      } catch (error) {
+        context.fail(index, asTabServeError(error, 'postprocess'));
+        return [] as Result;
+      }
+    });
+  }
+
+  #detect(views: readonly View[], placement: Placement, index: number, context: Context): Detections {
+    const size: Size = { width: placement.tensorWidth, height: placement.tensorHeight };
+    const candidates = select(this.#decoder.decode(views, size), this.knob('scoreThreshold', this.threshold, index, context))
+      .map((candidate) => ({ ...candidate, ...toImage(candidate, placement) }))
+      .filter((candidate) => !isEmpty(clip(candidate, placement)));
+    const kept = nms(candidates, this.knob('iouThreshold', this.#decoder.iouThreshold, index, context), this.knob('maxDetections', 100, index, context));
+    return kept.map((candidate) => ({ label: labelOf(this.mapping, candidate.classIndex), score: candidate.score, box: clip(candidate, placement) }));
+  }
+}
+
+function stackPadded(rows: readonly Tensor[]): Tensor {
+  const floats = rows.map((tensor): Tensor<'float32'> => ({ dtype: 'float32', dims: tensor.dims, data: toFloats(tensor) }));
+  const longest = Math.max(...floats.map(({ dims }) => dims[0]!));
+  return stack(floats.map((tensor) => padded(tensor, longest, -1)));
+}
+
+/** From pixels of the tensor to those of the image. */
+function toImage({ xmin, ymin, xmax, ymax }: Box, { geometry: { scaleX, scaleY, offsetX, offsetY } }: Placement): Box {
+  return { xmin: (xmin - offsetX) / scaleX, ymin: (ymin - offsetY) / scaleY, xmax: (xmax - offsetX) / scaleX, ymax: (ymax - offsetY) / scaleY };
+}
+
+function clip({ xmin, ymin, xmax, ymax }: Box, { width, height }: Size): Box {
+  const within = (value: number, limit: number): number => Math.min(Math.max(value, 0), limit);
+  return { xmin: within(xmin, width), ymin: within(ymin, height), xmax: within(xmax, width), ymax: within(ymax, height) };
+}
+
+function isEmpty({ xmin, ymin, xmax, ymax }: Box): boolean {
+  return !(xmax > xmin && ymax > ymin);
+}
+
+function toTorchServe({ label, score, box: { xmin, ymin, xmax, ymax } }: Detection): Record<string, unknown> {
+  return { [label]: [xmin, ymin, xmax, ymax], score };
+}

@@ -1,0 +1,57 @@
+import type { TensorInfo } from '../../contract.js';
+import { TabServeError } from '../../errors.js';
+import type { ConfigSchema } from '../../schema.js';
+import type { Proposals } from './proposals.js';
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The numbers of one output that belong to one image; no batch axis. */
+export interface View {
+  readonly dims: readonly number[];
+  readonly data: Float32Array;
+}
+
+/** What is known of a model before it has run. */
+export interface ModelFacts {
+  readonly outputs: readonly TensorInfo[];
+  /** The one output that a decoder of one output reads. */
+  readonly output: TensorInfo;
+  /** Of the input tensor, where the model fixes it. */
+  readonly size: Size | undefined;
+  /** How many labels there are, where there are any. */
+  readonly labels: number | undefined;
+  /** A JSON file of the archive. */
+  json(path: string): Promise<unknown>;
+}
+
+/** A format of detection output, with its options filled in, for one model. */
+export interface Decoder {
+  /** The outputs that it reads, by name, in the order in which `decode` takes them. */
+  readonly outputs: readonly string[];
+  /** False where an output has no batch axis: then each image needs a run of its own. */
+  readonly isBatched: boolean;
+  /** Classes that the model tells apart, where it is known before it has run. */
+  readonly classes: number | undefined;
+  /** @param size of the input tensor. @throws `model-config` if the tensors do not fit the format */
+  decode(views: readonly View[], size: Size): Proposals;
+}
+
+/** A format: what can be told about it, and how its decoder is made. */
+export interface Format<Options> {
+  readonly description: string;
+  /** JSON Schemas of the options. */
+  readonly options: ConfigSchema;
+  /** The usual threshold of non-maximum suppression; 1 where the model suppresses by itself. */
+  readonly iouThreshold: number;
+  /** @throws `model-config` if the model cannot have this format */
+  create(options: Options, model: ModelFacts): Decoder | Promise<Decoder>;
+}
+
+/** A `model-config` error: what the decoder reads, and what the model gives instead. */
+export function misfit(name: string, expected: string, outputs: readonly Pick<TensorInfo, 'name' | 'dims'>[]): TabServeError {
+  const given = outputs.map((output) => `"${output.name}" [${output.dims.map((size) => size ?? '?').join(', ')}]`).join(', ');
+  return new TabServeError('model-config', `handler.decoder: ${name} reads ${expected}; the model gives ${given}.`);
+}

@@ -1,0 +1,45 @@
+import { TabServeError } from '../../errors.js';
+import type { Schema } from '../../schema.js';
+import { checkSection } from '../../schema.js';
+import type { Decoder, Format, ModelFacts } from './decoder.js';
+import { rows } from './rows.js';
+
+/** Every format by its name in a config. */
+export const FORMATS = { rows } as const;
+export type FormatName = keyof typeof FORMATS;
+
+const NAMES = Object.keys(FORMATS) as FormatName[];
+
+/** The JSON Schema of `handler.decoder`. */
+export const decoderSchema: Schema = {
+  type: ['string', 'object'],
+  if: { type: 'string' },
+  // oxlint-disable-next-line unicorn/no-thenable -- a key of JSON Schema
+  then: { enum: NAMES },
+  else: {
+    minProperties: 1,
+    maxProperties: 1,
+    propertyNames: { enum: NAMES },
+    properties: Object.fromEntries(
+      NAMES.map((name) => {
+        const { description, options: properties } = FORMATS[name];
+        return [name, { type: 'object', description, properties }];
+      }),
+    ),
+  },
+};
+
+/** The decoder that a config asks for, by name or as `{ name: options }`, with the usual threshold of its suppression. @throws `model-config` */
+export async function createDecoder(value: unknown, model: ModelFacts, warn: (message: string) => void): Promise<Decoder & { readonly iouThreshold: number }> {
+  const [[name, options] = []] = typeof value === 'string' ? [[value, {}] as const] : Object.entries(value as Record<string, object | null>);
+  const format = FORMATS[name as FormatName] as Format<object>;
+  checkSection(format.options, (options ?? {}) as Record<string, unknown>, `handler.decoder.${name}`, warn);
+  const decoder = await format.create(options ?? {}, model);
+  checkLabels(model.labels, decoder.classes);
+  return Object.assign(decoder, { iouThreshold: format.iouThreshold });
+}
+
+function checkLabels(labels: number | undefined, classes: number | undefined): void {
+  if (labels === undefined || classes === undefined || labels === classes) return;
+  throw new TabServeError('model-config', `handler.labels: there are ${labels} labels, but with handler.decoder the model tells ${classes} classes apart.`);
+}

@@ -1,0 +1,53 @@
+import { TabServeError } from '../../errors.js';
+import type { Candidate } from '../nms.js';
+import type { Box } from './detection.js';
+
+/** What a decoder makes of one image: the best class of each box and its score; the boxes themselves on demand, for most are not worth decoding. */
+export interface Proposals {
+  readonly scores: Float64Array;
+  readonly classes: Int32Array;
+  /** Box `index`, in pixels of the tensor. */
+  box(index: number): Box;
+}
+
+/** Where the scores of a tensor stand: that of class `c` of box `i` at `offset + i * boxStride + c * classStride`. */
+export interface ScoreLayout {
+  readonly count: number;
+  readonly classes: number;
+  readonly offset: number;
+  readonly boxStride: number;
+  readonly classStride: number;
+}
+
+/** The best class of each box and its score, the lower class among equals; −∞ where no score is a number. */
+export function bestClasses(data: Float32Array, { count, classes, offset, boxStride, classStride }: ScoreLayout): Pick<Proposals, 'scores' | 'classes'> {
+  const best = { scores: new Float64Array(count).fill(-Infinity), classes: new Int32Array(count) };
+  const take = (box: number, index: number): void => {
+    const score = data[offset + box * boxStride + index * classStride]!;
+    if (score > best.scores[box]!) {
+      best.scores[box] = score;
+      best.classes[box] = index;
+    }
+  };
+  // In the order in which the numbers lie in memory.
+  if (classStride < boxStride) for (let box = 0; box < count; box++) for (let index = 0; index < classes; index++) take(box, index);
+  else for (let index = 0; index < classes; index++) for (let box = 0; box < count; box++) take(box, index);
+  return best;
+}
+
+/**
+ * The boxes that reach the threshold. What is not finite, a score or a corner, is left out.
+ * @throws `inference-failed` if there are scores and none is finite
+ */
+export function select({ scores, classes, box }: Proposals, threshold: number): Candidate[] {
+  const candidates: Candidate[] = [];
+  for (let index = 0; index < scores.length; index++) {
+    const score = scores[index]!;
+    if (!(score >= threshold) || score === Infinity) continue;
+    const { xmin, ymin, xmax, ymax } = box(index);
+    if (Number.isFinite(xmin + ymin + xmax + ymax)) candidates.push({ xmin, ymin, xmax, ymax, score, classIndex: classes[index]! });
+  }
+  if (candidates.length === 0 && scores.length > 0 && !scores.some(Number.isFinite))
+    throw new TabServeError('inference-failed', 'The model answered with scores that are not finite.', { stage: 'postprocess' });
+  return candidates;
+}

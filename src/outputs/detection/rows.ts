@@ -1,0 +1,62 @@
+import { TabServeError } from '../../errors.js';
+import { toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
+import { misfit, type Format } from './decoder.js';
+
+const COLUMNS = ['x1', 'y1', 'x2', 'y2', 'w', 'h', 'cx', 'cy', 'score', 'class', 'ignore'] as const;
+type Column = (typeof COLUMNS)[number];
+
+const BOXES: readonly (readonly [BoxFormat, readonly Column[]])[] = [
+  ['xyxy', ['x1', 'y1', 'x2', 'y2']],
+  ['xywh', ['x1', 'y1', 'w', 'h']],
+  ['cxcywh', ['cx', 'cy', 'w', 'h']],
+];
+
+export interface RowsOptions {
+  readonly columns?: readonly Column[];
+  readonly unit?: Unit;
+}
+
+/** One output whose rows are final detections: CenterNet, YOLOv10, and whatever has its selection in the graph. */
+export const rows: Format<RowsOptions> = {
+  description: 'Final rows, [batch, boxes, columns], as of CenterNet or YOLOv10: a box, its score and its class.',
+  options: {
+    columns: {
+      type: 'array',
+      items: { enum: [...COLUMNS] },
+      description:
+        'What the columns hold: a box as x1 y1 x2 y2, x1 y1 w h or cx cy w h; score; class (0 without one); ignore, as often as needed. [x1, y1, x2, y2, score, class] by default.',
+    },
+    unit: unitSchema,
+  },
+  iouThreshold: 1,
+  create({ columns = ['x1', 'y1', 'x2', 'y2', 'score', 'class'], unit = 'pixels' }, { output }) {
+    const format = BOXES.find(([, names]) => names.every((name) => columns.includes(name)));
+    const once = columns.filter((column) => column !== 'ignore');
+    const isBox = format && columns.includes('score') && once.length === new Set(once).size && once.every((name) => [...format[1], 'score', 'class'].includes(name));
+    if (!isBox)
+      throw new TabServeError('model-config', `handler.decoder.rows.columns must name score and one of ${BOXES.map(([, names]) => names.join(' ')).join(', ')}, each once, not ${columns.join(' ')}.`);
+    const expected = `[batch, boxes, ${columns.length}] (${columns.join(', ')})`;
+    const fits = (dims: readonly unknown[]): boolean => (dims.at(-1) === columns.length || typeof dims.at(-1) !== 'number') && (dims.length === 2 || dims.length === 3);
+    if (!fits(output.dims)) throw misfit('rows', expected, [output]);
+    const [a, b, c, d] = format[1].map((name) => columns.indexOf(name)) as [number, number, number, number];
+    const [scoreColumn, classColumn] = [columns.indexOf('score'), columns.indexOf('class')];
+    return {
+      outputs: [output.name],
+      isBatched: output.dims.length === 3,
+      classes: undefined,
+      decode([view], size) {
+        const { data, dims } = view!;
+        const [count, width] = dims as readonly [number, number];
+        if (dims.length !== 2 || width !== columns.length) throw misfit('rows', expected, [{ name: output.name, dims: ['batch', ...dims] }]);
+        return {
+          scores: Float64Array.from({ length: count }, (_, row) => data[row * width + scoreColumn]!),
+          classes: Int32Array.from({ length: count }, (_, row) => (classColumn < 0 ? 0 : data[row * width + classColumn]!)),
+          box(row) {
+            const at = row * width;
+            return toPixels(toBox(format[0], data[at + a]!, data[at + b]!, data[at + c]!, data[at + d]!), unit, size);
+          },
+        };
+      },
+    };
+  },
+};
