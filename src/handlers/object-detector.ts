@@ -1,5 +1,5 @@
 import type { Context, Tensor, Tensors } from '../contract.js';
-import { asTabServeError, TabServeError } from '../errors.js';
+import { asTabServeError } from '../errors.js';
 import type { Box, Detection, Detections } from '../outputs/detection/detection.js';
 import type { Decoder, Size, View } from '../outputs/detection/decoder.js';
 import { createDecoder, decoderSchema } from '../outputs/detection/formats.js';
@@ -65,7 +65,7 @@ export class ObjectDetector<Result = Detections> extends VisionHandler<Result> {
       try {
         const views = tensors.map(({ dims, data }) => ({ dims, data: data.subarray((index * data.length) / rows, ((index + 1) * data.length) / rows) }));
         const detections = this.#detect(views, placement, index, context);
-        return (this.knob('result', 'typed', index, context) === 'torchserve' ? detections.map(toTorchServe) : detections) as Result;
+        return (this.knob<string>('result', 'typed', index, context) === 'torchserve' ? detections.map(toTorchServe) : detections) as Result;
       } catch (error) {
         context.fail(index, asTabServeError(error, 'postprocess'));
         return [] as Result;

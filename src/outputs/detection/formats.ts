@@ -3,9 +3,10 @@ import type { Schema } from '../../schema.js';
 import { checkSection } from '../../schema.js';
 import type { Decoder, Format, ModelFacts } from './decoder.js';
 import { rows } from './rows.js';
+import { torchvision } from './torchvision.js';
 
 /** Every format by its name in a config. */
-export const FORMATS = { rows } as const;
+export const FORMATS = { torchvision, rows } as const;
 export type FormatName = keyof typeof FORMATS;
 
 const NAMES = Object.keys(FORMATS) as FormatName[];

@@ -18,10 +18,12 @@ export type OutputNames = Readonly<Record<string, string | readonly string[]>>;
 
 /** The JSON Schema of `outputs`. */
 export function rolesSchema(roles: readonly Role[]): Schema {
-  const names = { type: ['string', 'array'], items: { type: 'string' }, minItems: 1 } as const;
+  const names: Schema = { type: ['string', 'array'], items: { type: 'string' }, minItems: 1 };
   return {
     type: 'object',
-    properties: Object.fromEntries(roles.map(({ name, dims }) => [name, { ...names, description: `The output of dims ${dims}; several, in a list, are joined along their boxes.` }])),
+    properties: Object.fromEntries(
+      roles.map(({ name, dims }) => [name, { ...names, description: `The output of dims ${dims}; several, in a list, are joined along their boxes.` }]),
+    ),
     description: 'Names of the outputs, where they cannot be told by their names or dims.',
   };
 }
@@ -40,13 +42,13 @@ export function findOutputs(format: string, roles: readonly Role[], given: Outpu
     const found = fitting.find((info) => usual.includes(info.name)) ?? (fitting.length === 1 ? fitting[0] : undefined);
     if (found) return [found];
     if (fitting.length === 0) throw misfit(format, `${name} ${dims}`, outputs);
-    throw new TabServeError('model-config', `handler.decoder.${format}.outputs.${name} must say which output has the ${name}: ${fitting.map((info) => `"${info.name}"`).join(', ')} may.`);
+    throw new TabServeError(
+      'model-config',
+      `handler.decoder.${format}.outputs.${name} must say which output has the ${name}: ${fitting.map((info) => `"${info.name}"`).join(', ')} may.`,
+    );
   });
 }
 
 function missing(format: string, role: string, output: string, outputs: readonly TensorInfo[]): never {
-  throw new TabServeError(
-    'model-config',
-    `handler.decoder.${format}.outputs.${role}: the model has no "${output}"; it has ${outputs.map(({ name }) => `"${name}"`).join(', ')}.`,
-  );
+  throw new TabServeError('model-config', `handler.decoder.${format}.outputs.${role}: the model has no "${output}"; it has ${outputs.map(({ name }) => `"${name}"`).join(', ')}.`);
 }

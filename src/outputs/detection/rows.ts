@@ -34,7 +34,10 @@ export const rows: Format<RowsOptions> = {
     const once = columns.filter((column) => column !== 'ignore');
     const isBox = format && columns.includes('score') && once.length === new Set(once).size && once.every((name) => [...format[1], 'score', 'class'].includes(name));
     if (!isBox)
-      throw new TabServeError('model-config', `handler.decoder.rows.columns must name score and one of ${BOXES.map(([, names]) => names.join(' ')).join(', ')}, each once, not ${columns.join(' ')}.`);
+      throw new TabServeError(
+        'model-config',
+        `handler.decoder.rows.columns must name score and one of ${BOXES.map(([, names]) => names.join(' ')).join(', ')}, each once, not ${columns.join(' ')}.`,
+      );
     const expected = `[batch, boxes, ${columns.length}] (${columns.join(', ')})`;
     const fits = (dims: readonly unknown[]): boolean => (dims.at(-1) === columns.length || typeof dims.at(-1) !== 'number') && (dims.length === 2 || dims.length === 3);
     if (!fits(output.dims)) throw misfit('rows', expected, [output]);

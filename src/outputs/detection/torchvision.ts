@@ -1,0 +1,69 @@
+import { boxFormatSchema, toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
+import { misfit, type Format } from './decoder.js';
+import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
+
+const isInteger = (dtype: string): boolean => dtype.includes('int');
+
+const ROLES: readonly Role[] = [
+  {
+    name: 'boxes',
+    usual: ['boxes', 'detection_boxes', 'bboxes'],
+    dims: '[boxes, 4] or [batch, boxes, 4]',
+    fits: ({ dims }) => (dims.length === 2 || dims.length === 3) && (dims.at(-1) === 4 || typeof dims.at(-1) !== 'number'),
+  },
+  {
+    name: 'labels',
+    usual: ['labels', 'detection_classes', 'classes'],
+    dims: '[boxes] or [batch, boxes], integers',
+    fits: ({ dims, dtype }) => dims.length < 3 && isInteger(dtype),
+  },
+  {
+    name: 'scores',
+    usual: ['scores', 'detection_scores'],
+    dims: '[boxes] or [batch, boxes]',
+    fits: ({ dims, dtype }) => (dims.length === 1 || dims.length === 2) && dims.at(-1) !== 4 && !isInteger(dtype),
+  },
+];
+
+export interface TorchvisionOptions {
+  readonly outputs?: OutputNames;
+  readonly format?: BoxFormat;
+  readonly unit?: Unit;
+}
+
+/** torchvision's detectors as they export themselves: final boxes, labels and scores, each an output of its own, usually without a batch axis. */
+export const torchvision: Format<TorchvisionOptions> = {
+  description:
+    "Final boxes, labels and scores in outputs of their own, as torchvision's detectors and TensorFlow's Object Detection API make them. A label is the model's number: 0 is the background's in torchvision.",
+  options: {
+    outputs: rolesSchema(ROLES),
+    format: { ...boxFormatSchema, description: `${boxFormatSchema.description} xyxy by default.` },
+    unit: { ...unitSchema, description: `${unitSchema.description} pixels by default.` },
+  },
+  iouThreshold: 1,
+  create({ outputs = {}, format = 'xyxy', unit = 'pixels' }, model) {
+    const found = findOutputs('torchvision', ROLES, outputs, model).map(([output]) => output!);
+    return {
+      outputs: found.map(({ name }) => name),
+      isBatched: found[0]!.dims.length === 3,
+      classes: undefined,
+      decode([boxes, labels, scores], size) {
+        const count = boxes!.data.length / 4;
+        if (labels!.data.length !== count || scores!.data.length !== count)
+          throw misfit(
+            'torchvision',
+            'as many labels and scores as boxes',
+            [boxes!, labels!, scores!].map(({ dims }, index) => ({ name: found[index]!.name, dims })),
+          );
+        return {
+          scores: Float64Array.from(scores!.data),
+          classes: Int32Array.from(labels!.data),
+          box(index) {
+            const [a, b, c, d] = boxes!.data.subarray(index * 4, index * 4 + 4) as unknown as [number, number, number, number];
+            return toPixels(toBox(format, a, b, c, d), unit, size);
+          },
+        };
+      },
+    };
+  },
+};
