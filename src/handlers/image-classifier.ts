@@ -1,18 +1,10 @@
 import type { Context, Tensors } from '../contract.js';
 import { TabServeError } from '../errors.js';
-import { labelOf, type Labels } from '../outputs/labels.js';
+import { classScores, toClassification, type Classification } from '../outputs/classification.js';
 import { softmax } from '../outputs/softmax.js';
-import { toFloats } from '../outputs/tensors.js';
-import { topK, type Ranked } from '../outputs/top-k.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../schema.js';
 import { VisionHandler } from './vision-handler.js';
-
-/**
- * Label → probability in 0..1, of the likeliest classes. Added in falling order; mind that JavaScript lists keys like "7" first, by number.
- * Of several classes with one label (ImageNet has two cranes), the less likely carry their index: `crane (517)`.
- */
-export type Classification = Readonly<Record<string, number>>;
 
 /**
  * TorchServe's image classifier: the likeliest classes of each image.
@@ -37,24 +29,11 @@ export class ImageClassifier<Result = Classification> extends VisionHandler<Resu
 
   /** The model's output, `[rows, classes]`, → each row's likeliest classes. `topK` is clamped to the number of classes. */
   override postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
-    const output = outputs[this.outputInfo.name]!;
-    const scores = toFloats(output);
-    const classes = scores.length / context.systemProperties.batchSize;
-    return Array.from({ length: context.systemProperties.batchSize }, (_, index) => {
-      const own = scores.subarray(index * classes, (index + 1) * classes);
-      if (!own.every(Number.isFinite)) context.fail(index, new TabServeError('inference-failed', 'The model answered with numbers that are not finite.', { stage: 'postprocess' }));
-      const probabilities = this.knob<string>('output', 'logits', index, context) === 'probabilities' ? own : softmax(own);
-      const best = topK(probabilities, this.knob('topK', this.topk, index, context));
-      return toRecord(best, this.mapping) as Result;
+    return classScores(outputs[this.outputInfo.name]!, context.systemProperties.batchSize).map((scores, index) => {
+      if (!scores.every(Number.isFinite))
+        context.fail(index, new TabServeError('inference-failed', 'The model answered with numbers that are not finite.', { stage: 'postprocess' }));
+      const probabilities = this.knob<string>('output', 'logits', index, context) === 'probabilities' ? scores : softmax(scores);
+      return toClassification(probabilities, this.mapping, this.knob('topK', this.topk, index, context)) as Result;
     });
   }
-}
-
-function toRecord(best: readonly Ranked[], labels: Labels | undefined): Classification {
-  const result: Record<string, number> = {};
-  for (const { index, score } of best) {
-    const label = labelOf(labels, index);
-    result[Object.hasOwn(result, label) ? `${label} (${index})` : label] = score;
-  }
-  return result;
 }

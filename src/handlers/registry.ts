@@ -2,6 +2,8 @@ import { TabServeError } from '../errors.js';
 import type { BaseHandler } from './base-handler.js';
 import type { ImageClassifier } from './image-classifier.js';
 import type { ObjectDetector } from './object-detector.js';
+import type { TextClassifier } from './text-classifier.js';
+import type { TextHandler } from './text-handler.js';
 import type { VisionHandler } from './vision-handler.js';
 
 /** The built-in handlers by the names that an archive's manifest gives them. */
@@ -10,6 +12,8 @@ export interface HandlerRegistry {
   vision_handler: VisionHandler;
   image_classifier: ImageClassifier;
   object_detector: ObjectDetector;
+  text_handler: TextHandler;
+  text_classifier: TextClassifier;
 }
 export type HandlerName = keyof HandlerRegistry;
 
@@ -19,6 +23,8 @@ const loaders: { readonly [Name in HandlerName]: () => Promise<new () => Handler
   vision_handler: async () => (await import('./vision-handler.js')).VisionHandler,
   image_classifier: async () => (await import('./image-classifier.js')).ImageClassifier,
   object_detector: async () => (await import('./object-detector.js')).ObjectDetector,
+  text_handler: async () => (await import('./text-handler.js')).TextHandler,
+  text_classifier: async () => (await import('./text-classifier.js')).TextClassifier,
 };
 
 /** @throws `unknown-handler`, which says what there is */

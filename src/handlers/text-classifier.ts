@@ -1,0 +1,54 @@
+import type { Context, Tensors } from '../contract.js';
+import { TabServeError } from '../errors.js';
+import { classScores, toClassification, type Classification } from '../outputs/classification.js';
+import { sigmoid } from '../outputs/sigmoid.js';
+import { softmax } from '../outputs/softmax.js';
+import type { ConfigSchema } from '../schema.js';
+import { TextHandler } from './text-handler.js';
+
+/**
+ * TorchServe's text classifier: the classes of each text, all of them unless `topK` says how many. Logits become probabilities by softmax; where a text may
+ * have several labels (`multiLabel`), by sigmoid, and a result holds those that reach `threshold`: none of them, too.
+ */
+export class TextClassifier<Result = Classification> extends TextHandler<Result> {
+  static override readonly schema: ConfigSchema = {
+    output: { enum: ['logits', 'probabilities'], description: 'What the model answers with: logits, which become probabilities, or probabilities; logits by default.' },
+    multiLabel: { type: 'boolean', readOnly: true, description: 'Whether a text may have several labels, or none; false by default.' },
+    threshold: { type: 'number', minimum: 0, maximum: 1, description: 'With multiLabel: the probability, 0 to 1, from which on a label is given; 0.5 by default.' },
+    topK: { type: 'integer', minimum: 1, description: 'How many classes a result holds, at most; all by default.' },
+  };
+
+  /** How many classes a result holds, unless the config or a request says otherwise. */
+  topk = Infinity;
+
+  /** @throws `model-config` unless `k` is a positive integer */
+  setMaxResultClasses(k: number): void {
+    if (!Number.isInteger(k) || k < 1) throw new TabServeError('model-config', `setMaxResultClasses expects a positive integer, got ${k}.`);
+    this.topk = k;
+  }
+
+  /** @throws `model-config` if the model's output has other classes than there are labels */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    const { name, dims } = this.outputInfo;
+    const classes = dims[1];
+    if (dims.length !== 2)
+      throw new TabServeError('model-config', `A text classifier reads an output [batch, classes]; "${name}" is [${dims.map((size) => size ?? '?').join(', ')}].`);
+    const labels = this.mapping && Object.keys(this.mapping).length;
+    if (labels !== undefined && typeof classes === 'number' && labels !== classes) {
+      throw new TabServeError('model-config', `handler.labels: there are ${labels} labels, but the model's output "${name}" has ${classes} classes.`);
+    }
+  }
+
+  /** The model's output, `[rows, classes]`, → each row's classes, likeliest first. */
+  override postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
+    const toProbabilities = this.config['multiLabel'] ? sigmoid : softmax;
+    return classScores(outputs[this.outputInfo.name]!, context.systemProperties.batchSize).map((scores, index) => {
+      if (!scores.every(Number.isFinite))
+        context.fail(index, new TabServeError('inference-failed', 'The model answered with numbers that are not finite.', { stage: 'postprocess' }));
+      const probabilities = this.knob<string>('output', 'logits', index, context) === 'probabilities' ? scores : toProbabilities(scores);
+      const threshold = this.config['multiLabel'] ? this.knob('threshold', 0.5, index, context) : 0;
+      return toClassification(probabilities, this.mapping, this.knob('topK', this.topk, index, context), threshold) as Result;
+    });
+  }
+}

@@ -1,0 +1,110 @@
+import type { Files } from '../contract.js';
+import { TabServeError } from '../errors.js';
+import { addedTokens, fill, parsePostProcessor, type PostProcessor } from './post-processor.js';
+import type { Padding, TextTokenizer } from './tokenizer.js';
+import { truncate, type Truncation } from './truncate.js';
+
+export const TOKENIZER = 'tokenizer.json';
+const TOKENIZER_CONFIG = 'tokenizer_config.json';
+
+/** The parts of a `tokenizer.json` that `@huggingface/tokenizers` leaves to us. */
+interface TokenizerJson {
+  readonly truncation?: { readonly max_length: number; readonly direction?: string; readonly strategy?: string } | null;
+  readonly padding?: {
+    readonly strategy?: 'BatchLongest' | { readonly Fixed: number };
+    readonly direction?: string;
+    readonly pad_to_multiple_of?: number | null;
+    readonly pad_id: number;
+    readonly pad_type_id: number;
+  } | null;
+  readonly normalizer?: Normalizer | null;
+  readonly post_processor?: PostProcessor | null;
+}
+
+interface Normalizer {
+  readonly type: string;
+  readonly lowercase?: boolean;
+  readonly handle_chinese_chars?: boolean;
+  readonly normalizers?: readonly Normalizer[];
+}
+
+interface TokenizerConfig {
+  readonly model_max_length?: number;
+  readonly padding_side?: string;
+  readonly truncation_side?: string;
+  readonly pad_token?: string | { readonly content: string } | null;
+}
+
+/** transformers writes 1e30 where a tokenizer has no limit. */
+const NO_LIMIT = 1e9;
+
+/**
+ * Hugging Face's `tokenizer.json`, with `tokenizer_config.json` where the archive has one.
+ * Truncation and padding are those of the first, else those of the second.
+ * @throws `model-config` if the file is not in the archive; `model-format` if it is no tokenizer
+ */
+export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
+  if (!files.has(TOKENIZER)) throw new TabServeError('model-config', `The archive has no ${TOKENIZER}; list it in the manifest's "extensions". Bare weights cannot have one.`);
+  const json = (await files.json(TOKENIZER)) as TokenizerJson;
+  const config = files.has(TOKENIZER_CONFIG) ? ((await files.json(TOKENIZER_CONFIG)) as TokenizerConfig) : {};
+  const { Tokenizer } = await import('@huggingface/tokenizers');
+  try {
+    const tokenizer = new Tokenizer({ normalizer: null, pre_tokenizer: null, decoder: null, added_tokens: [], ...json, post_processor: null }, config);
+    const template = parsePostProcessor(json.post_processor);
+    const added = { single: addedTokens(template.single), pair: addedTokens(template.pair) };
+    const truncation = truncationOf(json, config);
+    const prepare = preparation(json.normalizer);
+    // Where a vocabulary has no unknown token, what it does not know is left out.
+    const tokens = (text: string): number[] => tokenizer.encode(prepare(text)).ids.filter((id: number | undefined) => id !== undefined);
+    const limit = json.truncation?.max_length ?? config.model_max_length;
+    return {
+      addedTokens: added,
+      maxLength: limit !== undefined && limit < NO_LIMIT ? limit : undefined,
+      padding: paddingOf(json, config, (token) => tokenizer.token_to_id(token)),
+      encode(text, textPair, maxLength) {
+        const room = maxLength - (textPair === undefined ? added.single : added.pair);
+        return fill(template, ...truncate([tokens(text), textPair === undefined ? undefined : tokens(textPair)], room, truncation));
+      },
+    };
+  } catch (cause) {
+    if (cause instanceof TabServeError) throw cause;
+    throw new TabServeError('model-format', `${TOKENIZER} is no tokenizer: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+function truncationOf({ truncation }: TokenizerJson, { truncation_side }: TokenizerConfig): Truncation {
+  const strategies: Readonly<Record<string, Truncation['strategy']>> = { OnlyFirst: 'only_first', OnlySecond: 'only_second' };
+  return { strategy: strategies[truncation?.strategy ?? ''] ?? 'longest_first', side: sideOf(truncation?.direction ?? truncation_side) };
+}
+
+function paddingOf({ padding }: TokenizerJson, { padding_side, pad_token }: TokenizerConfig, idOf: (token: string) => number | undefined): Padding {
+  const token = typeof pad_token === 'object' ? pad_token?.content : pad_token;
+  return {
+    id: padding?.pad_id ?? [token, '[PAD]', '<pad>'].map((name) => (name === undefined ? undefined : idOf(name))).find((id) => id !== undefined) ?? 0,
+    typeId: padding?.pad_type_id ?? 0,
+    side: sideOf(padding?.direction ?? padding_side),
+    length: typeof padding?.strategy === 'object' ? padding.strategy.Fixed : undefined,
+    multipleOf: padding?.pad_to_multiple_of ?? 1,
+  };
+}
+
+function sideOf(direction: string | undefined): 'left' | 'right' {
+  return direction?.toLowerCase() === 'left' ? 'left' : 'right';
+}
+
+/** What the library's normalizers do otherwise than those that the model was trained with is done before them. */
+function preparation(normalizer: Normalizer | null | undefined): (text: string) => string {
+  const all = flatten(normalizer);
+  const lowers = all.some(({ type, lowercase }) => type === 'Lowercase' || (type === 'BertNormalizer' && lowercase));
+  const spaced = all.some(({ type, handle_chinese_chars }) => type === 'BertNormalizer' && handle_chinese_chars);
+  return (text) => {
+    // Hugging Face lowers each character for itself, JavaScript knows the sigma at the end of a word.
+    const lowered = lowers ? text.replaceAll('Σ', 'σ') : text;
+    return spaced ? lowered.replace(/[\u{20000}-\u{2A6DF}\u{2A700}-\u{2B81F}\u{2B920}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu, ' $& ') : lowered;
+  };
+}
+
+function flatten(normalizer: Normalizer | null | undefined): readonly Normalizer[] {
+  if (!normalizer) return [];
+  return [normalizer, ...(normalizer.normalizers ?? []).flatMap(flatten)];
+}

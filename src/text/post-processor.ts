@@ -1,0 +1,75 @@
+import { TabServeError } from '../errors.js';
+import type { Encoding } from './tokenizer.js';
+
+/** A place in the row: special tokens, or one of the texts. */
+type Slot = { readonly ids: readonly number[]; readonly typeId: number } | { readonly text: 0 | 1; readonly typeId: number };
+
+/** What stands where in a row of one text, and in a row of a pair. */
+export interface Template {
+  readonly single: readonly Slot[];
+  readonly pair: readonly Slot[];
+}
+
+/** `post_processor` of a `tokenizer.json`. */
+export type PostProcessor =
+  | {
+      readonly type: 'TemplateProcessing';
+      readonly single: readonly TemplateItem[];
+      readonly pair: readonly TemplateItem[];
+      readonly special_tokens: Readonly<Record<string, { readonly ids: readonly number[] }>>;
+    }
+  | { readonly type: 'BertProcessing' | 'RobertaProcessing'; readonly cls: readonly [string, number]; readonly sep: readonly [string, number] }
+  | { readonly type: 'ByteLevel' }
+  | { readonly type: 'Sequence'; readonly processors: readonly PostProcessor[] };
+type TemplateItem = { readonly SpecialToken: { readonly id: string; readonly type_id: number } } | { readonly Sequence: { readonly id: 'A' | 'B'; readonly type_id: number } };
+
+const BARE: Template = {
+  single: [{ text: 0, typeId: 0 }],
+  pair: [
+    { text: 0, typeId: 0 },
+    { text: 1, typeId: 1 },
+  ],
+};
+
+/** Reads a `post_processor`: where special tokens go, and each token's type. @throws `unsupported` for a kind that is not known */
+export function parsePostProcessor(value: PostProcessor | null | undefined): Template {
+  switch (value?.type) {
+    case undefined:
+    case 'ByteLevel':
+      return BARE;
+    case 'TemplateProcessing': {
+      const slot = (item: TemplateItem): Slot =>
+        'Sequence' in item
+          ? { text: item.Sequence.id === 'A' ? 0 : 1, typeId: item.Sequence.type_id }
+          : { ids: value.special_tokens[item.SpecialToken.id]!.ids, typeId: item.SpecialToken.type_id };
+      return { single: value.single.map(slot), pair: value.pair.map(slot) };
+    }
+    case 'BertProcessing':
+    case 'RobertaProcessing': {
+      const bert = value.type === 'BertProcessing';
+      const [cls, sep] = [[value.cls[1]], [value.sep[1]]];
+      const second = bert ? 1 : 0;
+      const single: Slot[] = [{ ids: cls, typeId: 0 }, { text: 0, typeId: 0 }, { ids: sep, typeId: 0 }]; // prettier-ignore
+      return { single, pair: [...single, ...(bert ? [] : [{ ids: sep, typeId: 0 }]), { text: 1, typeId: second }, { ids: sep, typeId: second }] };
+    }
+    case 'Sequence': {
+      const [template = BARE, ...others] = value.processors.filter(({ type }) => type !== 'ByteLevel').map(parsePostProcessor);
+      if (others.length === 0) return template;
+    }
+  }
+  throw new TabServeError('unsupported', `tokenizer.json has a post_processor that is not known: ${JSON.stringify(value).slice(0, 200)}.`);
+}
+
+/** How many tokens are added to the texts. */
+export function addedTokens(slots: readonly Slot[]): number {
+  return slots.reduce((sum, slot) => sum + ('ids' in slot ? slot.ids.length : 0), 0);
+}
+
+/** The texts' tokens with the special ones in their places. */
+export function fill({ single, pair }: Template, first: readonly number[], second: readonly number[] | undefined): Encoding {
+  const parts = (second === undefined ? single : pair).map((slot) => {
+    const ids = 'ids' in slot ? slot.ids : slot.text === 0 ? first : (second ?? []);
+    return { ids, typeIds: Array.from(ids, () => slot.typeId) };
+  });
+  return { ids: parts.flatMap(({ ids }) => ids), typeIds: parts.flatMap(({ typeIds }) => typeIds) };
+}
