@@ -3,8 +3,10 @@ export { connect } from './client/connect.js';
 export { load, type LoadOptions } from './client/load.js';
 export type { Client, ClientEvents, ClientInput, ClientOptions, InitializeOptions, RequestOptions } from './client/client.js';
 export type { WorkerFactory } from './client/connection.js';
+export { paintClasses, paintMask, vocPalette, type Color } from './overlay.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './errors.js';
 export type { Box, Detection, Detections, TorchServeDetection } from './outputs/detection/detection.js';
+export type { ClassMap, Segmentation, SoftMask, TorchServeMap } from './outputs/segmentation.js';
 export type {
   Backend, BackendName, Context, DType, ElementInput, EngineName, EngineOptions, Handler, ImageInput, InputOf, ModelConfig, Params, Progress, ResultOf, Skipped, Stage, Tensor, TensorInfo, Tensors, Timings, TypedArrayInput,
 } from './contract.js'; // prettier-ignore

@@ -5,9 +5,9 @@ export { createContext, type ContextOptions } from './worker/context.js';
 export type { Engine, EngineEnvironment, EngineLoader, Engines } from './engines/engine.js';
 export { BaseHandler, type TensorInput } from './handlers/base-handler.js';
 export { VisionHandler, type Placement } from './handlers/vision-handler.js';
-
 export { ObjectDetector } from './handlers/object-detector.js';
 export { ImageClassifier } from './handlers/image-classifier.js';
+export { ImageSegmenter } from './handlers/image-segmenter.js';
 export { TextHandler, type TextInput } from './handlers/text-handler.js';
 export { TextClassifier } from './handlers/text-classifier.js';
 export { unwrap, type Row } from './handlers/row.js';
@@ -17,6 +17,7 @@ export * from './transforms/index.js';
 export type { Box, Detection, Detections, TorchServeDetection } from './outputs/detection/detection.js';
 export { iou, nms, type Candidate } from './outputs/nms.js';
 export type { Classification } from './outputs/classification.js';
+export type { ClassMap, Segmentation, SoftMask, TorchServeMap } from './outputs/segmentation.js';
 export { sigmoid } from './outputs/sigmoid.js';
 export { softmax } from './outputs/softmax.js';
 export { topK, type Ranked } from './outputs/top-k.js';

@@ -4,6 +4,7 @@ import type { ImageClassifier } from './image-classifier.js';
 import type { ObjectDetector } from './object-detector.js';
 import type { TextClassifier } from './text-classifier.js';
 import type { TextHandler } from './text-handler.js';
+import type { ImageSegmenter } from './image-segmenter.js';
 import type { VisionHandler } from './vision-handler.js';
 
 /** The built-in handlers by the names that an archive's manifest gives them. */
@@ -14,6 +15,7 @@ export interface HandlerRegistry {
   object_detector: ObjectDetector;
   text_handler: TextHandler;
   text_classifier: TextClassifier;
+  image_segmenter: ImageSegmenter;
 }
 export type HandlerName = keyof HandlerRegistry;
 
@@ -25,6 +27,7 @@ const loaders: { readonly [Name in HandlerName]: () => Promise<new () => Handler
   object_detector: async () => (await import('./object-detector.js')).ObjectDetector,
   text_handler: async () => (await import('./text-handler.js')).TextHandler,
   text_classifier: async () => (await import('./text-classifier.js')).TextClassifier,
+  image_segmenter: async () => (await import('./image-segmenter.js')).ImageSegmenter,
 };
 
 /** @throws `unknown-handler`, which says what there is */

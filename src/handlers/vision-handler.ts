@@ -166,7 +166,8 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
   }
 }
 
-function isChannelsLast(transforms: Transforms): boolean {
+/** Whether the transforms make tensors of layout NHWC. */
+export function isChannelsLast(transforms: Transforms): boolean {
   return transforms.some((step) => 'layout' in step && step.layout === 'NHWC');
 }
 

@@ -1,0 +1,203 @@
+import type { Context, Tensor, Tensors } from '../contract.js';
+import { asTabServeError, TabServeError } from '../errors.js';
+import { checkScores, classMap, highest, indicator, integerClasses, interleave, probabilityMap, type ScoreKind } from '../outputs/class-map.js';
+import { labelOf } from '../outputs/labels.js';
+import { mapForm, type MapForm, type MapLayout, type Maps, type Size } from '../outputs/maps.js';
+import { axis, bilinear, nearest, type Grid } from '../outputs/resample.js';
+import type { Segmentation } from '../outputs/segmentation.js';
+import { slice, toFloats } from '../outputs/tensors.js';
+import { transfer } from '../outputs/transfer.js';
+import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
+import type { ConfigSchema } from '../schema.js';
+import { isChannelsLast, VisionHandler, type Placement } from './vision-handler.js';
+
+/** What a request asks for. */
+interface Knobs {
+  readonly result: Segmentation['result'];
+  readonly size: 'original' | 'model';
+  readonly threshold: number;
+  /** How many the model has, where that is known. */
+  readonly classes: number | undefined;
+  /** The class of a mask. */
+  readonly foreground: number;
+}
+
+/** Labels of two classes that have none. */
+const BINARY = ['background', 'foreground'];
+
+/**
+ * TorchServe's image segmenter: the class of each pixel, or the soft mask of one class.
+ *
+ * Reads `[rows, classes, height, width]` or `[rows, height, width, classes]`; one channel, or none, is the foreground's score against the background's.
+ * The transforms are ImageNet's. Results have the size of the upright image, whatever the transforms did: a stretch is undone, padding cut off,
+ * and what a crop left out is class 0 with score 0. Class maps interpolate the logits; masks the probabilities; integer classes take the nearest.
+ */
+export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result> {
+  static override readonly schema: ConfigSchema = {
+    output: {
+      enum: ['logits', 'probabilities', 'classes'],
+      readOnly: true,
+      description: "What the model's numbers are: logits (softmax over the channels, sigmoid of a single one), probabilities, or one integer class a pixel. Default: logits.",
+    },
+    layout: {
+      enum: ['NCHW', 'NHWC'],
+      readOnly: true,
+      description: "The output's layout. Default: that of the input, unless the output's dims fit the other alone.",
+    },
+    result: {
+      enum: ['classes', 'mask', 'torchserve'],
+      description: "A map of classes with their scores, the soft mask of one class, or TorchServe's [height, width, 2] of class and probability. Default: classes.",
+    },
+    size: {
+      enum: ['original', 'model'],
+      description: "Whether a result has the size of the upright image in pixels or that of the model's own map. Default: original; model for result: torchserve.",
+    },
+    foreground: {
+      type: ['string', 'integer'],
+      minimum: 0,
+      description: 'The class of result: mask, by label or index. Default: class 1 of two.',
+    },
+    threshold: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description: 'A pixel of a single-channel model is class 1 where its probability is over this, in 0..1. Default: 0.5.',
+    },
+  };
+
+  override imageProcessing = compose(resize(256), centerCrop(224), toTensor(), normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]));
+
+  /** @throws `model-config` if the output is no map, or labels and knobs do not fit it */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    const { name, dtype, dims } = this.outputInfo;
+    if (this.#kind !== 'classes' && !dtype.startsWith('float')) {
+      throw new TabServeError('model-config', `handler.output: the model's output "${name}" is ${dtype}, which is no "${this.#kind}"; "classes" reads it.`);
+    }
+    // An output that declares no dims is read as it comes.
+    if (dims.length > 0) this.#knobs(this.#form(dims, this.#inputSize).channels, 0, context);
+  }
+
+  get #kind(): ScoreKind | 'classes' {
+    return (this.config['output'] ?? 'logits') as ScoreKind | 'classes';
+  }
+
+  /** The input's size, where it is known. */
+  get #inputSize(): readonly [width: Size, height: Size] {
+    const [, ...dims] = this.inputInfo.dims;
+    const [height = null, width = null] = isChannelsLast(this.imageProcessing) ? dims : dims.slice(1);
+    return [width, height];
+  }
+
+  #form<S extends Size>(dims: readonly S[], input: readonly [width: Size, height: Size]): MapForm<S | 1> {
+    const likely = isChannelsLast(this.imageProcessing) ? 'NHWC' : 'NCHW';
+    return mapForm(dims, { layout: this.config['layout'] as MapLayout | undefined, likely, input });
+  }
+
+  /** What row `index` asks for, held against the model. @throws `model-config` */
+  #knobs(channels: Size, index: number, context: Context): Knobs {
+    const classes = this.#countClasses(channels);
+    const result = this.knob<Knobs['result']>('result', 'classes', index, context);
+    const size = this.knob<Knobs['size']>('size', result === 'torchserve' ? 'model' : 'original', index, context);
+    if (result === 'torchserve' && this.#kind === 'classes')
+      throw new TabServeError('model-config', 'result: "torchserve" needs probabilities, which an output of classes has not.');
+    const threshold = this.knob<number | undefined>('threshold', undefined, index, context);
+    if (threshold !== undefined && (this.#kind === 'classes' || (typeof channels === 'number' && channels > 1))) {
+      throw new TabServeError('model-config', "threshold: it is for outputs of one channel; of several channels, or of classes, the model's likeliest is taken.");
+    }
+    return { result, size, threshold: threshold ?? 0.5, classes, foreground: result === 'mask' ? this.#foreground(classes, index, context) : 1 };
+  }
+
+  /** @throws `model-config` if the channels do not fit the labels, or `output` */
+  #countClasses(channels: Size): number | undefined {
+    const labels = this.mapping && Object.keys(this.mapping).length;
+    if (this.#kind === 'classes') {
+      if (typeof channels === 'number' && channels > 1)
+        throw new TabServeError('model-config', `handler.output: "classes" is one channel, but the model's output has ${channels}.`);
+      return labels;
+    }
+    if (typeof channels !== 'number') return labels;
+    const classes = Math.max(channels, 2);
+    if (labels === undefined || labels === classes) return classes;
+    const has = channels === 1 ? 'one channel, which is two classes (the background and the foreground)' : `${classes} classes`;
+    throw new TabServeError('model-config', `handler.labels: the model has ${has}, but there are ${labels} labels.`);
+  }
+
+  #labels(classes = 0): readonly string[] {
+    if (!this.mapping && classes === 2) return BINARY;
+    return Array.from({ length: classes }, (_, index) => labelOf(this.mapping, index));
+  }
+
+  #foreground(classes: number | undefined, index: number, context: Context): number {
+    const wanted = this.knob<string | number | undefined>('foreground', classes === 2 ? 1 : undefined, index, context);
+    const labels = this.#labels(classes);
+    const found = typeof wanted === 'string' ? labels.indexOf(wanted) : (wanted ?? -1);
+    if (found >= 0 && found < (classes ?? Infinity)) return found;
+    const some = labels.slice(0, 30).join(', ');
+    throw new TabServeError(
+      'model-config',
+      `foreground: result "mask" needs a class of the model by label or index, got ${JSON.stringify(wanted)}; there are ${some || 'no labels'}.`,
+    );
+  }
+
+  /** The model's output → one segmentation a row, whose buffers are moved to the page. */
+  override postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
+    const { name } = this.outputInfo;
+    const output = outputs[name]!;
+    const rows = context.systemProperties.batchSize;
+    if (output.dims[0] !== rows) throw new TabServeError('batch-contract', `Output "${name}" of dims [${output.dims.join(', ')}] has no axis for ${rows} rows.`);
+    return Array.from({ length: rows }, (_, index) => {
+      try {
+        if (!context.failures.has(index)) return this.#segment(slice(output, index, index + 1), index, context) as Result;
+      } catch (error) {
+        context.fail(index, asTabServeError(error, 'postprocess'));
+      }
+      return undefined as Result;
+    });
+  }
+
+  #segment(output: Tensor, index: number, context: Context): Segmentation {
+    const placement = this.placement(index, context);
+    const form = this.#form(output.dims, placement ? [placement.tensorWidth, placement.tensorHeight] : this.#inputSize);
+    const knobs = this.#knobs(form.channels, index, context);
+    const grid = gridOf(form, knobs.size === 'original' ? placement : undefined);
+    const size = { width: grid.columns.size, height: grid.rows.size };
+    if (knobs.result === 'mask') {
+      const mask = bilinear(this.#probabilities(output, form, knobs.foreground), grid);
+      return transfer({ result: 'mask', ...size, label: this.#labels(knobs.classes)[knobs.foreground] ?? String(knobs.foreground), mask }, [mask.buffer]);
+    }
+    if (this.#kind === 'classes') {
+      const classes = nearest(integerClasses(output), form.width, grid);
+      return transfer({ result: 'classes', ...size, labels: this.#labels(Math.max(knobs.classes ?? 0, highest(classes) + 1)), classes }, [classes.buffer]);
+    }
+    const { classes, scores } = classMap(this.#scores(output, form, this.#kind), this.#kind, grid, knobs.threshold);
+    if (knobs.result === 'torchserve') {
+      const data = interleave(classes, scores);
+      return transfer({ result: 'torchserve', dtype: 'float32', dims: [size.height, size.width, 2], data }, [data.buffer]);
+    }
+    return transfer({ result: 'classes', ...size, labels: this.#labels(knobs.classes), classes, scores }, [classes.buffer, scores.buffer]);
+  }
+
+  #scores(output: Tensor, form: MapForm, kind: ScoreKind): Maps {
+    const data = toFloats(output);
+    checkScores(data, kind);
+    return { ...form, data };
+  }
+
+  /** Of a class map, a pixel's probability is 0 or 1. */
+  #probabilities(output: Tensor, form: MapForm, wanted: number): Maps {
+    if (this.#kind === 'classes') return { ...form, data: indicator(integerClasses(output), wanted) };
+    return probabilityMap(this.#scores(output, form, this.#kind), this.#kind, wanted);
+  }
+}
+
+/** From the model's map to the image, or to the map itself without a placement. */
+function gridOf({ width, height }: MapForm, placement: Placement | undefined): Grid {
+  if (!placement) return { columns: axis(width, width, 1, 0), rows: axis(height, height, 1, 0) };
+  const { tensorWidth, tensorHeight, geometry } = placement;
+  const [x, y] = [width / tensorWidth, height / tensorHeight];
+  return {
+    columns: axis(placement.width, width, geometry.scaleX * x, geometry.offsetX * x),
+    rows: axis(placement.height, height, geometry.scaleY * y, geometry.offsetY * y),
+  };
+}

@@ -1,0 +1,152 @@
+import type { Tensor } from '../contract.js';
+import { TabServeError } from '../errors.js';
+import { strides, type Maps } from './maps.js';
+import { eachRow, type Grid } from './resample.js';
+import { logistic } from './sigmoid.js';
+
+/** What a model's numbers are before they are probabilities. */
+export type ScoreKind = 'logits' | 'probabilities';
+
+/** A class a pixel; two bytes each where there are more than 256 classes. */
+export type ClassData = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer>;
+
+/** Row-major maps of the image's size. */
+export interface ClassScores {
+  readonly classes: ClassData;
+  /** Probability, in 0..1, of that class. */
+  readonly scores: Float32Array<ArrayBuffer>;
+}
+
+/** What adds less than this to a sum of at least 1 is left out: e⁻²⁰ is 2e-9. */
+const NEGLIGIBLE = -20;
+
+/**
+ * The likeliest class of each pixel and its probability. Logits are interpolated first and become probabilities after that
+ * (as torchvision and Hugging Face have it): by softmax over the channels, the lower class among equals; by sigmoid where there is but one
+ * channel, which is class 1 where its probability is over `threshold`, and else class 0.
+ * Where the image was cropped away, class and score are 0.
+ */
+export function classMap(maps: Maps, kind: ScoreKind, grid: Grid, threshold: number): ClassScores {
+  const { size, first, end } = grid.columns;
+  const classes = classArray(maps.channels, size * grid.rows.size);
+  const scores = new Float32Array(classes.length);
+  const decide = maps.channels === 1 ? decideByThreshold(kind, threshold) : decideByMaximum(maps.channels, size, kind);
+  eachRow(maps, grid, (values, y) => decide(values, first, end, classes.subarray(y * size), scores.subarray(y * size)));
+  return { classes, scores };
+}
+
+type Decide = (values: Float64Array, first: number, end: number, classes: ClassData, scores: Float32Array) => void;
+
+function decideByThreshold(kind: ScoreKind, threshold: number): Decide {
+  return (values, first, end, classes, scores) => {
+    for (let x = first; x < end; x++) {
+      const probability = kind === 'logits' ? logistic(values[x]!) : values[x]!;
+      classes[x] = probability > threshold ? 1 : 0;
+      scores[x] = probability > threshold ? probability : 1 - probability;
+    }
+  };
+}
+
+function decideByMaximum(channels: number, size: number, kind: ScoreKind): Decide {
+  const best = new Float64Array(size);
+  const sum = new Float64Array(size);
+  return (values, first, end, classes, scores) => {
+    best.set(values.subarray(0, size));
+    for (let channel = 1; channel < channels; channel++) {
+      for (let x = first, at = channel * size + first; x < end; x++, at++) {
+        if (values[at]! > best[x]!) {
+          best[x] = values[at]!;
+          classes[x] = channel;
+        }
+      }
+    }
+    if (kind === 'logits') {
+      sum.fill(0);
+      for (let channel = 0; channel < channels; channel++) {
+        for (let x = first, at = channel * size + first; x < end; x++, at++) {
+          const below = values[at]! - best[x]!;
+          if (below > NEGLIGIBLE) sum[x]! += Math.exp(below);
+        }
+      }
+    }
+    for (let x = first; x < end; x++) scores[x] = kind === 'logits' ? 1 / sum[x]! : best[x]!;
+  };
+}
+
+/** The probability of one class at each of the model's own pixels: by softmax over the channels; of one channel, class 1's by sigmoid, class 0 has the rest. */
+export function probabilityMap(maps: Maps, kind: ScoreKind, wanted: number): Maps {
+  const { data, channels, width, height } = maps;
+  const stride = strides(maps);
+  const out = new Float32Array(width * height);
+  for (let i = 0; i < out.length; i++) {
+    const at = i * stride.pixel;
+    const value = data[channels === 1 ? at : at + wanted * stride.channel]!;
+    if (channels === 1) {
+      const probability = kind === 'logits' ? logistic(value) : value;
+      out[i] = wanted === 1 ? probability : 1 - probability;
+    } else if (kind === 'logits') {
+      let sum = 0;
+      for (let channel = 0; channel < channels; channel++) sum += Math.exp(data[at + channel * stride.channel]! - value);
+      out[i] = 1 / sum;
+    } else {
+      out[i] = value;
+    }
+  }
+  return { data: out, channels: 1, width, height, layout: 'NCHW' };
+}
+
+/**
+ * A model's own class map, of any numeric dtype, as small integers.
+ * @throws `inference-failed` at a number that is no class: negative, fractional, over 65535
+ */
+export function integerClasses({ data }: Tensor): ClassData {
+  const values = data as ArrayLike<number | bigint>;
+  const classes = new Uint16Array(values.length);
+  for (let i = 0; i < classes.length; i++) {
+    const value = Number(values[i]);
+    if (!(Number.isInteger(value) && value >= 0 && value <= 65_535)) throw new TabServeError('inference-failed', `The model answered ${value}, which is no class.`);
+    classes[i] = value;
+  }
+  return highest(classes) > 255 ? classes : Uint8Array.from(classes);
+}
+
+export function highest(classes: ClassData): number {
+  let found = 0;
+  for (const value of classes) if (value > found) found = value;
+  return found;
+}
+
+/** TorchServe's pairs: class and probability, pixel by pixel. */
+export function interleave(classes: ClassData, scores: Float32Array): Float32Array<ArrayBuffer> {
+  const pairs = new Float32Array(classes.length * 2);
+  for (let i = 0; i < classes.length; i++) {
+    pairs[2 * i] = classes[i]!;
+    pairs[2 * i + 1] = scores[i]!;
+  }
+  return pairs;
+}
+
+/** 1 where a class map has that class, else 0. */
+export function indicator(classes: ClassData, wanted: number): Float32Array<ArrayBuffer> {
+  return Float32Array.from(classes, (value) => (value === wanted ? 1 : 0));
+}
+
+/** Probabilities may be off by what float16 rounds. */
+const ROUNDING = 1e-3;
+
+/** @throws `inference-failed` if a number is not finite, or is no probability where it should be one */
+export function checkScores(values: Float32Array, kind: ScoreKind): void {
+  let [low, high] = [0, 0];
+  for (const value of values) {
+    if (!Number.isFinite(value)) throw new TabServeError('inference-failed', 'The model answered with numbers that are not finite.');
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  if (kind === 'probabilities' && (low < -ROUNDING || high > 1 + ROUNDING)) {
+    throw new TabServeError('inference-failed', `handler.output says "probabilities", but the model answered with numbers from ${low} to ${high}; are they logits?`);
+  }
+}
+
+function classArray(classes: number, length: number): ClassData {
+  return classes > 256 ? new Uint16Array(length) : new Uint8Array(length);
+}
