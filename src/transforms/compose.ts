@@ -2,7 +2,7 @@
  * The steps as functions. Each throws `model-config`, naming the option, if one has a wrong value.
  */
 import { readStep } from './read.js';
-import type { ColorOrder, Fill, HeightWidth, Interpolation, Layout, Step, Transforms } from './steps.js';
+import type { ColorOrder, Fill, HeightWidth, Interpolation, Layout, Position, Step, Transforms } from './steps.js';
 
 /** The steps as they are. Their order is checked by `compile`. */
 export function compose(...steps: readonly Step[]): Transforms {
@@ -38,9 +38,16 @@ export function pad(padding: number | readonly [number, number] | readonly [numb
 /**
  * Scales so that the whole image just fits, keeps its ratio, and pads to the exact size. With `s = min(h / height, w / width)` the scaled sides
  * are `height * s` and `width * s`, a half rounded to even and at least 1; the image is centred, an odd pixel of padding goes right and below.
- * These are Ultralytics' rules, and its grey.
+ * These are Ultralytics' rules, and its grey. With `position: 'top-left'`, as YOLOX has it, all padding goes right and below.
  */
-export function letterbox(size: HeightWidth, options: { /** @default 114 */ readonly fill?: Fill; /** @default 'bilinear' */ readonly interpolation?: Interpolation } = {}): Step {
+export function letterbox(
+  size: HeightWidth,
+  options: {
+    /** @default 114 */ readonly fill?: Fill;
+    /** @default 'bilinear' */ readonly interpolation?: Interpolation;
+    /** @default 'center' */ readonly position?: Position;
+  } = {},
+): Step {
   return readStep('letterbox', { size, ...options }, 'letterbox');
 }
 

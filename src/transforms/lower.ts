@@ -74,10 +74,12 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
         size: [boxHeight, boxWidth],
         fill,
         interpolation,
+        position,
       } = step.letterbox;
       const scale = Math.min(boxHeight / height, boxWidth / width);
       scaleTo(Math.max(1, roundHalfEven(width * scale)), Math.max(1, roundHalfEven(height * scale)), interpolation);
-      place(Math.floor((boxWidth - width) / 2), Math.floor((boxHeight - height) / 2), boxWidth, boxHeight, fill);
+      const before = (padding: number): number => (position === 'center' ? Math.floor(padding / 2) : 0);
+      place(before(boxWidth - width), before(boxHeight - height), boxWidth, boxHeight, fill);
     } else if ('grayscale' in step) {
       stages.push({ kind: 'gray', width, height });
     }

@@ -2,7 +2,7 @@
  * Reads the options of a step from whatever a config holds: short forms, defaults and errors are here and nowhere else.
  */
 import { TabServeError } from '../errors.js';
-import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, type Fill, type HeightWidth, type Step, type StepName, type StepOptions } from './steps.js';
+import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, POSITIONS, type Fill, type HeightWidth, type Step, type StepName, type StepOptions } from './steps.js';
 
 type Reader<T> = (value: unknown, key: string) => T;
 
@@ -31,11 +31,12 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
     return { padding: [left, top, right, bottom], fill: fill(options.fill ?? 0, `${key}.fill`) };
   },
   letterbox(value, key) {
-    const options = record(value, key, ['size', 'fill', 'interpolation']);
+    const options = record(value, key, ['size', 'fill', 'interpolation', 'position']);
     return {
       size: pair(options.size, `${key}.size`),
       fill: fill(options.fill ?? 114, `${key}.fill`),
       interpolation: oneOf(INTERPOLATIONS, options.interpolation ?? 'bilinear', `${key}.interpolation`),
+      position: oneOf(POSITIONS, options.position ?? 'center', `${key}.position`),
     };
   },
   grayscale(value, key) {

@@ -12,6 +12,10 @@ export type ColorOrder = (typeof COLOR_ORDERS)[number];
 export const LAYOUTS = ['NCHW', 'NHWC'] as const;
 export type Layout = (typeof LAYOUTS)[number];
 
+/** Where a letterbox puts the image: in the middle, or at the top left with all padding right and below. */
+export const POSITIONS = ['center', 'top-left'] as const;
+export type Position = (typeof POSITIONS)[number];
+
 /** Height and width in pixels: torchvision's order. */
 export type HeightWidth = readonly [height: number, width: number];
 
@@ -23,7 +27,7 @@ export interface StepOptions {
   readonly resize: { readonly size: number | HeightWidth; readonly interpolation: Interpolation; readonly maxSize?: number };
   readonly centerCrop: { readonly size: HeightWidth };
   readonly pad: { readonly padding: readonly [left: number, top: number, right: number, bottom: number]; readonly fill: Fill };
-  readonly letterbox: { readonly size: HeightWidth; readonly fill: Fill; readonly interpolation: Interpolation };
+  readonly letterbox: { readonly size: HeightWidth; readonly fill: Fill; readonly interpolation: Interpolation; readonly position: Position };
   readonly grayscale: { readonly channels: 1 | 3 };
   readonly colorOrder: ColorOrder;
   readonly toTensor: { readonly scale: number };

@@ -153,6 +153,7 @@ test('geometry leads from the image to the tensor', async () => {
   expect(await geometry(20, 10)).toEqual({ scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 });
   expect(await geometry(200, 100, resize(50), centerCrop(40))).toEqual({ scaleX: 0.5, scaleY: 0.5, offsetX: -30, offsetY: -5 });
   expect(await geometry(200, 100, letterbox([64, 64]))).toEqual({ scaleX: 0.32, scaleY: 0.32, offsetX: 0, offsetY: 16 });
+  expect(await geometry(200, 100, letterbox([64, 64], { position: 'top-left' }))).toEqual({ scaleX: 0.32, scaleY: 0.32, offsetX: 0, offsetY: 0 });
   expect(await geometry(20, 10, pad([4, 2]), resize([28, 14]))).toEqual({ scaleX: 0.5, scaleY: 2, offsetX: 2, offsetY: 4 });
   expect(await geometry(2, 1000, resize([10, 10]))).toEqual({ scaleX: 5, scaleY: 0.01, offsetX: 0, offsetY: 0 });
 });
@@ -184,6 +185,7 @@ test('a config says what the functions say', () => {
     pad([1, 2], { fill: [1, 2, 3] }),
     letterbox([640, 320]),
     letterbox([640, 320], { fill: 0, interpolation: 'nearest' }),
+    letterbox([640, 320], { position: 'top-left' }),
     grayscale({ channels: 3 }),
     grayscale(),
     colorOrder('BGR'),
@@ -201,6 +203,7 @@ test('a config says what the functions say', () => {
     { pad: { padding: [1, 2], fill: [1, 2, 3] } },
     { letterbox: [640, 320] },
     { letterbox: { size: [640, 320], fill: 0, interpolation: 'nearest' } },
+    { letterbox: { size: [640, 320], position: 'top-left' } },
     { grayscale: 3 },
     'grayscale',
     { colorOrder: 'BGR' },
@@ -231,6 +234,7 @@ for (const [config, message] of [
   [[{ pad: [1, 2, 3] }], 'pad.padding must be'],
   [[{ pad: { padding: 1, fill: 256 } }], 'pad.fill must be an integer in 0..255, or [red, green, blue], not 256.'],
   [[{ letterbox: 640 }], 'letterbox.size must be [height, width], positive integers, not 640.'],
+  [[{ letterbox: { size: [64, 32], position: 'left' } }], 'letterbox.position must be one of center, top-left, not "left".'],
   [[{ grayscale: 2 }], 'grayscale.channels must be one of 1, 3, not 2.'],
   [[{ colorOrder: 'GBR' }], 'colorOrder must be one of RGB, BGR, not "GBR".'],
   [[{ toTensor: { scale: 0 } }], 'toTensor.scale must be a finite number other than 0, not 0.'],

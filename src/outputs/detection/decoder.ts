@@ -50,6 +50,20 @@ export interface Format<Options> {
   create(options: Options, model: ModelFacts): Decoder | Promise<Decoder>;
 }
 
+/** Tensors of one image joined along their boxes, `[boxes, columns]`. */
+export function join(views: readonly View[]): View {
+  const [first] = views;
+  if (views.length === 1 && first!.dims.length === 2) return first!;
+  const columns = first!.dims.at(-1)!;
+  const data = new Float32Array(views.reduce((sum, view) => sum + view.data.length, 0));
+  let at = 0;
+  for (const view of views) {
+    data.set(view.data, at);
+    at += view.data.length;
+  }
+  return { dims: [data.length / columns, columns], data };
+}
+
 /** A `model-config` error: what the decoder reads, and what the model gives instead. */
 export function misfit(name: string, expected: string, outputs: readonly Pick<TensorInfo, 'name' | 'dims'>[]): TabServeError {
   const given = outputs.map((output) => `"${output.name}" [${output.dims.map((size) => size ?? '?').join(', ')}]`).join(', ');

@@ -2,11 +2,17 @@ import { TabServeError } from '../../errors.js';
 import type { Schema } from '../../schema.js';
 import { checkSection } from '../../schema.js';
 import type { Decoder, Format, ModelFacts } from './decoder.js';
+import { detr } from './detr.js';
+import { nanodet } from './nanodet.js';
 import { rows } from './rows.js';
+import { ssd } from './ssd.js';
 import { torchvision } from './torchvision.js';
+import { yolov5 } from './yolov5.js';
+import { yolov8 } from './yolov8.js';
+import { yolox } from './yolox.js';
 
 /** Every format by its name in a config. */
-export const FORMATS = { torchvision, rows } as const;
+export const FORMATS = { torchvision, yolov5, yolov8, yolox, ssd, rows, detr, nanodet } as const;
 export type FormatName = keyof typeof FORMATS;
 
 const NAMES = Object.keys(FORMATS) as FormatName[];

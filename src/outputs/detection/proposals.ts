@@ -35,6 +35,34 @@ export function bestClasses(data: Float32Array, { count, classes, offset, boxStr
   return best;
 }
 
+export const ACTIVATIONS = ['softmax', 'sigmoid', 'none'] as const;
+/** How a model's class scores become probabilities. */
+export type Activation = (typeof ACTIVATIONS)[number];
+
+export const BACKGROUNDS = ['first', 'last', 'none'] as const;
+/** Which class stands for "no object"; it counts in a softmax, and is no answer. */
+export type Background = (typeof BACKGROUNDS)[number];
+
+/** The best class of each box that is not the background, and its probability. */
+export function bestProbabilities(data: Float32Array, layout: ScoreLayout, activation: Activation, background: Background): Pick<Proposals, 'scores' | 'classes'> {
+  const first = background === 'first' ? 1 : 0;
+  const own = { ...layout, offset: layout.offset + first * layout.classStride, classes: layout.classes - (background === 'none' ? 0 : 1) };
+  const { scores, classes } = bestClasses(data, own);
+  for (let box = 0; box < scores.length; box++) {
+    classes[box]! += first;
+    if (activation !== 'none' && Number.isFinite(scores[box]))
+      scores[box] = activation === 'sigmoid' ? 1 / (1 + Math.exp(-scores[box]!)) : softmaxOf(scores[box]!, data, layout, box);
+  }
+  return { scores, classes };
+}
+
+/** 1 / Σ exp(xⱼ − x): the softmax of a logit `x` among those of its box. */
+function softmaxOf(x: number, data: Float32Array, { classes, offset, boxStride, classStride }: ScoreLayout, box: number): number {
+  let sum = 0;
+  for (let index = 0; index < classes; index++) sum += Math.exp(data[offset + box * boxStride + index * classStride]! - x);
+  return 1 / sum;
+}
+
 /**
  * The boxes that reach the threshold. What is not finite, a score or a corner, is left out.
  * @throws `inference-failed` if there are scores and none is finite

@@ -41,12 +41,13 @@ def image(width, height, pattern="noise", mode="RGB"):
     return Image.fromarray(v[:, :, 0] if mode == "L" else v).convert("RGB")
 
 
-def letterbox(img, size, fill=114, interpolation="bilinear"):
+def letterbox(img, size, fill=114, interpolation="bilinear", position="center"):
     height, width = size
     scale = min(height / img.height, width / img.width)
     img = F.resize(img, [max(1, round(img.height * scale)), max(1, round(img.width * scale))], InterpolationMode(interpolation))
     dx, dy = width - img.width, height - img.height
-    return F.pad(img, [dx // 2, dy // 2, dx - dx // 2, dy - dy // 2], fill=tuple(fill) if isinstance(fill, list) else fill)
+    left, top = (dx // 2, dy // 2) if position == "center" else (0, 0)
+    return F.pad(img, [left, top, dx - left, dy - top], fill=tuple(fill) if isinstance(fill, list) else fill)
 
 
 def to_tensor(img, scale=None):
@@ -145,6 +146,8 @@ def cases():
         yield case(size, {"letterbox": [96, 64]}, tensor)
     yield case((300, 201), {"letterbox": {"size": [101, 100], "fill": [255, 0, 7], "interpolation": "bicubic"}}, tensor)
     yield case((300, 201), {"letterbox": {"size": [320, 310], "fill": 0}}, {"colorOrder": "BGR"}, {"toTensor": {"scale": 1}}, {"layout": "NHWC"})
+    for size in [(640, 480), (481, 641), (100, 100), (33, 7), (1, 1000)]:
+        yield case(size, {"letterbox": {"size": [96, 64], "position": "top-left"}}, {"colorOrder": "BGR"}, {"toTensor": {"scale": 1}})
     # Grayscale, one channel, colour order, scale and layout.
     one = {"normalize": {"mean": [0.1307], "std": [0.3081]}}
     yield case((64, 48), {"grayscale": 1}, resize([28, 28]), tensor, one)

@@ -1,0 +1,55 @@
+import { toBox, toPixels } from './boxes.js';
+import { misfit, type Format } from './decoder.js';
+import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type Activation, type Background } from './proposals.js';
+import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
+
+const isTable = ({ length }: { readonly length: number }): boolean => length === 2 || length === 3;
+const ROLES: readonly Role[] = [
+  { name: 'logits', usual: ['logits', 'pred_logits'], dims: '[batch, queries, classes]', fits: ({ dims }) => isTable(dims) && dims.at(-1) !== 4 },
+  { name: 'boxes', usual: ['pred_boxes', 'boxes'], dims: '[batch, queries, 4]', fits: ({ dims }) => isTable(dims) && (dims.at(-1) === 4 || typeof dims.at(-1) !== 'number') },
+];
+
+export interface DetrOptions {
+  readonly outputs?: OutputNames;
+  readonly activation?: Activation;
+  readonly background?: Background;
+}
+
+/** DETR and its relatives: logits of each query, and its box as centre and size in fractions of the tensor's sides. */
+export const detr: Format<DetrOptions> = {
+  description: 'DETR: logits [batch, queries, classes] and boxes [batch, queries, 4] as centre and size in fractions of the input’s sides.',
+  options: {
+    outputs: rolesSchema(ROLES),
+    activation: {
+      enum: [...ACTIVATIONS],
+      description: 'What makes probabilities of logits: softmax (DETR, YOLOS; the default) or sigmoid (Deformable DETR, RT-DETR); none where they are some.',
+    },
+    background: { enum: [...BACKGROUNDS], description: 'Where the logit of "no object" is. last by default; none with sigmoid.' },
+  },
+  iouThreshold: 1,
+  create({ outputs = {}, activation = 'softmax', background = activation === 'softmax' ? 'last' : 'none' }, model) {
+    const found = findOutputs('detr', ROLES, outputs, model).map(([output]) => output!);
+    const columns = found[0]!.dims.at(-1);
+    return {
+      outputs: found.map(({ name }) => name),
+      isBatched: found[0]!.dims.length === 3,
+      classes: typeof columns === 'number' ? columns - (background === 'last' ? 1 : 0) : undefined,
+      decode([logits, boxes], size) {
+        const [count, columns] = logits!.dims as readonly [number, number];
+        if (boxes!.data.length !== count * 4)
+          throw misfit(
+            'detr',
+            'as many boxes as logits',
+            [logits!, boxes!].map(({ dims }, index) => ({ name: found[index]!.name, dims: ['batch', ...dims] })),
+          );
+        return {
+          ...bestProbabilities(logits!.data, { count, classes: columns, offset: 0, boxStride: columns, classStride: 1 }, activation, background),
+          box(index) {
+            const [cx, cy, w, h] = boxes!.data.subarray(index * 4, index * 4 + 4) as unknown as [number, number, number, number];
+            return toPixels(toBox('cxcywh', cx, cy, w, h), 'fraction', size);
+          },
+        };
+      },
+    };
+  },
+};

@@ -1,0 +1,130 @@
+import { TabServeError } from '../../errors.js';
+import { softmax } from '../softmax.js';
+import { join, misfit, type Format, type Size, type View } from './decoder.js';
+import { levelsOf, pointAt, pointCount, stridesSchema } from './grid.js';
+import { bestClasses, type ScoreLayout } from './proposals.js';
+
+/** Bins of a side's distribution less one, as NanoDet's own configs have it. */
+const REG_MAX = 7;
+
+export interface NanodetOptions {
+  readonly strides?: readonly number[];
+  readonly regMax?: number;
+  readonly centerOffset?: number;
+  readonly outputs?: readonly string[];
+}
+
+/** Where the numbers of all points stand, once the tensors are one of each kind. */
+interface Head {
+  readonly scores: Float32Array;
+  readonly layout: ScoreLayout;
+  readonly sides: Float32Array;
+  readonly sideOffset: number;
+  readonly sideStride: number;
+  readonly bins: number;
+}
+
+/**
+ * NanoDet's head: class scores (sigmoid is in the graph), and for each side of the box a distribution over `regMax + 1` bins. With `centre = (cell + centerOffset) · stride` the
+ * distance of a side is Σ softmax(bins)ᵢ · i · stride; the order is left, top, right, bottom (Generalized Focal Loss, arXiv:2006.04388).
+ */
+export const nanodet: Format<NanodetOptions> = {
+  description:
+    'NanoDet: class scores and the distributions of the four sides, in one output [batch, points, classes + 4 · (regMax + 1)], or in two for each stride, which are matched by their number of points.',
+  options: {
+    strides: stridesSchema,
+    regMax: { type: 'integer', minimum: 1, description: 'Bins of a side less one. Told by the number of labels where there are any, else 7.' },
+    centerOffset: { type: 'number', description: 'Where a point lies in its cell: 0.5, the middle, by default; 0 for NanoDet-Plus.' },
+    outputs: { type: 'array', items: { type: 'string' }, minItems: 1, description: 'The outputs that belong to the head, in any order, where the model has others.' },
+  },
+  iouThreshold: 0.6,
+  create({ strides = [8, 16, 32], regMax, centerOffset = 0.5, outputs: names }, model) {
+    const outputs = names?.map((name) => model.outputs.find((output) => output.name === name) ?? missing(name, model.outputs)) ?? model.outputs;
+    const isSingle = outputs.length === 1;
+    const expected = (size?: Size): string => {
+      const points = (size ? levelsOf(strides, size).map(({ count }) => count) : strides.map((stride) => `points of stride ${stride}`)).join(isSingle ? ' + ' : ' | ');
+      return isSingle ? `[batch, ${points}, classes + 4 · (regMax + 1)]` : `[batch, ${points}, classes] and [batch, ${points}, 4 · (regMax + 1)]`;
+    };
+    /** The last axis of the sides: all of it in tensors of their own, the end of it in a single one. */
+    const sidesOf = (columns: number): number => {
+      if (regMax !== undefined) return 4 * (regMax + 1);
+      return isSingle && model.labels !== undefined ? columns - model.labels : 4 * (REG_MAX + 1);
+    };
+    const isSides = (columns: number): boolean => (regMax === undefined && model.labels !== undefined ? columns !== model.labels : columns === sidesOf(columns));
+
+    const headOf = (views: readonly View[], size: Size): Head => {
+      const unfit = (): never => {
+        throw misfit(
+          'nanodet',
+          expected(size),
+          views.map(({ dims }, index) => ({ name: outputs[index]!.name, dims: ['batch', ...dims] })),
+        );
+      };
+      const levels = levelsOf(strides, size);
+      const count = pointCount(levels);
+      const ofLevels = (isWanted: (columns: number) => boolean): View => {
+        const left = views.filter(({ dims }) => isWanted(dims.at(-1)!));
+        return join(
+          levels.map(
+            (level) =>
+              left
+                .splice(
+                  left.findIndex(({ dims }) => dims.at(-2) === level.count),
+                  1,
+                )
+                .find(({ dims }) => dims.at(-2) === level.count) ?? unfit(),
+          ),
+        );
+      };
+      const [scores, sides] = isSingle ? [views[0]!, views[0]!] : [ofLevels((columns) => !isSides(columns)), ofLevels(isSides)];
+      const [columns, sideStride] = [scores.dims.at(-1)!, sides.dims.at(-1)!];
+      const sideLength = isSingle ? sidesOf(columns) : sideStride;
+      const classes = isSingle ? columns - sideLength : columns;
+      if (scores.dims.at(-2) !== count || classes < 1 || sideLength < 8 || sideLength % 4 !== 0) unfit();
+      return {
+        scores: scores.data,
+        layout: { count, classes, offset: 0, boxStride: columns, classStride: 1 },
+        sides: sides.data,
+        sideOffset: isSingle ? classes : 0,
+        sideStride,
+        bins: sideLength / 4,
+      };
+    };
+
+    // The same on empty tensors, where the model fixes all dims.
+    const known = outputs.map(({ dims }) => dims.slice(-2)).filter((dims): dims is number[] => dims.length === 2 && dims.every((size) => typeof size === 'number'));
+    if (outputs.some(({ dims }) => dims.length < 2 || dims.length > 3)) throw misfit('nanodet', expected(model.size), outputs);
+    const classes =
+      model.size && known.length === outputs.length
+        ? headOf(
+            known.map((dims) => ({ dims, data: new Float32Array(dims[0]! * dims[1]!) })),
+            model.size,
+          ).layout.classes
+        : undefined;
+    return {
+      outputs: outputs.map(({ name }) => name),
+      isBatched: outputs[0]!.dims.length === 3,
+      classes,
+      decode(views, size) {
+        const { scores, layout, sides, sideOffset, sideStride, bins } = headOf(views, size);
+        const levels = levelsOf(strides, size);
+        return {
+          ...bestClasses(scores, layout),
+          box(index) {
+            const { x, y, stride } = pointAt(levels, index);
+            const [cx, cy] = [(x + centerOffset) * stride, (y + centerOffset) * stride];
+            const distance = (side: number): number => {
+              const at = index * sideStride + sideOffset + side * bins;
+              return softmax(sides.subarray(at, at + bins)).reduce((sum, probability, bin) => sum + probability * bin, 0) * stride;
+            };
+            return { xmin: cx - distance(0), ymin: cy - distance(1), xmax: cx + distance(2), ymax: cy + distance(3) };
+          },
+        };
+      },
+    };
+  },
+};
+
+function missing(name: string, outputs: readonly { readonly name: string }[]): never {
+  throw new TabServeError('model-config', `handler.decoder.nanodet.outputs: the model has no "${name}"; it has ${outputs.map((output) => `"${output.name}"`).join(', ')}.`);
+}

@@ -1,0 +1,144 @@
+import type { TensorInfo } from '../../contract.js';
+import { TabServeError } from '../../errors.js';
+import { anchorsSchema, makeAnchors, parseAnchors, type AnchorOptions, type Anchors, type Grid } from './anchors.js';
+import { toBox } from './boxes.js';
+import { join, misfit, type Format, type Size } from './decoder.js';
+import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type Activation, type Background } from './proposals.js';
+import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
+
+const isTable = ({ length }: { readonly length: number }): boolean => length === 2 || length === 3;
+/** BlazeFace's boxes have key points behind them; its scores are one class. */
+const rolesOf = (hasKeyPoints: boolean): readonly Role[] => {
+  const isBoxes = (columns: number): boolean => columns === 4 || (hasKeyPoints && columns > 4);
+  const fits =
+    (wanted: boolean) =>
+    ({ dims }: TensorInfo): boolean =>
+      isTable(dims) && (typeof dims.at(-1) !== 'number' || isBoxes(dims.at(-1) as number) === wanted);
+  return [
+    { name: 'boxes', usual: ['boxes', 'bbox_regression', 'regressors', 'raw_detection_boxes'], dims: '[batch, anchors, 4]', fits: fits(true) },
+    { name: 'scores', usual: ['scores', 'cls_logits', 'classificators', 'raw_detection_scores'], dims: '[batch, anchors, classes]', fits: fits(false) },
+  ];
+};
+
+const CODINGS = ['xywh', 'yxhw', 'pixels'] as const;
+/** How the four numbers of a box relate to its anchor. */
+type Coding = (typeof CODINGS)[number];
+
+export interface SsdOptions {
+  readonly anchors?: AnchorOptions;
+  readonly outputs?: OutputNames;
+  readonly activation?: Activation;
+  readonly background?: Background;
+  readonly coding?: Coding;
+  readonly variances?: readonly [number, number, number, number];
+}
+
+/** What each family of anchors usually goes with. */
+const FAMILIES: Readonly<Record<keyof AnchorOptions, Required<Pick<SsdOptions, 'activation' | 'background' | 'coding'>>>> = {
+  torchvision: { activation: 'softmax', background: 'first', coding: 'xywh' },
+  tensorflow: { activation: 'sigmoid', background: 'first', coding: 'yxhw' },
+  blazeface: { activation: 'sigmoid', background: 'none', coding: 'pixels' },
+  file: { activation: 'softmax', background: 'first', coding: 'xywh' },
+};
+
+/** torchvision's limit: exp of more would be a box of 62 anchors. */
+const MAX_LOG_SIZE = Math.log(1000 / 16);
+
+/**
+ * SSD's raw heads: class logits and box regressions of each anchor. With the anchor's centre c and size s, and variances v:
+ * centre = c + xy · v · s, size = s · exp(wh · v). BlazeFace's are plain: centre = c + xy / input, size = wh / input.
+ */
+export const ssd: Format<SsdOptions> = {
+  description:
+    'SSD before its selection: class logits [batch, anchors, classes] and box regressions [batch, anchors, 4] over anchors that the config describes. Defaults are those of the family that makes the anchors. A label is the model’s number: 0 is the background’s where that is the first.',
+  options: {
+    anchors: anchorsSchema,
+    outputs: rolesSchema(rolesOf(false)),
+    activation: { enum: [...ACTIVATIONS], description: 'What makes probabilities of logits: softmax (torchvision), sigmoid (tensorflow, blazeface), or none where they are some.' },
+    background: { enum: [...BACKGROUNDS], description: 'Which class is the background: first (torchvision, tensorflow), last, or none (blazeface).' },
+    coding: {
+      enum: [...CODINGS],
+      description:
+        'The numbers of a box: centre and size in units of its anchor and the variances (xywh), the same with y first (yxhw; tensorflow), or offset and size in pixels of the input (pixels; blazeface).',
+    },
+    variances: { type: 'array', items: { type: 'number' }, minItems: 4, maxItems: 4, description: 'Of x, y, width and height. [0.1, 0.1, 0.2, 0.2] by default.' },
+  },
+  iouThreshold: 0.45,
+  async create({ anchors: how, outputs = {}, variances = [0.1, 0.1, 0.2, 0.2], ...options }, model) {
+    const family = how && (Object.keys(how)[0] as keyof AnchorOptions);
+    if (!family || !Object.hasOwn(FAMILIES, family)) throw new TabServeError('model-config', `handler.decoder.ssd.anchors must be one of ${Object.keys(FAMILIES).join(', ')}.`);
+    checkLevels(how);
+    const { activation, background, coding } = { ...FAMILIES[family], ...options };
+    const [boxOutputs, scoreOutputs] = findOutputs('ssd', rolesOf(coding === 'pixels'), outputs, model) as [TensorInfo[], TensorInfo[]];
+    const found = [...boxOutputs, ...scoreOutputs];
+    const fromFile = how.file === undefined ? undefined : parseAnchors(await model.json(how.file), how.file);
+    const anchorsOf = memo((size: Size): Anchors => fromFile ?? makeAnchors(how, size));
+    const unfit = (anchors: Anchors, given: readonly Pick<TensorInfo, 'name' | 'dims'>[]) =>
+      misfit('ssd', `boxes and scores of the ${anchors.length / 4} anchors that are configured`, given);
+
+    const columns = scoreOutputs[0]!.dims.at(-1);
+    const counts = boxOutputs.map(({ dims }) => dims.at(-2));
+    if (counts.every((count) => typeof count === 'number')) {
+      // Their number does not depend on the size.
+      const anchors = anchorsOf(model.size ?? { width: 1, height: 1 });
+      if (counts.reduce((sum, count) => sum + count, 0) !== anchors.length / 4) throw unfit(anchors, found);
+    }
+    return {
+      outputs: found.map(({ name }) => name),
+      isBatched: found[0]!.dims.length === 3,
+      classes: typeof columns === 'number' ? columns - (background === 'last' ? 1 : 0) : undefined,
+      decode(views, size) {
+        const anchors = anchorsOf(size);
+        const [boxes, scores] = [join(views.slice(0, boxOutputs.length)), join(views.slice(boxOutputs.length))];
+        const [count, stride] = boxes.dims as readonly [number, number];
+        const classes = scores.dims[1]!;
+        if (count !== anchors.length / 4 || scores.dims[0] !== count || stride < 4)
+          throw unfit(
+            anchors,
+            views.map(({ dims }, index) => ({ name: found[index]!.name, dims: ['batch', ...dims] })),
+          );
+        return {
+          ...bestProbabilities(scores.data, { count, classes, offset: 0, boxStride: classes, classStride: 1 }, activation, background),
+          box(index) {
+            const [cx, cy, width, height] = anchors.subarray(index * 4, index * 4 + 4) as unknown as [number, number, number, number];
+            const [a, b, c, d] = boxes.data.subarray(index * stride, index * stride + 4) as unknown as [number, number, number, number];
+            if (coding === 'pixels') return toBox('cxcywh', cx * size.width + a, cy * size.height + b, c, d);
+            const [x, y, w, h] = coding === 'xywh' ? [a, b, c, d] : [b, a, d, c];
+            const side = (log: number, anchor: number, pixels: number): number => Math.exp(Math.min(log, MAX_LOG_SIZE)) * anchor * pixels;
+            return toBox(
+              'cxcywh',
+              (cx + x * variances[0] * width) * size.width,
+              (cy + y * variances[1] * height) * size.height,
+              side(w * variances[2], width, size.width),
+              side(h * variances[3], height, size.height),
+            );
+          },
+        };
+      },
+    };
+  },
+};
+
+/** A list of as many items as there are feature maps, where it says something of each. */
+function checkLevels({ torchvision, blazeface }: AnchorOptions): void {
+  const check = (key: string, list: readonly unknown[] | undefined, grids: readonly Grid[], more = 0): void => {
+    if (list && list.length !== grids.length + more)
+      throw new TabServeError('model-config', `handler.decoder.ssd.anchors.${key} must have ${grids.length + more} items for ${grids.length} grids, not ${list.length}.`);
+  };
+  if (torchvision) {
+    check('torchvision.aspectRatios', torchvision.aspectRatios, torchvision.grids);
+    check('torchvision.scales', torchvision.scales, torchvision.grids, 1);
+    check('torchvision.steps', torchvision.steps, torchvision.grids);
+  }
+  if (blazeface) check('blazeface.perCell', blazeface.perCell, blazeface.grids);
+}
+
+/** The anchors of the last size: it seldom changes. */
+function memo(make: (size: Size) => Anchors): (size: Size) => Anchors {
+  let last: { readonly key: string; readonly anchors: Anchors } | undefined;
+  return (size) => {
+    const key = `${size.width} ${size.height}`;
+    if (last?.key !== key) last = { key, anchors: make(size) };
+    return last.anchors;
+  };
+}
