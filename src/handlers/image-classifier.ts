@@ -12,8 +12,8 @@ import { VisionHandler } from './vision-handler.js';
  */
 export class ImageClassifier<Result = Classification> extends VisionHandler<Result> {
   static override readonly schema: ConfigSchema = {
-    output: { enum: ['logits', 'probabilities'] },
-    topK: { type: 'integer', minimum: 1 },
+    output: { enum: ['logits', 'probabilities'], description: 'What the model answers with: logits, which softmax turns into probabilities, or probabilities. Default logits.' },
+    topK: { type: 'integer', minimum: 1, description: 'How many classes a result holds, the likeliest; all where there are fewer. Default 5.' },
   };
 
   override imageProcessing = compose(resize(256), centerCrop(224), toTensor(), normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]));

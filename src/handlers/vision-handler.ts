@@ -22,10 +22,17 @@ export interface Placement {
  */
 export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Result> {
   static override readonly schema: ConfigSchema = {
-    imageProcessing: { type: 'array', readOnly: true },
-    exifOrientation: { type: 'boolean' },
-    background: { type: 'array', items: { type: 'integer', minimum: 0, maximum: 255 }, minItems: 3, maxItems: 3 },
-    maxImagePixels: { type: 'integer', minimum: 1, readOnly: true },
+    // The steps are checked where they are read: parseTransforms knows their order too.
+    imageProcessing: { type: 'array', readOnly: true, description: 'The steps from pixels to tensor, in their order. Default: the handler’s own.' },
+    exifOrientation: { type: 'boolean', description: 'Turns photos upright by their EXIF tag. Default true.' },
+    background: {
+      type: 'array',
+      items: { type: 'integer', minimum: 0, maximum: 255 },
+      minItems: 3,
+      maxItems: 3,
+      description: 'The colour, [red, green, blue] in 0..255, that shows through transparent pixels. Default [255, 255, 255].',
+    },
+    maxImagePixels: { type: 'integer', minimum: 1, readOnly: true, description: 'An image of more pixels fails with image-too-large. Default 178956970.' },
   };
 
   /** From pixels to tensor. An archive's `handler.imageProcessing` is taken over it. */

@@ -1,5 +1,38 @@
 import type { ModelConfig } from '../contract.js';
 import { TabServeError } from '../errors.js';
+import { checkSection, type ConfigSchema } from '../schema.js';
+
+/** The top of `model-config.yaml`: TorchServe's keys that mean something in a tab, and the two sections. */
+export const CONFIG_SCHEMA: ConfigSchema = {
+  handler: { type: 'object', description: "The handler's own keys." },
+  engine: { type: 'object', description: "The engine's keys." },
+  minWorkers: { type: 'integer', minimum: 0, description: 'Workers that are kept ready.' },
+  maxWorkers: { type: 'integer', minimum: 1, description: 'Workers that may be there at once.' },
+  batchSize: { type: 'integer', minimum: 1, description: 'Requests that run together, at most.' },
+  maxBatchDelay: { type: 'number', minimum: 0, description: 'How long a request waits for others to join its batch, in milliseconds.' },
+  responseTimeout: { type: 'number', exclusiveMinimum: 0, description: 'How long an answer may take, in seconds.' },
+  startupTimeout: { type: 'number', exclusiveMinimum: 0, description: 'How long loading may take, in seconds.' },
+  jobQueueSize: { type: 'integer', minimum: 1, description: 'Requests that may wait.' },
+};
+
+export const ENGINE_SCHEMA: ConfigSchema = {
+  graphOptimizationLevel: { enum: ['disabled', 'basic', 'extended', 'all'], description: 'How far ONNX Runtime rewrites the graph before it runs. Default all.' },
+  freeDimensions: {
+    type: 'object',
+    additionalProperties: { type: 'integer', minimum: 1 },
+    description: 'Sizes for the symbolic dimensions of the inputs, by name: a graph of known size is faster, and some backends need it.',
+  },
+  threads: { type: 'integer', minimum: 1, description: 'Threads on WASM; more than one needs cross-origin isolation. Default min(4, half the cores).' },
+};
+
+/**
+ * Checks all of a config but what is in `handler`, which its handler knows. Other keys at the top are passed on: a handler of the user's own may read them.
+ * @throws `model-config` naming the key, what it may be and what it is
+ */
+export function checkConfig(config: ModelConfig, warn: (message: string) => void): void {
+  checkSection(CONFIG_SCHEMA, config, '', (message, meant) => meant && warn(message));
+  checkSection(ENGINE_SCHEMA, { ...config.engine }, 'engine', warn);
+}
 
 /** Reads a `model-config.yaml`. @throws `model-config` with the place of the error */
 export async function parseConfig(text: string, file: string): Promise<ModelConfig> {

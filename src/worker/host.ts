@@ -5,7 +5,7 @@ import { asTabServeError, errorToData, PredictionError, TabServeError } from '..
 import { probeBackends } from '../backends/probe.js';
 import type { Engine, Engines } from '../engines/engine.js';
 import { fetchArchive } from '../models/archive.js';
-import { checkSection, type ConfigSchema } from '../schema.js';
+import { checkConfig } from '../models/config.js';
 import { createFiles } from '../models/files.js';
 import { transferablesOf } from '../outputs/transfer.js';
 import { batchContext, type Surroundings } from './context.js';
@@ -20,12 +20,6 @@ export interface HostOptions {
   readonly handlerClass: (name: string | undefined) => Promise<HandlerClass>;
   readonly emit: (event: WorkerEvent) => void;
 }
-
-const ENGINE_SCHEMA: ConfigSchema = {
-  graphOptimizationLevel: { enum: ['disabled', 'basic', 'extended', 'all'] },
-  freeDimensions: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },
-  threads: { type: 'integer', minimum: 1 },
-};
 
 /** One worker's side of the wire: one handler on one engine and backend. */
 export class Host implements WorkerApi {
@@ -55,7 +49,7 @@ export class Host implements WorkerApi {
     return envelope(async () => {
       const { archive, backend } = request;
       const Class = await this.#options.handlerClass(request.handler ?? archive.manifest.model.handler);
-      checkSection(ENGINE_SCHEMA, { ...archive.config.engine }, 'engine', (message) => this.#warn(message));
+      checkConfig(archive.config, (message) => this.#warn(message));
       const engine = await this.#startEngine(backend, request);
       this.#surroundings = {
         modelDir: archive.url,

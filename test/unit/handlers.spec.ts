@@ -209,3 +209,26 @@ test('a small cap on images does not hinder the warm-up', async () => {
   await handler.warmUp(context);
   expect(session.runs.map(({ image: tensor }) => tensor!.dims)).toEqual([[1, 3, 4, 4]]);
 });
+
+test('inputName and outputName choose the tensors; one that the model has not is told', async () => {
+  const two = (): ReturnType<typeof stub> =>
+    stub(
+      [{ name: 'mask', dtype: 'float32', dims: ['batch', 1] }, { name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }],
+      [vector('features', 9), vector('logits', 2)],
+      ({ image: { dims } = f32([0], []) }) => ({ features: f32([dims[0]!, 9], Array(dims[0]! * 9).fill(0)), logits: f32([dims[0]!, 2], [0, 1]) }),
+    ); // prettier-ignore
+  const config = (names: object) => ({ config: { handler: { ...CONFIG.handler, output: 'probabilities', ...names } } });
+  expect(await handle(new ImageClassifier(), two(), [image(1)], config({ inputName: 'image', outputName: 'logits' }))).toEqual([{ 1: 1, 0: 0 }]);
+  await expect(handle(new ImageClassifier(), two(), [image(1)], config({ inputName: 'pixels' }))).rejects.toMatchObject({
+    code: 'model-config',
+    message: 'handler.inputName: the model has no "pixels"; it has "mask", "image".',
+  });
+  await expect(handle(new ImageClassifier(), two(), [image(1)], config({ inputName: 'image', outputName: 'Logits' }))).rejects.toMatchObject({
+    code: 'model-config',
+    message: 'handler.outputName: the model has no "Logits"; it has "features", "logits".',
+  });
+  await expect(handle(new ImageClassifier(), two(), [image(1)], config({ inputName: 3 }))).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('a string'),
+  });
+});

@@ -1,0 +1,61 @@
+import type { Schema } from '@cfworker/json-schema';
+import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, type StepName } from './steps.js';
+
+/**
+ * `imageProcessing` as a JSON Schema, for editors: the short forms that `parseTransforms` takes, with what they mean.
+ * A handler does not check with it: `parseTransforms` tells more, and knows the order of the steps. A test holds the one against the other.
+ */
+
+const listOf = (items: Schema, count: number): Schema => ({ type: 'array', items, minItems: count, maxItems: count });
+const side: Schema = { type: 'integer', minimum: 1 };
+const level: Schema = { type: 'integer', minimum: 0, maximum: 255 };
+const fill: Schema = { anyOf: [level, listOf(level, 3)], description: 'A grey level, or [red, green, blue], in 0..255.' };
+const interpolation: Schema = { enum: [...INTERPOLATIONS], description: 'How pixels are interpolated. Default bilinear.' };
+const heightWidth: Schema = listOf(side, 2);
+const perChannel: Schema = { anyOf: [{ type: 'number' }, listOf({ type: 'number' }, 1), listOf({ type: 'number' }, 3)] };
+const length: Schema = { type: 'integer', minimum: 0 };
+const padding: Schema = { anyOf: [length, ...[1, 2, 4].map((sides) => listOf(length, sides))] };
+const size: Schema = { anyOf: [side, heightWidth] };
+
+/** Options by name; the first may stand alone in their place. */
+const options = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
+  anyOf: [Object.values(properties)[0]!, { type: 'object', properties, required: [...required], additionalProperties: false }],
+});
+
+const STEPS: { readonly [Name in StepName]: { readonly description: string; readonly value: Schema; readonly alone?: true } } = {
+  resize: {
+    description: 'Scales, antialiased: to [height, width], or so that the shorter side is size and the longer at most maxSize.',
+    value: options({ size, interpolation, maxSize: side }, ['size']),
+  },
+  centerCrop: { description: 'Cuts out the centre, of [height, width] or a square; what a smaller image lacks is black.', value: options({ size }, ['size']) },
+  pad: {
+    description: 'Adds a border: all sides, [left and right, top and bottom] or [left, top, right, bottom] in pixels; fill is 0 by default.',
+    value: options({ padding, fill }, ['padding']),
+  },
+  letterbox: {
+    description: 'Scales the whole image into [height, width] with its ratio kept, centred, and pads with fill, 114 by default.',
+    value: options({ size: heightWidth, fill, interpolation }, ['size']),
+  },
+  grayscale: { description: 'One channel of luma, or three alike.', value: options({ channels: { enum: [1, 3] } }), alone: true },
+  colorOrder: { description: 'The order of the channels in the tensor. Default RGB.', value: { enum: [...COLOR_ORDERS] } },
+  toTensor: {
+    description: 'From 0..255 to 0..1 in float32; with scale, times that: 1 leaves 0..255.',
+    value: options({ scale: { type: 'number', not: { const: 0 } } }),
+    alone: true,
+  },
+  normalize: {
+    description: '(x - mean) / std, one number a channel in the order of the channels, or one for all. Comes after toTensor.',
+    value: { type: 'object', properties: { mean: perChannel, std: perChannel }, required: ['mean', 'std'], additionalProperties: false },
+  },
+  layout: { description: 'Channels first (NCHW, the default) or last (NHWC). Comes after toTensor.', value: { enum: [...LAYOUTS] } },
+};
+
+export const TRANSFORMS_SCHEMA: Schema = {
+  type: 'array',
+  items: {
+    anyOf: Object.entries(STEPS).flatMap(([name, { description, value, alone }]): Schema[] => [
+      ...(alone ? [{ const: name, description }] : []),
+      { type: 'object', properties: { [name]: { ...value, description } }, required: [name], additionalProperties: false },
+    ]),
+  },
+};

@@ -1,0 +1,108 @@
+import { expect, test } from '@playwright/test';
+import { checkConfig } from '../../src/models/config.ts';
+import { checkSection, type ConfigSchema } from '../../src/schema.ts';
+
+const SCHEMA: ConfigSchema = {
+  topK: { type: 'integer', minimum: 1 },
+  threshold: { type: 'number', minimum: 0, maximum: 1 },
+  above: { type: 'number', exclusiveMinimum: 0 },
+  output: { enum: ['logits', 'probabilities'] },
+  upright: { type: 'boolean' },
+  colour: { type: 'array', items: { type: 'integer', minimum: 0, maximum: 255 }, minItems: 3, maxItems: 3 },
+  labels: { type: ['array', 'object'] },
+  size: {
+    anyOf: [
+      { type: 'integer', minimum: 1 },
+      { type: 'array', items: { type: 'integer', minimum: 1 }, minItems: 2, maxItems: 2 },
+    ],
+  },
+  decoder: {
+    oneOf: [
+      { enum: ['torchvision', 'detr'] },
+      {
+        type: 'object',
+        properties: {
+          yolox: { type: 'object', properties: { strides: { type: 'array', items: { type: 'integer', minimum: 1 } } }, required: ['strides'], additionalProperties: false },
+        },
+        required: ['yolox'],
+        additionalProperties: false,
+      },
+      { type: 'object', properties: { ssd: { type: 'object' } }, required: ['ssd'], additionalProperties: false },
+    ],
+  },
+  head: { anyOf: ['rows', 'grid'].map((kind) => ({ type: 'object', properties: { kind: { const: kind }, [kind]: { type: 'integer' } }, required: ['kind'] })) },
+};
+
+/** What is wrong with these values, and the warnings. */
+function check(values: Record<string, unknown>, schema = SCHEMA): string[] {
+  const told: string[] = [];
+  try {
+    checkSection(schema, values, 'handler', (message) => told.push(`warning: ${message}`));
+  } catch (error) {
+    expect(error).toMatchObject({ name: 'TabServeError', code: 'model-config' });
+    told.push((error as Error).message);
+  }
+  return told;
+}
+
+test('values that fit', () => {
+  expect(check({ topK: 3, threshold: 0, output: 'logits', upright: false, colour: [0, 0, 255], labels: {}, size: [2, 3] })).toEqual([]);
+  expect(check({ topK: undefined, decoder: { yolox: { strides: [8, 16] } }, size: 7, head: { kind: 'grid', grid: 1 } })).toEqual([]);
+});
+
+for (const [what, values, message] of [
+  ['a wrong type', { topK: 'five' }, 'handler.topK must be an integer ≥ 1, not "five".'],
+  ['a fraction', { topK: 1.5 }, 'handler.topK must be an integer ≥ 1, not 1.5.'],
+  ['nothing at all', { topK: null }, 'handler.topK must be an integer ≥ 1, not null.'],
+  ['what YAML calls .nan', { threshold: NaN }, 'handler.threshold must be a number in 0..1, not NaN.'],
+  ['a bigint', { topK: 3n }, 'handler.topK must be an integer ≥ 1, not 3.'],
+  ['out of range', { threshold: 1.5 }, 'handler.threshold must be a number in 0..1, not 1.5.'],
+  ['on an open limit', { above: 0 }, 'handler.above must be a number > 0, not 0.'],
+  ['none of the allowed', { output: 'logit' }, 'handler.output must be "logits" or "probabilities", not "logit".'],
+  ['YAML 1.1’s yes', { upright: 'yes' }, 'handler.upright must be true or false, not "yes".'],
+  ['an item of a list', { colour: [1, 2, 300] }, 'handler.colour[2] must be an integer in 0..255, not 300.'],
+  ['too short a list', { colour: [1, 2] }, 'handler.colour must be a list of 3, each an integer in 0..255, not [1,2].'],
+  ['several types', { labels: 3 }, 'handler.labels must be a list or a mapping of keys to values, not 3.'],
+  ['the one alternative that it resembles', { size: [2, 'x'] }, 'handler.size[1] must be an integer ≥ 1, not "x".'],
+  ['no alternative', { size: 'x' }, 'handler.size must be an integer ≥ 1, or a list of 2, each an integer ≥ 1, not "x".'],
+  ['deep inside', { decoder: { yolox: { strides: [8, 'x'] } } }, 'handler.decoder.yolox.strides[1] must be an integer ≥ 1, not "x".'],
+  ['a missing key', { decoder: { yolox: {} } }, 'handler.decoder.yolox.strides is missing: a list, each an integer ≥ 1.'],
+  ['a nested key, misspelt', { decoder: { yolox: { stride: [8] } } }, 'handler.decoder.yolox.stride is not a known key; probably strides is meant.'],
+  ['a nested key, unknown', { decoder: { yolox: { anchors: [8] } } }, 'handler.decoder.yolox.anchors is not a known key; there are strides.'],
+  [
+    'no alternative of a mapping',
+    { decoder: { yolo: {} } },
+    /^handler\.decoder must be "torchvision" or "detr", or a mapping with the keys yolox, or .* ssd, not \{"yolo":\{\}\}\.$/,
+  ],
+  ['an alternative known by its constant', { head: { kind: 'rows', rows: 'x' } }, 'handler.head.rows must be an integer, not "x".'],
+  ['a long value', { output: 'x'.repeat(500) }, /not "x{76}…\.$/],
+] as const) {
+  test(`a value that does not fit: ${what}`, () => {
+    expect(check(values)).toEqual([typeof message === 'string' ? message : expect.stringMatching(message)]);
+  });
+}
+
+test('an unknown key is a warning with the nearest name, or with none', () => {
+  for (const [key, known] of [
+    ['topk', 'topK'],
+    ['treshold', 'threshold'],
+    ['otuput', 'output'],
+    ['color', 'colour'],
+    ['label', 'labels'],
+  ]) {
+    expect(check({ [key!]: 'anything' })).toEqual([`warning: handler.${key} is not a known key; probably ${known} is meant.`]);
+  }
+  expect(check({ classes: 1 })).toEqual(['warning: handler.classes is not a known key.']);
+  expect(check({ toString: 1 })).toEqual(['warning: handler.toString is not a known key.']);
+});
+
+test('the top of the config: TorchServe’s keys are checked, others pass, what looks misspelt is told', () => {
+  const warnings: string[] = [];
+  const warn = (message: string): number => warnings.push(message);
+  checkConfig({ batchSize: 4, maxBatchDelay: 100, responseTimeout: 120, deviceType: 'gpu', mine: { x: 1 }, bachSize: 4 }, warn);
+  expect(warnings).toEqual(['bachSize is not a known key; probably batchSize is meant.']);
+  expect(() => checkConfig({ batchSize: 'four' }, warn)).toThrow(expect.objectContaining({ code: 'model-config', message: 'batchSize must be an integer ≥ 1, not "four".' }));
+  expect(() => checkConfig({ jobQueueSize: 0 }, warn)).toThrow('jobQueueSize must be an integer ≥ 1, not 0.');
+  expect(() => checkConfig({ engine: { freeDimensions: { batch: '1' } } as never }, warn)).toThrow('engine.freeDimensions.batch must be an integer ≥ 1, not "1".');
+  expect(() => checkConfig({ engine: { graphOptimizationLevel: 'most' } as never }, warn)).toThrow('"disabled" or "basic" or "extended" or "all"');
+});
