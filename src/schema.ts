@@ -20,8 +20,20 @@ export function checkSection(schema: ConfigSchema, values: Readonly<Record<strin
     else if (value !== undefined) {
       const fault = findFault(schema[key]!, value, path);
       if (fault) throw new TabServeError('model-config', fault);
+      checkInside(schema[key]!, value, path, warn);
     }
   }
+}
+
+type Warn = (message: string, meant: string | undefined) => void;
+
+/** The unknown keys within a value that fits. */
+function checkInside(schema: Schema, value: unknown, path: string, warn: Warn): void {
+  const { properties, additionalProperties, items, anyOf, oneOf } = schema;
+  const alternative = (anyOf ?? oneOf)?.find((one) => new Validator(one).validate(value).valid);
+  if (alternative) checkInside(alternative, value, path, warn);
+  else if (Array.isArray(value) && isRecord(items)) value.forEach((item, index) => checkInside(items, item, `${path}[${index}]`, warn));
+  else if (isRecord(value) && properties && !additionalProperties) checkSection(properties as ConfigSchema, value, path, warn);
 }
 
 /** What is wrong with `value`, told of the innermost place that is; undefined where nothing is. */
@@ -29,7 +41,8 @@ function findFault(schema: Schema, value: unknown, path: string): string | undef
   if (isJson(value) && new Validator(schema).validate(value).valid) return undefined;
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives) {
-    const [alternative, ...others] = alternatives.filter((one) => resembles(one, value));
+    const ofType = alternatives.filter((one) => isOfType(one, value));
+    const [alternative, ...others] = ofType.length === 1 ? ofType : ofType.filter((one) => resembles(one, value));
     if (alternative && others.length === 0) return findFault(alternative, value, path);
   } else if (Array.isArray(value) && isRecord(schema.items)) {
     for (const [index, item] of value.entries()) {
@@ -55,15 +68,18 @@ function findFaultOfKeys({ properties = {}, additionalProperties, required = [] 
   return missing === undefined ? undefined : `${path}.${missing} is missing: ${expected(properties[missing] as Schema)}.`;
 }
 
-/** Whether `value` was probably meant for this alternative: it is of its type and, where that is a mapping, has its constants, or else one of its keys. */
-function resembles(schema: Schema, value: unknown): boolean {
+function isOfType(schema: Schema, value: unknown): boolean {
   const type = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
   const types = new Set<string>([schema.type ?? typeof (schema.const ?? schema.enum?.[0])].flat());
-  if (!types.has(type) && !(type === 'number' && types.has('integer'))) return false;
+  return types.has(type) || (type === 'number' && types.has('integer'));
+}
+
+/** Whether a mapping was probably meant for this alternative: it has its constants or, where there are none, one of its keys. */
+function resembles({ properties = {} }: Schema, value: unknown): boolean {
   if (!isRecord(value)) return true;
-  const constants = Object.entries(schema.properties ?? {}).filter(([, property]) => isRecord(property) && 'const' in property);
+  const constants = Object.entries(properties).filter(([, property]) => isRecord(property) && 'const' in property);
   if (constants.length > 0) return constants.every(([key, property]) => value[key] === (property as Schema).const);
-  return schema.properties === undefined || Object.keys(schema.properties).some((key) => Object.hasOwn(value, key));
+  return Object.keys(properties).some((key) => Object.hasOwn(value, key));
 }
 
 /** A schema in words. */
@@ -86,7 +102,11 @@ const WORDS: Readonly<Record<NonNullable<Schema['type']> & string, (schema: Sche
     const count = minItems !== undefined && minItems === maxItems ? ` of ${minItems}` : minItems ? ` of at least ${minItems}` : '';
     return `a list${count}${isRecord(items) ? `, each ${expected(items)}` : ''}`;
   },
-  object: ({ properties }) => `a mapping${properties ? ` with the keys ${Object.keys(properties).join(', ')}` : ' of keys to values'}`,
+  object: ({ properties, maxProperties }) => {
+    if (!properties) return 'a mapping of keys to values';
+    const names = Object.keys(properties).join(', ');
+    return maxProperties === 1 ? `a mapping with one of the keys ${names}` : `a mapping with the keys ${names}`;
+  },
 };
 
 function range({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema): string {

@@ -41,11 +41,13 @@ export class ObjectDetector<Result = Detections> extends VisionHandler<Result> {
   /** @throws `model-config` if the decoder does not fit the model's outputs, or the labels its classes */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
-    this.#decoder = await createDecoder(
-      this.config['decoder'] ?? 'torchvision',
-      { outputs: this.model.outputs, output: this.outputInfo, size: this.fixedSize, labels: labelCount(this.mapping), json: (path) => context.files.json(path) },
-      context.warn,
-    );
+    this.#decoder = await createDecoder(this.config['decoder'] ?? 'torchvision', {
+      outputs: this.model.outputs,
+      output: this.outputInfo,
+      size: this.fixedSize,
+      labels: labelCount(this.mapping),
+      json: (path) => context.files.json(path),
+    });
   }
 
   /** Runs the model; one whose outputs have no batch axis once for each row. Outputs that are longer for some rows than for others are filled up with −1, a score that no threshold lets pass. */

@@ -30,6 +30,18 @@ const SCHEMA: ConfigSchema = {
       { type: 'object', properties: { ssd: { type: 'object' } }, required: ['ssd'], additionalProperties: false },
     ],
   },
+  coder: {
+    anyOf: [
+      { enum: ['yolox', 'ssd'] },
+      {
+        type: 'object',
+        properties: { yolox: { type: ['object', 'null'], properties: { strides: { type: 'array', items: { type: 'integer' } } } }, ssd: { type: ['object', 'null'] } },
+        minProperties: 1,
+        maxProperties: 1,
+        additionalProperties: false,
+      },
+    ],
+  },
   head: { anyOf: ['rows', 'grid'].map((kind) => ({ type: 'object', properties: { kind: { const: kind }, [kind]: { type: 'integer' } }, required: ['kind'] })) },
 };
 
@@ -74,6 +86,8 @@ for (const [what, values, message] of [
     { decoder: { yolo: {} } },
     /^handler\.decoder must be "torchvision" or "detr", or a mapping with the keys yolox, or .* ssd, not \{"yolo":\{\}\}\.$/,
   ],
+  ['the one alternative that is a mapping', { coder: { yolo: {} } }, 'handler.coder.yolo is not a known key; probably yolox is meant.'],
+  ['too many keys', { coder: { yolox: {}, ssd: {} } }, 'handler.coder must be a mapping with one of the keys yolox, ssd, not {"yolox":{},"ssd":{}}.'],
   ['an alternative known by its constant', { head: { kind: 'rows', rows: 'x' } }, 'handler.head.rows must be an integer, not "x".'],
   ['a long value', { output: 'x'.repeat(500) }, /not "x{76}…\.$/],
 ] as const) {
@@ -94,6 +108,11 @@ test('an unknown key is a warning with the nearest name, or with none', () => {
   }
   expect(check({ classes: 1 })).toEqual(['warning: handler.classes is not a known key.']);
   expect(check({ toString: 1 })).toEqual(['warning: handler.toString is not a known key.']);
+});
+
+test('an unknown key deep inside is a warning too', () => {
+  expect(check({ coder: { yolox: { stride: [8] } } })).toEqual(['warning: handler.coder.yolox.stride is not a known key; probably strides is meant.']);
+  expect(check({ coder: { yolox: null } })).toEqual([]);
 });
 
 test('the top of the config: TorchServe’s keys are checked, others pass, what looks misspelt is told', () => {

@@ -1,6 +1,5 @@
 import { TabServeError } from '../../errors.js';
 import type { Schema } from '../../schema.js';
-import { checkSection } from '../../schema.js';
 import type { Decoder, Format, ModelFacts } from './decoder.js';
 import { detr } from './detr.js';
 import { nanodet } from './nanodet.js';
@@ -19,28 +18,27 @@ const NAMES = Object.keys(FORMATS) as FormatName[];
 
 /** The JSON Schema of `handler.decoder`. */
 export const decoderSchema: Schema = {
-  type: ['string', 'object'],
-  if: { type: 'string' },
-  // oxlint-disable-next-line unicorn/no-thenable -- a key of JSON Schema
-  then: { enum: NAMES },
-  else: {
-    minProperties: 1,
-    maxProperties: 1,
-    propertyNames: { enum: NAMES },
-    properties: Object.fromEntries(
-      NAMES.map((name) => {
-        const { description, options: properties } = FORMATS[name];
-        return [name, { type: 'object', description, properties }];
-      }),
-    ),
-  },
+  anyOf: [
+    { enum: NAMES },
+    {
+      type: 'object',
+      minProperties: 1,
+      maxProperties: 1,
+      additionalProperties: false,
+      properties: Object.fromEntries(
+        NAMES.map((name) => {
+          const { description, options: properties } = FORMATS[name];
+          return [name, { type: ['object', 'null'], description, properties }];
+        }),
+      ),
+    },
+  ],
 };
 
 /** The decoder that a config asks for, by name or as `{ name: options }`, with the usual threshold of its suppression. @throws `model-config` */
-export async function createDecoder(value: unknown, model: ModelFacts, warn: (message: string) => void): Promise<Decoder & { readonly iouThreshold: number }> {
+export async function createDecoder(value: unknown, model: ModelFacts): Promise<Decoder & { readonly iouThreshold: number }> {
   const [[name, options] = []] = typeof value === 'string' ? [[value, {}] as const] : Object.entries(value as Record<string, object | null>);
   const format = FORMATS[name as FormatName] as Format<object>;
-  checkSection(format.options, (options ?? {}) as Record<string, unknown>, `handler.decoder.${name}`, warn);
   const decoder = await format.create(options ?? {}, model);
   checkLabels(model.labels, decoder.classes);
   return Object.assign(decoder, { iouThreshold: format.iouThreshold });
