@@ -12,7 +12,13 @@ export default defineConfig({
   worker: { format: 'es', plugins: () => [sourceWorkers()] },
   // Found at first use, in a worker, they would reload the page.
   optimizeDeps: {
-    include: ['comlink', 'yaml', '@cfworker/json-schema', 'onnxruntime-web/wasm', 'onnxruntime-web/webgpu', 'onnxruntime-web/jspi', 'onnxruntime-web/webgl'],
+    include: [
+      'comlink',
+      'yaml',
+      '@cfworker/json-schema',
+      ...['wasm', 'webgpu', 'jspi', 'webgl'].map((build) => `onnxruntime-web/${build}`),
+      ...['core', 'converter', 'layers', 'backend-cpu', 'backend-wasm', 'backend-webgl', 'backend-webgpu'].map((part) => `@tensorflow/tfjs-${part}`),
+    ],
   },
   server: { port: 5173, fs: { allow: ['..'] } },
   build: { outDir: '../dist-gallery', emptyOutDir: true, target: 'es2022' },

@@ -1,10 +1,10 @@
 import type { Backend, BackendName } from '../src/index.js';
 import { el } from './dom.js';
 
-const NAMES: Readonly<Record<BackendName, string>> = { webgpu: 'WebGPU', webgl: 'WebGL', wasm: 'WASM' };
-const BACKENDS = Object.keys(NAMES) as BackendName[];
+const NAMES: Readonly<Record<BackendName, string>> = { webgpu: 'WebGPU', webgl: 'WebGL', wasm: 'WASM', cpu: 'JavaScript' };
+const BACKENDS = ['webgpu', 'webgl', 'wasm'] as const;
 
-export type Choice = 'auto' | BackendName;
+export type Choice = 'auto' | (typeof BACKENDS)[number];
 
 export interface BackendPanel {
   readonly element: HTMLElement;

@@ -2,15 +2,17 @@
  * The types that the page and the worker share. Imports nothing.
  */
 
-/** Backends in the order in which they are tried by default. */
-export const BACKENDS = ['webgpu', 'webgl', 'wasm'] as const;
+export const BACKENDS = ['webgpu', 'webgl', 'wasm', 'cpu'] as const;
 export type BackendName = (typeof BACKENDS)[number];
 
-export const ENGINES = ['onnx'] as const;
+/** ONNX Runtime, for `.onnx`, and TensorFlow.js, for `model.json` with its weight shards. */
+export const ENGINES = ['onnx', 'tfjs'] as const;
 export type EngineName = (typeof ENGINES)[number];
 
+/** Every engine on every backend that it has, in the order in which they are tried by default where the GPU is real. */
+export const CANDIDATES = ['onnx/webgpu', 'tfjs/webgpu', 'tfjs/webgl', 'onnx/webgl', 'onnx/wasm', 'tfjs/wasm', 'tfjs/cpu'] as const;
 /** An engine on a backend, e.g. `onnx/webgpu`. */
-export type CandidateName = `${EngineName}/${BackendName}`;
+export type CandidateName = (typeof CANDIDATES)[number];
 
 /** The stages of a handler, in the order in which they run. */
 export const STAGES = ['initialize', 'preprocess', 'inference', 'postprocess'] as const;
@@ -169,6 +171,9 @@ export interface Archive {
   readonly url: string;
   readonly manifest: Manifest;
   readonly config: ModelConfig;
+  /** The model in each format that the archive has it in: the path of its `.onnx`, or of its `model.json`. */
+  readonly models: Readonly<Partial<Record<EngineName, string>>>;
+  /** By path. Of a model in several formats, only those that an engine has asked for. */
   readonly files: Readonly<Record<string, Blob>>;
 }
 

@@ -1,10 +1,10 @@
 /**
  * What crosses between page and worker, and how: types only, but for the protocol's number.
  */
-import type { Archive, BackendName, Context, EngineName, ModelConfig, Params, Probe, Progress, Timings } from './contract.js';
+import type { Archive, CandidateName, Context, EngineName, ModelConfig, Params, Probe, Progress, Timings } from './contract.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -31,8 +31,10 @@ export type Envelope<T> = { readonly ok: true; readonly value: T } | { readonly 
 
 /** What the worker offers to the page. */
 export interface WorkerApi {
-  probe(): Promise<Envelope<{ readonly probe: Probe; readonly backends: readonly BackendName[] }>>;
+  probe(): Promise<Envelope<{ readonly probe: Probe; readonly built: readonly CandidateName[] }>>;
   load(request: LoadRequest): Promise<Envelope<Archive>>;
+  /** The archive with its model in the format of one engine; what it has already is not downloaded again. */
+  loadModel(archive: Archive, engine: EngineName): Promise<Envelope<Archive>>;
   open(request: OpenRequest): Promise<Envelope<Opened>>;
   handle(request: HandleRequest): Promise<Envelope<HandleAnswer>>;
   cancel(id: string): void;
@@ -44,7 +46,7 @@ export interface LoadRequest {
 }
 
 export interface OpenRequest {
-  readonly backend: BackendName;
+  readonly candidate: CandidateName;
   readonly archive: Archive;
   /** A built-in handler's name; undefined for the manifest's, or where the worker exposes a class of its own. */
   readonly handler: string | undefined;
@@ -52,7 +54,6 @@ export interface OpenRequest {
 }
 
 export interface Opened {
-  readonly engine: EngineName;
   readonly threads: number;
 }
 

@@ -1,7 +1,7 @@
 import { build } from 'vite';
 
 /**
- * The files for pages without a bundler, with every dependency inside but for ONNX Runtime's own `.wasm` and `.mjs` files, which are too large:
+ * The files for pages without a bundler, with every dependency inside but for the engines' own `.wasm` and `.mjs` files, which are too large:
  * those are looked up in the folder that the option `assets` names, or else beside these files.
  *
  * | file                 | is                                                                  |
@@ -46,7 +46,10 @@ function siblings() {
     transform(code) {
       return code
         .replace(/new URL\((['"])\.\.\/worker\/default\.worker\.js\1, import\.meta\.url\)/g, "new URL(/* @vite-ignore */ './worker.js', import.meta.url)")
-        .replace(/new URL\((['"])(?:onnxruntime-web\/)?(ort-[\w.-]+\.(?:wasm|mjs))\1,\s*import\.meta\.url\)/g, "new URL(/* @vite-ignore */ './$2', import.meta.url)");
+        .replace(
+          /new URL\((['"])(?:onnxruntime-web\/|@tensorflow\/tfjs-backend-wasm\/dist\/)?((?:ort|tfjs)-[\w.-]+\.(?:wasm|mjs))\1,\s*import\.meta\.url\)/g,
+          "new URL(/* @vite-ignore */ './$2', import.meta.url)",
+        );
     },
   };
 }

@@ -53,7 +53,7 @@ function probeWasm(): Probe['wasm'] {
   } catch (error) {
     const reason = WebAssembly.validate(SIMD_MODULE)
       ? `WebAssembly is forbidden here; does the Content-Security-Policy lack 'wasm-unsafe-eval'? (${error instanceof Error ? error.message : String(error)})`
-      : 'This browser has no WebAssembly SIMD, which ONNX Runtime needs.';
+      : 'This browser has no WebAssembly SIMD, which the engines need.';
     return { available: false, reason };
   }
 }

@@ -1,5 +1,5 @@
 import { transfer as comlinkTransfer } from 'comlink';
-import type { Archive, Backend, BackendName, ElementInput, Handler, ImageInput, InputOf, ModelConfig, Params, Progress, ResultOf, Timings } from '../contract.js'; // prettier-ignore
+import type { Archive, Backend, BackendName, CandidateName, ElementInput, Handler, ImageInput, InputOf, ModelConfig, Params, Progress, ResultOf, Timings } from '../contract.js'; // prettier-ignore
 import type { HandleAnswer, HandleRequest } from '../wire.js';
 import { asTabServeError, errorFromData, PredictionError, TabServeError, type ErrorData } from '../errors.js';
 import { abortion, unlessAborted } from './abort.js';
@@ -9,13 +9,16 @@ import { prepare, type Prepared } from './inputs.js';
 import { openModel } from './open.js';
 
 export interface ClientOptions {
-  /** URL of a model archive (a folder) or of bare weights (`.onnx`), relative to the page. */
+  /** URL of a model archive (a folder) or of bare weights (`.onnx`, or TensorFlow.js's `model.json`), relative to the page. */
   readonly model: string | URL;
-  /** Backends to try, in this order. @default WebGPU on real hardware, then WASM, then WebGPU in software */
-  readonly backends?: readonly BackendName[];
+  /**
+   * Backends to try, in this order: a name such as `webgl` is every engine on it that the archive has a model for, `tfjs/webgl` is that one alone.
+   * @default WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; `cpu`, and ONNX Runtime on WebGL, only when named
+   */
+  readonly backends?: readonly (BackendName | CandidateName)[];
   /** Taken over the archive's `model-config.yaml`, e.g. `{ handler: { topK: 3 } }`. */
   readonly config?: ModelConfig;
-  /** URL of a folder with onnxruntime-web's `.wasm` and `.mjs` files, where the app serves them itself. */
+  /** URL of a folder with onnxruntime-web's `.wasm` and `.mjs` files and TensorFlow.js's `.wasm`, where the app serves them itself. */
   readonly assets?: string | URL;
   /** Seconds until a worker must have started. @default 120, as TorchServe's */
   readonly startupTimeout?: number;

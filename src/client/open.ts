@@ -1,5 +1,5 @@
 import { chooseCandidates } from '../backends/candidates.js';
-import type { Archive, Backend, BackendName, ModelConfig, Probe, Progress, Skipped } from '../contract.js';
+import type { Archive, Backend, BackendName, CandidateName, ModelConfig, Probe, Progress, Skipped } from '../contract.js';
 import { asTabServeError, TabServeError, type ErrorCode } from '../errors.js';
 import { abortion } from './abort.js';
 import { Connection, type WorkerFactory } from './connection.js';
@@ -8,7 +8,7 @@ export interface OpenOptions {
   readonly factory: WorkerFactory;
   readonly url: string;
   readonly handler: string | undefined;
-  readonly backends: readonly BackendName[] | undefined;
+  readonly backends: readonly (BackendName | CandidateName)[] | undefined;
   readonly config: ModelConfig | undefined;
   readonly assets: string | undefined;
   readonly startupTimeout: number;
@@ -47,12 +47,12 @@ export async function openModel(options: OpenOptions): Promise<Open> {
   signal?.addEventListener('abort', abort);
   try {
     const first = await start();
-    const [{ probe, backends }, archive] = await Promise.all([
+    const [{ probe, built }, archive] = await Promise.all([
       first.call((worker) => worker.probe()),
       options.archive ?? first.call((worker) => worker.load({ url: options.url, config: options.config })),
     ]);
     options.onArchive(archive);
-    return await tryAll(first, archive, probe, backends, start, options);
+    return await tryAll(first, archive, probe, built, start, options);
   } catch (error) {
     connection?.close(asTabServeError(error));
     throw error;
@@ -63,21 +63,24 @@ export async function openModel(options: OpenOptions): Promise<Open> {
 
 async function tryAll(
   first: Connection,
-  archive: Archive,
+  downloaded: Archive,
   probe: Probe,
-  built: readonly BackendName[],
+  built: readonly CandidateName[],
   start: () => Promise<Connection>,
-  { backends, handler, assets }: OpenOptions,
+  { backends, handler, assets, onArchive }: OpenOptions,
 ): Promise<Open> {
-  const { candidates, skipped } = chooseCandidates(probe, built, backends);
+  const { candidates, skipped } = chooseCandidates({ probe, built, models: downloaded.models, named: backends });
   const failed: Skipped[] = [];
+  let archive = downloaded;
   let connection: Connection | undefined = first;
   let cause: TabServeError | undefined;
   for (const { engine, name } of candidates) {
     try {
       connection ??= await start();
-      const { threads } = await connection.call((worker) => worker.open({ backend: name, archive, handler, assets }));
-      const others = [...skipped, ...failed].filter((one) => one.name !== name);
+      archive = await connection.call((worker) => worker.loadModel(archive, engine));
+      onArchive(archive);
+      const { threads } = await connection.call((worker) => worker.open({ candidate: `${engine}/${name}` as CandidateName, archive, handler, assets }));
+      const others = [...skipped, ...failed].filter((one) => one.engine !== engine || one.name !== name);
       return { connection, archive, backend: { engine, name, threads, skipped: others } };
     } catch (error) {
       cause = asTabServeError(error);
@@ -88,7 +91,7 @@ async function tryAll(
       connection = undefined;
     }
   }
-  const reasons = [...skipped.filter(({ name }) => !failed.some((one) => one.name === name)), ...failed];
+  const reasons = [...skipped.filter(({ engine, name }) => !failed.some((one) => one.engine === engine && one.name === name)), ...failed];
   throw new TabServeError('no-backend', `No backend can run ${archive.manifest.model.modelName}. ${tell(reasons)}`, { cause, stage: 'initialize' });
 }
 

@@ -1,4 +1,4 @@
-import type { CandidateName, EngineOptions, Session } from '../contract.js';
+import type { CandidateName, EngineOptions, Files, Session } from '../contract.js';
 
 /** What an engine needs to know of its surroundings before it starts. */
 export interface EngineEnvironment {
@@ -12,8 +12,11 @@ export interface EngineEnvironment {
 export interface Engine {
   /** Threads that it computes with. */
   readonly threads: number;
-  /** @throws `model-format` if the bytes are no model; `backend-failed` if this backend cannot run it; `out-of-memory` */
-  open(model: Uint8Array, options: EngineOptions): Promise<Session>;
+  /**
+   * Opens the model at `path`, with the files that it names.
+   * @throws `model-not-found` if a file is missing; `model-format` if it is no model; `unsupported` for a dtype that the engine has not; `backend-failed` if this backend cannot run it; `out-of-memory`
+   */
+  open(files: Files, path: string, options: EngineOptions): Promise<Session>;
 }
 
 /** Downloads and starts an engine. @throws `backend-failed` */

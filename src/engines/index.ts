@@ -3,10 +3,18 @@ import type { EngineLoader, Engines } from './engine.js';
 import { onnxWasm } from './onnx-wasm.js';
 import { onnxWebgl } from './onnx-webgl.js';
 import { onnxWebgpu } from './onnx-webgpu.js';
+import { tfjsCpu } from './tfjs-cpu.js';
+import { tfjsWasm } from './tfjs-wasm.js';
+import { tfjsWebgl } from './tfjs-webgl.js';
+import { tfjsWebgpu } from './tfjs-webgpu.js';
 
 /** Every engine on every backend that it has, each a lazy chunk. Their loaders are modules of their own, so that a bundler can leave one out with its files. */
 export const allEngines = {
   'onnx/webgpu': onnxWebgpu,
   'onnx/webgl': onnxWebgl,
   'onnx/wasm': onnxWasm,
+  'tfjs/webgpu': tfjsWebgpu,
+  'tfjs/webgl': tfjsWebgl,
+  'tfjs/wasm': tfjsWasm,
+  'tfjs/cpu': tfjsCpu,
 } satisfies Engines & Record<CandidateName, EngineLoader>;

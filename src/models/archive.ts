@@ -1,10 +1,11 @@
-import type { Archive, Manifest, ModelConfig } from '../contract.js';
+import { ENGINES, type Archive, type EngineName, type Manifest, type ModelConfig } from '../contract.js';
 import { TabServeError } from '../errors.js';
 import { mergeConfig, parseConfig } from './config.js';
 import { fetchFile, type FetchOptions } from './fetch.js';
+import { readWeightsManifest } from './shards.js';
 
-/** Formats that an engine can open, by the ending of the file's name. */
-const WEIGHTS = /\.onnx$/i;
+/** The format of each engine, by the ending of the file's name. */
+const WEIGHTS: Readonly<Record<EngineName, RegExp>> = { onnx: /\.onnx$/i, tfjs: /\.json$/i };
 const PACKED = /\.(mar|zip|tgz|tar\.gz)$/i;
 
 export interface ArchiveOptions extends FetchOptions {
@@ -13,70 +14,143 @@ export interface ArchiveOptions extends FetchOptions {
 }
 
 /**
- * Downloads a model archive: a folder with `MAR-INF/MANIFEST.json`, or bare weights (`.onnx`), for which a manifest is made.
+ * Downloads a model archive: a folder with `MAR-INF/MANIFEST.json`, or bare weights (`.onnx`, or the `model.json` of TensorFlow.js), for which a manifest is made.
+ * A model in several formats is not downloaded yet: `fetchModel` does so in the one that is wanted.
  * @throws `model-not-found`, `model-format`, `model-config`, `network`, `aborted`
  */
 export async function fetchArchive(url: string, options: ArchiveOptions): Promise<Archive> {
   const base = new URL(url);
   if (PACKED.test(base.pathname)) throw new TabServeError('unsupported', `${url}: packed archives cannot be served yet; unpack it into a folder.`);
-  return WEIGHTS.test(base.pathname) ? await fetchWeights(base, options) : await fetchFolder(base, options);
+  return formatOf(base.pathname) ? await fetchOnlyModel(bareArchive(base, options), options) : await fetchFolder(base, options);
 }
 
-async function fetchWeights(url: URL, options: ArchiveOptions): Promise<Archive> {
+async function fetchOnlyModel(archive: Archive, options: FetchOptions): Promise<Archive> {
+  const [format, ...others] = Object.keys(archive.models) as EngineName[];
+  return others.length === 0 ? await fetchModel(archive, format!, options) : archive;
+}
+
+/**
+ * The archive with its model's files in one format; they are downloaded if it has them not.
+ * @throws `model-not-found` also where the archive has no such format; `model-format`, `network`, `aborted`
+ */
+export async function fetchModel(archive: Archive, format: EngineName, options: FetchOptions): Promise<Archive> {
+  const path = archive.models[format];
+  if (path === undefined) throw new TabServeError('model-not-found', `${archive.url} has no model for ${format}.`);
+  if (archive.files[path]) return archive;
+  const base = folderOf(archive);
+  const model = await required(base, path, options);
+  const files: Record<string, Blob> = { ...archive.files, [path]: model };
+  if (format === 'tfjs') {
+    const groups = readWeightsManifest(await model.text(), path);
+    await Promise.all(groups.flatMap(({ paths }) => paths).map(async (shard) => (files[shard] = await required(base, shard, options))));
+    for (const { paths, bytes } of groups) checkSize(path, bytes, paths, files);
+  }
+  return { ...archive, files };
+}
+
+function checkSize(path: string, bytes: number, shards: readonly string[], files: Readonly<Record<string, Blob>>): void {
+  const size = shards.reduce((sum, shard) => sum + files[shard]!.size, 0);
+  if (size < bytes) throw new TabServeError('model-format', `${path} describes ${bytes} bytes of weights, but ${shards.join(', ')} hold ${size}: incomplete, or of another model.`);
+}
+
+/** The engine that opens such a file. */
+function formatOf(path: string): EngineName | undefined {
+  return ENGINES.find((engine) => WEIGHTS[engine].test(path));
+}
+
+function bareArchive(url: URL, { config = {} }: ArchiveOptions): Archive {
   const serializedFile = decodeURIComponent(url.pathname.slice(url.pathname.lastIndexOf('/') + 1));
-  const weights = await required(url, serializedFile, options);
-  const manifest: Manifest = { model: { modelName: serializedFile.replace(WEIGHTS, ''), serializedFile } };
-  return { url: url.href, manifest, config: options.config ?? {}, files: { [serializedFile]: weights } };
+  const manifest: Manifest = { model: { modelName: serializedFile.replace(/\.\w+$/, ''), serializedFile } };
+  return { url: url.href, manifest, config, models: { [formatOf(serializedFile)!]: serializedFile }, files: {} };
+}
+
+/** What paths in the archive are relative to. */
+function folderOf({ url }: Archive): URL {
+  const file = new URL(url);
+  const folder = new URL('.', file);
+  folder.search = file.search;
+  return folder;
 }
 
 async function fetchFolder(url: URL, options: ArchiveOptions): Promise<Archive> {
   const base = url.pathname.endsWith('/') ? url : new URL(`${url.pathname}/${url.search}`, url);
-  const manifest = await readManifest(await required(base, 'MAR-INF/MANIFEST.json', options));
-  const { serializedFile, configFile, extensions } = manifest.model;
-  if (!serializedFile || !WEIGHTS.test(serializedFile)) {
-    throw new TabServeError('model-format', `The manifest of ${base.href} names ${serializedFile ? `"${serializedFile}"` : 'no serializedFile'}; expected a file ending in .onnx.`);
-  }
-  const extras = (extensions ?? '').split(',').flatMap((path) => path.trim().split('/').pop() || []);
-  const wanted = new Set([serializedFile, ...(configFile ? [configFile] : []), ...extras]);
+  const [manifest, extras] = await Promise.all([required(base, MANIFEST, options).then(readManifest), optional(base, EXTRAS, options)]);
+  const models = (extras && readModels(await parseJson(extras, EXTRAS))) ?? modelOf(manifest, base);
+  const { configFile, extensions } = manifest.model;
   const files: Record<string, Blob> = {};
-  await Promise.all([
+  const wanted = new Set([...(configFile ? [configFile] : []), ...(extensions ?? '').split(',').flatMap((path) => path.trim().split('/').pop() || [])]);
+  const [archive] = await Promise.all([
+    fetchOnlyModel({ url: base.href, manifest, config: {}, models, files: {} }, options),
     ...[...wanted].map(async (path) => (files[path] = await required(base, path, options))),
     optional(base, LABELS, options).then((labels) => labels && (files[LABELS] = labels)),
   ]);
   const own = configFile ? await parseConfig(await files[configFile]!.text(), configFile) : {};
-  return { url: base.href, manifest, config: mergeConfig(own, options.config ?? {}), files };
+  return { ...archive, config: mergeConfig(own, options.config ?? {}), files: { ...archive.files, ...files } };
 }
 
+const MANIFEST = 'MAR-INF/MANIFEST.json';
+/** What TabServe adds to TorchServe's archive. */
+const EXTRAS = 'tabserve.json';
 /** TorchServe's name for the file with the labels. */
 export const LABELS = 'index_to_name.json';
 
 async function readManifest(blob: Blob): Promise<Manifest> {
-  let manifest: Partial<Manifest> | null;
-  try {
-    manifest = JSON.parse(await blob.text()) as Partial<Manifest> | null;
-  } catch (cause) {
-    throw new TabServeError('model-format', 'MAR-INF/MANIFEST.json is not JSON.', { cause });
-  }
-  if (typeof manifest?.model?.modelName !== 'string') throw new TabServeError('model-format', 'MAR-INF/MANIFEST.json has no model.modelName.');
+  const manifest = (await parseJson(blob, MANIFEST)) as Partial<Manifest> | null;
+  if (typeof manifest?.model?.modelName !== 'string') throw new TabServeError('model-format', `${MANIFEST} has no model.modelName.`);
   return manifest as Manifest;
 }
 
-async function required(base: URL, path: string, options: ArchiveOptions): Promise<Blob> {
+/** The manifest's own model, where `tabserve.json` names none. */
+function modelOf({ model: { serializedFile } }: Manifest, base: URL): Archive['models'] {
+  const format = serializedFile === undefined ? undefined : formatOf(serializedFile);
+  if (format) return { [format]: serializedFile };
+  throw new TabServeError(
+    'model-format',
+    `The manifest of ${base.href} names ${serializedFile ? `"${serializedFile}"` : 'no serializedFile'}; expected a file ending in .onnx or .json.`,
+  );
+}
+
+/** `models` of `tabserve.json`: the model's path by engine; undefined where it has none. */
+function readModels(extras: unknown): Archive['models'] | undefined {
+  const models = (extras as { models?: unknown } | null)?.models;
+  if (models === undefined) return undefined;
+  const entries = typeof models === 'object' && models !== null ? Object.entries(models) : [];
+  if (entries.length === 0) throw new TabServeError('model-format', `${EXTRAS}: models must name a file for ${ENGINES.join(' or ')}.`);
+  for (const [engine, path] of entries) {
+    if (!(ENGINES as readonly string[]).includes(engine)) throw new TabServeError('model-format', `${EXTRAS}: models.${engine} is no engine; expected ${ENGINES.join(' or ')}.`);
+    const ending = WEIGHTS[engine as EngineName];
+    if (typeof path !== 'string' || !ending.test(path)) {
+      throw new TabServeError(
+        'model-format',
+        `${EXTRAS}: models.${engine} must be the path of a file ending in ${engine === 'onnx' ? '.onnx' : '.json'}, got ${JSON.stringify(path)}.`,
+      );
+    }
+  }
+  return Object.fromEntries(entries) as Archive['models'];
+}
+
+async function parseJson(blob: Blob, path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await blob.text()) as unknown;
+  } catch (cause) {
+    throw new TabServeError('model-format', `${path} is not JSON.`, { cause });
+  }
+}
+
+async function required(base: URL, path: string, options: FetchOptions): Promise<Blob> {
   const blob = await optional(base, path, options);
   if (!blob) throw new TabServeError('model-not-found', `${locate(base, path).href} is not there: the server answered 404, or a page of HTML.`);
   return blob;
 }
 
-async function optional(base: URL, path: string, options: ArchiveOptions): Promise<Blob | undefined> {
+async function optional(base: URL, path: string, options: FetchOptions): Promise<Blob | undefined> {
   return await fetchFile(locate(base, path), path, options);
 }
 
 /** A file's URL, which must lie in the archive's folder. */
 function locate(base: URL, path: string): URL {
-  if (!base.pathname.endsWith('/')) return base;
-  const url = new URL(path, base);
+  const url = new URL(path.replace(/[%?#]/g, encodeURIComponent), base);
   url.search = base.search;
-  if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname))
-    throw new TabServeError('model-format', `The manifest names "${path}", which lies outside of the archive.`);
+  if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname)) throw new TabServeError('model-format', `The archive names "${path}", which lies outside of it.`);
   return url;
 }

@@ -1,11 +1,12 @@
 import { transfer as comlinkTransfer } from 'comlink';
-import type { Archive, BackendName, CandidateName, Context, Handler, Metrics, Probe, Session } from '../contract.js'; // prettier-ignore
+import type { Archive, CandidateName, Context, EngineName, Handler, Metrics, Probe, Session } from '../contract.js'; // prettier-ignore
 import type { Envelope, HandleAnswer, HandleRequest, LoadRequest, Opened, OpenRequest, WorkerApi, WorkerEvent } from '../wire.js';
 import { asTabServeError, errorToData, PredictionError, TabServeError } from '../errors.js';
 import { probeBackends } from '../backends/probe.js';
 import type { Engine, Engines } from '../engines/engine.js';
-import { fetchArchive } from '../models/archive.js';
+import { fetchArchive, fetchModel } from '../models/archive.js';
 import { checkConfig } from '../models/config.js';
+import type { FetchOptions } from '../models/fetch.js';
 import { createFiles } from '../models/files.js';
 import { transferablesOf } from '../outputs/transfer.js';
 import { batchContext, type Surroundings } from './context.js';
@@ -33,30 +34,34 @@ export class Host implements WorkerApi {
     this.#options = options;
   }
 
-  probe(): Promise<Envelope<{ probe: Probe; backends: BackendName[] }>> {
-    return envelope(async () => {
-      const names = Object.keys(this.#options.engines) as CandidateName[];
-      return { probe: await probeBackends(), backends: names.map((name) => name.split('/')[1] as BackendName) };
-    });
+  probe(): Promise<Envelope<{ probe: Probe; built: CandidateName[] }>> {
+    return envelope(async () => ({ probe: await probeBackends(), built: Object.keys(this.#options.engines) as CandidateName[] }));
   }
 
   load({ url, config }: LoadRequest): Promise<Envelope<Archive>> {
-    const onProgress = (progress: Extract<WorkerEvent, { type: 'progress' }>['progress']): void => this.#options.emit({ type: 'progress', progress });
-    return envelope(() => fetchArchive(url, { config, onProgress, fetch: globalThis.fetch.bind(globalThis) }), 'load');
+    return envelope(() => fetchArchive(url, { config, ...this.#fetching }), 'load');
+  }
+
+  loadModel(archive: Archive, engine: EngineName): Promise<Envelope<Archive>> {
+    return envelope(() => fetchModel(archive, engine, this.#fetching), 'load');
+  }
+
+  get #fetching(): FetchOptions {
+    return { onProgress: (progress) => this.#options.emit({ type: 'progress', progress }), fetch: globalThis.fetch.bind(globalThis) };
   }
 
   open(request: OpenRequest): Promise<Envelope<Opened>> {
     return envelope(async () => {
-      const { archive, backend } = request;
+      const { archive, candidate } = request;
       const Class = await this.#options.handlerClass(request.handler ?? archive.manifest.model.handler);
       checkConfig(archive.config, (message) => this.#warn(message));
-      const engine = await this.#startEngine(backend, request);
+      const engine = await this.#startEngine(request);
       this.#surroundings = {
         modelDir: archive.url,
         manifest: archive.manifest,
         config: archive.config,
         files: createFiles(archive.files),
-        open: sessions(engine, archive),
+        open: sessions(engine, archive, archive.models[candidate.split('/')[0] as EngineName]!),
         warn: (message) => this.#warn(message),
       };
       const handler = new Class();
@@ -65,17 +70,17 @@ export class Host implements WorkerApi {
       await handler.initialize(context);
       await handler.warmUp?.(context);
       this.#handler = handler;
-      return { engine: 'onnx' as const, threads: engine.threads };
+      return { threads: engine.threads };
     }, 'initialize');
   }
 
-  async #startEngine(backend: BackendName, { archive, assets }: OpenRequest): Promise<Engine> {
-    const start = this.#options.engines[`onnx/${backend}`];
-    if (!start) throw new TabServeError('backend-failed', `This worker was built without onnx/${backend}.`);
+  async #startEngine({ candidate, archive, assets }: OpenRequest): Promise<Engine> {
+    const start = this.#options.engines[candidate];
+    if (!start) throw new TabServeError('backend-failed', `This worker was built without ${candidate}.`);
     try {
-      return await start({ assets, threads: backend === 'wasm' ? threadCount(archive.config.engine?.threads) : 1 });
+      return await start({ assets, threads: candidate === 'onnx/wasm' ? threadCount(archive.config.engine?.threads) : 1 });
     } catch (cause) {
-      throw new TabServeError('backend-failed', `onnx/${backend} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+      throw new TabServeError('backend-failed', `${candidate} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
     }
   }
 
@@ -159,11 +164,10 @@ function checkLength(results: readonly unknown[], rows: number): readonly unknow
 }
 
 /** The models of one archive, each opened once. */
-function sessions(engine: Engine, { manifest, files, config }: Archive): Context['open'] {
+function sessions(engine: Engine, { files, config }: Archive, model: string): Context['open'] {
   const opened = new Map<string, Promise<Session>>();
-  return async (path = manifest.model.serializedFile!) => {
-    const open = async (): Promise<Session> => await engine.open(await createFiles(files).bytes(path), config.engine ?? {});
-    const session = opened.get(path) ?? open();
+  return async (path = model) => {
+    const session = opened.get(path) ?? engine.open(createFiles(files), path, config.engine ?? {});
     opened.set(path, session);
     session.catch(() => opened.delete(path));
     return await session;

@@ -1,10 +1,9 @@
 import { test as base, expect, type Page } from '@playwright/test';
-import type { BackendName } from '../../src/contract.ts';
 import type * as Tabserve from '../../src/index.ts';
 import type { workers } from './pages/tabserve.ts';
 
 export interface BackendOptions {
-  backend: BackendName;
+  backend: 'wasm' | 'webgl' | 'webgpu';
 }
 
 /** What `pages/tabserve.html` puts on its window. */

@@ -1,8 +1,7 @@
 import { expect, test } from '@playwright/test';
-import { chooseCandidates } from '../../src/backends/candidates.ts';
-import type { BackendName, Probe } from '../../src/contract.ts';
+import { chooseCandidates, type Choice } from '../../src/backends/candidates.ts';
+import { CANDIDATES, type CandidateName, type Probe } from '../../src/contract.ts';
 
-const ALL: readonly BackendName[] = ['webgpu', 'webgl', 'wasm'];
 const GPU: Probe['webgpu'] = { available: true, vendor: 'nvidia', architecture: 'hopper', description: 'nvidia hopper', software: false, fp16: true };
 const probe: Probe = {
   webgpu: GPU,
@@ -11,32 +10,93 @@ const probe: Probe = {
   crossOriginIsolated: true,
   cores: 8,
 };
-const noGpu: Probe['webgpu'] = { available: false, reason: 'WebGPU has no adapter here.' };
-const noWasm: Probe['wasm'] = { available: false, reason: 'WebAssembly is forbidden here.' };
+const noGpu: Probe = { ...probe, webgpu: { available: false, reason: 'WebGPU has no adapter here.' } };
+const noWebgl: Probe = { ...probe, webgl: { available: false, reason: 'This browser has no WebGL 2 in workers.' } };
+const noWasm: Probe = { ...probe, wasm: { available: false, reason: 'WebAssembly is forbidden here.' } };
+const software: Probe = { ...probe, webgpu: { ...GPU, software: true }, webgl: { available: true, renderer: 'SwiftShader', software: true } };
+const noGpuSoftwareWebgl: Probe = { ...software, webgpu: noGpu.webgpu };
 
-/** probe, what the worker was built with, what the caller named → what is tried, and what is not. */
-const table: readonly [string, Probe, readonly BackendName[], readonly BackendName[] | undefined, readonly BackendName[], readonly BackendName[]][] = [
-  ['a GPU', probe, ALL, undefined, ['webgpu', 'wasm'], ['webgl']],
-  ['no GPU', { ...probe, webgpu: noGpu }, ALL, undefined, ['wasm'], ['webgpu', 'webgl']],
-  ['a GPU made of software ranks below WASM', { ...probe, webgpu: { ...GPU, software: true } }, ALL, undefined, ['wasm', 'webgpu'], ['webgpu', 'webgl']],
-  ['a GPU made of software that is named', { ...probe, webgpu: { ...GPU, software: true } }, ALL, ['webgpu'], ['webgpu'], []],
-  ['WebGL that is named', probe, ALL, ['webgl', 'wasm'], ['webgl', 'wasm'], []],
-  ['WebGL that is named and absent', { ...probe, webgl: { available: false, reason: 'none' } }, ALL, ['webgl'], [], ['webgl']],
-  ['no WASM: ONNX Runtime’s WebGPU is WebAssembly too', { ...probe, wasm: noWasm }, ALL, undefined, [], ['webgpu', 'webgl', 'wasm']],
-  ['an engine left out', probe, ['wasm'], undefined, ['wasm'], ['webgpu', 'webgl']],
-  ['an engine left out and named', probe, ['wasm'], ['webgpu'], [], ['webgpu']],
-  ['an order of one’s own', probe, ALL, ['wasm', 'webgpu'], ['wasm', 'webgpu'], []],
-];
+const ONNX = { onnx: 'm.onnx' };
+const TFJS = { tfjs: 'm.json' };
+const BOTH = { ...ONNX, ...TFJS };
+const but = (...names: CandidateName[]): CandidateName[] => CANDIDATES.filter((name) => !names.includes(name));
 
-for (const [what, found, built, named, tried, left] of table) {
-  test(what, () => {
-    const { candidates, skipped } = chooseCandidates(found, built, named);
-    expect(candidates.map(({ name }) => name)).toEqual(tried);
-    expect(skipped.map(({ name }) => name)).toEqual(left);
+interface Row {
+  /** What the browser has. @default everything, of hardware */
+  readonly probe?: Probe;
+  readonly models: Choice['models'];
+  readonly named?: NonNullable<Choice['named']>;
+  /** @default every engine */
+  readonly built?: readonly CandidateName[];
+  /** What is tried, in order. */
+  readonly tried: string;
+  /** What is not, or not in its turn. */
+  readonly skipped: string;
+}
+
+const table: Readonly<Record<string, Row>> = {
+  'ONNX: WebGPU, then WASM': { models: ONNX, tried: 'onnx/webgpu onnx/wasm', skipped: 'onnx/webgl' },
+  'ONNX without a GPU': { probe: noGpu, models: ONNX, tried: 'onnx/wasm', skipped: 'onnx/webgpu onnx/webgl' },
+  'ONNX, GPUs in software rank below WASM': { probe: software, models: ONNX, tried: 'onnx/wasm onnx/webgpu', skipped: 'onnx/webgpu onnx/webgl' },
+  'ONNX without WASM: its WebGPU is WebAssembly too': { probe: noWasm, models: ONNX, tried: '', skipped: 'onnx/webgpu onnx/webgl onnx/wasm' },
+  'TensorFlow.js: WebGPU, WebGL, WASM': { models: TFJS, tried: 'tfjs/webgpu tfjs/webgl tfjs/wasm', skipped: 'tfjs/cpu' },
+  'TensorFlow.js without WASM: its WebGPU needs none': { probe: noWasm, models: TFJS, tried: 'tfjs/webgpu tfjs/webgl', skipped: 'tfjs/wasm tfjs/cpu' },
+  'TensorFlow.js, GPUs in software': { probe: software, models: TFJS, tried: 'tfjs/wasm tfjs/webgpu tfjs/webgl', skipped: 'tfjs/webgpu tfjs/webgl tfjs/cpu' },
+  'TensorFlow.js without WebGL': { probe: noWebgl, models: TFJS, tried: 'tfjs/webgpu tfjs/wasm', skipped: 'tfjs/webgl tfjs/cpu' },
+  'both: each backend has a good candidate': { models: BOTH, tried: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/wasm tfjs/wasm', skipped: 'onnx/webgl tfjs/cpu' },
+  'both, no WebGPU: WebGL before WASM': { probe: noGpu, models: BOTH, tried: 'tfjs/webgl onnx/wasm tfjs/wasm', skipped: 'onnx/webgpu tfjs/webgpu onnx/webgl tfjs/cpu' },
+  'both, no WebGPU, WebGL in software': {
+    probe: noGpuSoftwareWebgl,
+    models: BOTH,
+    tried: 'onnx/wasm tfjs/wasm tfjs/webgl',
+    skipped: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/webgl tfjs/cpu',
+  },
+  'both, GPUs in software': {
+    probe: software,
+    models: BOTH,
+    tried: 'onnx/wasm tfjs/wasm onnx/webgpu tfjs/webgpu tfjs/webgl',
+    skipped: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/webgl tfjs/cpu',
+  },
+  'a backend is named: every engine that has a model, ONNX first': { models: BOTH, named: ['wasm', 'webgpu'], tried: 'onnx/wasm tfjs/wasm onnx/webgpu tfjs/webgpu', skipped: '' },
+  'webgl is named, both: TensorFlow.js’s is meant': { models: BOTH, named: ['webgl'], tried: 'tfjs/webgl', skipped: 'onnx/webgl' },
+  'webgl is named, ONNX alone: the only one that there is': { models: ONNX, named: ['webgl', 'wasm'], tried: 'onnx/webgl onnx/wasm', skipped: '' },
+  'webgl is named, both, but TensorFlow.js’s is not built in': { models: BOTH, named: ['webgl'], built: but('tfjs/webgl'), tried: 'onnx/webgl', skipped: 'tfjs/webgl' },
+  'webgl is named, TensorFlow.js alone': { models: TFJS, named: ['webgl'], tried: 'tfjs/webgl', skipped: '' },
+  'webgl is named and absent': { probe: noWebgl, models: ONNX, named: ['webgl'], tried: '', skipped: 'onnx/webgl' },
+  'a candidate is named: that one alone': { models: BOTH, named: ['onnx/webgl'], tried: 'onnx/webgl', skipped: '' },
+  'candidates and backends mixed; twice is once': {
+    models: BOTH,
+    named: ['tfjs/wasm', 'wasm', 'onnx/webgl', 'webgl'],
+    tried: 'tfjs/wasm onnx/wasm onnx/webgl tfjs/webgl',
+    skipped: '',
+  },
+  'cpu is named': { models: BOTH, named: ['cpu'], tried: 'tfjs/cpu', skipped: '' },
+  'cpu is named, ONNX alone': { models: ONNX, named: ['cpu'], tried: '', skipped: 'tfjs/cpu' },
+  'a candidate is named whose model the archive lacks': { models: ONNX, named: ['tfjs/webgl', 'wasm'], tried: 'onnx/wasm', skipped: 'tfjs/webgl' },
+  'a GPU in software that is named is tried in its turn': { probe: software, models: ONNX, named: ['webgpu', 'wasm'], tried: 'onnx/webgpu onnx/wasm', skipped: '' },
+  'an engine left out': { models: ONNX, built: ['onnx/wasm'], tried: 'onnx/wasm', skipped: 'onnx/webgpu onnx/webgl' },
+  'an engine left out and named': { models: ONNX, named: ['webgpu'], built: ['onnx/wasm'], tried: '', skipped: 'onnx/webgpu' },
+};
+
+for (const [title, { models, named, tried, skipped: left, ...row }] of Object.entries(table)) {
+  test(title, () => {
+    const { candidates, skipped } = chooseCandidates({ probe, built: CANDIDATES, models, named, ...row });
+    expect(candidates.map(({ engine, name }) => `${engine}/${name}`).join(' ')).toBe(tried);
+    expect(skipped.map(({ engine, name }) => `${engine}/${name}`).join(' ')).toBe(left);
     for (const { reason } of skipped) expect(reason).toMatch(/\w/);
   });
 }
 
-test('a name that is no backend', () => {
-  expect(() => chooseCandidates(probe, ALL, ['cuda' as 'wasm'])).toThrow(expect.objectContaining({ code: 'model-config' }));
+test('why not: what is missing, not what would be wrong with it', () => {
+  const reasons = (choice: Partial<Choice>): string[] => chooseCandidates({ probe, built: CANDIDATES, models: BOTH, ...choice }).skipped.map(({ reason }) => reason);
+  expect(reasons({ models: ONNX, named: ['tfjs/webgl'] })).toEqual(['The archive has no TensorFlow.js model.']);
+  expect(reasons({ models: ONNX, built: ['onnx/webgpu', 'onnx/wasm'] })).toEqual(['This worker was built without the engine for it.']);
+  expect(reasons({ models: ONNX, probe: noWebgl })).toEqual(['This browser has no WebGL 2 in workers.']);
+  expect(reasons({ named: ['webgl'] })[0]).toContain('named onnx/webgl');
+});
+
+test('a name that is neither a backend nor a candidate', () => {
+  for (const name of ['cuda', 'onnx/cpu', 'onnx', '']) {
+    expect(() => chooseCandidates({ probe, built: CANDIDATES, models: BOTH, named: [name as 'wasm'] })).toThrow(expect.objectContaining({ code: 'model-config' }));
+  }
 });

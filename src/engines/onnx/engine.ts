@@ -1,9 +1,9 @@
 import type * as Ort from 'onnxruntime-web';
-import type { DType, EngineOptions, Session, Tensor, TensorDataMap, Tensors } from '../../contract.js';
-import { TabServeError } from '../../errors.js';
+import type { DType, EngineOptions, Tensor, TensorDataMap, TensorInfo, Tensors } from '../../contract.js';
 import type { Engine } from '../engine.js';
-import { checkFeeds } from '../feeds.js';
+import { engineError } from '../failure.js';
 import { Lock } from '../lock.js';
+import { LockedSession, type LoadedModel } from '../session.js';
 import { readSignature } from './signature.js';
 
 type OrtModule = Pick<typeof Ort, 'InferenceSession' | 'Tensor'>;
@@ -23,13 +23,15 @@ export interface Build {
  */
 export function createEngine(build: Build): Engine {
   const lock = new Lock();
+  const backend = { name: build.provider, isLost: build.isLost };
 
   return {
     threads: build.threads,
-    async open(model, options) {
-      const signature = readSignature(model);
-      const session = await lock.run(() => create(build, model, options));
-      return new OnnxSession(build, lock, session, fixDimensions(signature.inputs, options), fixDimensions(signature.outputs, options));
+    async open(files, path, options) {
+      const bytes = await files.bytes(path);
+      const { inputs, outputs } = readSignature(bytes);
+      const session = await lock.run(() => create(build, bytes, options));
+      return new LockedSession(load(build, session, fixDimensions(inputs, options), fixDimensions(outputs, options)), lock, backend);
     },
   };
 }
@@ -47,51 +49,21 @@ async function create(build: Build, model: Uint8Array, options: EngineOptions): 
   }
 }
 
-class OnnxSession implements Session {
-  #disposed = false;
-
-  constructor(
-    private readonly build: Build,
-    private readonly lock: Lock,
-    private readonly session: Ort.InferenceSession,
-    readonly inputs: Session['inputs'],
-    readonly outputs: Session['outputs'],
-  ) {}
-
-  async run(feeds: Tensors): Promise<Tensors> {
-    checkFeeds(feeds, this.inputs);
-    return await this.lock.run(async () => {
-      if (this.#disposed) throw new TabServeError('disposed', 'The session has been disposed of.');
-      await this.#refuseIfLost();
-      const outputs = await this.#run(feeds);
-      await this.#refuseIfLost();
-      return outputs;
-    });
-  }
-
-  async #run(feeds: Tensors): Promise<Tensors> {
-    const { Tensor } = this.build.ort;
-    try {
-      const ortFeeds = Object.fromEntries(Object.entries(feeds).map(([name, { dtype, data, dims }]) => [name, new Tensor(dtype as 'float32', data as Float32Array, dims)]));
-      const results = await this.session.run(ortFeeds);
-      return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, toTensor(result as Ort.Tensor)]));
-    } catch (cause) {
-      await this.#refuseIfLost(cause);
-      throw engineError('inference-failed', `ONNX Runtime could not run the model on ${this.build.provider}`, cause);
-    }
-  }
-
-  async #refuseIfLost(cause?: unknown): Promise<void> {
-    if (await this.build.isLost?.()) throw new TabServeError('device-lost', `The GPU behind ${this.build.provider} was lost.`, { cause });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#disposed) return;
-    this.#disposed = true;
-    await this.lock.run(async () => {
-      if (!(await this.build.isLost?.())) await this.session.release();
-    });
-  }
+function load({ ort: { Tensor }, provider }: Build, session: Ort.InferenceSession, inputs: readonly TensorInfo[], outputs: readonly TensorInfo[]): LoadedModel {
+  return {
+    inputs,
+    outputs,
+    async run(feeds: Tensors): Promise<Tensors> {
+      try {
+        const ortFeeds = Object.fromEntries(Object.entries(feeds).map(([name, { dtype, data, dims }]) => [name, new Tensor(dtype as 'float32', data as Float32Array, dims)]));
+        const results = await session.run(ortFeeds);
+        return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, toTensor(result as Ort.Tensor)]));
+      } catch (cause) {
+        throw engineError('inference-failed', `ONNX Runtime could not run the model on ${provider}`, cause);
+      }
+    },
+    release: () => session.release(),
+  };
 }
 
 function toTensor(result: Ort.Tensor): Tensor {
@@ -106,13 +78,6 @@ function sixteenBits(data: ArrayBufferView): Uint16Array {
   return new Uint16Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength / 2);
 }
 
-function fixDimensions(infos: Session['inputs'], { freeDimensions = {} }: EngineOptions): Session['inputs'] {
+function fixDimensions(infos: readonly TensorInfo[], { freeDimensions = {} }: EngineOptions): readonly TensorInfo[] {
   return infos.map((info) => ({ ...info, dims: info.dims.map((size) => (typeof size === 'string' ? (freeDimensions[size] ?? size) : size)) }));
-}
-
-function engineError(code: 'backend-failed' | 'inference-failed', message: string, cause: unknown): TabServeError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  const outOfMemory = /out of memory|bad_alloc|\bOOM\b|Array buffer allocation failed/i.test(why);
-  const lost = /device.{0,20}lost|lost.{0,20}device/i.test(why);
-  return new TabServeError(outOfMemory ? 'out-of-memory' : lost ? 'device-lost' : code, `${message}: ${why}`, { cause });
 }

@@ -1,0 +1,10 @@
+import { TabServeError, type ErrorCode } from '../errors.js';
+
+/** What an engine threw, as ours: out of memory and a lost device are told apart from anything else, by what engines and browsers say of them. */
+export function engineError(code: ErrorCode, message: string, cause: unknown): TabServeError {
+  if (cause instanceof TabServeError) return cause;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const outOfMemory = /out of memory|bad_alloc|\bOOM\b|enlarge memory|(array buffer|memory) allocation failed/i.test(why);
+  const lost = /device.{0,20}lost|lost.{0,20}device/i.test(why);
+  return new TabServeError(outOfMemory ? 'out-of-memory' : lost ? 'device-lost' : code, `${message}: ${why}`, { cause });
+}

@@ -1,0 +1,4 @@
+import type { EngineLoader } from './engine.js';
+
+/** TensorFlow.js on WebGL. */
+export const tfjsWebgl: EngineLoader = async () => (await import('./tfjs/webgl.js')).start();

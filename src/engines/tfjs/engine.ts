@@ -1,0 +1,86 @@
+import { engine as tensorflow, findBackendFactory, registerBackend, removeBackend, setBackend, type KernelBackend } from '@tensorflow/tfjs-core';
+import type { Tensors } from '../../contract.js';
+import type { Engine } from '../engine.js';
+import { engineError } from '../failure.js';
+import { Lock } from '../lock.js';
+import { LockedSession, type LoadedModel } from '../session.js';
+import { readArtifacts, type Artifacts } from './artifacts.js';
+import { loadGraph } from './graph.js';
+import type { Loss } from './loss.js';
+import type { Model } from './model.js';
+import { fromTensorFlow, toTensorFlow } from './tensors.js';
+
+/** What differs between the backends of TensorFlow.js. */
+export interface Build {
+  readonly name: 'webgpu' | 'webgl' | 'wasm' | 'cpu';
+  /** Up to which it holds integers exactly. */
+  readonly maxInteger: number;
+  /** The loss of its GPU. */
+  readonly loss?: Loss;
+  /** Does the work, and throws for what the GPU says of it only afterwards. */
+  readonly watch?: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/**
+ * Starts one of the registered backends. TensorFlow.js's own way would keep to itself why one cannot start.
+ * @throws what the backend throws
+ */
+export async function startBackend<B extends KernelBackend>(name: Build['name']): Promise<B> {
+  const factory = findBackendFactory(name);
+  if (!factory) throw new Error(`TensorFlow.js has no ${name} in this browser.`);
+  const backend = await factory();
+  removeBackend(name);
+  registerBackend(name, () => backend);
+  await setBackend(name);
+  return backend as B;
+}
+
+/** TensorFlow.js behind our seam. What a run makes belongs to a scope, which is global: hence one lock over all sessions. */
+export function createEngine(build: Build): Engine {
+  const lock = new Lock();
+  const backend = { name: build.name, isLost: () => build.loss?.told ?? false };
+
+  return {
+    threads: 1,
+    async open(files, path) {
+      const artifacts = await readArtifacts(files, path);
+      const model = await lock.run(() => loadModel(artifacts, path));
+      return new LockedSession(load(build, model), lock, backend);
+    },
+  };
+}
+
+async function loadModel(artifacts: Artifacts, path: string): Promise<Model> {
+  try {
+    if (artifacts.model.modelTopology.node) return await loadGraph(artifacts);
+    const { loadLayers } = await import('./layers.js');
+    return await loadLayers(artifacts);
+  } catch (cause) {
+    throw engineError('model-format', `TensorFlow.js cannot read ${path}`, cause);
+  }
+}
+
+function load({ name, maxInteger, loss, watch = (work) => work() }: Build, model: Model): LoadedModel {
+  const run = async (feeds: Tensors): Promise<Tensors> => {
+    tensorflow().startScope();
+    try {
+      const results = await model.execute(Object.fromEntries(Object.entries(feeds).map(([input, tensor]) => [input, toTensorFlow(input, tensor, maxInteger)])));
+      return Object.fromEntries(await Promise.all(model.outputs.map(async (output, index) => [output.name, await fromTensorFlow(results[index]!, output)] as const)));
+    } finally {
+      tensorflow().endScope();
+    }
+  };
+  return {
+    inputs: model.inputs,
+    outputs: model.outputs,
+    async run(feeds) {
+      try {
+        const running = watch(() => run(feeds));
+        return await (loss ? loss.race(running) : running);
+      } catch (cause) {
+        throw engineError('inference-failed', `TensorFlow.js could not run the model on ${name}`, cause);
+      }
+    },
+    release: () => model.dispose(),
+  };
+}

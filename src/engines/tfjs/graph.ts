@@ -1,0 +1,31 @@
+import { loadGraphModel } from '@tensorflow/tfjs-converter';
+import type { io } from '@tensorflow/tfjs-core';
+import type { Artifacts } from './artifacts.js';
+import type { Model } from './model.js';
+import { readSignature } from './signature.js';
+
+/** Operations that TensorFlow.js runs asynchronously only: what they compute next, or how much, depends on values. */
+const ASYNCHRONOUS = new Set([
+  'If', 'StatelessIf', 'While', 'StatelessWhile', 'Switch', 'Merge', 'Enter', 'Exit', 'NextIteration', 'LoopCond',
+  'NonMaxSuppressionV2', 'NonMaxSuppressionV3', 'NonMaxSuppressionV4', 'NonMaxSuppressionV5', 'Where', 'ListDiff',
+  'HashTable', 'HashTableV2', 'LookupTableImport', 'LookupTableImportV2', 'LookupTableFind', 'LookupTableFindV2', 'LookupTableSize', 'LookupTableSizeV2',
+]); // prettier-ignore
+
+/** A graph model: a SavedModel, or a frozen graph, as `tensorflowjs_converter` writes it. */
+export async function loadGraph({ model: json, weightData }: Artifacts): Promise<Model> {
+  const { inputs, outputs } = readSignature(json);
+  const { weightsManifest = [], ...rest } = json;
+  const artifacts = { ...rest, weightSpecs: weightsManifest.flatMap(({ weights }) => weights), weightData } as unknown as io.ModelArtifacts;
+  const model = await loadGraphModel({ load: () => Promise.resolve(artifacts) });
+  const names = outputs.map(({ name }) => name);
+  const asynchronous = json.modelTopology.node?.some(({ op }) => ASYNCHRONOUS.has(op)) ?? false;
+  return {
+    inputs,
+    outputs,
+    async execute(feeds) {
+      const results = asynchronous ? await model.executeAsync(feeds, names) : model.execute(feeds, names);
+      return Array.isArray(results) ? results : [results];
+    },
+    dispose: () => model.dispose(),
+  };
+}

@@ -1,0 +1,22 @@
+import { loadLayersModel } from '@tensorflow/tfjs-layers';
+import type { io } from '@tensorflow/tfjs-core';
+import type { DType, TensorInfo } from '../../contract.js';
+import type { Artifacts } from './artifacts.js';
+import type { Model } from './model.js';
+
+/** A layers model: a Keras model, or what `model.save` of TensorFlow.js wrote. Its inputs and outputs are named as its layers are. */
+export async function loadLayers({ model: { modelTopology, weightsManifest = [] }, weightData }: Artifacts): Promise<Model> {
+  const artifacts = { modelTopology, weightSpecs: weightsManifest.flatMap(({ weights }) => weights), weightData } as unknown as io.ModelArtifacts;
+  const model = await loadLayersModel({ load: () => Promise.resolve(artifacts) });
+  const info = (names: readonly string[], tensors: typeof model.inputs): readonly TensorInfo[] =>
+    tensors.map(({ dtype, shape }, index) => ({ name: names[index]!, dtype: dtype as DType, dims: shape }));
+  return {
+    inputs: info(model.inputNames, model.inputs),
+    outputs: info(model.outputNames, model.outputs),
+    execute(feeds) {
+      const results = model.predictOnBatch(model.inputNames.map((name) => feeds[name]!));
+      return Array.isArray(results) ? results : [results];
+    },
+    dispose: () => void model.dispose(),
+  };
+}

@@ -1,0 +1,75 @@
+import type { DType, TensorInfo } from '../../contract.js';
+import { TabServeError } from '../../errors.js';
+import type { GraphNode, GraphShape, ModelJson, SignatureEntry } from './artifacts.js';
+
+/** What a graph model says of its inputs and outputs. */
+export interface Signature {
+  readonly inputs: readonly TensorInfo[];
+  readonly outputs: readonly TensorInfo[];
+}
+
+/**
+ * TensorFlow's `DataType`s that TensorFlow.js can hold: in its own float32, int32, bool and string, and the narrower and wider integers within int32.
+ * By name, as the converter writes them, and by number: `types.proto` of TensorFlow.
+ */
+const DTYPES: Readonly<Record<string, DType>> = {
+  DT_FLOAT: 'float32', DT_INT32: 'int32', DT_UINT8: 'uint8', DT_INT8: 'int8', DT_STRING: 'string', DT_INT64: 'int64', DT_BOOL: 'bool',
+  1: 'float32', 3: 'int32', 4: 'uint8', 6: 'int8', 7: 'string', 9: 'int64', 10: 'bool',
+}; // prettier-ignore
+
+/** Operations whose result is of another dtype than their attribute `T` says. */
+const BOOLEAN = new Set(['Equal', 'NotEqual', 'Greater', 'GreaterEqual', 'Less', 'LessEqual', 'LogicalAnd', 'LogicalOr', 'LogicalNot', 'IsNan', 'IsInf', 'IsFinite', 'All', 'Any']);
+
+/**
+ * The names are the keys of the model's signature, as they stand there, and the names of its nodes where it has none: placeholders, and what nothing else reads.
+ * An output whose dims the model does not tell has none.
+ * @throws `unsupported` for a dtype that TensorFlow.js has not, and for an input of unknown rank
+ */
+export function readSignature({ modelTopology, signature: own, userDefinedMetadata }: ModelJson): Signature {
+  const nodes = new Map((modelTopology.node ?? []).map((node) => [node.name, node]));
+  const signature = userDefinedMetadata?.signature ?? own;
+  const inputs = entriesOf(signature?.inputs) ?? implied([...nodes.values()].filter(({ op }) => op.startsWith('Placeholder')));
+  const outputs = entriesOf(signature?.outputs) ?? implied(findSinks(nodes));
+  return {
+    inputs: inputs.filter(([, { resourceId }]) => resourceId === undefined).map(([name, entry]) => readEntry('input', name, entry, nodes)),
+    outputs: outputs.map(([name, entry]) => readEntry('output', name, entry, nodes)),
+  };
+}
+
+type Entry = readonly [name: string, entry: SignatureEntry];
+
+function entriesOf(entries: Readonly<Record<string, SignatureEntry>> | undefined): readonly Entry[] | undefined {
+  const list = Object.entries(entries ?? {});
+  return list.length > 0 ? list : undefined;
+}
+
+function implied(nodes: readonly GraphNode[]): readonly Entry[] {
+  return nodes.map(({ name }) => [name, { name }]);
+}
+
+/** Nodes that no other one reads. */
+function findSinks(nodes: ReadonlyMap<string, GraphNode>): readonly GraphNode[] {
+  const read = new Set([...nodes.values()].flatMap(({ input = [] }) => input.map((name) => name.replace(/^\^/, '').replace(/:\d+$/, ''))));
+  return [...nodes.values()].filter(({ name, op }) => !read.has(name) && op !== 'NoOp');
+}
+
+function readEntry(kind: 'input' | 'output', name: string, { name: tensor, dtype, tensorShape }: SignatureEntry, nodes: ReadonlyMap<string, GraphNode>): TensorInfo {
+  const node = nodes.get(tensor.replace(/:\d+$/, ''));
+  const declared = dtype ?? dtypeOf(node);
+  const known = declared === undefined ? 'float32' : DTYPES[declared];
+  if (!known) throw new TabServeError('unsupported', `The model's ${kind} "${name}" is of ${declared}, which TensorFlow.js has not.`);
+  const dims = dimsOf(tensorShape) ?? dimsOf(node?.attr?.['shape']?.shape) ?? dimsOf(node?.attr?.['_output_shapes']?.list?.shape?.[0]);
+  if (!dims && kind === 'input') throw new TabServeError('unsupported', `The model does not say how many dims its input "${name}" has.`);
+  return { name, dtype: known, dims: dims ?? [] };
+}
+
+function dtypeOf(node: GraphNode | undefined): string | number | undefined {
+  if (node && BOOLEAN.has(node.op)) return 'DT_BOOL';
+  const { attr = {} } = node ?? {};
+  return (attr['output_type'] ?? attr['out_type'] ?? attr['DstT'] ?? attr['dtype'] ?? attr['T'])?.type;
+}
+
+function dimsOf(shape: GraphShape | undefined): (number | null)[] | undefined {
+  if (!shape || shape.unknownRank) return undefined;
+  return (shape.dim ?? []).map(({ size = -1 }) => (Number(size) < 0 ? null : Number(size)));
+}

@@ -1,0 +1,32 @@
+import '@tensorflow/tfjs-backend-webgpu';
+import type { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
+import { TabServeError } from '../../errors.js';
+import type { Engine } from '../engine.js';
+import { createEngine, startBackend } from './engine.js';
+import { Loss } from './loss.js';
+
+/** Innermost first. */
+const FILTERS = ['internal', 'validation', 'out-of-memory'] as const;
+
+/** TensorFlow.js on WebGPU. */
+export async function start(): Promise<Engine> {
+  const { device } = await startBackend<WebGPUBackend>('webgpu');
+  const loss = new Loss();
+  void device.lost.then(() => loss.tell());
+  return createEngine({
+    name: 'webgpu',
+    maxInteger: 2 ** 31,
+    loss,
+    async watch(work) {
+      // A shader or a buffer that the device refuses is not an error to it: it answers zeros.
+      for (const filter of FILTERS.toReversed()) device.pushErrorScope(filter);
+      const [result] = await Promise.allSettled([work()]);
+      for (const filter of FILTERS) {
+        const error = await device.popErrorScope();
+        if (error) throw new TabServeError(filter === 'out-of-memory' ? filter : 'inference-failed', `WebGPU refused the model: ${error.message}`);
+      }
+      if (result.status === 'rejected') throw result.reason;
+      return result.value;
+    },
+  });
+}

@@ -1,0 +1,48 @@
+import { TabServeError } from '../errors.js';
+
+/** Files that hold one group of weights together, one after the other. */
+export interface ShardGroup {
+  /** Paths in the archive. */
+  readonly paths: readonly string[];
+  /** Bytes that the weights take up; those of strings not counted, whose length their bytes say. */
+  readonly bytes: number;
+}
+
+interface WeightSpec {
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly quantization?: { readonly dtype: string };
+}
+
+const BYTES: Readonly<Record<string, number>> = { float32: 4, int32: 4, bool: 1, complex64: 8, uint8: 1, uint16: 2, float16: 2, string: 0 };
+
+/**
+ * Reads which files hold the weights of a TensorFlow.js model: its `weightsManifest`.
+ * @param path the path of `model.json` in its archive, which the shards' paths are relative to
+ * @throws `model-format` if the text is no such model
+ */
+export function readWeightsManifest(text: string, path: string): readonly ShardGroup[] {
+  let model: { modelTopology?: unknown; weightsManifest?: unknown } | null;
+  try {
+    model = JSON.parse(text) as typeof model;
+  } catch (cause) {
+    throw new TabServeError('model-format', `${path} is not JSON: ${(cause as Error).message}`, { cause });
+  }
+  const { modelTopology, weightsManifest } = model ?? {};
+  if (typeof modelTopology !== 'object' || modelTopology === null) throw new TabServeError('model-format', `${path} is no TensorFlow.js model: it has no modelTopology.`);
+  const folder = path.slice(0, path.lastIndexOf('/') + 1);
+  try {
+    return ((weightsManifest ?? []) as { paths: string[]; weights: WeightSpec[] }[]).map(({ paths, weights }) => ({
+      paths: paths.map((shard) => folder + shard),
+      bytes: weights.reduce((sum, weight) => sum + bytesOf(weight), 0),
+    }));
+  } catch (cause) {
+    throw new TabServeError('model-format', `${path} has a damaged weightsManifest: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function bytesOf({ dtype, shape, quantization }: WeightSpec): number {
+  const bytes = BYTES[quantization?.dtype ?? dtype];
+  if (bytes === undefined) throw new TypeError(`weights of dtype ${quantization?.dtype ?? dtype} are unknown`);
+  return shape.reduce((product, size) => product * size, bytes);
+}
