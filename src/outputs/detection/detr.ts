@@ -5,7 +5,7 @@ import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.j
 
 const isTable = ({ length }: { readonly length: number }): boolean => length === 2 || length === 3;
 const ROLES: readonly Role[] = [
-  { name: 'logits', usual: ['logits', 'pred_logits'], dims: '[batch, queries, classes]', fits: ({ dims }) => isTable(dims) && dims.at(-1) !== 4 },
+  { name: 'logits', usual: ['logits', 'pred_logits'], dims: '[batch, queries, classes]', fits: ({ dims }) => isTable(dims) },
   { name: 'boxes', usual: ['pred_boxes', 'boxes'], dims: '[batch, queries, 4]', fits: ({ dims }) => isTable(dims) && (dims.at(-1) === 4 || typeof dims.at(-1) !== 'number') },
 ];
 

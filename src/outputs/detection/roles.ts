@@ -6,7 +6,7 @@ import { misfit, type ModelFacts } from './decoder.js';
 /** One of several outputs that a format reads. */
 export interface Role {
   readonly name: string;
-  /** Names that exporters give it. */
+  /** Names that exporters give it, the likeliest first. */
   readonly usual: readonly string[];
   /** Its dims, in words. */
   readonly dims: string;
@@ -29,24 +29,32 @@ export function rolesSchema(roles: readonly Role[]): Schema {
 }
 
 /**
- * The outputs of each role: as named by `given`, else the one of a usual name, else the only one that fits.
+ * The outputs of each role: as named by `given`, else the one of a usual name, else the only one left that fits.
  * @throws `model-config` where there is none, or more than one
  */
 export function findOutputs(format: string, roles: readonly Role[], given: OutputNames, { outputs }: ModelFacts): TensorInfo[][] {
   const unknown = Object.keys(given).find((key) => !roles.some(({ name }) => name === key));
   if (unknown) throw new TabServeError('model-config', `handler.decoder.${format}.outputs.${unknown} is unknown; there are ${roles.map(({ name }) => name).join(', ')}.`);
-  return roles.map(({ name, usual, dims, fits }) => {
+  const found = roles.map(({ name, usual }) => {
     const wanted = given[name];
     if (wanted !== undefined) return [wanted].flat().map((output) => outputs.find((info) => info.name === output) ?? missing(format, name, output, outputs));
-    const fitting = outputs.filter(fits);
-    const found = fitting.find((info) => usual.includes(info.name)) ?? (fitting.length === 1 ? fitting[0] : undefined);
-    if (found) return [found];
-    if (fitting.length === 0) throw misfit(format, `${name} ${dims}`, outputs);
-    throw new TabServeError(
-      'model-config',
-      `handler.decoder.${format}.outputs.${name} must say which output has the ${name}: ${fitting.map((info) => `"${info.name}"`).join(', ')} may.`,
-    );
+    return outputs.filter((info) => usual.includes(info.name)).slice(0, 1);
   });
+  // What one role has taken is no other's.
+  const fitting = (role: Role): TensorInfo[] => outputs.filter((info) => role.fits(info) && !found.flat().includes(info));
+  const open = (): number[] => roles.flatMap((_, index) => (found[index]!.length === 0 ? [index] : []));
+  for (let left = open(), certain; left.length > 0; left = open()) {
+    certain = left.find((index) => fitting(roles[index]!).length === 1);
+    if (certain === undefined) throw undecided(format, roles[left[0]!]!, fitting(roles[left[0]!]!), outputs);
+    found[certain] = fitting(roles[certain]!);
+  }
+  return found;
+}
+
+function undecided(format: string, { name, dims }: Role, fitting: readonly TensorInfo[], outputs: readonly TensorInfo[]): TabServeError {
+  if (fitting.length === 0) return misfit(format, `${name} ${dims}`, outputs);
+  const names = fitting.map((info) => `"${info.name}"`).join(', ');
+  return new TabServeError('model-config', `handler.decoder.${format}.outputs.${name} must say which output has the ${name}: ${names} may.`);
 }
 
 function missing(format: string, role: string, output: string, outputs: readonly TensorInfo[]): never {

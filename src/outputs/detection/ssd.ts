@@ -7,18 +7,16 @@ import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type Activation, type Back
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
 const isTable = ({ length }: { readonly length: number }): boolean => length === 2 || length === 3;
-/** BlazeFace's boxes have key points behind them; its scores are one class. */
-const rolesOf = (hasKeyPoints: boolean): readonly Role[] => {
-  const isBoxes = (columns: number): boolean => columns === 4 || (hasKeyPoints && columns > 4);
-  const fits =
-    (wanted: boolean) =>
-    ({ dims }: TensorInfo): boolean =>
-      isTable(dims) && (typeof dims.at(-1) !== 'number' || isBoxes(dims.at(-1) as number) === wanted);
-  return [
-    { name: 'boxes', usual: ['boxes', 'bbox_regression', 'regressors', 'raw_detection_boxes'], dims: '[batch, anchors, 4]', fits: fits(true) },
-    { name: 'scores', usual: ['scores', 'cls_logits', 'classificators', 'raw_detection_scores'], dims: '[batch, anchors, classes]', fits: fits(false) },
-  ];
-};
+/** BlazeFace's boxes have key points behind them. */
+const rolesOf = (hasKeyPoints: boolean): readonly Role[] => [
+  {
+    name: 'boxes',
+    usual: ['boxes', 'bbox_regression', 'regressors', 'raw_detection_boxes'],
+    dims: '[batch, anchors, 4]',
+    fits: ({ dims }) => isTable(dims) && (typeof dims.at(-1) !== 'number' || dims.at(-1) === 4 || (hasKeyPoints && Number(dims.at(-1)) > 4)),
+  },
+  { name: 'scores', usual: ['scores', 'cls_logits', 'classificators', 'raw_detection_scores'], dims: '[batch, anchors, classes]', fits: ({ dims }) => isTable(dims) },
+];
 
 const CODINGS = ['xywh', 'yxhw', 'pixels'] as const;
 /** How the four numbers of a box relate to its anchor. */

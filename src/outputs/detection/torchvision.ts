@@ -21,7 +21,7 @@ const ROLES: readonly Role[] = [
     name: 'scores',
     usual: ['scores', 'detection_scores'],
     dims: '[boxes] or [batch, boxes]',
-    fits: ({ dims, dtype }) => (dims.length === 1 || dims.length === 2) && dims.at(-1) !== 4 && !isInteger(dtype),
+    fits: ({ dims, dtype }) => (dims.length === 1 || dims.length === 2) && !isInteger(dtype),
   },
 ];
 
