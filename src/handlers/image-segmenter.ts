@@ -22,7 +22,7 @@ interface Knobs {
   readonly foreground: number;
 }
 
-/** Labels of two classes that have none. */
+/** Labels of scores for two classes where the archive has none. */
 const BINARY = ['background', 'foreground'];
 
 /**
@@ -30,38 +30,35 @@ const BINARY = ['background', 'foreground'];
  *
  * Reads `[rows, classes, height, width]` or `[rows, height, width, classes]`; one channel, or none, is the foreground's score against the background's.
  * The transforms are ImageNet's. Results have the size of the upright image, whatever the transforms did: a stretch is undone, padding cut off,
- * and what a crop left out is class 0 with score 0. Class maps interpolate the logits; masks the probabilities; integer classes take the nearest.
+ * and what a crop left out is class 0 with score 0. Class maps interpolate the logits, masks the probabilities, bilinearly both; integer classes are
+ * the nearest pixel's, and as a mask a probability of 0 or 1.
  */
 export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result> {
   static override readonly schema: ConfigSchema = {
     output: {
       enum: ['logits', 'probabilities', 'classes'],
       readOnly: true,
-      description: "What the model's numbers are: logits (softmax over the channels, sigmoid of a single one), probabilities, or one integer class a pixel. Default: logits.",
+      description: "What the model's numbers are: logits (softmax over the channels, sigmoid of a single one), probabilities, or one integer class a pixel; logits by default.",
     },
     layout: {
       enum: ['NCHW', 'NHWC'],
       readOnly: true,
-      description: "The output's layout. Default: that of the input, unless the output's dims fit the other alone.",
+      description: "The output's layout; by default the input's, unless the output's dims fit the other alone.",
     },
     result: {
       enum: ['classes', 'mask', 'torchserve'],
-      description: "A map of classes with their scores, the soft mask of one class, or TorchServe's [height, width, 2] of class and probability. Default: classes.",
+      description: "A map of classes and their scores (the default), the soft mask of one class, or TorchServe's [height, width, 2] of class and probability.",
     },
     size: {
       enum: ['original', 'model'],
-      description: "Whether a result has the size of the upright image in pixels or that of the model's own map. Default: original; model for result: torchserve.",
+      description: "A result's size: that of the upright image, in pixels, or that of the model's own map; original by default, model for TorchServe's shape.",
     },
-    foreground: {
-      type: ['string', 'integer'],
-      minimum: 0,
-      description: 'The class of result: mask, by label or index. Default: class 1 of two.',
-    },
+    foreground: { type: ['string', 'integer'], minimum: 0, description: 'The class of a mask, by its label or index; class 1 of two by default.' },
     threshold: {
       type: 'number',
       minimum: 0,
       maximum: 1,
-      description: 'A pixel of a single-channel model is class 1 where its probability is over this, in 0..1. Default: 0.5.',
+      description: 'The probability, 0 to 1, over which a pixel is class 1 where the model has a single channel; 0.5 by default.',
     },
   };
 
@@ -71,8 +68,8 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     const { name, dtype, dims } = this.outputInfo;
-    if (this.#kind !== 'classes' && !dtype.startsWith('float')) {
-      throw new TabServeError('model-config', `handler.output: the model's output "${name}" is ${dtype}, which is no "${this.#kind}"; "classes" reads it.`);
+    if (dtype === 'string' || (this.#kind !== 'classes' && !dtype.startsWith('float'))) {
+      throw new TabServeError('model-config', `handler.output: the model's output "${name}" is ${dtype}: "${this.#kind}" are ${this.#kind === 'classes' ? 'numbers' : 'floats'}.`);
     }
     // An output that declares no dims is read as it comes.
     if (dims.length > 0) this.#knobs(this.#form(dims, this.#inputSize).channels, 0, context);
@@ -124,7 +121,7 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
   }
 
   #labels(classes = 0): readonly string[] {
-    if (!this.mapping && classes === 2) return BINARY;
+    if (!this.mapping && classes === 2 && this.#kind !== 'classes') return BINARY;
     return Array.from({ length: classes }, (_, index) => labelOf(this.mapping, index));
   }
 
@@ -184,7 +181,6 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
     return { ...form, data };
   }
 
-  /** Of a class map, a pixel's probability is 0 or 1. */
   #probabilities(output: Tensor, form: MapForm, wanted: number): Maps {
     if (this.#kind === 'classes') return { ...form, data: indicator(integerClasses(output), wanted) };
     return probabilityMap(this.#scores(output, form, this.#kind), this.#kind, wanted);

@@ -3,6 +3,7 @@ import { TabServeError } from '../errors.js';
 import { strides, type Maps } from './maps.js';
 import { eachRow, type Grid } from './resample.js';
 import { logistic } from './sigmoid.js';
+import { toFloats } from './tensors.js';
 
 /** What a model's numbers are before they are probabilities. */
 export type ScoreKind = 'logits' | 'probabilities';
@@ -99,8 +100,8 @@ export function probabilityMap(maps: Maps, kind: ScoreKind, wanted: number): Map
  * A model's own class map, of any numeric dtype, as small integers.
  * @throws `inference-failed` at a number that is no class: negative, fractional, over 65535
  */
-export function integerClasses({ data }: Tensor): ClassData {
-  const values = data as ArrayLike<number | bigint>;
+export function integerClasses(map: Tensor): ClassData {
+  const values = (map.dtype === 'float16' ? toFloats(map) : map.data) as ArrayLike<number | bigint>;
   const classes = new Uint16Array(values.length);
   for (let i = 0; i < classes.length; i++) {
     const value = Number(values[i]);
