@@ -4,7 +4,7 @@ import type { Box, Detection, Detections } from '../outputs/detection/detection.
 import type { Decoder, Size, View } from '../outputs/detection/decoder.js';
 import { createDecoder, decoderSchema } from '../outputs/detection/formats.js';
 import { select } from '../outputs/detection/proposals.js';
-import { labelCount, labelOf } from '../outputs/labels.js';
+import { checkLabels, labelCount, labelOf } from '../outputs/labels.js';
 import { nms } from '../outputs/nms.js';
 import { padded, stack, toFloats } from '../outputs/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
@@ -48,6 +48,7 @@ export class ObjectDetector<Result = Detections> extends VisionHandler<Result> {
       labels: labelCount(this.mapping),
       json: (path) => context.files.json(path),
     });
+    if (this.#decoder.classes !== undefined) checkLabels(this.mapping, this.#decoder.classes);
   }
 
   /** Runs the model; one whose outputs have no batch axis once for each row. Outputs that are longer for some rows than for others are filled up with −1, a score that no threshold lets pass. */

@@ -31,6 +31,14 @@ export function labelCount(labels: Labels | undefined): number | undefined {
   return indices.length > 0 && indices.every((index) => Number(index) < indices.length) ? indices.length : undefined;
 }
 
+/** Holds labels against a model's classes: as many, or a mapping with gaps of classes that there are. @throws `model-config` */
+export function checkLabels(labels: Labels | undefined, classes: number): void {
+  const count = labelCount(labels);
+  if (count !== undefined && count !== classes) throw new TabServeError('model-config', `handler.labels: there are ${count} labels, but the model tells ${classes} classes apart.`);
+  const beyond = Object.keys(labels ?? {}).find((index) => Number(index) >= classes);
+  if (beyond !== undefined) throw new TabServeError('model-config', `handler.labels: there is a label of class ${beyond}, but the model tells ${classes} classes apart.`);
+}
+
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 import type { Schema } from '@cfworker/json-schema';
-import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, type StepName } from './steps.js';
+import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, POSITIONS, type StepName } from './steps.js';
 
 /**
  * `imageProcessing` as a JSON Schema, for editors: the short forms that `parseTransforms` takes, with what they mean.
@@ -33,8 +33,8 @@ const STEPS: { readonly [Name in StepName]: { readonly description: string; read
     value: options({ padding, fill }, ['padding']),
   },
   letterbox: {
-    description: 'Scales the whole image into [height, width] with its ratio kept, centred, and pads with fill, 114 by default.',
-    value: options({ size: heightWidth, fill, interpolation }, ['size']),
+    description: 'Scales the whole image into [height, width] with its ratio kept, and pads with fill, 114 by default; position says where the image lies, center by default.',
+    value: options({ size: heightWidth, fill, interpolation, position: { enum: [...POSITIONS] } }, ['size']),
   },
   grayscale: { description: 'One channel of luma, or three alike.', value: options({ channels: { enum: [1, 3] } }), alone: true },
   colorOrder: { description: 'The order of the channels in the tensor. Default RGB.', value: { enum: [...COLOR_ORDERS] } },

@@ -64,6 +64,16 @@ export function join(views: readonly View[]): View {
   return { dims: [data.length / columns, columns], data };
 }
 
+/** Whether an output may be a table of each image; one that declares no dims may be anything. */
+export function isTable({ dims }: Pick<TensorInfo, 'dims'>): boolean {
+  return dims.length === 0 || dims.length === 2 || dims.length === 3;
+}
+
+/** Whether an output that is a table has a batch axis before it. */
+export function isBatch({ dims }: Pick<TensorInfo, 'dims'>): boolean {
+  return dims.length !== 2;
+}
+
 /** A `model-config` error: what the decoder reads, and what the model gives instead. */
 export function misfit(name: string, expected: string, outputs: readonly Pick<TensorInfo, 'name' | 'dims'>[]): TabServeError {
   const given = outputs.map((output) => `"${output.name}" [${output.dims.map((size) => size ?? '?').join(', ')}]`).join(', ');

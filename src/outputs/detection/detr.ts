@@ -1,12 +1,11 @@
 import { toBox, toPixels } from './boxes.js';
-import { misfit, type Format } from './decoder.js';
+import { isBatch, isTable, misfit, type Format } from './decoder.js';
 import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type Activation, type Background } from './proposals.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
-const isTable = ({ length }: { readonly length: number }): boolean => length === 2 || length === 3;
 const ROLES: readonly Role[] = [
-  { name: 'logits', usual: ['logits', 'pred_logits'], dims: '[batch, queries, classes]', fits: ({ dims }) => isTable(dims) },
-  { name: 'boxes', usual: ['pred_boxes', 'boxes'], dims: '[batch, queries, 4]', fits: ({ dims }) => isTable(dims) && (dims.at(-1) === 4 || typeof dims.at(-1) !== 'number') },
+  { name: 'logits', usual: ['logits', 'pred_logits'], dims: '[batch, queries, classes]', fits: isTable },
+  { name: 'boxes', usual: ['pred_boxes', 'boxes'], dims: '[batch, queries, 4]', fits: ({ dims }) => isTable({ dims }) && (dims.at(-1) === 4 || typeof dims.at(-1) !== 'number') },
 ];
 
 export interface DetrOptions {
@@ -32,7 +31,7 @@ export const detr: Format<DetrOptions> = {
     const columns = found[0]!.dims.at(-1);
     return {
       outputs: found.map(({ name }) => name),
-      isBatched: found[0]!.dims.length === 3,
+      isBatched: isBatch(found[0]!),
       classes: typeof columns === 'number' ? columns - (background === 'last' ? 1 : 0) : undefined,
       decode([logits, boxes], size) {
         const [count, columns] = logits!.dims as readonly [number, number];

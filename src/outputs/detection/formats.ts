@@ -1,4 +1,3 @@
-import { TabServeError } from '../../errors.js';
 import type { Schema } from '../../schema.js';
 import type { Decoder, Format, ModelFacts } from './decoder.js';
 import { detr } from './detr.js';
@@ -40,11 +39,5 @@ export async function createDecoder(value: unknown, model: ModelFacts): Promise<
   const [[name, options] = []] = typeof value === 'string' ? [[value, {}] as const] : Object.entries(value as Record<string, object | null>);
   const format = FORMATS[name as FormatName] as Format<object>;
   const decoder = await format.create(options ?? {}, model);
-  checkLabels(model.labels, decoder.classes);
   return Object.assign(decoder, { iouThreshold: format.iouThreshold });
-}
-
-function checkLabels(labels: number | undefined, classes: number | undefined): void {
-  if (labels === undefined || classes === undefined || labels === classes) return;
-  throw new TabServeError('model-config', `handler.labels: there are ${labels} labels, but with handler.decoder the model tells ${classes} classes apart.`);
 }

@@ -1,6 +1,6 @@
 import { TabServeError } from '../../errors.js';
 import { softmax } from '../softmax.js';
-import { join, misfit, type Format, type Size, type View } from './decoder.js';
+import { isBatch, isTable, join, misfit, type Format, type Size, type View } from './decoder.js';
 import { levelsOf, pointAt, pointCount, stridesSchema } from './grid.js';
 import { bestClasses, type ScoreLayout } from './proposals.js';
 
@@ -93,7 +93,7 @@ export const nanodet: Format<NanodetOptions> = {
 
     // The same on empty tensors, where the model fixes all dims.
     const known = outputs.map(({ dims }) => dims.slice(-2)).filter((dims): dims is number[] => dims.length === 2 && dims.every((size) => typeof size === 'number'));
-    if (outputs.some(({ dims }) => dims.length < 2 || dims.length > 3)) throw misfit('nanodet', expected(model.size), outputs);
+    if (!outputs.every(isTable)) throw misfit('nanodet', expected(model.size), outputs);
     const classes =
       model.size && known.length === outputs.length
         ? headOf(
@@ -103,7 +103,7 @@ export const nanodet: Format<NanodetOptions> = {
         : undefined;
     return {
       outputs: outputs.map(({ name }) => name),
-      isBatched: outputs[0]!.dims.length === 3,
+      isBatched: isBatch(outputs[0]!),
       classes,
       decode(views, size) {
         const { scores, layout, sides, sideOffset, sideStride, bins } = headOf(views, size);

@@ -20,19 +20,38 @@ export interface ScoreLayout {
 }
 
 /** The best class of each box and its score, the lower class among equals; −∞ where no score is a number. */
-export function bestClasses(data: Float32Array, { count, classes, offset, boxStride, classStride }: ScoreLayout): Pick<Proposals, 'scores' | 'classes'> {
+export function bestClasses(data: Float32Array, layout: ScoreLayout): Pick<Proposals, 'scores' | 'classes'> {
+  const { count, classes, offset, boxStride, classStride } = layout;
   const best = { scores: new Float64Array(count).fill(-Infinity), classes: new Int32Array(count) };
-  const take = (box: number, index: number): void => {
-    const score = data[offset + box * boxStride + index * classStride]!;
-    if (score > best.scores[box]!) {
-      best.scores[box] = score;
-      best.classes[box] = index;
+  // In the order in which the numbers lie in memory: many times faster than across it.
+  if (boxStride < classStride) {
+    const scores = new Float32Array(count).fill(-Infinity);
+    for (let index = 0; index < classes; index++) raise(scores, best.classes, data, offset + index * classStride, boxStride, index);
+    best.scores.set(scores);
+  } else {
+    for (let box = 0; box < count; box++) {
+      let highest = -Infinity;
+      let at = offset + box * boxStride;
+      for (let index = 0; index < classes; index++, at += classStride) {
+        if (data[at]! > highest) {
+          highest = data[at]!;
+          best.classes[box] = index;
+        }
+      }
+      best.scores[box] = highest;
     }
-  };
-  // In the order in which the numbers lie in memory.
-  if (classStride < boxStride) for (let box = 0; box < count; box++) for (let index = 0; index < classes; index++) take(box, index);
-  else for (let index = 0; index < classes; index++) for (let box = 0; box < count; box++) take(box, index);
+  }
   return best;
+}
+
+/** Where class `index` scores higher than those before it. */
+function raise(scores: Float32Array, classes: Int32Array, data: Float32Array, from: number, stride: number, index: number): void {
+  for (let box = 0, at = from; box < scores.length; box++, at += stride) {
+    if (data[at]! > scores[box]!) {
+      scores[box] = data[at]!;
+      classes[box] = index;
+    }
+  }
 }
 
 export const ACTIVATIONS = ['softmax', 'sigmoid', 'none'] as const;

@@ -1,6 +1,6 @@
 import { TabServeError } from '../../errors.js';
 import { toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
-import { misfit, type Format } from './decoder.js';
+import { isBatch, isTable, misfit, type Format } from './decoder.js';
 
 const COLUMNS = ['x1', 'y1', 'x2', 'y2', 'w', 'h', 'cx', 'cy', 'score', 'class', 'ignore'] as const;
 type Column = (typeof COLUMNS)[number];
@@ -39,13 +39,13 @@ export const rows: Format<RowsOptions> = {
         `handler.decoder.rows.columns must name score and one of ${BOXES.map(([, names]) => names.join(' ')).join(', ')}, each once, not ${columns.join(' ')}.`,
       );
     const expected = `[batch, boxes, ${columns.length}] (${columns.join(', ')})`;
-    const fits = (dims: readonly unknown[]): boolean => (dims.at(-1) === columns.length || typeof dims.at(-1) !== 'number') && (dims.length === 2 || dims.length === 3);
-    if (!fits(output.dims)) throw misfit('rows', expected, [output]);
+    const width = output.dims.at(-1);
+    if (!isTable(output) || (typeof width === 'number' && width !== columns.length)) throw misfit('rows', expected, [output]);
     const [a, b, c, d] = format[1].map((name) => columns.indexOf(name)) as [number, number, number, number];
     const [scoreColumn, classColumn] = [columns.indexOf('score'), columns.indexOf('class')];
     return {
       outputs: [output.name],
-      isBatched: output.dims.length === 3,
+      isBatched: isBatch(output),
       classes: undefined,
       decode([view], size) {
         const { data, dims } = view!;

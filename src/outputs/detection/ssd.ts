@@ -2,20 +2,19 @@ import type { TensorInfo } from '../../contract.js';
 import { TabServeError } from '../../errors.js';
 import { anchorsSchema, makeAnchors, parseAnchors, type AnchorOptions, type Anchors, type Grid } from './anchors.js';
 import { toBox } from './boxes.js';
-import { join, misfit, type Format, type Size } from './decoder.js';
+import { isBatch, isTable, join, misfit, type Format, type Size } from './decoder.js';
 import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type Activation, type Background } from './proposals.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
-const isTable = ({ length }: { readonly length: number }): boolean => length === 2 || length === 3;
 /** BlazeFace's boxes have key points behind them. */
 const rolesOf = (hasKeyPoints: boolean): readonly Role[] => [
   {
     name: 'boxes',
     usual: ['boxes', 'bbox_regression', 'regressors', 'raw_detection_boxes'],
     dims: '[batch, anchors, 4]',
-    fits: ({ dims }) => isTable(dims) && (typeof dims.at(-1) !== 'number' || dims.at(-1) === 4 || (hasKeyPoints && Number(dims.at(-1)) > 4)),
+    fits: ({ dims }) => isTable({ dims }) && (typeof dims.at(-1) !== 'number' || dims.at(-1) === 4 || (hasKeyPoints && Number(dims.at(-1)) > 4)),
   },
-  { name: 'scores', usual: ['scores', 'cls_logits', 'classificators', 'raw_detection_scores'], dims: '[batch, anchors, classes]', fits: ({ dims }) => isTable(dims) },
+  { name: 'scores', usual: ['scores', 'cls_logits', 'classificators', 'raw_detection_scores'], dims: '[batch, anchors, classes]', fits: isTable },
 ];
 
 const CODINGS = ['xywh', 'yxhw', 'pixels'] as const;
@@ -83,7 +82,7 @@ export const ssd: Format<SsdOptions> = {
     }
     return {
       outputs: found.map(({ name }) => name),
-      isBatched: found[0]!.dims.length === 3,
+      isBatched: isBatch(found[0]!),
       classes: typeof columns === 'number' ? columns - (background === 'last' ? 1 : 0) : undefined,
       decode(views, size) {
         const anchors = anchorsOf(size);

@@ -1,5 +1,5 @@
 import { boxFormatSchema, toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
-import { misfit, type Format } from './decoder.js';
+import { isBatch, isTable, misfit, type Format } from './decoder.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
 const isInteger = (dtype: string): boolean => dtype.includes('int');
@@ -9,7 +9,7 @@ const ROLES: readonly Role[] = [
     name: 'boxes',
     usual: ['boxes', 'detection_boxes', 'bboxes'],
     dims: '[boxes, 4] or [batch, boxes, 4]',
-    fits: ({ dims }) => (dims.length === 2 || dims.length === 3) && (dims.at(-1) === 4 || typeof dims.at(-1) !== 'number'),
+    fits: ({ dims }) => isTable({ dims }) && (dims.at(-1) === 4 || typeof dims.at(-1) !== 'number'),
   },
   {
     name: 'labels',
@@ -21,7 +21,7 @@ const ROLES: readonly Role[] = [
     name: 'scores',
     usual: ['scores', 'detection_scores'],
     dims: '[boxes] or [batch, boxes]',
-    fits: ({ dims, dtype }) => (dims.length === 1 || dims.length === 2) && !isInteger(dtype),
+    fits: ({ dims, dtype }) => dims.length < 3 && !isInteger(dtype),
   },
 ];
 
@@ -45,7 +45,7 @@ export const torchvision: Format<TorchvisionOptions> = {
     const found = findOutputs('torchvision', ROLES, outputs, model).map(([output]) => output!);
     return {
       outputs: found.map(({ name }) => name),
-      isBatched: found[0]!.dims.length === 3,
+      isBatched: isBatch(found[0]!),
       classes: undefined,
       decode([boxes, labels, scores], size) {
         const count = boxes!.data.length / 4;

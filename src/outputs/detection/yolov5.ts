@@ -1,5 +1,5 @@
 import { toBox, toPixels, unitSchema, type Unit } from './boxes.js';
-import { misfit, type Format } from './decoder.js';
+import { isBatch, isTable, misfit, type Format } from './decoder.js';
 import { bestClasses } from './proposals.js';
 
 export interface YoloOptions {
@@ -17,10 +17,10 @@ export const yolov5: Format<YoloOptions> = {
     const fits = ([boxes, columns]: readonly unknown[]): boolean =>
       typeof columns !== 'number' || columns - 5 === labels || (columns > 5 && (typeof boxes !== 'number' || boxes >= columns));
     const dims = output.dims.slice(-2);
-    if (output.dims.length < 2 || output.dims.length > 3 || !fits(dims)) throw misfit('yolov5', EXPECTED, [output]);
+    if (!isTable(output) || !fits(dims)) throw misfit('yolov5', EXPECTED, [output]);
     return {
       outputs: [output.name],
-      isBatched: output.dims.length === 3,
+      isBatched: isBatch(output),
       classes: typeof dims[1] === 'number' ? dims[1] - 5 : undefined,
       decode([view], size) {
         const { data, dims } = view!;

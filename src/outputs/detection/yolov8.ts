@@ -1,5 +1,5 @@
 import { toBox, toPixels, unitSchema } from './boxes.js';
-import { misfit, type Format } from './decoder.js';
+import { isBatch, isTable, misfit, type Format } from './decoder.js';
 import { bestClasses } from './proposals.js';
 import type { YoloOptions } from './yolov5.js';
 
@@ -20,10 +20,10 @@ export const yolov8: Format<YoloOptions> = {
     };
     const dims = output.dims.slice(-2);
     const columns = dims[columnAxis(dims)];
-    if (output.dims.length < 2 || output.dims.length > 3 || (typeof columns === 'number' && columns < 5)) throw misfit('yolov8', EXPECTED, [output]);
+    if (!isTable(output) || (typeof columns === 'number' && columns < 5)) throw misfit('yolov8', EXPECTED, [output]);
     return {
       outputs: [output.name],
-      isBatched: output.dims.length === 3,
+      isBatched: isBatch(output),
       classes: typeof columns === 'number' ? columns - 4 : undefined,
       decode([view], size) {
         const { data, dims } = view!;

@@ -1,5 +1,5 @@
 import { toBox } from './boxes.js';
-import { misfit, type Format, type Size } from './decoder.js';
+import { isBatch, isTable, misfit, type Format, type Size } from './decoder.js';
 import { levelsOf, pointAt, pointCount, stridesSchema } from './grid.js';
 import { bestClasses } from './proposals.js';
 
@@ -21,10 +21,10 @@ export const yolox: Format<YoloxOptions> = {
     const fits = ([cells, columns]: readonly unknown[], size?: Size): boolean =>
       (typeof columns !== 'number' || columns > 5) && (typeof cells !== 'number' || !size || cells === pointCount(levelsOf(strides, size)));
     const dims = output.dims.slice(-2);
-    if (output.dims.length < 2 || output.dims.length > 3 || !fits(dims, size)) throw misfit('yolox', expected(size), [output]);
+    if (!isTable(output) || !fits(dims, size)) throw misfit('yolox', expected(size), [output]);
     return {
       outputs: [output.name],
-      isBatched: output.dims.length === 3,
+      isBatched: isBatch(output),
       classes: typeof dims[1] === 'number' ? dims[1] - 5 : undefined,
       decode([view], size) {
         const { data, dims } = view!;

@@ -1,0 +1,332 @@
+import { expect, test } from '@playwright/test';
+import type { Session, Tensor, TensorInfo, Tensors } from '../../src/contract.ts';
+import { createContext, iou, nms, ObjectDetector, PredictionError, type Candidate, type Detections } from '../../src/worker.ts';
+
+type Dims = TensorInfo['dims'];
+
+const SIDE = 32;
+const IMAGE: TensorInfo = { name: 'image', dtype: 'float32', dims: [1, 3, SIDE, SIDE] };
+const out = (dims: Dims, name = 'output', dtype: TensorInfo['dtype'] = 'float32'): TensorInfo => ({ name, dtype, dims });
+const f32 = (dims: number[], values: readonly number[]): Tensor => ({ dtype: 'float32', dims, data: Float32Array.from(values) });
+
+function stub(outputs: readonly TensorInfo[], run: (feeds: Tensors) => Tensors = () => ({}), input: TensorInfo = IMAGE): Session & { feeds: Tensors[] } {
+  const feeds: Tensors[] = [];
+  return {
+    inputs: [input],
+    outputs,
+    feeds,
+    run: (given) => {
+      feeds.push(given);
+      return Promise.resolve(run(given));
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+type Options = Parameters<typeof createContext>[0] & { readonly handler?: Record<string, unknown> };
+
+async function start(session: Session, { handler = {}, ...options }: Options = {}) {
+  const detector = new ObjectDetector();
+  const config = { handler: { imageProcessing: [{ resize: [SIDE, SIDE] }, 'toTensor'], ...handler } };
+  await detector.initialize(createContext({ session, config, ...options }));
+  return { detector, handle: (rows: unknown[], params = {}) => detector.handle(rows as never[], createContext({ session, config, ...options, batchSize: rows.length, params })) };
+}
+
+const image = (value = 0, size = SIDE) => ({ data: new Uint8Array(size * size * 3).fill(value), dims: [size, size, 3] });
+/** One final row after another. */
+const rowsModel = (...rows: readonly (readonly number[])[]) => stub([out([1, rows.length, 6])], () => ({ output: f32([1, rows.length, 6], rows.flat()) }));
+const found = (result: unknown) => (result as Detections).map(({ label, score }) => [label, Number(score.toFixed(4))]);
+
+test('IoU and NMS: greater than the threshold goes, within its class; the best first, the earlier among equals', () => {
+  const box = (xmin: number, ymin: number, xmax: number, ymax: number, score: number, classIndex = 0): Candidate => ({ xmin, ymin, xmax, ymax, score, classIndex });
+  const [a, half, apart] = [box(0, 0, 10, 10, 0.6), box(0, 0, 10, 5, 0.9), box(20, 20, 30, 30, 0.7)];
+  expect(iou(a, half)).toBe(0.5);
+  expect(iou(a, apart)).toBe(0);
+  expect(iou(box(0, 0, 0, 0, 1), box(0, 0, 0, 0, 1))).toBe(0);
+  expect(nms([a, half, apart], 0.5)).toEqual([half, apart, a]);
+  expect(nms([a, half, apart], 0.49)).toEqual([half, apart]);
+  expect(nms([a, half, apart], 0.49, 1)).toEqual([half]);
+  expect(nms([a, { ...half, classIndex: 1 }], 0)).toHaveLength(2);
+  const twins = [box(0, 0, 9, 9, 0.5), box(0, 0, 9, 9, 0.5), box(0, 0, 9, 9, 0.5, 1)] as const;
+  expect(nms(twins, 0.5)).toEqual([twins[0], twins[2]]);
+  expect(nms(twins, 1)).toEqual(twins);
+  expect(nms([], 0.5)).toEqual([]);
+  // What was suppressed suppresses nothing.
+  const chain = [box(0, 0, 10, 10, 0.9), box(4, 0, 14, 10, 0.8), box(8, 0, 18, 10, 0.7)] as const;
+  expect(nms(chain, 0.4)).toEqual([chain[0], chain[2]]);
+});
+
+test('knobs: from the class, the archive and the request', async () => {
+  const rows = [0.9, 0.7, 0.5, 0.3].map((score, index) => [index * 2, 0, 16 + index * 2, 16, score, 0]);
+  const session = rowsModel(...rows);
+  const { detector, handle } = await start(session, { handler: { decoder: 'rows', maxDetections: 3, iouThreshold: 1 } });
+  const scores = async (params = {}) => found((await handle([image()], params))[0]).map(([, score]) => score);
+  expect(await scores()).toEqual([0.9, 0.7, 0.5]);
+  expect(await scores({ scoreThreshold: 0 })).toEqual([0.9, 0.7, 0.5]);
+  expect(await scores({ scoreThreshold: 0, maxDetections: 9 })).toEqual([0.9, 0.7, 0.5, 0.3]);
+  expect(await scores({ scoreThreshold: 0.6, maxDetections: 9 })).toEqual([0.9, 0.7]);
+  expect(await scores({ iouThreshold: 0.5, scoreThreshold: 0 })).toEqual([0.9, 0.3]);
+  expect(await scores({ scoreThreshold: 1 })).toEqual([]);
+  detector.threshold = 0.8;
+  expect(await scores()).toEqual([0.9]);
+  await expect(handle([image()], { decoder: 'yolov5' })).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('params.decoder') });
+  for (const params of [
+    { scoreThreshold: 1.5 },
+    { scoreThreshold: -0.1 },
+    { scoreThreshold: NaN },
+    { iouThreshold: 2 },
+    { maxDetections: 0 },
+    { maxDetections: 1.5 },
+    { result: 'x' },
+  ]) {
+    const [key] = Object.keys(params);
+    await expect(handle([image()], params), key).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining(`params.${key}`) });
+  }
+});
+
+test('thresholds out of range, wrong names and wrong options are told when it is initialized', async () => {
+  for (const [handler, message] of [
+    [{ scoreThreshold: 50 }, /^handler\.scoreThreshold must be a number in 0\.\.1, not 50/],
+    [{ iouThreshold: -1 }, /^handler\.iouThreshold/],
+    [{ maxDetections: 0 }, /^handler\.maxDetections/],
+    [{ result: 'pascal' }, /^handler\.result.*"typed" or "torchserve"/],
+    [{ decoder: 'yolov9' }, /^handler\.decoder must be .*"yolov8"/],
+    [{ decoder: { yolov9: {} } }, /^handler\.decoder\.yolov9/],
+    [{ decoder: {} }, /^handler\.decoder/],
+    [{ decoder: 7 }, /^handler\.decoder/],
+    [{ decoder: { rows: { unit: 'miles' } } }, /^handler\.decoder\.rows\.unit.*"pixels" or "fraction"/],
+    [{ decoder: { yolox: { strides: [] } } }, /^handler\.decoder\.yolox\.strides/],
+    [{ decoder: { yolox: { strides: [8, -1] } } }, /^handler\.decoder\.yolox\.strides\[1\]/],
+    [{ decoder: { rows: { columns: ['x1', 'y1', 'x2', 'y2', 'class', 'ignore'] } } }, /handler\.decoder\.rows\.columns must name score/],
+    [{ decoder: { rows: { columns: ['x1', 'y1', 'x1', 'y2', 'x2', 'score'] } } }, /handler\.decoder\.rows\.columns/],
+    [{ decoder: { rows: { columns: ['x1', 'y1', 'cx', 'h', 'score', 'class'] } } }, /handler\.decoder\.rows\.columns/],
+    [{ decoder: 'ssd' }, /handler\.decoder\.ssd\.anchors must be one of torchvision, tensorflow, blazeface, file/],
+    [{ decoder: { ssd: { anchors: { torchvision: { grids: [4, 2], aspectRatios: [[2]] } } } } }, /anchors\.torchvision\.aspectRatios must have 2 items for 2 grids, not 1/],
+  ] as const) {
+    await expect(start(rowsModel([0, 0, 1, 1, 1, 0]), { handler: { decoder: 'rows', ...handler } }), JSON.stringify(handler)).rejects.toMatchObject({
+      code: 'model-config',
+      message: expect.stringMatching(message),
+    });
+  }
+});
+
+test('a decoder that does not fit the model is told when it is initialized, with what the model gives', async () => {
+  const yolov5 = [out([1, 63, 8])];
+  const yolov8 = [out([1, 7, 63])];
+  const yolox = [out([1, 21, 8])];
+  const triple = [out(['n', 4], 'a'), out(['n'], 'b', 'int64'), out(['n'], 'c')];
+  const six = [16, 4, 1].flatMap((points) => [out([1, points, 3], `scores ${points}`), out([1, points, 32], `sides ${points}`)]);
+  const three = ['ant', 'bee', 'cat'];
+  for (const [name, outputs, decoder, labels, message] of [
+    ['torchvision by default', yolov8, undefined, undefined, /torchvision reads boxes .*the model gives "output" \[1, 7, 63\]/],
+    ['yolov5', yolov8, 'yolov5', undefined, /yolov5 reads \[batch, boxes, 5 \+ classes\]; the model gives "output" \[1, 7, 63\]/],
+    ['yolov5, three labels', [out([1, 63, 9])], 'yolov5', three, /3 labels.*4 classes/],
+    ['yolov8', yolov5, 'yolov8', three, /3 labels.*4 classes/],
+    ['yolov8 of an image', [out([1, 3, 8, 8])], 'yolov8', undefined, /yolov8 reads/],
+    ['yolov8 of four columns', [out([1, 4, 63])], 'yolov8', undefined, /yolov8 reads/],
+    ['yolox', yolov5, 'yolox', undefined, /yolox reads \[batch, 21 cells \(strides 8, 16, 32\), 5 \+ classes\]/],
+    ['yolox, two labels', yolox, 'yolox', ['a', 'b'], /2 labels.*3 classes/],
+    ['rows', yolov5, 'rows', undefined, /rows reads \[batch, boxes, 6\]/],
+    ['rows of a vector', [out([6])], 'rows', undefined, /rows reads/],
+    ['detr', yolov5, 'detr', undefined, /detr reads boxes/],
+    ['detr, labels of all logits', [out([1, 9, 4], 'pred_boxes'), out([1, 9, 3], 'logits')], 'detr', three, /3 labels.*2 classes/],
+    ['ssd', yolov5, { ssd: { anchors: { blazeface: { grids: [4], perCell: [2] } } } }, undefined, /ssd reads scores/],
+    [
+      'ssd, other anchors',
+      [out([1, 30, 4], 'boxes'), out([1, 30, 3], 'scores')],
+      { ssd: { anchors: { tensorflow: { grids: [4] } } } },
+      undefined,
+      /of the 48 anchors that are configured/,
+    ],
+    [
+      'ssd, which is which',
+      [out([1, 32, 4], 'x'), out([1, 32, 4], 'y')],
+      { ssd: { anchors: { blazeface: { grids: [4], perCell: [2] } } } },
+      undefined,
+      /outputs\.boxes must say which.*"x", "y"/,
+    ],
+    [
+      'ssd, a name that is not there',
+      triple,
+      { ssd: { anchors: { blazeface: { grids: [4], perCell: [2] } }, outputs: { boxes: 'z' } } },
+      undefined,
+      /outputs\.boxes: the model has no "z"; it has "a", "b", "c"/,
+    ],
+    ['nanodet', yolov5, 'nanodet', undefined, /nanodet reads \[batch, 16 \+ 4 \+ 1, classes/],
+    ['nanodet of two strides', six, { nanodet: { strides: [8, 16] } }, undefined, undefined],
+    ['nanodet of other strides', six, { nanodet: { strides: [4, 8, 16] } }, undefined, /nanodet reads \[batch, 64 \| 16 \| 4, classes\]/],
+    ['nanodet, four labels', six, { nanodet: { regMax: 7 } }, ['a', 'b', 'c', 'd'], /4 labels.*3 classes/],
+    ['nanodet, no such output', six, { nanodet: { outputs: ['x'] } }, undefined, /nanodet\.outputs: the model has no "x"/],
+  ] as const) {
+    const started = start(stub(outputs), { handler: { ...(decoder && { decoder }), ...(labels && { labels }) } });
+    if (message) await expect(started, name).rejects.toMatchObject({ code: 'model-config', message: expect.stringMatching(message) });
+    else await started;
+  }
+});
+
+test('dims that a model leaves open are checked when they are there', async () => {
+  for (const dims of [[1, 'n', 'm'], ['batch', 'n', 6], []] as Dims[]) {
+    const open = stub([out(dims)], () => ({ output: f32([1, 1, 6], [0, 0, 16, 16, 0.9, 2]) }));
+    const { handle } = await start(open, { handler: { decoder: 'rows' } });
+    expect(found((await handle([image()]))[0])).toEqual([['2', 0.9]]);
+  }
+  for (const decoder of ['rows', 'yolov5', 'yolox', 'nanodet']) {
+    const wrong = stub([out([])], () => ({ output: f32([1, 1, 5], [0, 0, 1, 1, 1]) }));
+    const { handle } = await start(wrong, { handler: { decoder } });
+    const [row] = await handle([image()]);
+    expect(row, decoder).toMatchObject({ code: 'model-config', stage: 'postprocess', message: expect.stringContaining(`${decoder} reads`) });
+  }
+});
+
+test('labels: gaps are the index, one too many is told, and a sparse mapping may start at 1', async () => {
+  const yolov5 = () =>
+    stub([out([1, 63, 8])], () => ({
+      output: f32(
+        [1, 63, 8],
+        Array.from({ length: 63 * 8 }, (_, i) => (i < 8 ? [16, 16, 8, 8, 1, 0.2, 0.3, 0.9][i]! : 0)),
+      ),
+    }));
+  const label = async (labels?: unknown) => {
+    const { handle } = await start(yolov5(), { handler: { decoder: 'yolov5', ...(labels !== undefined && { labels }) } });
+    return found((await handle([image()]))[0])[0]![0];
+  };
+  expect(await label()).toBe('2');
+  expect(await label(['a', 'b', 'c'])).toBe('c');
+  expect(await label({ 1: 'one', 2: 'two' })).toBe('two');
+  expect(await label({ 1: 'one' })).toBe('2');
+  await expect(label({ 1: 'one', 3: 'three' })).rejects.toMatchObject({ code: 'model-config', message: expect.stringMatching(/class 3.*3 classes/) });
+});
+
+test('what is not finite is left out; a row of nothing else fails alone', async () => {
+  const [nan, inf] = [NaN, Infinity];
+  const rows = [
+    [0, 0, 16, 16, nan, 0],
+    [nan, 0, 16, 16, 0.9, 1],
+    [0, -inf, 16, 16, 0.9, 2],
+    [0, 0, 16, inf, 0.9, 3],
+    [0, 0, 16, 16, inf, 4],
+    [0, 0, 16, 16, 0.8, 5],
+  ];
+  const { handle } = await start(rowsModel(...rows), { handler: { decoder: 'rows' } });
+  expect(found((await handle([image()]))[0])).toEqual([['5', 0.8]]);
+
+  for (const decoder of ['rows', 'yolov8'] as const) {
+    const dims = decoder === 'rows' ? [4, 6] : [6, 9];
+    const size = dims[0]! * dims[1]!;
+    const batch = stub(
+      [out(['batch', ...dims])],
+      ({ image: fed }) => ({
+        output: f32(
+          [fed!.dims[0]!, ...dims],
+          Array.from({ length: fed!.dims[0]! * size }, (_, i) => (i < size ? NaN : 0.1)),
+        ),
+      }),
+      { ...IMAGE, dims: ['batch', 3, SIDE, SIDE] },
+    );
+    const results = await (await start(batch, { handler: { decoder } })).handle([image(), image()]);
+    expect(results[0], decoder).toBeInstanceOf(PredictionError);
+    expect(results[0]).toMatchObject({ code: 'inference-failed', stage: 'postprocess' });
+    expect(results[1]).toEqual([]);
+  }
+  const some = await start(rowsModel([nan, nan, nan, nan, 0.9, 0], [0, 0, 1, 1, 0.1, 0]), { handler: { decoder: 'rows' } });
+  expect(await some.handle([image()])).toEqual([[]]);
+});
+
+test('boxes are clipped to the image; one outside of it, or of no area, is none', async () => {
+  const rows = [
+    [-9, -9, 16, 16, 0.9, 0],
+    [8, 8, 99, 99, 0.8, 1],
+    [-9, -9, 0, 16, 0.9, 2],
+    [40, 0, 50, 16, 0.9, 3],
+    [16, 16, 16, 20, 0.9, 4],
+    [20, 20, 10, 10, 0.9, 5],
+  ];
+  const { handle } = await start(rowsModel(...rows), { handler: { decoder: 'rows', labels: { 0: 'a' } } });
+  expect(await handle([image(0, 64)])).toEqual([
+    [
+      { label: 'a', score: expect.closeTo(0.9, 6), box: { xmin: 0, ymin: 0, xmax: 32, ymax: 32 } },
+      { label: '1', score: expect.closeTo(0.8, 6), box: { xmin: 16, ymin: 16, xmax: 64, ymax: 64 } },
+    ],
+  ]);
+});
+
+test('TorchServe’s shape, and none at all', async () => {
+  const { handle } = await start(rowsModel([1, 2, 3, 4, 0.75, 0]), { handler: { decoder: 'rows', labels: { 0: 'cat' }, result: 'torchserve' } });
+  expect(await handle([image()])).toEqual([[{ cat: [1, 2, 3, 4], score: 0.75 }]]);
+  expect(await handle([image()], { scoreThreshold: 0.8 })).toEqual([[]]);
+  expect(await handle([image()], { result: 'typed' })).toEqual([[{ label: 'cat', score: 0.75, box: { xmin: 1, ymin: 2, xmax: 3, ymax: 4 } }]]);
+});
+
+/** As many boxes as the first pixel says: torchvision's shapes, which have no batch axis. */
+const ragged = (dims: Dims) =>
+  stub(
+    [out(['boxes', 4], 'boxes'), out(['boxes'], 'labels', 'int64'), out(['boxes'], 'scores')],
+    ({ image: fed }) => {
+      const count = Math.round((fed!.data[0] as number) * 255);
+      const boxes = Array.from({ length: count }, (_, index) => [index, 0, index + 9, 9]).flat();
+      return {
+        boxes: f32([count, 4], boxes),
+        labels: { dtype: 'int64', dims: [count], data: BigInt64Array.from({ length: count }, (_, i) => BigInt(i + 1)) },
+        scores: f32([count], Array(count).fill(0.9)),
+      };
+    },
+    { ...IMAGE, dims },
+  );
+
+test('torchvision’s models, which take one image: each row has a run of its own, and its own number of boxes', async () => {
+  for (const dims of [
+    [3, SIDE, SIDE],
+    [3, 'height', 'width'],
+    [1, 3, SIDE, SIDE],
+    ['batch', 3, 'height', 'width'],
+  ] as Dims[]) {
+    const session = ragged(dims);
+    const { handle } = await start(session);
+    const results = await handle([image(2), image(0), image(3), { data: new Uint8Array(5), dims: [5] }], { scoreThreshold: 0 });
+    expect(results.slice(0, 3).map(found), String(dims)).toEqual([[['1', 0.9], ['2', 0.9]], [], [['1', 0.9], ['2', 0.9], ['3', 0.9]]]); // prettier-ignore
+    expect(results[3]).toBeInstanceOf(PredictionError);
+    for (const fed of session.feeds) expect(fed['image']!.dims).toEqual(dims.length === 3 ? [3, SIDE, SIDE] : [1, 3, SIDE, SIDE]);
+    expect(await handle([image(0)])).toEqual([[]]);
+  }
+});
+
+test('a batch: each row is decoded from its own part, also where the model takes one at a time', async () => {
+  for (const batch of [1, 'batch']) {
+    const session = stub(
+      [out([batch, 2, 6])],
+      ({ image: fed }) => {
+        const size = 3 * SIDE * SIDE;
+        const classes = Array.from({ length: fed!.dims[0]! }, (_, row) => Math.round((fed!.data[row * size] as number) * 255));
+        return { output: f32([classes.length, 2, 6], classes.flatMap((index) => [0, 0, 9, 9, 0.9, index, 16, 16, 30, 30, 0.1, 0])) }; // prettier-ignore
+      },
+      { ...IMAGE, dims: [batch, 3, SIDE, SIDE] },
+    );
+    const { handle } = await start(session, { handler: { decoder: 'rows' } });
+    const results = await handle([image(7), image(9, 64), image(3)]);
+    expect(results.map(found)).toEqual([[['7', 0.9]], [['9', 0.9]], [['3', 0.9]]]); // prettier-ignore
+    expect((results[1] as Detections)[0]!.box).toEqual({ xmin: 0, ymin: 0, xmax: 18, ymax: 18 });
+  }
+});
+
+test('a tensor that is ready answers in its own pixels', async () => {
+  const { handle } = await start(rowsModel([1, 2, 3, 4, 0.75, 0]), { handler: { decoder: 'rows' } });
+  const ready = { data: new Float32Array(3 * SIDE * SIDE), dims: [1, 3, SIDE, SIDE] };
+  expect((await handle([ready])) as unknown).toMatchObject([[{ box: { xmin: 1, ymin: 2, xmax: 3, ymax: 4 } }]]);
+});
+
+test('the warm-up runs the model, whatever its dims', async () => {
+  for (const session of [ragged([3, 'height', 'width']), rowsModel([0, 0, 1, 1, 1, 0])]) {
+    const { detector } = await start(session, { handler: session.outputs.length === 1 ? { decoder: 'rows' } : {} });
+    await detector.warmUp(createContext({ session }));
+    expect(session.feeds).toHaveLength(1);
+  }
+});
+
+test('anchors of a file: one that is no list of boxes is told', async () => {
+  const ssd = (content: string) =>
+    start(stub([out([1, 2, 4], 'boxes'), out([1, 2, 3], 'scores')]), { handler: { decoder: { ssd: { anchors: { file: 'anchors.json' } } } }, files: { 'anchors.json': content } });
+  await ssd('[[0.5, 0.5, 1, 1], [0.5, 0.5, 0.5, 0.5]]');
+  for (const content of ['[]', '{}', '[[1, 2, 3]]', '[[1, 2, 3, "4"]]'])
+    await expect(ssd(content), content).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('anchors.json') });
+  await expect(ssd('[[0.5, 0.5, 1, 1]]')).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('of the 1 anchors') });
+});
