@@ -52,6 +52,18 @@ export interface Tensor<D extends DType = DType> {
 /** Tensors by name: what a model is fed and what it answers. */
 export type Tensors = Readonly<Record<string, Tensor>>;
 
+/** A tensor as it should be: `dims` are the whole one's, `data` may be a sample of it, every `stride`-th element from the first on. */
+export interface ExpectedTensor extends Tensor {
+  /** @default 1 */
+  readonly stride?: number;
+}
+
+/** What a model must answer: one run's inputs and outputs. */
+export interface Golden {
+  readonly inputs: Tensors;
+  readonly outputs: Readonly<Record<string, ExpectedTensor>>;
+}
+
 /** A model's input or output as it declares itself; a dynamic dimension is its symbol, or null when it has none. */
 export interface TensorInfo {
   readonly name: string;

@@ -37,6 +37,8 @@ export type ErrorCode =
   | 'disposed'
   /** The caller aborted; `cause` is the signal's reason. */
   | 'aborted'
+  /** The request's own `timeout` has passed. */
+  | 'timeout'
   /** The worker never said that it is there. */
   | 'worker-failed'
   /** The worker died with the request in it; the same request may succeed when sent again. */

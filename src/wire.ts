@@ -23,8 +23,11 @@ export interface ConnectMessage {
   readonly life: string;
 }
 
-/** What the worker tells unasked; `held`: it holds its lock; `unreadable`: a message came that it cannot read. */
-export type WorkerEvent = { readonly type: 'held' | 'unreadable' } | { readonly type: 'progress'; readonly progress: Progress };
+/** What the worker tells unasked; `held`: it holds its lock; `unreadable`: a message came that it cannot read; `alive`: it has got on; `lost`: its GPU is gone. */
+export type WorkerEvent =
+  | { readonly type: 'held' | 'unreadable' | 'alive' }
+  | { readonly type: 'lost'; readonly why: string }
+  | { readonly type: 'progress'; readonly progress: Progress };
 
 /** How an answer crosses: errors are data, because the handlers with which comlink carries errors belong to the app. */
 export type Envelope<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };

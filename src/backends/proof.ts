@@ -1,4 +1,4 @@
-import type { DType, Tensor, Tensors } from '../contract.js';
+import type { DType, ExpectedTensor, Golden, Tensor, Tensors } from '../contract.js';
 import { fromFloat16 } from '../float16.js';
 
 /**
@@ -11,12 +11,6 @@ export const TOLERANCES: Readonly<Partial<Record<DType, { readonly absolute: num
   float16: { absolute: 5e-3, relative: 1e-2 },
 };
 
-/** An output as it should be: whole, or every `stride`-th element of it from the first on. */
-export interface Expected extends Tensor {
-  /** Dims of the whole output, where `data` is a sample of it. */
-  readonly stride?: number;
-}
-
 export interface Comparison {
   /** In words, what is wrong; undefined if everything is within tolerance. */
   readonly wrong: string | undefined;
@@ -25,7 +19,7 @@ export interface Comparison {
 }
 
 /** Holds outputs against what they should be: names, dtypes, dims, and every element. Infinities and NaN must be where the expected ones are. */
-export function compareOutputs(got: Tensors, expected: Readonly<Record<string, Expected>>): Comparison {
+export function compareOutputs(got: Tensors, expected: Golden['outputs']): Comparison {
   let error = 0;
   for (const [name, right] of Object.entries(expected)) {
     const output = got[name];
@@ -40,7 +34,7 @@ export function compareOutputs(got: Tensors, expected: Readonly<Record<string, E
   return { wrong: undefined, error };
 }
 
-function compareTensor({ dtype, data }: Tensor, { data: right, stride = 1 }: Expected): Comparison {
+function compareTensor({ dtype, data }: Tensor, { data: right, stride = 1 }: ExpectedTensor): Comparison {
   const tolerance = TOLERANCES[dtype];
   if (!tolerance) {
     const at = right.findIndex((value: unknown, index: number) => data[index * stride] !== value);

@@ -1,12 +1,13 @@
-import { transfer as comlinkTransfer } from 'comlink';
 import type { Archive, Backend, BackendName, CandidateName, ElementInput, Handler, ImageInput, InputOf, ModelConfig, Params, Progress, ResultOf, Timings } from '../contract.js'; // prettier-ignore
-import type { HandleAnswer, HandleRequest } from '../wire.js';
+import type { HandleRequest } from '../wire.js';
 import { asTabServeError, errorFromData, PredictionError, TabServeError, type ErrorData } from '../errors.js';
 import { abortion, unlessAborted } from './abort.js';
-import type { Connection, WorkerFactory } from './connection.js';
+import type { WorkerFactory } from './connection.js';
 import { Emitter } from './events.js';
 import { prepare, type Prepared } from './inputs.js';
-import { openModel } from './open.js';
+import { Job } from './job.js';
+import { openModel, type Open, type OpenOptions } from './open.js';
+import { Supervisor, type Recovery } from './supervisor.js';
 
 export interface ClientOptions {
   /** URL of a model archive (a folder) or of bare weights (`.onnx`, or TensorFlow.js's `model.json`), relative to the page. */
@@ -20,8 +21,14 @@ export interface ClientOptions {
   readonly config?: ModelConfig;
   /** URL of a folder with onnxruntime-web's `.wasm` and `.mjs` files and TensorFlow.js's `.wasm`, where the app serves them itself. */
   readonly assets?: string | URL;
-  /** Seconds until a worker must have started. @default 120, as TorchServe's */
+  /** Seconds without a sign of life (bytes count) after which a worker that starts is ended. @default 120, as TorchServe's */
   readonly startupTimeout?: number;
+  /** Seconds without a sign of life after which a worker that runs something is ended, and replaced. @default 120, as TorchServe's */
+  readonly responseTimeout?: number;
+  /** Seconds for which a lost worker is being replaced before the client fails for good. @default 300, as TorchServe's */
+  readonly maxRetryTimeoutInSec?: number;
+  /** Batches after which a worker is replaced in the background; never if not given. */
+  readonly maxRuns?: number;
 }
 
 export interface InitializeOptions {
@@ -33,6 +40,8 @@ export interface InitializeOptions {
 export interface RequestOptions {
   /** Rejects the request at once; what runs already is discarded. */
   readonly signal?: AbortSignal;
+  /** Milliseconds after which the request is rejected with `timeout`; what runs already is discarded. */
+  readonly timeout?: number;
   /** Knobs of the handler for this request, e.g. `{ topK: 3 }`. */
   readonly params?: Params;
   /** Moves bitmaps, frames and buffers to the worker instead of copying them: they are gone here. @default false */
@@ -43,6 +52,10 @@ export interface RequestOptions {
 export interface ClientEvents {
   /** Another backend runs now. */
   backendchange: Backend;
+  /** A worker or its GPU was lost, and another worker has taken over. */
+  recover: Recovery;
+  /** A worker was lost, and none could take its place: every request fails, until `initialize` is called again. */
+  fail: TabServeError;
   /** A batch was answered. */
   response: { readonly rows: number; readonly timings: Timings };
 }
@@ -65,7 +78,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   readonly #options: ClientOptions & { readonly handler?: string | undefined };
   readonly #events = new Emitter<ClientEvents>();
   #opening: Opening | undefined;
-  #connection: Connection | undefined;
+  readonly #supervisor: Supervisor;
   #archive: Archive | undefined;
   #backend: Backend | undefined;
   readonly #disposed = new AbortController();
@@ -74,6 +87,20 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   constructor(factory: WorkerFactory, options: ClientOptions & { readonly handler?: string | undefined }) {
     this.#factory = factory;
     this.#options = options;
+    const { maxRetryTimeoutInSec = 300, maxRuns } = options;
+    this.#supervisor = new Supervisor({
+      maxRetryTimeoutInSec,
+      maxRuns,
+      open: (how) => this.#openModel(how),
+      on: {
+        backend: (backend) => {
+          this.#backend = backend;
+          this.#events.emit('backendchange', backend);
+        },
+        recover: (recovery) => this.#events.emit('recover', recovery),
+        fail: (error) => this.#events.emit('fail', error),
+      },
+    });
   }
 
   /** What runs, and why everything before it does not; undefined before `initialize`. */
@@ -93,7 +120,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
    */
   async initialize(options: InitializeOptions = {}): Promise<void> {
     if (this.#disposed.signal.aborted) throw disposed();
-    if (this.#connection && !this.#connection.error) return;
+    if (this.#supervisor.serving) return;
     const joined = this.#opening;
     if (!joined) return await this.#begin(options).done;
     if (options.onProgress) joined.listeners.add(options.onProgress);
@@ -113,8 +140,19 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   }
 
   async #open(signal: AbortSignal, listeners: Opening['listeners']): Promise<void> {
-    const { model, handler, backends, config, assets, startupTimeout = 120 } = this.#options;
-    const { connection, backend } = await openModel({
+    const open = await this.#openModel({ signal, onProgress: (progress) => listeners.forEach((listener) => listener(progress)) });
+    if (signal.aborted) {
+      open.connection.close(abortion(signal));
+      throw abortion(signal);
+    }
+    this.#supervisor.start(open);
+    this.#backend = open.backend;
+    this.#events.emit('backendchange', open.backend);
+  }
+
+  #openModel(how: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<Open> {
+    const { model, handler, backends, config, assets, startupTimeout = 120, responseTimeout = 120 } = this.#options;
+    return openModel({
       factory: this.#factory,
       url: absolute(model).href,
       handler,
@@ -122,18 +160,12 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
       config,
       assets: assets === undefined ? undefined : folder(absolute(assets)),
       startupTimeout,
-      signal,
-      onProgress: (progress) => listeners.forEach((listener) => listener(progress)),
+      responseTimeout,
+      onProgress: undefined,
       archive: this.#archive,
       onArchive: (archive) => (this.#archive = archive),
+      ...how,
     });
-    if (signal.aborted) {
-      connection.close(abortion(signal));
-      throw abortion(signal);
-    }
-    this.#connection = connection;
-    this.#backend = backend;
-    this.#events.emit('backendchange', backend);
   }
 
   /**
@@ -169,59 +201,41 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     return description;
   }
 
-  async #request(request: HandleRequest['request'], inputs: readonly unknown[], { signal, params = {}, transfer = false }: RequestOptions): Promise<unknown[]> {
-    const connection = this.#check();
+  async #request(request: HandleRequest['request'], inputs: readonly unknown[], options: RequestOptions): Promise<unknown[]> {
+    const { signal, timeout, params = {}, transfer = false } = options;
+    if (this.#disposed.signal.aborted) throw disposed();
+    if (!this.#supervisor.serving && !this.#supervisor.failure) throw new TabServeError('not-initialized', 'Call initialize() first, and wait for it.');
+    if (timeout !== undefined && !(timeout > 0)) throw new TabServeError('invalid-input', `timeout: expected a positive number of milliseconds, got ${timeout}.`);
     if (signal?.aborted) throw abortion(signal);
     // What needs no waiting is sent within the call itself.
     const preparing = inputs.map((input) => prepareRow(input, transfer));
-    const rows = preparing.every((row) => !(row instanceof Promise))
-      ? (preparing as PreparedRow[])
-      : await this.#prepared(Promise.all(preparing), AbortSignal.any([connection.ended, ...(signal ? [signal] : [])]));
+    const rows = preparing.every((row) => !(row instanceof Promise)) ? (preparing as PreparedRow[]) : await this.#prepared(Promise.all(preparing), signal);
     const good = rows.filter((row): row is Prepared => !(row instanceof PredictionError));
-    const call: HandleRequest = { id: String(++this.#calls), request, rows: good.map(({ value }) => value), params };
-    const transferables = good.flatMap((row) => row.transferables);
-    const answers = good.length === 0 ? [] : await this.#send(connection, call, transferables, signal).finally(() => discard(good));
+    const answers = good.length === 0 ? [] : await this.#answers(new Job({ id: String(++this.#calls), request, params }, good, { signal, timeout }));
     // An input that the page itself could not prepare fails alone.
     return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
   }
 
-  async #prepared(preparing: Promise<PreparedRow[]>, signal: AbortSignal): Promise<PreparedRow[]> {
+  async #prepared(preparing: Promise<PreparedRow[]>, signal: AbortSignal | undefined): Promise<PreparedRow[]> {
     try {
-      return await unlessAborted(preparing, signal);
+      return await unlessAborted(preparing, AbortSignal.any([this.#disposed.signal, ...(signal ? [signal] : [])]));
     } catch (error) {
-      void preparing.then(discard);
+      void preparing.then(release);
       throw error;
     }
   }
 
-  async #send(connection: Connection, call: HandleRequest, transferables: readonly Transferable[], signal: AbortSignal | undefined): Promise<unknown[]> {
-    try {
-      const message = comlinkTransfer(call, [...new Set(transferables)]);
-      const { rows, timings }: HandleAnswer = await unlessAborted(
-        connection.call((worker) => worker.handle(message)),
-        signal,
-      );
-      this.#events.emit('response', { rows: rows.length, timings });
-      const results = rows.map((row) => (row.ok ? row.value : errorFromData(row.error as ErrorData)));
-      results.forEach((result) => closeIfLost(connection, result));
-      return results;
-    } catch (error) {
-      closeIfLost(connection, error);
-      if (signal?.aborted) connection.tell((worker) => worker.cancel(call.id));
-      throw error;
-    }
-  }
-
-  #check(): Connection {
-    if (this.#disposed.signal.aborted) throw disposed();
-    if (!this.#connection) throw new TabServeError('not-initialized', 'Call initialize() first, and wait for it.');
-    return this.#connection;
+  async #answers(job: Job): Promise<unknown[]> {
+    this.#supervisor.run(job);
+    const { rows, timings } = await job.answer;
+    this.#events.emit('response', { rows: rows.length, timings });
+    return rows.map((row) => (row.ok ? row.value : errorFromData(row.error as ErrorData)));
   }
 
   /** Ends the worker. What is pending is rejected with `disposed`. */
   dispose(): Promise<void> {
     this.#disposed.abort(disposed());
-    this.#connection?.close(disposed());
+    this.#supervisor.close(disposed());
     return Promise.resolve();
   }
 
@@ -230,16 +244,10 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   }
 }
 
-/** A lost GPU cannot be mended inside its worker: `initialize` gets a new one. */
-function closeIfLost(connection: Connection, result: unknown): void {
-  if (result instanceof TabServeError && result.code === 'device-lost') connection.close(result);
-}
-
 type PreparedRow = Prepared | PredictionError;
 
-/** Closes what was made for rows; what has been sent is beyond it. */
-function discard(rows: readonly PreparedRow[]): void {
-  for (const row of rows) if (!(row instanceof PredictionError)) row.discard();
+function release(rows: readonly PreparedRow[]): void {
+  for (const row of rows) if (!(row instanceof PredictionError)) row.release();
 }
 
 function prepareRow(input: unknown, transfer: boolean): PreparedRow | Promise<PreparedRow> {

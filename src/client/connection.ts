@@ -11,9 +11,12 @@ type Methods = Pick<Remote<WorkerApi>, keyof WorkerApi>;
 export interface ConnectionOptions {
   readonly onEvent: (event: WorkerEvent) => void;
   readonly signal: AbortSignal | undefined;
-  /** Seconds until the worker must have said that it is there. */
+  /** Seconds without a sign of life, while something is asked of it, after which the worker is ended. */
   readonly startupTimeout: number;
 }
+
+/** A timer that is so late means that the page was asleep or frozen, and the worker with it. */
+const ASLEEP_MS = 2000;
 
 /**
  * One worker, from its start to its end. Whatever ends it - a script that is missing or throws, a crash, `close()` from inside, `close` here -
@@ -28,18 +31,25 @@ export class Connection {
   /** How to reject each call that is pending. No call races a promise that outlives it: that one would keep every answer. */
   readonly #pending = new Set<(error: TabServeError) => void>();
   readonly #ended = new AbortController();
+  /** The watchdog: seconds of silence that are too many, when the last sign of life was, and the timer. */
+  #patience: number;
+  #alive = performance.now();
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #error: TabServeError | undefined;
 
-  private constructor(worker: Worker, onEvent: ConnectionOptions['onEvent']) {
+  private constructor(worker: Worker, { onEvent, startupTimeout }: ConnectionOptions) {
     this.#worker = worker;
+    this.#patience = startupTimeout;
     const calls = new MessageChannel();
     const events = new MessageChannel();
     this.#events = events.port1;
     const life = `tabserve/${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
     events.port1.onmessage = ({ data }: MessageEvent<WorkerEvent>) => {
+      this.#alive = performance.now();
       if (data.type === 'held') this.#watch(life);
       else if (data.type === 'unreadable') this.#end('worker-lost', 'it could not read a message of the page');
-      else onEvent(data);
+      else if (data.type === 'lost') this.close(new TabServeError('device-lost', data.why));
+      else if (data.type !== 'alive') onEvent(data);
     };
     this.#remote = wrap<WorkerApi>(calls.port1);
     const { probe, load, loadModel, open, handle, cancel } = this.#remote;
@@ -54,7 +64,8 @@ export class Connection {
   }
 
   /** @throws `worker-failed` if the worker does not start; `aborted` */
-  static async start(factory: WorkerFactory, { onEvent, signal, startupTimeout }: ConnectionOptions): Promise<Connection> {
+  static async start(factory: WorkerFactory, options: ConnectionOptions): Promise<Connection> {
+    const { signal, startupTimeout } = options;
     if (signal?.aborted) throw abortion(signal);
     let worker: Worker;
     try {
@@ -64,7 +75,7 @@ export class Connection {
     }
     try {
       await ready(worker, startupTimeout, signal);
-      return new Connection(worker, onEvent);
+      return new Connection(worker, options);
     } catch (error) {
       worker.terminate();
       throw error;
@@ -88,15 +99,38 @@ export class Connection {
   call<T>(method: (worker: Methods) => Promise<Envelope<T>>): Promise<T> {
     if (this.#error) return Promise.reject(this.#error);
     return new Promise((resolve, reject) => {
+      if (this.#pending.size === 0) this.#alive = performance.now();
       this.#pending.add(reject);
+      this.#timer ??= setTimeout(this.#check, this.#patience * 1000, this.#alive + this.#patience * 1000);
       method(this.#methods)
         .then(
           (answer) => (answer.ok ? resolve(answer.value) : reject(errorFromData(answer.error as ErrorData))),
           (cause: unknown) => reject(refusal(cause)),
         )
-        .finally(() => this.#pending.delete(reject));
+        .finally(() => {
+          this.#pending.delete(reject);
+          this.#alive = performance.now();
+        });
     });
   }
+
+  /** From now on the worker is ended after so many seconds without a sign of life in which something is asked of it. */
+  set patience(seconds: number) {
+    this.#patience = seconds;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** The watchdog's: on the page, where nothing that blocks the worker blocks it. A worker at rest is not asked for signs of life. */
+  readonly #check = (due: number): void => {
+    this.#timer = undefined;
+    if (this.#error || this.#pending.size === 0) return;
+    const now = performance.now();
+    if (now - due > ASLEEP_MS) this.#alive = now;
+    const left = this.#alive + this.#patience * 1000 - now;
+    if (left > 0) this.#timer = setTimeout(this.#check, left, now + left);
+    else this.#end('worker-lost', `it gave no sign of life for ${this.#patience} s`);
+  };
 
   /** Tells the worker something, without an answer. */
   tell(method: (worker: Methods) => Promise<void>): void {
@@ -107,6 +141,7 @@ export class Connection {
   close(error: TabServeError): void {
     if (this.#error) return;
     this.#error = error;
+    clearTimeout(this.#timer);
     this.#ended.abort(error);
     for (const reject of this.#pending) reject(error);
     this.#pending.clear();

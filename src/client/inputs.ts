@@ -1,15 +1,23 @@
 /**
  * What a page passes, made ready to cross to the worker.
  */
+import { giveBack, takeBuffer } from '../buffers.js';
 import { TabServeError } from '../errors.js';
+import { duplicate } from './copies.js';
 
+/** One input, as the page keeps it until it was answered. */
 export interface Prepared {
-  /** The input, with everything in it that cannot cross replaced by something that can. */
+  /** What crosses, and what of it moves; made afresh at each call. Undefined if it can be sent only once, and was. */
+  message(): Message | undefined;
+  /** Whether there is another message to be had. */
+  readonly repeatable: boolean;
+  /** Frees what was made for it. */
+  release(): void;
+}
+
+export interface Message {
   readonly value: unknown;
-  /** What travels instead of being copied, for `postMessage`. */
   readonly transferables: readonly Transferable[];
-  /** Closes what was made here; for an input that is never sent. */
-  discard(): void;
 }
 
 export interface PrepareOptions {
@@ -21,64 +29,95 @@ export interface PrepareOptions {
  * Prepares one row: an input, bare or as `{ data }` or `{ body }`, or nested in plain objects and arrays. At once, but for elements:
  * those give a promise.
  *
- * | given | crosses as |
- * |---|---|
- * | `<img>` (loaded or not), `<canvas>`, OffscreenCanvas | an ImageBitmap made of it, upright, transferred |
- * | `<video>` | a VideoFrame of what it shows, transferred |
- * | Blob, File, string, … | itself |
- * | ImageBitmap, VideoFrame | itself; the caller leaves it open until the answer is there |
- * | typed array, ArrayBuffer, ImageData | a copy, made before this returns and moved: a structured clone takes ten times as long |
+ * | given | crosses as | more than once |
+ * |---|---|---|
+ * | `<img>` (loaded or not), `<canvas>`, OffscreenCanvas | an ImageBitmap made of it, upright, moved | no |
+ * | `<video>` | a VideoFrame of what it shows, moved | no |
+ * | Blob, File, string, … | itself | yes |
+ * | ImageBitmap, VideoFrame | itself; the caller leaves it open until the answer is there | yes |
+ * | typed array, ArrayBuffer, ImageData | a copy of a copy: the first is taken before this returns, the second moves (a structured clone takes ten times as long) | yes |
+ * | any of the caller's own, with `transfer` | itself, moved | no |
  *
  * Pixels of elements are never read on the page. A canvas, a video and an array are taken as they are at the call.
  * @throws `image-decode` if an `<img>` is broken or has no source; `invalid-input` if an element has no pixels, or not any
  *   that this page may read (another origin's, without CORS), or if an array's buffer is gone
  */
 export function prepare(input: unknown, { transfer = false }: PrepareOptions = {}): Prepared | Promise<Prepared> {
-  const transferables = new Set<Transferable>();
-  const made: (ImageBitmap | VideoFrame)[] = [];
-  const pending: Promise<void>[] = [];
-  const walked = new Map<object, unknown>();
-  const discard = (): void => made.forEach((image) => image.close());
-
-  const walk = (value: unknown, put: (value: unknown) => void): void => {
-    if (typeof value !== 'object' || value === null) return put(value);
-    if (walked.has(value)) return put(walked.get(value));
-    const image = fromElement(value);
-    if (image) {
-      const arrive = (bitmap: ImageBitmap | VideoFrame): void => {
-        made.push(bitmap);
-        transferables.add(bitmap);
-        put(bitmap);
-      };
-      pending.push(image.then(arrive));
-    } else if (isContainer(value)) {
-      const copy: Record<PropertyKey, unknown> | unknown[] = Array.isArray(value) ? [] : {};
-      walked.set(value, copy);
-      put(copy);
-      for (const [key, item] of Object.entries(value)) walk(item, (ready) => ((copy as Record<string, unknown>)[key] = ready));
-    } else {
-      const own = transfer ? value : snapshot(value);
-      if (transfer || own !== value) list(own, transferables);
-      walked.set(value, own);
-      put(own);
-    }
+  const images = new Map<object, ImageBitmap | VideoFrame>();
+  const pending: Promise<unknown>[] = [];
+  const borrowed: ArrayBuffer[] = [];
+  const release = (): void => {
+    for (const image of images.values()) image.close();
+    borrowed.splice(0).forEach(giveBack);
   };
 
-  let result: unknown;
+  let kept: unknown;
   try {
-    walk(input, (value) => (result = value));
+    kept = mapLeaves(input, (leaf) => {
+      const image = fromElement(leaf);
+      if (!image) return transfer ? leaf : keep(leaf, borrowed);
+      pending.push(image.then((made) => images.set(leaf, made)));
+      return leaf;
+    });
   } catch (error) {
-    void Promise.allSettled(pending).then(discard);
+    void Promise.allSettled(pending).then(release);
     throw error;
   }
-  const prepared = (): Prepared => ({ value: result, transferables: [...transferables], discard });
-  return pending.length === 0 ? prepared() : allOrNone(pending, discard).then(prepared);
+
+  let sent = false;
+  const message = (): Message | undefined => {
+    if (!prepared.repeatable) return undefined;
+    sent = true;
+    const transferables = new Set<Transferable>();
+    const value = mapLeaves(kept, (leaf) => {
+      const own = images.get(leaf) ?? (transfer ? leaf : duplicate(leaf));
+      if (transfer || own !== leaf) list(own, transferables);
+      return own;
+    });
+    return { value, transferables: [...transferables] };
+  };
+  const prepared: Prepared = {
+    message,
+    release,
+    get repeatable() {
+      return !sent || (!transfer && images.size === 0);
+    },
+  };
+  return pending.length === 0 ? prepared : allOrNone(pending, release).then(() => prepared);
 }
 
-async function allOrNone(pending: readonly Promise<void>[], discard: () => void): Promise<void> {
+/** `value` with its arrays and plain objects copied, and each thing in them that is neither replaced by what `replace` gives. */
+function mapLeaves(value: unknown, replace: (leaf: object) => unknown, done = new Map<object, unknown>()): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (done.has(value)) return done.get(value);
+  if (!isContainer(value)) {
+    const own = replace(value);
+    done.set(value, own);
+    return own;
+  }
+  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
+  done.set(value, copy);
+  for (const [key, item] of Object.entries(value)) (copy as Record<string, unknown>)[key] = mapLeaves(item, replace, done);
+  return copy;
+}
+
+/** A copy of what the caller might change before it was answered; other things as they are. */
+function keep(leaf: object, borrowed: ArrayBuffer[]): object {
+  try {
+    return duplicate(leaf, (bytes) => {
+      const buffer = takeBuffer(bytes);
+      borrowed.push(buffer);
+      return buffer;
+    });
+  } catch (cause) {
+    throw new TabServeError('invalid-input', `The ${leaf.constructor.name}'s buffer is gone: it has been transferred.`, { cause });
+  }
+}
+
+async function allOrNone(pending: readonly Promise<unknown>[], release: () => void): Promise<void> {
   const failed = (await Promise.allSettled(pending)).find(({ status }) => status === 'rejected');
   if (!failed) return;
-  discard();
+  release();
   throw (failed as PromiseRejectedResult).reason;
 }
 
@@ -127,19 +166,6 @@ async function grab<T extends ImageBitmap | VideoFrame>(name: string, width: num
 function isContainer(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return Array.isArray(value) || prototype === null || prototype === Object.prototype;
-}
-
-/** A copy of what the caller might change before it is sent; other things as they are. */
-function snapshot(value: object): object {
-  try {
-    if (value instanceof DataView) return new DataView(value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength));
-    if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice();
-    if (value instanceof ArrayBuffer) return value.slice(0);
-    if (typeof ImageData !== 'undefined' && value instanceof ImageData) return structuredClone(value);
-    return value;
-  } catch (cause) {
-    throw new TabServeError('invalid-input', `The ${value.constructor.name}'s buffer is gone: it has been transferred.`, { cause });
-  }
 }
 
 /** Puts what of `value` can be transferred on the list. Shared memory stays shared. */

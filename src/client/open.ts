@@ -12,8 +12,13 @@ export interface OpenOptions {
   readonly config: ModelConfig | undefined;
   readonly assets: string | undefined;
   readonly startupTimeout: number;
+  readonly responseTimeout: number;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
+  /** Candidates that were given up, with reasons. */
+  readonly demoted?: readonly Skipped[];
+  /** The only one that will do. */
+  readonly only?: Backend;
   /** An archive that the page holds already. */
   readonly archive: Archive | undefined;
   /** Called with the archive once it is there, so that no later try downloads it again. */
@@ -67,19 +72,22 @@ async function tryAll(
   probe: Probe,
   built: readonly CandidateName[],
   start: () => Promise<Connection>,
-  { backends, handler, assets, onArchive }: OpenOptions,
+  { backends, handler, assets, responseTimeout, onArchive, demoted = [], only }: OpenOptions,
 ): Promise<Open> {
-  const { candidates, skipped } = chooseCandidates({ probe, built, models: downloaded.models, named: backends });
-  const failed: Skipped[] = [];
+  const named = only ? [`${only.engine}/${only.name}` as CandidateName] : backends;
+  const { candidates, skipped } = chooseCandidates({ probe, built, models: downloaded.models, named });
+  const failed: Skipped[] = [...demoted];
   let archive = downloaded;
   let connection: Connection | undefined = first;
   let cause: TabServeError | undefined;
   for (const { engine, name } of candidates) {
+    if (demoted.some((one) => one.engine === engine && one.name === name)) continue;
     try {
       connection ??= await start();
       archive = await connection.call((worker) => worker.loadModel(archive, engine));
       onArchive(archive);
       const { threads } = await connection.call((worker) => worker.open({ candidate: `${engine}/${name}` as CandidateName, archive, handler, assets }));
+      connection.patience = responseTimeout;
       const others = [...skipped, ...failed].filter((one) => one.engine !== engine || one.name !== name);
       return { connection, archive, backend: { engine, name, threads, skipped: others } };
     } catch (error) {

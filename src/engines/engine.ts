@@ -6,10 +6,13 @@ export interface EngineEnvironment {
   readonly assets: string | undefined;
   /** Threads to compute with, at most. */
   readonly threads: number;
+  /** To be told when the GPU is lost, whether or not anything runs. */
+  readonly onLost: (why: string) => void;
 }
 
 /** One engine, started on one backend. Its create, run and release calls wait for one another. */
 export interface Engine {
+  readonly version: string;
   /** Threads that it computes with. */
   readonly threads: number;
   /**

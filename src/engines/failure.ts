@@ -6,5 +6,7 @@ export function engineError(code: ErrorCode, message: string, cause: unknown): T
   const why = cause instanceof Error ? cause.message : String(cause);
   const outOfMemory = /out of memory|bad_alloc|\bOOM\b|enlarge memory|(array buffer|memory) allocation failed/i.test(why);
   const lost = /device.{0,20}lost|lost.{0,20}device/i.test(why);
-  return new TabServeError(outOfMemory ? 'out-of-memory' : lost ? 'device-lost' : code, `${message}: ${why}`, { cause });
+  // Whatever ran in it is in an unknown state.
+  const aborted = (typeof WebAssembly !== 'undefined' && cause instanceof WebAssembly.RuntimeError) || why.startsWith('Aborted(');
+  return new TabServeError(outOfMemory ? 'out-of-memory' : lost ? 'device-lost' : aborted ? 'worker-lost' : code, `${message}: ${why}`, { cause });
 }

@@ -2,6 +2,7 @@ import type { Session, TensorInfo, Tensors } from '../contract.js';
 import { TabServeError } from '../errors.js';
 import { checkFeeds } from './feeds.js';
 import type { Lock } from './lock.js';
+import type { Loss } from './loss.js';
 
 /** A model that an engine has loaded. Its calls are never made while another one runs. */
 export interface LoadedModel {
@@ -10,13 +11,6 @@ export interface LoadedModel {
   /** @throws `inference-failed`, `invalid-input`, `out-of-memory` */
   run(feeds: Tensors): Promise<Tensors>;
   release(): Promise<void> | void;
-}
-
-/** What a session needs to know of the backend under it. */
-export interface SessionBackend {
-  readonly name: string;
-  /** Asked before and after each run; true once the GPU is gone, and from then on. */
-  readonly isLost?: (() => boolean | Promise<boolean>) | undefined;
 }
 
 /**
@@ -29,7 +23,7 @@ export class LockedSession implements Session {
   constructor(
     private readonly model: LoadedModel,
     private readonly lock: Lock,
-    private readonly backend: SessionBackend,
+    private readonly loss: Loss | undefined,
   ) {}
 
   get inputs(): readonly TensorInfo[] {
@@ -44,31 +38,28 @@ export class LockedSession implements Session {
     checkFeeds(feeds, this.inputs);
     return await this.lock.run(async () => {
       if (this.#disposed) throw new TabServeError('disposed', 'The session has been disposed of.');
-      await this.#refuseIfLost();
+      this.loss?.check();
       const outputs = await this.#run(feeds);
-      await this.#refuseIfLost();
+      this.loss?.check();
       return outputs;
     });
   }
 
   async #run(feeds: Tensors): Promise<Tensors> {
+    const running = this.model.run(feeds);
+    if (!this.loss) return await running;
     try {
-      return await this.model.run(feeds);
+      return await this.loss.race(running);
     } catch (error) {
-      await this.#refuseIfLost(error);
-      throw error;
+      throw await this.loss.explain(error);
     }
-  }
-
-  async #refuseIfLost(cause?: unknown): Promise<void> {
-    if (await this.backend.isLost?.()) throw new TabServeError('device-lost', `The GPU behind ${this.backend.name} was lost.`, { cause });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#disposed) return;
     this.#disposed = true;
     await this.lock.run(async () => {
-      if (!(await this.backend.isLost?.())) await this.model.release();
+      if (!this.loss?.told) await this.model.release();
     });
   }
 }

@@ -4,7 +4,7 @@
 import type { DecodedImage, DecodeOptions, ImageInput, Pixels, Rect, TypedArrayInput } from '../contract.js';
 import { TabServeError } from '../errors.js';
 import { openArray, openImageData } from './array.js';
-import { giveBack, takeBuffer } from './buffers.js';
+import { giveBack, takeBuffer } from '../buffers.js';
 import { CanvasSource } from './canvas.js';
 import { openEncoded } from './encoded.js';
 import { flatten } from './flatten.js';

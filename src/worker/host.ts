@@ -78,7 +78,8 @@ export class Host implements WorkerApi {
     const start = this.#options.engines[candidate];
     if (!start) throw new TabServeError('backend-failed', `This worker was built without ${candidate}.`);
     try {
-      return await start({ assets, threads: candidate === 'onnx/wasm' ? threadCount(archive.config.engine?.threads) : 1 });
+      const onLost = (why: string): void => this.#options.emit({ type: 'lost', why });
+      return await start({ assets, onLost, threads: candidate === 'onnx/wasm' ? threadCount(archive.config.engine?.threads) : 1 });
     } catch (cause) {
       throw new TabServeError('backend-failed', `${candidate} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
     }

@@ -1,6 +1,7 @@
 import { test as base, expect, type Page } from '@playwright/test';
 import type * as Tabserve from '../../src/index.ts';
 import type { workers } from './pages/tabserve.ts';
+import type { Fault } from './workers/faulty.worker.ts';
 
 export interface BackendOptions {
   backend: 'wasm' | 'webgl' | 'webgpu';
@@ -10,6 +11,8 @@ export interface BackendOptions {
 export interface TestWindow {
   tabserve: typeof Tabserve;
   workers: typeof workers;
+  /** How to ask `workers.faulty` for a fault, so many times. */
+  faults(): (kind: Fault['kind'], stage: Fault['stage'], times: number) => { params: { fault: Fault } };
   disposal(): Promise<{ inside: string; after: string }>;
   /** An error as data: what a test compares. */
   failure(work: Promise<unknown> | (() => unknown)): Promise<Failure>;

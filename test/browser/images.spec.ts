@@ -58,7 +58,7 @@ interface Failure {
   message: string;
   cause?: string;
 }
-declare function cross(prepared: { value: unknown; transferables: readonly Transferable[] }): Promise<Read>;
+declare function cross(message: { value: unknown; transferables: readonly Transferable[] }): Promise<Read>;
 declare function fixture(name: string): Promise<Blob>;
 declare function readAll(source: ImageInput, options?: DecodeOptions, rect?: Rect): Promise<Read>;
 declare function failure(work: () => unknown): Promise<Failure | undefined>;
@@ -440,9 +440,9 @@ test.describe('inputs on the page @once', () => {
         blob: await fixture('rgb.png'),
       };
       for (const [name, input] of Object.entries(inputs)) {
-        const prepared = await images.prepare(input);
-        out[name] = await cross(prepared);
-        if ((prepared.transferables.length === 0) !== (name === 'blob')) throw new Error(`${name} moves ${prepared.transferables.length}`);
+        const message = (await images.prepare(input)).message()!;
+        out[name] = await cross(message);
+        if ((message.transferables.length === 0) !== (name === 'blob')) throw new Error(`${name} moves ${message.transferables.length}`);
       }
       return { out, kept: [offscreen.width, canvas.width] };
     });
@@ -471,7 +471,7 @@ test.describe('inputs on the page @once', () => {
       await video.play();
       const prepared = await images.prepare({ data: video });
       clearInterval(timer);
-      const { width, height, pixels } = await cross(prepared);
+      const { width, height, pixels } = await cross(prepared.message()!);
       return { empty, width, height, pixel: pixels.slice(0, 3) };
     });
     expect(result.empty).toMatchObject({ code: 'invalid-input', message: expect.stringMatching(/loadeddata/) });
@@ -513,19 +513,22 @@ test.describe('inputs on the page @once', () => {
       const copied = images.prepare(input);
       data.fill(1);
       const copy = await copied;
-      const first = await cross(copy);
+      const first = await cross(copy.message()!);
+      const again = await cross(copy.message()!);
       const length = data.length;
       const moved = await images.prepare({ data: input }, { transfer: true });
-      const third = await cross(moved);
-      const record = await images.prepare({ ids: { dtype: 'int64', dims: [1], data: new BigInt64Array([5n]) }, text: 'yes', list: [1, null] });
+      const third = await cross(moved.message()!);
+      const once = moved.message();
+      const record = (await images.prepare({ ids: { dtype: 'int64', dims: [1], data: new BigInt64Array([5n]) }, text: 'yes', list: [1, null] })).message()!;
       const image = new ImageData(2, 2);
       const bitmap = await createImageBitmap(image);
-      const kept = await images.prepare(bitmap);
+      const kept = (await images.prepare(bitmap)).message()!;
       const same = kept.value === bitmap && kept.transferables.length === 0;
       await cross(kept);
-      const sent = await images.prepare([image, bitmap], { transfer: true });
+      const sent = (await images.prepare([image, bitmap], { transfer: true })).message()!;
       return {
-        pixels: [first, third].map(({ pixels }) => pixels[0]),
+        once: once === undefined,
+        pixels: [first, again, third].map(({ pixels }) => pixels[0]),
         kept: length,
         gone: data.length,
         id: String((record.value as { ids: { data: BigInt64Array } }).ids.data[0]),
@@ -536,7 +539,8 @@ test.describe('inputs on the page @once', () => {
       };
     });
     expect(result).toEqual({
-      pixels: [9, 1],
+      once: true,
+      pixels: [9, 9, 1],
       kept: 12,
       gone: 0,
       id: '5',
@@ -552,7 +556,8 @@ test.describe('inputs on the page @once', () => {
       const canvas = new OffscreenCanvas(3, 3);
       canvas.getContext('2d');
       const prepared = await images.prepare(canvas);
-      prepared.discard();
+      const { value } = prepared.message()!;
+      prepared.release();
       const made: ImageBitmap[] = [];
       const create = globalThis.createImageBitmap;
       globalThis.createImageBitmap = (async (source: ImageBitmapSource) => {
@@ -561,7 +566,7 @@ test.describe('inputs on the page @once', () => {
       }) as typeof create;
       await failure(() => images.prepare([canvas, new Image()]));
       globalThis.createImageBitmap = create;
-      return [(prepared.value as ImageBitmap).width, ...made.map(({ width }) => width)];
+      return [(value as ImageBitmap).width, ...made.map(({ width }) => width)];
     });
     expect(widths).toEqual([0, 0]);
   });

@@ -29,47 +29,6 @@ test('a worker whose module takes its time @once', async ({ open }) => {
   expect(name).toBe('wasm');
 });
 
-for (const how of ['die', 'crash'] as const) {
-  test(`a worker that dies (${how}) rejects every call, and can be opened anew without a download`, async ({ open, backend, page }) => {
-    await open();
-    const downloads: string[] = [];
-    page.on('request', (request) => request.url().endsWith('.onnx') && downloads.push(request.url()));
-    const answer = await page.evaluate(
-      async ({ model, backend, how }) => {
-        const client = window.tabserve.connect(window.workers.failing, { model, backends: [backend] });
-        await client.initialize();
-        const input = { data: new Float32Array(4), dims: [4] } as never;
-        const first = client.predict(input, { params: { [how]: 'preprocess' } }).then(
-          () => 'answer',
-          (error) => error.code as string,
-        );
-        // Sent behind the fatal one; where that one closes the worker they are never answered.
-        const rest = [1, 2, 3].map(() =>
-          client.predict(input, { params: { [how]: 'postprocess' } }).then(
-            () => 'answer',
-            (error) => error.code as string,
-          ),
-        );
-        const settled = await Promise.all([first, ...rest]);
-        let lost = '';
-        while (lost !== 'worker-lost')
-          lost = await client.predict(input).then(
-            () => '',
-            (error) => error.code as string,
-          );
-        await client.initialize();
-        const after = await client.predict(input);
-        return { settled, after: Object.keys(after as object) };
-      },
-      { model: MODEL, backend, how },
-    );
-    expect(answer.settled.every((one) => one === 'answer' || one === 'worker-lost')).toBe(true);
-    if (how === 'die') expect(answer.settled[0]).toBe('worker-lost');
-    expect(answer.after).toEqual(['y']);
-    expect(downloads).toHaveLength(1);
-  });
-}
-
 test('an abort, before, during and after', async ({ open, backend }) => {
   test.skip(backend === 'webgl', 'ONNX Runtime WebGL: no Loop, which the slow model is made of');
   const page = await open();
@@ -122,28 +81,6 @@ test('await using ends the worker @once', async ({ open }) => {
   const page = await open();
   const codes = await page.evaluate(() => window.disposal());
   expect(codes).toEqual({ inside: 'wasm', after: 'disposed' });
-});
-
-test('a lost GPU is told as such, and initialize gets another worker', async ({ open, backend }) => {
-  test.skip(backend === 'wasm', 'WASM has no GPU to lose');
-  const page = await open();
-  const answer = await page.evaluate(
-    async ({ model, backend }) => {
-      const client = window.tabserve.connect(window.workers.losing, { model, backends: [backend] });
-      await client.initialize();
-      const input = { data: new Float32Array([1, 2, 3, 4]), dims: [4] } as never;
-      const before = await client.predict(input);
-      const lost = await client.predict(input, { params: { lose: true } }).then(
-        () => undefined,
-        (error) => ({ code: error.code, retriable: error.retriable, stage: error.stage }),
-      );
-      const later = (await window.failure(client.predict(input))).code;
-      await client.initialize();
-      return { lost, later, same: JSON.stringify(await client.predict(input)) === JSON.stringify(before) };
-    },
-    { model: MODEL, backend },
-  );
-  expect(answer).toEqual({ lost: { code: 'device-lost', retriable: true, stage: 'inference' }, later: 'device-lost', same: true });
 });
 
 test('initialize, aborted by one caller and wanted by another @once', async ({ open }) => {

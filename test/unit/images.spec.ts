@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { prepare } from '../../src/client/inputs.ts';
-import { giveBack, takeBuffer } from '../../src/images/buffers.ts';
+import { giveBack, takeBuffer } from '../../src/buffers.ts';
 import { decodeImage } from '../../src/images/decode.ts';
 import { findOrientation } from '../../src/images/exif.ts';
 import { flatten } from '../../src/images/flatten.ts';
@@ -201,5 +201,5 @@ test('without a browser, arrays are images and inputs pass', async () => {
   const image = await decodeImage({ data: new Uint8Array([1, 2, 3, 4, 5, 6]), dims: [1, 2, 3] });
   expect(await image.read({ x: 1, y: 0, width: 1, height: 1 })).toMatchObject({ format: 'RGB', width: 1, height: 1, data: new Uint8Array([4, 5, 6]) });
   await expect(decodeImage(new Blob([fixture('rgb.png') as BlobPart]))).rejects.toMatchObject({ code: 'image-decode' });
-  expect(await prepare({ data: 'text' })).toMatchObject({ value: { data: 'text' }, transferables: [] });
+  expect((await prepare({ data: 'text' })).message()).toMatchObject({ value: { data: 'text' }, transferables: [] });
 });

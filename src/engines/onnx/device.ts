@@ -1,18 +1,18 @@
 import type { Env } from 'onnxruntime-web';
+import { Loss } from '../loss.js';
+import type { Build } from './engine.js';
 
-/** Watches the GPU device that ONNX Runtime makes with its first session; true once that device is lost. */
-export function watchDevice(env: Env): () => Promise<boolean> {
-  let watched: unknown;
-  let lost = false;
-  return async () => {
-    if (!watched) {
+/** Watches the GPU device that ONNX Runtime makes with its first session. */
+export function watchDevice(env: Env, onLost: (why: string) => void): NonNullable<Build['gpu']> {
+  const loss = new Loss(onLost);
+  let watched: GPUDevice | undefined;
+  return {
+    loss,
+    async watch() {
       const device = (await env.webgpu.device) as GPUDevice | undefined;
-      if (device) {
-        watched = device;
-        void device.lost.then(() => (lost = true));
-        await Promise.resolve();
-      }
-    }
-    return lost;
+      if (!device || device === watched) return;
+      watched = device;
+      void device.lost.then(() => loss.tell());
+    },
   };
 }

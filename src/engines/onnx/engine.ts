@@ -3,18 +3,19 @@ import type { DType, EngineOptions, Tensor, TensorDataMap, TensorInfo, Tensors }
 import type { Engine } from '../engine.js';
 import { engineError } from '../failure.js';
 import { Lock } from '../lock.js';
+import type { Loss } from '../loss.js';
 import { LockedSession, type LoadedModel } from '../session.js';
 import { readSignature } from './signature.js';
 
-type OrtModule = Pick<typeof Ort, 'InferenceSession' | 'Tensor'>;
+type OrtModule = Pick<typeof Ort, 'InferenceSession' | 'Tensor' | 'env'>;
 
 /** What differs between the builds of ONNX Runtime Web. */
 export interface Build {
   readonly ort: OrtModule;
   readonly provider: 'wasm' | 'webgl' | 'webgpu';
   readonly threads: number;
-  /** Asked before and after each run; true once the GPU is gone, and from then on. */
-  readonly isLost?: () => boolean | Promise<boolean>;
+  /** The GPU's loss, and how to listen for it; called once there is a session, which is what makes the GPU's device. */
+  readonly gpu?: { readonly loss: Loss; watch(): Promise<void> | void };
 }
 
 /**
@@ -23,15 +24,16 @@ export interface Build {
  */
 export function createEngine(build: Build): Engine {
   const lock = new Lock();
-  const backend = { name: build.provider, isLost: build.isLost };
 
   return {
+    version: build.ort.env.versions.web ?? build.ort.env.versions.common,
     threads: build.threads,
     async open(files, path, options) {
       const bytes = await files.bytes(path);
       const { inputs, outputs } = readSignature(bytes);
       const session = await lock.run(() => create(build, bytes, options));
-      return new LockedSession(load(build, session, fixDimensions(inputs, options), fixDimensions(outputs, options)), lock, backend);
+      await build.gpu?.watch();
+      return new LockedSession(load(build, session, fixDimensions(inputs, options), fixDimensions(outputs, options)), lock, build.gpu?.loss);
     },
   };
 }

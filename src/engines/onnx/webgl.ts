@@ -1,14 +1,25 @@
 import * as ort from 'onnxruntime-web/webgl';
-import type { Engine } from '../engine.js';
+import type { Engine, EngineEnvironment } from '../engine.js';
+import { Loss } from '../loss.js';
 import { createEngine } from './engine.js';
 
 /** ONNX Runtime's WebGL provider. In maintenance, and wrong on some models: `backends/` offers it only when it is named. */
-export function start(): Engine {
+export function start({ onLost }: EngineEnvironment): Engine {
+  const loss = new Loss(onLost, () => (ort.env.webgl.context as WebGLRenderingContext | undefined)?.isContextLost() ?? false);
+  let watched: EventTarget | undefined;
   return createEngine({
     ort,
     provider: 'webgl',
     threads: 1,
-    // A lost context is not an error to it: it answers zeros.
-    isLost: () => (ort.env.webgl.context as WebGLRenderingContext | undefined)?.isContextLost() ?? false,
+    gpu: {
+      loss,
+      // A lost context is not an error to it: it answers zeros.
+      watch() {
+        const { canvas } = ort.env.webgl.context as WebGLRenderingContext;
+        if (canvas === watched) return;
+        watched = canvas;
+        canvas.addEventListener('webglcontextlost', () => loss.tell());
+      },
+    },
   });
 }

@@ -5,11 +5,11 @@ import { place } from './files.js';
 import { watchDevice } from './device.js';
 
 /** ONNX Runtime's native WebGPU provider, for browsers with JSPI: a third smaller, and it survives a run on a lost device. */
-export function start({ assets }: EngineEnvironment): Engine {
+export function start({ assets, onLost }: EngineEnvironment): Engine {
   place(ort.env, assets, 1, {
     wasm: () => new URL('onnxruntime-web/ort-wasm-simd-threaded.jspi.wasm', import.meta.url),
     mjs: () => new URL('onnxruntime-web/ort-wasm-simd-threaded.jspi.mjs', import.meta.url),
     name: 'ort-wasm-simd-threaded.jspi',
   });
-  return createEngine({ ort, provider: 'webgpu', threads: 1, isLost: watchDevice(ort.env) });
+  return createEngine({ ort, provider: 'webgpu', threads: 1, gpu: watchDevice(ort.env, onLost) });
 }

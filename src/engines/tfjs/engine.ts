@@ -1,4 +1,4 @@
-import { engine as tensorflow, findBackendFactory, registerBackend, removeBackend, setBackend, type KernelBackend } from '@tensorflow/tfjs-core';
+import { engine as tensorflow, findBackendFactory, registerBackend, removeBackend, setBackend, version_core, type KernelBackend } from '@tensorflow/tfjs-core';
 import type { Tensors } from '../../contract.js';
 import type { Engine } from '../engine.js';
 import { engineError } from '../failure.js';
@@ -6,7 +6,7 @@ import { Lock } from '../lock.js';
 import { LockedSession, type LoadedModel } from '../session.js';
 import { readArtifacts, type Artifacts } from './artifacts.js';
 import { loadGraph } from './graph.js';
-import type { Loss } from './loss.js';
+import type { Loss } from '../loss.js';
 import type { Model } from './model.js';
 import { fromTensorFlow, toTensorFlow } from './tensors.js';
 
@@ -38,14 +38,14 @@ export async function startBackend<B extends KernelBackend>(name: Build['name'])
 /** TensorFlow.js behind our seam. What a run makes belongs to a scope, which is global: hence one lock over all sessions. */
 export function createEngine(build: Build): Engine {
   const lock = new Lock();
-  const backend = { name: build.name, isLost: () => build.loss?.told ?? false };
 
   return {
+    version: version_core,
     threads: 1,
     async open(files, path) {
       const artifacts = await readArtifacts(files, path);
       const model = await lock.run(() => loadModel(artifacts, path));
-      return new LockedSession(load(build, model), lock, backend);
+      return new LockedSession(load(build, model), lock, build.loss);
     },
   };
 }
@@ -60,7 +60,7 @@ async function loadModel(artifacts: Artifacts, path: string): Promise<Model> {
   }
 }
 
-function load({ name, maxInteger, loss, watch = (work) => work() }: Build, model: Model): LoadedModel {
+function load({ name, maxInteger, watch = (work) => work() }: Build, model: Model): LoadedModel {
   const run = async (feeds: Tensors): Promise<Tensors> => {
     tensorflow().startScope();
     try {
@@ -75,8 +75,7 @@ function load({ name, maxInteger, loss, watch = (work) => work() }: Build, model
     outputs: model.outputs,
     async run(feeds) {
       try {
-        const running = watch(() => run(feeds));
-        return await (loss ? loss.race(running) : running);
+        return await watch(() => run(feeds));
       } catch (cause) {
         throw engineError('inference-failed', `TensorFlow.js could not run the model on ${name}`, cause);
       }

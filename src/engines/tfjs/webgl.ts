@@ -2,16 +2,16 @@ import '@tensorflow/tfjs-backend-webgl';
 import type { MathBackendWebGL } from '@tensorflow/tfjs-backend-webgl';
 import { env } from '@tensorflow/tfjs-core';
 import { TabServeError } from '../../errors.js';
-import type { Engine } from '../engine.js';
+import type { Engine, EngineEnvironment } from '../engine.js';
 import { createEngine, startBackend } from './engine.js';
-import { Loss } from './loss.js';
+import { Loss } from '../loss.js';
 
 /** TensorFlow.js on WebGL 2. It keeps integers as floats. */
-export async function start(): Promise<Engine> {
+export async function start({ onLost }: EngineEnvironment): Promise<Engine> {
   // Whether software will do is for `backends/` to decide.
   env().set('SOFTWARE_WEBGL_ENABLED', true);
   const { gl } = (await startBackend<MathBackendWebGL>('webgl')).gpgpu;
-  const loss = new Loss();
+  const loss = new Loss(onLost, () => gl.isContextLost());
   gl.canvas.addEventListener('webglcontextlost', () => loss.tell());
   return createEngine({
     name: 'webgl',

@@ -1,17 +1,17 @@
 import '@tensorflow/tfjs-backend-webgpu';
 import type { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
 import { TabServeError } from '../../errors.js';
-import type { Engine } from '../engine.js';
+import type { Engine, EngineEnvironment } from '../engine.js';
 import { createEngine, startBackend } from './engine.js';
-import { Loss } from './loss.js';
+import { Loss } from '../loss.js';
 
 /** Innermost first. */
 const FILTERS = ['internal', 'validation', 'out-of-memory'] as const;
 
 /** TensorFlow.js on WebGPU. */
-export async function start(): Promise<Engine> {
+export async function start({ onLost }: EngineEnvironment): Promise<Engine> {
   const { device } = await startBackend<WebGPUBackend>('webgpu');
-  const loss = new Loss();
+  const loss = new Loss(onLost);
   void device.lost.then(() => loss.tell());
   return createEngine({
     name: 'webgpu',

@@ -1,11 +1,12 @@
 import * as tabserve from '../../../src/index.ts';
 import type { Failure } from '../fixtures.ts';
+import type { Fault } from '../workers/faulty.worker.ts';
 
 /** The handlers of the tests' own, each in a worker module. */
 export const workers = {
   failing: () => new Worker(new URL('../workers/failing.worker.ts', import.meta.url), { type: 'module' }),
   shouting: () => new Worker(new URL('../workers/shouting.worker.ts', import.meta.url), { type: 'module' }),
-  losing: () => new Worker(new URL('../workers/losing.worker.ts', import.meta.url), { type: 'module' }),
+  faulty: () => new Worker(new URL('../workers/faulty.worker.ts', import.meta.url), { type: 'module' }),
   raw: () => new Worker(new URL('../workers/raw.worker.ts', import.meta.url), { type: 'module' }),
   lean: () => new Worker(new URL('../workers/lean.worker.ts', import.meta.url), { type: 'module' }),
   noJspi: () => new Worker(new URL('../workers/no-jspi.worker.ts', import.meta.url), { type: 'module' }),
@@ -13,6 +14,22 @@ export const workers = {
   silent: () => new Worker(new URL('../workers/silent.worker.ts', import.meta.url), { type: 'module' }),
   throwing: () => new Worker(new URL('../workers/throwing.worker.ts', import.meta.url), { type: 'module' }),
 };
+
+/** Tells workers whether a fault is still to happen: so many times, each in another worker. */
+function faults(): (kind: Fault['kind'], stage: Fault['stage'], times: number) => { params: { fault: Fault } } {
+  const left = new Map<string, number>();
+  const channel = new BroadcastChannel('faults');
+  channel.addEventListener('message', ({ data: { ask, id } }: MessageEvent<{ ask?: string; id: string }>) => {
+    if (ask === undefined || !left.has(id)) return;
+    channel.postMessage({ answer: ask, due: left.get(id)! > 0 });
+    left.set(id, left.get(id)! - 1);
+  });
+  return (kind, stage, times) => {
+    const id = crypto.randomUUID();
+    left.set(id, times);
+    return { params: { fault: { id, kind, stage } } };
+  };
+}
 
 async function failure(work: Promise<unknown> | (() => unknown)): Promise<Failure> {
   let value: unknown;
@@ -37,4 +54,4 @@ async function disposal(): Promise<{ inside: string; after: string }> {
   return { inside, after: (await failure(kept.describe())).code };
 }
 
-Object.assign(window, { tabserve, workers, failure, disposal });
+Object.assign(window, { tabserve, workers, faults, failure, disposal });

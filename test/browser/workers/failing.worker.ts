@@ -1,15 +1,9 @@
 import { BaseHandler, expose, PredictionError, type Context, type TensorInput, type Tensors } from '../../../src/worker.ts';
 
-async function die(): Promise<never> {
-  self.close();
-  return await new Promise(() => {});
-}
-
 /** Does in each stage what `params` ask for. */
 class Failing extends BaseHandler<TensorInput, unknown> {
   override async preprocess(data: readonly TensorInput[], context: Context): Promise<Tensors> {
     misbehave('preprocess', data, context);
-    if (context.params[0]?.['die']) await die();
     const poison = context.params.map((params) => params['failRow']).find((row) => typeof row === 'number');
     if (typeof poison === 'number') context.fail(poison, new RangeError(`row ${poison} is bad`));
     return await super.preprocess(data, context);
@@ -43,7 +37,6 @@ function misbehave(stage: string, data: readonly TensorInput[], { params }: Cont
   if (how['throwText'] === stage) throw 'just text';
   // A stage that knows nothing of rows, and throws for the batch because of one.
   if (how['poison'] === stage && data.some((row) => (row as { data: Float32Array }).data[0] === 666)) throw new RangeError('a poisoned row');
-  if (how['crash'] === stage) setTimeout(() => { throw new Error('crashed outside of any call'); }); // prettier-ignore
 }
 
 expose(Failing);

@@ -1,5 +1,5 @@
 /**
- * Memory for pixels, used again from image to image: a fresh 48 MB costs as much time as reading into it.
+ * Memory that is used again, for pixels and for copies of inputs: a fresh 48 MB costs as much time as reading into it.
  */
 const MAX_IDLE_BYTES = 96 * 2 ** 20;
 const MAX_IDLE_BUFFERS = 4;

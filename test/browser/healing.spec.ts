@@ -1,0 +1,183 @@
+import { expect, test } from './fixtures.ts';
+import type { Fault } from './workers/faulty.worker.ts';
+
+/** A worker or a GPU is lost: the request in it is run again in another worker, and the app sees a pause. */
+const MODEL = '/test/models/affine_fixed.onnx';
+const STAGES = ['preprocess', 'inference', 'postprocess'] as const;
+
+const FAULTS: Readonly<Record<Exclude<Fault['kind'], 'throw'>, string>> = {
+  close: 'closed itself',
+  crash: 'crashed outside of any call',
+  block: 'no sign of life',
+  stall: 'no sign of life',
+  lose: 'was lost',
+  memory: 'no memory is left',
+};
+
+for (const [kind, why] of Object.entries(FAULTS) as [Exclude<Fault['kind'], 'throw'>, string][]) {
+  test(`a loss (${kind}) in any stage is healed without a download`, async ({ open, backend, page }) => {
+    test.skip(kind === 'lose' && backend === 'wasm', 'WASM has no GPU to lose');
+    await open();
+    const downloads: string[] = [];
+    page.on('request', (request) => request.url().endsWith('.onnx') && downloads.push(request.url()));
+    // What is lost after the run is seen at the next one.
+    const stages = kind === 'lose' ? STAGES.slice(0, 2) : STAGES;
+    const answer = await page.evaluate(
+      async ({ model, backend, kind, stages }) => {
+        const client = window.tabserve.connect(window.workers.faulty, { model, backends: [backend], responseTimeout: 3 });
+        const events: { name: string; cause: string }[] = [];
+        client.on('recover', ({ backend: { name }, cause }) => events.push({ name, cause: cause.message }));
+        await client.initialize();
+        const fault = window.faults();
+        const input = () => ({ data: new Float32Array([1, 2, 3, 4]), dims: [4] }) as never;
+        const before = JSON.stringify(await client.predict(input()));
+        const same: boolean[] = [];
+        for (const stage of stages) {
+          const answers = await Promise.all([client.predict(input(), fault(kind, stage, 1)), client.predict(input()), client.predict(input())]);
+          same.push(...answers.map((one) => JSON.stringify(one) === before));
+        }
+        await client.dispose();
+        return { same, events };
+      },
+      { model: MODEL, backend, kind, stages },
+    );
+    expect(answer.same).toEqual(stages.flatMap(() => [true, true, true]));
+    expect(answer.events).toHaveLength(stages.length);
+    for (const event of answer.events) expect(event).toEqual({ name: backend, cause: expect.stringContaining(why) });
+    expect(downloads).toHaveLength(1);
+  });
+}
+
+test('a request that ends its worker twice fails alone, and no backend is blamed', async ({ open, backend }) => {
+  const page = await open();
+  const answer = await page.evaluate(
+    async ({ model, backend }) => {
+      const client = window.tabserve.connect(window.workers.faulty, { model, backends: [backend, 'wasm'] });
+      await client.initialize();
+      const fault = window.faults();
+      const input = () => ({ data: new Float32Array(4), dims: [4] }) as never;
+      const poison = window.failure(client.predict(input(), fault('close', 'preprocess', 100)));
+      const others = await Promise.all([1, 2, 3].map(() => client.predict(input()).then(() => 'answer')));
+      const failure = await poison;
+      const after = await client.predict(input()).then(() => 'answer');
+      const found = { failure, others, after, name: client.backend!.name };
+      await client.dispose();
+      return found;
+    },
+    { model: MODEL, backend },
+  );
+  expect(answer.failure).toMatchObject({ code: 'worker-lost', message: expect.stringContaining('the second one alone') });
+  expect(answer).toMatchObject({ others: ['answer', 'answer', 'answer'], after: 'answer', name: backend });
+});
+
+test('a backend that is lost again and again is left for the next', async ({ open, backend }) => {
+  test.skip(backend === 'wasm', 'there is nothing after WASM');
+  const page = await open();
+  const answer = await page.evaluate(
+    async ({ model, backend }) => {
+      const client = window.tabserve.connect(window.workers.faulty, { model, backends: [backend, 'wasm'] });
+      const names: string[] = [];
+      client.on('backendchange', ({ name }) => names.push(name));
+      await client.initialize();
+      const fault = window.faults();
+      const input = () => ({ data: new Float32Array(4), dims: [4] }) as never;
+      // Each is a new request: the worker dies under the first, then under its lone replay, then under the second.
+      const first = (await window.failure(client.predict(input(), fault('lose', 'preprocess', 100)))).code;
+      const second = await client.predict(input(), fault('lose', 'preprocess', 1)).then(() => 'answer');
+      const { skipped } = client.backend!;
+      await client.dispose();
+      return { names, first, second, reason: skipped.find(({ name }) => name === backend)?.reason };
+    },
+    { model: MODEL, backend },
+  );
+  expect(answer).toMatchObject({ names: [backend, 'wasm'], first: 'worker-lost', second: 'answer', reason: expect.stringContaining('2 times in a row') });
+});
+
+test('what was given away is not run again', async ({ open, backend }) => {
+  const page = await open();
+  const answer = await page.evaluate(
+    async ({ model, backend }) => {
+      const client = window.tabserve.connect(window.workers.faulty, { model, backends: [backend] });
+      await client.initialize();
+      const fault = window.faults();
+      const input = () => ({ data: new Float32Array(4), dims: [4] }) as never;
+      const retriable = await client.predict(input(), { ...fault('close', 'inference', 1), transfer: true }).catch((error) => ({ code: error.code, retriable: error.retriable }));
+      const after = await client.predict(input(), { transfer: true }).then(() => 'answer');
+      await client.dispose();
+      return { retriable, after };
+    },
+    { model: MODEL, backend },
+  );
+  expect(answer).toEqual({ retriable: { code: 'worker-lost', retriable: true }, after: 'answer' });
+});
+
+test('when no worker can be opened any more, everything is told, and initialize begins anew @once', async ({ open }) => {
+  const page = await open();
+  const answer = await page.evaluate(async (model) => {
+    let broken = false;
+    const factory = () => (broken ? window.workers.throwing() : window.workers.faulty());
+    const client = window.tabserve.connect(factory, { model, backends: ['wasm'], maxRetryTimeoutInSec: 2 });
+    const failed = new Promise<string>((resolve) => client.on('fail', ({ code }) => resolve(code)));
+    await client.initialize();
+    broken = true;
+    const fault = window.faults();
+    const input = () => ({ data: new Float32Array(4), dims: [4] }) as never;
+    const pending = await Promise.all(['preprocess', 'inference'].map((stage) => window.failure(client.predict(input(), fault('crash', stage as 'inference', 1)))));
+    const later = await window.failure(client.predict(input()));
+    const event = await failed;
+    broken = false;
+    await client.initialize();
+    const after = await client.predict(input()).then(() => 'answer');
+    await client.dispose();
+    return { codes: pending.map(({ code }) => code), later: later.code, message: later.message, event, after };
+  }, MODEL);
+  expect(answer).toMatchObject({ codes: ['no-backend', 'no-backend'], later: 'no-backend', event: 'no-backend', after: 'answer' });
+  expect(answer.message).toContain('the module is broken');
+});
+
+test("a request's own timeout, while it runs and while it waits", async ({ open, backend }) => {
+  const page = await open();
+  const answer = await page.evaluate(
+    async ({ model, backend }) => {
+      const client = window.tabserve.connect(window.workers.faulty, { model, backends: [backend], responseTimeout: 5 });
+      await client.initialize();
+      const fault = window.faults();
+      const input = () => ({ data: new Float32Array(4), dims: [4] }) as never;
+      const running = await window.failure(client.predict(input(), { ...fault('stall', 'inference', 1), timeout: 50 }));
+      const wrong = await window.failure(client.predict(input(), { timeout: 0 }));
+      const after = await client.predict(input()).then(() => 'answer');
+      await client.dispose();
+      return { running: running.code, wrong: wrong.code, after };
+    },
+    { model: MODEL, backend },
+  );
+  expect(answer).toEqual({ running: 'timeout', wrong: 'invalid-input', after: 'answer' });
+});
+
+test('a worker is replaced after maxRuns, and no request notices', async ({ open, backend, page }) => {
+  await open();
+  const answer = await page.evaluate(
+    async ({ model, backend }) => {
+      const workers: Worker[] = [];
+      const client = window.tabserve.connect(
+        () => {
+          const worker = window.workers.faulty();
+          workers.push(worker);
+          return worker;
+        },
+        { model, backends: [backend], maxRuns: 5 },
+      );
+      await client.initialize();
+      const input = () => ({ data: new Float32Array([1, 2, 3, 4]), dims: [4] }) as never;
+      const before = JSON.stringify(await client.predict(input()));
+      let same = 0;
+      // As many as it takes: the replacement comes when it is ready.
+      for (let run = 0; workers.length < 3 || run < 20; run++) same += JSON.stringify(await client.predict(input())) === before ? 0 : 1;
+      await client.dispose();
+      return { different: same };
+    },
+    { model: MODEL, backend },
+  );
+  expect(answer).toEqual({ different: 0 });
+  await expect.poll(() => page.workers().length).toBe(0);
+});
