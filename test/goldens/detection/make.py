@@ -442,11 +442,14 @@ class Net:
         self.weights += [
             weight(f"{name}.weight", self.random.normal(0, 1, (per_cell * columns, 3, 1, 1)) * np.tile(gain, per_cell)[:, None, None, None]),
             weight(f"{name}.bias", np.zeros(per_cell * columns)),
+            weight(f"{name}.split", [1, per_cell, columns, level_cells(cell)], np.int64),
             weight(f"{name}.shape", [1, -1, columns], np.int64),
             weight(f"{name}.constant", constant),
         ]
         conv = self.add("Conv", f"{self.means(cell)} {name}.weight {name}.bias", f"{name}.conv", kernel_shape=[1, 1], strides=[1, 1], pads=[0] * 4, dilations=[1, 1], group=1)
-        last = self.add("Transpose", conv, f"{name}.last", perm=[0, 2, 3, 1])
+        # ONNX Runtime's WebGL reshapes wrongly where the last axis becomes another.
+        split = self.add("Reshape", f"{conv} {name}.split", f"{name}.parts")
+        last = self.add("Transpose", split, f"{name}.last", perm=[0, 3, 1, 2])
         table = self.add("Reshape", f"{last} {name}.shape", f"{name}.table")
         return self.add("Add", f"{table} {name}.constant", f"{name}.out")
 
