@@ -33,3 +33,20 @@ for (const [file, expected] of [
     for (const [index, pattern] of expected.entries()) expect(lines[index]).toMatch(pattern);
   });
 }
+
+test('README: cutout.ts @once', async ({ page }) => {
+  await page.goto('/test/browser/pages/readme.html');
+  await page.locator('img').evaluate(async (image: HTMLImageElement) => {
+    image.src = '/models/selfie/samples/astronaut.jpg';
+    await image.decode();
+  });
+  await page.addScriptTag({ type: 'module', url: '/test/readme/cutout.ts' });
+  await page.locator('canvas').waitFor({ timeout: 60_000 });
+  const alphas = await page.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
+    const alphaAt = (x: number, y: number) => canvas.getContext('2d')!.getImageData(x, y, 1, 1).data[3]!;
+    return { size: [canvas.width, canvas.height], corner: alphaAt(4, 4), face: alphaAt(220, 110) };
+  });
+  expect(alphas.size).toEqual([512, 512]);
+  expect(alphas.corner).toBeLessThan(10);
+  expect(alphas.face).toBeGreaterThan(245);
+});

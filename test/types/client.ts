@@ -1,5 +1,5 @@
 /** Checked by the compiler alone (`npm run types`): a wrong input or result does not compile. */
-import { connect, load, type Client } from '../../src/index.ts';
+import { connect, load, paintMask, type Client } from '../../src/index.ts';
 import type { BaseHandler, Classification, Context, ImageClassifier, Tensors } from '../../src/worker.ts';
 
 interface Pair {
@@ -37,6 +37,16 @@ export async function builtIn(): Promise<void> {
   // @ts-expect-error It takes tensors, no images.
   await tensors.predict(image);
   void y;
+
+  const segmenter = await load('/models/selfie/', { handler: 'image_segmenter' });
+  const segmentation = await segmenter.predict(file);
+  // @ts-expect-error Which kind it is, the archive's config says.
+  void segmentation.mask;
+  if (segmentation.result === 'mask') void [segmentation.mask, segmentation.label, segmentation.width];
+  else if (segmentation.result === 'classes') void segmentation.labels[segmentation.classes[0]!];
+  else void segmentation.dims;
+  const painted: ImageData = paintMask(segmentation);
+  void painted;
 
   const unnamed = await load('/models/digits/');
   // @ts-expect-error Which handler the archive names is not known here, and so is the result.
