@@ -189,7 +189,7 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
 
 /** From the model's map to the image, or to the map itself without a placement. */
 function gridOf({ width, height }: MapForm, placement: Placement | undefined): Grid {
-  if (!placement) return { columns: axis(width, width, 1, 0), rows: axis(height, height, 1, 0) };
+  if (!placement) return { columns: axis(width, width), rows: axis(height, height) };
   const { tensorWidth, tensorHeight, geometry } = placement;
   const [x, y] = [width / tensorWidth, height / tensorHeight];
   return {

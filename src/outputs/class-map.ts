@@ -129,7 +129,9 @@ export function interleave(classes: ClassData, scores: Float32Array): Float32Arr
 
 /** 1 where a class map has that class, else 0. */
 export function indicator(classes: ClassData, wanted: number): Float32Array<ArrayBuffer> {
-  return Float32Array.from(classes, (value) => (value === wanted ? 1 : 0));
+  const out = new Float32Array(classes.length);
+  for (let i = 0; i < out.length; i++) out[i] = classes[i] === wanted ? 1 : 0;
+  return out;
 }
 
 /** Probabilities may be off by what float16 rounds. */
@@ -137,7 +139,7 @@ const ROUNDING = 1e-3;
 
 /** @throws `inference-failed` if a number is not finite, or is no probability where it should be one */
 export function checkScores(values: Float32Array, kind: ScoreKind): void {
-  let [low, high] = [0, 0];
+  let [low, high] = [Infinity, -Infinity];
   for (const value of values) {
     if (!Number.isFinite(value)) throw new TabServeError('inference-failed', 'The model answered with numbers that are not finite.');
     if (value < low) low = value;
