@@ -1,72 +1,98 @@
 /**
- * What a demo is made of. A new one is an entry in `demos.ts`, and a file for whatever it takes or shows that no other demo does.
+ * What a demo is made of. A new one is a file in `demos/`, and one for whatever it takes or shows that no other demo does.
  */
-import type { Backend, BackendName, ClientEvents, Progress } from '../src/index.js';
+import type { Backend, CandidateName, ClientEvents, EngineName, Params, Progress } from '../src/index.js';
 
 export interface Demo {
-  /** Its part of the address: `#digits`. */
+  /** Its part of the address: `#/digits`. */
   readonly id: string;
   readonly title: string;
   /** One or two sentences, under the title. */
   readonly summary: string;
-  readonly model: ModelFacts;
-  /** File names in the model's `samples/`, with what each shows. */
-  readonly samples: readonly Sample[];
-  /** Says that dropping and pasting work as well. */
+  /** Its input is as wide as the page allows, or a square. */
+  readonly layout: 'wide' | 'square';
+  /** What does the same, the first unless another is chosen. */
+  readonly models: readonly [ModelFacts, ...ModelFacts[]];
+  readonly samples: readonly [Sample, ...Sample[]];
+  /** It starts with the first sample; one that invites to draw does not. */
+  readonly startsWithSample: boolean;
+  /** Takes an image by drop, paste and file chooser. */
+  readonly takesFiles: boolean;
+  /** What else can be done. */
   readonly hint: string;
-  /** What a developer writes. */
-  readonly snippet: string;
-  load(options: LoadOptions): Promise<Model>;
-  /** Takes the input. `changed`: there is another one, or none any more. */
-  input(changed: () => void): Input;
-  /** Shows the result. */
-  output(): Output;
+  /** What a developer writes. `options`: what `load` is told beside the handler, e.g. `, backends: ['tfjs/wasm']`. */
+  snippet(model: ModelFacts, options: string): string;
+  load(model: ModelFacts, options: LoadOptions): Promise<Model>;
+  mount(events: InputEvents): Mounted;
 }
 
 export interface ModelFacts {
   /** The archive's folder, relative to the page. */
   readonly url: string;
+  /** On the switch between models. */
+  readonly short: string;
   readonly name: string;
   readonly licence: string;
   /** Size of the weights. */
   readonly bytes: number;
+  /** Engines that the archive holds the model for, the one that is tried first in front. */
+  readonly engines: readonly [EngineName, ...EngineName[]];
 }
 
-export interface Sample {
-  readonly file: string;
-  readonly shows: string;
-}
+/** An image of its archive's, or a text. */
+export type Sample = { readonly shows: string } & ({ readonly url: string } | { readonly text: string });
 
 export interface LoadOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
-  readonly backends?: readonly BackendName[];
+  readonly backends?: readonly CandidateName[];
 }
 
 /** What the page uses of a client, whatever its handler. */
 export interface Model {
   readonly backend: Backend | undefined;
-  predict(input: Picture): Promise<unknown>;
+  /** Takes what the demo's input gives. */
+  predict(input: never, options: { readonly params: Params }): Promise<unknown>;
   on(event: 'response', listener: (event: ClientEvents['response']) => void): () => void;
   dispose(): Promise<void>;
 }
 
-export type Picture = Blob | HTMLCanvasElement;
+/** What is predicted. */
+export type Picture = string | Blob | HTMLCanvasElement | HTMLVideoElement | VideoFrame;
+
+export interface Mounted {
+  readonly input: Input;
+  readonly output: Output;
+}
+
+export interface InputEvents {
+  /** There is another input. */
+  changed(): void;
+  /** There is none any more. */
+  emptied(): void;
+  /** It could not be had. */
+  refused(error: unknown): void;
+}
 
 export interface Input {
   readonly element: HTMLElement;
   /** Buttons of its own. */
   readonly actions: readonly HTMLElement[];
-  /** What to predict; undefined: nothing yet. */
+  /** What to predict; undefined: nothing yet. A camera gives the frame of this moment, which is good until the next call. */
   current(): Picture | undefined;
-  /** Makes `picture` the current input, and shows it. Says nothing: who calls it knows. */
-  show(picture: Blob): void;
+  /** Makes `given` the current input, and shows it; resolves once a result can be drawn on it. Says nothing: who calls it knows. */
+  show(given: Blob): Promise<void>;
+  /** Gives nothing more by itself: a camera stops. */
+  rest?(): void;
   dispose(): void;
 }
 
 export interface Output<Result = unknown> {
   readonly element: HTMLElement;
+  /** Knobs of the next request, set by controls of its own. */
+  readonly params?: Params;
   /** @returns the result in a few words, to be read out */
   show(result: Result): string;
   clear(): void;
+  dispose?(): void;
 }

@@ -1,160 +1,138 @@
 /** The gallery's page: wires the input, the model, the result and the panels of whichever demo the address names. */
-import type { TabServeError, Timings } from '../src/index.js';
-import { backendPanel } from './backend-panel.js';
-import { snippet } from './code.js';
-import type { Demo, Input, Model, Output, Picture } from './demo.js';
-import { DEMOS } from './demos.js';
-import { byId, button, el } from './dom.js';
-import { takeFiles } from './drop.js';
-import { bytes } from './format.js';
-import { latestOnly } from './latest.js';
-import { described, loadState } from './progress.js';
-import { timingsView } from './timings.js';
-
-interface Request {
-  readonly picture: Picture;
-  /** Name of the file, where it is one that may turn out to be no image: it is shown once it was answered. */
-  readonly file?: string;
-}
-
-/** After these the model is gone, whatever the input was. */
-const GONE: readonly string[] = ['worker-lost', 'worker-failed', 'device-lost', 'out-of-memory', 'not-initialized', 'disposed'] satisfies TabServeError['code'][];
+import type { Demo, Mounted, Sample } from './demo.js';
+import { DEMOS } from './demos/index.js';
+import { announcer } from './page/announce.js';
+import { byId, el } from './page/dom.js';
+import { takeFiles } from './page/drop.js';
+import { described } from './page/errors.js';
+import { backendPanel } from './panels/backend.js';
+import { snippet } from './panels/code.js';
+import { modelPanel, type ModelPanel } from './panels/model.js';
+import { noteLine } from './panels/note.js';
+import { loadState } from './panels/progress.js';
+import { fetchSample, sampleButtons } from './panels/samples.js';
+import { timingsView } from './panels/timings.js';
+import { runner } from './runner.js';
 
 const answer = byId('answer');
-const note = byId('note');
-const live = byId('live');
 const choose = byId<HTMLButtonElement>('choose');
-
-const load = loadState(() => void open());
+const announce = announcer(byId('live'));
+const note = noteLine(byId('note'), announce);
+const load = loadState(open);
 const timings = timingsView();
-const backend = backendPanel(() => void open());
+const backend = backendPanel(open);
 const code = snippet(byId('snippet'), byId<HTMLButtonElement>('copy'));
 byId('timings').append(timings.element);
 byId('backend').append(backend.element);
 
-let demo: Demo = DEMOS[0];
-let input: Input | undefined;
-let output: Output = demo.output();
-let model: Model | undefined;
-let opening = new AbortController();
-/** Asked before the model was there. */
-let waiting: Request | undefined;
-/** Answers to what was asked before a change of it are not shown. */
-let epoch = 0;
-/** Of the last response. */
-let stages: Timings = {};
+let demo: Demo;
+let mounted: Mounted | undefined;
+let models: ModelPanel;
 
-// ── The model ──────────────────────────────────────────────────────────────────────────────────
+// ── The model, and its answers ─────────────────────────────────────────────────────────────────
 
-async function open(): Promise<void> {
-  opening.abort();
-  void model?.dispose();
-  model = undefined;
-  const mine = (opening = new AbortController());
-  const { signal } = mine;
-
-  answer.dataset['state'] = 'loading';
-  load.start(demo.model.bytes, backend.where);
-  backend.opening();
-  timings.clear();
-  announce(`Loading the model ${backend.where}.`);
-  try {
-    const { choice } = backend;
-    const opened = await demo.load({ signal, onProgress: load.progress, ...(choice !== 'auto' && { backends: [choice] }) });
-    if (signal.aborted) return void opened.dispose();
-    model = opened;
-    opened.on('response', ({ timings }) => (stages = timings));
+const run = runner({
+  current: () => mounted?.input.current(),
+  params: () => mounted?.output.params ?? {},
+  ready(running) {
     answer.dataset['state'] = 'ready';
     load.done();
-    if (opened.backend) backend.runs(opened.backend);
-    announce(`Ready, on ${opened.backend?.name}.`);
-    const picture = input?.current();
-    const request = waiting ?? (picture && { picture });
-    waiting = undefined;
-    if (request) ask(request);
-  } catch (error) {
-    if (!signal.aborted) failed(error);
-  }
-}
-
-function failed(error: unknown): void {
-  void model?.dispose();
-  model = undefined;
-  answer.dataset['state'] = 'failed';
-  const { code, message } = described(error);
-  load.failed(error);
-  backend.failed(code === 'no-backend');
-  announce(`The model could not be opened. ${message}`);
-}
-
-// ── One request after the other ────────────────────────────────────────────────────────────────
-
-const ask = latestOnly(async (request: Request) => {
-  const to = model;
-  const since = epoch;
-  if (!to) {
-    waiting = request;
-    if (request.file) wait(request.file);
-    return;
-  }
-  const start = performance.now();
-  const [outcome] = await Promise.allSettled([to.predict(request.picture)]);
-  const roundTrip = performance.now() - start;
-  if (since !== epoch) return;
-  if (to !== model) return void ask(request);
-  if (outcome.status === 'rejected') return refuse(outcome.reason, request.file);
-  if (request.file) input?.show(request.picture as Blob);
-  hint();
-  announce(output.show(outcome.value));
-  timings.show(stages, roundTrip);
+    if (running) backend.runs(running);
+    announce(`Ready, on ${running?.name}.`);
+  },
+  failed(error) {
+    answer.dataset['state'] = 'failed';
+    load.failed(error);
+    const { code, message } = described(error);
+    backend.failed(code === 'no-backend');
+    announce(`The model could not be opened. ${message}`);
+  },
+  async answered(result, stages, roundTrip, file, still) {
+    if (file) await mounted?.input.show(file);
+    if (!still() || !mounted) return;
+    note.answered();
+    stale(false);
+    announce(mounted.output.show(result));
+    timings.show(stages, roundTrip);
+  },
+  refused(error, file) {
+    if (!file) emptied();
+    stale(false);
+    note.refused(error, file && nameOf(file));
+  },
+  waits: (file) => note.waits(nameOf(file)),
 });
 
-function changed(): void {
-  const picture = input?.current();
-  if (picture) return ask({ picture });
-  epoch += 1;
-  waiting = undefined;
-  output.clear();
+function open(): void {
+  const { model } = models;
+  const { candidates, where } = backend;
+  answer.dataset['state'] = 'loading';
+  load.start(model.bytes, where);
+  backend.opening();
   timings.clear();
-  hint();
+  announce(`Loading the model ${where}.`);
+  code.show(demo.snippet(model, candidates ? `, backends: [${candidates.map((name) => `'${name}'`).join(', ')}]` : ''));
+  void run.open((signal) => demo.load(model, { signal, onProgress: load.progress, ...(candidates && { backends: candidates }) }));
 }
 
-/** Says next to the input what was wrong with it; what is shown there stays. */
-function refuse(error: unknown, file?: string): void {
-  const { code, message } = described(error);
-  if (GONE.includes(code)) return failed(error);
-  note.dataset['state'] = 'refused';
-  note.replaceChildren(el('code', {}, code), ` ${file ? `${file}: ` : ''}${message}`);
-  announce(`${file ?? 'The input'} was refused. ${message}`);
+// ── The inputs ─────────────────────────────────────────────────────────────────────────────────
+
+function changed(): void {
+  note.hint();
+  run.ask();
 }
 
-function wait(file: string): void {
-  note.dataset['state'] = 'waits';
-  note.textContent = `${file} waits for the model.`;
+/** What is shown is no longer of what is seen: the answer is on its way. */
+function stale(is: boolean): void {
+  answer.toggleAttribute('data-stale', is);
 }
 
-/** Nothing is wrong: says what else can be done. */
-function hint(): void {
-  if (note.dataset['state'] === 'hint' && note.textContent === demo.hint) return;
-  note.dataset['state'] = 'hint';
-  note.textContent = demo.hint;
+function emptied(): void {
+  run.forget();
+  stale(false);
+  mounted?.output.clear();
+  timings.clear();
+  note.hint();
 }
 
-let announcing: ReturnType<typeof setTimeout> | undefined;
-/** Has it read out, once nothing newer has come for a while. */
-function announce(text: string): void {
-  clearTimeout(announcing);
-  announcing = setTimeout(() => {
-    if (live.textContent !== text) live.textContent = text;
-  }, 600);
+async function takeSample(sample: Sample): Promise<void> {
+  const still = run.forget();
+  try {
+    const given = await fetchSample(sample);
+    if (still()) await mounted?.input.show(given);
+    if (!still()) return;
+    stale(true);
+    changed();
+  } catch (error) {
+    if (still()) note.failed(error);
+  }
 }
+
+function nameOf(file: File): string {
+  return file.name || 'The image';
+}
+
+takeFiles({
+  zone: byId('instrument'),
+  button: choose,
+  chooser: byId<HTMLInputElement>('chooser'),
+  accepts: () => demo.takesFiles,
+  take(file) {
+    mounted?.input.rest?.();
+    run.ask(file);
+  },
+  refuse: (error) => note.refused(error),
+});
 
 // ── The demos ──────────────────────────────────────────────────────────────────────────────────
 
 function show(next: Demo): void {
+  run.forget();
+  mounted?.input.dispose();
+  mounted?.output.dispose?.();
   demo = next;
-  epoch += 1;
-  waiting = undefined;
+  mounted = demo.mount({ changed, emptied, refused: note.failed });
+
   document.title = `${demo.title} · TabServe`;
   for (const link of document.querySelectorAll<HTMLAnchorElement>('#demos a')) {
     if (link.hash === address(demo)) link.setAttribute('aria-current', 'page');
@@ -162,42 +140,21 @@ function show(next: Demo): void {
   }
   byId('title').textContent = demo.title;
   byId('summary').textContent = demo.summary;
-  byId('instrument').dataset['demo'] = demo.id;
+  Object.assign(byId('instrument').dataset, { demo: demo.id, layout: demo.layout });
+  byId('well').replaceChildren(mounted.input.element);
+  byId('actions').replaceChildren(...mounted.input.actions, ...(demo.takesFiles ? [choose, byId('chooser')] : []));
+  byId('samples').replaceChildren(...sampleButtons(demo.samples, (sample) => void takeSample(sample)));
+  answer.replaceChildren(mounted.output.element, load.element);
+  note.set(demo.hint);
 
-  input?.dispose();
-  input = demo.input(changed);
-  output = demo.output();
-  byId('well').replaceChildren(input.element);
-  byId('actions').replaceChildren(...input.actions, choose, byId('chooser'));
-  byId('samples').replaceChildren(...demo.samples.map((sample) => el('li', {}, sampleButton(`${demo.model.url}samples/${sample.file}`, sample.shows))));
-  answer.replaceChildren(output.element, load.element);
-  timings.clear();
-  hint();
-
-  const { url, name, licence, bytes: size } = demo.model;
-  byId('model').replaceChildren(el('p', { class: 'model-name' }, name), el('p', {}, `${bytes(size)} · ${licence} · `, el('a', { href: `${url}README.md` }, 'model card')));
-  code.show(demo.snippet);
-  void open();
-}
-
-function sampleButton(url: string, shows: string): HTMLButtonElement {
-  const take = async (): Promise<void> => {
-    const since = (epoch += 1);
-    try {
-      const response = await fetch(url);
-      if (!response.ok) throw new Error(`${url}: the server answered ${response.status}.`);
-      const picture = await response.blob();
-      if (since !== epoch) return;
-      input?.show(picture);
-      ask({ picture });
-    } catch (error) {
-      if (since === epoch) refuse(error);
-    }
-  };
-  const element = button('', () => void take());
-  element.title = shows;
-  element.append(el('img', { src: url, alt: shows, draggable: 'false', loading: 'lazy' }));
-  return element;
+  models = modelPanel(demo, () => {
+    backend.offer(models.model);
+    open();
+  });
+  byId('model').replaceChildren(models.element);
+  backend.offer(models.model);
+  open();
+  if (demo.startsWithSample) void takeSample(demo.samples[0]);
 }
 
 function address({ id }: Demo): string {
@@ -212,13 +169,6 @@ byId('demos').append(...DEMOS.map((demo) => el('li', {}, el('a', { href: address
 byId('skip').addEventListener('click', (event) => {
   event.preventDefault();
   byId('title').focus();
-});
-takeFiles({
-  zone: byId('instrument'),
-  button: choose,
-  chooser: byId<HTMLInputElement>('chooser'),
-  take: (file) => ask({ picture: file, file: file.name || 'The image' }),
-  refuse,
 });
 window.addEventListener('hashchange', route);
 route();

@@ -1,6 +1,6 @@
-import type { Timings } from '../src/index.js';
-import { el } from './dom.js';
-import { milliseconds } from './format.js';
+import type { Timings } from '../../src/index.js';
+import { el } from '../page/dom.js';
+import { milliseconds } from '../page/format.js';
 
 const PARTS = ['preprocess', 'inference', 'postprocess', 'between'] as const;
 const NAMES: Readonly<Record<(typeof PARTS)[number], string>> = {

@@ -1,6 +1,7 @@
-import { TabServeError, type Progress } from '../src/index.js';
-import { button, el } from './dom.js';
-import { bytes } from './format.js';
+import type { Progress } from '../../src/index.js';
+import { button, el } from '../page/dom.js';
+import { described } from '../page/errors.js';
+import { bytes } from '../page/format.js';
 
 export interface LoadState {
   readonly element: HTMLElement;
@@ -74,10 +75,4 @@ export function loadState(retry: () => void): LoadState {
     },
     done: () => state('ready'),
   };
-}
-
-/** Code and message of whatever was thrown. */
-export function described(error: unknown): { readonly code: string; readonly message: string } {
-  if (error instanceof TabServeError) return { code: error.code, message: error.message };
-  return { code: error instanceof Error ? error.name : 'error', message: error instanceof Error ? error.message : String(error) };
 }

@@ -1,11 +1,11 @@
-import type { Input, Picture } from './demo.js';
-import { button, el } from './dom.js';
+import type { Input, InputEvents, Picture } from '../demo.js';
+import { button, el } from '../page/dom.js';
 
 const SIDE = 280;
 const PEN = 20;
 
 /** A square to draw in, white on black, with mouse, finger or pen. An image that is shown can be drawn on. */
-export function drawPad(changed: () => void, invitation: string): Input {
+export function drawPad({ changed, emptied }: InputEvents, invitation: string): Input {
   const canvas = el('canvas', {
     class: 'pad',
     role: 'img',
@@ -33,7 +33,7 @@ export function drawPad(changed: () => void, invitation: string): Input {
   const clear = (): void => {
     wipe();
     set(undefined);
-    changed();
+    emptied();
   };
   wipe();
   set(undefined);
@@ -74,20 +74,16 @@ export function drawPad(changed: () => void, invitation: string): Input {
     element,
     actions: [button('Clear', clear)],
     current: () => current,
-    show(picture) {
+    async show(picture) {
       set(picture);
       const mine = showing;
-      void createImageBitmap(picture).then(
-        (bitmap) => {
-          if (mine === showing) {
-            wipe();
-            drawWhole(context, bitmap);
-          }
-          bitmap.close();
-        },
-        // The worker could read it, this page cannot: it is classified, and not seen.
-        () => mine === showing && wipe(),
-      );
+      // The worker can read it, and this page perhaps not: then it is classified, and not seen.
+      const bitmap = await createImageBitmap(picture).catch(() => undefined);
+      if (mine === showing) {
+        wipe();
+        if (bitmap) drawWhole(context, bitmap);
+      }
+      bitmap?.close();
     },
     dispose: () => set(undefined),
   };

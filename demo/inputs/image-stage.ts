@@ -1,11 +1,11 @@
-import type { Input, Picture } from './demo.js';
-import { button, el } from './dom.js';
+import type { Input, InputEvents, Picture } from '../demo.js';
+import { button, el } from '../page/dom.js';
 
 /** The longer side of a turned copy, in pixels. */
 const TURNED = 1280;
 
 /** Shows the image that was chosen, and turns it by 180° when asked. */
-export function imageStage(changed: () => void, invitation: string): Input {
+export function imageStage({ changed }: InputEvents, invitation: string): Input {
   const image = el('img', { alt: 'The image that is classified' });
   const element = el('div', { class: 'stage', 'data-empty': '' }, image, el('p', { class: 'invitation' }, invitation));
   let original: Blob | undefined;
@@ -42,7 +42,7 @@ export function imageStage(changed: () => void, invitation: string): Input {
     element,
     actions: [turn],
     current: (): Picture | undefined => turned ?? original,
-    show(picture) {
+    async show(picture) {
       release();
       original = picture;
       turned = undefined;

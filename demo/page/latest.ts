@@ -4,12 +4,15 @@ export function latestOnly<T>(job: (input: T) => Promise<void>): (input: T) => v
   let running = false;
   const drain = async (): Promise<void> => {
     running = true;
-    while (next) {
-      const { input } = next;
-      next = undefined;
-      await job(input);
+    try {
+      while (next) {
+        const { input } = next;
+        next = undefined;
+        await job(input);
+      }
+    } finally {
+      running = false;
     }
-    running = false;
   };
   return (input) => {
     next = { input };

@@ -1,4 +1,4 @@
-import { el } from './dom.js';
+import { el } from '../page/dom.js';
 
 /** What a token of the snippets is; the first alternative that fits wins. */
 const TOKENS = /(?<comment>\/\/.*)|(?<string>'[^']*')|(?<keyword>\b(?:import|from|const|await)\b)/g;

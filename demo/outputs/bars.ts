@@ -1,6 +1,6 @@
-import type { Output } from './demo.js';
-import { el } from './dom.js';
-import { percent } from './format.js';
+import type { Output } from '../demo.js';
+import { el } from '../page/dom.js';
+import { percent } from '../page/format.js';
 
 /** Label → probability. */
 type Classification = Readonly<Record<string, number>>;

@@ -1,0 +1,10 @@
+/** What a developer writes to classify. */
+export function classifying(handler: string, input: string, result: string): (model: { readonly url: string }, options: string) => string {
+  return ({ url }, options) => `import { load } from 'tabserve';
+
+const classifier = await load('/${url}', { handler: '${handler}'${options} });
+const result = await classifier.predict(${input}); // ${result}
+classifier.backend; // what runs, and why the rest does not: { engine: 'onnx', name: 'webgpu', skipped: [], … }
+await classifier.dispose();
+`;
+}

@@ -1,0 +1,43 @@
+import { load } from '../../src/index.js';
+import type { Demo } from '../demo.js';
+import { pictureStage } from '../inputs/picture-stage.js';
+import { detections } from '../outputs/detections.js';
+
+const SAMPLES = 'models/centernet/samples';
+
+export const detection: Demo = {
+  id: 'detection',
+  title: 'Objects',
+  summary: 'What is where, in a photo or before the camera: 80 kinds of things, from people to toothbrushes.',
+  layout: 'wide',
+  models: [
+    { url: 'models/centernet/', short: 'CenterNet', name: 'CenterNet, MobileNetV2', licence: 'MIT', bytes: 4_030_290, engines: ['tfjs'] },
+    { url: 'models/nanodet/', short: 'NanoDet', name: 'NanoDet', licence: 'MIT, Apache-2.0', bytes: 7_574_558, engines: ['tfjs'] },
+  ],
+  samples: [
+    { url: `${SAMPLES}/dining-room.jpg`, shows: 'a dining room' },
+    { url: `${SAMPLES}/cat.jpg`, shows: 'a cat' },
+    { url: `${SAMPLES}/party.jpg`, shows: 'a party' },
+    { url: `${SAMPLES}/coffee.jpg`, shows: 'a cup of coffee' },
+    { url: `${SAMPLES}/grace-hopper.jpg`, shows: 'Grace Hopper' },
+    { url: `${SAMPLES}/street.jpg`, shows: 'a street' },
+  ],
+  startsWithSample: true,
+  takesFiles: true,
+  hint: 'Or drop or paste a photo, anywhere on the page. No picture leaves it.',
+  snippet: ({ url }, options) => `import { load } from 'tabserve';
+
+const detector = await load('/${url}', { handler: 'object_detector'${options} });
+const found = await detector.predict(photo); // [{ label: 'person', score: 0.93, box: { xmin: 12, ymin: 8, xmax: 231, ymax: 410 } }, …]
+const sure = await detector.predict(photo, { params: { scoreThreshold: 0.8 } });
+
+// A camera: the next frame, once this one is answered.
+while (!video.paused) draw(await detector.predict(video));
+await detector.dispose();
+`,
+  load: ({ url }, options) => load(url, { handler: 'object_detector', ...options }),
+  mount(events) {
+    const input = pictureStage(events, 'environment');
+    return { input, output: detections(input, events.changed) };
+  },
+};

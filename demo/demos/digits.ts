@@ -1,0 +1,29 @@
+import { load } from '../../src/index.js';
+import type { Demo } from '../demo.js';
+import { drawPad } from '../inputs/draw-pad.js';
+import { bars } from '../outputs/bars.js';
+import { classifying } from './classifying.js';
+
+const SAMPLES = 'models/digits/samples';
+
+export const digits: Demo = {
+  id: 'digits',
+  title: 'Digits',
+  summary: 'Draw a digit. Every stroke is classified in a Web Worker while you draw it.',
+  layout: 'square',
+  models: [{ url: 'models/digits/', short: 'digits', name: 'digits 1.0', licence: 'MIT', bytes: 106_341, engines: ['onnx'] }],
+  samples: [
+    { url: `${SAMPLES}/drawn-7.png`, shows: 'seven, drawn' },
+    { url: `${SAMPLES}/drawn-3.png`, shows: 'three, drawn' },
+    { url: `${SAMPLES}/paper-2.png`, shows: 'two, ink on paper' },
+    { url: `${SAMPLES}/digit-4.png`, shows: 'four, from MNIST' },
+    { url: `${SAMPLES}/digit-8.png`, shows: 'eight, from MNIST' },
+    { url: `${SAMPLES}/digit-9.png`, shows: 'nine, from MNIST' },
+  ],
+  startsWithSample: false,
+  takesFiles: true,
+  hint: 'Or drop or paste an image of a digit, anywhere on the page.',
+  snippet: classifying('image_classifier', 'canvas', '{ seven: 0.96, two: 0.01, … }'),
+  load: ({ url }, options) => load(url, { handler: 'image_classifier', ...options }),
+  mount: (events) => ({ input: drawPad(events, 'Draw a digit'), output: bars(5) }),
+};

@@ -1,0 +1,43 @@
+import { load } from '../../src/index.js';
+import type { Demo } from '../demo.js';
+import { pictureStage } from '../inputs/picture-stage.js';
+import { person } from '../outputs/person.js';
+
+const SAMPLES = 'models/selfie/samples';
+
+export const segmentation: Demo = {
+  id: 'background',
+  title: 'Background',
+  summary: 'Finds the person, and blurs or replaces what is behind, as in a video call.',
+  layout: 'wide',
+  models: [
+    { url: 'models/selfie/', short: 'Selfie', name: 'MediaPipe Selfie Segmentation', licence: 'MIT, Apache-2.0', bytes: 212_886, engines: ['tfjs'] },
+    { url: 'models/meet/', short: 'Meet', name: 'MediaPipe Meet Segmentation', licence: 'MIT as packaged', bytes: 372_228, engines: ['tfjs'] },
+  ],
+  samples: [
+    { url: `${SAMPLES}/astronaut.jpg`, shows: 'an astronaut' },
+    { url: `${SAMPLES}/grace-hopper.jpg`, shows: 'Grace Hopper' },
+    { url: `${SAMPLES}/reading.jpg`, shows: 'a woman reading' },
+    { url: `${SAMPLES}/friends.jpg`, shows: 'friends' },
+    { url: `${SAMPLES}/dining-room.jpg`, shows: 'a dining room' },
+  ],
+  startsWithSample: true,
+  takesFiles: true,
+  hint: 'Or drop or paste a photo, anywhere on the page. No picture leaves it.',
+  snippet: ({ url }, options) => `import { load, paintMask } from 'tabserve';
+
+const segmenter = await load('/${url}', { handler: 'image_segmenter'${options} });
+const person = await segmenter.predict(photo, { params: { result: 'mask' } }); // { width: 1280, height: 720, mask: Float32Array, … }
+
+const cutout = await createImageBitmap(paintMask(person));
+context.drawImage(photo, 0, 0);
+context.globalCompositeOperation = 'destination-in'; // keeps the person, and nothing behind
+context.drawImage(cutout, 0, 0);
+await segmenter.dispose();
+`,
+  load: ({ url }, options) => load(url, { handler: 'image_segmenter', ...options }),
+  mount(events) {
+    const input = pictureStage(events, 'user');
+    return { input, output: person(input) };
+  },
+};

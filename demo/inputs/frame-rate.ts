@@ -1,0 +1,31 @@
+import { el } from '../page/dom.js';
+
+/** Frames over which the rate is taken. */
+const WINDOW = 12;
+
+export interface FrameRate {
+  readonly element: HTMLElement;
+  /** Another frame. */
+  count(): void;
+  reset(): void;
+}
+
+/** How many frames a second are answered; nothing while there are none. */
+export function frameRate(): FrameRate {
+  const element = el('p', { class: 'rate', hidden: '' });
+  let times: number[] = [];
+  return {
+    element,
+    count() {
+      times = [...times, performance.now()].slice(-WINDOW - 1);
+      if (times.length < 3) return;
+      const rate = ((times.length - 1) * 1000) / (times.at(-1)! - times[0]!);
+      element.textContent = `${rate.toFixed(rate < 10 ? 1 : 0)} frames/s`;
+      element.hidden = false;
+    },
+    reset() {
+      times = [];
+      element.hidden = true;
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import type { Input, InputEvents } from '../demo.js';
+import { button, el } from '../page/dom.js';
+import { camera, type Facing } from './camera.js';
+import { frameRate } from './frame-rate.js';
+
+/** A picture to draw on, or to draw again. */
+export interface Shown {
+  readonly image: CanvasImageSource;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A picture on the page, and a canvas that covers it exactly. The canvas is wiped when there is another picture. */
+export interface PictureStage extends Input {
+  readonly canvas: HTMLCanvasElement;
+  /** The photo, or the very frame that was predicted last; undefined: nothing, or nothing that this page can show. */
+  readonly shown: Shown | undefined;
+}
+
+/** Shows a photo, or while it runs a camera's picture, and predicts it frame after frame. A camera that looks at its user is shown as a mirror would. */
+export function pictureStage({ changed, emptied, refused }: InputEvents, facing: Facing): PictureStage {
+  const image = el('img', { alt: 'The photo', hidden: '' });
+  const video = el('video', { playsinline: '', 'aria-label': 'The camera’s picture', hidden: '' });
+  video.muted = true;
+  const canvas = el('canvas', { 'aria-hidden': 'true' });
+  const layers = el('div', { class: 'layers' }, image, video, canvas);
+  const rate = frameRate();
+  const element = el('div', { class: 'picture-stage', 'data-empty': '' }, layers, rate.element, el('p', { class: 'invitation' }, 'A photo, or the camera'));
+
+  let photo: { readonly file: Blob; readonly shown: (Shown & { readonly image: ImageBitmap }) | undefined } | undefined;
+  let frame: VideoFrame | undefined;
+  let shown: Shown | undefined;
+  let showing = 0;
+
+  const arrange = (): void => {
+    const live = eye.running;
+    if (!live) {
+      frame?.close();
+      frame = undefined;
+      shown = photo?.shown;
+    }
+    image.hidden = live || !photo;
+    video.hidden = !live;
+    canvas.width = 0;
+    element.toggleAttribute('data-empty', !live && !photo);
+    layers.toggleAttribute('data-mirrored', live && facing === 'user');
+    const { width, height } = live ? { width: video.videoWidth, height: video.videoHeight } : (shown ?? { width: 3, height: 2 });
+    layers.style.setProperty('--ratio', String(width / height));
+    toggle.textContent = live ? 'Stop the camera' : 'Start the camera';
+    rate.reset();
+  };
+  const rest = (): void => {
+    const wasLive = eye.running;
+    eye.stop();
+    if (wasLive) arrange();
+  };
+  /** The photo from before takes the camera's place again. */
+  const back = (): void => {
+    rest();
+    if (photo) changed();
+    else emptied();
+  };
+  const eye = camera(video, facing, {
+    frame: changed,
+    stopped(error) {
+      back();
+      refused(error);
+    },
+  });
+  video.addEventListener('resize', () => eye.running && arrange());
+
+  const toggle = button('Start the camera', () => {
+    if (eye.running) return back();
+    toggle.disabled = true;
+    eye
+      .start()
+      .then(arrange, (error: unknown) => (error as Error).name !== 'AbortError' && refused(error))
+      .finally(() => {
+        toggle.disabled = false;
+        // Disabled, it lost the focus.
+        if (document.activeElement === document.body) toggle.focus();
+      });
+  });
+
+  const forget = (): void => {
+    URL.revokeObjectURL(image.src);
+    photo?.shown?.image.close();
+    photo = undefined;
+  };
+  return {
+    element,
+    canvas,
+    actions: [toggle],
+    get shown() {
+      return shown;
+    },
+    current() {
+      if (!eye.running) return photo?.file;
+      rate.count();
+      frame?.close();
+      frame = 'VideoFrame' in globalThis ? new VideoFrame(video) : undefined;
+      shown = { image: frame ?? video, width: video.videoWidth, height: video.videoHeight };
+      return frame ?? video;
+    },
+    async show(file) {
+      const mine = (showing += 1);
+      // The worker can read it, and this page perhaps not: then it is predicted, and not seen.
+      const bitmap = await createImageBitmap(file).catch(() => undefined);
+      if (mine !== showing) return bitmap?.close();
+      forget();
+      photo = { file, shown: bitmap && { image: bitmap, width: bitmap.width, height: bitmap.height } };
+      image.src = URL.createObjectURL(file);
+      eye.stop();
+      arrange();
+    },
+    rest,
+    dispose() {
+      showing += 1;
+      eye.stop();
+      frame?.close();
+      forget();
+    },
+  };
+}

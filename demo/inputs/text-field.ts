@@ -1,0 +1,30 @@
+import type { Input, InputEvents } from '../demo.js';
+import { button, el } from '../page/dom.js';
+
+/** A field for text, predicted with every change; white space alone is none. */
+export function textField({ changed, emptied }: InputEvents, invitation: string): Input {
+  const field = el('textarea', { class: 'text', rows: '6', dir: 'auto', placeholder: invitation, 'aria-label': invitation, autocomplete: 'off', spellcheck: 'false' });
+  const clear = button('Clear', () => {
+    field.value = '';
+    told();
+    field.focus();
+  });
+  const told = (): void => {
+    clear.disabled = field.value === '';
+    if (field.value.trim() === '') emptied();
+    else changed();
+  };
+  clear.disabled = true;
+  field.addEventListener('input', told);
+
+  return {
+    element: field,
+    actions: [clear],
+    current: () => (field.value.trim() === '' ? undefined : field.value),
+    async show(given) {
+      field.value = await given.text();
+      clear.disabled = field.value === '';
+    },
+    dispose: () => {},
+  };
+}

@@ -1,0 +1,50 @@
+import type { Detection, Detections } from '../../src/index.js';
+import type { Output } from '../demo.js';
+import type { PictureStage } from '../inputs/picture-stage.js';
+import { el } from '../page/dom.js';
+import { percent } from '../page/format.js';
+import { slider } from '../page/slider.js';
+import { boxes } from './boxes.js';
+import { palette } from './palette.js';
+
+/** Boxes over the stage's picture, and the same as a list; a slider sets the lowest score. */
+export function detections(stage: PictureStage, changed: () => void): Output<Detections> {
+  const colourOf = palette();
+  const drawn = boxes(stage, colourOf);
+  const count = el('p', { class: 'headline' });
+  const list = el('ol', { class: 'detections', 'aria-label': 'What was found', tabindex: '0' });
+  const threshold = slider('Lowest score', { value: 0.3, min: 0.05, max: 0.95, step: 0.05, says: percent }, changed);
+  const element = el('div', { class: 'found' }, count, list, threshold.element);
+
+  const draw = (found: Detections | undefined): void => {
+    count.textContent = found ? counted(found.length) : 'Nothing yet';
+    element.toggleAttribute('data-empty', !found);
+    list.replaceChildren(...(found ?? []).map((detection) => row(detection, colourOf(detection.label))));
+    drawn.draw(found ?? []);
+  };
+  draw(undefined);
+
+  return {
+    element,
+    get params() {
+      return { scoreThreshold: threshold.value };
+    },
+    show(found) {
+      draw(found);
+      return found.length === 0 ? 'Nothing found.' : `${counted(found.length)}: ${found.map(({ label }) => label).join(', ')}`;
+    },
+    clear: () => draw(undefined),
+    dispose: drawn.dispose,
+  };
+}
+
+function counted(count: number): string {
+  return count === 0 ? 'Nothing found' : count === 1 ? '1 object' : `${count} objects`;
+}
+
+function row({ label, score, box: { xmin, ymin, xmax, ymax } }: Detection, colour: string): HTMLLIElement {
+  const swatch = el('span', { class: 'swatch', 'aria-hidden': 'true' });
+  swatch.style.background = colour;
+  const place = `${Math.round(xmax - xmin)} × ${Math.round(ymax - ymin)} at ${Math.round(xmin)}, ${Math.round(ymin)}`;
+  return el('li', {}, swatch, el('span', { class: 'found-label' }, label), el('span', { class: 'found-score' }, percent(score)), el('span', { class: 'found-place' }, place));
+}

@@ -1,0 +1,100 @@
+import type { Backend, CandidateName, EngineName } from '../../src/index.js';
+import type { ModelFacts } from '../demo.js';
+import { el } from '../page/dom.js';
+import { segments } from '../page/segments.js';
+
+const ENGINES: Readonly<Record<EngineName, string>> = { onnx: 'ONNX Runtime', tfjs: 'TensorFlow.js' };
+const BACKENDS = { webgpu: 'WebGPU', webgl: 'WebGL', wasm: 'WASM' } as const;
+type BackendName = keyof typeof BACKENDS;
+
+export interface BackendPanel {
+  readonly element: HTMLElement;
+  /** What is asked for; undefined: the choice is the SDK's. */
+  readonly candidates: readonly CandidateName[] | undefined;
+  /** What is asked for, in words: `on WebGPU`. */
+  readonly where: string;
+  /** Offers what this model can run on. */
+  offer(model: ModelFacts): void;
+  opening(): void;
+  runs(backend: Backend): void;
+  /** `tried`: it is the backends that failed, and not the model. */
+  failed(tried: boolean): void;
+}
+
+interface Row {
+  readonly engine: EngineName;
+  readonly name: BackendName;
+  readonly element: HTMLElement;
+  readonly says: HTMLElement;
+}
+
+/** Which engine runs on which backend, why the others do not, and a switch of both. */
+export function backendPanel(switched: () => void): BackendPanel {
+  const backend = segments('backend', 'Backend', { auto: 'Auto', ...BACKENDS }, switched);
+  const engine = segments('engine', 'Engine', { auto: 'Either', ...ENGINES }, switched);
+  const list = el('div', { class: 'candidates' });
+  const element = el('div', { class: 'backend' }, backend.element, engine.element, list);
+
+  let engines: readonly EngineName[] = [];
+  let rows: readonly Row[] = [];
+  const engineChoice = (): EngineName | 'auto' => (engines.includes(engine.value as EngineName) ? engine.value : 'auto');
+  const asked = ({ engine, name }: Row): boolean => [engine, 'auto'].includes(engineChoice()) && [name, 'auto'].includes(backend.value);
+  const set = (row: Row, state: 'idle' | 'waiting' | 'runs' | 'skipped' | 'failed', text: string): void => {
+    row.element.dataset['state'] = state;
+    row.says.textContent = text;
+  };
+
+  return {
+    element,
+    get candidates() {
+      if (backend.value === 'auto' && engineChoice() === 'auto') return undefined;
+      return rows.filter(asked).map(({ engine, name }) => `${engine}/${name}` as const);
+    },
+    get where() {
+      const by = engineChoice();
+      const on = backend.value === 'auto' ? 'on the first backend that can' : `on ${BACKENDS[backend.value]}`;
+      return by === 'auto' ? on : `by ${ENGINES[by]} ${on}`;
+    },
+    offer(model) {
+      engines = model.engines;
+      engine.element.hidden = engines.length < 2;
+      rows = engines.flatMap((engine) => (Object.keys(BACKENDS) as BackendName[]).map((name) => candidateRow(engine, name)));
+      const groups = engines.map((engine) =>
+        el(
+          'section',
+          { 'aria-label': ENGINES[engine] },
+          el('h3', {}, ENGINES[engine]),
+          el('ul', { class: 'backends' }, ...rows.filter((row) => row.engine === engine).map((row) => row.element)),
+        ),
+      );
+      list.replaceChildren(...groups);
+    },
+    opening() {
+      for (const row of rows) set(row, asked(row) ? 'waiting' : 'idle', asked(row) ? 'opening…' : 'not asked for');
+    },
+    runs(running) {
+      for (const row of rows) {
+        const skipped = running.skipped.find(({ engine, name }) => engine === row.engine && name === row.name);
+        if (running.engine === row.engine && running.name === row.name) set(row, 'runs', row.name === 'wasm' ? `runs, on ${threads(running.threads)}` : 'runs');
+        else if (skipped) set(row, 'skipped', skipped.reason);
+        else set(row, 'idle', asked(row) ? 'not needed' : 'not asked for');
+      }
+    },
+    failed(tried) {
+      for (const row of rows) {
+        if (asked(row)) set(row, tried ? 'failed' : 'idle', tried ? 'could not be opened' : 'not running');
+        else set(row, 'idle', 'not asked for');
+      }
+    },
+  };
+}
+
+function candidateRow(engine: EngineName, name: BackendName): Row {
+  const says = el('span', { class: 'says' });
+  const element = el('li', {}, el('span', { class: 'dot', 'aria-hidden': 'true' }), el('span', { class: 'backend-name' }, BACKENDS[name]), says);
+  return { engine, name, says, element };
+}
+
+function threads(count: number): string {
+  return `${count} ${count === 1 ? 'thread' : 'threads'}`;
+}

@@ -1,0 +1,28 @@
+import type { Demo, ModelFacts } from '../demo.js';
+import { el } from '../page/dom.js';
+import { bytes } from '../page/format.js';
+import { segments } from '../page/segments.js';
+
+export interface ModelPanel {
+  readonly element: HTMLElement;
+  readonly model: ModelFacts;
+}
+
+/** Which model a demo runs, what it weighs and under which licence it is; a switch where there are several. */
+export function modelPanel({ models }: Demo, switched: () => void): ModelPanel {
+  const facts = el('div');
+  const show = ({ name, url, licence, bytes: size }: ModelFacts): void =>
+    facts.replaceChildren(el('p', { class: 'model-name' }, name), el('p', {}, `${bytes(size)} · ${licence} · `, el('a', { href: `${url}README.md` }, 'model card')));
+  const chosen = segments('model', 'Model', Object.fromEntries(models.map(({ url, short }) => [url, short])), () => {
+    show(panel.model);
+    switched();
+  });
+  const panel: ModelPanel = {
+    element: el('div', { class: 'model' }, ...(models.length > 1 ? [chosen.element] : []), facts),
+    get model() {
+      return models.find(({ url }) => url === chosen.value)!;
+    },
+  };
+  show(panel.model);
+  return panel;
+}
