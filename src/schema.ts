@@ -82,11 +82,11 @@ function resembles({ properties = {} }: Schema, value: unknown): boolean {
   return Object.keys(properties).some((key) => Object.hasOwn(value, key));
 }
 
-/** A schema in words. */
-function expected(schema: Schema): string {
+/** What a schema allows, in words. */
+export function expected(schema: Schema): string {
   const { const: constant, enum: values, anyOf, oneOf, type } = schema;
   if (constant !== undefined) return shown(constant);
-  if (values) return values.map(shown).join(' or ');
+  if (values) return values.length > 2 ? `one of ${values.map(shown).join(', ')}` : values.map(shown).join(' or ');
   const alternatives = anyOf ?? oneOf;
   if (alternatives) return [...new Set(alternatives.map(expected))].join(', or ');
   return [type ?? []].flat().map((one) => WORDS[one](schema)).join(' or ') || 'another value'; // prettier-ignore
@@ -102,8 +102,8 @@ const WORDS: Readonly<Record<NonNullable<Schema['type']> & string, (schema: Sche
     const count = minItems !== undefined && minItems === maxItems ? ` of ${minItems}` : minItems ? ` of at least ${minItems}` : '';
     return `a list${count}${isRecord(items) ? `, each ${expected(items)}` : ''}`;
   },
-  object: ({ properties, maxProperties }) => {
-    if (!properties) return 'a mapping of keys to values';
+  object: ({ properties, maxProperties, additionalProperties }) => {
+    if (!properties) return isRecord(additionalProperties) ? `a mapping, each value ${expected(additionalProperties)}` : 'a mapping of keys to values';
     const names = Object.keys(properties).join(', ');
     return maxProperties === 1 ? `a mapping with one of the keys ${names}` : `a mapping with the keys ${names}`;
   },

@@ -30,9 +30,11 @@ const loaders: { readonly [Name in HandlerName]: () => Promise<new () => Handler
   image_segmenter: async () => (await import('./image-segmenter.js')).ImageSegmenter,
 };
 
+export const HANDLER_NAMES = Object.keys(loaders) as readonly HandlerName[];
+
 /** @throws `unknown-handler`, which says what there is */
 export async function loadHandler(name: string | undefined): Promise<new () => HandlerRegistry[HandlerName]> {
-  const known = `There is ${Object.keys(loaders).join(', ')}`;
+  const known = `There is ${HANDLER_NAMES.join(', ')}`;
   if (name === undefined) throw new TabServeError('unknown-handler', `No handler is named, neither by the archive's manifest nor by the option \`handler\`. ${known}.`);
   if (Object.hasOwn(loaders, name)) return await loaders[name as HandlerName]();
   const advice = /\.py\b|:/.test(name)

@@ -1,5 +1,5 @@
 import type { Schema } from '@cfworker/json-schema';
-import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, POSITIONS, type StepName } from './steps.js';
+import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, POSITIONS, type StepName, type StepOptions } from './steps.js';
 
 /**
  * `imageProcessing` as a JSON Schema, for editors: the short forms that `parseTransforms` takes, with what they mean.
@@ -11,6 +11,7 @@ const side: Schema = { type: 'integer', minimum: 1 };
 const level: Schema = { type: 'integer', minimum: 0, maximum: 255 };
 const fill: Schema = { anyOf: [level, listOf(level, 3)], description: 'A grey level, or [red, green, blue], in 0..255.' };
 const interpolation: Schema = { enum: [...INTERPOLATIONS], description: 'How pixels are interpolated. Default bilinear.' };
+const position: Schema = { enum: [...POSITIONS], description: 'Where the image lies: in the middle, the default, or with all padding right and below.' };
 const heightWidth: Schema = listOf(side, 2);
 const perChannel: Schema = { anyOf: [{ type: 'number' }, listOf({ type: 'number' }, 1), listOf({ type: 'number' }, 3)] };
 const length: Schema = { type: 'integer', minimum: 0 };
@@ -18,29 +19,32 @@ const padding: Schema = { anyOf: [length, ...[1, 2, 4].map((sides) => listOf(len
 const size: Schema = { anyOf: [side, heightWidth] };
 
 /** Options by name; the first may stand alone in their place. */
-const options = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
-  anyOf: [Object.values(properties)[0]!, { type: 'object', properties, required: [...required], additionalProperties: false }],
+const options = <Options extends object>(properties: { readonly [Name in keyof Options]-?: Schema }, required: readonly (keyof Options & string)[] = []): Schema => ({
+  anyOf: [Object.values<Schema>(properties)[0]!, { type: 'object', properties, required: [...required], additionalProperties: false }],
 });
 
 const STEPS: { readonly [Name in StepName]: { readonly description: string; readonly value: Schema; readonly alone?: true } } = {
   resize: {
     description: 'Scales, antialiased: to [height, width], or so that the shorter side is size and the longer at most maxSize.',
-    value: options({ size, interpolation, maxSize: side }, ['size']),
+    value: options<StepOptions['resize']>({ size, interpolation, maxSize: side }, ['size']),
   },
-  centerCrop: { description: 'Cuts out the centre, of [height, width] or a square; what a smaller image lacks is black.', value: options({ size }, ['size']) },
+  centerCrop: {
+    description: 'Cuts out the centre, of [height, width] or a square; what a smaller image lacks is black.',
+    value: options<StepOptions['centerCrop']>({ size }, ['size']),
+  },
   pad: {
     description: 'Adds a border: all sides, [left and right, top and bottom] or [left, top, right, bottom] in pixels; fill is 0 by default.',
-    value: options({ padding, fill }, ['padding']),
+    value: options<StepOptions['pad']>({ padding, fill }, ['padding']),
   },
   letterbox: {
-    description: 'Scales the whole image into [height, width] with its ratio kept, and pads with fill, 114 by default; position says where the image lies, center by default.',
-    value: options({ size: heightWidth, fill, interpolation, position: { enum: [...POSITIONS] } }, ['size']),
+    description: 'Scales the whole image into [height, width] with its ratio kept, and pads with fill, 114 by default; centred, unless position is top-left.',
+    value: options<StepOptions['letterbox']>({ size: heightWidth, fill, interpolation, position }, ['size']),
   },
-  grayscale: { description: 'One channel of luma, or three alike.', value: options({ channels: { enum: [1, 3] } }), alone: true },
+  grayscale: { description: 'One channel of luma, or three alike.', value: options<StepOptions['grayscale']>({ channels: { enum: [1, 3] } }), alone: true },
   colorOrder: { description: 'The order of the channels in the tensor. Default RGB.', value: { enum: [...COLOR_ORDERS] } },
   toTensor: {
     description: 'From 0..255 to 0..1 in float32; with scale, times that: 1 leaves 0..255.',
-    value: options({ scale: { type: 'number', not: { const: 0 } } }),
+    value: options<StepOptions['toTensor']>({ scale: { type: 'number', not: { const: 0 } } }),
     alone: true,
   },
   normalize: {

@@ -1,0 +1,107 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { Validator, type Schema } from '@cfworker/json-schema';
+import { expect, test } from '@playwright/test';
+import { parse } from 'yaml';
+import { configSchema, withTables } from '../../scripts/config-docs.mjs';
+import type { Manifest } from '../../src/contract.ts';
+import * as config from '../../src/handlers/config.ts';
+import * as registry from '../../src/handlers/registry.ts';
+import * as models from '../../src/models/config.ts';
+import * as schema from '../../src/schema.ts';
+import { parseTransforms } from '../../src/transforms/index.ts';
+import { examples } from '../docs/page.ts';
+import * as transforms from '../../src/transforms/schema.ts';
+
+const modules = { registry, config, schema, models, transforms };
+const root = new URL('../../', import.meta.url);
+const text = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const published = JSON.parse(text('docs/model-config.schema.json')) as Schema & { definitions: Record<string, Schema> };
+
+test('the published schema and the tables of the page are those of the classes', async () => {
+  const advice = 'node scripts/config-docs.mjs makes them anew';
+  expect(published, advice).toEqual(JSON.parse(JSON.stringify(await configSchema(modules))));
+  expect(text('docs/model-config.md'), advice).toBe(await withTables(text('docs/model-config.md'), modules));
+});
+
+test('every key is described', () => {
+  const undescribed = (properties: Record<string, Schema>, path: string): string[] =>
+    Object.entries(properties).flatMap(([key, one]) => [
+      ...(one['description'] ? [] : [`${path}.${key}`]),
+      ...undescribed((one.properties ?? {}) as Record<string, Schema>, `${path}.${key}`),
+    ]);
+  const sections = Object.entries(published.definitions).filter(([, { properties }]) => properties);
+  expect(
+    sections.flatMap(([name, { properties }]) =>
+      undescribed(JSON.parse(JSON.stringify(properties), (key, value: Schema) => (value?.$ref ? published.definitions['imageProcessing'] : value)) as Record<string, Schema>, name),
+    ),
+  ).toEqual([]);
+});
+
+/** The manifest and the config of each archive in the repository and on the page. */
+const archives = new Map<string, { manifest: string; config: string }>();
+for (const folder of ['public/models', 'test/models']) {
+  for (const name of readdirSync(new URL(folder, root))) {
+    const path = `${folder}/${name}/MAR-INF/MANIFEST.json`;
+    if (!existsSync(new URL(path, root))) continue;
+    const { configFile } = (JSON.parse(text(path)) as Manifest).model;
+    if (configFile) archives.set(`${folder}/${name}`, { manifest: text(path), config: text(`${folder}/${name}/${configFile}`) });
+  }
+}
+for (const [name, files] of examples)
+  if (files['model-config.yaml']) archives.set(`the page, ${name}`, { manifest: files['MAR-INF/MANIFEST.json']!, config: files['model-config.yaml'] });
+
+for (const [name, { manifest, config }] of archives) {
+  test(`the published schema takes the config of ${name}`, () => {
+    const { handler } = (JSON.parse(manifest) as Manifest).model;
+    const values: unknown = parse(config);
+    expect(new Validator(published, '7').validate(values).errors).toEqual([]);
+    const own = { ...published, properties: { ...published.properties, handler: { $ref: `#/definitions/${handler!}` } } };
+    expect(new Validator(own, '7').validate(values).errors).toEqual([]);
+  });
+}
+
+test('there are archives of both', () => {
+  expect([...archives.keys()]).toEqual(expect.arrayContaining(['public/models/digits', 'test/models/tiny-archive', 'the page, yolox']));
+});
+
+/** What the order of steps allows is parseTransforms' alone: these are judged with the steps that they need around them. */
+for (const [step, ...options] of [
+  [
+    'resize',
+    256,
+    [28, 28],
+    { size: 256, maxSize: 300 },
+    { size: [2, 3], interpolation: 'bicubic' },
+    0,
+    [1],
+    [1, 2, 3],
+    { size: 3, interpolation: 'cubic' },
+    { width: 3 },
+    {},
+    'big',
+    1.5,
+  ],
+  ['centerCrop', 224, [3, 4], { size: 3 }, -1, [0, 1], { size: '3' }],
+  ['pad', 3, [3], [1, 2], [1, 2, 3, 4], { padding: 2, fill: [1, 2, 3] }, { padding: 2, fill: 256 }, [1, 2, 3], -1, { fill: 3 }],
+  ['letterbox', [3, 4], { size: [3, 4], position: 'top-left', fill: 0 }, 640, { size: [3, 4], position: 'left' }, { size: [3, 4], color: 3 }],
+  ['grayscale', undefined, 1, 3, { channels: 3 }, 2, { channels: '3' }],
+  ['colorOrder', 'RGB', 'BGR', 'rgb', 3, undefined],
+  ['toTensor', undefined, 1, { scale: 0.5 }, 0, { scale: 0 }, { scale: 'x' }, { factor: 1 }],
+  ['normalize', { mean: 0, std: 1 }, { mean: [0], std: [1, 2, 3] }, { mean: 0 }, { mean: [1, 2], std: 1 }, { mean: 'x', std: 1 }, 3],
+  ['layout', 'NCHW', 'NHWC', 'HWC', { order: 'NHWC' }],
+  ['blur', 3, undefined],
+] as const) {
+  test(`the published schema and parseTransforms agree on ${step}`, () => {
+    for (const option of options) {
+      const item = option === undefined ? step : { [step]: option };
+      const steps = step === 'toTensor' ? [item] : step === 'normalize' || step === 'layout' ? ['toTensor', item] : [item, 'toTensor'];
+      let parses = true;
+      try {
+        parseTransforms(steps);
+      } catch {
+        parses = false;
+      }
+      expect(new Validator(transforms.TRANSFORMS_SCHEMA).validate(steps).valid, JSON.stringify(item)).toBe(parses);
+    }
+  });
+}
