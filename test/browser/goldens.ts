@@ -39,4 +39,5 @@ export const unable: Readonly<Record<string, Partial<Record<BackendName, string>
   nan: { webgl: 'shaders do with log(0) and log(−1) what they like', webgpu: 'shaders do with log(0) and log(−1) what they like' },
   dynamic_image: { webgl: 'ONNX Runtime WebGL: no dynamic dims' },
   slow: { webgl: 'ONNX Runtime WebGL: no Loop' },
+  argmax: { webgl: 'ONNX Runtime WebGL: no int64, no dynamic dims' },
 };

@@ -1,6 +1,7 @@
 import { expect, test } from '@playwright/test';
 import type { DType, Session, TensorDataMap, TensorInfo } from '../../src/contract.ts';
 import { createContext, ImageSegmenter, PredictionError, type ClassMap, type Segmentation, type SoftMask, type TorchServeMap } from '../../src/worker.ts';
+import { transferablesOf } from '../../src/outputs/transfer.ts';
 
 type Dims = TensorInfo['dims'];
 
@@ -141,6 +142,7 @@ test('rows have buffers of their own, which are transferred', async () => {
   const rows = await segment(model([2, 3, 2, 4], [...stripes(3), ...stripes(3)], { input: ['rows', 3, 2, 4], declared: ['rows', 3, 2, 4] }), {}, {}, [image, image]);
   const buffers = rows.flatMap(({ classes, scores }) => [classes.buffer, scores!.buffer]);
   expect(new Set(buffers).size).toBe(4);
+  expect(rows.flatMap((row) => transferablesOf(row))).toEqual(buffers);
   const integers = model([1, 2, 4], [0, 1, 2, 3, 4, 3, 2, 1], { dtype: 'int32' });
   const { out } = await integers.run({});
   const [map] = await segment(integers, { output: 'classes', size: 'model' });
