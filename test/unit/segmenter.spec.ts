@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
 import type { DType, Session, TensorDataMap, TensorInfo } from '../../src/contract.ts';
+import { axis } from '../../src/outputs/resample.ts';
 import { createContext, ImageSegmenter, PredictionError, type ClassMap, type Segmentation, type SoftMask, type TorchServeMap } from '../../src/worker.ts';
 import { transferablesOf } from '../../src/outputs/transfer.ts';
 
@@ -209,8 +210,24 @@ for (const [what, session, handler, message] of [
 }
 
 test('what the model does not declare is told at the request', async () => {
-  const [failed] = await segment<PredictionError>(dynamic, { labels: ['sky', 'sea'] });
-  expect(failed).toMatchObject({ code: 'model-config', message: expect.stringMatching(/3 classes.*2 labels/) });
+  for (const session of [dynamic, model([1, 3, 2, 4], stripes(3), { declared: [] })]) {
+    const [failed] = await segment<PredictionError>(session, { labels: ['sky', 'sea'] });
+    expect(failed).toMatchObject({ code: 'model-config', message: expect.stringMatching(/3 classes.*2 labels/) });
+    expect(await segment(session, { labels: ['sky', 'sea', 'sand'] })).toMatchObject([{ result: 'classes', width: 4 }]);
+  }
+});
+
+test('every pixel of a letterboxed image samples the image alone, however thin it is and coarse the map', () => {
+  for (const size of [1, 2, 7, 100, 1000])
+    for (const scaled of [1, 2, 9, 16])
+      for (const mapSize of [1, 2, 4, 16, 33]) {
+        const offset = Math.floor((16 - scaled) / 2);
+        const { from, to, weight, first, end } = axis(size, mapSize, ((scaled / size) * mapSize) / 16, (offset * mapSize) / 16);
+        expect([first, end]).toEqual([0, size]);
+        expect(from.every((at, i) => at >= Math.floor((offset * mapSize) / 16) && at <= to[i]!)).toBe(true);
+        expect(to.every((at) => at < Math.ceil(((offset + scaled) * mapSize) / 16))).toBe(true);
+        expect(weight.every((part) => part >= 0 && part < 1)).toBe(true);
+      } // prettier-ignore
 });
 
 test('params: what does not fit fails the request, what cannot differ is told', async () => {
