@@ -193,7 +193,7 @@ for (const [what, session, handler, message] of [
   ['an output that is no map', model([1, 1000], Array<number>(1000).fill(0)), {}, /outputName.*\[1, 1000\]/],
   ['integers as logits', integers, {}, /handler\.output.*int64/],
   ['logits as classes', three, { output: 'classes' }, /handler\.output.*3/],
-  ['an unknown output', three, { output: 'argmax' }, /handler\.output.*"logits" or "probabilities" or "classes"/],
+  ['an unknown output', three, { output: 'argmax' }, /handler\.output.*"logits".*"probabilities".*"classes"/],
   ['a threshold over 1', three, { threshold: 1.5 }, /handler\.threshold.*0\.\.1.*1\.5/],
   ['a threshold below 0', three, { threshold: -0.1 }, /handler\.threshold.*0\.\.1.*-0\.1/],
   ['a threshold for several channels', three, { threshold: 0.5 }, /threshold.*one channel/],
