@@ -187,6 +187,18 @@ export interface Archive {
   readonly models: Readonly<Partial<Record<EngineName, string>>>;
   /** By path. Of a model in several formats, only those that an engine has asked for. */
   readonly files: Readonly<Record<string, Blob>>;
+  /** Golden examples, by path: what a backend must answer before it is trusted. */
+  readonly golden: readonly string[];
+  /** What is known of files beforehand, by path. */
+  readonly integrity: Readonly<Record<string, Integrity>>;
+}
+
+/** What a file must be. */
+export interface Integrity {
+  /** Its size. */
+  readonly bytes?: number;
+  /** SHA-256, in hexadecimal. */
+  readonly sha256?: string;
 }
 
 /** Read access to an archive's files, by their path in it. */
@@ -265,8 +277,8 @@ export interface Handler {
   inference(inputs: never, context: Context): unknown;
   postprocess(outputs: never, context: Context): unknown;
   handle(data: readonly never[], context: Context): Promise<readonly unknown[]>;
-  /** Runs the model once on made-up input, so that the first request does not pay for what a backend does at first. */
-  warmUp?(context: Context): Promise<void>;
+  /** Input of one row for a first run, which finds out whether a backend can run the model, and spares the first request what a backend does at first. */
+  example?(context: Context): Tensors | undefined | Promise<Tensors | undefined>;
 }
 
 /** What a handler takes: the element of what its `preprocess` takes. */
@@ -284,10 +296,32 @@ export type ResultOf<H extends Handler> = H['postprocess'] extends (...args: nev
 /** What this browser has, as seen inside a worker. */
 export interface Probe {
   readonly webgpu:
-    | { readonly available: true; readonly vendor: string; readonly architecture: string; readonly description: string; readonly software: boolean; readonly fp16: boolean }
+    | {
+        readonly available: true;
+        readonly vendor: string;
+        readonly architecture: string;
+        readonly description: string;
+        /** A CPU in disguise. */
+        readonly software: boolean;
+        readonly fp16: boolean;
+        /** Largest sizes of the adapter, in bytes. */
+        readonly limits: { readonly maxBufferSize: number; readonly maxStorageBufferBindingSize: number; readonly maxComputeWorkgroupStorageSize: number };
+      }
     | { readonly available: false; readonly reason: string };
-  readonly webgl: { readonly available: true; readonly renderer: string; readonly software: boolean } | { readonly available: false; readonly reason: string };
-  readonly wasm: { readonly available: true; readonly simd: boolean; readonly jspi: boolean } | { readonly available: false; readonly reason: string };
+  readonly webgl:
+    | {
+        readonly available: true;
+        readonly renderer: string;
+        readonly software: boolean;
+        /** Whether it can render to float textures, as TensorFlow.js needs it to. */
+        readonly floatRendering: boolean;
+        /** Longest side of a texture, in pixels. */
+        readonly maxTextureSize: number;
+      }
+    | { readonly available: false; readonly reason: string };
+  readonly wasm:
+    | { readonly available: true; readonly simd: boolean; readonly jspi: boolean; /** Whether there can be more than one thread. */ readonly threads: boolean }
+    | { readonly available: false; readonly reason: string };
   readonly crossOriginIsolated: boolean;
   readonly cores: number;
 }
@@ -305,5 +339,9 @@ export interface Backend {
   readonly name: BackendName;
   /** Threads that the engine computes with (WASM). */
   readonly threads: number;
+  /** By what its answers were found right: the archive's golden examples, or a comparison with WASM. */
+  readonly proof: 'golden' | 'reference' | 'none';
+  /** Milliseconds of a run of the model, the median, where it was measured. */
+  readonly median?: number;
   readonly skipped: readonly Skipped[];
 }

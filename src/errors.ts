@@ -15,6 +15,8 @@ export type ErrorCode =
   | 'unknown-handler'
   /** A backend could not be opened. */
   | 'backend-failed'
+  /** A backend computes wrongly: its outputs are not what they must be; the message has the measured error. */
+  | 'backend-wrong'
   /** No backend is left; `cause` says why of the last, the message of all. */
   | 'no-backend'
   /** What was passed does not fit: dims, dtype, an empty batch, an unusable image source. */

@@ -3,6 +3,8 @@ export { connect } from './client/connect.js';
 export { load, type LoadOptions } from './client/load.js';
 export type { Client, ClientEvents, ClientInput, ClientOptions, InitializeOptions, RequestOptions } from './client/client.js';
 export type { WorkerFactory } from './client/connection.js';
+export type { Recovery } from './client/supervisor.js';
+export { clearVerdicts, type Verdict, type VerdictStore } from './client/verdicts.js';
 export { paintClasses, paintMask, vocPalette, type Color } from './overlay.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './errors.js';
 export type { Box, Detection, Detections, TorchServeDetection } from './outputs/detection/detection.js';

@@ -1,7 +1,7 @@
 /**
  * What crosses between page and worker, and how: types only, but for the protocol's number.
  */
-import type { Archive, CandidateName, Context, EngineName, ModelConfig, Params, Probe, Progress, Timings } from './contract.js';
+import type { Archive, CandidateName, Context, EngineName, ModelConfig, Params, Probe, Progress, Tensors, Timings } from './contract.js';
 
 /** A page and a worker of different protocols refuse each other. */
 export const PROTOCOL = 2;
@@ -39,6 +39,12 @@ export interface WorkerApi {
   /** The archive with its model in the format of one engine; what it has already is not downloaded again. */
   loadModel(archive: Archive, engine: EngineName): Promise<Envelope<Archive>>;
   open(request: OpenRequest): Promise<Envelope<Opened>>;
+  /** One run of the model, on these feeds or on made-up ones: what backends are compared on. Undefined where none can be made up. */
+  sample(feeds?: Tensors): Promise<Envelope<Sampled | undefined>>;
+  /** Takes about `budget` ms. Undefined where there is nothing to run the model on. */
+  measure(budget: number): Promise<Envelope<Measured | undefined>>;
+  /** SHA-256 of the model's files; undefined in an insecure context. */
+  hash(archive: Archive, engine: EngineName): Promise<Envelope<string | undefined>>;
   handle(request: HandleRequest): Promise<Envelope<HandleAnswer>>;
   cancel(id: string): void;
 }
@@ -56,8 +62,30 @@ export interface OpenRequest {
   readonly assets: string | undefined;
 }
 
-export interface Opened {
+export interface Opened extends Tried {
   readonly threads: number;
+  /** Of the engine. */
+  readonly version: string;
+}
+
+/** What a model's first runs have shown. */
+export interface Tried {
+  /** Golden examples that it answered right, and its largest difference from them. */
+  readonly golden: number;
+  readonly error: number;
+  /** Why its answers want a comparison. */
+  readonly suspicion: string | undefined;
+}
+
+export interface Sampled {
+  readonly feeds: Tensors;
+  readonly outputs: Tensors;
+}
+
+export interface Measured {
+  /** Milliseconds. */
+  readonly median: number;
+  readonly runs: number;
 }
 
 export interface HandleRequest {

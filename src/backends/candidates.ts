@@ -21,6 +21,8 @@ export interface Choice {
   readonly built: readonly CandidateName[];
   /** The formats that the archive has its model in. */
   readonly models: Archive['models'];
+  /** Whether each candidate will be proven right before it is taken. */
+  readonly proven?: boolean;
   /**
    * The caller's own choice and order. A candidate's name means that one. A backend's name means every engine that the archive has a model for, ONNX Runtime first,
    * but for `webgl`: there ONNX Runtime is meant only where TensorFlow.js has no model, or is not built in.
@@ -32,11 +34,11 @@ export interface Choice {
  * From what the browser has to what to try, and why not the rest. A pure function.
  *
  * Default: WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; on each, ONNX Runtime before TensorFlow.js.
- * ONNX Runtime's WebGL computes some models wrongly and says nothing, and plain JavaScript is slow: these are tried only when they are named.
+ * ONNX Runtime's WebGL computes some models wrongly and says nothing: it is tried only when it is to be proven, or named. Plain JavaScript is slow: only when named.
  * Candidates whose format the archive lacks are left out without a word, unless they are named.
  * @throws `model-config` for a name that is no backend
  */
-export function chooseCandidates({ probe, built, models, named }: Choice): Candidates {
+export function chooseCandidates({ probe, built, models, named, proven = false }: Choice): Candidates {
   const wanted = named ? [...new Set(named.flatMap(expand))] : CANDIDATES.filter((name) => models[split(name).engine] !== undefined);
   const candidates: Candidate[] = [];
   const last: Candidate[] = [];
@@ -45,7 +47,7 @@ export function chooseCandidates({ probe, built, models, named }: Choice): Candi
     const candidate = split(name);
     const skip = (reason: string): void => void skipped.push({ ...candidate, reason });
     const missing = whatLacks(name, { probe, built, models });
-    const unnamed = named?.includes(name) ? undefined : whyOnlyNamed(name, named !== undefined, { probe, built, models });
+    const unnamed = named?.includes(name) ? undefined : whyOnlyNamed(name, named !== undefined, { built, models, proven });
     if (missing !== undefined) skip(missing);
     else if (unnamed !== undefined) skip(unnamed);
     else if (!named && isSoftware(probe, candidate.name)) {
@@ -86,10 +88,10 @@ function whatLacks(candidate: CandidateName, { probe, built, models }: Omit<Choi
 }
 
 /** Why a candidate wants to be named itself; `byBackend`: its backend was. */
-function whyOnlyNamed(candidate: CandidateName, byBackend: boolean, choice: Omit<Choice, 'named'>): string | undefined {
+function whyOnlyNamed(candidate: CandidateName, byBackend: boolean, choice: Pick<Choice, 'built' | 'models' | 'proven'>): string | undefined {
   if (candidate === 'tfjs/cpu' && !byBackend) return 'Plain JavaScript is slow; it is tried only when it is named.';
-  if (candidate !== 'onnx/webgl') return undefined;
-  if (!byBackend) return "ONNX Runtime's WebGL computes some models wrongly; it is tried only when it is named.";
+  if (candidate !== 'onnx/webgl' || choice.proven) return undefined;
+  if (!byBackend) return "ONNX Runtime's WebGL computes some models wrongly; it is tried only when it can be proven, or is named.";
   const better = choice.models.tfjs !== undefined && choice.built.includes('tfjs/webgl');
   return better ? "ONNX Runtime's WebGL computes some models wrongly, and TensorFlow.js has this one for WebGL; it is tried only when it is named onnx/webgl." : undefined;
 }

@@ -22,7 +22,16 @@ async function probeWebgpu(): Promise<Probe['webgpu']> {
     if (!adapter) return { available: false, reason: 'WebGPU has no adapter here.' };
     const { vendor, architecture, description, isFallbackAdapter } = adapter.info;
     const name = [vendor, architecture, description].filter(Boolean).join(' ') || 'unknown adapter';
-    return { available: true, vendor, architecture, description: name, software: isFallbackAdapter === true || SOFTWARE.test(name), fp16: adapter.features.has('shader-f16') };
+    const { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize } = adapter.limits;
+    return {
+      available: true,
+      vendor,
+      architecture,
+      description: name,
+      software: isFallbackAdapter === true || SOFTWARE.test(name),
+      fp16: adapter.features.has('shader-f16'),
+      limits: { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize },
+    };
   } catch (error) {
     return { available: false, reason: `WebGPU failed: ${error instanceof Error ? error.message : String(error)}` };
   }
@@ -34,8 +43,14 @@ function probeWebgl(): Probe['webgl'] {
     if (!gl) return { available: false, reason: 'This browser has no WebGL 2 in workers.' };
     const info = gl.getExtension('WEBGL_debug_renderer_info');
     const renderer = String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+    const facts = {
+      renderer,
+      software: SOFTWARE.test(renderer),
+      floatRendering: gl.getExtension('EXT_color_buffer_float') !== null,
+      maxTextureSize: gl.getParameter(gl.MAX_TEXTURE_SIZE) as number,
+    };
     gl.getExtension('WEBGL_lose_context')?.loseContext();
-    return { available: true, renderer, software: SOFTWARE.test(renderer) };
+    return { available: true, ...facts };
   } catch (error) {
     return { available: false, reason: `WebGL failed: ${error instanceof Error ? error.message : String(error)}` };
   }
@@ -49,7 +64,12 @@ function probeWasm(): Probe['wasm'] {
   try {
     // Forbidden by a Content-Security-Policy without 'wasm-unsafe-eval', where `validate` is not.
     const compiled = new WebAssembly.Module(SIMD_MODULE);
-    return { available: true, simd: compiled instanceof WebAssembly.Module, jspi: 'Suspending' in WebAssembly };
+    return {
+      available: true,
+      simd: compiled instanceof WebAssembly.Module,
+      jspi: 'Suspending' in WebAssembly,
+      threads: globalThis.crossOriginIsolated === true && typeof SharedArrayBuffer !== 'undefined',
+    };
   } catch (error) {
     const reason = WebAssembly.validate(SIMD_MODULE)
       ? `WebAssembly is forbidden here; does the Content-Security-Policy lack 'wasm-unsafe-eval'? (${error instanceof Error ? error.message : String(error)})`

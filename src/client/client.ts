@@ -1,4 +1,4 @@
-import type { Archive, Backend, BackendName, CandidateName, ElementInput, Handler, ImageInput, InputOf, ModelConfig, Params, Progress, ResultOf, Timings } from '../contract.js'; // prettier-ignore
+import type { Archive, Backend, BackendName, CandidateName, ElementInput, Handler, ImageInput, InputOf, ModelConfig, Params, Probe, Progress, ResultOf, Timings } from '../contract.js'; // prettier-ignore
 import type { HandleRequest } from '../wire.js';
 import { asTabServeError, errorFromData, PredictionError, TabServeError, type ErrorData } from '../errors.js';
 import { abortion, unlessAborted } from './abort.js';
@@ -7,7 +7,10 @@ import { Emitter } from './events.js';
 import { prepare, type Prepared } from './inputs.js';
 import { Job } from './job.js';
 import { openModel, type Open, type OpenOptions } from './open.js';
+import { Story } from './story.js';
 import { Supervisor, type Recovery } from './supervisor.js';
+import { browserVerdicts, type VerdictStore } from './verdicts.js';
+import { VERSION } from '../version.js';
 
 export interface ClientOptions {
   /** URL of a model archive (a folder) or of bare weights (`.onnx`, or TensorFlow.js's `model.json`), relative to the page. */
@@ -17,6 +20,20 @@ export interface ClientOptions {
    * @default WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; `cpu`, and ONNX Runtime on WebGL, only when named
    */
   readonly backends?: readonly (BackendName | CandidateName)[];
+  /**
+   * `first`: the first backend of that order that runs the model, and runs it right. `fastest`: the one of them with the lowest median; what was
+   * measured is remembered, for this model, engine, adapter and browser. @default 'first'
+   */
+  readonly prefer?: 'first' | 'fastest';
+  /** Milliseconds that `fastest` may cost beyond opening the first backend. @default 3000 */
+  readonly measureBudget?: number;
+  /**
+   * How a backend is proven. `golden`: by the archive's golden examples, where it has some. `reference`: where it has none, by a comparison with WASM in
+   * a second worker, once; the verdict is remembered. An answer that is not finite is compared so in any case. @default 'golden'
+   */
+  readonly verify?: 'golden' | 'reference';
+  /** Where verdicts are kept. @default IndexedDB */
+  readonly verdicts?: VerdictStore;
   /** Taken over the archive's `model-config.yaml`, e.g. `{ handler: { topK: 3 } }`. */
   readonly config?: ModelConfig;
   /** URL of a folder with onnxruntime-web's `.wasm` and `.mjs` files and TensorFlow.js's `.wasm`, where the app serves them itself. */
@@ -81,6 +98,8 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   readonly #supervisor: Supervisor;
   #archive: Archive | undefined;
   #backend: Backend | undefined;
+  #probe: Probe | undefined;
+  readonly #story = new Story();
   readonly #disposed = new AbortController();
   #calls = 0;
 
@@ -97,8 +116,14 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
           this.#backend = backend;
           this.#events.emit('backendchange', backend);
         },
-        recover: (recovery) => this.#events.emit('recover', recovery),
-        fail: (error) => this.#events.emit('fail', error),
+        recover: (recovery) => {
+          this.#story.tell(`A worker has taken over on ${recovery.backend.engine}/${recovery.backend.name}, after: ${recovery.cause.message}`);
+          this.#events.emit('recover', recovery);
+        },
+        fail: (error) => {
+          this.#story.tell(error.message);
+          this.#events.emit('fail', error);
+        },
       },
     });
   }
@@ -152,6 +177,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
 
   #openModel(how: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<Open> {
     const { model, handler, backends, config, assets, startupTimeout = 120, responseTimeout = 120 } = this.#options;
+    const { prefer = 'first', measureBudget = 3000, verify = 'golden', verdicts = browserVerdicts } = this.#options;
     return openModel({
       factory: this.#factory,
       url: absolute(model).href,
@@ -161,6 +187,12 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
       assets: assets === undefined ? undefined : folder(absolute(assets)),
       startupTimeout,
       responseTimeout,
+      prefer,
+      measureBudget,
+      verify,
+      verdicts,
+      onProbe: (probe) => (this.#probe = probe),
+      story: this.#story,
       onProgress: undefined,
       archive: this.#archive,
       onArchive: (archive) => (this.#archive = archive),
@@ -230,6 +262,20 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     const { rows, timings } = await job.answer;
     this.#events.emit('response', { rows: rows.length, timings });
     return rows.map((row) => (row.ok ? row.value : errorFromData(row.error as ErrorData)));
+  }
+
+  /** The whole story, for a bug report: versions, what the browser has, what was tried, what happened and how long it took. */
+  diagnose(): string {
+    const { manifest, files } = this.#archive ?? {};
+    const lines = [
+      `tabserve ${VERSION}, ${globalThis.navigator?.userAgent}`,
+      `model: ${String(this.#options.model)}${manifest ? ` (${manifest.model.modelName} ${manifest.model.modelVersion ?? ''})` : ''}`,
+      ...Object.entries(files ?? {}).map(([path, { size }]) => `  ${path}: ${size} bytes`),
+      ...Object.entries(this.#probe ?? {}).map(([name, facts]) => `${name}: ${JSON.stringify(facts)}`),
+      `backend: ${JSON.stringify(this.#backend)}`,
+      ...this.#story.lines,
+    ];
+    return lines.join('\n');
   }
 
   /** Ends the worker. What is pending is rejected with `disposed`. */

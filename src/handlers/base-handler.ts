@@ -92,14 +92,8 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     return files.has(LABELS) ? parseLabels(await files.json(LABELS), LABELS) : undefined;
   }
 
-  /** Runs the model once on zeros, where its dims are known. */
-  async warmUp(context: Context): Promise<void> {
-    const feeds = await this.example(context);
-    if (feeds) await this.inference(feeds, context);
-  }
-
-  /** Input of one row for a warm-up run; undefined where the dims cannot be known. */
-  protected example(_context: Context): Tensors | undefined | Promise<Tensors | undefined> {
+  /** Input of one row for a first run; undefined where the dims cannot be known. Here: zeros. */
+  example(_context: Context): Tensors | undefined | Promise<Tensors | undefined> {
     return zeros(this.model.inputs);
   }
 

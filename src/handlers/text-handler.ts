@@ -89,7 +89,7 @@ export class TextHandler<Result = Tensors> extends BaseHandler<TextInput, Result
   }
 
   /** A letter, through the tokenizer: it suits models whose dims are dynamic. */
-  protected override example(context: Context): Tensors | Promise<Tensors | undefined> {
+  override example(context: Context): Tensors | Promise<Tensors | undefined> {
     const overridden = (this.constructor as typeof TextHandler).prototype.preprocess !== TextHandler.prototype.preprocess;
     if (overridden) return Promise.resolve(super.example(context));
     const { ids, typeIds } = this.#tokenizer.encode('a', undefined, this.#limit(undefined));

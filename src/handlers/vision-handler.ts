@@ -81,7 +81,7 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
   }
 
   /** A black image, through the transforms: their code is compiled before the first request too. */
-  protected override async example(context: Context): Promise<Tensors | undefined> {
+  override async example(context: Context): Promise<Tensors | undefined> {
     if (!this.#preprocessesImages || !this.#fits(this.#plan.outputDims(256, 256))) return await super.example(context);
     const { dims, data } = await this.#plan.run({ format: 'RGB', width: 256, height: 256, stride: 256 * 3, data: new Uint8Array(256 * 256 * 3) });
     return this.#feeds([{ dtype: 'float32', dims, data }]);

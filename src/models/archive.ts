@@ -1,7 +1,8 @@
-import { ENGINES, type Archive, type EngineName, type Manifest, type ModelConfig } from '../contract.js';
+import { ENGINES, type Archive, type EngineName, type Integrity, type Manifest, type ModelConfig } from '../contract.js';
 import { TabServeError } from '../errors.js';
 import { mergeConfig, parseConfig } from './config.js';
 import { fetchFile, type FetchOptions } from './fetch.js';
+import { checkIntegrity, hashOf } from './integrity.js';
 import { readWeightsManifest } from './shards.js';
 
 /** The format of each engine, by the ending of the file's name. */
@@ -45,7 +46,16 @@ export async function fetchModel(archive: Archive, format: EngineName, options: 
     await Promise.all(groups.flatMap(({ paths }) => paths).map(async (shard) => (files[shard] = await required(base, shard, options))));
     for (const { paths, bytes } of groups) checkSize(path, bytes, paths, files);
   }
+  await checkIntegrity(files, archive.integrity, archive.files);
   return { ...archive, files };
+}
+
+/** SHA-256 of the model's files in one format; undefined where the browser has no Web Crypto (an insecure context). */
+export async function hashModel({ files, models }: Archive, format: EngineName): Promise<string | undefined> {
+  if (!globalThis.crypto?.subtle) return undefined;
+  const path = models[format]!;
+  const shards = format === 'tfjs' ? readWeightsManifest(await files[path]!.text(), path).flatMap(({ paths }) => paths) : [];
+  return await hashOf([path, ...shards].map((one) => files[one]!));
 }
 
 function checkSize(path: string, bytes: number, shards: readonly string[], files: Readonly<Record<string, Blob>>): void {
@@ -61,7 +71,7 @@ function formatOf(path: string): EngineName | undefined {
 function bareArchive(url: URL, { config = {} }: ArchiveOptions): Archive {
   const serializedFile = decodeURIComponent(url.pathname.slice(url.pathname.lastIndexOf('/') + 1));
   const manifest: Manifest = { model: { modelName: serializedFile.replace(/\.\w+$/, ''), serializedFile } };
-  return { url: url.href, manifest, config, models: { [formatOf(serializedFile)!]: serializedFile }, files: {} };
+  return { url: url.href, manifest, config, models: { [formatOf(serializedFile)!]: serializedFile }, files: {}, golden: [], integrity: {} };
 }
 
 /** What paths in the archive are relative to. */
@@ -74,16 +84,19 @@ function folderOf({ url }: Archive): URL {
 
 async function fetchFolder(url: URL, options: ArchiveOptions): Promise<Archive> {
   const base = url.pathname.endsWith('/') ? url : new URL(`${url.pathname}/${url.search}`, url);
-  const [manifest, extras] = await Promise.all([required(base, MANIFEST, options).then(readManifest), optional(base, EXTRAS, options)]);
-  const models = (extras && readModels(await parseJson(extras, EXTRAS))) ?? modelOf(manifest, base);
+  const [manifest, blob] = await Promise.all([required(base, MANIFEST, options).then(readManifest), optional(base, EXTRAS, options)]);
+  const extras: unknown = blob && (await parseJson(blob, EXTRAS));
+  const models = readModels(extras) ?? modelOf(manifest, base);
+  const { golden, integrity } = readProof(extras);
   const { configFile, extensions } = manifest.model;
   const files: Record<string, Blob> = {};
-  const wanted = new Set([...(configFile ? [configFile] : []), ...(extensions ?? '').split(',').flatMap((path) => path.trim().split('/').pop() || [])]);
+  const wanted = new Set([...golden, ...(configFile ? [configFile] : []), ...(extensions ?? '').split(',').flatMap((path) => path.trim().split('/').pop() || [])]);
   const [archive] = await Promise.all([
-    fetchOnlyModel({ url: base.href, manifest, config: {}, models, files: {} }, options),
+    fetchOnlyModel({ url: base.href, manifest, config: {}, models, files: {}, golden, integrity }, options),
     ...[...wanted].map(async (path) => (files[path] = await required(base, path, options))),
     optional(base, LABELS, options).then((labels) => labels && (files[LABELS] = labels)),
   ]);
+  await checkIntegrity(files, integrity);
   const own = configFile ? await parseConfig(await files[configFile]!.text(), configFile) : {};
   return { ...archive, config: mergeConfig(own, options.config ?? {}), files: { ...archive.files, ...files } };
 }
@@ -127,6 +140,18 @@ function readModels(extras: unknown): Archive['models'] | undefined {
     }
   }
   return Object.fromEntries(entries) as Archive['models'];
+}
+
+/** `golden` (paths) and `files` (what each must be, by path) of `tabserve.json`. */
+function readProof(extras: unknown): Pick<Archive, 'golden' | 'integrity'> {
+  const { golden = [], files = {} } = (extras ?? {}) as { golden?: unknown; files?: unknown };
+  if (!Array.isArray(golden) || !golden.every((path) => typeof path === 'string')) {
+    throw new TabServeError('model-format', `${EXTRAS}: golden must be a list of paths, got ${JSON.stringify(golden)}.`);
+  }
+  if (typeof files !== 'object' || files === null || !Object.values(files).every((one) => typeof one === 'object' && one !== null)) {
+    throw new TabServeError('model-format', `${EXTRAS}: files must map paths to { bytes, sha256 }, got ${JSON.stringify(files)}.`);
+  }
+  return { golden, integrity: files as Readonly<Record<string, Integrity>> };
 }
 
 async function parseJson(blob: Blob, path: string): Promise<unknown> {

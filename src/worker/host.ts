@@ -1,16 +1,17 @@
 import { transfer as comlinkTransfer } from 'comlink';
-import type { Archive, CandidateName, Context, EngineName, Handler, Metrics, Probe, Session } from '../contract.js'; // prettier-ignore
-import type { Envelope, HandleAnswer, HandleRequest, LoadRequest, Opened, OpenRequest, WorkerApi, WorkerEvent } from '../wire.js';
+import type { Archive, CandidateName, Context, EngineName, Handler, Metrics, Probe, Session, Tensors } from '../contract.js'; // prettier-ignore
+import type { Envelope, HandleAnswer, HandleRequest, LoadRequest, Measured, Opened, OpenRequest, Sampled, WorkerApi, WorkerEvent } from '../wire.js';
 import { asTabServeError, errorToData, PredictionError, TabServeError } from '../errors.js';
 import { probeBackends } from '../backends/probe.js';
 import type { Engine, Engines } from '../engines/engine.js';
-import { fetchArchive, fetchModel } from '../models/archive.js';
+import { fetchArchive, fetchModel, hashModel } from '../models/archive.js';
 import { checkConfig } from '../models/config.js';
 import type { FetchOptions } from '../models/fetch.js';
 import { createFiles } from '../models/files.js';
 import { transferablesOf } from '../outputs/transfer.js';
 import { batchContext, type Surroundings } from './context.js';
 import { instrument } from './stages.js';
+import { measure, sample, tryOut } from './trial.js';
 import { threadCount } from './threads.js';
 
 export type HandlerClass = new () => Handler;
@@ -68,10 +69,27 @@ export class Host implements WorkerApi {
       instrument(handler);
       const context = batchContext(this.#surroundings, {});
       await handler.initialize(context);
-      await handler.warmUp?.(context);
+      const tried = await tryOut(handler, context, archive);
       this.#handler = handler;
-      return { threads: engine.threads };
+      return { threads: engine.threads, version: engine.version, ...tried };
     }, 'initialize');
+  }
+
+  sample(feeds?: Tensors): Promise<Envelope<Sampled | undefined>> {
+    return envelope(() => sample(this.#open.handler, this.#open.context, feeds), 'initialize');
+  }
+
+  measure(budget: number): Promise<Envelope<Measured | undefined>> {
+    return envelope(() => measure(this.#open.handler, this.#open.context, budget), 'initialize');
+  }
+
+  hash(archive: Archive, engine: EngineName): Promise<Envelope<string | undefined>> {
+    return envelope(() => hashModel(archive, engine), 'load');
+  }
+
+  get #open(): { readonly handler: Handler; readonly context: Context } {
+    if (!this.#handler || !this.#surroundings) throw new TabServeError('not-initialized', 'The worker has opened no model yet.');
+    return { handler: this.#handler, context: batchContext(this.#surroundings, {}) };
   }
 
   async #startEngine({ candidate, archive, assets }: OpenRequest): Promise<Engine> {

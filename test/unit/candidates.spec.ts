@@ -2,18 +2,30 @@ import { expect, test } from '@playwright/test';
 import { chooseCandidates, type Choice } from '../../src/backends/candidates.ts';
 import { CANDIDATES, type CandidateName, type Probe } from '../../src/contract.ts';
 
-const GPU: Probe['webgpu'] = { available: true, vendor: 'nvidia', architecture: 'hopper', description: 'nvidia hopper', software: false, fp16: true };
+const GPU: Extract<Probe['webgpu'], { available: true }> = {
+  available: true,
+  vendor: 'nvidia',
+  architecture: 'hopper',
+  description: 'nvidia hopper',
+  software: false,
+  fp16: true,
+  limits: { maxBufferSize: 2 ** 31, maxStorageBufferBindingSize: 2 ** 31, maxComputeWorkgroupStorageSize: 32768 },
+};
 const probe: Probe = {
   webgpu: GPU,
-  webgl: { available: true, renderer: 'NVIDIA', software: false },
-  wasm: { available: true, simd: true, jspi: true },
+  webgl: { available: true, renderer: 'NVIDIA', software: false, floatRendering: true, maxTextureSize: 16384 },
+  wasm: { available: true, simd: true, jspi: true, threads: true },
   crossOriginIsolated: true,
   cores: 8,
 };
 const noGpu: Probe = { ...probe, webgpu: { available: false, reason: 'WebGPU has no adapter here.' } };
 const noWebgl: Probe = { ...probe, webgl: { available: false, reason: 'This browser has no WebGL 2 in workers.' } };
 const noWasm: Probe = { ...probe, wasm: { available: false, reason: 'WebAssembly is forbidden here.' } };
-const software: Probe = { ...probe, webgpu: { ...GPU, software: true }, webgl: { available: true, renderer: 'SwiftShader', software: true } };
+const software: Probe = {
+  ...probe,
+  webgpu: { ...GPU, software: true },
+  webgl: { available: true, renderer: 'SwiftShader', software: true, floatRendering: true, maxTextureSize: 8192 },
+};
 const noGpuSoftwareWebgl: Probe = { ...software, webgpu: noGpu.webgpu };
 
 const ONNX = { onnx: 'm.onnx' };

@@ -1,0 +1,28 @@
+import type { Integrity } from '../contract.js';
+import { TabServeError } from '../errors.js';
+
+type Blobs = Readonly<Record<string, Blob>>;
+
+/**
+ * Holds files against what they must be; those of `known` have been.
+ * Where the browser has no Web Crypto (an insecure context) only sizes are compared.
+ * @throws `model-format` naming the file
+ */
+export async function checkIntegrity(files: Blobs, integrity: Readonly<Record<string, Integrity>>, known: Blobs = {}): Promise<void> {
+  await Promise.all(
+    Object.entries(integrity).map(async ([path, { bytes, sha256 }]) => {
+      const file = files[path];
+      if (!file || known[path]) return;
+      if (bytes !== undefined && file.size !== bytes) throw new TabServeError('model-format', `${path} has ${file.size} bytes, expected ${bytes}: incomplete, or another version.`);
+      if (sha256 === undefined || !globalThis.crypto?.subtle) return;
+      const found = await hashOf([file]);
+      if (found !== sha256.toLowerCase()) throw new TabServeError('model-format', `${path} has the SHA-256 ${found}, expected ${sha256}: damaged, or another version.`);
+    }),
+  );
+}
+
+/** SHA-256 over the files, one after the other, in hexadecimal. */
+export async function hashOf(files: readonly Blob[]): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', await new Blob([...files]).arrayBuffer());
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
