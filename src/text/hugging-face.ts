@@ -63,6 +63,7 @@ export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
       padding: paddingOf(json, config, (token) => tokenizer.token_to_id(token)),
       encode(text, textPair, maxLength) {
         const room = maxLength - (textPair === undefined ? added.single : added.pair);
+        if (room < 0) throw new TabServeError('invalid-input', `maxLength is ${maxLength}, less than the tokens that the tokenizer adds.`);
         return fill(template, ...truncate([tokens(text), textPair === undefined ? undefined : tokens(textPair)], room, truncation));
       },
     };

@@ -40,4 +40,9 @@ export const unable: Readonly<Record<string, Partial<Record<BackendName, string>
   dynamic_image: { webgl: 'ONNX Runtime WebGL: no dynamic dims' },
   slow: { webgl: 'ONNX Runtime WebGL: no Loop' },
   argmax: { webgl: 'ONNX Runtime WebGL: no int64, no dynamic dims' },
+  languages: { webgl: 'ONNX Runtime WebGL: no int64' },
+  'word-piece': { webgl: 'ONNX Runtime WebGL: no int64' },
+  'byte-level-bpe': { webgl: 'ONNX Runtime WebGL: no int64' },
+  unigram: { webgl: 'ONNX Runtime WebGL: no int64' },
+  'embedding-bag': { webgl: 'ONNX Runtime WebGL: no int64' },
 };

@@ -47,6 +47,11 @@ export async function builtIn(): Promise<void> {
   else void segmentation.dims;
   const painted: ImageData = paintMask(segmentation);
   void painted;
+  const texts = await load('/models/languages/', { handler: 'text_classifier' });
+  const languages: Classification = await texts.predict('a text');
+  void [languages, await texts.predict(file), await texts.predict({ text: 'a question', textPair: 'its passage' }), await texts.handle(['a', { data: 'b' }])];
+  // @ts-expect-error It takes texts, no images.
+  await texts.predict(image);
 
   const unnamed = await load('/models/digits/');
   // @ts-expect-error Which handler the archive names is not known here, and so is the result.

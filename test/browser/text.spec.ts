@@ -1,0 +1,110 @@
+import { expect, test } from './fixtures.ts';
+import { readGoldens, unable } from './goldens.ts';
+
+type Input = string | readonly [string, string];
+interface Kind {
+  readonly logits: readonly (readonly number[])[];
+}
+
+/** By Hugging Face's tokenizers and ONNX Runtime in Python: `test/models/text/make.py`. */
+const goldens = readGoldens<{
+  readonly texts: readonly string[];
+  readonly batch: readonly Input[];
+  readonly tokenizers: Readonly<Record<string, Kind>>;
+  readonly languages: Kind;
+  readonly torchserve: Kind & { readonly bigrams: readonly { text: string }[] };
+}>('../models/text/goldens.json');
+const LANGUAGES = Object.values(readGoldens<Record<string, string>>('../../public/models/languages/index_to_name.json'));
+const POOLED = ['first', 'second', 'third'];
+const NEWS = ['World', 'Sports', 'Business', 'Sci/Tech'];
+
+const TOLERANCE = 1e-4;
+
+const archives: readonly { name: string; url: string; inputs: readonly Input[]; logits: readonly (readonly number[])[]; labels: readonly string[] }[] = [
+  { name: 'languages', url: '/models/languages/', inputs: goldens.texts, logits: goldens.languages.logits, labels: LANGUAGES },
+  ...Object.entries(goldens.tokenizers).map(([name, { logits }]) => ({ name, url: `/test/models/text/${name}/`, inputs: goldens.batch, logits, labels: POOLED })),
+  { name: 'embedding-bag', url: '/test/models/text/embedding-bag/', inputs: goldens.torchserve.bigrams.map(({ text }) => text), logits: goldens.torchserve.logits, labels: NEWS },
+];
+
+for (const { name, url, inputs, logits, labels } of archives) {
+  test(`${name}: from the text to the probabilities as in Python, in one batch and one by one`, async ({ open, backend }) => {
+    test.skip(!!unable[name]?.[backend], unable[name]?.[backend]);
+    const page = await open();
+    const answers = await page.evaluate(
+      async ({ backend, url, rows }) => {
+        const client = await window.tabserve.load(url, { handler: 'text_classifier', backends: [backend] });
+        const params = { topK: 1000 };
+        const batch = (await client.handle(rows, { params })) as Record<string, number>[];
+        const alone = await Promise.all(rows.slice(0, 4).map((row) => client.predict(row, { params })));
+        return { name: client.backend!.name, batch, alone };
+      },
+      { backend, url, rows: inputs.map((input) => (typeof input === 'string' ? input : { text: input[0], textPair: input[1] })) },
+    );
+    expect(answers.name).toBe(backend);
+    expect(answers.batch).toHaveLength(logits.length);
+    for (const rows of [answers.batch, answers.alone]) {
+      for (const [index, row] of rows.entries()) {
+        const expected = softmax(logits[index]!);
+        const wrong = labels.filter((label, at) => !(Math.abs(row[label]! - expected[at]!) <= TOLERANCE));
+        expect(wrong, JSON.stringify(inputs[index])).toEqual([]);
+      }
+    }
+  });
+}
+
+function softmax(logits: readonly number[]): number[] {
+  const powers = logits.map((logit) => Math.exp(logit - Math.max(...logits)));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  return powers.map((power) => power / sum);
+}
+
+test('every kind of text gives an answer; a row that is none fails alone @once', async ({ open }) => {
+  const page = await open();
+  const answers = await page.evaluate(async () => {
+    const client = await window.tabserve.load('/models/languages/', { handler: 'text_classifier', backends: ['wasm'] });
+    const text = 'The weather is nice today.';
+    const rows = [text, new Blob([text]), { data: text }, { body: new Blob([text]) }, { text }];
+    const odd = ['', ' ', '😀👩‍👩‍👧🏳️‍🌈', '\ud83d lone \ude00', '\0', 'x'.repeat(100_000), 'word '.repeat(20_000), '好'.repeat(33_000)];
+    const started = performance.now();
+    const oddAnswers = await client.handle(odd);
+    const took = performance.now() - started;
+    const mixed = await client.handle([text, 7 as never, text]);
+    return {
+      same: (await client.handle(rows)).map((row) => Object.entries(row)[0]!),
+      odd: oddAnswers.map((row) => (row instanceof Error ? row.message : Object.values(row).every((value) => value >= 0 && value <= 1))),
+      took,
+      mixed: mixed.map((row) => (row instanceof window.tabserve.PredictionError ? `${row.code} ${row.stage}` : Object.keys(row)[0])),
+      one: Object.keys(await client.predict(text, { params: { topK: 1 } })),
+      short: await client.predict('The weather is nice today, and so on', { params: { maxLength: 4, topK: 1 } }),
+      wrong: await window.failure(client.predict(text, { params: { maxLength: 'long' } })),
+      fixed: await window.failure(client.predict(text, { params: { tokenizer: 'torchserve' } })),
+    };
+  });
+  expect(new Set(answers.same.map(([label]) => label))).toEqual(new Set(['English']));
+  expect(new Set(answers.same.map(([, probability]) => probability.toFixed(6))).size).toBe(1);
+  expect(answers.odd).toEqual(answers.odd.map(() => true));
+  expect(answers.took).toBeLessThan(20_000);
+  expect(answers.mixed).toEqual(['English', 'invalid-input preprocess', 'English']);
+  expect(answers.one).toEqual(['English']);
+  expect(Object.keys(answers.short)).toHaveLength(1);
+  expect(answers.wrong).toMatchObject({ code: 'model-config', message: expect.stringContaining('params.maxLength') });
+  expect(answers.fixed).toMatchObject({ code: 'model-config', message: expect.stringContaining('params.tokenizer') });
+});
+
+test('told at initialize: no vocabulary, labels that do not fit @once', async ({ open }) => {
+  const page = await open();
+  const failures = await page.evaluate(async () => {
+    const load = (url: string, handler: Record<string, unknown> = {}) =>
+      window.failure(window.tabserve.load(url, { handler: 'text_classifier', backends: ['wasm'], config: { handler } }));
+    return {
+      bare: await load('/models/languages/languages.onnx'),
+      vocabulary: await load('/models/languages/', { tokenizer: 'torchserve' }),
+      labels: await load('/models/languages/', { labels: ['yes', 'no'] }),
+      threshold: await load('/models/languages/', { threshold: 2 }),
+    };
+  });
+  expect(failures.bare).toMatchObject({ code: 'model-config', message: expect.stringContaining('no tokenizer.json') });
+  expect(failures.vocabulary).toMatchObject({ code: 'model-config', message: expect.stringContaining('no source_vocab.json') });
+  expect(failures.labels).toMatchObject({ code: 'model-config', message: expect.stringContaining('30 classes') });
+  expect(failures.threshold).toMatchObject({ code: 'model-config', message: expect.stringContaining('handler.threshold') });
+});
