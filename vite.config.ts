@@ -15,6 +15,7 @@ export default defineConfig({
     include: [
       'comlink',
       'yaml',
+      '@huggingface/tokenizers',
       '@cfworker/json-schema',
       ...['wasm', 'webgpu', 'jspi', 'webgl'].map((build) => `onnxruntime-web/${build}`),
       ...['core', 'converter', 'layers', 'backend-cpu', 'backend-wasm', 'backend-webgl', 'backend-webgpu'].map((part) => `@tensorflow/tfjs-${part}`),

@@ -260,10 +260,11 @@ test.describe('TextClassifier', () => {
   ] as const) {
     test(`100 kB of ${kind} are cut in time`, async () => {
       for (const name of Object.keys(goldens.tokenizers)) {
-        const started = performance.now();
+        // Of this process, so that a busy machine does not count.
+        const started = process.cpuUsage().user;
         const { input_ids } = await feeds([text], { files: filesOf(name), config: { handler: { maxLength: 512 } } });
         expect(input_ids![0]!.length).toBeLessThanOrEqual(512);
-        expect(performance.now() - started, name).toBeLessThan(10_000);
+        expect((process.cpuUsage().user - started) / 1000, name).toBeLessThan(5_000);
       }
     });
   }
