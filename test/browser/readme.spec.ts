@@ -35,6 +35,20 @@ for (const [file, expected] of [
   });
 }
 
+test('README: boxes.ts @once', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
+  await page.locator('img').evaluate(async (image: HTMLImageElement) => {
+    image.src = '/models/centernet/samples/cat.jpg';
+    await image.decode();
+  });
+  await page.addScriptTag({ type: 'module', url: '/test/readme/boxes.ts' });
+  await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(1);
+  expect(lines[0]).toMatch(/^cat 0\.56\d* \{xmin: 0\.\d+, ymin: 3\.\d+, xmax: 418\.\d+, ymax: 297\.\d+\}$/);
+});
+
 test('README: cutout.ts @once', async ({ page }) => {
   await page.goto('/test/browser/pages/readme.html');
   await page.locator('img').evaluate(async (image: HTMLImageElement) => {

@@ -1,6 +1,6 @@
 /** Checked by the compiler alone (`npm run types`): a wrong input or result does not compile. */
-import { connect, load, paintMask, type Client } from '../../src/index.ts';
-import type { BaseHandler, Classification, Context, ImageClassifier, Tensors } from '../../src/worker.ts';
+import { connect, load, paintMask, type Client, type Detections, type TorchServeDetection } from '../../src/index.ts';
+import type { BaseHandler, Classification, Context, ImageClassifier, ObjectDetector, Tensors } from '../../src/worker.ts';
 
 interface Pair {
   readonly a: number;
@@ -37,6 +37,15 @@ export async function builtIn(): Promise<void> {
   // @ts-expect-error It takes tensors, no images.
   await tensors.predict(image);
   void y;
+
+  const detector = await load('/models/centernet/', { handler: 'object_detector' });
+  const detections: Detections = await detector.predict(file, { params: { scoreThreshold: 0.3 } });
+  for (const { label, score, box } of detections) void [label.toUpperCase(), score.toFixed(), box.xmax - box.xmin];
+  // @ts-expect-error TorchServe's shape is not the default.
+  void detections[0]?.cat;
+  const torchserve = connect<ObjectDetector<readonly TorchServeDetection[]>>(worker, { model: '/models/centernet/', config: { handler: { result: 'torchserve' } } });
+  const [first] = await torchserve.predict(file);
+  void first?.['cat'];
 
   const segmenter = await load('/models/selfie/', { handler: 'image_segmenter' });
   const segmentation = await segmenter.predict(file);

@@ -232,6 +232,41 @@ test('what is not finite is left out; a row of nothing else fails alone', async 
   expect(await some.handle([image()])).toEqual([[]]);
 });
 
+test('a class that a GPU made almost an integer is that one; one that is no number is none', async () => {
+  const { handle } = await start(rowsModel([0, 0, 9, 9, 0.9, 2.9999998], [0, 0, 9, 9, 0.8, NaN], [0, 0, 9, 9, 0.7, 1.0000001]), { handler: { decoder: 'rows' } });
+  expect(found((await handle([image()]))[0])).toEqual([['3', 0.9], ['1', 0.7]]); // prettier-ignore
+});
+
+test('outputs are told by usual names, TensorFlow’s too, else by what fits, whatever their order', async () => {
+  const boxes = f32([1, 2, 4], [0, 0, 0.5, 0.25, 0, 0, 1, 1]);
+  const [scores, labels] = [f32([1, 2], [0.9, 0.1]), f32([1, 2], [17, 1])];
+  const tensorflow = stub(
+    ['num_detections:0', 'detection_scores:0', 'detection_boxes:0', 'detection_classes:0'].map((name) => out([1, 2, ...(name.includes('boxes') ? [4] : [])], name)),
+    () => ({
+      'num_detections:0': f32([1], [2]),
+      'detection_scores:0': scores,
+      'detection_boxes:0': boxes,
+      'detection_classes:0': labels,
+    }),
+  );
+  const { handle } = await start(tensorflow, { handler: { decoder: { torchvision: { format: 'yxyx', unit: 'fraction' } } } });
+  expect(await handle([image()])).toEqual([[{ label: '17', score: expect.closeTo(0.9, 6), box: { xmin: 0, ymin: 0, xmax: 8, ymax: 16 } }]]);
+
+  const unnamed = stub([out(['n'], '6381', 'int64'), out(['n'], '6383'), out(['n', 4], '6379')], () => ({
+    '6379': f32([1, 4], [1, 2, 3, 4]),
+    '6381': { dtype: 'int64', dims: [1], data: BigInt64Array.of(5n) },
+    '6383': f32([1], [0.9]),
+  }));
+  expect(await (await start(unnamed)).handle([image()])).toEqual([[{ label: '5', score: expect.closeTo(0.9, 6), box: { xmin: 1, ymin: 2, xmax: 3, ymax: 4 } }]]);
+
+  const dense = stub([out([1, 2, 3], 'b'), out([1, 2, 4], 'a'), out([1, 9, 9], 'hidden')]);
+  await expect(start(dense, { handler: { decoder: 'detr' } })).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/outputs\.logits must say which.*"b", "hidden"/),
+  });
+  await start(dense, { handler: { decoder: { detr: { outputs: { logits: 'b' } } } } });
+});
+
 test('boxes are clipped to the image; one outside of it, or of no area, is none', async () => {
   const rows = [
     [-9, -9, 16, 16, 0.9, 0],

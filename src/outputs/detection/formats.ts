@@ -39,5 +39,5 @@ export async function createDecoder(value: unknown, model: ModelFacts): Promise<
   const [[name, options] = []] = typeof value === 'string' ? [[value, {}] as const] : Object.entries(value as Record<string, object | null>);
   const format = FORMATS[name as FormatName] as Format<object>;
   const decoder = await format.create(options ?? {}, model);
-  return Object.assign(decoder, { iouThreshold: format.iouThreshold });
+  return { ...decoder, iouThreshold: format.iouThreshold };
 }

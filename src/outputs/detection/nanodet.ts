@@ -62,20 +62,8 @@ export const nanodet: Format<NanodetOptions> = {
       };
       const levels = levelsOf(strides, size);
       const count = pointCount(levels);
-      const ofLevels = (isWanted: (columns: number) => boolean): View => {
-        const left = views.filter(({ dims }) => isWanted(dims.at(-1)!));
-        return join(
-          levels.map(
-            (level) =>
-              left
-                .splice(
-                  left.findIndex(({ dims }) => dims.at(-2) === level.count),
-                  1,
-                )
-                .find(({ dims }) => dims.at(-2) === level.count) ?? unfit(),
-          ),
-        );
-      };
+      const ofLevels = (isWanted: (columns: number) => boolean): View =>
+        join(levels.map((level) => views.find(({ dims }) => isWanted(dims.at(-1)!) && dims.at(-2) === level.count) ?? unfit()));
       const [scores, sides] = isSingle ? [views[0]!, views[0]!] : [ofLevels((columns) => !isSides(columns)), ofLevels(isSides)];
       const [columns, sideStride] = [scores.dims.at(-1)!, sides.dims.at(-1)!];
       const sideLength = isSingle ? sidesOf(columns) : sideStride;

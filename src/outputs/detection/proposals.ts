@@ -10,6 +10,15 @@ export interface Proposals {
   box(index: number): Box;
 }
 
+/** Boxes whose class the model has chosen, as a number of its own; what is no number is no class, and has no score. */
+export function chosenClasses(scores: Float32Array, classes: Float32Array): Pick<Proposals, 'scores' | 'classes'> {
+  return {
+    scores: Float64Array.from(scores, (score, box) => (Number.isFinite(classes[box]) ? score : NaN)),
+    // A GPU's 3 may be 2.9999998.
+    classes: Int32Array.from(classes, Math.round),
+  };
+}
+
 /** Where the scores of a tensor stand: that of class `c` of box `i` at `offset + i * boxStride + c * classStride`. */
 export interface ScoreLayout {
   readonly count: number;

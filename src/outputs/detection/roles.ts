@@ -6,7 +6,7 @@ import { misfit, type ModelFacts } from './decoder.js';
 /** One of several outputs that a format reads. */
 export interface Role {
   readonly name: string;
-  /** Names that exporters give it, the likeliest first. */
+  /** Names that exporters give it; TensorFlow's end in `:0`. */
   readonly usual: readonly string[];
   /** Its dims, in words. */
   readonly dims: string;
@@ -38,7 +38,7 @@ export function findOutputs(format: string, roles: readonly Role[], given: Outpu
   const found = roles.map(({ name, usual }) => {
     const wanted = given[name];
     if (wanted !== undefined) return [wanted].flat().map((output) => outputs.find((info) => info.name === output) ?? missing(format, name, output, outputs));
-    return outputs.filter((info) => usual.includes(info.name)).slice(0, 1);
+    return outputs.filter(({ name }) => usual.includes(name.replace(/:\d+$/, ''))).slice(0, 1);
   });
   // What one role has taken is no other's.
   const fitting = (role: Role): TensorInfo[] => outputs.filter((info) => role.fits(info) && !found.flat().includes(info));

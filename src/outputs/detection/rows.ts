@@ -1,6 +1,7 @@
 import { TabServeError } from '../../errors.js';
 import { toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
 import { isBatch, isTable, misfit, type Format } from './decoder.js';
+import { chosenClasses } from './proposals.js';
 
 const COLUMNS = ['x1', 'y1', 'x2', 'y2', 'w', 'h', 'cx', 'cy', 'score', 'class', 'ignore'] as const;
 type Column = (typeof COLUMNS)[number];
@@ -51,9 +52,9 @@ export const rows: Format<RowsOptions> = {
         const { data, dims } = view!;
         const [count, width] = dims as readonly [number, number];
         if (dims.length !== 2 || width !== columns.length) throw misfit('rows', expected, [{ name: output.name, dims: ['batch', ...dims] }]);
+        const column = (index: number): Float32Array => Float32Array.from({ length: count }, (_, row) => data[row * width + index]!);
         return {
-          scores: Float64Array.from({ length: count }, (_, row) => data[row * width + scoreColumn]!),
-          classes: Int32Array.from({ length: count }, (_, row) => (classColumn < 0 ? 0 : data[row * width + classColumn]!)),
+          ...chosenClasses(column(scoreColumn), classColumn < 0 ? new Float32Array(count) : column(classColumn)),
           box(row) {
             const at = row * width;
             return toPixels(toBox(format[0], data[at + a]!, data[at + b]!, data[at + c]!, data[at + d]!), unit, size);

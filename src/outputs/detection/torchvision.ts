@@ -1,5 +1,6 @@
 import { boxFormatSchema, toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
 import { isBatch, isTable, misfit, type Format } from './decoder.js';
+import { chosenClasses } from './proposals.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
 const isInteger = (dtype: string): boolean => dtype.includes('int');
@@ -56,8 +57,7 @@ export const torchvision: Format<TorchvisionOptions> = {
             [boxes!, labels!, scores!].map(({ dims }, index) => ({ name: found[index]!.name, dims })),
           );
         return {
-          scores: Float64Array.from(scores!.data),
-          classes: Int32Array.from(labels!.data),
+          ...chosenClasses(scores!.data, labels!.data),
           box(index) {
             const [a, b, c, d] = boxes!.data.subarray(index * 4, index * 4 + 4) as unknown as [number, number, number, number];
             return toPixels(toBox(format, a, b, c, d), unit, size);
