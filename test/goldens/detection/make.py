@@ -557,7 +557,7 @@ def model_cases():
     image.save(HERE / "scene.png", optimize=True)
     for name, made, decoder, options, steps in make_models():
         data = made.SerializeToString()
-        assert len(data) < 20_000, (name, len(data))
+        assert len(data) < 10_000, (name, len(data))
         (ROOT / f"models/detection/{name}.onnx").write_bytes(data)
         session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
         [feed] = session.get_inputs()
