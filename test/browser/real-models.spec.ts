@@ -1,0 +1,96 @@
+import type { Detections, SoftMask } from '../../src/index.ts';
+import { expect, test, type BackendOptions } from './fixtures.ts';
+import { readGoldens } from './goldens.ts';
+
+/**
+ * Pretrained archives, from the file to the answer, on TensorFlow.js: against the same graphs and decoders in float64, made by `training/human_models.py`.
+ * Every sample goes in one call; on the GPU backends, which SwiftShader computes here, one sample.
+ */
+interface DetectorCase {
+  readonly sample: string;
+  readonly detections: readonly { readonly label: string; readonly score: number; readonly box: readonly [number, number, number, number] }[];
+}
+
+interface SegmenterCase {
+  readonly sample: string;
+  readonly size: readonly [height: number, width: number];
+  /** Of the whole mask. */
+  readonly mean: number;
+  /** Every `stride`th value of every `stride`th row. */
+  readonly mask: readonly number[];
+  readonly stride: number;
+}
+
+/** Measured: 0.0006 pixels, 9e-7 and 2e-5; the goldens are rounded to 0.001 pixels and 1e-6. */
+const TOLERANCE = { pixels: 0.005, score: 1e-5, mask: 1e-4 };
+
+/** SwiftShader, measured on two busy cores, one photo from the start to the answer: selfie 14 s; on WebGL centernet 70 s, nanodet 30 to 100 s. The answers were right. */
+const TOO_SLOW = 'SwiftShader on WebGPU: more than 80 s for one photo, most of it for compiling shaders';
+
+function casesOf<Case>(model: string, backend: BackendOptions['backend']): readonly Case[] {
+  const { cases } = readGoldens<{ cases: readonly Case[] }>(`../models/${model}.golden.json`);
+  return backend === 'wasm' ? cases : cases.slice(0, 1);
+}
+
+for (const model of ['centernet', 'nanodet'] as const) {
+  test(`${model}: what it finds, and where, as in float64`, async ({ open, backend }) => {
+    test.skip(backend === 'webgpu', TOO_SLOW);
+    test.slow(backend !== 'wasm');
+    const cases = casesOf<DetectorCase>(model, backend);
+    const page = await open();
+    const answers = await page.evaluate(
+      async ({ url, backend, samples }) => {
+        const client = await window.tabserve.load(url, { handler: 'object_detector', backends: [`tfjs/${backend}`], startupTimeout: 200 });
+        const photos = await Promise.all(samples.map(async (sample) => await (await fetch(`${url}samples/${sample}`)).blob()));
+        return { backend: client.backend!.name, rows: (await client.handle(photos)) as Detections[] };
+      },
+      { url: `/models/${model}/`, backend, samples: cases.map(({ sample }) => sample) },
+    );
+    expect(answers.backend).toBe(backend);
+    for (const [index, { sample, detections }] of cases.entries()) {
+      const found = answers.rows[index]!;
+      expect(
+        found.map(({ label }) => label),
+        sample,
+      ).toEqual(detections.map(({ label }) => label));
+      for (const [i, { score, box }] of detections.entries()) {
+        const { xmin, ymin, xmax, ymax } = found[i]!.box;
+        expectClose([found[i]!.score], [score], TOLERANCE.score, `${sample}, score of ${found[i]!.label}`);
+        expectClose([xmin, ymin, xmax, ymax], box, TOLERANCE.pixels, `${sample}, box of ${found[i]!.label}`);
+      }
+    }
+  });
+}
+
+for (const model of ['selfie', 'meet'] as const) {
+  test(`${model}: the person's mask as in float64`, async ({ open, backend }) => {
+    test.slow(backend !== 'wasm');
+    const cases = casesOf<SegmenterCase>(model, backend);
+    const page = await open();
+    const answers = await page.evaluate(
+      async ({ url, backend, samples }) => {
+        const client = await window.tabserve.load(url, { handler: 'image_segmenter', backends: [`tfjs/${backend}`], startupTimeout: 200 });
+        const photos = await Promise.all(samples.map(async ({ sample }) => await (await fetch(`${url}samples/${sample}`)).blob()));
+        const rows = ((await client.handle(photos)) as SoftMask[]).map(({ label, width, height, mask }, index) => {
+          const { stride } = samples[index]!;
+          const some = mask.filter((_, i) => (i % width) % stride === 0 && Math.floor(i / width) % stride === 0);
+          return { label, size: [height, width], mean: mask.reduce((sum, value) => sum + value, 0) / mask.length, mask: [...some] };
+        });
+        return { backend: client.backend!.name, rows };
+      },
+      { url: `/models/${model}/`, backend, samples: cases.map(({ sample, stride }) => ({ sample, stride })) },
+    );
+    expect(answers.backend).toBe(backend);
+    for (const [index, { sample, size, mean, mask }] of cases.entries()) {
+      const row = answers.rows[index]!;
+      expect([row.label, row.size, row.mask.length], sample).toEqual(['person', size, mask.length]);
+      expectClose(row.mask, mask, TOLERANCE.mask, `${sample}, mask`);
+      expectClose([row.mean], [mean], TOLERANCE.mask / 10, `${sample}, mean of the mask`);
+    }
+  });
+}
+
+function expectClose(got: readonly number[], expected: readonly number[], tolerance: number, what: string): void {
+  const differences = expected.map((value, index) => Math.abs(got[index]! - value));
+  expect(Math.max(...differences), what).toBeLessThanOrEqual(tolerance);
+}
