@@ -33,7 +33,7 @@ export function readWeightsManifest(text: string, path: string): readonly ShardG
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
   try {
     return ((weightsManifest ?? []) as { paths: string[]; weights: WeightSpec[] }[]).map(({ paths, weights }) => ({
-      paths: paths.map((shard) => folder + shard),
+      paths: paths.map((shard) => folder + checkPath(shard)),
       bytes: weights.reduce((sum, weight) => sum + bytesOf(weight), 0),
     }));
   } catch (cause) {
@@ -41,8 +41,15 @@ export function readWeightsManifest(text: string, path: string): readonly ShardG
   }
 }
 
+function checkPath(path: unknown): string {
+  if (typeof path !== 'string') throw new TypeError(`${JSON.stringify(path)} is no path`);
+  return path;
+}
+
 function bytesOf({ dtype, shape, quantization }: WeightSpec): number {
   const bytes = BYTES[quantization?.dtype ?? dtype];
   if (bytes === undefined) throw new TypeError(`weights of dtype ${quantization?.dtype ?? dtype} are unknown`);
-  return shape.reduce((product, size) => product * size, bytes);
+  const size = shape.reduce((product, axis) => product * axis, bytes);
+  if (!(size >= 0)) throw new TypeError(`weights of shape ${JSON.stringify(shape)} have no size`);
+  return size;
 }

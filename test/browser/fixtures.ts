@@ -1,7 +1,11 @@
 import { test as base, expect, type Page } from '@playwright/test';
 import type * as Tabserve from '../../src/index.ts';
+import type { CandidateName, Tensors } from '../../src/contract.ts';
+import type { GoldenTensor } from './goldens.ts';
 import type { workers } from './pages/tabserve.ts';
+import type { Bare } from './workers/engine.worker.ts';
 import type { Fault } from './workers/faulty.worker.ts';
+import type { Remote } from 'comlink';
 
 export interface BackendOptions {
   backend: 'wasm' | 'webgl' | 'webgpu';
@@ -13,10 +17,15 @@ export interface TestWindow {
   workers: typeof workers;
   /** How to ask `workers.faulty` for a fault, so many times. */
   faults(): (kind: Fault['kind'], stage: Fault['stage'], times: number) => { params: { fault: Fault } };
+  engine(candidate: CandidateName): Promise<Remote<Bare>>;
+  tensors(feeds: GoldenFeeds): Tensors;
   disposal(): Promise<{ inside: string; after: string }>;
   /** An error as data: what a test compares. */
   failure(work: Promise<unknown> | (() => unknown)): Promise<Failure>;
 }
+
+/** Tensors with their values, as data that can be passed to a page. */
+export type GoldenFeeds = Readonly<Record<string, GoldenTensor>>;
 
 export interface Failure {
   name: string;

@@ -11,7 +11,7 @@ const THROUGH = { logits: 'letterbox', sigmoid: 'crop', probabilities: 'stretch'
 
 for (const [model, transform] of Object.entries(THROUGH)) {
   test(`segmenter, ${model}, ${transform}: images of four sizes in one batch, as torch has them`, async ({ open, backend }) => {
-    const reason = unable[model]?.[backend];
+    const reason = unable[model]?.[`onnx/${backend}`];
     test.skip(reason !== undefined, reason);
     const some = cases.filter((golden) => golden.model === model && golden.transform === transform);
     const { handler } = some[0]!;

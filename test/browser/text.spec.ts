@@ -28,7 +28,7 @@ const archives: readonly { name: string; url: string; inputs: readonly Input[]; 
 
 for (const { name, url, inputs, logits, labels } of archives) {
   test(`${name}: from the text to the probabilities as in Python, in one batch and one by one`, async ({ open, backend }) => {
-    test.skip(!!unable[name]?.[backend], unable[name]?.[backend]);
+    test.skip(!!unable[name]?.[`onnx/${backend}`], unable[name]?.[`onnx/${backend}`]);
     // SwiftShader takes its time for a transformer.
     test.slow(backend === 'webgpu' && name === 'languages');
     const page = await open();

@@ -129,6 +129,34 @@ def dtypes():
     return model("dtypes", nodes, [value(f"in_{k}", t, [4]) for k, t in kinds.items()], outputs)
 
 
+def wide_integers():
+    kinds = dict(int32=T.INT32, int64=T.INT64)
+    return model("wide_integers", [node("Identity", f"in_{k}", f"out_{k}") for k in kinds], [value(f"in_{k}", t, [4]) for k, t in kinds.items()], [value(f"out_{k}", t, [4]) for k, t in kinds.items()])
+
+
+def decisions():
+    """The index of the largest, and which are positive: outputs that are no floats."""
+    zero = numpy_helper.from_array(np.array(0, np.float32), "zero")
+    nodes = [node("ArgMax", "x", "best", axis=1, keepdims=0), node("Greater", "x zero", "positive")]
+    return model("decisions", nodes, [value("x", T.FLOAT, ["N", 4])], [value("best", T.INT64, ["N"]), value("positive", T.BOOL, ["N", 4])], [zero])
+
+
+def where():
+    """Where x is positive: as many rows as there are."""
+    zero = numpy_helper.from_array(np.array(0, np.float32), "zero")
+    nodes = [node("Greater", "x zero", "positive"), node("NonZero", "positive", "axes"), node("Transpose", "axes", "at", perm=[1, 0])]
+    return model("where", nodes, [value("x", T.FLOAT, [2, 3])], [value("at", T.INT64, ["found", 2])], [zero])
+
+
+def branch():
+    """x + x where the sum of x is positive, else -x."""
+    zero = numpy_helper.from_array(np.array(0, np.float32), "zero")
+    double = helper.make_graph([node("Add", "x x", "doubled")], "double", [], [value("doubled", T.FLOAT, [4])])
+    negate = helper.make_graph([node("Neg", "x", "negated")], "negate", [], [value("negated", T.FLOAT, [4])])
+    nodes = [node("ReduceSum", "x", "sum", keepdims=0), node("Greater", "sum zero", "positive"), helper.make_node("If", ["positive"], ["y"], then_branch=double, else_branch=negate)]
+    return model("branch", nodes, [value("x", T.FLOAT, [4])], [value("y", T.FLOAT, [4])], [zero])
+
+
 def strings():
     return model("strings", [node("Identity", "x", "y")], [value("x", T.STRING, ["N"])], [value("y", T.STRING, ["N"])])
 
@@ -230,13 +258,25 @@ MODELS = {
         [
             {
                 "in_float32": f32([4], [0.5, -1.75, 3.0, 100.25]),
-                "in_int32": {"dtype": "int32", "dims": [4], "data": [0, -1, 2147483647, -2147483648]},
-                "in_int64": {"dtype": "int64", "dims": [4], "data": ["0", "-1", "9007199254740993", "-9223372036854775808"]},
+                "in_int32": {"dtype": "int32", "dims": [4], "data": [0, -1, 16777216, -16777216]},
+                "in_int64": {"dtype": "int64", "dims": [4], "data": ["0", "-1", "16777216", "-16777216"]},
                 "in_uint8": {"dtype": "uint8", "dims": [4], "data": [0, 1, 128, 255]},
                 "in_bool": {"dtype": "bool", "dims": [4], "data": [0, 1, 1, 0]},
             }
         ],
     ),
+    "wide_integers": (
+        wide_integers(),
+        [
+            {
+                "in_int32": {"dtype": "int32", "dims": [4], "data": [0, -1, 2147483647, -2147483648]},
+                "in_int64": {"dtype": "int64", "dims": [4], "data": ["0", "-1", "9007199254740993", "-9223372036854775808"]},
+            }
+        ],
+    ),
+    "decisions": (decisions(), [{"x": generated([1, 4], 109)}, {"x": generated([3, 4], 110)}]),
+    "where": (where(), [{"x": generated([2, 3], 111)}, {"x": f32([2, 3], [1, 1, 1, 0, -1, 1])}, {"x": f32([2, 3], [0] * 6)}]),
+    "branch": (branch(), [{"x": f32([4], [1, 2, 3, -4])}, {"x": f32([4], [1, 2, -3, -4])}]),
     "strings": (strings(), [{"x": {"dtype": "string", "dims": [3], "data": ["tab", "", "größer 🐢"]}}]),
     "float16": (float16(), [{"x": literal(np.array([0, 0.5, -1, 1000], np.float16))}]),
     "two_inputs": (two_inputs(), [{"a": generated([1, 4], 104), "b": generated([1, 4], 105)}]),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import { fetchArchive } from '../../src/models/archive.ts';
+import { fetchArchive, fetchModel } from '../../src/models/archive.ts';
 import { mergeConfig, parseConfig } from '../../src/models/config.ts';
 import { VERSION } from '../../src/version.ts';
 
@@ -54,4 +54,80 @@ test('config: what YAML is wrong, and what is merged', async () => {
 
 test('the version is the package’s', () => {
   expect(VERSION).toBe((JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version);
+});
+
+const shard = (bytes: number) => 'x'.repeat(bytes);
+const tfjs = (weightsManifest: unknown = [{ paths: ['a.bin', 'b.bin'], weights: [{ name: 'w', shape: [2, 3], dtype: 'float32' }] }]) =>
+  JSON.stringify({ modelTopology: { node: [] }, weightsManifest });
+
+test('a TensorFlow.js model, in a folder or bare: its shards come with it, relative to it, with progress', async () => {
+  const served = { '/m/tf/model.json': tfjs(), '/m/tf/a.bin': shard(20), '/m/tf/b.bin': shard(4) };
+  const progress = new Map<string, number>();
+  const onProgress = ({ file, loaded }: { file: string; loaded: number }): void => void progress.set(file, loaded);
+  const folder = await get({ ...served, '/m/MAR-INF/MANIFEST.json': manifest({ serializedFile: 'tf/model.json' }) }, 'https://example.org/m', { onProgress });
+  expect(folder.models).toEqual({ tfjs: 'tf/model.json' });
+  expect(Object.keys(folder.files).sort()).toEqual(['tf/a.bin', 'tf/b.bin', 'tf/model.json']);
+  expect([progress.get('tf/a.bin'), progress.get('tf/b.bin')]).toEqual([20, 4]);
+  const bare = await get(served, 'https://example.org/m/tf/model.json?v=2');
+  expect(bare).toMatchObject({ models: { tfjs: 'model.json' }, manifest: { model: { modelName: 'model' } } });
+  expect(Object.keys(bare.files).sort()).toEqual(['a.bin', 'b.bin', 'model.json']);
+  const onnx = await get({ '/my%20net%231.onnx': 'w' }, 'https://example.org/my%20net%231.onnx');
+  expect(Object.keys(onnx.files)).toEqual(['my net#1.onnx']);
+});
+
+test('a TensorFlow.js model that is damaged, incomplete, or reaches outside', async () => {
+  const load = (files: Record<string, string>) => get(files, 'https://example.org/m/model.json');
+  const complete = { '/m/model.json': tfjs(), '/m/a.bin': shard(20), '/m/b.bin': shard(4) };
+  await expect(load({ ...complete, '/m/model.json': '{"modelTopology":' })).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('model.json') });
+  for (const text of ['null', '[]', '{"weightsManifest":[]}', '{"0":"cat"}'])
+    await expect(load({ '/m/model.json': text })).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('modelTopology') });
+  for (const wrong of [
+    'all',
+    3,
+    [{}],
+    [{ paths: 'a.bin', weights: [] }],
+    [{ paths: ['a.bin'], weights: [{ shape: [1], dtype: 'float8' }] }],
+    [{ paths: [1], weights: [] }],
+    [{ paths: ['a.bin'], weights: [{ shape: ['n'], dtype: 'int32' }] }],
+  ])
+    await expect(load({ ...complete, '/m/model.json': tfjs(wrong) })).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('weightsManifest') });
+  await expect(load({ '/m/model.json': tfjs(), '/m/a.bin': shard(20) })).rejects.toMatchObject({ code: 'model-not-found', message: expect.stringContaining('b.bin') });
+  await expect(load({ ...complete, '/m/b.bin': shard(3) })).rejects.toMatchObject({ code: 'model-format', message: expect.stringMatching(/24 bytes.*hold 23/) });
+  for (const path of ['../secret.bin', '/secret.bin', 'https://evil.example/a.bin'])
+    await expect(load({ '/m/model.json': tfjs([{ paths: [path], weights: [] }]) })).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('outside') });
+  const quantized = [{ paths: ['a.bin'], weights: [{ shape: [20], dtype: 'float32', quantization: { dtype: 'uint8', scale: 1, min: 0 } }] }];
+  expect(Object.keys((await load({ ...complete, '/m/model.json': tfjs(quantized) })).files)).toHaveLength(2);
+});
+
+test('tabserve.json names the model in both formats: neither is downloaded until an engine wants it', async () => {
+  const asked: string[] = [];
+  const files: Record<string, string> = {
+    '/m/MAR-INF/MANIFEST.json': manifest({ serializedFile: 'weights.pt' }),
+    '/m/tabserve.json': '{ "models": { "onnx": "m.onnx", "tfjs": "tf/model.json" }, "more": 1 }',
+    '/m/m.onnx': 'w',
+    '/m/tf/model.json': tfjs(),
+    '/m/tf/a.bin': shard(20),
+    '/m/tf/b.bin': shard(4),
+  };
+  const fetch = ((url: URL) => (asked.push(url.pathname), server(files)(url))) as unknown as typeof globalThis.fetch;
+  const archive = await fetchArchive('https://example.org/m', { fetch });
+  expect(archive).toMatchObject({ models: { onnx: 'm.onnx', tfjs: 'tf/model.json' }, files: {} });
+  const [onnx, both] = [await fetchModel(archive, 'onnx', { fetch }), await fetchModel(await fetchModel(archive, 'onnx', { fetch }), 'tfjs', { fetch })];
+  expect(Object.keys(onnx.files)).toEqual(['m.onnx']);
+  expect(Object.keys(both.files).sort()).toEqual(['m.onnx', 'tf/a.bin', 'tf/b.bin', 'tf/model.json']);
+  const before = asked.length;
+  expect(await fetchModel(both, 'tfjs', { fetch })).toBe(both);
+  expect(asked).toHaveLength(before);
+  expect(asked).not.toContain('/m/weights.pt');
+});
+
+test('tabserve.json that is wrong', async () => {
+  const load = (text: string) => get({ '/m/MAR-INF/MANIFEST.json': manifest({}), '/m/m.onnx': 'w', '/m/tabserve.json': text });
+  expect((await load('{}')).models).toEqual({ onnx: 'm.onnx' });
+  await expect(load('{')).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('tabserve.json') });
+  await expect(load('{ "models": {} }')).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('onnx or tfjs') });
+  await expect(load('{ "models": { "torch": "m.pt" } }')).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('models.torch') });
+  for (const path of ['"m.json"', '3', 'null']) {
+    await expect(load(`{ "models": { "onnx": ${path} } }`)).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('.onnx') });
+  }
 });

@@ -1,5 +1,6 @@
-import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
+import { setWasmPaths, type BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import { env } from '@tensorflow/tfjs-core';
+import { TabServeError } from '../../errors.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
 import { createEngine, startBackend } from './engine.js';
 
@@ -11,11 +12,27 @@ export async function start({ assets }: EngineEnvironment): Promise<Engine> {
   // Vite's dev server leaves our name of the file unresolved where it has bundled us as a dependency.
   const wasm = href.replace(/\/\.vite\/deps[^/]*\/(?=@tensorflow\/)/, '/');
   setWasmPaths({ 'tfjs-backend-wasm.wasm': wasm, 'tfjs-backend-wasm-simd.wasm': wasm, 'tfjs-backend-wasm-threaded-simd.wasm': wasm });
-  try {
-    await startBackend('wasm');
-  } catch (cause) {
+  const backend = await startBackend<BackendWasm>('wasm').catch((cause: unknown) => {
     // What it throws is no Error.
     throw new Error(`${wasm} could not be loaded: ${(cause as Error).message}`, { cause });
-  }
+  });
+  refuseNull(backend.wasm as unknown as Memory);
   return createEngine({ name: 'wasm', maxInteger: 2 ** 31 });
+}
+
+interface Memory {
+  _malloc(size: number): number;
+  _free(address: number): void;
+}
+
+/** Where memory has run out, `malloc` answers 0, which TensorFlow.js takes for an address and writes to. */
+function refuseNull(memory: Memory): void {
+  // Its first call puts another function in its place.
+  memory._free(memory._malloc(1));
+  const malloc = memory._malloc;
+  memory._malloc = (size) => {
+    const address = malloc(size);
+    if (address === 0 && size > 0) throw new TabServeError('out-of-memory', `WASM has no ${size} bytes left.`);
+    return address;
+  };
 }

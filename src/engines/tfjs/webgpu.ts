@@ -21,8 +21,8 @@ export async function start({ onLost }: EngineEnvironment): Promise<Engine> {
       // A shader or a buffer that the device refuses is not an error to it: it answers zeros.
       for (const filter of FILTERS.toReversed()) device.pushErrorScope(filter);
       const [result] = await Promise.allSettled([work()]);
-      for (const filter of FILTERS) {
-        const error = await device.popErrorScope();
+      const errors = await Promise.all(FILTERS.map(async (filter) => ({ filter, error: await device.popErrorScope() })));
+      for (const { filter, error } of errors) {
         if (error) throw new TabServeError(filter === 'out-of-memory' ? filter : 'inference-failed', `WebGPU refused the model: ${error.message}`);
       }
       if (result.status === 'rejected') throw result.reason;

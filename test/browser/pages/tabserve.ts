@@ -1,5 +1,8 @@
+import { wrap, type Remote } from 'comlink';
+import type { CandidateName } from '../../../src/contract.ts';
 import * as tabserve from '../../../src/index.ts';
-import type { Failure } from '../fixtures.ts';
+import type { Failure, GoldenFeeds } from '../fixtures.ts';
+import type { Bare } from '../workers/engine.worker.ts';
 import type { Fault } from '../workers/faulty.worker.ts';
 
 /** The handlers of the tests' own, each in a worker module. */
@@ -31,6 +34,26 @@ function faults(): (kind: Fault['kind'], stage: Fault['stage'], times: number) =
   };
 }
 
+/** An engine with nothing around it. */
+async function engine(candidate: CandidateName): Promise<Remote<Bare>> {
+  const bare = wrap<Bare>(new Worker(new URL('../workers/engine.worker.ts', import.meta.url), { type: 'module' }));
+  await bare.start(candidate);
+  return bare;
+}
+
+const ARRAYS = { float32: Float32Array, float16: Uint16Array, int32: Int32Array, uint8: Uint8Array, bool: Uint8Array };
+
+/** Tensors as a golden file has them, as tensors. */
+function tensors(feeds: GoldenFeeds): tabserve.Tensors {
+  return Object.fromEntries(
+    Object.entries(feeds).map(([name, { dtype, dims, data }]) => {
+      if (dtype === 'string') return [name, { dtype, dims, data: data as string[] }];
+      const array = dtype === 'int64' ? BigInt64Array.from(data as string[], BigInt) : ARRAYS[dtype as 'float32'].from(data as string[], Number);
+      return [name, { dtype, dims, data: array }];
+    }),
+  );
+}
+
 async function failure(work: Promise<unknown> | (() => unknown)): Promise<Failure> {
   let value: unknown;
   try {
@@ -54,4 +77,4 @@ async function disposal(): Promise<{ inside: string; after: string }> {
   return { inside, after: (await failure(kept.describe())).code };
 }
 
-Object.assign(window, { tabserve, workers, faults, failure, disposal });
+Object.assign(window, { tabserve, workers, engine, tensors, faults, failure, disposal });

@@ -1,0 +1,74 @@
+import { memory } from '@tensorflow/tfjs-core';
+import { expose } from 'comlink';
+import type { CandidateName, EngineName, Session, TensorInfo, Tensors } from '../../../src/contract.ts';
+import type { Engine } from '../../../src/engines/engine.ts';
+import { allEngines } from '../../../src/engines/index.ts';
+import { errorToData, type ErrorData } from '../../../src/errors.ts';
+import { fetchArchive } from '../../../src/models/archive.ts';
+import { createFiles } from '../../../src/models/files.ts';
+
+// Keeps what an engine computes with, so that a test can take it away.
+let loseGpu = (): void => {};
+const getContext = OffscreenCanvas.prototype.getContext as (this: OffscreenCanvas, ...args: unknown[]) => unknown;
+OffscreenCanvas.prototype.getContext = function (this: OffscreenCanvas, ...args: unknown[]) {
+  const context = getContext.apply(this, args);
+  if (context instanceof WebGL2RenderingContext) loseGpu = () => context.getExtension('WEBGL_lose_context')!.loseContext();
+  return context;
+} as never;
+if (typeof GPUAdapter !== 'undefined') {
+  const requestDevice = GPUAdapter.prototype.requestDevice;
+  GPUAdapter.prototype.requestDevice = async function (this: GPUAdapter, ...args) {
+    const device = await requestDevice.apply(this, args);
+    loseGpu = () => device.destroy();
+    return device;
+  };
+}
+
+export type Attempt<T> = { readonly value: T; readonly error?: undefined } | { readonly value?: undefined; readonly error: ErrorData };
+
+async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    return { error: errorToData(error) };
+  }
+}
+
+const sessions: Session[] = [];
+let engine: Engine;
+let format: EngineName;
+
+/** One engine with nothing around it: no handler, no client. Sessions are told by their number. */
+const bare = {
+  async start(candidate: CandidateName): Promise<void> {
+    format = candidate.split('/')[0] as EngineName;
+    engine = await allEngines[candidate]({ assets: undefined, threads: 1, onLost: () => {} });
+  },
+  open: (url: string): Promise<Attempt<number>> =>
+    attempt(async () => {
+      const { files, models } = await fetchArchive(new URL(url, location.origin).href, { fetch: fetch.bind(globalThis) });
+      return sessions.push(await engine.open(createFiles(files), models[format]!, {})) - 1;
+    }),
+  describe: (id: number): { inputs: readonly TensorInfo[]; outputs: readonly TensorInfo[] } => ({ inputs: sessions[id]!.inputs, outputs: sessions[id]!.outputs }),
+  run: (id: number, feeds: Tensors): Promise<Attempt<Tensors>> => attempt(() => sessions[id]!.run(feeds)),
+  dispose: (id: number): Promise<Attempt<void>> => attempt(async () => sessions[id]![Symbol.asyncDispose]()),
+  /** Tensors and bytes that TensorFlow.js holds. */
+  memory(): { numTensors: number; numBytes: number } {
+    const { numTensors, numBytes } = memory();
+    return { numTensors, numBytes };
+  },
+  /** Runs with the same feeds, one after another. */
+  repeat: (id: number, feeds: Tensors, times: number): Promise<Attempt<void>> =>
+    attempt(async () => {
+      for (let i = 0; i < times; i++) await sessions[id]!.run(feeds);
+    }),
+  /** Loses the GPU while a run is under way. */
+  loseDuring(id: number, feeds: Tensors): Promise<Attempt<Tensors>> {
+    const running = attempt(() => sessions[id]!.run(feeds));
+    loseGpu();
+    return running;
+  },
+};
+export type Bare = typeof bare;
+
+expose(bare);
