@@ -25,13 +25,13 @@ interface Memory {
   _free(address: number): void;
 }
 
-/** Where memory has run out, `malloc` answers 0, which TensorFlow.js takes for an address and writes to. */
+/** Where memory has run out, `malloc` answers 0, which TensorFlow.js takes for an address and writes to; a size beyond 32 bits it takes for a small one. */
 function refuseNull(memory: Memory): void {
   // Its first call puts another function in its place.
   memory._free(memory._malloc(1));
   const malloc = memory._malloc;
   memory._malloc = (size) => {
-    const address = malloc(size);
+    const address = size < 2 ** 32 ? malloc(size) : 0;
     if (address === 0 && size > 0) throw new TabServeError('out-of-memory', `WASM has no ${size} bytes left.`);
     return address;
   };

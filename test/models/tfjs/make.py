@@ -258,9 +258,9 @@ def dynamic_image():
 
 
 def huge():
-    """Four gigabytes of x, and the largest of them."""
+    """Four gigabytes of x but for a little, and the largest of them."""
     nodes = [node("BroadcastTo", "all", "x side", T=F, Tidx=I), node("Max", "y", "all axes", T=F, Tidx=I, keep_dims={"b": False})]
-    weights = {"side": np.array([32768, 32768], np.int32), "axes": np.array([0, 1], np.int32)}
+    weights = {"side": np.array([32768, 32767], np.int32), "axes": np.array([0, 1], np.int32)}
     return Graph({"x": ("float32", [1])}, nodes, {"y": ("float32", [])}, weights)
 
 
