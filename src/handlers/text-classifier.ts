@@ -1,6 +1,7 @@
 import type { Context, Tensors } from '../contract.js';
 import { TabServeError } from '../errors.js';
 import { classScores, toClassification, type Classification } from '../outputs/classification.js';
+import { checkLabels } from '../outputs/labels.js';
 import { sigmoid } from '../outputs/sigmoid.js';
 import { softmax } from '../outputs/softmax.js';
 import type { ConfigSchema } from '../schema.js';
@@ -34,10 +35,7 @@ export class TextClassifier<Result = Classification> extends TextHandler<Result>
     const classes = dims[1];
     if (dims.length !== 2)
       throw new TabServeError('model-config', `A text classifier reads an output [batch, classes]; "${name}" is [${dims.map((size) => size ?? '?').join(', ')}].`);
-    const labels = this.mapping && Object.keys(this.mapping).length;
-    if (labels !== undefined && typeof classes === 'number' && labels !== classes) {
-      throw new TabServeError('model-config', `handler.labels: there are ${labels} labels, but the model's output "${name}" has ${classes} classes.`);
-    }
+    if (typeof classes === 'number') checkLabels(this.mapping, classes);
   }
 
   /** The model's output, `[rows, classes]`, → each row's classes, likeliest first. */

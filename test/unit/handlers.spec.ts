@@ -190,6 +190,13 @@ test('a model that takes float16 or uint8 gets it', async () => {
   }
 });
 
+test('ImageClassifier: labels that are not the model’s are told at initialize; a mapping with gaps is taken', async () => {
+  const load = (labels: unknown) => handle(new ImageClassifier(), classifier(4), [image(255)], { config: { handler: { ...CONFIG.handler, labels } } });
+  await expect(load(['cat', 'dog'])).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('2 labels') });
+  await expect(load({ 7: 'cat' })).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('class 7') });
+  expect(await load({ 3: 'cat' })).toHaveLength(1);
+});
+
 test('ImageClassifier: of two classes with one label both are told', async () => {
   const [result] = await handle(new ImageClassifier(), classifier(3), [image(255)], { config: { handler: { ...CONFIG.handler, labels: ['crane', 'dog', 'crane'] } } });
   expect(Object.keys(result as object)).toEqual(['crane', 'dog', 'crane (0)']);
