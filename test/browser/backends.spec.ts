@@ -69,6 +69,25 @@ test('only the engine that runs is downloaded', async ({ open, page, backend }) 
   expect(wasm).toEqual({ wasm: ['ort-wasm-simd-threaded.wasm'], webgl: [], webgpu: ['ort-wasm-simd-threaded.jspi.wasm'] }[backend]);
   const glue = urls.flatMap((url) => /onnxruntime-web_(\w+)\.js/.exec(url)?.[1] ?? []);
   expect(glue).toEqual([{ wasm: 'wasm', webgl: 'webgl', webgpu: 'jspi' }[backend]]);
+  expect(urls.filter((url) => url.includes('tensorflow'))).toEqual([]);
+});
+
+test('only the parts of TensorFlow.js that run are downloaded', async ({ open, page, backend }) => {
+  const urls: string[] = [];
+  page.on('request', (request) => urls.push(request.url()));
+  await open();
+  const load = async (model: string): Promise<string[]> => {
+    urls.length = 0;
+    await page.evaluate(async ({ model, backend }) => void (await window.tabserve.load(`/test/models/tfjs/${model}`, { handler: 'base_handler', backends: [`tfjs/${backend}`] })), {
+      model,
+      backend,
+    });
+    expect(urls.filter((url) => url.endsWith('.wasm')).map((url) => url.split('/').pop())).toEqual(backend === 'wasm' ? ['tfjs-backend-wasm-simd.wasm'] : []);
+    expect(urls.filter((url) => url.includes('onnxruntime'))).toEqual([]);
+    return urls.flatMap((url) => /@tensorflow_tfjs-([\w-]+)\.js/.exec(url)?.[1] ?? []).sort();
+  };
+  expect(await load('affine_fixed.json')).toEqual([`backend-${backend}`, 'converter', 'core']);
+  expect(await load('affine.layers.json')).toEqual([`backend-${backend}`, 'converter', 'core', 'layers']);
 });
 
 test('the asyncify build serves browsers without JSPI', async ({ open, page, backend }) => {
@@ -106,12 +125,14 @@ test('engine files from where the app serves them @once', async ({ open, page })
   const urls: string[] = [];
   page.on('request', (request) => urls.push(new URL(request.url()).pathname));
   await open();
-  await page.evaluate(
-    async () =>
-      void (await window.tabserve.load('/models/digits/', { backends: ['wasm'], assets: '/node_modules/onnxruntime-web/dist/../dist', config: { engine: { threads: 2 } } })),
-  );
+  await page.evaluate(async () => {
+    await window.tabserve.load('/models/digits/', { backends: ['wasm'], assets: '/node_modules/onnxruntime-web/dist/../dist', config: { engine: { threads: 2 } } });
+    const assets = '/node_modules/@tensorflow/tfjs-backend-wasm/dist/../dist';
+    await window.tabserve.load('/test/models/tfjs/affine_fixed.json', { handler: 'base_handler', backends: ['wasm'], assets });
+  });
   expect(urls).toContain('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm');
   expect(urls).toContain('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.mjs');
+  expect(urls).toContain('/node_modules/@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm');
 });
 
 test('no request leaves for another origin', async ({ open, page, backend }) => {

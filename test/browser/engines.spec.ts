@@ -147,6 +147,22 @@ for (const { of, on } of ENGINES) {
       expect(codes).toEqual([undefined, 'device-lost', 'device-lost', undefined]);
     });
 
+    test('it runs under a strict policy', async ({ open, page, backend }) => {
+      const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'";
+      await page.route('**/*', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, headers: { ...response.headers(), 'content-security-policy': policy } });
+      });
+      const refused: string[] = [];
+      page.on('console', (message) => message.text().includes('Content Security Policy') && !message.text().includes('ws:') && refused.push(message.text()));
+      await open();
+      const [url] = filesOf('affine_fixed', on(backend));
+      const [answer] = await predict(page, url!, on(backend), [explicit(goldens['affine_fixed']![0]!.inputs)]);
+      expectOutputs(answer!, goldens['affine_fixed']![0]!.outputs);
+      // The page's own empty icon is: the policy is in force.
+      expect(refused).toEqual([expect.stringContaining("the image 'data:,'")]);
+    });
+
     test('an operator that nobody has is told', async ({ open, backend }) => {
       const page = await open();
       const failure = await page.evaluate(async ({ url, candidate }) => await window.failure(window.tabserve.load(url, { handler: 'base_handler', backends: [candidate] })), {
