@@ -24,8 +24,8 @@ interface SegmenterCase {
 /** Measured: 0.0006 pixels, 9e-7 and 2e-5; the goldens are rounded to 0.001 pixels and 1e-6. */
 const TOLERANCE = { pixels: 0.005, score: 1e-5, mask: 1e-4 };
 
-/** Measured with one sample: nanodet's answer was right. WebGL takes a fraction of that. */
-const TOO_SLOW = 'SwiftShader on WebGPU: more than 40 CPU seconds for one photo, most of them for compiling shaders';
+/** Measured with one sample on a busy machine: nanodet 40 CPU seconds and more, centernet four minutes by the clock. Both answers were right, within the tolerances. */
+const TOO_SLOW = 'SwiftShader on WebGPU: more than 40 CPU seconds for one photo';
 
 function casesOf<Case>(model: string, backend: BackendOptions['backend']): readonly Case[] {
   const { cases } = readGoldens<{ cases: readonly Case[] }>(`../models/${model}.golden.json`);
