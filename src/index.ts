@@ -7,6 +7,8 @@ export type { Recovery } from './client/supervisor.js';
 export { clearVerdicts, type Verdict, type VerdictStore } from './client/verdicts.js';
 export { paintClasses, paintMask, vocPalette, type Color } from './overlay.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './errors.js';
+export type { TextInput } from './handlers/text-handler.js';
+export type { Classification } from './outputs/classification.js';
 export type { Box, Detection, Detections, TorchServeDetection } from './outputs/detection/detection.js';
 export type { ClassMap, Segmentation, SoftMask, TorchServeMap } from './outputs/segmentation.js';
 export type {
