@@ -39,8 +39,11 @@ export interface ModelFacts {
   readonly engines: readonly [EngineName, ...EngineName[]];
 }
 
-/** An image of its archive's, or a text. */
-export type Sample = { readonly shows: string } & ({ readonly url: string } | { readonly text: string });
+/** An image, or a text by its ending `.txt`. */
+export interface Sample {
+  readonly url: string;
+  readonly shows: string;
+}
 
 export interface LoadOptions {
   readonly signal: AbortSignal;
@@ -53,7 +56,7 @@ export interface Model {
   readonly backend: Backend | undefined;
   /** Takes what the demo's input gives. */
   predict(input: never, options: { readonly params: Params }): Promise<unknown>;
-  on(event: 'response', listener: (event: ClientEvents['response']) => void): () => void;
+  on<E extends 'response' | 'backendchange' | 'fail'>(event: E, listener: (event: ClientEvents[E]) => void): () => void;
   dispose(): Promise<void>;
 }
 

@@ -37,9 +37,10 @@ const run = runner({
   ready(running) {
     answer.dataset['state'] = 'ready';
     load.done();
-    if (running) backend.runs(running);
-    announce(`Ready, on ${running?.name}.`);
+    backend.runs(running);
+    announce(`Ready, on ${running.name}.`);
   },
+  moved: backend.runs,
   failed(error) {
     answer.dataset['state'] = 'failed';
     load.failed(error);

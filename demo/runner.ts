@@ -1,6 +1,5 @@
-import type { Backend, Params, TabServeError, Timings } from '../src/index.js';
+import type { Backend, Params, Timings } from '../src/index.js';
 import type { Model, Picture } from './demo.js';
-import { described } from './page/errors.js';
 import { latestOnly } from './page/latest.js';
 
 /** What the runner asks of the page, and tells it. */
@@ -9,7 +8,9 @@ export interface Page {
   current(): Picture | undefined;
   params(): Params;
   /** The model is there. */
-  ready(backend: Backend | undefined): void;
+  ready(backend: Backend): void;
+  /** It runs elsewhere now: the worker or its GPU was lost. */
+  moved(backend: Backend): void;
   /** The model could not be opened, or is gone. */
   failed(error: unknown): void;
   /** `roundTrip`: milliseconds from asking to the answer. `still`: whether nothing newer has come meanwhile. */
@@ -28,9 +29,6 @@ export interface Runner {
   /** What was asked so far is not to be shown. @returns whether nothing newer has come since */
   forget(): () => boolean;
 }
-
-/** After these the model is gone, whatever the input was. */
-const GONE: readonly string[] = ['worker-lost', 'worker-failed', 'device-lost', 'out-of-memory', 'not-initialized', 'disposed'] satisfies TabServeError['code'][];
 
 /** One model at a time, and one request at a time. */
 export function runner(page: Page): Runner {
@@ -71,7 +69,6 @@ export function runner(page: Page): Runner {
     if (!still()) return;
     if (to !== model) return void ask(file);
     if (outcome.status === 'fulfilled') return await page.answered(outcome.value, stages, roundTrip, file, still);
-    if (GONE.includes(described(outcome.reason).code)) return fail(outcome.reason);
     page.refused(outcome.reason, file);
   });
 
@@ -85,7 +82,9 @@ export function runner(page: Page): Runner {
         if (signal.aborted) return void opened.dispose();
         model = opened;
         opened.on('response', ({ timings }) => (stages = timings));
-        page.ready(opened.backend);
+        opened.on('backendchange', page.moved);
+        opened.on('fail', fail);
+        page.ready(opened.backend!);
         ask(waiting);
         waiting = undefined;
       } catch (error) {

@@ -4,19 +4,20 @@ import { textField } from '../inputs/text-field.js';
 import { bars } from '../outputs/bars.js';
 import { classifying } from './classifying.js';
 
+const SAMPLES = 'models/languages/samples';
+
 export const language: Demo = {
   id: 'language',
   title: 'Language',
   summary: 'Which language is this? Classified at every key, among thirty.',
   layout: 'wide',
-  models: [{ url: 'models/languages/', short: 'languages', name: 'languages 1.0', licence: 'MIT', bytes: 1_000_000, engines: ['onnx'] }],
+  models: [{ url: 'models/languages/', short: 'languages', name: 'languages 1.0', licence: 'MIT', bytes: 1_729_609, engines: ['onnx'] }],
   samples: [
-    { shows: 'Portuguese', text: 'Amanhã de manhã vamos à praia, se não chover outra vez.' },
-    { shows: 'Turkish', text: 'Yarın sabah yağmur yağmazsa hep birlikte denize gideceğiz.' },
-    { shows: 'Japanese', text: '明日の朝、雨が降らなければ海へ行きましょう。' },
-    { shows: 'Greek', text: 'Αύριο το πρωί θα πάμε στη θάλασσα, αν δεν βρέξει πάλι.' },
-    { shows: 'Hebrew', text: 'מחר בבוקר נלך לים, אם לא ירד שוב גשם.' },
-    { shows: 'Swahili', text: 'Kesho asubuhi tutaenda pwani, kama mvua haitanyesha tena.' },
+    { url: `${SAMPLES}/portuguese.txt`, shows: 'Portuguese' },
+    { url: `${SAMPLES}/german.txt`, shows: 'German' },
+    { url: `${SAMPLES}/ukrainian.txt`, shows: 'Ukrainian' },
+    { url: `${SAMPLES}/japanese.txt`, shows: 'Japanese' },
+    { url: `${SAMPLES}/mixed.txt`, shows: 'English and German' },
   ],
   startsWithSample: true,
   takesFiles: false,

@@ -55,5 +55,7 @@ export function person(stage: PictureStage): Output<SoftMask> {
 }
 
 function share({ mask }: SoftMask): number {
-  return mask.reduce((sum, probability) => sum + probability, 0) / mask.length;
+  let sum = 0;
+  for (const probability of mask) sum += probability;
+  return sum / mask.length;
 }
