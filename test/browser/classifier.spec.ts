@@ -15,34 +15,36 @@ const SIDES = readGoldens<Record<string, string>>('../../public/models/orientati
 /** Chromium's and Pillow's decoders agree on PNG, so the whole way from the file may be compared. */
 const TOLERANCE = 1e-4;
 
-test('digits: from the file to the probabilities as torchvision and ONNX Runtime in Python', async ({ open, backend }) => {
-  const page = await open();
-  const samples = digits.filter(({ sample }) => sample);
-  expect(samples.length).toBeGreaterThanOrEqual(10);
-  const answers = await page.evaluate(
-    async ({ backend, names }) => {
-      const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [backend] });
-      const blobs = await Promise.all(names.map(async (name) => await (await fetch(`/models/digits/samples/${name}`)).blob()));
-      return { name: client.backend!.name, rows: (await client.handle(blobs, { params: { topK: 10 } })) as Record<string, number>[] };
-    },
-    { backend, names: samples.map(({ sample }) => sample!) },
-  );
-  expect(answers.name).toBe(backend);
-  for (const [index, { probabilities }] of samples.entries()) expectProbabilities(answers.rows[index]!, probabilities, DIGITS);
-});
+for (const engine of ['onnx', 'tfjs'] as const) {
+  test(`digits by ${engine}: from the file to the probabilities as torchvision and ONNX Runtime in Python`, async ({ open, backend }) => {
+    const page = await open();
+    const samples = digits.filter(({ sample }) => sample);
+    expect(samples.length).toBeGreaterThanOrEqual(10);
+    const answers = await page.evaluate(
+      async ({ candidate, names }) => {
+        const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [candidate] });
+        const blobs = await Promise.all(names.map(async (name) => await (await fetch(`/models/digits/samples/${name}`)).blob()));
+        return { ran: `${client.backend!.engine}/${client.backend!.name}`, rows: (await client.handle(blobs, { params: { topK: 10 } })) as Record<string, number>[] };
+      },
+      { candidate: `${engine}/${backend}` as const, names: samples.map(({ sample }) => sample!) },
+    );
+    expect(answers.ran).toBe(`${engine}/${backend}`);
+    for (const [index, { probabilities }] of samples.entries()) expectProbabilities(answers.rows[index]!, probabilities, DIGITS);
+  });
 
-test('digits: from 8-bit pixels, one by one', async ({ open, backend }) => {
-  const page = await open();
-  const cases = digits.filter(({ sample, pixels }) => !sample && pixels).slice(0, 12);
-  const answers = await page.evaluate(
-    async ({ backend, pixels }) => {
-      const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [backend] });
-      return await Promise.all(pixels.map((data) => client.predict({ data: Uint8Array.from(data), dims: [28, 28, 1] }, { params: { topK: 10 } })));
-    },
-    { backend, pixels: cases.map(({ pixels }) => pixels!) },
-  );
-  for (const [index, { probabilities }] of cases.entries()) expectProbabilities(answers[index]!, probabilities, DIGITS);
-});
+  test(`digits by ${engine}: from 8-bit pixels, one by one`, async ({ open, backend }) => {
+    const page = await open();
+    const cases = digits.filter(({ sample, pixels }) => !sample && pixels).slice(0, 12);
+    const answers = await page.evaluate(
+      async ({ candidate, pixels }) => {
+        const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [candidate] });
+        return await Promise.all(pixels.map((data) => client.predict({ data: Uint8Array.from(data), dims: [28, 28, 1] }, { params: { topK: 10 } })));
+      },
+      { candidate: `${engine}/${backend}` as const, pixels: cases.map(({ pixels }) => pixels!) },
+    );
+    for (const [index, { probabilities }] of cases.entries()) expectProbabilities(answers[index]!, probabilities, DIGITS);
+  });
+}
 
 test('orientation: a pretrained model from a package', async ({ open, backend }) => {
   test.skip(backend === 'webgl', 'ONNX Runtime WebGL: no HardSigmoid');
