@@ -188,9 +188,38 @@ test('digits: samples, a drawing, a file that is none, and the backend switch', 
   await page.getByRole('radio', { name: 'WebGPU' }).check();
   await expect(page.locator('main')).toContainText('no-backend');
   await page.getByRole('radio', { name: 'WASM' }).check();
-  await expect(page.locator('#snippet')).toContainText("backends: ['onnx/wasm']");
+  await expect(page.locator('#snippet')).toContainText("backends: ['onnx/wasm', 'tfjs/wasm']");
   await sample(page, 'seven, drawn').click();
   await expect(headline(page)).toHaveText('seven');
+  const tfjs = page.getByRole('region', { name: 'TensorFlow.js' });
+  await expect(tfjs).not.toContainText('runs');
+  await page.getByRole('radio', { name: 'TensorFlow.js' }).check();
+  await expect(tfjs).toContainText('runs', SLOW);
+  await sample(page, 'nine, from MNIST').click();
+  await expect(headline(page)).toHaveText('nine');
+  expect(complaints).toEqual([]);
+});
+
+test('language: as it is typed, and no text', async ({ page, gallery, complaints }) => {
+  await page.goto(`${gallery}#/language`);
+  await expect(headline(page)).toHaveText('Portuguese', SLOW);
+  const field = page.getByRole('textbox', { name: 'A sentence in any language' });
+  await field.fill('');
+  await expect(headline(page)).toHaveText('Nothing yet');
+  await field.pressSequentially('Nachts schlafen die Katzen');
+  await expect(headline(page)).toHaveText('German');
+  // Text moves as it always does, and a file is no text.
+  await field.fill('   ');
+  await expect(headline(page)).toHaveText('Nothing yet');
+  await field.evaluate((element) => {
+    const data = new DataTransfer();
+    data.items.add(new File(['x'], 'x.png', { type: 'image/png' }));
+    element.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }));
+  });
+  await expect(page.locator('#note')).toContainText('This demo reads text, and no files.');
+  await sample(page, 'Japanese').click();
+  await expect(headline(page)).toHaveText('Japanese');
+  await expect(page.locator('#note')).not.toContainText('files');
   expect(complaints).toEqual([]);
 });
 
@@ -242,7 +271,18 @@ test('with the keyboard alone, on a phone', async ({ page, context, gallery, com
   await expect(page.getByRole('radio', { name: 'Mask' })).toBeChecked();
   await fits();
 
+  await visit('Language');
+  await expect(headline(page)).toHaveText('Portuguese', SLOW);
+  await tabTo(page, page.getByRole('textbox'));
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.type('Yesterday we went to the cinema');
+  await expect(headline(page)).toHaveText('English');
+  await fits();
+
   await visit('Digits');
+  await tabTo(page, page.getByRole('radio', { name: 'Either' }));
+  await page.keyboard.press('ArrowLeft');
+  await expect(page.getByRole('region', { name: 'TensorFlow.js' })).toContainText('runs', SLOW);
   await tabTo(page, sample(page, 'nine, from MNIST'));
   await page.keyboard.press('Enter');
   await expect(headline(page)).toHaveText('nine');
