@@ -98,4 +98,6 @@ export interface HandleRequest {
 export interface HandleAnswer {
   readonly rows: readonly Envelope<unknown>[];
   readonly timings: Timings;
+  /** Bytes that the engine holds. */
+  readonly memory: number;
 }

@@ -1,8 +1,9 @@
 /** The page's side: opens the contenders, and lets them run in turns. `bench/run.mjs` calls it. */
 import { handWrite } from './contenders/hand-written.ts';
+import { openBareCall } from './contenders/bare-call.ts';
 import { openPlainWorker } from './contenders/plain-worker.ts';
 import { openRaw } from './contenders/raw.ts';
-import { openOurs } from './contenders/tabserve.ts';
+import { heal, openOurs } from './contenders/tabserve.ts';
 import { openTransformers } from './contenders/transformers.ts';
 import { toAnswer, type Answer } from './model.ts';
 import { makePhoto } from './photo.ts';
@@ -30,12 +31,15 @@ export interface Bench {
   time(what: 'tensor' | 'file', options: { rounds: number; warmUps: number; paused: boolean }): Promise<Samples>;
   /** Runs one alone, with each run marked for the trace; `idle` is one too. */
   mark(name: string, rounds: number): Promise<void>;
+  /** Milliseconds of each: a plain load with all files in the browser's cache, and the healing of a worker that was ended. */
+  heal(rounds: number): Promise<{ readonly loads: readonly number[]; readonly heals: readonly number[] }>;
 }
 
 async function open(): Promise<Bench> {
   const raw = await openRaw();
   const handWritten = handWrite(raw);
   const ours = await openOurs();
+  const bareCall = await openBareCall();
   const plainWorker = await openPlainWorker();
   const transformers = await openTransformers();
   let contenders: Readonly<Record<'tensor' | 'file', readonly Contender[]>> | undefined;
@@ -49,6 +53,7 @@ async function open(): Promise<Bench> {
         tensor: [
           { name: 'raw', run: async () => toAnswer(await raw.run(pixels)) },
           { name: 'oursTensor', run: () => ours.predictTensor(pixels) },
+          { name: 'bareCall', run: () => bareCall(pixels) },
           { name: 'plainWorker', run: () => plainWorker(pixels) },
         ],
         file: [
@@ -60,6 +65,7 @@ async function open(): Promise<Bench> {
       return { bytes: file.size };
     },
     time: (what, { rounds, warmUps, paused }) => takeTurns(contenders![what], rounds, warmUps, paused ? () => pause(PAUSE_MS) : nextTask, ours.lastTimings),
+    heal,
     async mark(name, rounds) {
       const idle = { name: 'idle', run: () => pause(50).then(() => ({})) };
       const contender = [...contenders!.tensor, ...contenders!.file, idle].find((one) => one.name === name)!;

@@ -46,6 +46,11 @@ export interface ClientOptions {
   readonly maxRetryTimeoutInSec?: number;
   /** Batches after which a worker is replaced in the background; never if not given. */
   readonly maxRuns?: number;
+  /**
+   * Bytes (of WebAssembly memory, or of tensors on a GPU) past which a worker is replaced in the background: WebAssembly's memory never shrinks.
+   * A worker that is past it after its first batch is not. Never if not given.
+   */
+  readonly maxMemory?: number;
 }
 
 export interface InitializeOptions {
@@ -106,10 +111,11 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   constructor(factory: WorkerFactory, options: ClientOptions & { readonly handler?: string | undefined }) {
     this.#factory = factory;
     this.#options = options;
-    const { maxRetryTimeoutInSec = 300, maxRuns } = options;
+    const { maxRetryTimeoutInSec = 300, maxRuns, maxMemory } = options;
     this.#supervisor = new Supervisor({
       maxRetryTimeoutInSec,
       maxRuns,
+      maxMemory,
       open: (how) => this.#openModel(how),
       on: {
         backend: (backend) => {

@@ -31,6 +31,8 @@ export interface SupervisorOptions {
   readonly maxRetryTimeoutInSec: number;
   /** Batches after which a worker is replaced. */
   readonly maxRuns: number | undefined;
+  /** Bytes that an engine may hold before its worker is replaced. */
+  readonly maxMemory: number | undefined;
   readonly on: {
     backend(backend: Backend): void;
     recover(recovery: Recovery): void;
@@ -52,6 +54,8 @@ interface Seat {
   readonly backend: Backend;
   readonly jobs: Set<Job>;
   runs: number;
+  /** Bytes that the engine held after the first batch, and after the last. */
+  memory: { readonly first: number; readonly last: number } | undefined;
   /** Another one has its place: it ends with its last job. */
   retired: boolean;
 }
@@ -118,7 +122,7 @@ export class Supervisor {
   }
 
   #sit({ connection, backend }: Open): Seat {
-    const seat: Seat = { connection, backend, jobs: new Set(), runs: 0, retired: false };
+    const seat: Seat = { connection, backend, jobs: new Set(), runs: 0, memory: undefined, retired: false };
     this.#seat = seat;
     this.#backend = backend;
     if (connection.error) queueMicrotask(() => this.#lost(seat, connection.error!));
@@ -136,6 +140,7 @@ export class Supervisor {
       if (loss) throw loss;
       seat.jobs.delete(job);
       this.#answered();
+      seat.memory = { first: seat.memory?.first ?? answer.memory, last: answer.memory };
       job.resolve(answer);
     } catch (cause) {
       const error = asTabServeError(cause);
@@ -155,8 +160,13 @@ export class Supervisor {
   #afterRun(seat: Seat): void {
     seat.runs += 1;
     if (seat.retired && seat.jobs.size === 0) seat.connection.close(new TabServeError('disposed', 'The worker was replaced.'));
-    const { maxRuns } = this.#options;
-    if (maxRuns !== undefined && seat.runs >= maxRuns && seat === this.#seat) void this.#recycle(seat);
+    if (seat === this.#seat && this.#isWorn(seat)) void this.#recycle(seat);
+  }
+
+  /** A worker that is past the mark with its first batch needs that much: another one would too. */
+  #isWorn({ runs, memory }: Seat): boolean {
+    const { maxRuns = Infinity, maxMemory = Infinity } = this.#options;
+    return runs >= maxRuns || (memory !== undefined && memory.last > maxMemory && memory.first <= maxMemory);
   }
 
   #lost(seat: Seat, error: TabServeError): void {

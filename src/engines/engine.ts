@@ -15,6 +15,8 @@ export interface Engine {
   readonly version: string;
   /** Threads that it computes with. */
   readonly threads: number;
+  /** Bytes that it holds: of WebAssembly's memory where it computes there, of its tensors elsewhere. */
+  memory(): number;
   /**
    * Opens the model at `path`, with the files that it names.
    * @throws `model-not-found` if a file is missing; `model-format` if it is no model; `unsupported` for a dtype that the engine has not; `backend-failed` if this backend cannot run it; `out-of-memory`

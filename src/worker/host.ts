@@ -23,12 +23,18 @@ export interface HostOptions {
   readonly emit: (event: WorkerEvent) => void;
 }
 
+/** Signs of life are not given more often. */
+const SIGN_OF_LIFE_MS = 1000;
+
 /** One worker's side of the wire: one handler on one engine and backend. */
 export class Host implements WorkerApi {
   readonly #options: HostOptions;
   readonly #running = new Map<string, AbortController>();
   readonly #warned = new Set<string>();
   #handler: Handler | undefined;
+  #engine: Engine | undefined;
+  /** When the page last heard of this worker's getting on. */
+  #told = 0;
   #surroundings: Surroundings | undefined;
 
   constructor(options: HostOptions) {
@@ -56,7 +62,7 @@ export class Host implements WorkerApi {
       const { archive, candidate } = request;
       const Class = await this.#options.handlerClass(request.handler ?? archive.manifest.model.handler);
       checkConfig(archive.config, (message) => this.#warn(message));
-      const engine = await this.#startEngine(request);
+      const engine = (this.#engine = await this.#startEngine(request));
       this.#surroundings = {
         modelDir: archive.url,
         manifest: archive.manifest,
@@ -66,7 +72,7 @@ export class Host implements WorkerApi {
         warn: (message) => this.#warn(message),
       };
       const handler = new Class();
-      instrument(handler);
+      instrument(handler, () => this.#getOn());
       const context = batchContext(this.#surroundings, {});
       await handler.initialize(context);
       const tried = await tryOut(handler, context, archive);
@@ -103,6 +109,14 @@ export class Host implements WorkerApi {
     }
   }
 
+  /** A batch that goes from stage to stage is alive, however long it takes. */
+  #getOn(): void {
+    const now = performance.now();
+    if (now - this.#told < SIGN_OF_LIFE_MS) return;
+    this.#told = now;
+    this.#options.emit({ type: 'alive' });
+  }
+
   #warn(message: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
@@ -118,7 +132,7 @@ export class Host implements WorkerApi {
       const results = await this.#answer(call.rows, call, { metrics, signal: aborter.signal });
       const transferables = new Set(results.flatMap((result) => [...transferablesOf(result)]));
       const rows = results.map((result): Envelope<unknown> => (result instanceof PredictionError ? { ok: false, error: errorToData(result) } : { ok: true, value: result }));
-      return comlinkTransfer({ ok: true, value: { rows, timings } }, [...transferables]);
+      return comlinkTransfer({ ok: true, value: { rows, timings, memory: this.#engine?.memory() ?? 0 } }, [...transferables]);
     } catch (error) {
       return { ok: false, error: errorToData(asTabServeError(error)) };
     } finally {

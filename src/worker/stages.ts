@@ -5,7 +5,7 @@ import { asTabServeError, TabServeError } from '../errors.js';
  * Wraps the stages of one handler, so that each call is timed and its error names the stage. Overrides are wrapped as they are,
  * and a `super` call inside of one is a part of it: timed once.
  */
-export function instrument(handler: Handler): void {
+export function instrument(handler: Handler, onStage: () => void = () => {}): void {
   for (const stage of STAGES) {
     const run = handler[stage].bind(handler) as (...args: unknown[]) => unknown;
     const timed = async (...args: unknown[]): Promise<unknown> => {
@@ -19,6 +19,7 @@ export function instrument(handler: Handler): void {
       } finally {
         tellStage(stage, context);
         record(stage, started, context);
+        onStage();
       }
     };
     Object.defineProperty(handler, stage, { value: timed, configurable: true, writable: true });

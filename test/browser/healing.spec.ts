@@ -154,6 +154,30 @@ test("a request's own timeout, while it runs and while it waits", async ({ open,
   expect(answer).toEqual({ running: 'timeout', wrong: 'invalid-input', after: 'answer' });
 });
 
+test('a worker whose memory grows past the mark is replaced; one that needs as much from the start is not @once', async ({ open }) => {
+  const page = await open();
+  const made = await page.evaluate(async () => {
+    const count = async (maxMemory: number, sizes: readonly number[]): Promise<number> => {
+      let workers = 0;
+      const factory = () => {
+        workers += 1;
+        return window.workers.faulty();
+      };
+      const client = window.tabserve.connect(factory, { model: '/test/models/dynamic_image.onnx', backends: ['wasm'], maxMemory });
+      await client.initialize();
+      const replaced = new Promise<void>((resolve) => {
+        const started = setInterval(() => workers > 1 && (clearInterval(started), resolve()), 20);
+      });
+      for (const side of sizes) await client.predict({ data: new Float32Array(3 * side * side), dims: [1, 3, side, side] } as never);
+      if (sizes.length > 1) await replaced;
+      await client.dispose();
+      return workers;
+    };
+    return { grown: await count(64 * 2 ** 20, [8, 3000]), needed: await count(1, [8]) };
+  });
+  expect(made).toEqual({ grown: 2, needed: 1 });
+});
+
 test('a worker is replaced after maxRuns, and no request notices', async ({ open, backend, page }) => {
   await open();
   const answer = await page.evaluate(

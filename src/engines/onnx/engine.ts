@@ -2,6 +2,7 @@ import type * as Ort from 'onnxruntime-web';
 import type { DType, EngineOptions, Tensor, TensorDataMap, TensorInfo, Tensors } from '../../contract.js';
 import type { Engine } from '../engine.js';
 import { engineError } from '../failure.js';
+import { heapBytes, watchHeap } from '../heap.js';
 import { Lock } from '../lock.js';
 import type { Loss } from '../loss.js';
 import { LockedSession, type LoadedModel } from '../session.js';
@@ -24,10 +25,12 @@ export interface Build {
  */
 export function createEngine(build: Build): Engine {
   const lock = new Lock();
+  watchHeap();
 
   return {
     version: build.ort.env.versions.web ?? build.ort.env.versions.common,
     threads: build.threads,
+    memory: heapBytes,
     async open(files, path, options) {
       const bytes = await files.bytes(path);
       const { inputs, outputs } = readSignature(bytes);

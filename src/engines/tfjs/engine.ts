@@ -15,6 +15,8 @@ export interface Build {
   readonly name: 'webgpu' | 'webgl' | 'wasm' | 'cpu';
   /** Up to which it holds integers exactly. */
   readonly maxInteger: number;
+  /** Bytes that it holds, where tensors are not all of it. */
+  readonly memory?: () => number;
   /** The loss of its GPU. */
   readonly loss?: Loss;
   /** Does the work, and throws for what the GPU says of it only afterwards. */
@@ -42,6 +44,7 @@ export function createEngine(build: Build): Engine {
   return {
     version: version_core,
     threads: 1,
+    memory: build.memory ?? (() => tensorflow().memory().numBytes),
     async open(files, path) {
       const artifacts = await readArtifacts(files, path);
       const model = await lock.run(() => loadModel(artifacts, path));

@@ -16,11 +16,14 @@ export async function start({ assets }: EngineEnvironment): Promise<Engine> {
     // What it throws is no Error.
     throw new Error(`${wasm} could not be loaded: ${(cause as Error).message}`, { cause });
   });
-  refuseNull(backend.wasm as unknown as Memory);
-  return createEngine({ name: 'wasm', maxInteger: 2 ** 31 });
+  const module = backend.wasm as unknown as Memory;
+  refuseNull(module);
+  return createEngine({ name: 'wasm', maxInteger: 2 ** 31, memory: () => module.HEAPU8.byteLength });
 }
 
 interface Memory {
+  /** Another one whenever it has grown. */
+  readonly HEAPU8: Uint8Array;
   _malloc(size: number): number;
   _free(address: number): void;
 }
