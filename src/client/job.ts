@@ -19,7 +19,7 @@ export class Job {
   cancel: (() => void) | undefined;
   readonly #call: Omit<HandleRequest, 'rows'>;
   readonly #rows: readonly Prepared[];
-  readonly #listening = new AbortController();
+  #listening: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #settle!: { resolve: (answer: HandleAnswer) => void; reject: (error: TabServeError) => void };
   #settled = false;
@@ -28,7 +28,10 @@ export class Job {
     this.#call = call;
     this.#rows = rows;
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
-    signal?.addEventListener('abort', () => this.#giveUp(abortion(signal)), { signal: this.#listening.signal });
+    if (signal) {
+      this.#listening = new AbortController();
+      signal.addEventListener('abort', () => this.#giveUp(abortion(signal)), { signal: this.#listening.signal });
+    }
     if (timeout !== undefined) this.#timer = setTimeout(() => this.#giveUp(new TabServeError('timeout', `The request was not answered within its ${timeout} ms.`)), timeout);
   }
 
@@ -68,7 +71,7 @@ export class Job {
     if (this.#settled) return false;
     this.#settled = true;
     clearTimeout(this.#timer);
-    this.#listening.abort();
+    this.#listening?.abort();
     for (const row of this.#rows) row.release();
     return true;
   }
