@@ -1,6 +1,5 @@
 import type { Detections } from '../../src/index.js';
 import type { PictureStage, Shown } from '../inputs/picture-stage.js';
-import { percent } from '../page/format.js';
 
 /** CSS pixels. */
 const LINE = 2.5;
@@ -31,7 +30,7 @@ export function boxes(stage: PictureStage, colourOf: (label: string) => string):
     const [scaleX, scaleY] = [width / found.width, height / found.height];
     // The best one comes last, on top.
     for (const { label, score, box } of current.toReversed()) {
-      drawBox(box.xmin * scaleX, box.ymin * scaleY, (box.xmax - box.xmin) * scaleX, (box.ymax - box.ymin) * scaleY, `${label} ${percent(score)}`, colourOf(label));
+      drawBox(box.xmin * scaleX, box.ymin * scaleY, (box.xmax - box.xmin) * scaleX, (box.ymax - box.ymin) * scaleY, `${label} ${Math.round(score * 100)}%`, colourOf(label));
     }
   };
 
@@ -52,7 +51,9 @@ export function boxes(stage: PictureStage, colourOf: (label: string) => string):
     context.beginPath();
     context.roundRect(left, top, chip, CHIP, 4);
     context.fill();
-    context.fillStyle = INK;
+    context.strokeStyle = context.fillStyle = INK;
+    context.lineWidth = 1;
+    context.stroke();
     context.fillText(text, left + PADDING, top + CHIP / 2 + 0.5);
   };
 

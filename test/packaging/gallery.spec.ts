@@ -133,6 +133,13 @@ test('the camera: refused in words, frame after frame, stopped when the demo is 
   const [red, green, blue, alpha] = await drawn(page, 0.1, 0.5);
   expect(alpha).toBe(255);
   expect(green).toBeGreaterThan(Math.max(red!, blue!));
+
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+  expect(await states()).toEqual(['ended', 'ended', 'ended']);
+  await expect(page.locator('#note')).toContainText('nobody saw this page');
   expect(complaints).toEqual([]);
 });
 
