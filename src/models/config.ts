@@ -53,12 +53,13 @@ export async function parseConfig(text: string, file: string): Promise<ModelConf
 
 /** `over` taken over `base`, key by key within `handler` and `engine`. Neither is changed. */
 export function mergeConfig(base: ModelConfig, over: ModelConfig): ModelConfig {
-  return {
-    ...base,
-    ...over,
-    ...(base.handler || over.handler ? { handler: { ...base.handler, ...over.handler } } : {}),
-    ...(base.engine || over.engine ? { engine: { ...base.engine, ...over.engine } } : {}),
-  };
+  return { ...base, ...over, ...mergeSection('handler', base, over), ...mergeSection('engine', base, over) };
+}
+
+/** What is no section stays as it is, for `checkConfig` to tell. */
+function mergeSection(key: 'handler' | 'engine', { [key]: base }: ModelConfig, { [key]: over }: ModelConfig): ModelConfig {
+  if (over === undefined) return base === undefined ? {} : { [key]: base };
+  return { [key]: isRecord(over) ? { ...base, ...over } : over };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

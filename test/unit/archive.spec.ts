@@ -50,6 +50,8 @@ test('config: what YAML is wrong, and what is merged', async () => {
   expect(await parseConfig('', 'c.yaml')).toEqual({});
   const base = Object.freeze({ handler: Object.freeze({ a: 1 }), x: 1 });
   expect(mergeConfig(base, { handler: { b: 2 } })).toEqual({ handler: { a: 1, b: 2 }, x: 1 });
+  expect(mergeConfig(base, { handler: undefined } as never)).toEqual(base);
+  expect(mergeConfig(base, { handler: 'b' } as never)).toEqual({ handler: 'b', x: 1 });
 });
 
 test('the version is the package’s', () => {

@@ -121,6 +121,7 @@ test('the top of the config: TorchServe’s keys are checked, others pass, what 
   checkConfig({ batchSize: 4, maxBatchDelay: 100, responseTimeout: 120, deviceType: 'gpu', mine: { x: 1 }, bachSize: 4 }, warn);
   expect(warnings).toEqual(['bachSize is not a known key; probably batchSize is meant.']);
   expect(() => checkConfig({ batchSize: 'four' }, warn)).toThrow(expect.objectContaining({ code: 'model-config', message: 'batchSize must be an integer ≥ 1, not "four".' }));
+  expect(() => checkConfig({ handler: 'topK' } as never, warn)).toThrow('handler must be a mapping of keys to values, not "topK".');
   expect(() => checkConfig({ jobQueueSize: 0 }, warn)).toThrow('jobQueueSize must be an integer ≥ 1, not 0.');
   expect(() => checkConfig({ engine: { freeDimensions: { batch: '1' } } as never }, warn)).toThrow('engine.freeDimensions.batch must be an integer ≥ 1, not "1".');
   expect(() => checkConfig({ engine: { graphOptimizationLevel: 'most' } as never }, warn)).toThrow('one of "disabled", "basic", "extended", "all"');
