@@ -50,7 +50,8 @@ export interface WorkerApi {
 }
 
 export interface LoadRequest {
-  readonly url: string;
+  /** A URL, or a file of the visitor's. */
+  readonly source: string | File;
   readonly config: ModelConfig | undefined;
 }
 

@@ -13,8 +13,8 @@ import { browserVerdicts, type VerdictStore } from './verdicts.js';
 import { VERSION } from '../version.js';
 
 export interface ClientOptions {
-  /** URL of a model archive (a folder) or of bare weights (`.onnx`, or TensorFlow.js's `model.json`), relative to the page. */
-  readonly model: string | URL;
+  /** URL of a model archive (a folder) or of bare weights (`.onnx`, or TensorFlow.js's `model.json`), relative to the page; or an `.onnx` file of the visitor's. */
+  readonly model: string | URL | File;
   /**
    * Backends to try, in this order: a name such as `webgl` is every engine on it that the archive has a model for, `tfjs/webgl` is that one alone.
    * @default WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; `cpu`, and ONNX Runtime on WebGL, only when named
@@ -186,7 +186,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     const { prefer = 'first', measureBudget = 3000, verify = 'golden', verdicts = browserVerdicts } = this.#options;
     return openModel({
       factory: this.#factory,
-      url: absolute(model).href,
+      source: model instanceof File ? model : absolute(model).href,
       handler,
       backends,
       config,
@@ -275,7 +275,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     const { manifest, files } = this.#archive ?? {};
     const lines = [
       `tabserve ${VERSION}, ${globalThis.navigator?.userAgent}`,
-      `model: ${String(this.#options.model)}${manifest ? ` (${manifest.model.modelName} ${manifest.model.modelVersion ?? ''})` : ''}`,
+      `model: ${this.#archive?.url ?? String(this.#options.model)}${manifest ? ` (${manifest.model.modelName} ${manifest.model.modelVersion ?? ''})` : ''}`,
       ...Object.entries(files ?? {}).map(([path, { size }]) => `  ${path}: ${size} bytes`),
       ...Object.entries(this.#probe ?? {}).map(([name, facts]) => `${name}: ${JSON.stringify(facts)}`),
       `backend: ${JSON.stringify(this.#backend)}`,

@@ -9,7 +9,7 @@ export interface LoadOptions<Name extends HandlerName> extends Omit<ClientOption
 
 /** `connect` and `initialize` with the built-in worker. @throws what `initialize` throws */
 export async function load<Name extends HandlerName = HandlerName>(
-  model: string | URL,
+  model: string | URL | File,
   options: LoadOptions<Name> = {},
 ): Promise<Client<[HandlerName] extends [Name] ? BaseHandler<unknown, unknown> : HandlerRegistry[Name]>> {
   const { signal, onProgress, ...rest } = options;

@@ -10,7 +10,7 @@ import type { Verdict, VerdictStore } from './verdicts.js';
 
 export interface OpenOptions {
   readonly factory: WorkerFactory;
-  readonly url: string;
+  readonly source: string | File;
   readonly handler: string | undefined;
   readonly backends: readonly (BackendName | CandidateName)[] | undefined;
   /** The first candidate that can, or the one with the lowest median. */
@@ -107,15 +107,15 @@ class Opening {
   }
 
   async #look(worker: Connection): Promise<void> {
-    const { archive, url, config, onArchive, onProbe, story } = this.#options;
+    const { archive, source, config, onArchive, onProbe, story } = this.#options;
     const since = performance.now();
-    const [{ probe, built }, loaded] = await Promise.all([worker.call(({ probe }) => probe()), archive ?? worker.call(({ load }) => load({ url, config }))]);
+    const [{ probe, built }, loaded] = await Promise.all([worker.call(({ probe }) => probe()), archive ?? worker.call(({ load }) => load({ source, config }))]);
     this.#archive = loaded;
     this.#probe = probe;
     this.#built = built;
     onArchive(loaded);
     onProbe(probe);
-    story.tell(archive ? 'The browser was probed; the archive is at hand.' : `The browser was probed, and ${url} downloaded.`, since);
+    story.tell(archive ? 'The browser was probed; the archive is at hand.' : `The browser was probed, and ${loaded.url} loaded.`, since);
   }
 
   async #choose(first: Connection): Promise<Open> {

@@ -16,10 +16,13 @@ export interface ArchiveOptions extends FetchOptions {
 
 /**
  * Downloads a model archive: a folder with `MAR-INF/MANIFEST.json`, or bare weights (`.onnx`, or the `model.json` of TensorFlow.js), for which a manifest is made.
+ * A file is bare weights too, `.onnx` alone: those of a `model.json` are files of their own.
  * A model in several formats is not downloaded yet: `fetchModel` does so in the one that is wanted.
  * @throws `model-not-found`, `model-format`, `model-config`, `network`, `aborted`
  */
-export async function fetchArchive(url: string, options: ArchiveOptions): Promise<Archive> {
+export async function fetchArchive(source: string | File, options: ArchiveOptions): Promise<Archive> {
+  if (typeof source !== 'string') return fileArchive(source, options);
+  const url = source;
   const base = new URL(url);
   if (PACKED.test(base.pathname)) throw new TabServeError('unsupported', `${url}: packed archives cannot be served yet; unpack it into a folder.`);
   return formatOf(base.pathname) ? await fetchOnlyModel(bareArchive(base, options), options) : await fetchFolder(base, options);
@@ -72,6 +75,12 @@ function bareArchive(url: URL, { config = {} }: ArchiveOptions): Archive {
   const serializedFile = decodeURIComponent(url.pathname.slice(url.pathname.lastIndexOf('/') + 1));
   const manifest: Manifest = { model: { modelName: serializedFile.replace(/\.\w+$/, ''), serializedFile } };
   return { url: url.href, manifest, config, models: { [formatOf(serializedFile)!]: serializedFile }, files: {}, golden: [], integrity: {} };
+}
+
+function fileArchive(file: File, { config = {} }: ArchiveOptions): Archive {
+  if (formatOf(file.name) !== 'onnx') throw new TabServeError('model-format', `${file.name} is no model that comes in one file; expected one ending in .onnx.`);
+  const manifest: Manifest = { model: { modelName: file.name.replace(/\.\w+$/, ''), serializedFile: file.name } };
+  return { url: file.name, manifest, config, models: { onnx: file.name }, files: { [file.name]: file }, golden: [], integrity: {} };
 }
 
 /** What paths in the archive are relative to. */

@@ -45,8 +45,8 @@ export class Host implements WorkerApi {
     return envelope(async () => ({ probe: await probeBackends(), built: Object.keys(this.#options.engines) as CandidateName[] }));
   }
 
-  load({ url, config }: LoadRequest): Promise<Envelope<Archive>> {
-    return envelope(() => fetchArchive(url, { config, ...this.#fetching }), 'load');
+  load({ source, config }: LoadRequest): Promise<Envelope<Archive>> {
+    return envelope(() => fetchArchive(source, { config, ...this.#fetching }), 'load');
   }
 
   loadModel(archive: Archive, engine: EngineName): Promise<Envelope<Archive>> {

@@ -133,3 +133,11 @@ test('tabserve.json that is wrong', async () => {
     await expect(load(`{ "models": { "onnx": ${path} } }`)).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('.onnx') });
   }
 });
+
+test("a visitor's file: bare weights, of the one format that comes in one file", async () => {
+  const options = { fetch: () => Promise.reject(new Error('no request is to be made')) };
+  const archive = await fetchArchive(new File(['weights'], 'net.onnx'), options);
+  expect(archive).toMatchObject({ url: 'net.onnx', manifest: { model: { modelName: 'net', serializedFile: 'net.onnx' } }, models: { onnx: 'net.onnx' } });
+  expect(await archive.files['net.onnx']!.text()).toBe('weights');
+  await expect(fetchArchive(new File(['{}'], 'model.json'), options)).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('model.json') });
+});

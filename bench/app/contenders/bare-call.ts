@@ -7,7 +7,7 @@ import { CONFIG, makeWorker } from './tabserve.ts';
 
 export async function openBareCall(): Promise<(pixels: Float32Array) => Promise<Answer>> {
   const connection = await Connection.start(makeWorker, { signal: undefined, startupTimeout: 60, onEvent: () => {} });
-  const archive = await connection.call((worker) => worker.load({ url: new URL(MODEL_URL, location.href).href, config: CONFIG }));
+  const archive = await connection.call((worker) => worker.load({ source: new URL(MODEL_URL, location.href).href, config: CONFIG }));
   await connection.call((worker) => worker.open({ candidate: 'onnx/wasm', archive, handler: 'image_classifier', assets: undefined }));
   let calls = 0;
   return async (pixels) => {
