@@ -12,5 +12,5 @@ export type { Classification } from './outputs/classification.js';
 export type { Box, Detection, Detections, TorchServeDetection } from './outputs/detection/detection.js';
 export type { ClassMap, Segmentation, SoftMask, TorchServeMap } from './outputs/segmentation.js';
 export type {
-  Backend, BackendName, CandidateName, Context, DType, ElementInput, EngineName, EngineOptions, Handler, ImageInput, InputOf, ModelConfig, Params, Progress, ResultOf, Skipped, Stage, Tensor, TensorInfo, Tensors, Timings, TypedArrayInput,
+  Backend, BackendName, CandidateName, Context, DType, ElementInput, EngineName, EngineOptions, Handler, ImageInput, InputOf, ModelConfig, Params, Probe, Progress, ResultOf, Skipped, Stage, Tensor, TensorInfo, Tensors, Timings, TypedArrayInput,
 } from './contract.js'; // prettier-ignore

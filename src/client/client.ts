@@ -139,6 +139,11 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     return this.#backend;
   }
 
+  /** What the browser has, as seen in a worker; undefined until one has looked. */
+  get probe(): Probe | undefined {
+    return this.#probe;
+  }
+
   /** Listens; calling the answer stops it. */
   on<E extends keyof ClientEvents>(event: E, listener: (event: ClientEvents[E]) => void): () => void {
     return this.#events.on(event, listener);
