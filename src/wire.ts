@@ -39,8 +39,8 @@ export interface WorkerApi {
   /** The archive with its model in the format of one engine; what it has already is not downloaded again. */
   loadModel(archive: Archive, engine: EngineName): Promise<Envelope<Archive>>;
   open(request: OpenRequest): Promise<Envelope<Opened>>;
-  /** One run of the model, on these feeds or on made-up ones: what backends are compared on. Undefined where none can be made up. */
-  sample(feeds?: Tensors): Promise<Envelope<Sampled | undefined>>;
+  /** A run of the model on each of these feeds, or on made-up ones: what backends are compared on. None where none can be made up. */
+  sample(feeds?: readonly Tensors[]): Promise<Envelope<readonly Sampled[]>>;
   /** Takes about `budget` ms. Undefined where there is nothing to run the model on. */
   measure(budget: number): Promise<Envelope<Measured | undefined>>;
   /** SHA-256 of the model's files; undefined in an insecure context. */

@@ -7,6 +7,10 @@ export interface Candidate {
   readonly name: BackendName;
 }
 
+export function nameOf({ engine, name }: Candidate): CandidateName {
+  return `${engine}/${name}` as CandidateName;
+}
+
 export interface Candidates {
   /** In the order in which they are to be tried. */
   readonly candidates: readonly Candidate[];

@@ -1,4 +1,4 @@
-import { chooseCandidates, type Candidate } from '../backends/candidates.js';
+import { chooseCandidates, nameOf, type Candidate } from '../backends/candidates.js';
 import { compareOutputs } from '../backends/proof.js';
 import type { Archive, Backend, BackendName, CandidateName, ModelConfig, Probe, Progress, Skipped } from '../contract.js';
 import { asTabServeError, TabServeError, type ErrorCode } from '../errors.js';
@@ -6,7 +6,8 @@ import type { Opened } from '../wire.js';
 import { abortion } from './abort.js';
 import { Connection, type WorkerFactory } from './connection.js';
 import type { Story } from './story.js';
-import type { Verdict, VerdictStore } from './verdicts.js';
+import { Memory, type Finding, type Kept } from './memory.js';
+import type { VerdictStore } from './verdicts.js';
 
 export interface OpenOptions {
   readonly factory: WorkerFactory;
@@ -65,15 +66,21 @@ interface Contender {
   readonly proof: Backend['proof'];
   /** Milliseconds of a run. */
   readonly median: number | undefined;
+  /** Whether that was measured at an earlier visit. */
+  readonly remembered: boolean;
 }
 
 class Opening {
   readonly #options: OpenOptions;
   readonly #workers = new Set<Connection>();
   readonly #skipped: Skipped[] = [];
+  readonly #tried = new Set<CandidateName>();
   #archive!: Archive;
   #probe!: Probe;
   #built!: readonly CandidateName[];
+  #memory!: Memory;
+  /** Why a candidate is not to be taken unproven, by its name. */
+  #unproven!: ReadonlyMap<CandidateName, string>;
 
   constructor(options: OpenOptions) {
     this.#options = options;
@@ -95,8 +102,10 @@ class Opening {
     }
   }
 
-  async #start(): Promise<Connection> {
-    const { factory, signal, startupTimeout, onProgress } = this.#options;
+  /** @param until ends the start too */
+  async #start(until?: AbortSignal): Promise<Connection> {
+    const { factory, startupTimeout, onProgress } = this.#options;
+    const signal = AbortSignal.any([this.#options.signal, until].filter((one) => one !== undefined));
     const connection = await Connection.start(factory, { signal, startupTimeout, onEvent: (event) => event.type === 'progress' && onProgress?.(event.progress) });
     this.#workers.add(connection);
     return connection;
@@ -107,51 +116,69 @@ class Opening {
   }
 
   async #look(worker: Connection): Promise<void> {
-    const { archive, source, config, onArchive, onProbe, story } = this.#options;
+    const { archive, source, config, verdicts, onArchive, onProbe, story } = this.#options;
     const since = performance.now();
     const [{ probe, built }, loaded] = await Promise.all([worker.call(({ probe }) => probe()), archive ?? worker.call(({ load }) => load({ source, config }))]);
     this.#archive = loaded;
     this.#probe = probe;
     this.#built = built;
+    this.#memory = new Memory({ verdicts, story, probe, archive: loaded });
     onArchive(loaded);
     onProbe(probe);
     story.tell(archive ? 'The browser was probed; the archive is at hand.' : `The browser was probed, and ${loaded.url} loaded.`, since);
   }
 
-  async #choose(first: Connection): Promise<Open> {
-    const { prefer, only, demoted = [], measureBudget, story } = this.#options;
-    const named = only ? [`${only.engine}/${only.name}` as CandidateName] : this.#options.backends;
-    const proven = this.#archive.golden.length > 0 || this.#options.verify === 'reference';
-    const { candidates, skipped } = chooseCandidates({ probe: this.#probe, built: this.#built, models: this.#archive.models, named, proven });
+  #candidates(): readonly Candidate[] {
+    const { only, backends, verify, demoted = [] } = this.#options;
+    const named = only ? [nameOf(only)] : backends;
+    const choice = { probe: this.#probe, built: this.#built, models: this.#archive.models, named };
+    const { candidates, skipped } = chooseCandidates({ ...choice, proven: this.#archive.golden.length > 0 || verify === 'reference' });
+    const trusted = chooseCandidates(choice);
+    this.#unproven = new Map(trusted.skipped.filter((one) => !trusted.candidates.some((other) => same(one, other))).map((one) => [nameOf(one), one.reason]));
     this.#skipped.push(...skipped, ...demoted);
+    return candidates.filter((one) => !demoted.some((other) => same(one, other)));
+  }
+
+  async #choose(first: Connection): Promise<Open> {
+    const { prefer, only, measureBudget, story } = this.#options;
+    const measuring = prefer === 'fastest' && !only;
+    const candidates = this.#candidates();
+    const kept = measuring ? await this.#memory.glance(candidates) : new Map<CandidateName, Kept>();
+    const share = measureBudget / candidates.length;
     let spare: Connection | undefined = first;
     let best: Contender | undefined;
     let cause: TabServeError | undefined;
-    const inOrder = prefer === 'fastest' && !only ? await this.#bySpeed(candidates, first) : candidates;
-    const measuring = inOrder === undefined;
     let deadline = Infinity;
-    for (const candidate of inOrder ?? candidates) {
-      if (demoted.some((one) => same(one, candidate))) continue;
-      if (performance.now() >= deadline) {
-        this.#skip(candidate, `It was not measured: the ${measureBudget} ms for that were used up.`);
+    for (const candidate of inOrder(candidates, kept)) {
+      const before = kept.get(nameOf(candidate));
+      if (best && before) {
+        this.#skip(candidate, before.reason);
         continue;
       }
       const since = performance.now();
-      let timer: ReturnType<typeof setTimeout> | undefined;
+      const limit = new AbortController();
+      const late = new TabServeError('timeout', `It was not measured: the ${measureBudget} ms for that were used up.`);
+      const timer = best && setTimeout(() => limit.abort(late), deadline - since);
       let worker: Connection | undefined;
       try {
-        worker = spare ?? (await this.#start());
+        if (since >= deadline) throw late;
+        worker = spare ?? (await this.#start(limit.signal));
         spare = undefined;
-        if (best) timer = setTimeout((late: Connection) => late.close(new TabServeError('timeout', `The ${measureBudget} ms for measuring were used up.`)), deadline - performance.now(), worker); // prettier-ignore
-        const contender = await this.#try(candidate, worker, Math.min(measureBudget, deadline - performance.now()), measuring);
+        limit.signal.addEventListener('abort', () => worker!.close(late));
+        const contender = await this.#try(candidate, worker, measuring ? Math.min(share, deadline - since) : undefined);
         story.tell(`${nameOf(candidate)} runs${told(contender)}.`, since);
-        if (!measuring || contender.median === undefined) return this.#done(contender);
-        if (!best) deadline = performance.now() + measureBudget;
+        if (!best && contender.median === undefined) return this.#done(contender);
+        if (!best) deadline = performance.now() + measureBudget - share;
+        // What was kept of the others is of another model or engine too.
+        if (!contender.remembered) kept.clear();
         best = this.#faster(best, contender);
       } catch (error) {
+        const { signal } = this.#options;
+        if (signal?.aborted) throw abortion(signal);
         cause = asTabServeError(error);
         story.tell(`${nameOf(candidate)} does not run: ${cause.message}`, since);
         if (FATAL.has(cause.code) && !best) throw this.#withReasons(cause);
+        if (measuring && !FATAL.has(cause.code)) await this.#memory.giveUp(candidate, cause);
         this.#skip(candidate, cause.message);
         worker?.close(cause);
       } finally {
@@ -175,12 +202,11 @@ class Opening {
     return new TabServeError(cause.code, `${cause.message} Before that: ${tell(failed)}`, { cause: cause.cause, stage: cause.stage });
   }
 
-  readonly #tried = new Set<CandidateName>();
-
   #faster(best: Contender | undefined, contender: Contender): Contender {
     if (!best) return contender;
-    const [winner, loser] = contender.median! < best.median! ? [contender, best] : [best, contender];
-    this.#skip(loser.candidate, `It is slower: ${loser.median!.toFixed(1)} ms a run, ${nameOf(winner.candidate)} takes ${winner.median!.toFixed(1)} ms.`);
+    const [winner, loser] = (contender.median ?? Infinity) < best.median! ? [contender, best] : [best, contender];
+    const took = loser.median === undefined ? 'could not be measured' : `is slower: ${loser.median.toFixed(1)} ms a run`;
+    this.#skip(loser.candidate, `It ${took}, ${nameOf(winner.candidate)} takes ${winner.median!.toFixed(1)} ms.`);
     loser.connection.close(new TabServeError('disposed', 'Another backend is faster.'));
     return winner;
   }
@@ -193,22 +219,24 @@ class Opening {
 
   // ── One candidate ────────────────────────────────────────────────────────────────────────────
 
-  async #try(candidate: Candidate, worker: Connection, budget: number, measuring: boolean): Promise<Contender> {
+  /** @param budget milliseconds that measuring it may take; undefined if it is not to be measured */
+  async #try(candidate: Candidate, worker: Connection, budget: number | undefined): Promise<Contender> {
     this.#tried.add(nameOf(candidate));
     const opened = await this.#openOn(worker, candidate);
-    const known = await this.#recall(candidate, opened.version, worker);
-    let verdict: Verdict = known ?? { fingerprint: '' };
-    if (opened.golden === 0 && !isReference(candidate) && (this.#options.verify === 'reference' || opened.suspicion)) {
-      if (!verdict.compared) verdict = { ...verdict, ...(await this.#compare(candidate, worker)) };
-      if (verdict.wrong !== undefined) {
-        await this.#remember(candidate, opened.version, worker, verdict);
-        throw new TabServeError('backend-wrong', `It computes wrongly: compared with WASM, ${verdict.wrong}.`);
-      }
-    }
-    if (measuring && verdict.median === undefined) verdict = { ...verdict, median: (await worker.call(({ measure }) => measure(budget)))?.median };
-    if (verdict.compared !== known?.compared || verdict.median !== known?.median) await this.#remember(candidate, opened.version, worker, verdict);
+    const comparing = opened.golden === 0 && !isReference(candidate) && (this.#options.verify === 'reference' || opened.suspicion !== undefined);
+    const build = comparing || budget !== undefined ? await this.#build(candidate, opened, worker) : undefined;
+    const known = build === undefined ? {} : await this.#memory.recall(candidate, build);
+    let verdict: Finding = known;
+    if (comparing && !verdict.compared) verdict = { ...verdict, ...(await this.#compare(candidate, worker)) };
+    const wrong = comparing ? verdict.wrong : undefined;
+    if (budget !== undefined && verdict.median === undefined && wrong === undefined)
+      verdict = { ...verdict, median: (await worker.call(({ measure }) => measure(budget)))?.median };
+    if (build !== undefined && verdict !== known) await this.#memory.remember(candidate, build, verdict);
+    if (wrong !== undefined) throw new TabServeError('backend-wrong', `It computes wrongly: compared with WASM, ${wrong}.`);
     const proof = opened.golden > 0 ? 'golden' : verdict.compared ? 'reference' : 'none';
-    return { candidate, connection: worker, opened, proof, median: verdict.median };
+    const unproven = proof === 'none' && this.#unproven.get(nameOf(candidate));
+    if (unproven) throw new TabServeError('backend-failed', `It could not be proven. ${unproven}`);
+    return { candidate, connection: worker, opened, proof, median: verdict.median, remembered: known.median !== undefined };
   }
 
   async #openOn(worker: Connection, candidate: Candidate): Promise<Opened> {
@@ -218,21 +246,29 @@ class Opening {
     return await worker.call(({ open }) => open({ candidate: nameOf(candidate), archive: this.#archive, handler, assets }));
   }
 
-  /** Runs the model on the same made-up input here and on WASM, in a second worker. Without one, or without an input, nothing is known. */
-  async #compare(candidate: Candidate, worker: Connection): Promise<Pick<Verdict, 'compared' | 'wrong'>> {
+  /** The model's hash and the engine's version; undefined where no hash can be had. */
+  async #build({ engine }: Candidate, { version }: Opened, worker: Connection): Promise<string | undefined> {
+    const hash = await worker.call((methods) => methods.hash(this.#archive, engine));
+    return hash && `${hash} ${version}`;
+  }
+
+  /** Runs the model on the same inputs here and on WASM, in a second worker. Without one, or without an input, nothing is known. */
+  async #compare(candidate: Candidate, worker: Connection): Promise<Finding> {
     const { story } = this.#options;
     const since = performance.now();
     const reference: Candidate = { engine: candidate.engine, name: 'wasm' };
     const mine = await worker.call(({ sample }) => sample());
-    if (!mine) return {};
+    if (mine.length === 0) return {};
     let second: Connection | undefined;
     try {
-      second = await this.#start();
+      second = await this.#start(worker.ended);
+      worker.ended.addEventListener('abort', () => second!.close(worker.error!));
       await this.#openOn(second, reference);
-      const right = await second.call(({ sample }) => sample(mine.feeds));
-      const { wrong, error } = compareOutputs(mine.outputs, right!.outputs);
+      const right = await second.call(({ sample }) => sample(mine.map(({ feeds }) => feeds)));
+      const comparisons = mine.map(({ outputs }, index) => compareOutputs(outputs, right[index]!.outputs));
+      const error = Math.max(...comparisons.map((one) => one.error));
       story.tell(`${nameOf(candidate)} was compared with ${nameOf(reference)}: largest difference ${error.toPrecision(3)}.`, since);
-      return { compared: true, wrong };
+      return { compared: true, wrong: comparisons.find(({ wrong }) => wrong !== undefined)?.wrong };
     } catch (error) {
       if (worker.error) throw worker.error;
       story.tell(`${nameOf(candidate)} could not be compared with ${nameOf(reference)}: ${asTabServeError(error).message}`, since);
@@ -241,54 +277,15 @@ class Opening {
       second?.close(new TabServeError('disposed', 'The comparison is done.'));
     }
   }
+}
 
-  // ── What was found out at an earlier visit ───────────────────────────────────────────────────
-
-  /** Fastest first; undefined where the speed of one is not known. */
-  async #bySpeed(candidates: readonly Candidate[], worker: Connection): Promise<readonly Candidate[] | undefined> {
-    const known = await Promise.all(candidates.map(async (candidate) => ({ candidate, median: (await this.#stored(candidate, worker))?.median })));
-    if (known.some(({ median }) => median === undefined)) return undefined;
-    return known.sort((a, b) => a.median! - b.median!).map(({ candidate }) => candidate);
-  }
-
-  async #stored(candidate: Candidate, worker: Connection): Promise<Verdict | undefined> {
-    try {
-      const verdict = await this.#options.verdicts.get(this.#key(candidate));
-      const fingerprint = verdict && (await this.#fingerprint(candidate, worker));
-      return fingerprint !== undefined && verdict!.fingerprint.startsWith(fingerprint) ? verdict : undefined;
-    } catch {
-      return undefined;
-    }
-  }
-
-  async #recall(candidate: Candidate, version: string, worker: Connection): Promise<Verdict | undefined> {
-    const verdict = await this.#stored(candidate, worker);
-    return verdict?.fingerprint.endsWith(`|${version}`) ? verdict : undefined;
-  }
-
-  async #remember(candidate: Candidate, version: string, worker: Connection, verdict: Verdict): Promise<void> {
-    try {
-      const fingerprint = await this.#fingerprint(candidate, worker);
-      if (fingerprint !== undefined) await this.#options.verdicts.set(this.#key(candidate), { ...verdict, fingerprint: `${fingerprint}${version}` });
-    } catch (error) {
-      this.#options.story.tell(`The verdict on ${nameOf(candidate)} could not be kept: ${String(error)}`);
-    }
-  }
-
-  #key(candidate: Candidate): string {
-    return `${nameOf(candidate)} ${this.#archive.url}`;
-  }
-
-  /** Model, config, adapter and browser; the engine's version follows. Undefined where the model's hash cannot be had. */
-  async #fingerprint(candidate: Candidate, worker: Connection): Promise<string | undefined> {
-    this.#archive = await worker.call(({ loadModel }) => loadModel(this.#archive, candidate.engine));
-    this.#options.onArchive(this.#archive);
-    const hash = await worker.call((methods) => methods.hash(this.#archive, candidate.engine));
-    if (hash === undefined) return undefined;
-    const { webgpu, webgl } = this.#probe;
-    const adapter = candidate.name === 'webgpu' ? webgpu.available && webgpu.description : candidate.name === 'webgl' ? webgl.available && webgl.renderer : this.#probe.cores;
-    return [hash, JSON.stringify(this.#archive.config), adapter, navigator.userAgent, ''].join('|');
-  }
+/** Those that were measured at an earlier visit first, fastest first; then those of which nothing is known; then those that did not do. */
+function inOrder(candidates: readonly Candidate[], kept: ReadonlyMap<CandidateName, Kept>): readonly Candidate[] {
+  const rank = (candidate: Candidate): number => {
+    const before = kept.get(nameOf(candidate));
+    return before ? (before.median ?? Infinity) : Number.MAX_VALUE;
+  };
+  return candidates.toSorted((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)));
 }
 
 /** WASM, and plain JavaScript: right on everything. */
@@ -298,10 +295,6 @@ function isReference({ name }: Candidate): boolean {
 
 function same(a: Candidate, b: Candidate): boolean {
   return a.engine === b.engine && a.name === b.name;
-}
-
-function nameOf({ engine, name }: Candidate): CandidateName {
-  return `${engine}/${name}` as CandidateName;
 }
 
 function told({ opened, proof, median }: Contender): string {

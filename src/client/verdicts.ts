@@ -1,13 +1,17 @@
-/** What was found out about a backend at an earlier visit: whether it computes right, and how fast it is. */
+/** What was found out about a candidate at an earlier visit: whether it runs and computes right, and how fast it is. */
 export interface Verdict {
-  /** What it holds for: model, engine, adapter, browser. Where one of them is another, the verdict is void. */
-  readonly fingerprint: string;
-  /** Why its answers are not to be trusted; undefined if they equal the reference's, or were not compared. */
-  readonly wrong?: string | undefined;
+  /** Config, adapter and browser that it holds for. Where one of them is another, the verdict is void. */
+  readonly surroundings: string;
+  /** The model's hash and the engine's version that it holds for; undefined where the candidate could not be opened. */
+  readonly build?: string | undefined;
   /** Whether its answers were held against the reference. */
   readonly compared?: boolean | undefined;
+  /** Why its answers are not to be trusted; undefined if they equal the reference's, or were not compared. */
+  readonly wrong?: string | undefined;
   /** Milliseconds of a run, the median. */
   readonly median?: number | undefined;
+  /** Why it did not run, or not in time, when it was last to be measured, and at how many visits that was so. */
+  readonly failed?: { readonly reason: string; readonly visits: number } | undefined;
 }
 
 /** Where verdicts are kept. A store that fails costs time, nothing else. */

@@ -157,10 +157,16 @@ function readProof(extras: unknown): Pick<Archive, 'golden' | 'integrity'> {
   if (!Array.isArray(golden) || !golden.every((path) => typeof path === 'string')) {
     throw new TabServeError('model-format', `${EXTRAS}: golden must be a list of paths, got ${JSON.stringify(golden)}.`);
   }
-  if (typeof files !== 'object' || files === null || !Object.values(files).every((one) => typeof one === 'object' && one !== null)) {
+  if (typeof files !== 'object' || files === null || !Object.values(files).every(isIntegrity)) {
     throw new TabServeError('model-format', `${EXTRAS}: files must map paths to { bytes, sha256 }, got ${JSON.stringify(files)}.`);
   }
   return { golden, integrity: files as Readonly<Record<string, Integrity>> };
+}
+
+function isIntegrity(value: unknown): value is Integrity {
+  if (typeof value !== 'object' || value === null) return false;
+  const { bytes, sha256 } = value as { bytes?: unknown; sha256?: unknown };
+  return (bytes === undefined || typeof bytes === 'number') && (sha256 === undefined || (typeof sha256 === 'string' && /^[\da-f]{64}$/i.test(sha256)));
 }
 
 async function parseJson(blob: Blob, path: string): Promise<unknown> {

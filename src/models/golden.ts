@@ -1,11 +1,11 @@
 import type { ExpectedTensor, Golden, Tensor } from '../contract.js';
 import { TabServeError } from '../errors.js';
-import { readSafetensors } from './safetensors.js';
+import { areCounts, readSafetensors } from './safetensors.js';
 
 /**
  * Reads a golden example of an archive, a `.safetensors` file: tensors `inputs/<name>` and `outputs/<name>`. What would be large is told in the metadata
  * instead, under the tensor's key, as JSON: a float32 input by its generator, `{"seed": 1, "dims": [1, 3, 224, 224]}`; the whole dims of an output of which
- * the file has every `stride`-th element, `{"stride": 7, "dims": [1, 1000]}`.
+ * the file has every `stride`-th element, `{"stride": 7, "dims": [1, 1000]}`. What lies between is not looked at.
  * @throws `model-format` if the file is damaged or holds no inputs or no outputs
  */
 export function readGolden(bytes: Uint8Array, name: string): Golden {
@@ -14,25 +14,34 @@ export function readGolden(bytes: Uint8Array, name: string): Golden {
   const outputs: Record<string, ExpectedTensor> = {};
   for (const [key, text] of Object.entries(metadata)) {
     if (!key.startsWith('inputs/')) continue;
-    const { seed, dims } = parse<{ seed: number; dims: number[] }>(text, key, name);
+    const { seed, dims } = parse(text, key, name, 'seed');
     inputs[key.slice('inputs/'.length)] = { dtype: 'float32', dims, data: generate(seed, dims) };
   }
   for (const [key, tensor] of Object.entries(tensors)) {
     if (key.startsWith('inputs/')) inputs[key.slice('inputs/'.length)] = tensor;
-    if (key.startsWith('outputs/'))
-      outputs[key.slice('outputs/'.length)] = { ...tensor, ...(metadata[key] && parse<{ stride: number; dims: number[] }>(metadata[key], key, name)) };
+    if (key.startsWith('outputs/')) outputs[key.slice('outputs/'.length)] = sampleOf(tensor, metadata[key], key, name);
   }
   if (Object.keys(inputs).length === 0 || Object.keys(outputs).length === 0)
     throw new TabServeError('model-format', `${name} is no golden example: it needs inputs/… and outputs/….`);
   return { inputs, outputs };
 }
 
-function parse<T>(text: string, key: string, name: string): T {
+function sampleOf(tensor: Tensor, text: string | undefined, key: string, name: string): ExpectedTensor {
+  if (text === undefined) return tensor;
+  const { stride, dims } = parse(text, key, name, 'stride');
+  const count = Math.ceil(dims.reduce((product, dim) => product * dim, 1) / stride);
+  if (tensor.data.length === count) return { ...tensor, stride, dims };
+  throw new TabServeError('model-format', `${name}: "${key}" has ${tensor.data.length} elements, every ${stride}th of [${dims.join(', ')}] makes ${count}.`);
+}
+
+function parse<K extends 'seed' | 'stride'>(text: string, key: string, name: string, number: K): Record<K, number> & { dims: readonly number[] } {
   try {
-    return JSON.parse(text) as T;
-  } catch (cause) {
-    throw new TabServeError('model-format', `${name}: what its metadata says of "${key}" is not JSON.`, { cause });
+    const value = JSON.parse(text) as Record<K, number> & { dims: readonly number[] };
+    if (areCounts([value[number]]) && areCounts(value.dims) && (number === 'seed' || value[number] > 0)) return value;
+  } catch {
+    // Told below.
   }
+  throw new TabServeError('model-format', `${name}: of "${key}" its metadata says ${text}, expected {"${number}": …, "dims": […]}.`);
 }
 
 /** Uniform numbers in −1..1: `x ← (1664525 x + 1013904223) mod 2³²` (Numerical Recipes), each as `x / 2³¹ − 1` in float32. */

@@ -28,21 +28,24 @@ export function readSafetensors(bytes: Uint8Array, name: string): Safetensors {
   if (bytes.length < 8) throw damaged('it is too short');
   const headerLength = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
   if (headerLength > bytes.length - 8) throw damaged('its header runs past the end');
-  let header: Record<string, unknown>;
+  let header: unknown;
   try {
-    header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + headerLength))) as Record<string, unknown>;
+    header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + headerLength)));
   } catch (cause) {
     throw damaged('its header is not JSON', cause);
   }
-  const { __metadata__: metadata = {}, ...entries } = header as { __metadata__?: Record<string, string> } & Record<string, Entry>;
+  if (typeof header !== 'object' || header === null) throw damaged('its header is no mapping');
+  const { __metadata__: metadata = {}, ...entries } = header as { __metadata__?: Record<string, string> } & Record<string, Partial<Entry> | null>;
   const data = bytes.subarray(8 + headerLength);
-  const tensors = Object.entries(entries).map(([key, { dtype: code, shape: dims, data_offsets: offsets }]) => {
+  const tensors = Object.entries(entries).map(([key, entry]) => {
+    if (!isEntry(entry)) throw damaged(`"${key}" has no dtype, shape and data_offsets`);
+    const { dtype: code, shape: dims, data_offsets: [from, to] } = entry; // prettier-ignore
     const dtype = DTYPES[code];
     if (!dtype) throw damaged(`"${key}" is of dtype ${code}, expected one of ${Object.keys(DTYPES).join(', ')}`);
-    const [from, to] = offsets;
     const size = dims.reduce((product, dim) => product * dim, ARRAYS[dtype].BYTES_PER_ELEMENT);
-    if (!(from >= 0 && to <= data.length && to - from === size)) throw damaged(`"${key}" has ${to - from} bytes, its shape [${dims.join(', ')}] needs ${size}`);
-    return [key, { dtype, dims, data: new ARRAYS[dtype](data.slice(from, to).buffer) }] as const;
+    if (to - from !== size) throw damaged(`"${key}" has ${to - from} bytes, its shape [${dims.join(', ')}] needs ${size}`);
+    if (to > data.length) throw damaged(`"${key}" runs past the end`);
+    return [key, { dtype, dims, data: new ARRAYS[dtype](new Uint8Array(data.subarray(from, to)).buffer) }] as const;
   });
   return { tensors: Object.fromEntries(tensors), metadata };
 }
@@ -51,4 +54,13 @@ interface Entry {
   readonly dtype: string;
   readonly shape: readonly number[];
   readonly data_offsets: readonly [number, number];
+}
+
+function isEntry(entry: Partial<Entry> | null): entry is Entry {
+  return typeof entry?.dtype === 'string' && areCounts(entry.shape) && areCounts(entry.data_offsets) && entry.data_offsets.length === 2;
+}
+
+/** Whether a value is a list of whole numbers, none of them negative. */
+export function areCounts(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every((one) => Number.isSafeInteger(one) && one >= 0);
 }

@@ -81,7 +81,7 @@ export class Host implements WorkerApi {
     }, 'initialize');
   }
 
-  sample(feeds?: Tensors): Promise<Envelope<Sampled | undefined>> {
+  sample(feeds?: readonly Tensors[]): Promise<Envelope<readonly Sampled[]>> {
     return envelope(() => sample(this.#open.handler, this.#open.context, feeds), 'initialize');
   }
 

@@ -7,8 +7,8 @@ import type { Measured, Sampled, Tried } from '../wire.js';
 
 /** Of the made-up input that backends are compared on. */
 const SEED = 1;
-/** A median of fewer runs says little, of more no more. */
-const RUNS = { least: 3, most: 25 };
+/** The median of more says no more. */
+const MOST_RUNS = 25;
 
 /**
  * The first runs of a model on a backend: every golden example of the archive, then the handler's own example.
@@ -28,32 +28,34 @@ export async function tryOut(handler: Handler, context: Context, { golden }: Arc
   return { golden: golden.length, error, suspicion: golden.length === 0 && outputs ? findNonFinite(outputs) : undefined };
 }
 
-/** One run on `feeds`, or on made-up ones. Undefined where the dims of an input cannot be known. */
-export async function sample(handler: Handler, context: Context, feeds?: Tensors): Promise<Sampled | undefined> {
-  const example = feeds ?? (await handler.example?.(context));
-  if (!example) return undefined;
-  const inputs = feeds ?? madeUp(example);
-  return { feeds: inputs, outputs: await (await context.open()).run(inputs) };
+/** A run on each of `feeds`; without them, on the handler's example and on noise. None where the dims of an input cannot be known. */
+export async function sample(handler: Handler, context: Context, feeds?: readonly Tensors[]): Promise<readonly Sampled[]> {
+  const session = await context.open();
+  const sampled: Sampled[] = [];
+  for (const one of feeds ?? madeUp(await handler.example?.(context))) sampled.push({ feeds: one, outputs: await session.run(one) });
+  return sampled;
 }
 
-/** Floats become noise in −1..1: zeros would hide most errors. What else there is (token ids, sizes) is as the handler has it. */
-function madeUp(example: Tensors): Tensors {
+/** The example, in which a number that is not finite may have been found; and noise in −1..1 in the place of its floats, since zeros hide most errors. */
+function madeUp(example: Tensors | undefined): Tensors[] {
+  if (!example) return [];
   const noise = (tensor: Tensor): Tensor => {
     if (tensor.dtype === 'float32') return { ...tensor, data: generate(SEED, tensor.dims) };
     if (tensor.dtype === 'float16') return { ...tensor, data: toFloat16(generate(SEED, tensor.dims)) };
     return tensor;
   };
-  return Object.fromEntries(Object.entries(example).map(([name, tensor]) => [name, noise(tensor)]));
+  const noisy = Object.fromEntries(Object.entries(example).map(([name, tensor]) => [name, noise(tensor)]));
+  return Object.keys(example).some((name) => noisy[name] !== example[name]) ? [example, noisy] : [example];
 }
 
-/** Milliseconds of a run, the median of as many as fit in `budget` ms. Undefined where there is nothing to run it on. */
+/** Milliseconds of a run, the median of as many as fit in `budget` ms, at least one. Undefined where there is nothing to run it on. */
 export async function measure(handler: Handler, context: Context, budget: number): Promise<Measured | undefined> {
   const feeds = await handler.example?.(context);
   if (!feeds) return undefined;
   const session = await context.open();
   const times: number[] = [];
   const ends = performance.now() + budget;
-  while (times.length < RUNS.least || (times.length < RUNS.most && performance.now() < ends)) {
+  while (times.length === 0 || (times.length < MOST_RUNS && performance.now() < ends)) {
     const started = performance.now();
     await session.run(feeds);
     times.push(performance.now() - started);

@@ -11,6 +11,7 @@ export const workers = {
   shouting: () => new Worker(new URL('../workers/shouting.worker.ts', import.meta.url), { type: 'module' }),
   faulty: () => new Worker(new URL('../workers/faulty.worker.ts', import.meta.url), { type: 'module' }),
   raw: () => new Worker(new URL('../workers/raw.worker.ts', import.meta.url), { type: 'module' }),
+  odd: () => new Worker(new URL('../workers/odd-engines.worker.ts', import.meta.url), { type: 'module' }),
   lean: () => new Worker(new URL('../workers/lean.worker.ts', import.meta.url), { type: 'module' }),
   noJspi: () => new Worker(new URL('../workers/no-jspi.worker.ts', import.meta.url), { type: 'module' }),
   slow: () => new Worker(new URL('../workers/slow-to-load.worker.ts', import.meta.url), { type: 'module' }),

@@ -1,0 +1,293 @@
+import { readFileSync } from 'node:fs';
+import type { ClientOptions } from '../../src/client/client.ts';
+import type { Verdict } from '../../src/index.ts';
+import { expect, test } from './fixtures.ts';
+import type { Odd } from './workers/odd-engines.worker.ts';
+
+/** A backend is taken when it has been proven right, and with `fastest` when it has been measured. */
+const PROOF = '/test/models/proof';
+
+type Visit = Pick<ClientOptions, 'backends' | 'prefer' | 'measureBudget' | 'verify'> & {
+  readonly model: string;
+  /** A worker with engines that are wrong or slow; without it the SDK's own engines. */
+  readonly odd?: Readonly<Record<string, Odd>>;
+};
+
+/** Each visit is a client of its own; they share a store. What each took, and how many workers. */
+function visit(
+  visits: readonly Visit[],
+): Promise<{ workers: number; code?: string; message?: string; backend?: NonNullable<ReturnType<typeof describeBackend>>; story: string }[]> {
+  return (async () => {
+    const { connect, clearVerdicts } = window.tabserve;
+    await clearVerdicts();
+    const answers = [];
+    for (const { model, odd, ...options } of visits) {
+      let workers = 0;
+      const factory = () => (workers++, (odd ? window.workers.odd : window.workers.raw)());
+      const client = connect(factory, { ...options, model, ...(odd && { config: { engine: { odd } as never } }) });
+      const failure = await client.initialize().then(
+        () => undefined,
+        (error) => ({ code: error.code as string, message: error.message as string }),
+      );
+      answers.push({ workers, ...failure, backend: client.backend && { ...client.backend }, story: client.diagnose() });
+      await client.dispose();
+    }
+    return answers as never;
+  })();
+}
+declare function describeBackend(): import('../../src/contract.ts').Backend | undefined;
+
+const reasons = (backend: { readonly skipped: readonly { readonly engine: string; readonly name: string; readonly reason: string }[] } | undefined): Record<string, string> =>
+  Object.fromEntries(backend!.skipped.map(({ engine, name, reason }) => [`${engine}/${name}`, reason]));
+
+test.describe('proof', () => {
+  test('a golden example: a backend that answers it wrongly is skipped, with the error', async ({ open, backend }) => {
+    const page = await open();
+    const [first] = await page.evaluate(visit, [{ model: `${PROOF}/conv_relu_conv/`, backends: [backend, 'wasm'] }] as Visit[]);
+    expect(first!.backend).toMatchObject({ engine: 'onnx', name: backend === 'webgl' ? 'wasm' : backend, proof: 'golden' });
+    if (backend !== 'webgl') return;
+    expect(reasons(first!.backend)['onnx/webgl']).toMatch(/computes wrongly: on golden\.safetensors, output "y" is off by \d\.\d+ at \d+/);
+    expect(first!.workers).toBe(2);
+  });
+
+  test('by default a golden example lets ONNX Runtime WebGL have its turn, and every candidate runs it', async ({ open, backend }) => {
+    test.skip(backend === 'webgpu', 'nothing of WebGPU in it');
+    const page = await open();
+    const [right, wrong] = await page.evaluate(visit, [{ model: '/models/digits/', backends: ['webgl', 'wasm'] }, { model: `${PROOF}/conv_relu_conv/` }] as Visit[]);
+    expect(right!.backend).toMatchObject({ name: 'webgl', proof: 'golden', skipped: [] });
+    expect(wrong!.backend).toMatchObject({ name: 'wasm', proof: 'golden' });
+  });
+
+  for (const model of ['conv_relu_conv', 'proof/resnet18']) {
+    test(`without one, verify: 'reference' compares with WASM, once: ${model}`, async ({ open, backend }) => {
+      test.skip(backend === 'webgpu' && model !== 'conv_relu_conv', 'too slow on SwiftShader');
+      const page = await open();
+      const once: Visit = { model: `/test/models/${model}.onnx`, backends: [backend, 'wasm'], verify: 'reference' };
+      const [first, second] = await page.evaluate(visit, [once, once]);
+      expect(second!.backend).toMatchObject({ name: backend === 'webgl' ? 'wasm' : backend });
+      if (backend === 'webgl') {
+        expect(reasons(first!.backend)['onnx/webgl']).toMatch(/compared with WASM, output "\w+" is off by \d+\.\d+ at/);
+        expect(first!.story).toContain('onnx/webgl was compared with onnx/wasm: largest difference');
+      }
+      expect(second!.backend!.proof).toBe(first!.backend!.proof);
+      expect(reasons(second!.backend)).toEqual(reasons(first!.backend));
+      // The candidate's, that of the reference, and after a wrong answer WASM's own; the second visit compares nothing.
+      expect([first!.workers, second!.workers]).toEqual({ wasm: [1, 1], webgl: [3, 2], webgpu: [2, 1] }[backend]);
+    });
+  }
+
+  test('a verdict is void when the model has changed', async ({ open, page, backend }) => {
+    test.skip(backend !== 'webgl', 'one of them will do');
+    await open();
+    const file = (name: string) => readFileSync(new URL(`../models/${name}.onnx`, import.meta.url));
+    let body = file('conv_relu_conv');
+    await page.route('**/changing.onnx', (route) => route.fulfill({ body, contentType: 'application/octet-stream' }));
+    const load = () =>
+      page.evaluate(async () => {
+        const client = await window.tabserve.load('/changing.onnx', { handler: 'base_handler', backends: ['webgl', 'wasm'], verify: 'reference' });
+        return client.backend!.name;
+      });
+    expect(await load()).toBe('wasm');
+    body = file('affine_fixed');
+    expect(await load()).toBe('webgl');
+    body = file('conv_relu_conv');
+    expect(await load()).toBe('wasm');
+  });
+
+  test('one element of a thousand @once', async ({ open }) => {
+    const page = await open();
+    const model = `${PROOF}/thousand.onnx`;
+    const both = { model, backends: ['webgl', 'wasm'] } as const;
+    const [trusted, compared, right] = await page.evaluate(visit, [
+      { ...both, odd: { webgl: { wrong: 'element' } } },
+      { ...both, odd: { webgl: { wrong: 'element' } }, verify: 'reference' },
+      { ...both, odd: {}, verify: 'reference' },
+    ] as Visit[]);
+    expect(trusted!.backend).toMatchObject({ name: 'webgl', proof: 'none' });
+    expect(compared!.backend).toMatchObject({ name: 'wasm' });
+    expect(reasons(compared!.backend)['onnx/webgl']).toMatch(/output "y" is off by 0\.100 at 517/);
+    expect(right!.backend).toMatchObject({ name: 'webgl', proof: 'reference', skipped: [] });
+  });
+
+  test('what is not finite by design is accepted', async ({ open, backend }) => {
+    const page = await open();
+    const [first] = await page.evaluate(visit, [{ model: `${PROOF}/inverse.onnx`, backends: [backend, 'wasm'] }] as Visit[]);
+    expect(first!.backend).toMatchObject({ name: backend, proof: backend === 'wasm' ? 'none' : 'reference', skipped: [] });
+  });
+
+  test('NaN where WASM has none is compared unasked, and skipped @once', async ({ open }) => {
+    const page = await open();
+    const both = { model: `${PROOF}/thousand.onnx`, backends: ['webgl', 'wasm'] } as const;
+    const answers = await page.evaluate(visit, [
+      { ...both, odd: { webgl: { wrong: 'nan' } } },
+      { ...both, odd: { webgl: { wrong: 'zeros' } } },
+      { ...both, odd: { webgl: { wrong: 'zeros' } } },
+    ] as Visit[]);
+    for (const { backend } of answers) {
+      expect(backend!.name).toBe('wasm');
+      expect(reasons(backend)['onnx/webgl']).toMatch(/off by Infinity at 517 \(NaN for -?\d/);
+    }
+    expect(answers.map(({ workers }) => workers)).toEqual([3, 3, 2]);
+  });
+
+  test('what cannot be proven is not taken from a list that nobody named @once', async ({ open }) => {
+    const page = await open();
+    const [first] = await page.evaluate(visit, [{ model: '/test/models/affine.onnx', verify: 'reference' }] as Visit[]);
+    expect(first!.backend!.name).toBe('wasm');
+  });
+
+  test('no backend that is right: every error is told @once', async ({ open }) => {
+    const page = await open();
+    const [first] = await page.evaluate(visit, [{ model: `${PROOF}/two_formats/`, backends: ['onnx/webgl'], odd: { webgl: { wrong: 'element' } } }] as Visit[]);
+    expect(first).toMatchObject({ code: 'no-backend', message: expect.stringMatching(/onnx\/webgl: It computes wrongly: on golden\.safetensors/) });
+  });
+});
+
+test('two formats in one archive: candidates range over both engines', async ({ open, page, backend }) => {
+  test.skip(backend === 'webgpu', 'TensorFlow.js on WebGPU in software is slow');
+  const paths: string[] = [];
+  page.on('request', (request) => paths.push(new URL(request.url()).pathname));
+  await open();
+  const [tfjs, onnx, absent] = await page.evaluate(visit, [
+    { model: '/test/models/proof/two_formats/', backends: [backend === 'webgl' ? 'webgl' : 'tfjs/wasm'] },
+    { model: '/test/models/proof/two_formats/', backends: ['onnx/wasm'] },
+    { model: '/test/models/proof/conv_relu_conv/', backends: ['tfjs/wasm'] },
+  ] as Visit[]);
+  expect(tfjs!.backend).toMatchObject({ engine: 'tfjs', name: backend, proof: 'golden' });
+  expect(onnx!.backend).toMatchObject({ engine: 'onnx', name: 'wasm', proof: 'golden' });
+  expect(absent).toMatchObject({ code: 'no-backend', message: expect.stringContaining('The archive has no TensorFlow.js model') });
+  // Each visit downloads the format that it runs.
+  for (const file of ['model.json', 'weights.bin', 'affine.onnx']) expect(paths.filter((path) => path.endsWith(`two_formats/${file}`))).toHaveLength(1);
+});
+
+test.describe('measuring @once', () => {
+  const fastest = { model: `${PROOF}/thousand.onnx`, backends: ['webgl', 'wasm'], prefer: 'fastest', measureBudget: 30_000 } as const;
+  const slow = { odd: { webgl: { run: 60 } } } as const;
+
+  test('the lowest median is taken and remembered, and measured anew when it was cleared', async ({ open }) => {
+    const page = await open();
+    const [first, second] = await page.evaluate(visit, [
+      { ...fastest, ...slow },
+      { ...fastest, ...slow },
+    ] as Visit[]);
+    expect(first!.backend).toMatchObject({
+      name: 'wasm',
+      median: expect.any(Number),
+      skipped: [{ name: 'webgl', reason: expect.stringMatching(/slower: [6-9]\d\.\d ms a run, onnx\/wasm takes \d+\.\d ms/) }],
+    });
+    expect(first!.workers).toBe(2);
+    expect(second).toMatchObject({
+      workers: 1,
+      backend: { name: 'wasm', median: first!.backend!.median, skipped: [{ name: 'webgl', reason: expect.stringContaining('at an earlier visit it took') }] },
+    });
+    const [third] = await page.evaluate(visit, [{ ...fastest, ...slow }] as Visit[]);
+    expect(third!.workers).toBe(2);
+  });
+
+  test('the budget: what comes after it is not measured, and after two visits not waited for', async ({ open }) => {
+    const page = await open();
+    const late = { ...fastest, odd: { wasm: { open: 60_000 } }, measureBudget: 300 };
+    const started = Date.now();
+    const answers = await page.evaluate(visit, [{ ...fastest, measureBudget: 0, odd: {} }, late, late, late] as Visit[]);
+    expect(Date.now() - started).toBeLessThan(30_000);
+    expect(answers[0]).toMatchObject({ workers: 1, backend: { name: 'webgl', skipped: [{ name: 'wasm', reason: 'It was not measured: the 0 ms for that were used up.' }] } });
+    for (const { backend } of answers.slice(1)) expect(backend!.name).toBe('webgl');
+    expect(answers.slice(1).map(({ workers }) => workers)).toEqual([2, 2, 1]);
+    expect(reasons(answers[3]!.backend)['onnx/wasm']).toContain('At 2 visits it was given up');
+  });
+
+  test('only what is proven is measured', async ({ open }) => {
+    const page = await open();
+    const wrong = { ...fastest, odd: { webgl: { wrong: 'element' }, wasm: { run: 40 } }, verify: 'reference' };
+    const answers = await page.evaluate(visit, [wrong, wrong] as Visit[]);
+    for (const { backend } of answers) expect(backend).toMatchObject({ name: 'wasm', skipped: [{ name: 'webgl', reason: expect.stringContaining('computes wrongly') }] });
+    expect(answers.map(({ workers }) => workers)).toEqual([3, 1]);
+  });
+
+  test('a store of the own, verdicts of another build, and a store that throws', async ({ open }) => {
+    const page = await open();
+    const answer = await page.evaluate(
+      async ({ model, backends, prefer, measureBudget }) => {
+        const kept = new Map<string, Verdict>();
+        const verdicts = {
+          get: (key: string) => Promise.resolve(kept.get(key)),
+          set: (key: string, verdict: Verdict) => Promise.resolve(void kept.set(key, verdict)),
+          clear: () => Promise.resolve(kept.clear()),
+        };
+        const load = async (store: typeof verdicts, engine: object = { odd: { webgl: { run: 40 } } }) => {
+          let workers = 0;
+          const client = window.tabserve.connect(() => (workers++, window.workers.odd()), { model, backends, prefer, measureBudget, verdicts: store, config: { engine } as never });
+          await client.initialize();
+          const { name, median } = client.backend!;
+          const story = client.diagnose();
+          await client.dispose();
+          return { workers, name, median, story };
+        };
+        const first = await load(verdicts);
+        const keys = [...kept.keys()].map((key) => key.replace(location.origin, ''));
+        const [verdict] = [...kept.values()];
+        const second = await load(verdicts);
+        for (const [key, value] of kept) kept.set(key, { ...value, build: value.build!.replace(/ .*/, ' 0.0.0') });
+        const otherEngine = await load(verdicts);
+        const otherConfig = await load(verdicts, { odd: { webgl: { run: 41 } } });
+        const broken = () => { throw new Error('the disk is full'); }; // prettier-ignore
+        const thrown = await load({ get: broken, set: broken, clear: broken });
+        const rejected = await load({ get: () => Promise.reject(new Error('no')), set: () => Promise.reject(new Error('no')), clear: () => Promise.reject(new Error('no')) });
+        return { first, keys, verdict, second, otherEngine, otherConfig, thrown, rejected };
+      },
+      { ...fastest, backends: [...fastest.backends] },
+    );
+    expect(answer.keys).toEqual([`onnx/webgl ${PROOF}/thousand.onnx`, `onnx/wasm ${PROOF}/thousand.onnx`]);
+    expect(answer.verdict).toMatchObject({ build: expect.stringMatching(/^[\da-f]{64} 1\.\d+\.\d+/), surroundings: expect.stringContaining('Chrom'), median: expect.any(Number) });
+    const counts = Object.fromEntries(Object.entries(answer).flatMap(([name, one]) => (typeof one === 'object' && 'workers' in one ? [[name, one.workers]] : [])));
+    expect(counts).toEqual({ first: 2, second: 1, otherEngine: 2, otherConfig: 2, thrown: 2, rejected: 2 });
+    for (const { name } of [answer.first, answer.second, answer.otherEngine, answer.otherConfig, answer.thrown, answer.rejected]) expect(name).toBe('wasm');
+    expect(answer.thrown.story).toContain('could not be kept: Error: the disk is full');
+  });
+});
+
+test('diagnose tells the whole story', async ({ open, backend }) => {
+  const page = await open();
+  const [first] = (await page.evaluate(visit, [{ model: `${PROOF}/conv_relu_conv/`, backends: [...new Set([backend, 'webgl', 'wasm'])] }] as Visit[])) as { story: string }[];
+  for (const part of [
+    /^tabserve \d+\.\d+\.\d+, Mozilla/,
+    /^model: \/test\/models\/proof\/conv_relu_conv\/ \(conv_relu_conv 1\.0\)$/m,
+    /^ {2}conv_relu_conv\.onnx: 1701 bytes$/m,
+    /^webgpu: \{"available":(true|false)/m,
+    /^webgl: \{"available":true,.*renderer/m,
+    /^wasm: \{"available":true,"simd":true/m,
+    /^cores: \d+$/m,
+    /^backend: \{"engine":"onnx"/m,
+    /^ +\d+ ms {2}The browser was probed, and .* loaded\. \(\d+ ms\)$/m,
+    /^ +\d+ ms {2}onnx\/(wasm|webgpu) runs, right on 1 golden \(largest difference .*\)\. \(\d+ ms\)$/m,
+    ...(backend === 'webgl' ? [/^ +\d+ ms {2}onnx\/webgl does not run: It computes wrongly.* \(\d+ ms\)$/m] : []),
+  ]) expect(first!.story).toMatch(part); // prettier-ignore
+});
+
+test('an aborted load leaves no worker, whatever it was about @once', async ({ open }) => {
+  const page = await open();
+  for (const [odd, options, count] of [
+    [{ webgl: { open: 30_000 } }, { verify: 'reference' }, 1],
+    [{ wasm: { open: 30_000 } }, { verify: 'reference' }, 2],
+    [{ webgl: { run: 30_000 } }, { prefer: 'fastest' }, 1],
+    [{ wasm: { open: 30_000 } }, { prefer: 'fastest', measureBudget: 60_000 }, 2],
+  ] as const) {
+    const failure = await page.evaluate(
+      async ({ model, odd, options, count }) => {
+        const stop = new AbortController();
+        let workers = 0;
+        const factory = () => {
+          // Once the last of them has had time to begin what never ends.
+          if (++workers === count) setTimeout(() => stop.abort(), 1500);
+          return window.workers.odd();
+        };
+        await window.tabserve.clearVerdicts();
+        const client = window.tabserve.connect(factory, { model, backends: ['webgl', 'wasm'], ...options, config: { engine: { odd } as never } });
+        return { ...(await window.failure(client.initialize({ signal: stop.signal }))), workers };
+      },
+      { model: `${PROOF}/thousand.onnx`, odd, options, count },
+    );
+    expect(failure).toMatchObject({ code: 'aborted', workers: count });
+    await expect.poll(() => page.workers().length).toBe(0);
+  }
+});

