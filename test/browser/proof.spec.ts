@@ -251,7 +251,7 @@ test('diagnose tells the whole story', async ({ open, backend }) => {
   const [first] = (await page.evaluate(visit, [{ model: `${PROOF}/conv_relu_conv/`, backends: [...new Set([backend, 'webgl', 'wasm'])] }] as Visit[])) as { story: string }[];
   for (const part of [
     /^tabserve \d+\.\d+\.\d+, Mozilla/,
-    /^model: \/test\/models\/proof\/conv_relu_conv\/ \(conv_relu_conv 1\.0\)$/m,
+    /^model: http:.*\/test\/models\/proof\/conv_relu_conv\/ \(conv_relu_conv 1\.0\)$/m,
     /^ {2}conv_relu_conv\.onnx: 1701 bytes$/m,
     /^webgpu: \{"available":(true|false)/m,
     /^webgl: \{"available":true,.*renderer/m,
