@@ -16,13 +16,15 @@ interface Tally {
   readonly outcomes: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly recoveries: number;
   readonly workers: number;
+  /** The client's story, should a request never have settled. */
+  readonly stalled: string;
 }
 
 test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }) => {
   test.setTimeout(Math.max(180_000, REQUESTS * 1500));
   await open();
   const tally: Tally = await page.evaluate(
-    async ({ backend, requests, seed }) => {
+    async ({ backend, requests, seed, patienceMs }) => {
       // mulberry32, by Tommy Ettinger, public domain.
       let state = seed;
       const random = (): number => {
@@ -39,7 +41,7 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
         made.push(worker);
         return worker;
       };
-      const client = window.tabserve.connect(factory, { model: '/test/models/affine_fixed.onnx', backends: [backend], responseTimeout: 4, maxRuns: 200 });
+      const client = window.tabserve.connect(factory, { model: '/test/models/affine_fixed.onnx', backends: [backend], startupTimeout: 15, responseTimeout: 4, maxRuns: 200 });
       let recoveries = 0;
       client.on('recover', () => (recoveries += 1));
       await client.initialize();
@@ -106,13 +108,16 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
       const lane = async (): Promise<void> => {
         while (next < requests) await request(next++);
       };
-      await Promise.all(Array.from({ length: 6 }, lane));
+      // Should one never settle, the story says more than a test's timeout.
+      const patience = new Promise<string>((resolve) => setTimeout(() => resolve(client.diagnose()), patienceMs));
+      const stalled = await Promise.race([Promise.all(Array.from({ length: 6 }, lane)).then(() => ''), patience]);
       await client.dispose();
-      return { settled, wrong, outcomes, recoveries, workers: made.length };
+      return { settled, wrong, outcomes, recoveries, workers: made.length, stalled };
     },
-    { backend, requests: REQUESTS, seed: SEED },
+    { backend, requests: REQUESTS, seed: SEED, patienceMs: Math.max(150_000, REQUESTS * 1000) },
   );
   console.log(`chaos on ${backend}, seed ${SEED}: ${JSON.stringify({ ...tally, settled: tally.settled.length })}`);
+  expect(tally.stalled).toBe('');
   expect(tally.settled.every((times) => times === 1)).toBe(true);
   expect(tally.wrong).toEqual([]);
   const { outcomes } = tally;
