@@ -1,6 +1,7 @@
 /** The gallery's page: wires the input, the model, the result and the panels of whichever demo the address names. */
 import type { Demo, Mounted, Sample } from './demo.js';
 import { DEMOS } from './demos/index.js';
+import { lab, SUMMARY, TITLE, type Lab } from './lab/lab.js';
 import { announcer } from './page/announce.js';
 import { byId, el } from './page/dom.js';
 import { takeFiles } from './page/drop.js';
@@ -25,9 +26,13 @@ const code = snippet(byId('snippet'), byId<HTMLButtonElement>('copy'));
 byId('timings').append(timings.element);
 byId('backend').append(backend.element);
 
+const BACKENDS = '#/backends';
+
 let demo: Demo;
 let mounted: Mounted | undefined;
 let models: ModelPanel;
+/** The page about backends, while it is shown. */
+let backends: Lab | undefined;
 
 // ── The model, and its answers ─────────────────────────────────────────────────────────────────
 
@@ -117,30 +122,53 @@ takeFiles({
   zone: byId('instrument'),
   button: choose,
   chooser: byId<HTMLInputElement>('chooser'),
-  accepts: () => demo.takesFiles,
+  accepts: () => backends !== undefined || demo.takesFiles,
   take(file) {
+    if (backends) return backends.take(file);
     mounted?.input.rest?.();
     run.ask(file);
   },
-  refuse: (error) => note.refused(error),
+  refuse: (error) => (backends ?? note).refused(error),
 });
 
 // ── The demos ──────────────────────────────────────────────────────────────────────────────────
 
-function show(next: Demo): void {
+/** Nothing of what was shown goes on. */
+function leave(): void {
   run.forget();
   mounted?.input.dispose();
   mounted?.output.dispose?.();
+  mounted = undefined;
+  backends?.dispose();
+  backends = undefined;
+}
+
+function head(title: string, summary: string, address: string): void {
+  document.title = `${title} · TabServe`;
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('#demos a')) {
+    if (link.hash === address) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+  byId('title').textContent = title;
+  byId('summary').textContent = summary;
+  document.body.toggleAttribute('data-lab', backends !== undefined);
+}
+
+function showBackends(): void {
+  leave();
+  run.close();
+  backends = lab(announce);
+  byId('lab').replaceChildren(backends.element);
+  head(TITLE, SUMMARY, BACKENDS);
+}
+
+function show(next: Demo): void {
+  leave();
   demo = next;
   mounted = demo.mount({ changed, emptied, refused: note.failed });
 
-  document.title = `${demo.title} · TabServe`;
-  for (const link of document.querySelectorAll<HTMLAnchorElement>('#demos a')) {
-    if (link.hash === address(demo)) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
-  }
-  byId('title').textContent = demo.title;
-  byId('summary').textContent = demo.summary;
+  byId('lab').replaceChildren();
+  head(demo.title, demo.summary, address(demo));
   Object.assign(byId('instrument').dataset, { demo: demo.id, layout: demo.layout });
   byId('well').replaceChildren(mounted.input.element);
   byId('actions').replaceChildren(...mounted.input.actions, ...(demo.takesFiles ? [choose, byId('chooser')] : []));
@@ -163,10 +191,12 @@ function address({ id }: Demo): string {
 }
 
 function route(): void {
-  show(DEMOS.find((demo) => address(demo) === location.hash) ?? DEMOS[0]);
+  if (location.hash === BACKENDS) showBackends();
+  else show(DEMOS.find((demo) => address(demo) === location.hash) ?? DEMOS[0]);
 }
 
-byId('demos').append(...DEMOS.map((demo) => el('li', {}, el('a', { href: address(demo) }, demo.title))));
+const tabs = [...DEMOS.map((demo) => ({ title: demo.title, href: address(demo) })), { title: TITLE, href: BACKENDS }];
+byId('demos').append(...tabs.map(({ title, href }) => el('li', {}, el('a', { href }, title))));
 byId('skip').addEventListener('click', (event) => {
   event.preventDefault();
   byId('title').focus();

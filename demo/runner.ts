@@ -24,6 +24,8 @@ export interface Page {
 export interface Runner {
   /** Opens a model in place of the one before. */
   open(load: (signal: AbortSignal) => Promise<Model>): Promise<void>;
+  /** Ends the model: nothing is shown that would use it. */
+  close(): void;
   /** Predicts a file, or what the page has now. Of what is asked while a request runs, only the last is kept. */
   ask(file?: File): void;
   /** What was asked so far is not to be shown. @returns whether nothing newer has come since */
@@ -90,6 +92,10 @@ export function runner(page: Page): Runner {
       } catch (error) {
         if (!signal.aborted) fail(error);
       }
+    },
+    close() {
+      opening.abort();
+      close();
     },
     ask,
     forget() {

@@ -1,3 +1,4 @@
+import { copies } from '../page/copy.js';
 import { el } from '../page/dom.js';
 
 /** What a token of the snippets is; the first alternative that fits wins. */
@@ -10,18 +11,7 @@ export interface Snippet {
 /** Shows code, lightly coloured, and copies it. */
 export function snippet(code: HTMLElement, copy: HTMLButtonElement): Snippet {
   let current = '';
-  let back: ReturnType<typeof setTimeout> | undefined;
-  const say = (text: string): void => {
-    copy.textContent = text;
-    clearTimeout(back);
-    back = setTimeout(() => (copy.textContent = 'Copy'), 1600);
-  };
-  copy.addEventListener('click', () => {
-    navigator.clipboard.writeText(current).then(
-      () => say('Copied'),
-      () => say('Not allowed'),
-    );
-  });
+  copies(copy, () => current);
   return {
     show(source) {
       current = source;

@@ -1,0 +1,24 @@
+import type { EngineName } from '../../src/index.js';
+
+export const ENGINE_NAMES: Readonly<Record<EngineName, string>> = { onnx: 'ONNX Runtime', tfjs: 'TensorFlow.js' };
+
+export interface LabModel {
+  readonly name: string;
+  /** Bare weights, without the archive around them: its golden examples would refuse a wrong backend before its error is seen. */
+  readonly weights: Readonly<Partial<Record<EngineName, string | File>>>;
+  /** Sizes of dimensions that the model leaves open, by their symbol. */
+  readonly sizes?: Readonly<Record<string, number>>;
+}
+
+export const MODELS: readonly [LabModel, ...LabModel[]] = [
+  { name: 'Digits, in both formats', weights: { onnx: 'models/digits/digits.onnx', tfjs: 'models/digits/model.json' } },
+  { name: 'Selfie segmentation', weights: { tfjs: 'models/selfie/model.json' } },
+  { name: 'Meet segmentation', weights: { tfjs: 'models/meet/model.json' } },
+  { name: 'NanoDet', weights: { tfjs: 'models/nanodet/model.json' } },
+  {
+    name: 'Text orientation',
+    weights: { onnx: 'models/orientation/model.onnx' },
+    sizes: { 'p2o.DynamicDimension.1': 48, 'p2o.DynamicDimension.2': 192 },
+  },
+  { name: 'Languages', weights: { onnx: 'models/languages/languages.onnx' }, sizes: { length: 64 } },
+];

@@ -1,0 +1,50 @@
+import { el } from '../page/dom.js';
+import type { Camera } from '../inputs/camera.js';
+
+/** Milliseconds for the way there and back. */
+const ROUND = 9000;
+
+/** A photo that wanders through a canvas, captured as a video: for who has no camera, or does not want to use it. */
+export function movingPicture(video: HTMLVideoElement, url: string, frame: () => void): Camera {
+  const canvas = el('canvas', { width: '480', height: '360' });
+  const context = canvas.getContext('2d')!;
+  let stream: MediaStream | undefined;
+
+  const stop = (): void => {
+    for (const track of stream?.getTracks() ?? []) track.stop();
+    stream = undefined;
+    video.srcObject = null;
+  };
+  const draw = (photo: HTMLImageElement, at: number): void => {
+    const phase = (at / ROUND) * 2 * Math.PI;
+    const scale = Math.max(canvas.width / photo.naturalWidth, canvas.height / photo.naturalHeight) * (1.15 + 0.1 * Math.sin(phase * 2));
+    const [width, height] = [photo.naturalWidth * scale, photo.naturalHeight * scale];
+    context.drawImage(photo, ((canvas.width - width) * (1 + Math.sin(phase))) / 2, ((canvas.height - height) * (1 + Math.cos(phase) / 2)) / 4, width, height);
+  };
+  return {
+    get running() {
+      return stream !== undefined;
+    },
+    async start() {
+      stop();
+      const opened = (stream = canvas.captureStream(25));
+      const photo = el('img', { src: url });
+      await photo.decode();
+      const step = (at: number): void => {
+        if (stream !== opened) return;
+        draw(photo, at);
+        requestAnimationFrame(step);
+      };
+      step(performance.now());
+      video.srcObject = opened;
+      await video.play();
+      const next = (): void => {
+        if (stream !== opened) return;
+        frame();
+        video.requestVideoFrameCallback(next);
+      };
+      video.requestVideoFrameCallback(next);
+    },
+    stop,
+  };
+}

@@ -1,0 +1,86 @@
+import type { Probe } from '../../src/index.js';
+import { el } from '../page/dom.js';
+import { bytes } from '../page/format.js';
+
+export interface ProbeView {
+  readonly element: HTMLElement;
+  show(probe: Probe): void;
+}
+
+/** What this browser has, in words. */
+export function probeView(): ProbeView {
+  const element = el('div', { class: 'probe', 'aria-busy': 'true' }, el('p', { class: 'quiet' }, 'A worker is looking…'));
+  return {
+    element,
+    show(probe) {
+      element.removeAttribute('aria-busy');
+      element.replaceChildren(...[webgpu(probe), webgl(probe), wasm(probe)].map(card));
+    },
+  };
+}
+
+interface Facts {
+  readonly title: string;
+  readonly state: 'runs' | 'software' | 'missing';
+  readonly headline: string;
+  readonly rows: readonly (readonly [name: string, value: string])[];
+}
+
+function card({ title, state, headline, rows }: Facts): HTMLElement {
+  const facts = rows.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]);
+  return el('section', { class: 'has', 'data-has': state, 'aria-label': title }, el('h3', {}, el('span', { class: 'dot', 'aria-hidden': 'true' }), title), el('p', {}, headline), el('dl', {}, ...facts)); // prettier-ignore
+}
+
+function webgpu({ webgpu: gpu }: Probe): Facts {
+  if (!gpu.available) return missing('WebGPU', gpu.reason);
+  const { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize } = gpu.limits;
+  return {
+    title: 'WebGPU',
+    state: gpu.software ? 'software' : 'runs',
+    headline: gpu.software ? 'There, but in software: ranked below WASM' : 'There',
+    rows: [
+      ['Adapter', gpu.description],
+      ['Vendor', gpu.vendor || 'not told'],
+      ['Half precision (fp16)', yes(gpu.fp16)],
+      ['Largest buffer', bytes(maxBufferSize)],
+      ['Largest binding', bytes(maxStorageBufferBindingSize)],
+      ['Workgroup memory', bytes(maxComputeWorkgroupStorageSize)],
+    ],
+  };
+}
+
+function webgl({ webgl: gl }: Probe): Facts {
+  if (!gl.available) return missing('WebGL 2', gl.reason);
+  return {
+    title: 'WebGL 2',
+    state: gl.software ? 'software' : 'runs',
+    headline: gl.software ? 'There, but in software: ranked below WASM' : 'There',
+    rows: [
+      ['Renderer', gl.renderer],
+      ['Renders to floats', yes(gl.floatRendering)],
+      ['Largest texture', `${gl.maxTextureSize.toLocaleString('en')} pixels`],
+    ],
+  };
+}
+
+function wasm({ wasm: found, crossOriginIsolated, cores }: Probe): Facts {
+  const around = [
+    ['Cross-origin isolated', yes(crossOriginIsolated)],
+    ['Cores', String(cores)],
+  ] as const;
+  if (!found.available) return { ...missing('WebAssembly', found.reason), rows: around };
+  return {
+    title: 'WebAssembly',
+    state: 'runs',
+    headline: 'There',
+    rows: [['SIMD', yes(found.simd)], ['JSPI', yes(found.jspi)], ['Threads', found.threads ? 'yes' : 'no: one thread'], ...around],
+  };
+}
+
+function missing(title: string, reason: string): Facts {
+  return { title, state: 'missing', headline: reason, rows: [] };
+}
+
+function yes(is: boolean): string {
+  return is ? 'yes' : 'no';
+}

@@ -1,0 +1,15 @@
+/** A button that copies text, and says whether it could. */
+export function copies(button: HTMLButtonElement, text: () => string): void {
+  let back: ReturnType<typeof setTimeout> | undefined;
+  const say = (what: string): void => {
+    button.textContent = what;
+    clearTimeout(back);
+    back = setTimeout(() => (button.textContent = 'Copy'), 1600);
+  };
+  button.addEventListener('click', () => {
+    navigator.clipboard.writeText(text()).then(
+      () => say('Copied'),
+      () => say('Not allowed'),
+    );
+  });
+}
