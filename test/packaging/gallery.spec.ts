@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { test as base, expect, type Locator, type Page } from '@playwright/test';
 import { chromiumArgs, chromiumPath } from '../../scripts/chromium.ts';
 import { temporary } from './app.ts';
@@ -239,6 +240,55 @@ test('text orientation', async ({ page, gallery, complaints }) => {
   expect(complaints).toEqual([]);
 });
 
+test('backends: every candidate measured, a model of one’s own, and a video that outlives its worker', async ({ page, gallery, complaints }) => {
+  await page.goto(`${gallery}#/backends`);
+  const probe = page.getByRole('region', { name: 'What this browser has' });
+  await expect(probe.getByRole('region', { name: 'WebAssembly' })).toContainText(/SIMD\s*yes/, SLOW);
+  await expect(probe.getByRole('region', { name: 'WebGPU' })).toContainText('WebGPU has no adapter here.');
+
+  const contest = page.getByRole('region', { name: 'Candidates side by side' });
+  const row = (name: string): Locator => contest.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+  const measure = async (): Promise<void> => {
+    await contest.getByRole('button', { name: 'Measure' }).click(SLOW);
+    await expect(contest).toContainText(/is the fastest of \d that run/, { timeout: 120_000 });
+  };
+  await measure();
+  for (const engine of ['onnx', 'tfjs']) {
+    await expect(row(`${engine}/wasm`)).toContainText(/^\S+[\d.]+ ms[\d.]+ msthe reference$/);
+    await expect(row(`${engine}/webgpu`)).toContainText('WebGPU has no adapter here.');
+  }
+  // Plain JavaScript adds up in another order than WebAssembly, and is right.
+  await expect(row('tfjs/cpu')).toContainText(/ ms(none|.*of the largest)$/);
+  await expect(row('tfjs/cpu')).not.toContainText('computes wrongly');
+  await contest.getByText('What diagnose() says of each').click();
+  await expect(contest.getByLabel('Diagnosis')).toContainText('tfjs/cpu runs');
+
+  await contest.locator('#lab-chooser').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no model') });
+  await expect(contest).toContainText('notes.txt is no .onnx file.');
+  await contest.locator('#lab-chooser').setInputFiles(fileURLToPath(new URL('../models/affine_fixed.onnx', import.meta.url)));
+  await expect(contest).toContainText('x, float32 [1, 4]', SLOW);
+  await measure();
+  await expect(row('onnx/wasm')).toContainText('the reference');
+  await expect(contest.getByRole('row')).toHaveCount(4);
+
+  const running = page.getByRole('region', { name: 'Kept running' });
+  const counter = async (name: string): Promise<number> => Number((await running.locator(`[data-counter="${name}"] dd`).textContent())!.replaceAll(',', ''));
+  await running.getByRole('button', { name: 'Start a moving picture' }).click();
+  await running.getByRole('button', { name: 'End the worker' }).click(SLOW);
+  await expect(running.getByRole('log')).toContainText('Another worker took over', SLOW);
+  const [answered, shown] = [await counter('answered'), await counter('shown')];
+  await expect.poll(() => counter('answered'), SLOW).toBeGreaterThan(answered + 3);
+  expect(await counter('shown')).toBeGreaterThan(shown);
+  expect(await counter('recovered')).toBe(1);
+  expect(await counter('failed')).toBe(0);
+
+  await page.getByRole('link', { name: 'Digits' }).click();
+  await expect(running).toBeHidden();
+  await sample(page, 'eight, from MNIST').click();
+  await expect(headline(page)).toHaveText('eight', SLOW);
+  expect(complaints).toEqual([]);
+});
+
 test('with the keyboard alone, on a phone', async ({ page, context, gallery, complaints }) => {
   await context.grantPermissions(['camera']);
   await page.setViewportSize({ width: 360, height: 740 });
@@ -293,6 +343,16 @@ test('with the keyboard alone, on a phone', async ({ page, context, gallery, com
   await tabTo(page, sample(page, 'nine, from MNIST'));
   await page.keyboard.press('Enter');
   await expect(headline(page)).toHaveText('nine');
+  await fits();
+
+  await visit('Backends');
+  const contest = page.getByRole('region', { name: 'Candidates side by side' });
+  await expect(contest).toContainText('Ready to measure.', SLOW);
+  await tabTo(page, contest.getByRole('button', { name: 'Measure' }));
+  await page.keyboard.press('Enter');
+  await expect(contest.getByRole('button', { name: 'Cancel' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(contest).toContainText('Cancelled.');
   await fits();
 
   await visit('Orientation');
