@@ -81,6 +81,8 @@ export class Supervisor {
   /** Since a worker last answered: losses of one backend, tries, and when the first loss was. */
   #strikes = 0;
   #tries = 0;
+  /** Why each of them failed. */
+  #reasons: string[] = [];
   #since: number | undefined;
 
   constructor(options: SupervisorOptions) {
@@ -154,6 +156,7 @@ export class Supervisor {
   #answered(): void {
     this.#strikes = 0;
     this.#tries = 0;
+    this.#reasons = [];
     this.#since = undefined;
   }
 
@@ -229,6 +232,7 @@ export class Supervisor {
       } catch (error) {
         cause = asTabServeError(error);
         if (signal.aborted) return undefined;
+        this.#reasons.push(cause.message);
         if (FATAL.has(cause.code)) return void this.#fail(cause);
         // Whatever was given up gets another chance.
         if (cause.code === 'no-backend') this.#demoted = [];
@@ -237,7 +241,10 @@ export class Supervisor {
   }
 
   #fail(cause: TabServeError): void {
-    this.#failure = new TabServeError('no-backend', `The worker was lost, and none could take its place: ${cause.message}`, { cause });
+    const reasons = [...new Set(this.#reasons)].join(' ');
+    this.#failure = new TabServeError('no-backend', `The worker was lost, and ${this.#reasons.length} tries to put another one in its place failed. ${reasons || cause.message}`, {
+      cause,
+    });
     this.#rejectAll(this.#failure);
     this.#options.on.fail(this.#failure);
   }
