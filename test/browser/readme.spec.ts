@@ -21,6 +21,7 @@ test('every block of code in the README is a file that runs @once', () => {
 
 for (const [file, expected] of [
   ['quick.ts', [/^\{three: 0\.9\d+/, /engine: onnx, name: wasm/]],
+  ['healing.ts', [/^\{three: 0\.9\d+/]],
   ['text.ts', [/^\{German: 0\.\d+\}$/]],
   ['even.ts', [/^odd$/, /^image-decode in preprocess$/]],
 ] as const) {
