@@ -1,7 +1,6 @@
 import type { Context, Tensors } from '../contract.js';
 import { TabServeError } from '../errors.js';
-import { classScores, toClassification, type Classification } from '../outputs/classification.js';
-import { checkLabels } from '../outputs/labels.js';
+import { checkClasses, classScores, toClassification, type Classification } from '../outputs/classification.js';
 import { softmax } from '../outputs/softmax.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../schema.js';
@@ -28,11 +27,10 @@ export class ImageClassifier<Result = Classification> extends VisionHandler<Resu
     this.topk = k;
   }
 
-  /** @throws `model-config` if the model has other classes than there are labels */
+  /** @throws `model-config` if the model's output is not of classes, or of others than there are labels */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
-    const { dims } = this.outputInfo;
-    if (dims.length === 2 && typeof dims[1] === 'number') checkLabels(this.mapping, dims[1]);
+    checkClasses(this.outputInfo, this.mapping);
   }
 
   /** The model's output, `[rows, classes]`, → each row's likeliest classes. `topK` is clamped to the number of classes. */

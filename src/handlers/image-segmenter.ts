@@ -1,7 +1,7 @@
 import type { Context, Tensor, Tensors } from '../contract.js';
 import { asTabServeError, TabServeError } from '../errors.js';
 import { checkScores, classMap, highest, indicator, integerClasses, interleave, probabilityMap, type ScoreKind } from '../outputs/class-map.js';
-import { labelOf } from '../outputs/labels.js';
+import { checkLabels, classCount, labelOf } from '../outputs/labels.js';
 import { mapForm, type MapForm, type MapLayout, type Maps, type Size } from '../outputs/maps.js';
 import { axis, bilinear, nearest, type Grid } from '../outputs/resample.js';
 import type { Segmentation } from '../outputs/segmentation.js';
@@ -107,17 +107,12 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
 
   /** @throws `model-config` if the channels do not fit the labels, or `output` */
   #countClasses(channels: Size): number | undefined {
-    const labels = this.mapping && Object.keys(this.mapping).length;
-    if (this.#kind === 'classes') {
-      if (typeof channels === 'number' && channels > 1)
-        throw new TabServeError('model-config', `handler.output: "classes" is one channel, but the model's output has ${channels}.`);
-      return labels;
-    }
-    if (typeof channels !== 'number') return labels;
+    if (this.#kind === 'classes' && typeof channels === 'number' && channels > 1)
+      throw new TabServeError('model-config', `handler.output: "classes" is one channel, but the model's output has ${channels}.`);
+    if (this.#kind === 'classes' || typeof channels !== 'number') return classCount(this.mapping);
     const classes = Math.max(channels, 2);
-    if (labels === undefined || labels === classes) return classes;
-    const has = channels === 1 ? 'one channel, which is two classes (the background and the foreground)' : `${classes} classes`;
-    throw new TabServeError('model-config', `handler.labels: the model has ${has}, but there are ${labels} labels.`);
+    checkLabels(this.mapping, classes, channels === 1 ? ' (one channel is the background and the foreground)' : '');
+    return classes;
   }
 
   #labels(classes = 0): readonly string[] {

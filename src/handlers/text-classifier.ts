@@ -1,7 +1,6 @@
 import type { Context, Tensors } from '../contract.js';
 import { TabServeError } from '../errors.js';
-import { classScores, toClassification, type Classification } from '../outputs/classification.js';
-import { checkLabels } from '../outputs/labels.js';
+import { checkClasses, classScores, toClassification, type Classification } from '../outputs/classification.js';
 import { sigmoid } from '../outputs/sigmoid.js';
 import { softmax } from '../outputs/softmax.js';
 import type { ConfigSchema } from '../schema.js';
@@ -28,14 +27,10 @@ export class TextClassifier<Result = Classification> extends TextHandler<Result>
     this.topk = k;
   }
 
-  /** @throws `model-config` if the model's output has other classes than there are labels */
+  /** @throws `model-config` if the model's output is not of classes, or of others than there are labels */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
-    const { name, dims } = this.outputInfo;
-    const classes = dims[1];
-    if (dims.length !== 2)
-      throw new TabServeError('model-config', `A text classifier reads an output [batch, classes]; "${name}" is [${dims.map((size) => size ?? '?').join(', ')}].`);
-    if (typeof classes === 'number') checkLabels(this.mapping, classes);
+    checkClasses(this.outputInfo, this.mapping);
   }
 
   /** The model's output, `[rows, classes]`, → each row's classes, likeliest first. */

@@ -1,4 +1,4 @@
-import type { Context, DecodeOptions, ImageInput, Rect, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract.js';
+import type { Context, DecodeOptions, DType, ImageInput, Rect, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract.js';
 import { asTabServeError, TabServeError } from '../errors.js';
 import { toFloat16 } from '../float16.js';
 import { row as rowOf, stack, tensor } from '../outputs/tensors.js';
@@ -6,6 +6,9 @@ import { compile, compose, parseTransforms, toTensor, type Geometry, type Plan, 
 import { BaseHandler } from './base-handler.js';
 import type { ConfigSchema } from '../schema.js';
 import { unwrap, type Row } from './row.js';
+
+/** What a model may take its images as. */
+const PIXEL_DTYPES: readonly DType[] = ['float32', 'float16', 'uint8', 'int32'];
 
 /** One image of a batch: its upright size in pixels, the tensor's, and how points of the one lie in the other. */
 export interface Placement {
@@ -57,6 +60,9 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
 
   /** Dims that do not depend on the image can be held against the model's at once. */
   #checkFit(): void {
+    const { name, dtype } = this.inputInfo;
+    if (!PIXEL_DTYPES.includes(dtype))
+      throw new TabServeError('model-config', `handler.inputName: images are fed as ${PIXEL_DTYPES.join(', ')}; the model's "${name}" is ${dtype}.`);
     const [made, other] = [this.#plan.outputDims(640, 480), this.#plan.outputDims(481, 641)] as const;
     const known = made.map((size, axis) => (size === other[axis] ? size : undefined));
     if (this.#fits(known)) return;
@@ -168,7 +174,8 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     const batch = stack(rows);
     const values = batch.data as Float32Array;
     if (dtype === 'float16') return { [name]: { ...batch, dtype, data: toFloat16(values) } };
-    if (dtype === 'uint8') return { [name]: { ...batch, dtype, data: Uint8Array.from(values, Math.round) } };
+    if (dtype === 'uint8') return { [name]: { ...batch, dtype, data: Uint8Array.from(Uint8ClampedArray.from(values)) } };
+    if (dtype === 'int32') return { [name]: { ...batch, dtype, data: Int32Array.from(values, Math.round) } };
     return { [name]: batch };
   }
 }

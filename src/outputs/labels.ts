@@ -13,6 +13,7 @@ export function parseLabels(value: unknown, name: string): Labels {
   if (typeof names !== 'object' || names === null) throw new TabServeError('model-format', `${name} must map class indices to labels.`);
   return Object.fromEntries(
     Object.entries(names as Record<string, unknown>).map(([index, entry]) => {
+      if (!/^\d+$/.test(index)) throw new TabServeError('model-format', `${name}: "${index}" is no class index.`);
       const label = Array.isArray(entry) ? (entry.at(-1) as unknown) : entry;
       if (typeof label !== 'string') throw new TabServeError('model-format', `${name}: the label of class ${index} is not text.`);
       return [index, label];
@@ -31,12 +32,23 @@ export function labelCount(labels: Labels | undefined): number | undefined {
   return indices.length > 0 && indices.every((index) => Number(index) < indices.length) ? indices.length : undefined;
 }
 
-/** Holds labels against a model's classes: as many, or a mapping with gaps of classes that there are. @throws `model-config` */
-export function checkLabels(labels: Labels | undefined, classes: number): void {
+/** One more than the highest class that has a label; undefined where none has. */
+export function classCount(labels: Labels | undefined): number | undefined {
+  const indices = Object.keys(labels ?? {});
+  return indices.length > 0 ? Math.max(...indices.map(Number)) + 1 : undefined;
+}
+
+/**
+ * Holds labels against a model's classes: as many, or a mapping with gaps of classes that there are.
+ * @param why there are so many classes, for the message
+ * @throws `model-config`
+ */
+export function checkLabels(labels: Labels | undefined, classes: number, why = ''): void {
+  const told = `but the model tells ${classes} classes apart${why}.`;
   const count = labelCount(labels);
-  if (count !== undefined && count !== classes) throw new TabServeError('model-config', `handler.labels: there are ${count} labels, but the model tells ${classes} classes apart.`);
+  if (count !== undefined && count !== classes) throw new TabServeError('model-config', `handler.labels: there are ${count} labels, ${told}`);
   const beyond = Object.keys(labels ?? {}).find((index) => Number(index) >= classes);
-  if (beyond !== undefined) throw new TabServeError('model-config', `handler.labels: there is a label of class ${beyond}, but the model tells ${classes} classes apart.`);
+  if (beyond !== undefined) throw new TabServeError('model-config', `handler.labels: there is a label of class ${beyond}, ${told}`);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -102,7 +102,7 @@ test('a config that does not fit the model is told before the first request @onc
     return [await load('logits', { imageProcessing, labels: ['sky', 'sea'] }), await load('argmax', { imageProcessing })];
   });
   expect(failures).toMatchObject([
-    { code: 'model-config', stage: 'initialize', message: expect.stringMatching(/5 classes.*2 labels/) },
+    { code: 'model-config', stage: 'initialize', message: expect.stringMatching(/2 labels.*5 classes/) },
     { code: 'model-config', stage: 'initialize', message: expect.stringMatching(/handler\.output.*int64/) },
   ]);
 });

@@ -178,16 +178,54 @@ test('VisionHandler: a subclass with a preprocess of its own needs no transforms
   expect(Object.keys(result as object)).toHaveLength(4);
 });
 
-test('a model that takes float16 or uint8 gets it', async () => {
+test('a model that takes float16, uint8 or int32 gets it; another dtype is told at initialize', async () => {
   for (const [dtype, expected] of [
     ['float16', 0x3c00],
     ['uint8', 1],
+    ['int32', 1],
   ] as const) {
     const session = stub([{ name: 'image', dtype, dims: [1, 3, 4, 4] }], [vector('logits', 2)], () => ({ logits: f32([1, 2], [0, 1]) }));
     await handle(new ImageClassifier(), session, [image(255)], { config: CONFIG });
     expect(session.runs[0]!['image']).toMatchObject({ dtype });
     expect(session.runs[0]!['image']!.data[0]).toBe(expected);
   }
+  const bytes = stub([{ name: 'image', dtype: 'uint8', dims: [1, 3, 4, 4] }], [vector('logits', 2)], () => ({ logits: f32([1, 2], [0, 1]) }));
+  const normalized = { handler: { imageProcessing: [{ toTensor: 1 }, { normalize: { mean: 100, std: 0.5 } }] } };
+  for (const [level, expected] of [
+    [0, 0],
+    [101, 2],
+    [255, 255],
+  ] as const) {
+    await handle(new ImageClassifier(), bytes, [image(level)], { config: normalized });
+    expect(bytes.runs.at(-1)!['image']!.data[0]).toBe(expected);
+  }
+  const wide = stub([{ name: 'image', dtype: 'int64', dims: [1, 3, 4, 4] }], [vector('logits', 2)], () => ({}));
+  await expect(handle(new ImageClassifier(), wide, [image(255)], { config: CONFIG })).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('"image" is int64'),
+  });
+});
+
+test('ImageClassifier: an output that is none of classes is told at initialize', async () => {
+  const load = (dims: TensorInfo['dims'], labels: unknown, dtype: TensorInfo['dtype'] = 'float32') =>
+    new ImageClassifier().initialize(
+      createContext({ session: stub(classifier().inputs, [{ name: 'out', dtype, dims }], () => ({})), config: { handler: { ...CONFIG.handler, labels } } }),
+    );
+  const labels = ['ant', 'bee'];
+  for (const dims of [[], [1, 2], ['batch', 2], ['batch', 2, 1, 1], [1, 1, 2], [2], ['batch', 'classes']]) await load(dims, labels);
+  for (const dims of [[1, 3], ['batch', 3, 1, 1], [3], ['batch', 1]])
+    await expect(load(dims, labels), String(dims)).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('2 labels') });
+  for (const dims of [[1, 2, 8, 8], ['batch'], [1, 84, 8400]])
+    await expect(load(dims, labels), String(dims)).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('[batch, classes]') });
+  await expect(load([1, 2], labels, 'string')).rejects.toMatchObject({ code: 'model-config' });
+  await expect(load([1, 2], { ant: 'ant', bee: 'bee' })).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('"ant" is no class index') });
+});
+
+test('ImageClassifier: a label may be any word', async () => {
+  const [result] = await handle(new ImageClassifier(), classifier(3), [image(255)], {
+    config: { handler: { ...CONFIG.handler, labels: ['constructor', 'toString', '__proto__'] } },
+  });
+  expect(Object.keys(result as object)).toEqual(['__proto__', 'toString', 'constructor']);
 });
 
 test('ImageClassifier: labels that are not the model’s are told at initialize; a mapping with gaps is taken', async () => {

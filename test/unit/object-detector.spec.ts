@@ -102,6 +102,8 @@ test('thresholds out of range, wrong names and wrong options are told when it is
     [{ decoder: { rows: { columns: ['x1', 'y1', 'cx', 'h', 'score', 'class'] } } }, /handler\.decoder\.rows\.columns/],
     [{ decoder: 'ssd' }, /handler\.decoder\.ssd\.anchors must be one of torchvision, tensorflow, blazeface, file/],
     [{ decoder: { ssd: { anchors: { torchvision: { grids: [4, 2], aspectRatios: [[2]] } } } } }, /anchors\.torchvision\.aspectRatios must have 2 items for 2 grids, not 1/],
+    [{ decoder: { ssd: { anchors: { blazeface: { grids: [16, 0], perCell: [2, 6] } } } } }, /anchors\.blazeface\.grids\[1\] must be an integer ≥ 1/],
+    [{ decoder: { ssd: { anchors: { tensorflow: { grids: ['19'] } } } } }, /anchors\.tensorflow\.grids\[0\] must be an integer ≥ 1, or a list of 2/],
   ] as const) {
     await expect(start(rowsModel([0, 0, 1, 1, 1, 0]), { handler: { decoder: 'rows', ...handler } }), JSON.stringify(handler)).rejects.toMatchObject({
       code: 'model-config',

@@ -126,6 +126,12 @@ test('a mask: of class 1 of two, or of the class that is named', async () => {
   for (const [i, value] of front!.mask.entries()) expect(value + back!.mask[i]!).toBeCloseTo(1, 6);
   const [hard] = await segment<SoftMask>(model([1, 2, 4], [0, 1, 2, 3, 4, 3, 2, 1], { dtype: 'int64' }), { output: 'classes', result: 'mask', foreground: 3 });
   expect([...hard!.mask]).toEqual([0, 0, 0, 1, 0, 1, 0, 0]);
+  // Labels with gaps.
+  const some = { 0: 'sky', 2: 'sand' };
+  const [sand] = await segment<SoftMask>(three, { labels: some, result: 'mask', foreground: 'sand' });
+  expect(sand!.label).toBe('sand');
+  const [third] = await segment<SoftMask>(model([1, 2, 4], [0, 1, 2, 3, 2, 3, 2, 1], { dtype: 'int64' }), { output: 'classes', result: 'mask', labels: some, foreground: 'sand' });
+  expect([third!.label, ...third!.mask]).toEqual(['sand', 0, 0, 1, 0, 1, 0, 1, 0]);
 });
 
 test('TorchServe’s shape is of the model’s size, and any result may be', async () => {
@@ -186,9 +192,9 @@ const dynamic = model([1, 3, 2, 4], stripes(3), { declared: [1, 'classes', 'heig
 const integers = model([1, 2, 4], Array<number>(8).fill(0), { dtype: 'int64' });
 
 for (const [what, session, handler, message] of [
-  ['fewer labels than classes', three, { labels: ['sky', 'sea'] }, /labels.*3 classes.*2 labels/],
-  ['more labels than classes', three, { labels: ['a', 'b', 'c', 'd'] }, /labels.*3 classes.*4 labels/],
-  ['one label for one channel', model([1, 1, 2, 4], Array<number>(8).fill(0)), { labels: ['person'] }, /one channel.*background.*1 labels/],
+  ['fewer labels than classes', three, { labels: ['sky', 'sea'] }, /2 labels.*3 classes/],
+  ['more labels than classes', three, { labels: ['a', 'b', 'c', 'd'] }, /4 labels.*3 classes/],
+  ['one label for one channel', model([1, 1, 2, 4], Array<number>(8).fill(0)), { labels: ['person'] }, /1 labels.*one channel.*background/],
   ['an output that is not there', three, { outputName: 'aux' }, /outputName.*"aux".*"out"/],
   ['an output that is no map', model([1, 1000], Array<number>(1000).fill(0)), {}, /outputName.*\[1, 1000\]/],
   ['integers as logits', integers, {}, /handler\.output.*int64/],
@@ -212,7 +218,7 @@ for (const [what, session, handler, message] of [
 test('what the model does not declare is told at the request', async () => {
   for (const session of [dynamic, model([1, 3, 2, 4], stripes(3), { declared: [] })]) {
     const [failed] = await segment<PredictionError>(session, { labels: ['sky', 'sea'] });
-    expect(failed).toMatchObject({ code: 'model-config', message: expect.stringMatching(/3 classes.*2 labels/) });
+    expect(failed).toMatchObject({ code: 'model-config', message: expect.stringMatching(/2 labels.*3 classes/) });
     expect(await segment(session, { labels: ['sky', 'sea', 'sand'] })).toMatchObject([{ result: 'classes', width: 4 }]);
   }
 });

@@ -40,7 +40,13 @@ export interface AnchorOptions {
 }
 
 const numbers: Schema = { type: 'array', items: { type: 'number' } };
-const grids: Schema = { type: 'array', minItems: 1, description: 'Cells of each feature map: the side of a square one, or [height, width].' };
+const cells: Schema = { type: 'integer', minimum: 1 };
+const grids: Schema = {
+  type: 'array',
+  items: { anyOf: [cells, { type: 'array', items: cells, minItems: 2, maxItems: 2 }] },
+  minItems: 1,
+  description: 'Cells of each feature map: the side of a square one, or [height, width].',
+};
 
 export const anchorsSchema: Schema = {
   type: 'object',

@@ -1,5 +1,6 @@
 import { TabServeError } from '../../errors.js';
 import type { Candidate } from '../nms.js';
+import { logistic } from '../sigmoid.js';
 import type { Box } from './detection.js';
 
 /** What a decoder makes of one image: the best class of each box and its score; the boxes themselves on demand, for most are not worth decoding. */
@@ -78,8 +79,7 @@ export function bestProbabilities(data: Float32Array, layout: ScoreLayout, activ
   const { scores, classes } = bestClasses(data, own);
   for (let box = 0; box < scores.length; box++) {
     classes[box]! += first;
-    if (activation !== 'none' && Number.isFinite(scores[box]))
-      scores[box] = activation === 'sigmoid' ? 1 / (1 + Math.exp(-scores[box]!)) : softmaxOf(scores[box]!, data, layout, box);
+    if (activation !== 'none' && Number.isFinite(scores[box])) scores[box] = activation === 'sigmoid' ? logistic(scores[box]!) : softmaxOf(scores[box]!, data, layout, box);
   }
   return { scores, classes };
 }
