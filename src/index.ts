@@ -4,6 +4,7 @@ export { load, type LoadOptions } from './client/load.js';
 export type { Client, ClientEvents, ClientInput, ClientOptions, InitializeOptions, RequestOptions } from './client/client.js';
 export type { WorkerFactory } from './client/connection.js';
 export type { Recovery } from './client/supervisor.js';
+export type { ClientMetrics } from './metrics/serving.js';
 export { clearVerdicts, type Verdict, type VerdictStore } from './client/verdicts.js';
 export { paintClasses, paintMask, vocPalette, type Color } from './overlay.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './errors.js';
@@ -12,5 +13,5 @@ export type { Classification } from './outputs/classification.js';
 export type { Box, Detection, Detections, TorchServeDetection } from './outputs/detection/detection.js';
 export type { ClassMap, Segmentation, SoftMask, TorchServeMap } from './outputs/segmentation.js';
 export type {
-  Backend, BackendName, CandidateName, Context, DType, ElementInput, EngineName, EngineOptions, Handler, ImageInput, InputOf, ModelConfig, Params, Probe, Progress, ResultOf, Skipped, Stage, Tensor, TensorInfo, Tensors, Timings, TypedArrayInput,
+  Backend, BackendName, CandidateName, Context, DType, ElementInput, EngineName, EngineOptions, Handler, HistogramSeries, ImageInput, InputOf, MetricLabels, MetricsSnapshot, ModelConfig, Params, Probe, Progress, ResultOf, Skipped, Stage, Tensor, TensorInfo, Tensors, Timings, TypedArrayInput, ValueSeries,
 } from './contract.js'; // prettier-ignore

@@ -1,10 +1,10 @@
 /**
  * What crosses between page and worker, and how: types only, but for the protocol's number.
  */
-import type { Archive, CandidateName, Context, EngineName, ModelConfig, Params, Probe, Progress, Tensors, Timings } from './contract.js';
+import type { Archive, CandidateName, Context, EngineName, ModelConfig, Observation, Params, Probe, Progress, Tensors, Timings } from './contract.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -98,7 +98,13 @@ export interface HandleRequest {
 
 export interface HandleAnswer {
   readonly rows: readonly Envelope<unknown>[];
+  /** Why the batch failed as a whole; then there are no rows. */
+  readonly failure?: unknown;
   readonly timings: Timings;
+  /** Milliseconds in the handler. */
+  readonly handlerTime: number;
+  /** What the handler has recorded, where it has recorded anything. */
+  readonly metrics?: readonly Observation[];
   /** Bytes that the engine holds. */
   readonly memory: number;
 }

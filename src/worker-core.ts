@@ -1,7 +1,7 @@
 /** The worker's public names. Engines are entries of their own (`tabserve/engines/…`): what is in the graph of an entry, some bundlers emit. */
 export { expose, type ExposeOptions } from './worker/expose.js';
 export type { HandlerClass } from './worker/host.js';
-export { createContext, type ContextOptions } from './worker/context.js';
+export { createContext, type BatchContext, type ContextOptions } from './worker/context.js';
 export type { Engine, EngineEnvironment, EngineLoader, Engines } from './engines/engine.js';
 export { BaseHandler, type TensorInput } from './handlers/base-handler.js';
 export { VisionHandler, type Placement } from './handlers/vision-handler.js';
@@ -25,5 +25,5 @@ export { labelOf, type Labels } from './outputs/labels.js';
 export { concat, row, slice, stack, tensor, toFloats } from './outputs/tensors.js';
 export { transfer } from './outputs/transfer.js';
 export type {
-  Context, DecodedImage, DecodeOptions, DType, EngineOptions, Files, Handler, ImageInput, Manifest, Metrics, ModelConfig, Params, Pixels, Session, Tensor, TensorInfo, Tensors, TypedArrayInput,
+  Context, DecodedImage, DecodeOptions, DType, EngineOptions, Files, Handler, ImageInput, LabelOptions, Manifest, MetricLabels, MetricOptions, Metrics, MetricType, ModelConfig, Observation, Params, Pixels, Session, SizeOptions, Tensor, TensorInfo, Tensors, TimeOptions, TypedArrayInput,
 } from './contract.js'; // prettier-ignore

@@ -1,6 +1,7 @@
 import type { Archive, Backend, BackendName, CandidateName, ElementInput, Handler, ImageInput, InputOf, ModelConfig, Params, Probe, Progress, ResultOf, Timings } from '../contract.js'; // prettier-ignore
 import type { HandleRequest } from '../wire.js';
 import { asTabServeError, errorFromData, PredictionError, TabServeError, type ErrorData } from '../errors.js';
+import { ServingMetrics, type ClientMetrics } from '../metrics/serving.js';
 import { abortion, unlessAborted } from './abort.js';
 import type { WorkerFactory } from './connection.js';
 import { Emitter } from './events.js';
@@ -105,6 +106,10 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   #backend: Backend | undefined;
   #probe: Probe | undefined;
   readonly #story = new Story();
+  readonly #metrics = new ServingMetrics(
+    () => this.#archive?.manifest.model,
+    (message) => this.#warn(message),
+  );
   readonly #disposed = new AbortController();
   #calls = 0;
 
@@ -118,9 +123,10 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
       maxMemory,
       open: (how) => this.#openModel(how),
       on: {
-        backend: (backend) => {
-          this.#backend = backend;
-          this.#events.emit('backendchange', backend);
+        backend: (backend) => this.#changed(backend),
+        ran: (job, answer, roundTrip) => {
+          this.#metrics.recorded(answer.metrics);
+          if (job.request !== 'describe') this.#metrics.ran(job.size, answer, roundTrip);
         },
         recover: (recovery) => {
           this.#story.tell(`A worker has taken over on ${recovery.backend.engine}/${recovery.backend.name}, after: ${recovery.cause.message}`);
@@ -142,6 +148,11 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   /** What the browser has, as seen in a worker; undefined until one has looked. */
   get probe(): Probe | undefined {
     return this.#probe;
+  }
+
+  /** What has been counted and timed here; it is sent nowhere. */
+  get metrics(): ClientMetrics {
+    return this.#metrics;
   }
 
   /** Listens; calling the answer stops it. */
@@ -182,14 +193,25 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
       throw abortion(signal);
     }
     this.#supervisor.start(open);
-    this.#backend = open.backend;
-    this.#events.emit('backendchange', open.backend);
+    this.#changed(open.backend);
   }
 
-  #openModel(how: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<Open> {
+  #changed(backend: Backend): void {
+    this.#backend = backend;
+    this.#metrics.changed(backend);
+    this.#events.emit('backendchange', backend);
+  }
+
+  #warn(message: string): void {
+    this.#story.tell(message);
+    console.warn(`tabserve: ${message}`);
+  }
+
+  async #openModel(how: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<Open> {
+    const started = performance.now();
     const { model, handler, backends, config, assets, startupTimeout = 120, responseTimeout = 120 } = this.#options;
     const { prefer = 'first', measureBudget = 3000, verify = 'golden', verdicts = browserVerdicts } = this.#options;
-    return openModel({
+    const open = await openModel({
       factory: this.#factory,
       source: model instanceof File ? model : absolute(model).href,
       handler,
@@ -209,6 +231,8 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
       onArchive: (archive) => (this.#archive = archive),
       ...how,
     });
+    this.#metrics.loaded(open.backend, performance.now() - started);
+    return open;
   }
 
   /**
@@ -216,7 +240,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
    * @throws `PredictionError`, `not-initialized`, `disposed`, `aborted`, `worker-lost`, `invalid-input`
    */
   async predict(input: ClientInput<H>, options: RequestOptions = {}): Promise<ResultOf<H>> {
-    const [result] = await this.#request('predict', [input], options);
+    const [result] = await this.#measured('predict', [input], options);
     if (result instanceof PredictionError) throw result;
     return result as ResultOf<H>;
   }
@@ -227,12 +251,12 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
    */
   async handle(inputs: readonly ClientInput<H>[], options: RequestOptions = {}): Promise<(ResultOf<H> | PredictionError)[]> {
     if (!Array.isArray(inputs) || inputs.length === 0) throw new TabServeError('invalid-input', 'handle expects a list of at least one input.');
-    return (await this.#request('predict', inputs, options)) as (ResultOf<H> | PredictionError)[];
+    return (await this.#measured('predict', inputs, options)) as (ResultOf<H> | PredictionError)[];
   }
 
   /** What about the input made the model answer as it does, in the handler's own form. @throws `unsupported` if the handler explains nothing */
   async explain(input: ClientInput<H>, options: RequestOptions = {}): Promise<unknown> {
-    const [explanation] = await this.#request('explain', [input], options);
+    const [explanation] = await this.#measured('explain', [input], options);
     if (explanation instanceof PredictionError) throw explanation;
     return explanation;
   }
@@ -242,6 +266,10 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     const [description] = await this.#request('describe', [undefined], {});
     if (description instanceof PredictionError) throw description;
     return description;
+  }
+
+  #measured(request: HandleRequest['request'], inputs: readonly unknown[], options: RequestOptions): Promise<unknown[]> {
+    return this.#metrics.follow(inputs.length, () => this.#request(request, inputs, options));
   }
 
   async #request(request: HandleRequest['request'], inputs: readonly unknown[], options: RequestOptions): Promise<unknown[]> {

@@ -39,6 +39,15 @@ export class Job {
     return this.#call.id;
   }
 
+  get request(): HandleRequest['request'] {
+    return this.#call.request;
+  }
+
+  /** Rows. */
+  get size(): number {
+    return this.#rows.length;
+  }
+
   get settled(): boolean {
     return this.#settled;
   }

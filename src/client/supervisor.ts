@@ -35,6 +35,8 @@ export interface SupervisorOptions {
   readonly maxMemory: number | undefined;
   readonly on: {
     backend(backend: Backend): void;
+    /** A batch came back, after so many milliseconds: whether it was answered or failed. */
+    ran(job: Job, answer: HandleAnswer, roundTrip: number): void;
     recover(recovery: Recovery): void;
     fail(error: TabServeError): void;
   };
@@ -136,10 +138,12 @@ export class Supervisor {
     if (job.settled) return;
     seat.jobs.add(job);
     job.cancel = () => seat.connection.tell((worker) => worker.cancel(job.id));
+    const sent = performance.now();
     try {
       const answer = await seat.connection.call((worker) => worker.handle(job.message()));
-      const loss = lossIn(answer);
-      if (loss) throw loss;
+      this.#options.on.ran(job, answer, performance.now() - sent);
+      const failure = failureIn(answer);
+      if (failure) throw failure;
       seat.jobs.delete(job);
       this.#answered();
       seat.memory = { first: seat.memory?.first ?? answer.memory, last: answer.memory };
@@ -272,8 +276,9 @@ export class Supervisor {
   }
 }
 
-/** A loss that came as the failure of a row. */
-function lossIn({ rows }: HandleAnswer): TabServeError | undefined {
+/** That of the whole batch, or a loss that came as the failure of a row. */
+function failureIn({ rows, failure }: HandleAnswer): TabServeError | undefined {
+  if (failure !== undefined) return asTabServeError(errorFromData(failure as ErrorData));
   for (const row of rows) {
     if (!row.ok && LOSSES.has((row.error as ErrorData).code as ErrorCode)) return asTabServeError(errorFromData(row.error as ErrorData));
   }

@@ -1,5 +1,6 @@
-import type { Archive, Context, DecodeOptions, Files, ImageInput, Manifest, Metrics, ModelConfig, Params, Session } from '../contract.js';
+import type { Archive, Context, DecodeOptions, Files, ImageInput, Manifest, ModelConfig, Params, Session } from '../contract.js';
 import { asTabServeError, TabServeError } from '../errors.js';
+import { Recorder } from '../metrics/recorder.js';
 import { createFiles } from '../models/files.js';
 import { VERSION } from '../version.js';
 
@@ -29,9 +30,10 @@ export interface ContextOptions {
  * const context = createContext({ session, files: { 'index_to_name.json': '{"0":"cat"}' } });
  * await handler.initialize(context);
  * const [result] = await handler.handle([input], context);
+ * context.metrics.observations; // what the handler has recorded, in order
  * ```
  */
-export function createContext(options: ContextOptions = {}): Context {
+export function createContext(options: ContextOptions = {}): BatchContext {
   const { session, files = {}, config = {}, manifest = { model: { modelName: 'model' } } } = options;
   const open = async (path?: string): Promise<Session> => {
     const found = isSession(session) && path === undefined ? session : (session as Record<string, Session> | undefined)?.[path ?? manifest.model.serializedFile ?? ''];
@@ -55,11 +57,16 @@ export interface Surroundings {
   readonly warn: Context['warn'];
 }
 
+/** A context that keeps what the handler records, for whoever made it. */
+export interface BatchContext extends Context {
+  readonly metrics: Recorder;
+}
+
 /** A fresh context for one batch. */
 export function batchContext(
   surroundings: Surroundings,
-  batch: Pick<ContextOptions, 'batchSize' | 'params' | 'request' | 'signal'> & { readonly ids?: readonly string[]; readonly metrics?: Metrics },
-): Context {
+  batch: Pick<ContextOptions, 'batchSize' | 'params' | 'request' | 'signal'> & { readonly ids?: readonly string[]; readonly metrics?: Recorder },
+): BatchContext {
   const { modelDir, manifest, config, files, open, warn } = surroundings;
   const { batchSize = 1, params = {}, request = 'predict', signal = new AbortController().signal } = batch;
   const failures = new Map<number, Error>();
@@ -75,7 +82,7 @@ export function batchContext(
     params: Array.from({ length: batchSize }, () => params),
     signal,
     files,
-    metrics: batch.metrics ?? NO_METRICS,
+    metrics: batch.metrics ?? new Recorder(),
     now: () => performance.now(),
     open,
     async decodeImage(source: ImageInput, decodeOptions: DecodeOptions = {}) {
@@ -90,5 +97,3 @@ export function batchContext(
     warn,
   };
 }
-
-const NO_METRICS: Metrics = { addTime() {} };

@@ -1,15 +1,17 @@
 import { transfer as comlinkTransfer } from 'comlink';
-import type { Archive, CandidateName, Context, EngineName, Handler, Metrics, Probe, Session, Tensors } from '../contract.js'; // prettier-ignore
+import type { Archive, CandidateName, Context, EngineName, Handler, Observation, Probe, Session, Tensors } from '../contract.js'; // prettier-ignore
 import type { Envelope, HandleAnswer, HandleRequest, LoadRequest, Measured, Opened, OpenRequest, Sampled, WorkerApi, WorkerEvent } from '../wire.js';
 import { asTabServeError, errorToData, PredictionError, TabServeError } from '../errors.js';
 import { probeBackends } from '../backends/probe.js';
 import type { Engine, Engines } from '../engines/engine.js';
+import { Definitions } from '../metrics/definitions.js';
+import { Recorder } from '../metrics/recorder.js';
 import { fetchArchive, fetchModel, hashModel } from '../models/archive.js';
 import { checkConfig } from '../models/config.js';
 import type { FetchOptions } from '../models/fetch.js';
 import { createFiles } from '../models/files.js';
 import { transferablesOf } from '../outputs/transfer.js';
-import { batchContext, type Surroundings } from './context.js';
+import { batchContext, type BatchContext, type Surroundings } from './context.js';
 import { instrument } from './stages.js';
 import { measure, sample, tryOut } from './trial.js';
 import { threadCount } from './threads.js';
@@ -31,6 +33,10 @@ export class Host implements WorkerApi {
   readonly #options: HostOptions;
   readonly #running = new Map<string, AbortController>();
   readonly #warned = new Set<string>();
+  /** Of what the handler records. */
+  readonly #definitions = new Definitions();
+  /** What the handler has recorded in `initialize`: it goes with the first batch. */
+  #recorded: readonly Observation[] = [];
   #handler: Handler | undefined;
   #engine: Engine | undefined;
   /** When the page last heard of this worker's getting on. */
@@ -73,9 +79,10 @@ export class Host implements WorkerApi {
       };
       const handler = new Class();
       instrument(handler, () => this.#getOn());
-      const context = batchContext(this.#surroundings, {});
+      const context = batchContext(this.#surroundings, { metrics: new Recorder(this.#definitions) });
       await handler.initialize(context);
-      const tried = await tryOut(handler, context, archive);
+      const tried = await tryOut(handler, batchContext(this.#surroundings, {}), archive);
+      this.#recorded = context.metrics.observations;
       this.#handler = handler;
       return { threads: engine.threads, version: engine.version, ...tried };
     }, 'initialize');
@@ -126,15 +133,21 @@ export class Host implements WorkerApi {
   async handle(call: HandleRequest): Promise<Envelope<HandleAnswer>> {
     const aborter = new AbortController();
     this.#running.set(call.id, aborter);
-    const timings: Record<string, number> = {};
-    const metrics: Metrics = { addTime: (name, ms) => void (timings[name] = (timings[name] ?? 0) + ms) };
+    const recorder = new Recorder(this.#definitions, this.#recorded);
+    this.#recorded = [];
+    const started = performance.now();
+    const answer = (rows: readonly Envelope<unknown>[], failure?: unknown): Envelope<HandleAnswer> => {
+      const handlerTime = performance.now() - started;
+      const metrics = recorder.observations.length > 0 && { metrics: recorder.observations };
+      return { ok: true, value: { rows, ...(failure !== undefined && { failure }), timings: recorder.timings, handlerTime, ...metrics, memory: this.#engine?.memory() ?? 0 } };
+    };
     try {
-      const results = await this.#answer(call.rows, call, { metrics, signal: aborter.signal });
+      const results = await this.#answer(call.rows, call, { metrics: recorder, signal: aborter.signal });
       const transferables = new Set(results.flatMap((result) => [...transferablesOf(result)]));
       const rows = results.map((result): Envelope<unknown> => (result instanceof PredictionError ? { ok: false, error: errorToData(result) } : { ok: true, value: result }));
-      return comlinkTransfer({ ok: true, value: { rows, timings, memory: this.#engine?.memory() ?? 0 } }, [...transferables]);
+      return comlinkTransfer(answer(rows), [...transferables]);
     } catch (error) {
-      return { ok: false, error: errorToData(asTabServeError(error)) };
+      return answer([], errorToData(asTabServeError(error)));
     } finally {
       this.#running.delete(call.id);
       // After the answer has left, in which a handler may have put one of them.
@@ -143,7 +156,7 @@ export class Host implements WorkerApi {
   }
 
   /** One batch. A batch that a stage threw for is tried again row by row, once: one bad row fails alone, whatever the handler does about it. */
-  async #answer(rows: readonly unknown[], call: HandleRequest, outside: Pick<Context, 'metrics' | 'signal'>): Promise<readonly unknown[]> {
+  async #answer(rows: readonly unknown[], call: HandleRequest, outside: Pick<BatchContext, 'metrics' | 'signal'>): Promise<readonly unknown[]> {
     if (!this.#handler || !this.#surroundings) throw new TabServeError('not-initialized', 'The worker has opened no model yet.');
     const run = (part: readonly unknown[], from = 0): Promise<readonly unknown[]> => {
       const ids = part.map((_, index) => `${call.id}/${from + index}`);

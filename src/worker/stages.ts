@@ -1,5 +1,6 @@
 import { STAGES, type Context, type Handler, type Stage } from '../contract.js';
 import { asTabServeError, TabServeError } from '../errors.js';
+import { Recorder } from '../metrics/recorder.js';
 
 /**
  * Wraps the stages of one handler, so that each call is timed and its error names the stage. Overrides are wrapped as they are,
@@ -35,7 +36,7 @@ function tellStage(stage: Stage, context: Context | undefined): void {
 function record(stage: Stage, started: number, context: Context | undefined): void {
   const ended = performance.now();
   // A handler of the user's may call a stage without its context: then nobody asked for the time.
-  context?.metrics?.addTime(stage, ended - started);
+  if (context?.metrics instanceof Recorder) context.metrics.ran(stage, ended - started);
   const name = `tabserve ${stage}`;
   performance.measure(name, { start: started, end: ended });
   // DevTools have seen it; the browser would keep every one for ever.

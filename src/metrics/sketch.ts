@@ -1,0 +1,52 @@
+/** Largest relative error of a quantile. */
+export const RELATIVE_ERROR = 0.01;
+const GAMMA = (1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR);
+const LOG_GAMMA = Math.log(GAMMA);
+/** What is smaller counts as zero, what is greater as the greatest: at most 2,764 buckets, of which those in use are kept. */
+const SMALLEST = 1e-9;
+const GREATEST = 1e15;
+
+/**
+ * Quantiles of a stream in constant memory: DDSketch with logarithmic buckets (Masson, Rim and Lee, "DDSketch: a fast and fully-mergeable quantile
+ * sketch with relative-error guarantees", PVLDB 12, 2019). Bucket i holds the values in (γ^(i−1), γ^i], and answers 2γ^i / (γ + 1): within 1 % of each of them.
+ */
+export class Sketch {
+  readonly #buckets = new Map<number, number>();
+  #count = 0;
+  #sum = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get sum(): number {
+    return this.#sum;
+  }
+
+  /** @param value finite, at least 0 */
+  add(value: number): void {
+    const bucket = value < SMALLEST ? -Infinity : Math.ceil(Math.log(Math.min(value, GREATEST)) / LOG_GAMMA);
+    this.#buckets.set(bucket, (this.#buckets.get(bucket) ?? 0) + 1);
+    this.#count += 1;
+    this.#sum += value;
+  }
+
+  /** Takes in what another one has seen, as if it had been added here. */
+  merge(other: Sketch): void {
+    for (const [bucket, count] of other.#buckets) this.#buckets.set(bucket, (this.#buckets.get(bucket) ?? 0) + count);
+    this.#count += other.#count;
+    this.#sum += other.#sum;
+  }
+
+  /** The values at ranks ⌊q (n − 1)⌋ of the n sorted ones, within `RELATIVE_ERROR`; NaN while there are none. @param qs ascending, each in 0..1 */
+  quantiles(...qs: readonly number[]): number[] {
+    const buckets = [...this.#buckets].sort(([a], [b]) => a - b);
+    let at = 0;
+    let seen = buckets[0]?.[1] ?? 0;
+    return qs.map((q) => {
+      if (this.#count === 0) return NaN;
+      while (seen <= Math.floor(q * (this.#count - 1))) seen += buckets[++at]![1];
+      return (2 * GAMMA ** buckets[at]![0]) / (GAMMA + 1);
+    });
+  }
+}
