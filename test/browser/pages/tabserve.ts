@@ -8,6 +8,7 @@ import type { Fault } from '../workers/faulty.worker.ts';
 /** The handlers of the tests' own, each in a worker module. */
 export const workers = {
   failing: () => new Worker(new URL('../workers/failing.worker.ts', import.meta.url), { type: 'module' }),
+  counting: () => new Worker(new URL('../workers/counting.worker.ts', import.meta.url), { type: 'module' }),
   shouting: () => new Worker(new URL('../workers/shouting.worker.ts', import.meta.url), { type: 'module' }),
   faulty: () => new Worker(new URL('../workers/faulty.worker.ts', import.meta.url), { type: 'module' }),
   raw: () => new Worker(new URL('../workers/raw.worker.ts', import.meta.url), { type: 'module' }),

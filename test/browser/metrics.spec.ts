@@ -1,0 +1,65 @@
+import { expect, test } from './fixtures.ts';
+
+test('a handler’s metrics and the client’s own arrive in the snapshot, and nowhere else @once', async ({ open, page }) => {
+  const origins = new Set<string>();
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== 'data:') origins.add(origin);
+    if (request.method() !== 'GET') sent.push(request.url());
+  });
+  await open();
+  const warnings: string[] = [];
+  page.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()));
+  const seen = await page.evaluate(async () => {
+    const { tabserve, workers, failure } = window;
+    const client = tabserve.connect(workers.counting, { model: '/test/models/affine.onnx', backends: ['wasm'] });
+    const before = client.metrics.snapshot();
+    await client.initialize();
+    const row = { data: Float32Array.of(1, 2, 3, 4), dims: [4] };
+    await client.predict(row as never);
+    await client.handle([row, row, row] as never);
+    const failed = [await failure(client.predict(row as never, { params: { fail: true } })), await failure(client.predict(row as never, { timeout: -1 }))];
+    const refused = [];
+    for (const wrong of [-1, NaN]) refused.push(await failure(client.predict(row as never, { params: { wrong } })));
+    await client.describe();
+    await client.predict(row as never, { params: { users: 10_000 } });
+    const result = { before, after: client.metrics.snapshot(), text: client.metrics.prometheus(), failed, refused };
+    await client.dispose();
+    return result;
+  });
+  expect(seen.before).toEqual({ counters: {}, gauges: {}, histograms: {} });
+  expect(seen.failed.map(({ code }) => code)).toEqual(['handler-failed', 'invalid-input']);
+  for (const { code, stage, message } of seen.refused) {
+    expect([code, stage]).toEqual(['invalid-input', 'preprocess']);
+    expect(message).toContain('"Rows"');
+  }
+  const { counters, gauges, histograms } = seen.after;
+  expect(counters['Initialized']).toEqual([{ labels: {}, unit: 'count', value: 1 }]);
+  // Batches of 1, 3, 1 that failed, two of 1 whose metric was refused after these, and 1.
+  expect(counters['Rows']).toEqual([{ labels: { kind: 'tensor' }, unit: 'count', value: 8 }]);
+  expect(counters['Refused']).toEqual([{ labels: { Level: 'Error', error: 'asked to' }, unit: 'count', value: 1 }]);
+  expect(gauges['Altitude']).toEqual([{ labels: {}, unit: 'm', value: -3 }]);
+  expect(histograms['Waiting']![0]).toMatchObject({ labels: {}, unit: 'ms', count: 6, sum: 30 });
+  expect(Math.abs(histograms['Waiting']![0]!.p99 - 5)).toBeLessThanOrEqual(0.05);
+  expect(histograms['Input']![0]).toMatchObject({ unit: 'B', sum: 48 });
+  expect(histograms['Fill']![0]).toMatchObject({ unit: 'percent', count: 6 });
+  expect(counters['Visits']).toHaveLength(101);
+  expect(counters['Visits']!.at(-1)).toMatchObject({ labels: { other: 'true' }, value: 9900 });
+  expect(warnings.filter((warning) => warning.includes('Visits'))).toHaveLength(1);
+
+  const outcomes = Object.fromEntries(counters['ts_inference_requests_total']!.map(({ labels, value }) => [labels['outcome'], value]));
+  expect(outcomes, 'describe is no inference').toEqual({ ok: 5, 'handler-failed': 1, 'invalid-input': 3 });
+  expect(counters['BackendChanges']).toEqual([{ labels: { Backend: 'onnx/wasm' }, unit: 'Count', value: 1 }]);
+  const counts = Object.fromEntries(Object.entries(histograms).map(([name, [series]]) => [name, series!.count]));
+  expect(counts).toMatchObject({ BatchSize: 6, PredictionTime: 6, HandlerTime: 6, WorkerThreadTime: 6, ts_handler_preprocess: 6, ts_handler_inference: 3, ts_handler_postprocess: 3, RequestTime: 5, WorkerLoadTime: 1 }); // prettier-ignore
+  expect(histograms['BatchSize']![0]!.sum).toBe(8);
+  const sum = (name: string) => histograms[name]![0]!.sum;
+  expect(sum('PredictionTime')).toBeGreaterThanOrEqual(sum('HandlerTime'));
+  expect(sum('HandlerTime')).toBeGreaterThanOrEqual(sum('ts_handler_preprocess') + sum('ts_handler_inference') + sum('ts_handler_postprocess') - 1);
+  expect(seen.text).toMatch(/^ts_inference_requests_total\{model_name="affine",model_version="[^"]+",outcome="ok"\} 5$/m);
+  expect(seen.text).toMatch(/^Rows\{ModelName="affine",Level="Model",kind="tensor"\} 8$/m);
+
+  expect([...origins]).toEqual([new URL(page.url()).origin]);
+  expect(sent).toEqual([]);
+});
