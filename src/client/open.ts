@@ -258,7 +258,10 @@ class Opening {
     const since = performance.now();
     const reference: Candidate = { engine: candidate.engine, name: 'wasm' };
     const mine = await worker.call(({ sample }) => sample());
-    if (mine.length === 0) return {};
+    if (mine.length === 0) {
+      story.tell(`${nameOf(candidate)} could not be compared with ${nameOf(reference)}: there is no input whose dims are known.`, since);
+      return {};
+    }
     let second: Connection | undefined;
     try {
       second = await this.#start(worker.ended);

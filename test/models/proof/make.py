@@ -7,6 +7,8 @@ conv_relu_conv/  that model of the folder above as an archive, with a golden exa
 two_formats/     x · W + b for both engines, with a golden example that holds for both
 resnet18.onnx    ResNet-18's architecture with 4 to 32 channels and 10 classes, batch normalisation folded, weights random
 thousand.onnx    1,024 outputs: for a backend that is wrong in one element of a thousand
+conv1d.onnx      a convolution along one axis of 9 channels: ONNX Runtime's native WebGPU computes it wrongly where the channels are more than 8 and no
+                 multiple of 4. It is why Silero VAD (129 channels after its Fourier transform) is wrong there
 inverse.onnx     x / 0: infinite, or not a number, on every backend that is right
 """
 
@@ -62,6 +64,16 @@ def thousand():
         [value("x", T.FLOAT, [1, 4, 16, 16])],
         [value("y", T.FLOAT, [1, 4, 16, 16])],
         [weight("weight", [4, 4, 3, 3], 20, 0.3), weight("bias", [4], 21)],
+    )
+
+
+def conv1d():
+    return model(
+        "conv1d",
+        [node("Conv", "x weight bias", "y", kernel_shape=[3], pads=[1, 1], strides=[1], dilations=[1], group=1)],
+        [value("x", T.FLOAT, [1, 9, 4])],
+        [value("y", T.FLOAT, [1, 4, 4])],
+        [weight("weight", [4, 9, 3], 5), weight("bias", [4], 6)],
     )
 
 
@@ -125,7 +137,7 @@ def main():
     write_golden(folder / "golden.safetensors", folder / "affine.onnx", {"x": (100, [1, 4])})
     write_extras(folder, {"onnx": "affine.onnx", "tfjs": "model.json"}, {name: folder / name for name in ("affine.onnx", "model.json", "weights.bin")})
 
-    for made in (resnet18(), thousand(), inverse()):
+    for made in (resnet18(), thousand(), conv1d(), inverse()):
         onnx.save(made, HERE / f"{made.graph.name}.onnx")
 
     every = {
