@@ -270,8 +270,9 @@ class Opening {
       const right = await second.call(({ sample }) => sample(mine.map(({ feeds }) => feeds)));
       const comparisons = mine.map(({ outputs }, index) => compareOutputs(outputs, right[index]!.outputs));
       const error = Math.max(...comparisons.map((one) => one.error));
+      const [worst] = comparisons.filter(({ wrong }) => wrong !== undefined).toSorted((a, b) => b.error - a.error);
       story.tell(`${nameOf(candidate)} was compared with ${nameOf(reference)}: largest difference ${error.toPrecision(3)}.`, since);
-      return { compared: true, wrong: comparisons.find(({ wrong }) => wrong !== undefined)?.wrong };
+      return { compared: true, wrong: worst?.wrong };
     } catch (error) {
       if (worker.error) throw worker.error;
       story.tell(`${nameOf(candidate)} could not be compared with ${nameOf(reference)}: ${asTabServeError(error).message}`, since);

@@ -62,7 +62,7 @@ test.describe('proof', () => {
   const wrongOn = { conv_relu_conv: 'webgl', 'proof/resnet18': 'webgl', 'proof/conv1d': 'webgpu' } as const;
   for (const [model, wrong] of Object.entries(wrongOn)) {
     test(`without one, verify: 'reference' compares with WASM, once: ${model}`, async ({ open, backend }) => {
-      test.skip(model === 'proof/resnet18' && backend === 'webgpu', 'half a minute on SwiftShader');
+      test.skip(model === 'proof/resnet18' && backend === 'webgpu', 'a minute on SwiftShader');
       test.skip(model === 'proof/conv1d' && backend === 'webgl', 'ONNX Runtime WebGL: no convolution along one axis');
       const page = await open();
       const once: Visit = { model: `/test/models/${model}.onnx`, backends: [backend, 'wasm'], verify: 'reference' };

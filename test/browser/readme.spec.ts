@@ -23,6 +23,7 @@ for (const [file, expected] of [
   ['quick.ts', [/^\{three: 0\.9\d+/, /engine: onnx, name: wasm/]],
   ['healing.ts', [/^\{three: 0\.9\d+/]],
   ['text.ts', [/^\{German: 0\.\d+\}$/]],
+  ['proven.ts', [/^(onnx|tfjs)\/(wasm|webgl), proven by golden: \d+(\.\d+)? ms a run$/]],
   ['even.ts', [/^odd$/, /^image-decode in preprocess$/]],
 ] as const) {
   test(`README: ${file} @once`, async ({ page }) => {
