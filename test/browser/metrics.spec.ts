@@ -63,3 +63,18 @@ test('a handler’s metrics and the client’s own arrive in the snapshot, and n
   expect([...origins]).toEqual([new URL(page.url()).origin]);
   expect(sent).toEqual([]);
 });
+
+test('each stage is a measure in the performance panel, whoever overrides it @once', async ({ open, browser, page }) => {
+  await open();
+  await browser.startTracing(page, { categories: ['blink.user_timing'] });
+  await page.evaluate(async () => {
+    const client = window.tabserve.connect(window.workers.counting, { model: '/test/models/affine.onnx', backends: ['wasm'] });
+    await client.initialize();
+    await client.predict({ data: Float32Array.of(1, 2, 3, 4), dims: [4] } as never);
+    await client.dispose();
+  });
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: { name: string; ph: string }[] };
+  const measures = traceEvents.filter(({ name, ph }) => name.startsWith('tabserve ') && ph === 'b').map(({ name }) => name);
+  // The first inference is the warm-up; the override of preprocess calls super, and counts once.
+  expect(measures).toEqual(['tabserve initialize', 'tabserve inference', 'tabserve preprocess', 'tabserve inference', 'tabserve postprocess']);
+});

@@ -22,6 +22,7 @@ test('every block of code in the README is a file that runs @once', () => {
 for (const [file, expected] of [
   ['quick.ts', [/^\{three: 0\.9\d+/, /engine: onnx, name: wasm/]],
   ['healing.ts', [/^\{three: 0\.9\d+/]],
+  ['metrics.ts', [/unit: Count, value: 20\}$/, /unit: ms, count: 20, sum: [\d.]+/, /^HandlerTime\{ModelName="digits",Level="Model",quantile="0.95"\} [\d.]+$/m]],
   ['text.ts', [/^\{German: 0\.\d+\}$/]],
   ['proven.ts', [/^(onnx|tfjs)\/(wasm|webgl), proven by golden: \d+(\.\d+)? ms a run$/]],
   ['even.ts', [/^odd$/, /^image-decode in preprocess$/]],
@@ -36,6 +37,20 @@ for (const [file, expected] of [
     for (const [index, pattern] of expected.entries()) expect(lines[index]).toMatch(pattern);
   });
 }
+
+test('README: counted.worker.ts @once', async ({ open }) => {
+  const page = await open();
+  const answers = await page.evaluate(async () => {
+    const client = window.tabserve.connect(() => new Worker('/test/readme/counted.worker.ts', { type: 'module' }), { model: '/models/digits/', backends: ['wasm'] });
+    await client.initialize();
+    const three = await (await fetch('/models/digits/samples/drawn-3.png')).blob();
+    await client.handle([three, three] as never);
+    const { counters } = client.metrics.snapshot();
+    await client.dispose();
+    return counters['Answers'];
+  });
+  expect(answers).toEqual([{ labels: { digit: 'three' }, unit: 'count', value: 2 }]);
+});
 
 test('README: boxes.ts @once', async ({ page }) => {
   const lines: string[] = [];
