@@ -1,4 +1,4 @@
-import { connect, paintMask, type Backend, type BackendName, type Client, type SoftMask } from '../../src/index.js';
+import { connect, paintMask, type BackendName, type Client, type Probe, type SoftMask } from '../../src/index.js';
 import type { ImageSegmenter } from '../../src/worker.js';
 import { camera, type Camera } from '../inputs/camera.js';
 import { button, el } from '../page/dom.js';
@@ -6,6 +6,7 @@ import { described } from '../page/errors.js';
 import { milliseconds } from '../page/format.js';
 import { latestOnly } from '../page/latest.js';
 import { segments } from '../page/segments.js';
+import { counters } from './counters.js';
 import { eventLog } from './event-log.js';
 import { victims, type Harm } from './harm.js';
 import { movingPicture } from './moving-picture.js';
@@ -15,14 +16,19 @@ const HARMS: Readonly<Record<Harm, string>> = { end: 'End the worker', lose: 'Lo
 const DONE: Readonly<Record<Harm, string>> = {
   end: 'The worker was ended.',
   lose: 'The GPU was taken from the worker.',
-  block: 'The worker’s thread was blocked: two seconds of silence are too many.',
+  block: 'The worker’s thread was blocked: the page waits for a sign of life, and then no longer.',
 };
 const BACKENDS = { auto: 'Auto', webgpu: 'WebGPU', webgl: 'WebGL', wasm: 'WASM' } as const;
 const PHOTO = 'models/selfie/samples/astronaut.jpg';
 const PAINT = { color: [20, 190, 150], alpha: 0.55 } as const;
 
+/** Seconds of silence that are too many: a GPU in software takes seconds for a frame. */
+const PATIENCE = { hardware: 2, software: 20 } as const;
+
 export interface KeepRunning {
   readonly element: HTMLElement;
+  /** What this browser has. */
+  probed(probe: Probe): void;
   dispose(): void;
 }
 
@@ -31,6 +37,7 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
   const prey = victims();
   let client: Client<ImageSegmenter> | undefined;
   let eye: Camera | undefined;
+  let probe: Probe | undefined;
 
   // ── What is seen ─────────────────────────────────────────────────────────────────────────────
 
@@ -42,29 +49,17 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
   const stage = el('div', { class: 'picture-stage', 'data-empty': '' }, layers, el('p', { class: 'invitation' }, 'A video, and the person in it in colour'));
   const picture = button('Start a moving picture', () => void start('picture'));
   const film = button('Start the camera', () => void start('camera'));
-  const stopper = button('Stop', () => stop());
+  const stopper = button('Stop', () => {
+    stop();
+    picture.focus();
+  });
   const backend = segments('lab-backend', 'Backend of the video', BACKENDS, () => eye && void open());
   const harms = (Object.keys(HARMS) as Harm[]).map((harm) => ({ harm, element: button(HARMS[harm], () => hurt(harm)) }));
   const note = el('p', { class: 'quiet' });
   const log = eventLog('What happened');
   const line = sparkline();
   const longest = el('figcaption', {}, 'Time of the last frames');
-  const counter = {
-    backend: el('dd', {}, '–'),
-    shown: el('dd', {}, '0'),
-    answered: el('dd', {}, '0'),
-    failed: el('dd', {}, '0'),
-    recovered: el('dd', {}, '0'),
-    last: el('dd', {}, '–'),
-  };
-  const names = {
-    backend: 'Runs on',
-    shown: 'Frames shown',
-    answered: 'Frames answered',
-    failed: 'Requests failed',
-    recovered: 'Recoveries',
-    last: 'Last frame took',
-  };
+  const tally = counters();
   const element = el(
     'div',
     { class: 'keep-running' },
@@ -75,28 +70,22 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
       backend.element,
       el('div', { class: 'actions harms' }, ...harms.map(({ element }) => element)),
       note,
-      el(
-        'dl',
-        { class: 'counters' },
-        ...(Object.keys(counter) as (keyof typeof counter)[]).map((name) => el('div', { 'data-counter': name }, el('dt', {}, names[name]), counter[name])),
-      ),
+      tally.element,
       el('figure', {}, line.element, longest),
       log.element,
     ),
   );
 
-  const counts = { shown: 0, answered: 0, failed: 0, recovered: 0 };
-  const count = (what: keyof typeof counts): void => {
-    counts[what] += 1;
-    counter[what].textContent = counts[what].toLocaleString('en');
-  };
+  let pressed: HTMLButtonElement | undefined;
   /** Harm is done to a worker that has answered: one that never did has nothing to keep running. */
   const vulnerable = (is: boolean): void => {
     const onGpu = ['webgpu', 'webgl'].includes(client?.backend?.name ?? '');
     for (const { harm, element } of harms) element.disabled = !is || (harm === 'lose' && !onGpu);
     note.textContent = is && !onGpu ? 'WASM has no GPU to lose.' : '';
+    // Disabled, it lost the focus.
+    if (is && document.activeElement === document.body) pressed?.focus();
+    if (is) pressed = undefined;
   };
-  const runsOn = ({ engine, name }: Backend): void => void (counter.backend.textContent = `${engine}/${name}`);
   const arrange = (): void => {
     const running = eye !== undefined;
     stage.toggleAttribute('data-empty', !running);
@@ -112,27 +101,28 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
     if (!to?.backend || video.videoWidth === 0) return;
     const since = performance.now();
     // What an element shows is sent once; a bitmap can be sent again, to the worker that takes over.
-    const bitmap = await createImageBitmap(video);
+    const bitmap = await createImageBitmap(video).catch(() => undefined);
+    if (!bitmap) return;
     try {
       const mask = (await to.predict(bitmap, { params: { result: 'mask', size: 'model' } })) as SoftMask;
       if (to !== client) return;
       paint(mask);
       const took = performance.now() - since;
       line.add(took);
-      counter.last.textContent = milliseconds(took);
+      tally.set('last', milliseconds(took));
       longest.textContent = `Time of the last frames; the longest took ${milliseconds(line.largest)}`;
-      count('answered');
+      tally.count('answered');
       vulnerable(true);
     } catch (error) {
       if (to !== client) return;
-      count('failed');
+      tally.count('failed');
       log.add('failed', `A request failed: ${described(error).message}`);
     } finally {
       bitmap.close();
     }
   });
   const frame = (): void => {
-    count('shown');
+    tally.count('shown');
     segment(undefined);
   };
   const paint = (mask: SoftMask): void => {
@@ -152,6 +142,7 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
       return;
     }
     if (eye !== own) return own.stop();
+    layers.toggleAttribute('data-mirrored', what === 'camera');
     layers.style.setProperty('--ratio', String(video.videoWidth / video.videoHeight));
     arrange();
     if (!client) await open();
@@ -182,15 +173,15 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
     vulnerable(false);
     const own = (client = connect<ImageSegmenter>(prey.factory, {
       model: 'models/selfie/',
-      responseTimeout: 2,
+      responseTimeout: isSoftware(probe, backend.value) ? PATIENCE.software : PATIENCE.hardware,
       ...(backend.value !== 'auto' && { backends: order(backend.value) }),
     }));
     own.on('backendchange', (now) => {
-      runsOn(now);
+      tally.set('backend', `${now.engine}/${now.name}`);
       log.add('backendchange', `Now on ${now.engine}/${now.name}.`);
     });
     own.on('recover', ({ backend: now, cause, took }) => {
-      count('recovered');
+      tally.count('recovered');
       const text = `Another worker took over on ${now.engine}/${now.name} within ${milliseconds(took)}.`;
       log.add('recover', `${text} ${cause.message}`);
       announce(text);
@@ -210,13 +201,19 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
   }
 
   function hurt(harm: Harm): void {
+    pressed = harms.find((one) => one.harm === harm)!.element;
     vulnerable(false);
     log.add('you', DONE[harm]);
     prey.harm(harm);
   }
 
   arrange();
-  return { element, dispose: stop };
+  return { element, probed: (found) => void (probe = found), dispose: stop };
+}
+
+function isSoftware(probe: Probe | undefined, name: keyof typeof BACKENDS): boolean {
+  const gpu = name === 'webgpu' || name === 'webgl' ? probe?.[name] : undefined;
+  return gpu?.available === true && gpu.software;
 }
 
 /** The chosen one, and WASM for when it is gone for good. */

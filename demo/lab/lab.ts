@@ -18,8 +18,11 @@ export const SUMMARY = 'What this browser has, what each engine makes of it, and
 /** The page about backends: the probe, the candidates side by side, and a video that outlives its workers. */
 export function lab(announce: (text: string) => void): Lab {
   const probe = probeView();
-  const contest = sideBySide(probe.show, announce);
   const running = keepRunning(announce);
+  const contest = sideBySide((found) => {
+    probe.show(found);
+    running.probed(found);
+  }, announce);
   const element = el(
     'div',
     { class: 'lab' },

@@ -1,6 +1,5 @@
 import type { Probe } from '../../src/index.js';
 import { el } from '../page/dom.js';
-import { bytes } from '../page/format.js';
 
 export interface ProbeView {
   readonly element: HTMLElement;
@@ -42,9 +41,9 @@ function webgpu({ webgpu: gpu }: Probe): Facts {
       ['Adapter', gpu.description],
       ['Vendor', gpu.vendor || 'not told'],
       ['Half precision (fp16)', yes(gpu.fp16)],
-      ['Largest buffer', bytes(maxBufferSize)],
-      ['Largest binding', bytes(maxStorageBufferBindingSize)],
-      ['Workgroup memory', bytes(maxComputeWorkgroupStorageSize)],
+      ['Largest buffer', binary(maxBufferSize)],
+      ['Largest binding', binary(maxStorageBufferBindingSize)],
+      ['Workgroup memory', binary(maxComputeWorkgroupStorageSize)],
     ],
   };
 }
@@ -83,4 +82,10 @@ function missing(title: string, reason: string): Facts {
 
 function yes(is: boolean): string {
   return is ? 'yes' : 'no';
+}
+
+/** Limits are powers of two: `1 GiB`, `32 KiB`. */
+function binary(value: number): string {
+  const power = Math.min(3, Math.floor(Math.log2(Math.max(1, value)) / 10));
+  return `${(value / 1024 ** power).toLocaleString('en', { maximumFractionDigits: 1 })} ${['B', 'KiB', 'MiB', 'GiB'][power]}`;
 }

@@ -279,6 +279,7 @@ test('backends: every candidate measured, a model of one’s own, and a video th
   const [answered, shown] = [await counter('answered'), await counter('shown')];
   await expect.poll(() => counter('answered'), SLOW).toBeGreaterThan(answered + 3);
   expect(await counter('shown')).toBeGreaterThan(shown);
+  await expect(running.getByRole('button', { name: 'End the worker' })).toBeFocused();
   expect(await counter('recovered')).toBe(1);
   expect(await counter('failed')).toBe(0);
 
