@@ -136,7 +136,9 @@ class Opening {
     const trusted = chooseCandidates(choice);
     this.#unproven = new Map(trusted.skipped.filter((one) => !trusted.candidates.some((other) => same(one, other))).map((one) => [nameOf(one), one.reason]));
     this.#skipped.push(...skipped, ...demoted);
-    return candidates.filter((one) => !demoted.some((other) => same(one, other)));
+    const left = candidates.filter((one) => !demoted.some((other) => same(one, other)));
+    // Where every one was given up, each gets another chance.
+    return left.length > 0 ? left : candidates;
   }
 
   async #choose(first: Connection): Promise<Open> {

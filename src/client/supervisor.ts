@@ -58,8 +58,6 @@ interface Seat {
   runs: number;
   /** Bytes that the engine held after the first batch, and after the last. */
   memory: { readonly first: number; readonly last: number } | undefined;
-  /** Another one has its place: it ends with its last job. */
-  retired: boolean;
 }
 
 /**
@@ -70,6 +68,8 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #closed = new AbortController();
   #seat: Seat | undefined;
+  /** Workers that others have replaced, with their last jobs. */
+  readonly #retired = new Set<Seat>();
   /** Of the last worker. */
   #backend: Backend | undefined;
   #healing = false;
@@ -119,14 +119,14 @@ export class Supervisor {
   /** Ends the worker; whatever is pending is rejected with `error`. */
   close(error: TabServeError): void {
     this.#closed.abort(error);
-    const seat = this.#seat;
+    const seats = [this.#seat, ...this.#retired];
     this.#seat = undefined;
-    seat?.connection.close(error);
+    for (const seat of seats) seat?.connection.close(error);
     this.#rejectAll(error);
   }
 
   #sit({ connection, backend }: Open): Seat {
-    const seat: Seat = { connection, backend, jobs: new Set(), runs: 0, memory: undefined, retired: false };
+    const seat: Seat = { connection, backend, jobs: new Set(), runs: 0, memory: undefined };
     this.#seat = seat;
     this.#backend = backend;
     if (connection.error) queueMicrotask(() => this.#lost(seat, connection.error!));
@@ -166,8 +166,13 @@ export class Supervisor {
 
   #afterRun(seat: Seat): void {
     seat.runs += 1;
-    if (seat.retired && seat.jobs.size === 0) seat.connection.close(new TabServeError('disposed', 'The worker was replaced.'));
+    this.#dismiss(seat);
     if (seat === this.#seat && this.#isWorn(seat)) void this.#recycle(seat);
+  }
+
+  /** One that was replaced ends with its last job. */
+  #dismiss(seat: Seat): void {
+    if (this.#retired.has(seat) && seat.jobs.size === 0) seat.connection.close(new TabServeError('disposed', 'The worker was replaced.'));
   }
 
   /** A worker that is past the mark with its first batch needs that much: another one would too. */
@@ -187,7 +192,7 @@ export class Supervisor {
         this.#replays.push(job);
       } else job.reject(lost(error));
     }
-    if (seat.retired && jobs.length > 0) void this.#heal(error);
+    if (this.#retired.delete(seat) && jobs.length > 0) void this.#heal(error);
     if (this.#seat !== seat) return;
     this.#seat = undefined;
     const blameless = jobs.length === 1 && jobs[0]!.settled && jobs[0]!.lone;
@@ -238,8 +243,6 @@ export class Supervisor {
         if (signal.aborted) return undefined;
         this.#reasons.push(cause.message);
         if (FATAL.has(cause.code)) return void this.#fail(cause);
-        // Whatever was given up gets another chance.
-        if (cause.code === 'no-backend') this.#demoted = [];
       }
     }
   }
@@ -264,12 +267,13 @@ export class Supervisor {
     try {
       const open = await this.#options.open({ demoted: [], only: seat.backend, signal: this.#closed.signal });
       if (this.#seat !== seat) return open.connection.close(new TabServeError('disposed', 'Another worker has taken the place.'));
-      seat.retired = true;
+      this.#retired.add(seat);
       this.#sit(open);
-      if (seat.jobs.size === 0) seat.connection.close(new TabServeError('disposed', 'The worker was replaced.'));
+      this.#dismiss(seat);
     } catch {
       // The old one goes on, and the next try is as far away as this one was.
       seat.runs = 0;
+      seat.memory = undefined;
     } finally {
       this.#recycling = false;
     }
