@@ -263,7 +263,7 @@ export interface MetricOptions extends LabelOptions {
  * of its first observation; its name has letters, digits, underscores and colons.
  *
  * Each method throws `invalid-input`, naming the metric, for NaN, ±∞, a number below 0 where the metric is no gauge, a name or a label that Prometheus could not
- * read, a metric that is of another type or unit already, the name of a metric that TabServe records by itself, and a 500th metric.
+ * read, a metric that is of another type or unit already, the name of a metric that TabServe records by itself, and more than 500 metrics.
  */
 export interface Metrics {
   /** Adds to a counter. @param value at least 0. @default 1 */

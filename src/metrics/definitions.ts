@@ -2,8 +2,9 @@ import { METRIC_TYPES, type Observation } from '../contract.js';
 import { TabServeError } from '../errors.js';
 import { BUILT_IN, type Definition } from './built-in.js';
 
-/** Metrics that one model may have. What varies belongs in a label, whose values are bounded too. */
+/** Metrics that a handler may have. What varies belongs in a label, whose values are bounded too. */
 const MOST_METRICS = 500;
+const BUILT_INS = Object.keys(BUILT_IN).length;
 
 /** As in Prometheus' text format. */
 const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
@@ -34,7 +35,7 @@ export class Definitions {
     if (typeof unit !== 'string') throw wrong(`expected a unit, got ${String(unit)}`);
     const taken = this.#clash(name, type);
     if (taken !== undefined) throw wrong(`its lines and those of ${taken} would have the same name`);
-    if (this.#known.size >= MOST_METRICS) throw wrong(`there are ${MOST_METRICS} metrics already: put what varies in a label`);
+    if (this.#known.size >= BUILT_INS + MOST_METRICS) throw wrong(`there are ${MOST_METRICS} metrics already: put what varies in a label`);
     const definition: Definition = { type, unit, help: `Recorded by the handler, in ${unit}.` };
     this.#known.set(name, definition);
     return definition;

@@ -10,7 +10,7 @@ export function toPrometheus(families: Iterable<Family>, model: Manifest['model'
   for (const family of families) {
     const { name, definition } = family;
     const own = modelLabels(name, model);
-    const line = (suffix: string, labels: MetricLabels, value: number): void => void lines.push(`${name}${suffix}${braced({ ...own, ...labels })} ${written(value)}`);
+    const line = (suffix: string, labels: MetricLabels, value: number): void => void lines.push(`${name}${suffix}${braced({ ...own, ...labels })} ${value}`);
     lines.push(`# HELP ${name} ${definition.help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}`);
     lines.push(`# TYPE ${name} ${definition.type === 'histogram' ? 'summary' : definition.type}`);
     if (definition.type !== 'histogram') for (const { labels, value } of family.values()) line('', labels, value);
@@ -33,8 +33,4 @@ function modelLabels(name: string, { modelName = '', modelVersion = 'default' }:
 function braced(labels: MetricLabels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`);
   return `{${pairs.join(',')}}`;
-}
-
-function written(value: number): string {
-  return Number.isNaN(value) ? 'NaN' : String(value);
 }

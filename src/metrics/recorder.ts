@@ -43,7 +43,7 @@ export class Recorder implements Metrics {
     this.#record({ name, type: 'counter', unit: 'count', value: 1, labels: { ...labels, Level: 'Error', error: message } });
   }
 
-  addMetric(name: string, value: number, { unit, type = 'counter', labels }: MetricOptions): void {
+  addMetric(name: string, value: number, { unit, type = 'counter', labels }: MetricOptions = {} as never): void {
     this.#record({ name, type, unit, value, labels });
   }
 

@@ -119,6 +119,7 @@ const wrong: readonly (readonly [string, (metrics: Metrics) => void, RegExp])[] 
   ['a label of a number', (m) => m.addCounter('Birds', 1, { labels: { age: 3 as never } }), /"Birds".*age must be a string/],
   ['a unit that is none', (m) => m.addTime('Flight', 1, { unit: 'min' as never }), /"Flight".*ms, s.*min/],
   ['a type that is none', (m) => m.addMetric('Birds', 1, { unit: 'x', type: 'summary' as never }), /"Birds".*counter, gauge, histogram.*summary/],
+  ['no unit', (m) => m.addMetric('Birds', 1, undefined as never), /"Birds".*expected a unit/],
   ['two types of one name', (m) => (m.addCounter('Birds'), m.addTime('Birds', 1)), /"Birds".*counter in count.*histogram in ms/],
   ['two units of one name', (m) => (m.addTime('Flight', 1), m.addTime('Flight', 1, { unit: 's' })), /"Flight".*histogram in ms.*histogram in s/],
   ['the name of a built-in metric', (m) => m.addTime('HandlerTime', 1), /"HandlerTime".*by itself/],
@@ -154,7 +155,7 @@ test('what a metric is holds for all batches of a handler, and names are bounded
   const error = caught(() => {
     for (let index = 0; index < 10_000; index++) new Recorder(definitions).addCounter(`Bird_${index}`);
   });
-  expect(error.message).toMatch(/500 metrics already/);
+  expect(error.message).toMatch(/"Bird_499".*500 metrics already/);
   new Recorder(definitions).addCounter('Birds');
 });
 
