@@ -1,3 +1,6 @@
+import type { Context } from '../contract.js';
+import { asTabServeError } from '../errors.js';
+
 /** A row of a batch: the value itself, or TorchServe's `{ data }` or `{ body }` around it. */
 export type Row<T> = T | { readonly data: T } | { readonly body: T };
 
@@ -8,4 +11,17 @@ export function unwrap<T>(row: Row<T>): T {
   const [key, ...others] = Object.keys(row);
   const wraps = (prototype === Object.prototype || prototype === null) && others.length === 0 && (key === 'data' || key === 'body');
   return wraps ? (row as Record<string, T>)[key]! : (row as T);
+}
+
+/** The context of row `index` alone, as a batch of one: its knobs and id, and failures of its own. */
+export function rowContext(context: Context, index: number): Context {
+  const failures = new Map<number, Error>();
+  return {
+    ...context,
+    systemProperties: { ...context.systemProperties, batchSize: 1 },
+    requestIds: [context.requestIds[index]!],
+    params: [context.params[index] ?? {}],
+    failures,
+    fail: (_, error) => void (failures.has(0) || failures.set(0, asTabServeError(error))),
+  };
 }

@@ -1,11 +1,11 @@
 import type { Context, DecodeOptions, DType, ImageInput, Rect, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract.js';
-import { asTabServeError, TabServeError } from '../errors.js';
+import { asTabServeError, TabServeError, type PredictionError } from '../errors.js';
 import { toFloat16 } from '../float16.js';
 import { row as rowOf, stack, tensor } from '../outputs/tensors.js';
 import { compile, compose, parseTransforms, toTensor, type Geometry, type Plan, type Transforms } from '../transforms/index.js';
 import { BaseHandler } from './base-handler.js';
 import type { ConfigSchema } from '../schema.js';
-import { unwrap, type Row } from './row.js';
+import { rowContext, unwrap, type Row } from './row.js';
 
 /** What a model may take its images as. */
 const PIXEL_DTYPES: readonly DType[] = ['float32', 'float16', 'uint8', 'int32'];
@@ -21,7 +21,7 @@ export interface Placement {
 
 /**
  * Images in: decodes each row, upright and without alpha, and makes the model's tensor with `imageProcessing`.
- * A row that cannot be decoded fails alone.
+ * A row that cannot be decoded fails alone. Images whose tensors differ in size are run one by one.
  */
 export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Result> {
   static override readonly schema: ConfigSchema = {
@@ -43,6 +43,8 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
   #plan!: Plan;
   /** What belongs to a batch goes with its context. */
   readonly #placements = new WeakMap<Context, Placement[]>();
+  /** Batches that are no one tensor. */
+  readonly #mixed = new WeakSet<Context>();
 
   /** @throws `model-config` if the transforms make another tensor than the model takes */
   override async initialize(context: Context): Promise<void> {
@@ -93,22 +95,34 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     return this.#feeds([{ dtype: 'float32', dims, data }]);
   }
 
-  /** Images → the model's input, `[rows, …]`. */
+  /** The whole way of a batch; where its images make tensors of different sizes, of each row alone. */
+  override async handle(data: readonly Row<ImageInput>[], context: Context): Promise<readonly (Result | PredictionError)[]> {
+    try {
+      return await super.handle(data, context);
+    } catch (error) {
+      if (!this.#mixed.has(context)) throw error;
+    }
+    const results: (Result | PredictionError)[] = [];
+    for (const [index, item] of data.entries()) results.push(...(await super.handle([item], rowContext(context, index))));
+    return results;
+  }
+
+  /** Images → the model's input, `[rows, …]`. @throws `invalid-input` if they make tensors of different sizes: `handle` then runs each alone */
   override async preprocess(data: readonly Row<ImageInput>[], context: Context): Promise<Tensors> {
     const rows: (Tensor | undefined)[] = [];
+    let good: Tensor | undefined;
     for (const [index, item] of data.entries()) {
       try {
         rows[index] = await this.#toTensor(unwrap(item), index, context);
-        checkAlike(
-          rows[index],
-          rows.find((row) => row !== undefined)!,
-        );
       } catch (error) {
-        rows[index] = undefined;
         context.fail(index, asTabServeError(error, 'preprocess'));
       }
+      good ??= rows[index];
+      if (!isAlike(rows[index], good)) {
+        this.#mixed.add(context);
+        throw new TabServeError('invalid-input', `The images of this batch make tensors [${good!.dims.join(', ')}] and [${rows[index]!.dims.join(', ')}].`);
+      }
     }
-    const good = rows.find((row) => row !== undefined);
     if (!good) return {};
     const blank: Tensor = { ...good, data: new Float32Array(good.data.length) };
     return this.#feeds(Array.from({ length: data.length }, (_, index) => rows[index] ?? blank));
@@ -189,11 +203,7 @@ function isReady(input: ImageInput): input is TypedArrayInput {
   return typeof input === 'object' && input !== null && 'dims' in input && input.data instanceof Float32Array;
 }
 
-function checkAlike(row: Tensor | undefined, first: Tensor): void {
-  if (row && row.dims.join() !== first.dims.join()) {
-    throw new TabServeError(
-      'invalid-input',
-      `This image makes a tensor [${row.dims.join(', ')}], another of its batch [${first.dims.join(', ')}]; resize or crop them to one size.`,
-    );
-  }
+/** A row that has failed is like any. */
+function isAlike(row: Tensor | undefined, first: Tensor | undefined): boolean {
+  return row === undefined || row.dims.join() === first?.dims.join();
 }

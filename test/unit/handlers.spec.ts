@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import type { Session, TensorInfo, Tensors } from '../../src/contract.ts';
-import { BaseHandler, createContext, ImageClassifier, PredictionError, VisionHandler, type Context, type TensorInput } from '../../src/worker.ts';
+import { BaseHandler, createContext, ImageClassifier, ImageSegmenter, ObjectDetector, PredictionError, VisionHandler, type Context, type TensorInput } from '../../src/worker.ts';
 
 /** A handler under test: no browser, no worker, no engine. */
 function stub(inputs: readonly TensorInfo[], outputs: readonly TensorInfo[], run: (feeds: Tensors) => Tensors): Session & { runs: Tensors[] } {
@@ -160,12 +160,68 @@ test('ImageClassifier: probabilities pass as they are, and what is not finite fa
   expect(Object.keys(good as object)).toHaveLength(2);
 });
 
-test('VisionHandler: images of one batch that make different tensors fail alone', async () => {
-  const session = stub([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 'h', 'w'] }], [vector('y', 1)], ({ image: { dims } = f32([0], []) }) => ({
-    y: f32([dims[0]!, 1], Array(dims[0]).fill(7)),
-  }));
-  const rows = await handle(new VisionHandler(), session, [image(1), { data: new Uint8Array(5 * 4 * 3), dims: [5, 4, 3] }, image(2)], {});
-  expect(rows.map((row) => (row instanceof PredictionError ? row.code : 'answer'))).toEqual(['answer', 'invalid-input', 'answer']);
+/** Answers with the height and width that it was fed. */
+const measurer = (...dims: TensorInfo['dims']) =>
+  stub([{ name: 'image', dtype: 'float32', dims }], [{ name: 'size', dtype: 'float32', dims: dims.length === 3 ? [2] : ['batch', 2] }], ({ image: fed }) => {
+    const size = fed!.dims.slice(-2);
+    return { size: dims.length === 3 ? f32([2], size) : f32([fed!.dims[0]!, 2], Array.from({ length: fed!.dims[0]! }, () => size).flat()) };
+  });
+const black = (height: number, width: number) => ({ data: new Uint8Array(height * width * 3), dims: [height, width, 3] });
+
+for (const [kind, dims] of [
+  ['dynamic height and width', ['batch', 3, 'h', 'w']],
+  ['dynamic height and width, a batch of one', [1, 3, null, null]],
+  ['no batch axis', [3, 'h', 'w']],
+] as const) {
+  test(`VisionHandler: images of different sizes in one batch are all answered: ${kind}`, async () => {
+    const damaged = { data: new Uint8Array(3), dims: [8, 8, 3] };
+    const session = measurer(...dims);
+    const rows = await handle(new VisionHandler(), session, [damaged, black(8, 8), black(9, 8), damaged, black(8, 8)]);
+    expect(rows.map((row) => (row instanceof PredictionError ? `${row.code} ${row.stage}` : [...((row as Tensors)['size']!.data as Float32Array)]))).toEqual([
+      'invalid-input preprocess',
+      [8, 8],
+      [9, 8],
+      'invalid-input preprocess',
+      [8, 8],
+    ]);
+    expect(session.runs).toHaveLength(3);
+  });
+}
+
+test('VisionHandler: images of one size are run as one batch, and an image that does not fit the model fails alone', async () => {
+  const session = measurer('batch', 3, 8, 'w');
+  expect(await handle(new VisionHandler(), session, [black(8, 9), black(9, 9), black(8, 9)])).toMatchObject([{}, { code: 'invalid-input' }, {}]);
+  expect(session.runs.map(({ image: fed }) => fed!.dims)).toEqual([[3, 3, 8, 9]]);
+});
+
+test('VisionHandler: rows of different sizes keep their own params, ids and knobs', async () => {
+  class Told extends VisionHandler<unknown> {
+    override postprocess(_: Tensors, context: Context) {
+      return context.requestIds.map((id, index) => [id, context.params[index]!['background'], this.placement(index, context)!.height]);
+    }
+  }
+  const session = measurer('batch', 3, 'h', 'w');
+  const handler = new Told();
+  await handler.initialize(createContext({ session }));
+  const [red, blue] = [{ background: [255, 0, 0] }, { background: [0, 0, 255] }];
+  const context = { ...createContext({ batchSize: 2 }), params: [red, blue] };
+  expect(await handler.handle([black(8, 8), black(9, 8)], context)).toEqual([['0', red.background, 8], ['1', blue.background, 9]]); // prettier-ignore
+});
+
+test('ImageSegmenter and ObjectDetector: photos of different sizes through a model of any size', async () => {
+  const photos = [black(8, 8), black(9, 8)];
+  const maps = stub([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 'h', 'w'] }], [{ name: 'map', dtype: 'float32', dims: ['batch', 2, 'h', 'w'] }], ({ image: fed }) => {
+    const [rows, , height, width] = fed!.dims as [number, number, number, number];
+    return { map: f32([rows, 2, height, width], Array(rows * 2 * height * width).fill(0)) };
+  });
+  const config = { handler: { imageProcessing: ['toTensor'] } };
+  expect(await handle(new ImageSegmenter(), maps, photos, { config })).toMatchObject([{ width: 8, height: 8 }, { width: 8, height: 9 }]); // prettier-ignore
+  const torchvision = stub(
+    [{ name: 'image', dtype: 'float32', dims: [3, 'h', 'w'] }],
+    [{ name: 'boxes', dtype: 'float32', dims: ['n', 4] }, { name: 'labels', dtype: 'int64', dims: ['n'] }, { name: 'scores', dtype: 'float32', dims: ['n'] }],
+    ({ image: fed }) => ({ boxes: f32([1, 4], [0, 0, fed!.dims[2]!, fed!.dims[1]!]), labels: { dtype: 'int64', dims: [1], data: BigInt64Array.of(1n) }, scores: f32([1], [1]) }),
+  ); // prettier-ignore
+  expect(await handle(new ObjectDetector(), torchvision, photos)).toEqual([8, 9].map((height) => [{ label: '1', score: 1, box: { xmin: 0, ymin: 0, xmax: 8, ymax: height } }]));
 });
 
 test('VisionHandler: a subclass with a preprocess of its own needs no transforms that fit', async () => {
