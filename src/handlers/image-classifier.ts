@@ -1,6 +1,5 @@
 import type { Context, Tensors } from '../contract.js';
-import { TabServeError } from '../errors.js';
-import { checkClasses, classScores, toClassification, type Classification } from '../outputs/classification.js';
+import { checkClasses, classify, maxResultClasses, type Classification } from '../outputs/classification.js';
 import { softmax } from '../outputs/softmax.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../schema.js';
@@ -23,8 +22,7 @@ export class ImageClassifier<Result = Classification> extends VisionHandler<Resu
 
   /** @throws `model-config` unless `k` is a positive integer */
   setMaxResultClasses(k: number): void {
-    if (!Number.isInteger(k) || k < 1) throw new TabServeError('model-config', `setMaxResultClasses expects a positive integer, got ${k}.`);
-    this.topk = k;
+    this.topk = maxResultClasses(k);
   }
 
   /** @throws `model-config` if the model's output is not of classes, or of others than there are labels */
@@ -35,11 +33,11 @@ export class ImageClassifier<Result = Classification> extends VisionHandler<Resu
 
   /** The model's output, `[rows, classes]`, → each row's likeliest classes. `topK` is clamped to the number of classes. */
   override postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
-    return classScores(outputs[this.outputInfo.name]!, context.systemProperties.batchSize).map((scores, index) => {
-      if (!scores.every(Number.isFinite))
-        context.fail(index, new TabServeError('inference-failed', 'The model answered with numbers that are not finite.', { stage: 'postprocess' }));
-      const probabilities = this.knob<string>('output', 'logits', index, context) === 'probabilities' ? scores : softmax(scores);
-      return toClassification(probabilities, this.mapping, this.knob('topK', this.topk, index, context)) as Result;
-    });
+    return classify(outputs[this.outputInfo.name]!, context, (index) => ({
+      output: this.knob('output', 'logits', index, context),
+      activation: softmax,
+      labels: this.mapping,
+      topK: this.knob('topK', this.topk, index, context),
+    })) as Result[];
   }
 }

@@ -1,9 +1,10 @@
 import type { Context, Tensor, Tensors } from '../contract.js';
 import { asTabServeError, TabServeError } from '../errors.js';
-import { checkScores, classMap, highest, indicator, integerClasses, interleave, probabilityMap, type ScoreKind } from '../outputs/class-map.js';
+import { classMap, highest, indicator, integerClasses, interleave, probabilityMap } from '../outputs/class-map.js';
 import { checkLabels, classCount, labelOf } from '../outputs/labels.js';
 import { mapForm, type MapForm, type MapLayout, type Maps, type Size } from '../outputs/maps.js';
 import { axis, bilinear, nearest, type Grid } from '../outputs/resample.js';
+import { checkScores, type ScoreKind } from '../outputs/scores.js';
 import type { Segmentation } from '../outputs/segmentation.js';
 import { slice, toFloats } from '../outputs/tensors.js';
 import { transfer } from '../outputs/transfer.js';

@@ -28,7 +28,10 @@ export class ObjectDetector<Result = Detections> extends VisionHandler<Result> {
       description: 'Of two boxes of one class whose IoU is greater, the one of lower score is dropped; 1 keeps all. The default is the decoder’s.',
     },
     maxDetections: { type: 'integer', minimum: 1, description: 'The most detections of one image, the best ones; 100 by default.' },
-    result: { enum: ['typed', 'torchserve'], description: 'typed: { label, score, box } (the default); torchserve: { [label]: [x1, y1, x2, y2], score }.' },
+    result: {
+      enum: ['typed', 'torchserve'],
+      description: 'typed: { label, score, box } (the default); torchserve: { [label]: [x1, y1, x2, y2], score }, in which a class labelled "score" loses its box.',
+    },
   };
 
   override imageProcessing = compose(toTensor());

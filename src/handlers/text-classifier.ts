@@ -1,6 +1,6 @@
 import type { Context, Tensors } from '../contract.js';
 import { TabServeError } from '../errors.js';
-import { checkClasses, classScores, toClassification, type Classification } from '../outputs/classification.js';
+import { checkClasses, classify, maxResultClasses, type Classification } from '../outputs/classification.js';
 import { sigmoid } from '../outputs/sigmoid.js';
 import { softmax } from '../outputs/softmax.js';
 import type { ConfigSchema } from '../schema.js';
@@ -23,25 +23,32 @@ export class TextClassifier<Result = Classification> extends TextHandler<Result>
 
   /** @throws `model-config` unless `k` is a positive integer */
   setMaxResultClasses(k: number): void {
-    if (!Number.isInteger(k) || k < 1) throw new TabServeError('model-config', `setMaxResultClasses expects a positive integer, got ${k}.`);
-    this.topk = k;
+    this.topk = maxResultClasses(k);
   }
 
-  /** @throws `model-config` if the model's output is not of classes, or of others than there are labels */
+  /** @throws `model-config` if the model's output is not of classes, or of others than there are labels, or a threshold is given without `multiLabel` */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     checkClasses(this.outputInfo, this.mapping);
+    this.#threshold(0, context);
   }
 
   /** The model's output, `[rows, classes]`, → each row's classes, likeliest first. */
   override postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
-    const toProbabilities = this.config['multiLabel'] ? sigmoid : softmax;
-    return classScores(outputs[this.outputInfo.name]!, context.systemProperties.batchSize).map((scores, index) => {
-      if (!scores.every(Number.isFinite))
-        context.fail(index, new TabServeError('inference-failed', 'The model answered with numbers that are not finite.', { stage: 'postprocess' }));
-      const probabilities = this.knob<string>('output', 'logits', index, context) === 'probabilities' ? scores : toProbabilities(scores);
-      const threshold = this.config['multiLabel'] ? this.knob('threshold', 0.5, index, context) : 0;
-      return toClassification(probabilities, this.mapping, this.knob('topK', this.topk, index, context), threshold) as Result;
-    });
+    return classify(outputs[this.outputInfo.name]!, context, (index) => ({
+      output: this.knob('output', 'logits', index, context),
+      activation: this.config['multiLabel'] ? sigmoid : softmax,
+      labels: this.mapping,
+      topK: this.knob('topK', this.topk, index, context),
+      threshold: this.#threshold(index, context),
+    })) as Result[];
+  }
+
+  /** @throws `model-config` if there is one for a model that always gives its likeliest class */
+  #threshold(index: number, context: Context): number | undefined {
+    const threshold = this.knob<number | undefined>('threshold', undefined, index, context);
+    if (this.config['multiLabel']) return threshold ?? 0.5;
+    if (threshold === undefined) return undefined;
+    throw new TabServeError('model-config', 'threshold: it is for multiLabel: true; of one label a text, the likeliest classes are given, topK of them.');
   }
 }

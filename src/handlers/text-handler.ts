@@ -35,14 +35,20 @@ export class TextHandler<Result = Tensors> extends BaseHandler<TextInput, Result
 
   #tokenizer!: TextTokenizer;
 
-  /** @throws `model-config` if the vocabulary is missing, or the model takes other inputs than a tokenizer makes */
+  /** @throws `model-config` if the vocabulary is missing, `ngrams` is given without TorchServe's pipeline, or the model takes other inputs than a tokenizer makes */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     this.inputInfo = this.#idsInput();
     this.#checkInputs();
-    const ngrams = (this.config['ngrams'] as number | undefined) ?? 2;
-    this.#tokenizer = this.config['tokenizer'] === 'torchserve' ? await loadTorchServe(context.files, ngrams) : await loadHuggingFace(context.files);
+    this.#tokenizer = await this.#loadTokenizer(context);
     this.#checkLength();
+  }
+
+  async #loadTokenizer({ files }: Context): Promise<TextTokenizer> {
+    const { tokenizer, ngrams } = this.config;
+    if (tokenizer === 'torchserve') return await loadTorchServe(files, (ngrams as number | undefined) ?? 2);
+    if (ngrams !== undefined) throw new TabServeError('model-config', 'handler.ngrams: it is for tokenizer: torchserve; tokenizer.json says itself what its tokens are.');
+    return await loadHuggingFace(files);
   }
 
   #idsInput(): TensorInfo {

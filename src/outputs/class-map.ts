@@ -2,11 +2,9 @@ import type { Tensor } from '../contract.js';
 import { TabServeError } from '../errors.js';
 import { strides, type Maps } from './maps.js';
 import { eachRow, type Grid } from './resample.js';
+import type { ScoreKind } from './scores.js';
 import { logistic } from './sigmoid.js';
 import { toFloats } from './tensors.js';
-
-/** What a model's numbers are before they are probabilities. */
-export type ScoreKind = 'logits' | 'probabilities';
 
 /** A class a pixel; two bytes each where there are more than 256 classes. */
 export type ClassData = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer>;
@@ -132,22 +130,6 @@ export function indicator(classes: ClassData, wanted: number): Float32Array<Arra
   const out = new Float32Array(classes.length);
   for (let i = 0; i < out.length; i++) out[i] = classes[i] === wanted ? 1 : 0;
   return out;
-}
-
-/** Probabilities may be off by what float16 rounds. */
-const ROUNDING = 1e-3;
-
-/** @throws `inference-failed` if a number is not finite, or is no probability where it should be one */
-export function checkScores(values: Float32Array, kind: ScoreKind): void {
-  let [low, high] = [Infinity, -Infinity];
-  for (const value of values) {
-    if (!Number.isFinite(value)) throw new TabServeError('inference-failed', 'The model answered with numbers that are not finite.');
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  if (kind === 'probabilities' && (low < -ROUNDING || high > 1 + ROUNDING)) {
-    throw new TabServeError('inference-failed', `handler.output says "probabilities", but the model answered with numbers from ${low} to ${high}; are they logits?`);
-  }
 }
 
 function classArray(classes: number, length: number): ClassData {

@@ -152,12 +152,20 @@ test('ImageClassifier: k from the class, the config and the request, clamped to 
 });
 
 test('ImageClassifier: probabilities pass as they are, and what is not finite fails its row alone', async () => {
-  const [result] = await handle(new ImageClassifier(), classifier(3), [image(255)], { config: { handler: { ...CONFIG.handler, output: 'probabilities' } } });
-  expect(result).toEqual({ 2: 2, 1: 1, 0: 0 });
+  const [result] = await handle(new ImageClassifier(), classifier(2), [image(255)], { config: { handler: { ...CONFIG.handler, output: 'probabilities' } } });
+  expect(result).toEqual({ 1: 1, 0: 0 });
   const session = stub([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }], [vector('logits', 2)], () => ({ logits: f32([2, 2], [1, NaN, 1, 2]) }));
   const [bad, good] = await handle(new ImageClassifier(), session, [image(1), image(2)], { config: CONFIG });
   expect(bad).toMatchObject({ code: 'inference-failed' });
   expect(Object.keys(good as object)).toHaveLength(2);
+});
+
+test('ImageClassifier: logits that are said to be probabilities fail their row with a hint; what float16 rounds does not', async () => {
+  const outputs = [[0.25, 0.75], [2, -1], [1.0005, -0.0005], [0.5, 1.25]]; // prettier-ignore
+  const session = stub([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }], [vector('scores', 2)], () => ({ scores: f32([4, 2], outputs.flat()) }));
+  const rows = await handle(new ImageClassifier(), session, outputs.map(image.bind(null, 1)), { config: CONFIG, params: { output: 'probabilities' } });
+  const failure = (range: string) => ({ code: 'inference-failed', stage: 'postprocess', message: expect.stringMatching(`${range}.*logits`) });
+  expect(rows).toMatchObject([{ 1: 0.75, 0: 0.25 }, failure('-1 to 2'), { 0: Math.fround(1.0005), 1: Math.fround(-0.0005) }, failure('0.5 to 1.25')]);
 });
 
 /** Answers with the height and width that it was fed. */

@@ -233,6 +233,19 @@ test.describe('TextClassifier', () => {
     expect(await classify({ params: { maxLength: 1 } })).toEqual([expect.objectContaining({ code: 'invalid-input', stage: 'preprocess' })]);
   });
 
+  test('a threshold in a request, of a single label, fails it', async () => {
+    const session = stub();
+    const handler = new TextClassifier();
+    await handler.initialize(createContext({ session, files }));
+    const [row] = await handler.handle(['a'], createContext({ session, files, params: { threshold: 0.5 } }));
+    expect(row).toMatchObject({ code: 'model-config', message: expect.stringContaining('multiLabel') });
+  });
+
+  test('logits that are said to be probabilities fail the row with a hint', async () => {
+    const failure = expect.objectContaining({ code: 'inference-failed', stage: 'postprocess', message: expect.stringMatching('-2 to 3.*logits') });
+    for (const multiLabel of [false, true]) expect(await classify({ config: { handler: { output: 'probabilities', multiLabel } } }, [3, -2, 0])).toEqual([failure]);
+  });
+
   test('a row of numbers that are not finite fails', async () => {
     expect(await classify({}, [NaN, 1, 2])).toEqual([expect.objectContaining({ code: 'inference-failed', stage: 'postprocess' })]);
   });
@@ -276,6 +289,8 @@ test.describe('told at initialize', () => {
     ['no tokenizer.json', { files: {} }, 'tokenizer.json'],
     ['no vocabulary', { files, config: { handler: { tokenizer: 'torchserve' } } }, 'source_vocab.json'],
     ['a tokenizer that does not exist', { files, config: { handler: { tokenizer: 'spacy' } } }, '"huggingface" or "torchserve"'],
+    ['a threshold of a single label', { files, config: { handler: { threshold: 0.5 } } }, 'threshold: it is for multiLabel: true'],
+    ['n-grams of a Hugging Face tokenizer', { files, config: { handler: { ngrams: 2 } } }, 'handler.ngrams: it is for tokenizer: torchserve'],
     ['a threshold out of range', { files, config: { handler: { threshold: 1.5 } } }, 'handler.threshold'],
     ['fewer labels than classes', { files, config: { handler: { labels: ['a', 'b'] } } }, 'there are 2 labels, but the model tells 3 classes apart'],
     ['more labels than classes', { files, config: { handler: { labels: ['a', 'b', 'c', 'd'] } } }, 'there are 4 labels, but the model tells 3 classes apart'],
