@@ -1,3 +1,4 @@
+import type { EngineName } from '../../src/contract.ts';
 import { expect, test } from './fixtures.ts';
 import { readGoldens, unable } from './goldens.ts';
 
@@ -20,29 +21,31 @@ const NEWS = ['World', 'Sports', 'Business', 'Sci/Tech'];
 
 const TOLERANCE = 1e-4;
 
-const archives: readonly { name: string; url: string; inputs: readonly Input[]; logits: readonly (readonly number[])[]; labels: readonly string[] }[] = [
+const archives: readonly { name: string; engine?: EngineName; url: string; inputs: readonly Input[]; logits: readonly (readonly number[])[]; labels: readonly string[] }[] = [
   { name: 'languages', url: '/models/languages/', inputs: goldens.texts, logits: goldens.languages.logits, labels: LANGUAGES },
   ...Object.entries(goldens.tokenizers).map(([name, { logits }]) => ({ name, url: `/test/models/text/${name}/`, inputs: goldens.batch, logits, labels: POOLED })),
+  { name: 'word-piece', engine: 'tfjs', url: '/test/models/text/word-piece/', inputs: goldens.batch, logits: goldens.tokenizers['word-piece']!.logits, labels: POOLED },
   { name: 'embedding-bag', url: '/test/models/text/embedding-bag/', inputs: goldens.torchserve.bigrams.map(({ text }) => text), logits: goldens.torchserve.logits, labels: NEWS },
 ];
 
-for (const { name, url, inputs, logits, labels } of archives) {
-  test(`${name}: from the text to the probabilities as in Python, in one batch and one by one`, async ({ open, backend }) => {
-    test.skip(!!unable[name]?.[`onnx/${backend}`], unable[name]?.[`onnx/${backend}`]);
+for (const { name, engine = 'onnx', url, inputs, logits, labels } of archives) {
+  test(`${name} on ${engine}: from the text to the probabilities as in Python, in one batch and one by one`, async ({ open, backend }) => {
+    const candidate = `${engine}/${backend}` as const;
+    test.skip(!!unable[name]?.[candidate], unable[name]?.[candidate]);
     // SwiftShader takes its time for a transformer.
     test.slow(backend === 'webgpu' && name === 'languages');
     const page = await open();
     const answers = await page.evaluate(
-      async ({ backend, url, rows }) => {
-        const client = await window.tabserve.load(url, { handler: 'text_classifier', backends: [backend] });
+      async ({ candidate, url, rows }) => {
+        const client = await window.tabserve.load(url, { handler: 'text_classifier', backends: [candidate] });
         const params = { topK: 1000 };
         const batch = (await client.handle(rows, { params })) as Record<string, number>[];
         const alone = await Promise.all(rows.slice(0, 4).map((row) => client.predict(row, { params })));
-        return { name: client.backend!.name, batch, alone };
+        return { candidate: `${client.backend!.engine}/${client.backend!.name}`, batch, alone };
       },
-      { backend, url, rows: inputs.map((input) => (typeof input === 'string' ? input : { text: input[0], textPair: input[1] })) },
+      { candidate, url, rows: inputs.map((input) => (typeof input === 'string' ? input : { text: input[0], textPair: input[1] })) },
     );
-    expect(answers.name).toBe(backend);
+    expect(answers.candidate).toBe(candidate);
     expect(answers.batch).toHaveLength(logits.length);
     for (const rows of [answers.batch, answers.alone]) {
       for (const [index, row] of rows.entries()) {

@@ -2,7 +2,7 @@
 
     pip install torch onnx onnxruntime tokenizers
     git clone https://github.com/pytorch/serve    # 62c4d6a; only for goldens.json's part "torchserve", which is kept without it
-    python test/models/text/make.py [--serve path/to/serve]
+    python test/models/text/make.py [--serve path/to/serve] && python test/models/tfjs/make.py    # which has word-piece's weights too
 
 Reads   training/languages.sentences.json, public/models/languages/
 Writes  word-piece/, byte-level-bpe/, unigram/   tokenizer.json of each kind, and weights that take ids, mask and types

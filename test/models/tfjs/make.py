@@ -13,13 +13,14 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from make import numbers  # noqa: E402
 
 DT = {"float32": "DT_FLOAT", "int32": "DT_INT32", "int64": "DT_INT64", "uint8": "DT_UINT8", "bool": "DT_BOOL", "string": "DT_STRING", "float16": "DT_HALF"}
-F, I = {"type": "DT_FLOAT"}, {"type": "DT_INT32"}
+F, I, L = {"type": "DT_FLOAT"}, {"type": "DT_INT32"}, {"type": "DT_INT64"}
 
 
 def weight(dims, seed, scale=1.0):
@@ -264,6 +265,28 @@ def huge():
     return Graph({"x": ("float32", [1])}, nodes, {"y": ("float32", [])}, weights)
 
 
+def pooled(path):
+    """../text/make.py's model: the mean of a row's embeddings where the mask says so, and a linear layer. The weights are those of the ONNX file."""
+    weights = {w.name: onnx.numpy_helper.to_array(w) for w in onnx.load(path).graph.initializer}
+    weights = {name: weights[name] for name in ["ids.weight", "types.weight", "head.weight", "head.bias"]}
+    nodes = [
+        node("GatherV2", "ids", "ids.weight input_ids rows", Tparams=F, Tindices=L, Taxis=I, batch_dims={"i": "0"}),
+        node("GatherV2", "types", "types.weight token_type_ids rows", Tparams=F, Tindices=L, Taxis=I, batch_dims={"i": "0"}),
+        node("AddV2", "embeddings", "ids types", T=F),
+        node("Cast", "flags", "attention_mask", SrcT=L, DstT=F),
+        node("ExpandDims", "mask", "flags last", T=F, Tdim=I),
+        node("Mul", "masked", "embeddings mask", T=F),
+        node("Sum", "sums", "masked tokens", T=F, Tidx=I, keep_dims={"b": False}),
+        node("Sum", "lengths", "mask tokens", T=F, Tidx=I, keep_dims={"b": False}),
+        node("RealDiv", "means", "sums lengths", T=F),
+        node("MatMul", "scores", "means head.weight", T=F, transpose_a={"b": False}, transpose_b={"b": True}),
+        node("BiasAdd", "logits", "scores head.bias", T=F),
+    ]
+    axes = {"rows": np.array(0, np.int32), "tokens": np.array(1, np.int32), "last": np.array(2, np.int32)}
+    inputs = {name: ("int64", [-1, -1]) for name in ["input_ids", "attention_mask", "token_type_ids"]}
+    return Graph(inputs, nodes, {"logits": ("float32", [-1, 3])}, {**weights, **axes})
+
+
 MODELS = {
     "affine": affine(-1),
     "affine.layers": affine_layers(),
@@ -290,19 +313,28 @@ MODELS = {
 }
 
 
+def save(folder, name, model):
+    data = b"".join(np.ascontiguousarray(v).tobytes() for v in model.weights.values())
+    # Uneven pieces: a shard may end in the middle of a weight, and of a number.
+    cuts = [len(data) * i // model.shards + (i % 2) for i in range(model.shards)] + [len(data)]
+    cuts[0] = 0
+    paths = [f"{name}.{i + 1}of{model.shards}.bin" for i in range(model.shards)] if data else []
+    specs = [{"name": key, "shape": list(v.shape), "dtype": str(v.dtype)} for key, v in model.weights.items()]
+    manifest = [{"paths": paths, "weights": specs}] if data else []
+    (folder / f"{name}.json").write_text(json.dumps({**model.json(), "weightsManifest": manifest}, indent=1) + "\n")
+    for path, start, end in zip(paths, cuts, cuts[1:]):
+        (folder / path).write_bytes(data[start:end])
+    print(f"{name}.json: {len(data)} bytes of weights in {len(paths)} file(s)")
+
+
 def main():
     for name, model in MODELS.items():
-        data = b"".join(np.ascontiguousarray(v).tobytes() for v in model.weights.values())
-        # Uneven pieces: a shard may end in the middle of a weight, and of a number.
-        cuts = [len(data) * i // model.shards + (i % 2) for i in range(model.shards)] + [len(data)]
-        cuts[0] = 0
-        paths = [f"{name}.{i + 1}of{model.shards}.bin" for i in range(model.shards)] if data else []
-        specs = [{"name": key, "shape": list(v.shape), "dtype": str(v.dtype)} for key, v in model.weights.items()]
-        manifest = [{"paths": paths, "weights": specs}] if data else []
-        (HERE / f"{name}.json").write_text(json.dumps({**model.json(), "weightsManifest": manifest}, indent=1) + "\n")
-        for path, start, end in zip(paths, cuts, cuts[1:]):
-            (HERE / path).write_bytes(data[start:end])
-        print(f"{name}.json: {len(data)} bytes of weights in {len(paths)} file(s)")
+        save(HERE, name, model)
+
+    # A text classifier in both formats.
+    archive = HERE.parent / "text/word-piece"
+    save(archive, "model", pooled(archive / "model.onnx"))
+    (archive / "tabserve.json").write_text('{ "models": { "onnx": "model.onnx", "tfjs": "model.json" } }\n')
 
     # One archive in both formats.
     archive = HERE.parent / "two-formats"
