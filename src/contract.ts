@@ -71,10 +71,15 @@ export interface TensorInfo {
   readonly dims: readonly (number | string | null)[];
 }
 
+/** A model's output; `dtype` is undefined where the model does not declare it and only a run tells. */
+export interface OutputInfo extends Omit<TensorInfo, 'dtype'> {
+  readonly dtype: DType | undefined;
+}
+
 /** One loaded model on one engine and backend. Its owner disposes of it. */
 export interface Session extends AsyncDisposable {
   readonly inputs: readonly TensorInfo[];
-  readonly outputs: readonly TensorInfo[];
+  readonly outputs: readonly OutputInfo[];
   /**
    * Runs the model once. Concurrent calls wait for one another.
    * @throws `invalid-input` if a feed is missing, unknown, or of the wrong dtype or dims; `device-lost`, `out-of-memory`.

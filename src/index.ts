@@ -13,5 +13,5 @@ export type { Classification } from './outputs/classification.js';
 export type { Box, Detection, Detections, TorchServeDetection } from './outputs/detection/detection.js';
 export type { ClassMap, Segmentation, SoftMask, TorchServeMap } from './outputs/segmentation.js';
 export type {
-  Backend, BackendName, CandidateName, Context, DType, ElementInput, EngineName, EngineOptions, Handler, HistogramSeries, ImageInput, InputOf, MetricLabels, MetricsSnapshot, ModelConfig, Params, Probe, Progress, ResultOf, Skipped, Stage, Tensor, TensorInfo, Tensors, Timings, TypedArrayInput, ValueSeries,
+  Backend, BackendName, CandidateName, Context, DType, ElementInput, EngineName, EngineOptions, Handler, HistogramSeries, ImageInput, InputOf, MetricLabels, MetricsSnapshot, ModelConfig, OutputInfo, Params, Probe, Progress, ResultOf, Skipped, Stage, Tensor, TensorInfo, Tensors, Timings, TypedArrayInput, ValueSeries,
 } from './contract.js'; // prettier-ignore

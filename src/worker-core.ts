@@ -25,5 +25,5 @@ export { labelOf, type Labels } from './outputs/labels.js';
 export { concat, row, slice, stack, tensor, toFloats } from './outputs/tensors.js';
 export { transfer } from './outputs/transfer.js';
 export type {
-  Context, DecodedImage, DecodeOptions, DType, EngineOptions, Files, Handler, ImageInput, LabelOptions, Manifest, MetricLabels, MetricOptions, Metrics, MetricType, ModelConfig, Observation, Params, Pixels, Session, SizeOptions, Tensor, TensorInfo, Tensors, TimeOptions, TypedArrayInput,
+  Context, DecodedImage, DecodeOptions, DType, EngineOptions, Files, Handler, ImageInput, LabelOptions, Manifest, MetricLabels, MetricOptions, Metrics, MetricType, ModelConfig, Observation, OutputInfo, Params, Pixels, Session, SizeOptions, Tensor, TensorInfo, Tensors, TimeOptions, TypedArrayInput,
 } from './contract.js'; // prettier-ignore

@@ -1,4 +1,4 @@
-import type { Session, TensorInfo, Tensors } from '../contract.js';
+import type { OutputInfo, Session, TensorInfo, Tensors } from '../contract.js';
 import { TabServeError } from '../errors.js';
 import { checkFeeds } from './feeds.js';
 import type { Lock } from './lock.js';
@@ -7,7 +7,7 @@ import type { Loss } from './loss.js';
 /** A model that an engine has loaded. Its calls are never made while another one runs. */
 export interface LoadedModel {
   readonly inputs: readonly TensorInfo[];
-  readonly outputs: readonly TensorInfo[];
+  readonly outputs: readonly OutputInfo[];
   /** @throws `inference-failed`, `invalid-input`, `out-of-memory` */
   run(feeds: Tensors): Promise<Tensors>;
   release(): Promise<void> | void;
@@ -30,7 +30,7 @@ export class LockedSession implements Session {
     return this.model.inputs;
   }
 
-  get outputs(): readonly TensorInfo[] {
+  get outputs(): readonly OutputInfo[] {
     return this.model.outputs;
   }
 

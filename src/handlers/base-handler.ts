@@ -1,4 +1,4 @@
-import type { Context, Handler, Manifest, ModelConfig, Params, Session, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract.js';
+import type { Context, Handler, Manifest, ModelConfig, OutputInfo, Params, Session, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract.js';
 import { PredictionError, TabServeError } from '../errors.js';
 import { parseLabels, type Labels } from '../outputs/labels.js';
 import { row as rowOf, stack, tensor } from '../outputs/tensors.js';
@@ -39,7 +39,7 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
   /** The model's input that takes the row: `handler.inputName`, else the first. */
   inputInfo!: TensorInfo;
   /** The model's output that is read: `handler.outputName`, else the first. */
-  outputInfo!: TensorInfo;
+  outputInfo!: OutputInfo;
   initialized = false;
 
   /**
@@ -69,7 +69,7 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     this.#check(params, 'params', context);
   }
 
-  #named(key: 'inputName' | 'outputName', infos: readonly TensorInfo[]): TensorInfo {
+  #named<Info extends OutputInfo>(key: 'inputName' | 'outputName', infos: readonly Info[]): Info {
     const wanted = this.config[key];
     const found = wanted === undefined ? infos[0] : infos.find(({ name }) => name === wanted);
     if (found) return found;

@@ -69,7 +69,7 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     const { name, dtype, dims } = this.outputInfo;
-    if (dtype === 'string' || (this.#kind !== 'classes' && !dtype.startsWith('float'))) {
+    if (dtype === 'string' || (this.#kind !== 'classes' && dtype?.startsWith('float') === false)) {
       throw new TabServeError('model-config', `handler.output: the model's output "${name}" is ${dtype}: "${this.#kind}" are ${this.#kind === 'classes' ? 'numbers' : 'floats'}.`);
     }
     // An output that declares no dims is read as it comes.

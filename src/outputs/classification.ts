@@ -1,4 +1,4 @@
-import type { Context, Tensor, TensorInfo } from '../contract.js';
+import type { Context, OutputInfo, Tensor } from '../contract.js';
 import { asTabServeError, TabServeError } from '../errors.js';
 import { checkLabels, labelOf, type Labels } from './labels.js';
 import { checkScores, type ScoreKind } from './scores.js';
@@ -60,10 +60,10 @@ export function maxResultClasses(k: number): number {
  * other axes may be there, of size 1. An output that declares no dims is read as it comes.
  * @throws `model-config`
  */
-export function checkClasses({ name, dtype, dims }: TensorInfo, labels: Labels | undefined): void {
+export function checkClasses({ name, dtype, dims }: OutputInfo, labels: Labels | undefined): void {
   const [classes = 1, ...others] = (dims.length === 1 ? dims : dims.slice(1)).filter((size) => size !== 1);
   if (dtype === 'string' || others.length > 0 || (dims.length === 1 && typeof classes !== 'number')) {
-    const given = `${dtype} [${dims.map((size) => size ?? '?').join(', ')}]`;
+    const given = `${dtype ? `${dtype} ` : ''}[${dims.map((size) => size ?? '?').join(', ')}]`;
     throw new TabServeError('model-config', `handler.outputName: a classifier reads numbers [batch, classes]; "${name}" is ${given}.`);
   }
   if (dims.length > 0 && typeof classes === 'number') checkLabels(labels, classes);

@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
 import type { ModelJson } from '../../src/engines/tfjs/artifacts.ts';
+import { fromTensorFlow } from '../../src/engines/tfjs/tensors.ts';
 import { readSignature, type Signature } from '../../src/engines/tfjs/signature.ts';
 
 const shape = (...sizes: number[]) => ({ dim: sizes.map((size) => ({ size: String(size) })) });
@@ -38,6 +39,49 @@ test('without a signature: placeholders, and what no other node reads', () => {
     { name: 'init', op: 'NoOp' },
   ];
   expect(told(model({}, nodes))).toEqual({ inputs: ['x: float32 [,4]'], outputs: ['best: int64 []', 'positive: bool []', 'same: float32 [,4]'] });
+});
+
+test('results of another dtype than T, attributes that the converter leaves out, and later outputs', () => {
+  const type = (name: string) => ({ type: name });
+  const T = type('DT_FLOAT');
+  const dtypes = (op: string, attr: object = {}, index = 0) => {
+    const outputs = { y: { name: index === 0 ? 'y' : `y:${index}` } };
+    return readSignature(model({ signature: { outputs } }, [x, { name: 'y', op, input: ['x'], attr }])).outputs[0]!.dtype;
+  };
+  for (const [op, attr, expected] of [
+    ['Where', { T: type('DT_BOOL') }, ['int64']],
+    ['Shape', { T }, ['int32']],
+    ['Shape', { T, out_type: type('DT_INT64') }, ['int64']],
+    ['ArgMax', { T }, ['int64']],
+    ['ArgMin', { T, output_type: type('DT_INT32') }, ['int32']],
+    ['TopKV2', { T }, ['float32', 'int32']],
+    ['Unique', { T, out_idx: type('DT_INT64') }, ['float32', 'int64']],
+    ['NonMaxSuppressionV3', { T, T_threshold: T }, ['int32']],
+    ['NonMaxSuppressionV4', { T }, ['int32', 'int32']],
+    ['NonMaxSuppressionV5', {}, ['int32', 'float32', 'int32']],
+    ['StringLower', {}, ['string']],
+    ['StringSplit', {}, ['int64', 'string', 'int64']],
+    ['GatherV2', { Tparams: type('DT_INT32'), Tindices: type('DT_INT64'), Taxis: type('DT_INT32') }, ['int32']],
+    ['LookupTableFindV2', { Tin: type('DT_STRING'), Tout: type('DT_INT64') }, ['int64']],
+    ['RandomUniform', { T: type('DT_INT32'), dtype: T }, ['float32']],
+    ['Cast', { SrcT: T, DstT: type('DT_BOOL') }, ['bool']],
+    ['ResizeBilinear', { T: type('DT_UINT8') }, ['float32']],
+    ['Split', { T: type('DT_INT32') }, ['int32', 'int32', 'int32']],
+    ['While', { T: { list: { type: ['DT_INT32', 'DT_FLOAT'] } } }, ['int32', 'float32']],
+  ] as const)
+    for (const [index, dtype] of expected.entries()) expect(dtypes(op, attr, index), `${op}:${index}`).toBe(dtype);
+  for (const [op, index] of [['OfOurOwn', 0], ['Where', 1]] as const) expect(dtypes(op, {}, index), op).toBeUndefined(); // prettier-ignore
+});
+
+test('what declares no dtype is what the run gives', async () => {
+  const result = { shape: [2], dtype: 'int32', data: () => Promise.resolve(Int32Array.of(7, 300)) } as unknown as Parameters<typeof fromTensorFlow>[0];
+  expect(await fromTensorFlow(result, { name: 'y', dtype: undefined, dims: [] })).toEqual({ dtype: 'int32', dims: [2], data: Int32Array.of(7, 300) });
+  expect(await fromTensorFlow(result, { name: 'y', dtype: 'int64', dims: [] })).toEqual({ dtype: 'int64', dims: [2], data: BigInt64Array.of(7n, 300n) });
+});
+
+test('an input whose dtype nobody tells', () => {
+  const signature = { inputs: { x: { name: 'gone:0', tensorShape: shape(4) } } };
+  expect(() => readSignature(model({ signature }))).toThrow(expect.objectContaining({ code: 'unsupported', message: expect.stringContaining('which dtype its input "x"') }));
 });
 
 test('a dtype that TensorFlow.js has not, and an input whose rank nobody tells', () => {

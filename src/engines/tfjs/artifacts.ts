@@ -12,7 +12,7 @@ export interface GraphNode {
 export interface GraphAttribute {
   readonly type?: string | number;
   readonly shape?: GraphShape;
-  readonly list?: { readonly shape?: readonly GraphShape[] };
+  readonly list?: { readonly shape?: readonly GraphShape[]; readonly type?: readonly (string | number)[] };
 }
 
 /** A `TensorShapeProto`: without `dim` a scalar, or unknown. */

@@ -1,11 +1,12 @@
-import type { DType, TensorInfo } from '../../contract.js';
+import type { DType, OutputInfo, TensorInfo } from '../../contract.js';
 import { TabServeError } from '../../errors.js';
 import type { GraphNode, GraphShape, ModelJson, SignatureEntry } from './artifacts.js';
+import { resultOf } from './results.js';
 
 /** What a graph model says of its inputs and outputs. */
 export interface Signature {
   readonly inputs: readonly TensorInfo[];
-  readonly outputs: readonly TensorInfo[];
+  readonly outputs: readonly OutputInfo[];
 }
 
 /**
@@ -17,13 +18,10 @@ const DTYPES: Readonly<Record<string, DType>> = {
   1: 'float32', 3: 'int32', 4: 'uint8', 6: 'int8', 7: 'string', 9: 'int64', 10: 'bool',
 }; // prettier-ignore
 
-/** Operations whose result is of another dtype than their attribute `T` says. */
-const BOOLEAN = new Set(['Equal', 'NotEqual', 'Greater', 'GreaterEqual', 'Less', 'LessEqual', 'LogicalAnd', 'LogicalOr', 'LogicalNot', 'IsNan', 'IsInf', 'IsFinite', 'All', 'Any']);
-
 /**
  * The names are the keys of the model's signature, as they stand there, and the names of its nodes where it has none: placeholders, and what nothing else reads.
- * An output whose dims the model does not tell has none.
- * @throws `unsupported` for a dtype that TensorFlow.js has not, and for an input of unknown rank
+ * An output whose dims the model does not tell has none; one whose dtype it does not tell has that of what a run gives.
+ * @throws `unsupported` for a dtype that TensorFlow.js has not, and for an input of unknown dtype or rank
  */
 export function readSignature({ modelTopology, signature: own, userDefinedMetadata }: ModelJson): Signature {
   const nodes = new Map((modelTopology.node ?? []).map((node) => [node.name, node]));
@@ -31,8 +29,8 @@ export function readSignature({ modelTopology, signature: own, userDefinedMetada
   const inputs = entriesOf(signature?.inputs) ?? implied([...nodes.values()].filter(({ op }) => op.startsWith('Placeholder')));
   const outputs = entriesOf(signature?.outputs) ?? implied(findSinks(nodes));
   return {
-    inputs: inputs.filter(([, { resourceId }]) => resourceId === undefined).map(([name, entry]) => readEntry('input', name, entry, nodes)),
-    outputs: outputs.map(([name, entry]) => readEntry('output', name, entry, nodes)),
+    inputs: inputs.filter(([, { resourceId }]) => resourceId === undefined).map(([name, entry]) => asInput(readEntry('input', name, entry, nodes))),
+    outputs: outputs.map(([name, entry]) => readEntry('output', name, entry, nodes)).map(({ dims = [], ...output }) => ({ ...output, dims })),
   };
 }
 
@@ -53,20 +51,23 @@ function findSinks(nodes: ReadonlyMap<string, GraphNode>): readonly GraphNode[] 
   return [...nodes.values()].filter(({ name, op }) => !read.has(name) && op !== 'NoOp');
 }
 
-function readEntry(kind: 'input' | 'output', name: string, { name: tensor, dtype, tensorShape }: SignatureEntry, nodes: ReadonlyMap<string, GraphNode>): TensorInfo {
-  const node = nodes.get(tensor.replace(/:\d+$/, ''));
-  const declared = dtype ?? dtypeOf(node);
-  const known = declared === undefined ? 'float32' : DTYPES[declared];
-  if (!known) throw new TabServeError('unsupported', `The model's ${kind} "${name}" is of ${declared}, which TensorFlow.js has not.`);
-  const dims = dimsOf(tensorShape) ?? dimsOf(node?.attr?.['shape']?.shape) ?? dimsOf(node?.attr?.['_output_shapes']?.list?.shape?.[0]);
-  if (!dims && kind === 'input') throw new TabServeError('unsupported', `The model does not say how many dims its input "${name}" has.`);
-  return { name, dtype: known, dims: dims ?? [] };
+/** What is known of an input or output. */
+type Told = Omit<OutputInfo, 'dims'> & { readonly dims: TensorInfo['dims'] | undefined };
+
+function readEntry(kind: 'input' | 'output', name: string, { name: tensor, dtype, tensorShape }: SignatureEntry, nodes: ReadonlyMap<string, GraphNode>): Told {
+  const [, nodeName, index] = /^(.*?)(?::(\d+))?$/.exec(tensor)!;
+  const node = nodes.get(nodeName!);
+  const declared = dtype ?? (node && resultOf(node, Number(index ?? 0)));
+  const known = declared === undefined ? undefined : DTYPES[declared];
+  if (declared !== undefined && !known) throw new TabServeError('unsupported', `The model's ${kind} "${name}" is of ${declared}, which TensorFlow.js has not.`);
+  const dims = dimsOf(tensorShape) ?? dimsOf(node?.attr?.['shape']?.shape) ?? dimsOf(node?.attr?.['_output_shapes']?.list?.shape?.[Number(index ?? 0)]);
+  return { name, dtype: known, dims };
 }
 
-function dtypeOf(node: GraphNode | undefined): string | number | undefined {
-  if (node && BOOLEAN.has(node.op)) return 'DT_BOOL';
-  const { attr = {} } = node ?? {};
-  return (attr['output_type'] ?? attr['out_type'] ?? attr['DstT'] ?? attr['dtype'] ?? attr['T'])?.type;
+function asInput({ name, dtype, dims }: Told): TensorInfo {
+  if (!dtype) throw new TabServeError('unsupported', `The model does not say of which dtype its input "${name}" is.`);
+  if (!dims) throw new TabServeError('unsupported', `The model does not say how many dims its input "${name}" has.`);
+  return { name, dtype, dims };
 }
 
 function dimsOf(shape: GraphShape | undefined): (number | null)[] | undefined {

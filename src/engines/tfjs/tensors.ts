@@ -1,5 +1,5 @@
 import { tensor as makeTensor, type Tensor as TfTensor } from '@tensorflow/tfjs-core';
-import type { DType, Tensor, TensorDataMap, TensorInfo } from '../../contract.js';
+import type { DType, OutputInfo, Tensor, TensorDataMap } from '../../contract.js';
 import { TabServeError } from '../../errors.js';
 
 /** Integers that our dtypes hold, and that TensorFlow.js holds in its only integer, int32. */
@@ -27,8 +27,8 @@ export function toTensorFlow(name: string, { dtype, dims, data }: Tensor, maxInt
   return makeTensor(integers instanceof Int32Array ? integers : Int32Array.from(integers, Number), [...dims], 'int32');
 }
 
-/** A result as the model declares it. Its data is a copy: what TensorFlow.js hands out may be a weight's own memory. */
-export async function fromTensorFlow(result: TfTensor, { name, dtype }: TensorInfo): Promise<Tensor> {
+/** A result as the model declares it; as TensorFlow.js has it where it declares no dtype. Its data is a copy: what TensorFlow.js hands out may be a weight's own memory. */
+export async function fromTensorFlow(result: TfTensor, { name, dtype = result.dtype as DType }: OutputInfo): Promise<Tensor> {
   const dims = result.shape;
   if (result.dtype === 'string') return { dtype: 'string', dims, data: (await result.data<'string'>()) as unknown as string[] };
   if (result.dtype === 'complex64') throw new TabServeError('unsupported', `Output "${name}" is complex, which no dtype of ours is.`);

@@ -1,6 +1,6 @@
 import { memory } from '@tensorflow/tfjs-core';
 import { expose } from 'comlink';
-import type { CandidateName, EngineName, Session, TensorInfo, Tensors } from '../../../src/contract.ts';
+import type { CandidateName, EngineName, OutputInfo, Session, TensorInfo, Tensors } from '../../../src/contract.ts';
 import type { Engine } from '../../../src/engines/engine.ts';
 import { allEngines } from '../../../src/engines/index.ts';
 import { errorToData, type ErrorData } from '../../../src/errors.ts';
@@ -49,7 +49,7 @@ const bare = {
       const { files, models } = await fetchArchive(new URL(url, location.origin).href, { fetch: fetch.bind(globalThis) });
       return sessions.push(await engine.open(createFiles(files), models[format]!, {})) - 1;
     }),
-  describe: (id: number): { inputs: readonly TensorInfo[]; outputs: readonly TensorInfo[] } => ({ inputs: sessions[id]!.inputs, outputs: sessions[id]!.outputs }),
+  describe: (id: number): { inputs: readonly TensorInfo[]; outputs: readonly OutputInfo[] } => ({ inputs: sessions[id]!.inputs, outputs: sessions[id]!.outputs }),
   run: (id: number, feeds: Tensors): Promise<Attempt<Tensors>> => attempt(() => sessions[id]!.run(feeds)),
   dispose: (id: number): Promise<Attempt<void>> => attempt(async () => sessions[id]![Symbol.asyncDispose]()),
   /** Tensors and bytes that TensorFlow.js holds. */
