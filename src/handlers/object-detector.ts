@@ -50,6 +50,7 @@ export class ObjectDetector<Result = Detections> extends VisionHandler<Result> {
       size: this.fixedSize,
       labels: labelCount(this.mapping),
       json: (path) => context.files.json(path),
+      warn: (message) => context.warn(message),
     });
     if (this.#decoder.classes !== undefined) checkLabels(this.mapping, this.#decoder.classes);
   }

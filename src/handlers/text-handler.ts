@@ -29,7 +29,12 @@ export class TextHandler<Result = Tensors> extends BaseHandler<TextInput, Result
       readOnly: true,
       description: "What makes tokens of a text: the archive's tokenizer.json, or TorchServe's pipeline with source_vocab.json; huggingface by default.",
     },
-    maxLength: { type: 'integer', minimum: 1, description: "Tokens of a row, special ones included; more are cut. By default what the tokenizer's files say." },
+    maxLength: {
+      type: 'integer',
+      minimum: 1,
+      description:
+        "Tokens of a row, special ones included; more are cut. A pair has more special ones than a text, and fails alone where they leave no room. By default what the tokenizer's files say.",
+    },
     ngrams: { type: 'integer', minimum: 1, readOnly: true, description: "With TorchServe's pipeline: the longest n-grams that are looked up, in words; 2 by default." },
   };
 

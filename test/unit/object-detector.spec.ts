@@ -104,6 +104,20 @@ test('thresholds out of range, wrong names and wrong options are told when it is
     [{ decoder: { ssd: { anchors: { torchvision: { grids: [4, 2], aspectRatios: [[2]] } } } } }, /anchors\.torchvision\.aspectRatios must have 2 items for 2 grids, not 1/],
     [{ decoder: { ssd: { anchors: { blazeface: { grids: [16, 0], perCell: [2, 6] } } } } }, /anchors\.blazeface\.grids\[1\] must be an integer ≥ 1/],
     [{ decoder: { ssd: { anchors: { tensorflow: { grids: ['19'] } } } } }, /anchors\.tensorflow\.grids\[0\] must be an integer ≥ 1, or a list of 2/],
+    [
+      { decoder: { ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [[2]], minRatio: 0.9, maxRatio: 0.2 } } } } },
+      /anchors\.torchvision\.minRatio must be less than maxRatio, not 0\.9 for 0\.2/,
+    ],
+    [{ decoder: { ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [[2]], minRatio: 0 } } } } }, /anchors\.torchvision\.minRatio must be a number > 0, not 0/],
+    [{ decoder: { ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [[2]], steps: [0] } } } } }, /anchors\.torchvision\.steps\[0\] must be a number > 0, not 0/],
+    [{ decoder: { ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [[-2]] } } } } }, /anchors\.torchvision\.aspectRatios\[0\]\[0\] must be a number > 0, not -2/],
+    [{ decoder: { ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [] } } } } }, /anchors\.torchvision\.aspectRatios must be a list of at least 1/],
+    [{ decoder: { ssd: { anchors: { tensorflow: { grids: [4], minScale: 0.96 } } } } }, /anchors\.tensorflow\.minScale must be less than maxScale, not 0\.96 for 0\.95/],
+    [{ decoder: { ssd: { anchors: { tensorflow: { grids: [4], maxScale: -1 } } } } }, /anchors\.tensorflow\.maxScale must be a number > 0, not -1/],
+    [{ decoder: { ssd: { anchors: { tensorflow: { grids: [4], aspectRatios: [] } } } } }, /anchors\.tensorflow\.aspectRatios must be a list of at least 1/],
+    [{ decoder: { ssd: { anchors: { tensorflow: { grids: [4] } }, variances: [0.1, 0.1, 0, 0.2] } } }, /ssd\.variances\[2\] must be a number > 0, not 0/],
+    [{ decoder: { torchvision: { outputs: { boxes: ['a', 'b'] } } } }, /torchvision\.outputs\.boxes must be a string, not \["a","b"\]/],
+    [{ decoder: { detr: { outputs: { logits: ['a'] } } } }, /detr\.outputs\.logits must be a string, not \["a"\]/],
   ] as const) {
     await expect(start(rowsModel([0, 0, 1, 1, 1, 0]), { handler: { decoder: 'rows', ...handler } }), JSON.stringify(handler)).rejects.toMatchObject({
       code: 'model-config',
@@ -164,6 +178,106 @@ test('a decoder that does not fit the model is told when it is initialized, with
     if (message) await expect(started, name).rejects.toMatchObject({ code: 'model-config', message: expect.stringMatching(message) });
     else await started;
   }
+});
+
+test('an output found by its name is held against its role', async () => {
+  const named = (dims: Readonly<Record<string, Dims>>) => Object.entries(dims).map(([name, given]) => out(given, name));
+  const triple = named({ boxes: ['n', 4], labels: ['n'], scores: ['n'] });
+  const pair = named({ logits: [1, 100, 92], pred_boxes: [1, 100, 4] });
+  const anchors = { blazeface: { grids: [4], perCell: [2] } };
+  for (const [name, outputs, decoder, message] of [
+    ['torchvision, dtypes free', triple, 'torchvision', undefined],
+    [
+      'torchvision, boxes and scores swapped',
+      triple,
+      { torchvision: { outputs: { boxes: 'scores', scores: 'boxes', labels: 'labels' } } },
+      /torchvision\.outputs\.boxes must be \[boxes, 4\].*"scores" \[n\]/,
+    ],
+    [
+      'torchvision, boxes and scores of a batch swapped',
+      named({ boxes: [1, 4], labels: [1, 4], scores: [1, 4, 4] }),
+      'torchvision',
+      /torchvision\.outputs\.scores must be \[boxes\].*"scores" \[1, 4, 4\]/,
+    ],
+    ['torchvision, usual name', [out([1, 10, 85], 'boxes'), ...triple.slice(1)], 'torchvision', /torchvision\.outputs\.boxes must be .*; the model gives "boxes" \[1, 10, 85\]/],
+    [
+      'torchvision, fewer scores',
+      named({ boxes: [1, 10, 4], labels: [1, 10], scores: [1, 9] }),
+      'torchvision',
+      /torchvision reads as many labels and scores as boxes; the model gives .*"scores" \[1, 9\]/,
+    ],
+    ['detr', pair, 'detr', undefined],
+    [
+      'detr, swapped',
+      pair,
+      { detr: { outputs: { logits: 'pred_boxes', boxes: 'logits' } } },
+      /detr\.outputs\.boxes must be \[batch, queries, 4\]; the model gives "logits" \[1, 100, 92\]/,
+    ],
+    [
+      'detr, 99 boxes',
+      named({ logits: [1, 100, 92], pred_boxes: [1, 99, 4] }),
+      'detr',
+      /detr reads as many boxes as logits; the model gives "logits" \[1, 100, 92\], "pred_boxes" \[1, 99, 4\]/,
+    ],
+    ['detr, open counts', named({ logits: [1, 'n', 92], pred_boxes: [1, 99, 4] }), 'detr', undefined],
+    [
+      'ssd, usual name',
+      named({ boxes: [1, 32, 3], scores: [1, 32, 2] }),
+      { ssd: { anchors } },
+      /ssd\.outputs\.boxes must be \[batch, anchors, 4\]; the model gives "boxes" \[1, 32, 3\]/,
+    ],
+    ['ssd, fewer scores', named({ boxes: [1, 32, 4], scores: [1, 31, 2] }), { ssd: { anchors } }, /ssd reads boxes and scores of the 32 anchors/],
+  ] as const) {
+    const started = start(stub(outputs), { handler: { decoder } });
+    if (message) await expect(started, name).rejects.toMatchObject({ code: 'model-config', message: expect.stringMatching(message) });
+    else await started;
+  }
+});
+
+test('text is no detection, whatever the decoder', async () => {
+  const text = (dims: Dims, name = 'output') => out(dims, name, 'string');
+  const anchors = { blazeface: { grids: [4], perCell: [2] } };
+  for (const [decoder, outputs] of [
+    ['rows', [text([1, 9, 6])]],
+    ['yolov5', [text([1, 63, 8])]],
+    ['yolov8', [text([1, 8, 63])]],
+    ['yolox', [text([1, 21, 8])]],
+    ['nanodet', [text([1, 21, 35])]],
+    ['torchvision', [out(['n', 4], 'boxes'), text(['n'], 'labels'), out(['n'], 'scores')]],
+    ['detr', [text([1, 9, 3], 'logits'), out([1, 9, 4], 'pred_boxes')]],
+    [{ ssd: { anchors } }, [out([1, 32, 4], 'boxes'), text([1, 32, 2], 'scores')]],
+  ] as const) {
+    const name = typeof decoder === 'string' ? decoder : 'ssd';
+    await expect(start(stub(outputs), { handler: { decoder } }), name).rejects.toMatchObject({
+      code: 'model-config',
+      message: expect.stringMatching(new RegExp(`^handler\\.decoder: ${name} reads numbers; the model gives strings in "\\w+"`)),
+    });
+  }
+  // One that nobody has named is no candidate.
+  await start(stub([out(['n', 4], 'a'), text(['n'], 'b'), out(['n'], 'c'), out(['n'], 'd', 'int64')]));
+});
+
+test('yolov8 on what looks like YOLOv5’s is a warning, unless labels say how many classes there are', async () => {
+  const warnings = async (dims: Dims, labels?: readonly string[]) => {
+    const { warn } = console;
+    const told: string[] = [];
+    console.warn = (message: string) => told.push(message);
+    try {
+      await start(stub([out(dims)]), { handler: { decoder: 'yolov8', ...(labels && { labels }) } });
+    } finally {
+      console.warn = warn;
+    }
+    return told;
+  };
+  expect(await warnings([1, 25200, 85])).toEqual([expect.stringMatching(/^handler\.decoder: "output" \[1, 25200, 85\] looks like YOLOv5's.*5 \+ 80/)]);
+  expect(await warnings([1, 84, 8400])).toEqual([]);
+  expect(await warnings([1, 8400, 84])).toEqual([]);
+  expect(
+    await warnings(
+      [1, 25200, 85],
+      Array.from({ length: 81 }, (_, index) => `class ${index}`),
+    ),
+  ).toEqual([]);
 });
 
 test('dims that a model leaves open are checked when they are there', async () => {

@@ -39,7 +39,11 @@ export interface AnchorOptions {
   readonly file?: string;
 }
 
-const numbers: Schema = { type: 'array', items: { type: 'number' } };
+/** torchvision's and TensorFlow's own defaults. */
+export const [MIN_RATIO, MAX_RATIO, MIN_SCALE, MAX_SCALE] = [0.15, 0.9, 0.2, 0.95];
+
+const positive: Schema = { type: 'number', exclusiveMinimum: 0 };
+const numbers: Schema = { type: 'array', items: positive };
 const cells: Schema = { type: 'integer', minimum: 1 };
 const grids: Schema = {
   type: 'array',
@@ -60,10 +64,10 @@ export const anchorsSchema: Schema = {
       required: ['grids', 'aspectRatios'],
       properties: {
         grids,
-        aspectRatios: { type: 'array', items: numbers, description: 'Of each feature map, beside 1 and without inverses, e.g. [[2], [2, 3]].' },
+        aspectRatios: { type: 'array', items: numbers, minItems: 1, description: 'Of each feature map, beside 1 and without inverses, e.g. [[2], [2, 3]].' },
         scales: { ...numbers, description: 'One for each feature map and one more. By default evenly from minRatio to maxRatio, and 1.' },
-        minRatio: { type: 'number', description: '0.15 by default.' },
-        maxRatio: { type: 'number', description: '0.9 by default.' },
+        minRatio: { ...positive, description: 'Less than maxRatio; 0.15 by default.' },
+        maxRatio: { ...positive, description: '0.9 by default.' },
         steps: { ...numbers, description: 'Pixels between the cells of each feature map. By default the cells divide the input evenly.' },
       },
     },
@@ -73,9 +77,9 @@ export const anchorsSchema: Schema = {
       required: ['grids'],
       properties: {
         grids,
-        aspectRatios: { ...numbers, description: '[1, 2, 0.5, 3, 0.3333] by default.' },
-        minScale: { type: 'number', description: '0.2 by default.' },
-        maxScale: { type: 'number', description: '0.95 by default.' },
+        aspectRatios: { ...numbers, minItems: 1, description: '[1, 2, 0.5, 3, 0.3333] by default.' },
+        minScale: { ...positive, description: 'Less than maxScale; 0.2 by default.' },
+        maxScale: { ...positive, description: '0.95 by default.' },
         reduceLowest: { type: 'boolean', description: 'Whether the first feature map has three boxes a cell alone (reduce_boxes_in_lowest_layer); true by default.' },
       },
     },
@@ -118,7 +122,7 @@ function fill(grids: readonly Grid[], shapes: readonly (readonly Shape[])[], ste
 }
 
 /** @see https://github.com/pytorch/vision/blob/main/torchvision/models/detection/anchor_utils.py `DefaultBoxGenerator` */
-function torchvisionShapes({ aspectRatios, minRatio = 0.15, maxRatio = 0.9, scales = evenly(minRatio, maxRatio, aspectRatios.length) }: TorchvisionAnchors): Shape[][] {
+function torchvisionShapes({ aspectRatios, minRatio = MIN_RATIO, maxRatio = MAX_RATIO, scales = evenly(minRatio, maxRatio, aspectRatios.length) }: TorchvisionAnchors): Shape[][] {
   const clip = (value: number): number => Math.min(Math.max(value, 0), 1);
   return aspectRatios.map((ratios, level) => {
     const [scale, next] = [scales[level]!, scales[level + 1]!];
@@ -135,7 +139,7 @@ function torchvisionShapes({ aspectRatios, minRatio = 0.15, maxRatio = 0.9, scal
 }
 
 /** @see https://github.com/tensorflow/models/blob/master/research/object_detection/anchor_generators/multiple_grid_anchor_generator.py `create_ssd_anchors` */
-function tensorflowShapes({ grids, aspectRatios = [1, 2, 0.5, 3, 0.3333], minScale = 0.2, maxScale = 0.95, reduceLowest = true }: TensorflowAnchors): Shape[][] {
+function tensorflowShapes({ grids, aspectRatios = [1, 2, 0.5, 3, 0.3333], minScale = MIN_SCALE, maxScale = MAX_SCALE, reduceLowest = true }: TensorflowAnchors): Shape[][] {
   const scales = evenly(minScale, maxScale, grids.length);
   const shape = (scale: number, ratio: number): Shape => [scale * Math.sqrt(ratio), scale / Math.sqrt(ratio)];
   return grids.map((_, level) => {

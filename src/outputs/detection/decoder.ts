@@ -1,4 +1,4 @@
-import type { TensorInfo } from '../../contract.js';
+import type { OutputInfo } from '../../contract.js';
 import { TabServeError } from '../../errors.js';
 import type { ConfigSchema } from '../../schema.js';
 import type { Proposals } from './proposals.js';
@@ -16,15 +16,17 @@ export interface View {
 
 /** What is known of a model before it has run. */
 export interface ModelFacts {
-  readonly outputs: readonly TensorInfo[];
+  readonly outputs: readonly OutputInfo[];
   /** The one output that a decoder of one output reads. */
-  readonly output: TensorInfo;
+  readonly output: OutputInfo;
   /** Of the input tensor, where the model fixes it. */
   readonly size: Size | undefined;
   /** How many labels there are, where there are any. */
   readonly labels: number | undefined;
   /** A JSON file of the archive. */
   json(path: string): Promise<unknown>;
+  /** Tells the developer. */
+  warn(message: string): void;
 }
 
 /** A format of detection output, with its options filled in, for one model. */
@@ -65,17 +67,27 @@ export function join(views: readonly View[]): View {
 }
 
 /** Whether an output may be a table of each image; one that declares no dims may be anything. */
-export function isTable({ dims }: Pick<TensorInfo, 'dims'>): boolean {
+export function isTable({ dims }: Pick<OutputInfo, 'dims'>): boolean {
   return dims.length === 0 || dims.length === 2 || dims.length === 3;
 }
 
 /** Whether an output that is a table has a batch axis before it. */
-export function isBatch({ dims }: Pick<TensorInfo, 'dims'>): boolean {
+export function isBatch({ dims }: Pick<OutputInfo, 'dims'>): boolean {
   return dims.length !== 2;
 }
 
+/** @throws `model-config` where the outputs' numbers of boxes are known, and differ */
+export function checkCounts(name: string, expected: string, outputs: readonly OutputInfo[], counts: readonly (OutputInfo['dims'][number] | undefined)[]): void {
+  const known = counts.filter((count) => typeof count === 'number');
+  if (new Set(known).size > 1) throw misfit(name, expected, outputs);
+}
+
 /** A `model-config` error: what the decoder reads, and what the model gives instead. */
-export function misfit(name: string, expected: string, outputs: readonly Pick<TensorInfo, 'name' | 'dims'>[]): TabServeError {
-  const given = outputs.map((output) => `"${output.name}" [${output.dims.map((size) => size ?? '?').join(', ')}]`).join(', ');
-  return new TabServeError('model-config', `handler.decoder: ${name} reads ${expected}; the model gives ${given}.`);
+export function misfit(name: string, expected: string, outputs: readonly Pick<OutputInfo, 'name' | 'dims'>[]): TabServeError {
+  return new TabServeError('model-config', `handler.decoder: ${name} reads ${expected}; the model gives ${shown(outputs)}.`);
+}
+
+/** Outputs with their dims, in words. */
+export function shown(outputs: readonly Pick<OutputInfo, 'name' | 'dims'>[]): string {
+  return outputs.map(({ name, dims }) => `"${name}" [${dims.map((size) => size ?? '?').join(', ')}]`).join(', ');
 }

@@ -1,5 +1,5 @@
 import { toBox, toPixels } from './boxes.js';
-import { isBatch, isTable, misfit, type Format } from './decoder.js';
+import { checkCounts, isBatch, isTable, misfit, type Format } from './decoder.js';
 import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type Activation, type Background } from './proposals.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
@@ -7,6 +7,8 @@ const ROLES: readonly Role[] = [
   { name: 'logits', usual: ['logits', 'pred_logits'], dims: '[batch, queries, classes]', fits: isTable },
   { name: 'boxes', usual: ['pred_boxes', 'boxes'], dims: '[batch, queries, 4]', fits: ({ dims }) => isTable({ dims }) && (dims.at(-1) === 4 || typeof dims.at(-1) !== 'number') },
 ];
+
+const COUNTS = 'as many boxes as logits';
 
 export interface DetrOptions {
   readonly outputs?: OutputNames;
@@ -29,6 +31,7 @@ export const detr: Format<DetrOptions> = {
   create({ outputs = {}, activation = 'softmax', background = activation === 'softmax' ? 'last' : 'none' }, model) {
     const found = findOutputs('detr', ROLES, outputs, model).map(([output]) => output!);
     const columns = found[0]!.dims.at(-1);
+    checkCounts('detr', COUNTS, found, found.map(({ dims }) => dims.at(-2))); // prettier-ignore
     return {
       outputs: found.map(({ name }) => name),
       isBatched: isBatch(found[0]!),
@@ -38,7 +41,7 @@ export const detr: Format<DetrOptions> = {
         if (boxes!.data.length !== count * 4)
           throw misfit(
             'detr',
-            'as many boxes as logits',
+            COUNTS,
             [logits!, boxes!].map(({ dims }, index) => ({ name: found[index]!.name, dims: ['batch', ...dims] })),
           );
         return {

@@ -1,3 +1,4 @@
+import { TabServeError } from '../../errors.js';
 import type { Schema } from '../../schema.js';
 import type { Decoder, Format, ModelFacts } from './decoder.js';
 import { detr } from './detr.js';
@@ -39,5 +40,11 @@ export async function createDecoder(value: unknown, model: ModelFacts): Promise<
   const [[name, options] = []] = typeof value === 'string' ? [[value, {}] as const] : Object.entries(value as Record<string, object | null>);
   const format = FORMATS[name as FormatName] as Format<object>;
   const decoder = await format.create(options ?? {}, model);
+  const text = model.outputs.find(({ name, dtype }) => dtype === 'string' && decoder.outputs.includes(name));
+  if (text)
+    throw new TabServeError(
+      'model-config',
+      `handler.decoder: ${name} reads numbers; the model gives strings in "${text.name}". handler.outputName, or outputs of the decoder, names another.`,
+    );
   return { ...decoder, iouThreshold: format.iouThreshold };
 }

@@ -1,6 +1,6 @@
-import type { TensorInfo } from '../../contract.js';
+import type { OutputInfo } from '../../contract.js';
 import { TabServeError } from '../../errors.js';
-import { anchorsSchema, makeAnchors, parseAnchors, type AnchorOptions, type Anchors, type Grid } from './anchors.js';
+import { anchorsSchema, makeAnchors, MAX_RATIO, MAX_SCALE, MIN_RATIO, MIN_SCALE, parseAnchors, type AnchorOptions, type Anchors, type Grid } from './anchors.js';
 import { toBox } from './boxes.js';
 import { isBatch, isTable, join, misfit, type Format, type Size } from './decoder.js';
 import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type Activation, type Background } from './proposals.js';
@@ -50,7 +50,7 @@ export const ssd: Format<SsdOptions> = {
     'SSD before its selection: class logits [batch, anchors, classes] and box regressions [batch, anchors, 4] over anchors that the config describes. Defaults are those of the family that makes the anchors. A label is the model’s number: 0 is the background’s where that is the first.',
   options: {
     anchors: anchorsSchema,
-    outputs: rolesSchema(rolesOf(false)),
+    outputs: rolesSchema(rolesOf(false), true),
     activation: { enum: [...ACTIVATIONS], description: 'What makes probabilities of logits: softmax (torchvision), sigmoid (tensorflow, blazeface), or none where they are some.' },
     background: { enum: [...BACKGROUNDS], description: 'Which class is the background: first (torchvision, tensorflow), last, or none (blazeface).' },
     coding: {
@@ -58,27 +58,34 @@ export const ssd: Format<SsdOptions> = {
       description:
         'The numbers of a box: centre and size in units of its anchor and the variances (xywh), the same with y first (yxhw; tensorflow), or offset and size in pixels of the input (pixels; blazeface).',
     },
-    variances: { type: 'array', items: { type: 'number' }, minItems: 4, maxItems: 4, description: 'Of x, y, width and height. [0.1, 0.1, 0.2, 0.2] by default.' },
+    variances: {
+      type: 'array',
+      items: { type: 'number', exclusiveMinimum: 0 },
+      minItems: 4,
+      maxItems: 4,
+      description: 'Of x, y, width and height. [0.1, 0.1, 0.2, 0.2] by default.',
+    },
   },
   iouThreshold: 0.45,
   async create({ anchors: how, outputs = {}, variances = [0.1, 0.1, 0.2, 0.2], ...options }, model) {
     const family = how && (Object.keys(how)[0] as keyof AnchorOptions);
     if (!family || !Object.hasOwn(FAMILIES, family)) throw new TabServeError('model-config', `handler.decoder.ssd.anchors must be one of ${Object.keys(FAMILIES).join(', ')}.`);
     checkLevels(how);
+    checkRanges(how);
     const { activation, background, coding } = { ...FAMILIES[family], ...options };
-    const [boxOutputs, scoreOutputs] = findOutputs('ssd', rolesOf(coding === 'pixels'), outputs, model) as [TensorInfo[], TensorInfo[]];
+    const [boxOutputs, scoreOutputs] = findOutputs('ssd', rolesOf(coding === 'pixels'), outputs, model) as [OutputInfo[], OutputInfo[]];
     const found = [...boxOutputs, ...scoreOutputs];
     const fromFile = how.file === undefined ? undefined : parseAnchors(await model.json(how.file), how.file);
     const anchorsOf = memo((size: Size): Anchors => fromFile ?? makeAnchors(how, size));
-    const unfit = (anchors: Anchors, given: readonly Pick<TensorInfo, 'name' | 'dims'>[]) =>
+    const unfit = (anchors: Anchors, given: readonly Pick<OutputInfo, 'name' | 'dims'>[]) =>
       misfit('ssd', `boxes and scores of the ${anchors.length / 4} anchors that are configured`, given);
 
     const columns = scoreOutputs[0]!.dims.at(-1);
-    const counts = boxOutputs.map(({ dims }) => dims.at(-2));
-    if (counts.every((count) => typeof count === 'number')) {
-      // Their number does not depend on the size.
-      const anchors = anchorsOf(model.size ?? { width: 1, height: 1 });
-      if (counts.reduce((sum, count) => sum + count, 0) !== anchors.length / 4) throw unfit(anchors, found);
+    // Their number does not depend on the size.
+    const anchors = anchorsOf(model.size ?? { width: 1, height: 1 });
+    for (const role of [boxOutputs, scoreOutputs]) {
+      const counts = role.map(({ dims }) => dims.at(-2));
+      if (counts.every((count) => typeof count === 'number') && counts.reduce((sum, count) => sum + count, 0) !== anchors.length / 4) throw unfit(anchors, found);
     }
     return {
       outputs: found.map(({ name }) => name),
@@ -128,6 +135,15 @@ function checkLevels({ torchvision, blazeface }: AnchorOptions): void {
     check('torchvision.steps', torchvision.steps, torchvision.grids);
   }
   if (blazeface) check('blazeface.perCell', blazeface.perCell, blazeface.grids);
+}
+
+/** Sizes that grow from the first feature map to the last. */
+function checkRanges({ torchvision, tensorflow }: AnchorOptions): void {
+  const check = (minKey: string, maxKey: string, min: number, max: number): void => {
+    if (min >= max) throw new TabServeError('model-config', `handler.decoder.ssd.anchors.${minKey} must be less than ${maxKey}, not ${min} for ${max}.`);
+  };
+  if (torchvision && !torchvision.scales) check('torchvision.minRatio', 'maxRatio', torchvision.minRatio ?? MIN_RATIO, torchvision.maxRatio ?? MAX_RATIO);
+  if (tensorflow) check('tensorflow.minScale', 'maxScale', tensorflow.minScale ?? MIN_SCALE, tensorflow.maxScale ?? MAX_SCALE);
 }
 
 /** The anchors of the last size: it seldom changes. */

@@ -1,9 +1,11 @@
+import type { DType, OutputInfo } from '../../contract.js';
 import { boxFormatSchema, toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
-import { isBatch, isTable, misfit, type Format } from './decoder.js';
+import { checkCounts, isBatch, isTable, misfit, type Format } from './decoder.js';
 import { chosenClasses } from './proposals.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
-const isInteger = (dtype: string): boolean => dtype.includes('int');
+const isInteger = (dtype: DType): boolean => dtype.includes('int');
+const isList = ({ dims }: Pick<OutputInfo, 'dims'>): boolean => dims.length < 3;
 
 const ROLES: readonly Role[] = [
   {
@@ -16,15 +18,19 @@ const ROLES: readonly Role[] = [
     name: 'labels',
     usual: ['labels', 'detection_classes', 'classes'],
     dims: '[boxes] or [batch, boxes], integers',
-    fits: ({ dims, dtype }) => dims.length < 3 && isInteger(dtype),
+    fits: isList,
+    isOf: isInteger,
   },
   {
     name: 'scores',
     usual: ['scores', 'detection_scores'],
     dims: '[boxes] or [batch, boxes]',
-    fits: ({ dims, dtype }) => dims.length < 3 && !isInteger(dtype),
+    fits: isList,
+    isOf: (dtype) => !isInteger(dtype),
   },
 ];
+
+const COUNTS = 'as many labels and scores as boxes';
 
 export interface TorchvisionOptions {
   readonly outputs?: OutputNames;
@@ -44,6 +50,8 @@ export const torchvision: Format<TorchvisionOptions> = {
   iouThreshold: 1,
   create({ outputs = {}, format = 'xyxy', unit = 'pixels' }, model) {
     const found = findOutputs('torchvision', ROLES, outputs, model).map(([output]) => output!);
+    const [boxes, ...others] = found;
+    checkCounts('torchvision', COUNTS, found, [boxes!.dims.at(-2), ...others.map(({ dims }) => dims.at(-1))]);
     return {
       outputs: found.map(({ name }) => name),
       isBatched: isBatch(found[0]!),
@@ -53,7 +61,7 @@ export const torchvision: Format<TorchvisionOptions> = {
         if (labels!.data.length !== count || scores!.data.length !== count)
           throw misfit(
             'torchvision',
-            'as many labels and scores as boxes',
+            COUNTS,
             [boxes!, labels!, scores!].map(({ dims }, index) => ({ name: found[index]!.name, dims })),
           );
         return {
