@@ -11,7 +11,7 @@ export const segmentation: Demo = {
   summary: 'Finds the person, and blurs or replaces what is behind, as in a video call.',
   layout: 'wide',
   models: [
-    { url: 'models/selfie/', short: 'Selfie', name: 'MediaPipe Selfie Segmentation', licence: 'MIT, Apache-2.0', bytes: 212_886, engines: ['tfjs'] },
+    { url: 'models/selfie/', short: 'Selfie', name: 'MediaPipe Selfie Segmentation', licence: 'MIT, Apache-2.0', bytes: 448_708, engines: ['onnx', 'tfjs'] },
     { url: 'models/meet/', short: 'Meet', name: 'MediaPipe Meet Segmentation', licence: 'MIT as packaged', bytes: 372_228, engines: ['tfjs'] },
   ],
   samples: [

@@ -12,7 +12,7 @@ export interface LabModel {
 
 export const MODELS: readonly [LabModel, ...LabModel[]] = [
   { name: 'Digits, in both formats', weights: { onnx: 'models/digits/digits.onnx', tfjs: 'models/digits/model.json' } },
-  { name: 'Selfie segmentation', weights: { tfjs: 'models/selfie/model.json' } },
+  { name: 'Selfie segmentation, in both formats', weights: { onnx: 'models/selfie/model.onnx', tfjs: 'models/selfie/model.json' } },
   { name: 'Meet segmentation', weights: { tfjs: 'models/meet/model.json' } },
   { name: 'NanoDet', weights: { tfjs: 'models/nanodet/model.json' } },
   {
