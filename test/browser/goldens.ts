@@ -54,7 +54,7 @@ export const unable: Readonly<Record<string, Partial<Record<CandidateName, strin
     'tfjs/wasm': NO_FLOAT16,
     'tfjs/cpu': NO_FLOAT16,
   },
-  conv_relu_conv: { 'onnx/webgl': 'ONNX Runtime WebGL computes it wrongly (a shader-cache bug); Proven backends will catch it' },
+  conv_relu_conv: { 'onnx/webgl': 'ONNX Runtime WebGL computes it wrongly (a shader-cache bug); proof.spec.ts catches it' },
   hardsigmoid: { 'onnx/webgl': 'ONNX Runtime WebGL: no HardSigmoid' },
   nan: { 'onnx/webgl': LOGARITHM, 'onnx/webgpu': LOGARITHM, 'tfjs/webgl': LOGARITHM, 'tfjs/webgpu': LOGARITHM },
   dynamic_image: { 'onnx/webgl': NO_DYNAMIC_DIMS },
