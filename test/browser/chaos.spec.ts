@@ -124,7 +124,8 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
   const total = (kinds: readonly string[], codes?: readonly string[]): number =>
     kinds.flatMap((kind) => Object.entries(outcomes[kind] ?? {})).reduce((sum, [code, times]) => sum + (!codes || codes.includes(code) ? times : 0), 0);
   const replayable = ['plain', 'faulty', 'hung', 'terminated'];
-  expect(total(replayable, ['answer']) / total(replayable)).toBeGreaterThanOrEqual(0.99);
+  // 99 %, and of few requests one: whose own fault comes only when it is run again, alone.
+  expect(total(replayable) - total(replayable, ['answer'])).toBeLessThanOrEqual(Math.ceil(total(replayable) * 0.01));
   // Whoever has no answer was told why, by a code that fits.
   const allowed: Readonly<Record<string, readonly string[]>> = {
     throwing: ['answer', 'handler-failed', 'worker-lost'],
