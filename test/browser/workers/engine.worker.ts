@@ -6,23 +6,7 @@ import { allEngines } from '../../../src/engines/index.ts';
 import { errorToData, type ErrorData } from '../../../src/errors.ts';
 import { fetchArchive } from '../../../src/models/archive.ts';
 import { createFiles } from '../../../src/models/files.ts';
-
-// Keeps what an engine computes with, so that a test can take it away.
-let loseGpu = (): void => {};
-const getContext = OffscreenCanvas.prototype.getContext as (this: OffscreenCanvas, ...args: unknown[]) => unknown;
-OffscreenCanvas.prototype.getContext = function (this: OffscreenCanvas, ...args: unknown[]) {
-  const context = getContext.apply(this, args);
-  if (context instanceof WebGL2RenderingContext) loseGpu = () => context.getExtension('WEBGL_lose_context')!.loseContext();
-  return context;
-} as never;
-if (typeof GPUAdapter !== 'undefined') {
-  const requestDevice = GPUAdapter.prototype.requestDevice;
-  GPUAdapter.prototype.requestDevice = async function (this: GPUAdapter, ...args) {
-    const device = await requestDevice.apply(this, args);
-    loseGpu = () => device.destroy();
-    return device;
-  };
-}
+import { lose } from './gpu.ts';
 
 export type Attempt<T> = { readonly value: T; readonly error?: undefined } | { readonly value?: undefined; readonly error: ErrorData };
 
@@ -65,7 +49,7 @@ const bare = {
   /** Loses the GPU while a run is under way. */
   loseDuring(id: number, feeds: Tensors): Promise<Attempt<Tensors>> {
     const running = attempt(() => sessions[id]!.run(feeds));
-    loseGpu();
+    lose();
     return running;
   },
 };

@@ -1,27 +1,11 @@
 import { BaseHandler, expose, TabServeError, type Context, type TensorInput, type Tensors } from '../../../src/worker.ts';
+import { lose } from './gpu.ts';
 
 /** What goes wrong, in which stage, in how many workers: the page counts, since a worker that dies cannot. */
 export interface Fault {
   readonly id: string;
   readonly stage: 'preprocess' | 'inference' | 'postprocess';
   readonly kind: 'close' | 'crash' | 'block' | 'stall' | 'lose' | 'memory' | 'throw';
-}
-
-// Keeps the GPU that an engine makes, so that a request can take it away.
-let lose = (): void => {};
-const getContext = OffscreenCanvas.prototype.getContext as (this: OffscreenCanvas, ...args: unknown[]) => unknown;
-OffscreenCanvas.prototype.getContext = function (this: OffscreenCanvas, ...args: unknown[]) {
-  const context = getContext.apply(this, args);
-  if (context instanceof WebGL2RenderingContext) lose = () => context.getExtension('WEBGL_lose_context')!.loseContext();
-  return context;
-} as never;
-if (typeof GPUAdapter !== 'undefined') {
-  const requestDevice = GPUAdapter.prototype.requestDevice;
-  GPUAdapter.prototype.requestDevice = async function (this: GPUAdapter, ...args) {
-    const device = await requestDevice.apply(this, args);
-    lose = () => device.destroy();
-    return device;
-  };
 }
 
 const page = new BroadcastChannel('faults');

@@ -1,0 +1,20 @@
+/** Keeps what an engine computes with, so that a test can take it away. To be imported before an engine starts. */
+let loseGpu = (): void => {};
+const getContext = OffscreenCanvas.prototype.getContext as (this: OffscreenCanvas, ...args: unknown[]) => unknown;
+OffscreenCanvas.prototype.getContext = function (this: OffscreenCanvas, ...args: unknown[]) {
+  const context = getContext.apply(this, args);
+  if (context instanceof WebGL2RenderingContext) loseGpu = () => context.getExtension('WEBGL_lose_context')!.loseContext();
+  return context;
+} as never;
+if (typeof GPUAdapter !== 'undefined') {
+  const requestDevice = GPUAdapter.prototype.requestDevice;
+  GPUAdapter.prototype.requestDevice = async function (this: GPUAdapter, ...args) {
+    const device = await requestDevice.apply(this, args);
+    loseGpu = () => device.destroy();
+    return device;
+  };
+}
+
+export function lose(): void {
+  loseGpu();
+}
