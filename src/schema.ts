@@ -129,7 +129,8 @@ function isJson(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'boolean';
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+/** Whether a value is a mapping of keys to values. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

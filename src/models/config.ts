@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../contract.js';
 import { TabServeError } from '../errors.js';
-import { checkSection, type ConfigSchema } from '../schema.js';
+import { checkSection, isRecord, type ConfigSchema } from '../schema.js';
 
 /** The top of `model-config.yaml`: TorchServe's keys that mean something in a tab, and the two sections. */
 export const CONFIG_SCHEMA: ConfigSchema = {
@@ -60,8 +60,4 @@ export function mergeConfig(base: ModelConfig, over: ModelConfig): ModelConfig {
 function mergeSection(key: 'handler' | 'engine', { [key]: base }: ModelConfig, { [key]: over }: ModelConfig): ModelConfig {
   if (over === undefined) return base === undefined ? {} : { [key]: base };
   return { [key]: isRecord(over) ? { ...base, ...over } : over };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

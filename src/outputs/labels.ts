@@ -1,4 +1,5 @@
 import { TabServeError } from '../errors.js';
+import { isRecord } from '../schema.js';
 
 /** Class index → label. */
 export type Labels = Readonly<Record<string, string>>;
@@ -49,8 +50,4 @@ export function checkLabels(labels: Labels | undefined, classes: number, why = '
   if (count !== undefined && count !== classes) throw new TabServeError('model-config', `handler.labels: there are ${count} labels, ${told}`);
   const beyond = Object.keys(labels ?? {}).find((index) => Number(index) >= classes);
   if (beyond !== undefined) throw new TabServeError('model-config', `handler.labels: there is a label of class ${beyond}, ${told}`);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
