@@ -6,7 +6,7 @@ import { allEngines } from '../../../src/engines/index.ts';
 import { errorToData, type ErrorData } from '../../../src/errors.ts';
 import { fetchArchive } from '../../../src/models/archive.ts';
 import { createFiles } from '../../../src/models/files.ts';
-import { lose } from './gpu.ts';
+import { lose } from '../../../demo/lab/gpu.ts';
 
 export type Attempt<T> = { readonly value: T; readonly error?: undefined } | { readonly value?: undefined; readonly error: ErrorData };
 

@@ -1,5 +1,5 @@
 import { BaseHandler, expose, TabServeError, type Context, type TensorInput, type Tensors } from '../../../src/worker.ts';
-import { lose } from './gpu.ts';
+import { lose } from '../../../demo/lab/gpu.ts';
 
 /** What goes wrong, in which stage, in how many workers: the page counts, since a worker that dies cannot. */
 export interface Fault {

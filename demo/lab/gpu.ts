@@ -1,9 +1,9 @@
-/** Keeps what an engine computes with, so that a test can take it away. To be imported before an engine starts. */
+/** Keeps the GPU that an engine makes, device or context, whichever came last, so that it can be taken away. To be imported before an engine starts. */
 let loseGpu = (): void => {};
 const getContext = OffscreenCanvas.prototype.getContext as (this: OffscreenCanvas, ...args: unknown[]) => unknown;
 OffscreenCanvas.prototype.getContext = function (this: OffscreenCanvas, ...args: unknown[]) {
   const context = getContext.apply(this, args);
-  if (context instanceof WebGL2RenderingContext) loseGpu = () => context.getExtension('WEBGL_lose_context')!.loseContext();
+  if (context instanceof WebGL2RenderingContext) loseGpu = () => context.getExtension('WEBGL_lose_context')?.loseContext();
   return context;
 } as never;
 if (typeof GPUAdapter !== 'undefined') {
