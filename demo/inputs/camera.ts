@@ -1,3 +1,5 @@
+import { eachFrame } from './frames.js';
+
 /** Which way the camera looks, where a device has two. */
 export type Facing = 'user' | 'environment';
 
@@ -68,12 +70,7 @@ export function camera(video: HTMLVideoElement, facing: Facing, { frame, stopped
       await video.play();
       signal.throwIfAborted();
       running = true;
-      const next = (): void => {
-        if (stream !== opened) return;
-        frame();
-        video.requestVideoFrameCallback(next);
-      };
-      video.requestVideoFrameCallback(next);
+      eachFrame(video, opened, frame);
     },
     stop,
   };

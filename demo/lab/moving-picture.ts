@@ -1,5 +1,6 @@
 import { el } from '../page/dom.js';
 import type { Camera } from '../inputs/camera.js';
+import { eachFrame } from '../inputs/frames.js';
 
 /** Milliseconds for the way there and back. */
 const ROUND = 9000;
@@ -38,12 +39,7 @@ export function movingPicture(video: HTMLVideoElement, url: string, frame: () =>
       step(performance.now());
       video.srcObject = opened;
       await video.play();
-      const next = (): void => {
-        if (stream !== opened) return;
-        frame();
-        video.requestVideoFrameCallback(next);
-      };
-      video.requestVideoFrameCallback(next);
+      eachFrame(video, opened, frame);
     },
     stop,
   };
