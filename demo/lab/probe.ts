@@ -33,33 +33,23 @@ function card({ title, state, headline, rows }: Facts): HTMLElement {
 function webgpu({ webgpu: gpu }: Probe): Facts {
   if (!gpu.available) return missing('WebGPU', gpu.reason);
   const { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize } = gpu.limits;
-  return {
-    title: 'WebGPU',
-    state: gpu.software ? 'software' : 'runs',
-    headline: gpu.software ? 'There, but in software: ranked below WASM' : 'There',
-    rows: [
-      ['Adapter', gpu.description],
-      ['Vendor', gpu.vendor || 'not told'],
-      ['Half precision (fp16)', yes(gpu.fp16)],
-      ['Largest buffer', binary(maxBufferSize)],
-      ['Largest binding', binary(maxStorageBufferBindingSize)],
-      ['Workgroup memory', binary(maxComputeWorkgroupStorageSize)],
-    ],
-  };
+  return there('WebGPU', gpu.software, [
+    ['Adapter', gpu.description],
+    ['Vendor', gpu.vendor || 'not told'],
+    ['Half precision (fp16)', yes(gpu.fp16)],
+    ['Largest buffer', binary(maxBufferSize)],
+    ['Largest binding', binary(maxStorageBufferBindingSize)],
+    ['Workgroup memory', binary(maxComputeWorkgroupStorageSize)],
+  ]);
 }
 
 function webgl({ webgl: gl }: Probe): Facts {
   if (!gl.available) return missing('WebGL 2', gl.reason);
-  return {
-    title: 'WebGL 2',
-    state: gl.software ? 'software' : 'runs',
-    headline: gl.software ? 'There, but in software: ranked below WASM' : 'There',
-    rows: [
-      ['Renderer', gl.renderer],
-      ['Renders to floats', yes(gl.floatRendering)],
-      ['Largest texture', `${gl.maxTextureSize.toLocaleString('en')} pixels`],
-    ],
-  };
+  return there('WebGL 2', gl.software, [
+    ['Renderer', gl.renderer],
+    ['Renders to floats', yes(gl.floatRendering)],
+    ['Largest texture', `${gl.maxTextureSize.toLocaleString('en')} pixels`],
+  ]);
 }
 
 function wasm({ wasm: found, crossOriginIsolated, cores }: Probe): Facts {
@@ -68,12 +58,11 @@ function wasm({ wasm: found, crossOriginIsolated, cores }: Probe): Facts {
     ['Cores', String(cores)],
   ] as const;
   if (!found.available) return { ...missing('WebAssembly', found.reason), rows: around };
-  return {
-    title: 'WebAssembly',
-    state: 'runs',
-    headline: 'There',
-    rows: [['SIMD', yes(found.simd)], ['JSPI', yes(found.jspi)], ['Threads', found.threads ? 'yes' : 'no: one thread'], ...around],
-  };
+  return there('WebAssembly', false, [['SIMD', yes(found.simd)], ['JSPI', yes(found.jspi)], ['Threads', found.threads ? 'yes' : 'no: one thread'], ...around]);
+}
+
+function there(title: string, software: boolean, rows: Facts['rows']): Facts {
+  return software ? { title, state: 'software', headline: 'There, but in software: ranked below WASM', rows } : { title, state: 'runs', headline: 'There', rows };
 }
 
 function missing(title: string, reason: string): Facts {
