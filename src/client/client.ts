@@ -121,6 +121,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
       maxRetryTimeoutInSec,
       maxRuns,
       maxMemory,
+      story: this.#story,
       open: (how) => this.#openModel(how),
       on: {
         backend: (backend) => this.#changed(backend),

@@ -4,6 +4,7 @@ import type { HandleAnswer } from '../wire.js';
 import type { Connection } from './connection.js';
 import type { Job } from './job.js';
 import type { Open } from './open.js';
+import type { Story } from './story.js';
 
 /** Seconds before each try to open a worker again, counted from the last one that answered: TorchServe's. */
 const BACKOFF = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55];
@@ -33,6 +34,7 @@ export interface SupervisorOptions {
   readonly maxRuns: number | undefined;
   /** Bytes that an engine may hold before its worker is replaced. */
   readonly maxMemory: number | undefined;
+  readonly story: Story;
   readonly on: {
     backend(backend: Backend): void;
     /** A batch came back, after so many milliseconds: whether it was answered or failed. */
@@ -192,6 +194,7 @@ export class Supervisor {
         this.#replays.push(job);
       } else job.reject(lost(error));
     }
+    this.#tellLoss(seat, error, jobs);
     if (this.#retired.delete(seat) && jobs.length > 0) void this.#heal(error);
     if (this.#seat !== seat) return;
     this.#seat = undefined;
@@ -203,6 +206,14 @@ export class Supervisor {
       this.#strikes = 0;
     }
     void this.#heal(error);
+  }
+
+  /** One that was ended on purpose, with nothing in it, is no loss. */
+  #tellLoss(seat: Seat, error: TabServeError, jobs: readonly Job[]): void {
+    if (this.#closed.signal.aborted || (this.#seat !== seat && jobs.length === 0)) return;
+    const failed = jobs.filter(({ settled }) => settled).length;
+    const { engine, name } = seat.backend;
+    this.#options.story.tell(`The worker on ${engine}/${name} was lost: ${error.message} Of its requests ${jobs.length - failed} are run again, ${failed} failed.`);
   }
 
   /** Opens workers until one has taken over, and has run what is to be run again. */
