@@ -213,7 +213,7 @@ export class Supervisor {
     if (this.#closed.signal.aborted || (this.#seat !== seat && jobs.length === 0)) return;
     const failed = jobs.filter(({ settled }) => settled).length;
     const { engine, name } = seat.backend;
-    this.#options.story.tell(`The worker on ${engine}/${name} was lost: ${error.message} Of its requests ${jobs.length - failed} are run again, ${failed} failed.`);
+    this.#options.story.tell(`The worker on ${engine}/${name} was lost, ${jobs.length - failed} of its requests are run again, ${failed} failed: ${error.message}`);
   }
 
   /** Opens workers until one has taken over, and has run what is to be run again. */

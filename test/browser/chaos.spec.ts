@@ -45,7 +45,6 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
       let recoveries = 0;
       client.on('recover', () => (recoveries += 1));
       await client.initialize();
-      const fault = window.faults();
 
       // The model is y = W x + b: five clean answers tell every other.
       const ask = (x: readonly number[], options = {}) => client.predict({ data: Float32Array.from(x), dims: [4] } as never, options) as Promise<{ y: { data: Float32Array } }>;
@@ -72,10 +71,10 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
         if (dice < 0.04) {
           const how = pick(KINDS);
           kind = how === 'throw' ? 'throwing' : 'faulty';
-          options = fault(how, stage, 1);
+          options = window.fault(how, stage, 1);
         } else if (dice < 0.043) {
           kind = 'hung';
-          options = fault(pick(['block', 'stall'] as const), stage, 1);
+          options = window.fault(pick(['block', 'stall'] as const), stage, 1);
         } else if (dice < 0.08) {
           kind = 'aborted';
           const abort = new AbortController();

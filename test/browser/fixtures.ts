@@ -16,7 +16,7 @@ export interface TestWindow {
   tabserve: typeof Tabserve;
   workers: typeof workers;
   /** How to ask `workers.faulty` for a fault, so many times. */
-  faults(): (kind: Fault['kind'], stage: Fault['stage'], times: number) => { params: { fault: Fault } };
+  fault(kind: Fault['kind'], stage: Fault['stage'], times: number): { params: { fault: Fault } };
   engine(candidate: CandidateName): Promise<Remote<Bare>>;
   tensors(feeds: GoldenFeeds): Tensors;
   disposal(): Promise<{ inside: string; after: string }>;

@@ -20,20 +20,9 @@ export const workers = {
   throwing: () => new Worker(new URL('../workers/throwing.worker.ts', import.meta.url), { type: 'module' }),
 };
 
-/** Tells workers whether a fault is still to happen: so many times, each in another worker. */
-function faults(): (kind: Fault['kind'], stage: Fault['stage'], times: number) => { params: { fault: Fault } } {
-  const left = new Map<string, number>();
-  const channel = new BroadcastChannel('faults');
-  channel.addEventListener('message', ({ data: { ask, id } }: MessageEvent<{ ask?: string; id: string }>) => {
-    if (ask === undefined || !left.has(id)) return;
-    channel.postMessage({ answer: ask, due: left.get(id)! > 0 });
-    left.set(id, left.get(id)! - 1);
-  });
-  return (kind, stage, times) => {
-    const id = crypto.randomUUID();
-    left.set(id, times);
-    return { params: { fault: { id, kind, stage } } };
-  };
+/** Asks `workers.faulty` for a fault: so many times, each in another worker. */
+function fault(kind: Fault['kind'], stage: Fault['stage'], times: number): { params: { fault: Fault } } {
+  return { params: { fault: { id: crypto.randomUUID(), kind, stage, times } } };
 }
 
 /** An engine with nothing around it. */
@@ -79,4 +68,4 @@ async function disposal(): Promise<{ inside: string; after: string }> {
   return { inside, after: (await failure(kept.describe())).code };
 }
 
-Object.assign(window, { tabserve, workers, engine, tensors, faults, failure, disposal });
+Object.assign(window, { tabserve, workers, engine, tensors, fault, failure, disposal });

@@ -1,27 +1,33 @@
 import { BaseHandler, expose, TabServeError, type Context, type TensorInput, type Tensors } from '../../../src/worker.ts';
 import { lose } from '../../../demo/lab/gpu.ts';
 
-/** What goes wrong, in which stage, in how many workers: the page counts, since a worker that dies cannot. */
+/** What goes wrong, in which stage, in how many workers. */
 export interface Fault {
   readonly id: string;
   readonly stage: 'preprocess' | 'inference' | 'postprocess';
   readonly kind: 'close' | 'crash' | 'block' | 'stall' | 'lose' | 'memory' | 'throw';
+  readonly times: number;
 }
 
-const page = new BroadcastChannel('faults');
+/** How often each fault has happened, in whichever worker. Counted where it outlives them all and no message can be lost. */
+const counts = new Promise<IDBDatabase>((resolve, reject) => {
+  const opening = indexedDB.open('faults', 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore('counts');
+  opening.onsuccess = () => resolve(opening.result);
+  opening.onerror = () => reject(opening.error);
+});
 
-/** Asks the page whether this fault is still to happen. */
-async function isDue(id: string): Promise<boolean> {
-  const ask = crypto.randomUUID();
-  const answer = new Promise<boolean>((resolve) => {
-    page.addEventListener('message', function listen({ data }: MessageEvent<{ answer?: string; due: boolean }>) {
-      if (data.answer !== ask) return;
-      page.removeEventListener('message', listen);
-      resolve(data.due);
-    });
+/** Whether this fault is still to happen; counts it before it does. */
+async function isDue({ id, times }: Fault): Promise<boolean> {
+  const transaction = (await counts).transaction('counts', 'readwrite');
+  const store = transaction.objectStore('counts');
+  const count: IDBRequest<number | undefined> = store.get(id);
+  count.onsuccess = () => store.put((count.result ?? 0) + 1, id);
+  await new Promise<unknown>((resolve, reject) => {
+    transaction.oncomplete = resolve;
+    transaction.onabort = () => reject(transaction.error);
   });
-  page.postMessage({ ask, id });
-  return await answer;
+  return (count.result ?? 0) < times;
 }
 
 const never = new Promise<never>(() => {});
@@ -29,7 +35,7 @@ const never = new Promise<never>(() => {});
 async function happen(stage: Fault['stage'], context: Context): Promise<void> {
   for (const params of new Set(context.params)) {
     const fault = params['fault'] as Fault | undefined;
-    if (fault?.stage !== stage || !(await isDue(fault.id))) continue;
+    if (fault?.stage !== stage || !(await isDue(fault))) continue;
     switch (fault.kind) {
       case 'close':
         self.close();
