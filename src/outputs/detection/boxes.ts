@@ -16,6 +16,14 @@ export const boxFormatSchema: Schema = {
 };
 export const unitSchema: Schema = { enum: [...UNITS], description: "What boxes are measured in: pixels of the model's input, or fractions of its sides." };
 
+/** The numbers of a box, whatever its format. */
+export type BoxNumbers = readonly [number, number, number, number];
+
+/** The four numbers from `at` on. */
+export function numbersAt(data: Float32Array, at: number): BoxNumbers {
+  return data.subarray(at, at + 4) as unknown as BoxNumbers;
+}
+
 /** Four numbers as a box. */
 export function toBox(format: BoxFormat, a: number, b: number, c: number, d: number): Box {
   switch (format) {
