@@ -12,15 +12,15 @@ export type Unit = (typeof UNITS)[number];
 
 export const boxFormatSchema: Schema = {
   enum: [...BOX_FORMATS],
-  description: 'The numbers of a box: corners (xyxy), corners with y first (yxyx), left top corner and size (xywh), or centre and size (cxcywh).',
+  description: 'The numbers of a box: corners (xyxy, the default), corners with y first (yxyx), left top corner and size (xywh), or centre and size (cxcywh).',
 };
-export const unitSchema: Schema = { enum: [...UNITS], description: "What boxes are measured in: pixels of the model's input, or fractions of its sides." };
+export const unitSchema: Schema = { enum: [...UNITS], description: "What boxes are measured in: pixels of the model's input, the default, or fractions of its sides." };
 
 /** The numbers of a box, whatever its format. */
 export type BoxNumbers = readonly [number, number, number, number];
 
 /** The four numbers from `at` on. */
-export function numbersAt(data: Float32Array, at: number): BoxNumbers {
+export function numbersAt(data: Float32Array | Float64Array, at: number): BoxNumbers {
   return data.subarray(at, at + 4) as unknown as BoxNumbers;
 }
 

@@ -71,13 +71,24 @@ export function isTable({ dims }: Pick<OutputInfo, 'dims'>): boolean {
   return dims.length === 0 || dims.length === 2 || dims.length === 3;
 }
 
+/** Whether the rows of an output may be the four numbers of a box each. */
+export function isBoxTable({ dims }: Pick<OutputInfo, 'dims'>): boolean {
+  const columns = dims.at(-1);
+  return isTable({ dims }) && (columns === 4 || typeof columns !== 'number');
+}
+
 /** Whether an output that is a table has a batch axis before it. */
 export function isBatch({ dims }: Pick<OutputInfo, 'dims'>): boolean {
   return dims.length !== 2;
 }
 
 /** @throws `model-config` where the outputs' numbers of boxes are known, and differ */
-export function checkCounts(name: string, expected: string, outputs: readonly OutputInfo[], counts: readonly (OutputInfo['dims'][number] | undefined)[]): void {
+export function checkCounts(
+  name: string,
+  expected: string,
+  outputs: readonly Pick<OutputInfo, 'name' | 'dims'>[],
+  counts: readonly (OutputInfo['dims'][number] | undefined)[],
+): void {
   const known = counts.filter((count) => typeof count === 'number');
   if (new Set(known).size > 1) throw misfit(name, expected, outputs);
 }
@@ -85,6 +96,11 @@ export function checkCounts(name: string, expected: string, outputs: readonly Ou
 /** A `model-config` error: what the decoder reads, and what the model gives instead. */
 export function misfit(name: string, expected: string, outputs: readonly Pick<OutputInfo, 'name' | 'dims'>[]): TabServeError {
   return new TabServeError('model-config', `handler.decoder: ${name} reads ${expected}; the model gives ${shown(outputs)}.`);
+}
+
+/** Outputs as a run gave them for one image, with a batch axis again. */
+export function ofBatch(outputs: readonly OutputInfo[], views: readonly View[]): Pick<OutputInfo, 'name' | 'dims'>[] {
+  return views.map(({ dims }, index) => ({ name: outputs[index]!.name, dims: ['batch', ...dims] }));
 }
 
 /** Outputs with their dims, in words. */

@@ -1,19 +1,17 @@
-import { toBox, toPixels } from './boxes.js';
-import { checkCounts, isBatch, isTable, misfit, type Format } from './decoder.js';
-import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type Activation, type Background } from './proposals.js';
+import { numbersAt, toBox, toPixels } from './boxes.js';
+import { checkCounts, isBatch, isBoxTable, isTable, misfit, ofBatch, type Format } from './decoder.js';
+import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type ProbabilityOptions } from './proposals.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
 const ROLES: readonly Role[] = [
   { name: 'logits', usual: ['logits', 'pred_logits'], dims: '[batch, queries, classes]', fits: isTable },
-  { name: 'boxes', usual: ['pred_boxes', 'boxes'], dims: '[batch, queries, 4]', fits: ({ dims }) => isTable({ dims }) && (dims.at(-1) === 4 || typeof dims.at(-1) !== 'number') },
+  { name: 'boxes', usual: ['pred_boxes', 'boxes'], dims: '[batch, queries, 4]', fits: isBoxTable },
 ];
 
 const COUNTS = 'as many boxes as logits';
 
-export interface DetrOptions {
+export interface DetrOptions extends ProbabilityOptions {
   readonly outputs?: OutputNames;
-  readonly activation?: Activation;
-  readonly background?: Background;
 }
 
 /** DETR and its relatives: logits of each query, and its box as centre and size in fractions of the tensor's sides. */
@@ -38,18 +36,10 @@ export const detr: Format<DetrOptions> = {
       classes: typeof columns === 'number' ? columns - (background === 'last' ? 1 : 0) : undefined,
       decode([logits, boxes], size) {
         const [count, columns] = logits!.dims as readonly [number, number];
-        if (boxes!.data.length !== count * 4)
-          throw misfit(
-            'detr',
-            COUNTS,
-            [logits!, boxes!].map(({ dims }, index) => ({ name: found[index]!.name, dims: ['batch', ...dims] })),
-          );
+        if (boxes!.data.length !== count * 4) throw misfit('detr', COUNTS, ofBatch(found, [logits!, boxes!]));
         return {
           ...bestProbabilities(logits!.data, { count, classes: columns, offset: 0, boxStride: columns, classStride: 1 }, activation, background),
-          box(index) {
-            const [cx, cy, w, h] = boxes!.data.subarray(index * 4, index * 4 + 4) as unknown as [number, number, number, number];
-            return toPixels(toBox('cxcywh', cx, cy, w, h), 'fraction', size);
-          },
+          box: (index) => toPixels(toBox('cxcywh', ...numbersAt(boxes!.data, index * 4)), 'fraction', size),
         };
       },
     };

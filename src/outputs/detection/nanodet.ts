@@ -1,6 +1,6 @@
 import { TabServeError } from '../../errors.js';
 import { softmax } from '../softmax.js';
-import { isBatch, isTable, join, misfit, type Format, type Size, type View } from './decoder.js';
+import { isBatch, isTable, join, misfit, ofBatch, type Format, type Size, type View } from './decoder.js';
 import { levelsOf, pointAt, pointCount, stridesSchema } from './grid.js';
 import { bestClasses, type ScoreLayout } from './proposals.js';
 
@@ -54,11 +54,7 @@ export const nanodet: Format<NanodetOptions> = {
 
     const headOf = (views: readonly View[], size: Size): Head => {
       const unfit = (): never => {
-        throw misfit(
-          'nanodet',
-          expected(size),
-          views.map(({ dims }, index) => ({ name: outputs[index]!.name, dims: ['batch', ...dims] })),
-        );
+        throw misfit('nanodet', expected(size), ofBatch(outputs, views));
       };
       const levels = levelsOf(strides, size);
       const count = pointCount(levels);

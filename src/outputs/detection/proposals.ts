@@ -72,6 +72,12 @@ export const BACKGROUNDS = ['first', 'last', 'none'] as const;
 /** Which class stands for "no object"; it counts in a softmax, and is no answer. */
 export type Background = (typeof BACKGROUNDS)[number];
 
+/** What makes probabilities of class scores, as a config says it. */
+export interface ProbabilityOptions {
+  readonly activation?: Activation;
+  readonly background?: Background;
+}
+
 /** The best class of each box that is not the background, and its probability. */
 export function bestProbabilities(data: Float32Array, layout: ScoreLayout, activation: Activation, background: Background): Pick<Proposals, 'scores' | 'classes'> {
   const first = background === 'first' ? 1 : 0;

@@ -1,6 +1,6 @@
 import { TabServeError } from '../../errors.js';
 import { toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
-import { isBatch, isTable, misfit, type Format } from './decoder.js';
+import { isBatch, isTable, misfit, ofBatch, type Format } from './decoder.js';
 import { chosenClasses } from './proposals.js';
 
 const COLUMNS = ['x1', 'y1', 'x2', 'y2', 'w', 'h', 'cx', 'cy', 'score', 'class', 'ignore'] as const;
@@ -51,7 +51,7 @@ export const rows: Format<RowsOptions> = {
       decode([view], size) {
         const { data, dims } = view!;
         const [count, width] = dims as readonly [number, number];
-        if (dims.length !== 2 || width !== columns.length) throw misfit('rows', expected, [{ name: output.name, dims: ['batch', ...dims] }]);
+        if (dims.length !== 2 || width !== columns.length) throw misfit('rows', expected, ofBatch([output], [view!]));
         const column = (index: number): Float32Array => Float32Array.from({ length: count }, (_, row) => data[row * width + index]!);
         return {
           ...chosenClasses(column(scoreColumn), classColumn < 0 ? new Float32Array(count) : column(classColumn)),

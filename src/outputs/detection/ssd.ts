@@ -1,9 +1,9 @@
 import type { OutputInfo } from '../../contract.js';
 import { TabServeError } from '../../errors.js';
 import { anchorsSchema, makeAnchors, MAX_RATIO, MAX_SCALE, MIN_RATIO, MIN_SCALE, parseAnchors, type AnchorOptions, type Anchors, type Grid } from './anchors.js';
-import { toBox } from './boxes.js';
-import { isBatch, isTable, join, misfit, type Format, type Size } from './decoder.js';
-import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type Activation, type Background } from './proposals.js';
+import { numbersAt, toBox } from './boxes.js';
+import { isBatch, isTable, join, misfit, ofBatch, type Format, type Size } from './decoder.js';
+import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type ProbabilityOptions } from './proposals.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
 /** BlazeFace's boxes have key points behind them. */
@@ -21,11 +21,9 @@ const CODINGS = ['xywh', 'yxhw', 'pixels'] as const;
 /** How the four numbers of a box relate to its anchor. */
 type Coding = (typeof CODINGS)[number];
 
-export interface SsdOptions {
+export interface SsdOptions extends ProbabilityOptions {
   readonly anchors?: AnchorOptions;
   readonly outputs?: OutputNames;
-  readonly activation?: Activation;
-  readonly background?: Background;
   readonly coding?: Coding;
   readonly variances?: readonly [number, number, number, number];
 }
@@ -96,16 +94,12 @@ export const ssd: Format<SsdOptions> = {
         const [boxes, scores] = [join(views.slice(0, boxOutputs.length)), join(views.slice(boxOutputs.length))];
         const [count, stride] = boxes.dims as readonly [number, number];
         const classes = scores.dims[1]!;
-        if (count !== anchors.length / 4 || scores.dims[0] !== count || stride < 4)
-          throw unfit(
-            anchors,
-            views.map(({ dims }, index) => ({ name: found[index]!.name, dims: ['batch', ...dims] })),
-          );
+        if (count !== anchors.length / 4 || scores.dims[0] !== count || stride < 4) throw unfit(anchors, ofBatch(found, views));
         return {
           ...bestProbabilities(scores.data, { count, classes, offset: 0, boxStride: classes, classStride: 1 }, activation, background),
           box(index) {
-            const [cx, cy, width, height] = anchors.subarray(index * 4, index * 4 + 4) as unknown as [number, number, number, number];
-            const [a, b, c, d] = boxes.data.subarray(index * stride, index * stride + 4) as unknown as [number, number, number, number];
+            const [cx, cy, width, height] = numbersAt(anchors, index * 4);
+            const [a, b, c, d] = numbersAt(boxes.data, index * stride);
             if (coding === 'pixels') return toBox('cxcywh', cx * size.width + a, cy * size.height + b, c, d);
             const [x, y, w, h] = coding === 'xywh' ? [a, b, c, d] : [b, a, d, c];
             const side = (log: number, anchor: number, pixels: number): number => Math.exp(Math.min(log, MAX_LOG_SIZE)) * anchor * pixels;

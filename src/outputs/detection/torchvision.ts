@@ -1,6 +1,6 @@
 import type { DType, OutputInfo } from '../../contract.js';
-import { boxFormatSchema, toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
-import { checkCounts, isBatch, isTable, misfit, type Format } from './decoder.js';
+import { boxFormatSchema, numbersAt, toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
+import { checkCounts, isBatch, isBoxTable, type Format } from './decoder.js';
 import { chosenClasses } from './proposals.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
@@ -12,7 +12,7 @@ const ROLES: readonly Role[] = [
     name: 'boxes',
     usual: ['boxes', 'detection_boxes', 'bboxes'],
     dims: '[boxes, 4] or [batch, boxes, 4]',
-    fits: ({ dims }) => isTable({ dims }) && (dims.at(-1) === 4 || typeof dims.at(-1) !== 'number'),
+    fits: isBoxTable,
   },
   {
     name: 'labels',
@@ -42,11 +42,7 @@ export interface TorchvisionOptions {
 export const torchvision: Format<TorchvisionOptions> = {
   description:
     "Final boxes, labels and scores in outputs of their own, as torchvision's detectors and TensorFlow's Object Detection API make them. A label is the model's number: 0 is the background's in torchvision.",
-  options: {
-    outputs: rolesSchema(ROLES),
-    format: { ...boxFormatSchema, description: `${boxFormatSchema.description} xyxy by default.` },
-    unit: { ...unitSchema, description: `${unitSchema.description} pixels by default.` },
-  },
+  options: { outputs: rolesSchema(ROLES), format: boxFormatSchema, unit: unitSchema },
   iouThreshold: 1,
   create({ outputs = {}, format = 'xyxy', unit = 'pixels' }, model) {
     const found = findOutputs('torchvision', ROLES, outputs, model).map(([output]) => output!);
@@ -57,19 +53,11 @@ export const torchvision: Format<TorchvisionOptions> = {
       isBatched: isBatch(found[0]!),
       classes: undefined,
       decode([boxes, labels, scores], size) {
-        const count = boxes!.data.length / 4;
-        if (labels!.data.length !== count || scores!.data.length !== count)
-          throw misfit(
-            'torchvision',
-            COUNTS,
-            [boxes!, labels!, scores!].map(({ dims }, index) => ({ name: found[index]!.name, dims })),
-          );
+        const given = [boxes!, labels!, scores!].map(({ dims }, index) => ({ name: found[index]!.name, dims }));
+        checkCounts('torchvision', COUNTS, given, [boxes!.data.length / 4, labels!.data.length, scores!.data.length]);
         return {
           ...chosenClasses(scores!.data, labels!.data),
-          box(index) {
-            const [a, b, c, d] = boxes!.data.subarray(index * 4, index * 4 + 4) as unknown as [number, number, number, number];
-            return toPixels(toBox(format, a, b, c, d), unit, size);
-          },
+          box: (index) => toPixels(toBox(format, ...numbersAt(boxes!.data, index * 4)), unit, size),
         };
       },
     };

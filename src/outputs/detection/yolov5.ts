@@ -9,7 +9,7 @@ export interface YoloOptions {
 /** YOLOv5's rows, which the export has decoded: centre, size, objectness, and a score for each class; YOLOv7's are the same. The score is the product of both. */
 export const yolov5: Format<YoloOptions> = {
   description: 'YOLOv5 and YOLOv7, [batch, boxes, 5 + classes]: centre, size, objectness and class scores, decoded by the export. The score is objectness times class score.',
-  options: { unit: { ...unitSchema, description: `${unitSchema.description} pixels by default.` } },
+  options: { unit: unitSchema },
   iouThreshold: 0.45,
   create({ unit = 'pixels' }, model) {
     return objectnessRows('yolov5', model, {

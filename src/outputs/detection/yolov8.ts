@@ -1,5 +1,5 @@
 import { toBox, toPixels, unitSchema } from './boxes.js';
-import { isBatch, isTable, misfit, shown, type Format } from './decoder.js';
+import { isBatch, isTable, misfit, ofBatch, shown, type Format } from './decoder.js';
 import { bestClasses } from './proposals.js';
 import type { YoloOptions } from './yolov5.js';
 
@@ -12,7 +12,7 @@ const COCO_CLASSES = 80;
 export const yolov8: Format<YoloOptions> = {
   description:
     'YOLOv8 and YOLO11, [batch, 4 + classes, boxes], or the same transposed: centre, size and class scores, decoded by the export. The axis of the classes is the one that fits the labels, else the shorter one.',
-  options: { unit: { ...unitSchema, description: `${unitSchema.description} pixels by default; Ultralytics' exports for TensorFlow.js have fractions.` } },
+  options: { unit: { ...unitSchema, description: `${unitSchema.description} Ultralytics' exports for TensorFlow.js have fractions.` } },
   iouThreshold: 0.7,
   create({ unit = 'pixels' }, { output, labels, warn }) {
     /** Index of the axis of the columns. */
@@ -34,7 +34,7 @@ export const yolov8: Format<YoloOptions> = {
         const { data, dims } = view!;
         const axis = columnAxis(dims);
         const [columns, count] = [dims[axis]!, dims[1 - axis]!];
-        if (dims.length !== 2 || columns < 5) throw misfit('yolov8', EXPECTED, [{ name: output.name, dims: ['batch', ...dims] }]);
+        if (dims.length !== 2 || columns < 5) throw misfit('yolov8', EXPECTED, ofBatch([output], [view!]));
         const [boxStride, columnStride] = axis === 0 ? [1, count] : [columns, 1];
         return {
           ...bestClasses(data, { count, classes: columns - 4, offset: 4 * columnStride, boxStride, classStride: columnStride }),
