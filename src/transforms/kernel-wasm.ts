@@ -1,4 +1,5 @@
 /** The passes on WebAssembly SIMD (`resample.wat`). */
+import { bytesOf, instantiate } from '../wasm-kernel.js';
 import type { Kernel, PassTaps } from './kernel.js';
 import { RESAMPLE_WASM } from './resample.wasm.js';
 
@@ -24,25 +25,14 @@ interface PlacedTaps extends PassTaps {
   readonly weightsAt: number;
 }
 
-const PAGE = 65_536;
-
 /** A kernel with memory of its own, or undefined where WebAssembly or its SIMD is missing or refused (by a Content Security Policy). */
 export function createWasmKernel(): Kernel | undefined {
-  let exports: Exports;
-  try {
-    const code = Uint8Array.from(atob(RESAMPLE_WASM), (character) => character.charCodeAt(0));
-    exports = new WebAssembly.Instance(new WebAssembly.Module(code)).exports as unknown as Exports;
-  } catch {
-    return undefined;
-  }
+  const exports = instantiate<Exports>(RESAMPLE_WASM);
+  if (!exports) return undefined;
   const placed: Partial<Record<'horizontal' | 'vertical', PlacedTaps>> = {};
   return {
     name: 'wasm',
-    memory(bytes) {
-      const missing = bytes - exports.memory.buffer.byteLength;
-      if (missing > 0) exports.memory.grow(Math.ceil(missing / PAGE));
-      return new Uint8Array(exports.memory.buffer);
-    },
+    memory: (bytes) => bytesOf(exports.memory, bytes),
     setTaps(pass, taps, at) {
       const weightsAt = at + ((taps.starts.length * 4 + 15) & ~15);
       new Int32Array(exports.memory.buffer, at).set(taps.starts);
