@@ -377,6 +377,21 @@ export type ResultOf<H extends Handler> = H['postprocess'] extends (...args: nev
     : unknown
   : never;
 
+/** What a handler knows of its model. */
+export interface ModelCard {
+  /** The handler class. */
+  readonly handler: string;
+  /** Undefined for a handler that has no one `model`. */
+  readonly inputs: readonly TensorInfo[] | undefined;
+  readonly outputs: readonly OutputInfo[] | undefined;
+  /** Rows that the model runs at once: `any` where its batch axis is dynamic. A batch of more is run in pieces, with 1 row by row. */
+  readonly rowsPerRun: number | 'any' | undefined;
+  /** Labels by class index; undefined where there are none. */
+  readonly labels: unknown;
+  /** What the handler's own `describeHandle` adds. */
+  readonly customizedMetadata: unknown;
+}
+
 // ── Backends ───────────────────────────────────────────────────────────────────────────────────
 
 /** What this browser has, as seen inside a worker. */

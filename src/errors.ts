@@ -41,6 +41,8 @@ export type ErrorCode =
   | 'aborted'
   /** The request's own `timeout` has passed. */
   | 'timeout'
+  /** As many requests wait as may (`jobQueueSize`). */
+  | 'queue-full'
   /** The worker never said that it is there. */
   | 'worker-failed'
   /** The worker died with the request in it; the same request may succeed when sent again. */
@@ -74,7 +76,7 @@ export class TabServeError extends Error {
 
   /** Whether the same call may succeed when made again. */
   get retriable(): boolean {
-    return this.code === 'worker-lost' || this.code === 'device-lost' || this.code === 'network';
+    return this.code === 'worker-lost' || this.code === 'device-lost' || this.code === 'network' || this.code === 'queue-full';
   }
 }
 

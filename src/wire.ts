@@ -1,10 +1,10 @@
 /**
  * What crosses between page and worker, and how: types only, but for the protocol's number.
  */
-import type { Archive, CandidateName, Context, EngineName, ModelConfig, Observation, Params, Probe, Progress, Tensors, Timings } from './contract.js';
+import type { Archive, CandidateName, Context, EngineName, ModelCard, ModelConfig, Observation, Params, Probe, Progress, Tensors, Timings } from './contract.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 3;
+export const PROTOCOL = 4;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -34,7 +34,8 @@ export type Envelope<T> = { readonly ok: true; readonly value: T } | { readonly 
 
 /** What the worker offers to the page. */
 export interface WorkerApi {
-  probe(): Promise<Envelope<{ readonly probe: Probe; readonly built: readonly CandidateName[] }>>;
+  /** @param known by an earlier worker of this page: then nothing is looked at again */
+  probe(known: Probe | undefined): Promise<Envelope<{ readonly probe: Probe; readonly built: readonly CandidateName[] }>>;
   load(request: LoadRequest): Promise<Envelope<Archive>>;
   /** The archive with its model in the format of one engine; what it has already is not downloaded again. */
   loadModel(archive: Archive, engine: EngineName): Promise<Envelope<Archive>>;
@@ -47,6 +48,9 @@ export interface WorkerApi {
   hash(archive: Archive, engine: EngineName): Promise<Envelope<string | undefined>>;
   handle(request: HandleRequest): Promise<Envelope<HandleAnswer>>;
   cancel(id: string): void;
+  /** What the handler knows of its model. @throws `not-cloneable` for what of its own cannot be sent */
+  describe(): Promise<Envelope<ModelCard>>;
+  ping(): Promise<Envelope<void>>;
 }
 
 export interface LoadRequest {
@@ -89,11 +93,14 @@ export interface Measured {
   readonly runs: number;
 }
 
+/** A batch. */
 export interface HandleRequest {
   readonly id: string;
-  readonly request: Context['request'];
+  readonly request: Exclude<Context['request'], 'describe'>;
   readonly rows: readonly unknown[];
-  readonly params: Params;
+  /** One a row, and so are `params`. */
+  readonly ids: readonly string[];
+  readonly params: readonly Params[];
 }
 
 export interface HandleAnswer {

@@ -1,19 +1,22 @@
-import type { Archive, Backend, BackendName, CandidateName, ElementInput, Handler, ImageInput, InputOf, ModelConfig, Params, Probe, Progress, ResultOf, Timings } from '../contract.js'; // prettier-ignore
+import type { Archive, Backend, BackendName, CandidateName, ElementInput, Handler, ImageInput, InputOf, MetricsSnapshot, ModelCard, ModelConfig, Params, Probe, Progress, ResultOf, Timings } from '../contract.js'; // prettier-ignore
 import type { HandleRequest } from '../wire.js';
-import { asTabServeError, errorFromData, PredictionError, TabServeError, type ErrorData } from '../errors.js';
+import { errorFromData, PredictionError, TabServeError, type ErrorData } from '../errors.js';
 import { ServingMetrics, type ClientMetrics } from '../metrics/serving.js';
+import { LONGEST_MS, SERVING, servingOf, type Serving } from '../serving.js';
 import { abortion, unlessAborted } from './abort.js';
-import type { WorkerFactory } from './connection.js';
+import type { Connection, WorkerFactory } from './connection.js';
 import { Emitter } from './events.js';
-import { prepare, type Prepared } from './inputs.js';
+import type { Prepared } from './inputs.js';
 import { Job } from './job.js';
 import { openModel, type Open, type OpenOptions } from './open.js';
+import { prepareRows } from './rows.js';
 import { Story } from './story.js';
 import { Supervisor, type Recovery } from './supervisor.js';
 import { browserVerdicts, type VerdictStore } from './verdicts.js';
 import { VERSION } from '../version.js';
 
-export interface ClientOptions {
+/** `Serving`'s settings are taken over the archive's own; see there for what each means. */
+export interface ClientOptions extends Partial<Serving> {
   /** URL of a model archive (a folder) or of bare weights (`.onnx`, or TensorFlow.js's `model.json`), relative to the page; or an `.onnx` file of the visitor's. */
   readonly model: string | URL | File;
   /**
@@ -39,10 +42,6 @@ export interface ClientOptions {
   readonly config?: ModelConfig;
   /** URL of a folder with onnxruntime-web's `.wasm` and `.mjs` files and TensorFlow.js's `.wasm`, where the app serves them itself. */
   readonly assets?: string | URL;
-  /** Seconds without a sign of life (bytes count) after which a worker that starts is ended. @default 120, as TorchServe's */
-  readonly startupTimeout?: number;
-  /** Seconds without a sign of life after which a worker that runs something is ended, and replaced. @default 120, as TorchServe's */
-  readonly responseTimeout?: number;
   /** Seconds for which a lost worker is being replaced before the client fails for good. @default 300, as TorchServe's */
   readonly maxRetryTimeoutInSec?: number;
   /** Batches after which a worker is replaced in the background; never if not given. */
@@ -65,6 +64,8 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds after which the request is rejected with `timeout`; what runs already is discarded. */
   readonly timeout?: number;
+  /** Requests of a higher one are run first; any whole number. @default 0 */
+  readonly priority?: number;
   /** Knobs of the handler for this request, e.g. `{ topK: 3 }`. */
   readonly params?: Params;
   /** Moves bitmaps, frames and buffers to the worker instead of copying them: they are gone here. @default false */
@@ -79,8 +80,21 @@ export interface ClientEvents {
   recover: Recovery;
   /** A worker was lost, and none could take its place: every request fails, until `initialize` is called again. */
   fail: TabServeError;
-  /** A batch was answered. */
+  /** A request was answered; the timings are those of the batch that it ran in. */
   response: { readonly rows: number; readonly timings: Timings };
+}
+
+/** What is served, and how it is doing. */
+export interface Description extends ModelCard {
+  readonly modelName: string;
+  readonly modelVersion: string | undefined;
+  /** The archive's, under the caller's own, with the defaults of what neither has set. */
+  readonly config: ModelConfig & Serving;
+  readonly backend: Backend;
+  /** Workers at work. */
+  readonly workers: number;
+  readonly jobQueueStatus: { readonly remainingCapacity: number; readonly pendingRequests: number };
+  readonly metrics: MetricsSnapshot;
 }
 
 /** What a page may pass for a handler's input: images in the page's own forms too. */
@@ -121,13 +135,14 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
       maxRetryTimeoutInSec,
       maxRuns,
       maxMemory,
-      story: this.#story,
+      tell: (what) => this.#story.tell(what),
       open: (how) => this.#openModel(how),
       on: {
         backend: (backend) => this.#changed(backend),
-        ran: (job, answer, roundTrip) => {
+        queued: (milliseconds) => this.#metrics.queued(milliseconds),
+        ran: (batch, answer, roundTrip) => {
           this.#metrics.recorded(answer.metrics);
-          if (job.request !== 'describe') this.#metrics.ran(job.size, answer, roundTrip);
+          this.#metrics.ran(batch.size, answer, roundTrip);
         },
         recover: (recovery) => {
           this.#story.tell(`A worker has taken over on ${recovery.backend.engine}/${recovery.backend.name}, after: ${recovery.cause.message}`);
@@ -193,7 +208,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
       open.connection.close(abortion(signal));
       throw abortion(signal);
     }
-    this.#supervisor.start(open);
+    this.#supervisor.start(open, servingOf(this.#archive!.config));
     this.#changed(open.backend);
   }
 
@@ -203,6 +218,12 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     this.#events.emit('backendchange', backend);
   }
 
+  /** The caller's: what it has set of `Serving` in the options is a part of it. */
+  get #config(): ModelConfig {
+    const set = Object.entries(this.#options).filter(([key, value]) => key in SERVING && value !== undefined);
+    return { ...this.#options.config, ...Object.fromEntries(set) };
+  }
+
   #warn(message: string): void {
     this.#story.tell(message);
     console.warn(`tabserve: ${message}`);
@@ -210,17 +231,15 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
 
   async #openModel(how: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<Open> {
     const started = performance.now();
-    const { model, handler, backends, config, assets, startupTimeout = 120, responseTimeout = 120 } = this.#options;
+    const { model, handler, backends, assets } = this.#options;
     const { prefer = 'first', measureBudget = 3000, verify = 'golden', verdicts = browserVerdicts } = this.#options;
     const open = await openModel({
       factory: this.#factory,
       source: model instanceof File ? model : absolute(model).href,
       handler,
       backends,
-      config,
+      config: this.#config,
       assets: assets === undefined ? undefined : folder(absolute(assets)),
-      startupTimeout,
-      responseTimeout,
       prefer,
       measureBudget,
       verify,
@@ -241,7 +260,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
    * @throws `PredictionError`, `not-initialized`, `disposed`, `aborted`, `worker-lost`, `invalid-input`
    */
   async predict(input: ClientInput<H>, options: RequestOptions = {}): Promise<ResultOf<H>> {
-    const [result] = await this.#measured('predict', [input], options);
+    const [result] = await this.#measured('predict', [input], options, false);
     if (result instanceof PredictionError) throw result;
     return result as ResultOf<H>;
   }
@@ -252,49 +271,63 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
    */
   async handle(inputs: readonly ClientInput<H>[], options: RequestOptions = {}): Promise<(ResultOf<H> | PredictionError)[]> {
     if (!Array.isArray(inputs) || inputs.length === 0) throw new TabServeError('invalid-input', 'handle expects a list of at least one input.');
-    return (await this.#measured('predict', inputs, options)) as (ResultOf<H> | PredictionError)[];
+    return (await this.#measured('predict', inputs, options, true)) as (ResultOf<H> | PredictionError)[];
   }
 
   /** What about the input made the model answer as it does, in the handler's own form. @throws `unsupported` if the handler explains nothing */
   async explain(input: ClientInput<H>, options: RequestOptions = {}): Promise<unknown> {
-    const [explanation] = await this.#measured('explain', [input], options);
+    const [explanation] = await this.#measured('explain', [input], options, true);
     if (explanation instanceof PredictionError) throw explanation;
     return explanation;
   }
 
-  /** What the handler tells of the model: its name, version, inputs and outputs, and what a handler of your own adds. */
-  async describe(): Promise<unknown> {
-    const [description] = await this.#request('describe', [undefined], {});
-    if (description instanceof PredictionError) throw description;
-    return description;
+  /** What is served, and how it is doing. It waits in no queue. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost`, `not-cloneable`, what `describeHandle` throws */
+  async describe(): Promise<Description> {
+    const card = await (await this.#worker()).call(({ describe }) => describe());
+    const { modelName, modelVersion } = this.#archive!.manifest.model;
+    const config = { ...this.#archive!.config, ...servingOf(this.#archive!.config) };
+    const { queued: pendingRequests, workers } = this.#supervisor;
+    const jobQueueStatus = { remainingCapacity: Math.max(0, config.jobQueueSize - pendingRequests), pendingRequests };
+    return { modelName, modelVersion, ...card, config, backend: this.#backend!, workers, jobQueueStatus, metrics: this.#metrics.snapshot() };
   }
 
-  #measured(request: HandleRequest['request'], inputs: readonly unknown[], options: RequestOptions): Promise<unknown[]> {
-    return this.#metrics.follow(inputs.length, () => this.#request(request, inputs, options));
+  /** Milliseconds to a worker and back; one that computes answers between two batches. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost` */
+  async ping(): Promise<number> {
+    const worker = await this.#worker();
+    const started = performance.now();
+    await worker.call(({ ping }) => ping());
+    return performance.now() - started;
   }
 
-  async #request(request: HandleRequest['request'], inputs: readonly unknown[], options: RequestOptions): Promise<unknown[]> {
-    const { signal, timeout, params = {}, transfer = false } = options;
+  #worker(): Promise<Connection> {
+    this.#checkOpen();
+    return this.#supervisor.worker();
+  }
+
+  /** @throws `disposed`, `not-initialized` */
+  #checkOpen(): void {
     if (this.#disposed.signal.aborted) throw disposed();
     if (!this.#supervisor.serving && !this.#supervisor.failure) throw new TabServeError('not-initialized', 'Call initialize() first, and wait for it.');
-    if (timeout !== undefined && !(timeout > 0)) throw new TabServeError('invalid-input', `timeout: expected a positive number of milliseconds, got ${timeout}.`);
-    if (signal?.aborted) throw abortion(signal);
-    // What needs no waiting is sent within the call itself.
-    const preparing = inputs.map((input) => prepareRow(input, transfer));
-    const rows = preparing.every((row) => !(row instanceof Promise)) ? (preparing as PreparedRow[]) : await this.#prepared(Promise.all(preparing), signal);
-    const good = rows.filter((row): row is Prepared => !(row instanceof PredictionError));
-    const answers = good.length === 0 ? [] : await this.#answers(new Job({ id: String(++this.#calls), request, params }, good, { signal, timeout }));
-    // An input that the page itself could not prepare fails alone.
-    return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
   }
 
-  async #prepared(preparing: Promise<PreparedRow[]>, signal: AbortSignal | undefined): Promise<PreparedRow[]> {
-    try {
-      return await unlessAborted(preparing, AbortSignal.any([this.#disposed.signal, ...(signal ? [signal] : [])]));
-    } catch (error) {
-      void preparing.then(release);
-      throw error;
-    }
+  #measured(request: HandleRequest['request'], inputs: readonly unknown[], options: RequestOptions, whole: boolean): Promise<unknown[]> {
+    return this.#metrics.follow(inputs.length, () => this.#request(request, inputs, options, whole));
+  }
+
+  /** @param whole whether the inputs are one batch, which no other request joins */
+  async #request(request: HandleRequest['request'], inputs: readonly unknown[], options: RequestOptions, whole: boolean): Promise<unknown[]> {
+    const { signal, timeout, priority = 0, params = {}, transfer = false } = options;
+    this.#checkOpen();
+    checkOptions(options);
+    if (signal?.aborted) throw abortion(signal);
+    this.#supervisor.checkRoom();
+    const since = performance.now();
+    const preparing = prepareRows(inputs, { transfer, timeout, signals: [this.#disposed.signal, ...(signal ? [signal] : [])] });
+    const rows = preparing instanceof Promise ? await preparing : preparing;
+    const good = rows.filter((row): row is Prepared => !(row instanceof PredictionError));
+    const job = good.length > 0 && new Job(good, { id: String(++this.#calls), request, params, priority, whole, signal, since, timeout });
+    const answers = job ? await this.#answers(job) : [];
+    return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
   }
 
   async #answers(job: Job): Promise<unknown[]> {
@@ -330,23 +363,12 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   }
 }
 
-type PreparedRow = Prepared | PredictionError;
-
-function release(rows: readonly PreparedRow[]): void {
-  for (const row of rows) if (!(row instanceof PredictionError)) row.release();
-}
-
-function prepareRow(input: unknown, transfer: boolean): PreparedRow | Promise<PreparedRow> {
-  try {
-    const prepared = prepare(input, { transfer });
-    return prepared instanceof Promise ? prepared.catch(failedRow) : prepared;
-  } catch (error) {
-    return failedRow(error);
+/** @throws `invalid-input` */
+function checkOptions({ timeout, priority }: RequestOptions): void {
+  if (timeout !== undefined && !(timeout > 0 && timeout <= LONGEST_MS)) {
+    throw new TabServeError('invalid-input', `timeout: expected a positive number of milliseconds, of at most ${LONGEST_MS}, got ${String(timeout)}.`);
   }
-}
-
-function failedRow(error: unknown): PredictionError {
-  return PredictionError.from(asTabServeError(error, 'preprocess'));
+  if (priority !== undefined && !Number.isSafeInteger(priority)) throw new TabServeError('invalid-input', `priority: expected a whole number, got ${String(priority)}.`);
 }
 
 function disposed(): TabServeError {

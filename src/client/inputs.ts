@@ -11,6 +11,8 @@ export interface Prepared {
   message(): Message | undefined;
   /** Whether there is another message to be had. */
   readonly repeatable: boolean;
+  /** The last message could not be sent: nothing of it has gone. */
+  takeBack(): void;
   /** Frees what was made for it. */
   release(): void;
 }
@@ -78,6 +80,7 @@ export function prepare(input: unknown, { transfer = false }: PrepareOptions = {
   };
   const prepared: Prepared = {
     message,
+    takeBack: () => void (sent = false),
     release,
     get repeatable() {
       return !sent || (!transfer && images.size === 0);

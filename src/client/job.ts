@@ -1,46 +1,78 @@
-import { transfer } from 'comlink';
+import type { Params } from '../contract.js';
 import { TabServeError } from '../errors.js';
-import type { HandleAnswer, HandleRequest } from '../wire.js';
+import type { Envelope, HandleAnswer, HandleRequest } from '../wire.js';
 import { abortion } from './abort.js';
-import type { Prepared } from './inputs.js';
+import type { Message, Prepared } from './inputs.js';
 
-export interface JobLimits {
-  readonly signal?: AbortSignal | undefined;
-  /** Milliseconds from now. */
-  readonly timeout?: number | undefined;
+export interface JobOptions {
+  readonly id: string;
+  readonly request: HandleRequest['request'];
+  readonly params: Params;
+  readonly priority: number;
+  /** It is a batch as given: no other request joins it. */
+  readonly whole: boolean;
+  readonly signal: AbortSignal | undefined;
+  /** When it came, by `performance.now()`. */
+  readonly since: number;
+  /** Milliseconds from then. */
+  readonly timeout: number | undefined;
 }
 
-/** One batch on its way: settles once, whatever happens to the workers that it is sent to. */
+/** What a job is answered with: its own rows of what its batch has brought. */
+export interface JobAnswer extends Pick<HandleAnswer, 'timings'> {
+  readonly rows: readonly Envelope<unknown>[];
+}
+
+/** One call of a caller's, of one row or more: settles once, whatever happens to the workers that it is sent to. */
 export class Job {
-  readonly answer: Promise<HandleAnswer>;
+  readonly answer: Promise<JobAnswer>;
   /** It was in a worker that died, and goes alone from now on. */
   lone = false;
-  /** Tells the worker that nobody waits any more. */
-  cancel: (() => void) | undefined;
-  readonly #call: Omit<HandleRequest, 'rows'>;
+  /** Called once when nobody waits for it any more: by whoever holds it, to let it go. */
+  onAbandon: (() => void) | undefined;
+  readonly #options: JobOptions;
   readonly #rows: readonly Prepared[];
   #listening: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #settle!: { resolve: (answer: HandleAnswer) => void; reject: (error: TabServeError) => void };
+  #settle!: { resolve: (answer: JobAnswer) => void; reject: (error: TabServeError) => void };
   #settled = false;
 
-  constructor(call: Omit<HandleRequest, 'rows'>, rows: readonly Prepared[], { signal, timeout }: JobLimits) {
-    this.#call = call;
+  constructor(rows: readonly Prepared[], options: JobOptions) {
+    const { signal, since, timeout } = options;
+    this.#options = options;
     this.#rows = rows;
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
     if (signal) {
       this.#listening = new AbortController();
       signal.addEventListener('abort', () => this.#giveUp(abortion(signal)), { signal: this.#listening.signal });
     }
-    if (timeout !== undefined) this.#timer = setTimeout(() => this.#giveUp(new TabServeError('timeout', `The request was not answered within its ${timeout} ms.`)), timeout);
+    if (timeout !== undefined) this.#timer = setTimeout(() => this.#giveUp(tooLate(timeout)), timeout - (performance.now() - since));
   }
 
   get id(): string {
-    return this.#call.id;
+    return this.#options.id;
   }
 
   get request(): HandleRequest['request'] {
-    return this.#call.request;
+    return this.#options.request;
+  }
+
+  /** When it came, by `performance.now()`. */
+  get since(): number {
+    return this.#options.since;
+  }
+
+  get params(): Params {
+    return this.#options.params;
+  }
+
+  get priority(): number {
+    return this.#options.priority;
+  }
+
+  /** Whether others may run in one batch with it. */
+  get sociable(): boolean {
+    return !this.#options.whole && this.request === 'predict';
   }
 
   /** Rows. */
@@ -57,13 +89,17 @@ export class Job {
     return this.#rows.every((row) => row.repeatable);
   }
 
-  /** What is sent; made afresh at each call, and only while `repeatable`. */
-  message(): HandleRequest {
-    const messages = this.#rows.map((row) => row.message()!);
-    return transfer({ ...this.#call, rows: messages.map(({ value }) => value) }, [...new Set(messages.flatMap(({ transferables }) => transferables))]);
+  /** What is sent, row by row; made afresh at each call, and only while `repeatable`. */
+  messages(): readonly Message[] {
+    return this.#rows.map((row) => row.message()!);
   }
 
-  resolve(answer: HandleAnswer): void {
+  /** What `messages` gave could not be sent: it is all still here. */
+  takeBack(): void {
+    for (const row of this.#rows) row.takeBack();
+  }
+
+  resolve(answer: JobAnswer): void {
     if (this.#end()) this.#settle.resolve(answer);
   }
 
@@ -72,8 +108,8 @@ export class Job {
   }
 
   #giveUp(error: TabServeError): void {
-    this.cancel?.();
     this.reject(error);
+    this.onAbandon?.();
   }
 
   #end(): boolean {
@@ -84,4 +120,8 @@ export class Job {
     for (const row of this.#rows) row.release();
     return true;
   }
+}
+
+export function tooLate(timeout: number): TabServeError {
+  return new TabServeError('timeout', `The request was not answered within its ${timeout} ms.`);
 }

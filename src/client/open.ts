@@ -2,6 +2,7 @@ import { chooseCandidates, nameOf, type Candidate } from '../backends/candidates
 import { compareOutputs } from '../backends/proof.js';
 import type { Archive, Backend, BackendName, CandidateName, ModelConfig, Probe, Progress, Skipped } from '../contract.js';
 import { asTabServeError, TabServeError, type ErrorCode } from '../errors.js';
+import { servingOf, type Serving } from '../serving.js';
 import type { Opened } from '../wire.js';
 import { abortion } from './abort.js';
 import { Connection, type WorkerFactory } from './connection.js';
@@ -23,8 +24,6 @@ export interface OpenOptions {
   readonly verdicts: VerdictStore;
   readonly config: ModelConfig | undefined;
   readonly assets: string | undefined;
-  readonly startupTimeout: number;
-  readonly responseTimeout: number;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
   /** Candidates that were given up, with reasons. */
@@ -43,6 +42,9 @@ export interface Open {
   readonly connection: Connection;
   readonly backend: Backend;
 }
+
+/** What a worker of this page has seen of the browser: the same for every client. */
+let seen: Probe | undefined;
 
 /** What another backend cannot mend, because the model, its config or its handler is at fault. */
 const FATAL: ReadonlySet<ErrorCode> = new Set([
@@ -102,9 +104,15 @@ class Opening {
     }
   }
 
+  /** Those of the archive, once it is there; the caller's are among them. */
+  get #serving(): Serving {
+    return servingOf(this.#archive?.config ?? this.#options.config ?? {});
+  }
+
   /** @param until ends the start too */
   async #start(until?: AbortSignal): Promise<Connection> {
-    const { factory, startupTimeout, onProgress } = this.#options;
+    const { factory, onProgress } = this.#options;
+    const { startupTimeout } = this.#serving;
     const signal = AbortSignal.any([this.#options.signal, until].filter((one) => one !== undefined));
     const connection = await Connection.start(factory, { signal, startupTimeout, onEvent: (event) => event.type === 'progress' && onProgress?.(event.progress) });
     this.#workers.add(connection);
@@ -118,14 +126,17 @@ class Opening {
   async #look(worker: Connection): Promise<void> {
     const { archive, source, config, verdicts, onArchive, onProbe, story } = this.#options;
     const since = performance.now();
-    const [{ probe, built }, loaded] = await Promise.all([worker.call(({ probe }) => probe()), archive ?? worker.call(({ load }) => load({ source, config }))]);
+    // After a loss the GPU may be another one, or none.
+    const known = archive ? undefined : seen;
+    const [{ probe, built }, loaded] = await Promise.all([worker.call(({ probe }) => probe(known)), archive ?? worker.call(({ load }) => load({ source, config }))]);
     this.#archive = loaded;
-    this.#probe = probe;
+    this.#probe = seen = probe;
     this.#built = built;
+    worker.patience = this.#serving.startupTimeout;
     this.#memory = new Memory({ verdicts, story, probe, archive: loaded });
     onArchive(loaded);
     onProbe(probe);
-    story.tell(archive ? 'The browser was probed; the archive is at hand.' : `The browser was probed, and ${loaded.url} loaded.`, since);
+    story.tell(`The browser was probed${known ? ' before' : ''}${archive ? '; the archive is at hand' : `, and ${loaded.url} loaded`}.`, since);
   }
 
   #candidates(): readonly Candidate[] {
@@ -214,7 +225,7 @@ class Opening {
   }
 
   #done({ candidate, connection, opened, proof, median }: Contender): Open {
-    connection.patience = this.#options.responseTimeout;
+    connection.patience = this.#serving.responseTimeout;
     const skipped = this.#skipped.filter((one) => !same(one, candidate));
     return { connection, backend: { ...candidate, threads: opened.threads, proof, ...(median !== undefined && { median }), skipped } };
   }

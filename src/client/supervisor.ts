@@ -1,19 +1,19 @@
 import type { Backend, Skipped } from '../contract.js';
-import { asTabServeError, errorFromData, TabServeError, type ErrorCode, type ErrorData } from '../errors.js';
+import { asTabServeError, TabServeError, type ErrorCode } from '../errors.js';
+import { servingOf, type Serving } from '../serving.js';
 import type { HandleAnswer } from '../wire.js';
+import type { Batch } from './batch.js';
 import type { Connection } from './connection.js';
 import type { Job } from './job.js';
 import type { Open } from './open.js';
-import type { Story } from './story.js';
+import { Pool, type Loss, type Seat } from './pool.js';
+import { JobQueue } from './queue.js';
 
 /** Seconds before each try to open a worker again, counted from the last one that answered: TorchServe's. */
 const BACKOFF = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55];
 
 /** A backend whose workers are lost so many times in a row, without an answer in between, is left for the next. */
 const STRIKES = 2;
-
-/** What only another worker mends. */
-const LOSSES: ReadonlySet<ErrorCode> = new Set(['worker-lost', 'device-lost', 'out-of-memory']);
 
 /** What no further try can mend. */
 const FATAL: ReadonlySet<ErrorCode> = new Set(['disposed', 'model-format', 'model-config', 'unknown-handler', 'unsupported']);
@@ -30,15 +30,14 @@ export interface SupervisorOptions {
   readonly open: (how: Reopening) => Promise<Open>;
   /** Seconds for which healing is tried before the client fails for good. */
   readonly maxRetryTimeoutInSec: number;
-  /** Batches after which a worker is replaced. */
   readonly maxRuns: number | undefined;
-  /** Bytes that an engine may hold before its worker is replaced. */
   readonly maxMemory: number | undefined;
-  readonly story: Story;
+  readonly tell: (what: string) => void;
   readonly on: {
     backend(backend: Backend): void;
-    /** A batch came back, after so many milliseconds: whether it was answered or failed. */
-    ran(job: Job, answer: HandleAnswer, roundTrip: number): void;
+    /** A job has left the queue, after so many milliseconds. */
+    queued(milliseconds: number): void;
+    ran(batch: Batch, answer: HandleAnswer, roundTrip: number): void;
     recover(recovery: Recovery): void;
     fail(error: TabServeError): void;
   };
@@ -48,37 +47,27 @@ export interface SupervisorOptions {
 export interface Recovery {
   readonly backend: Backend;
   readonly cause: TabServeError;
-  /** Milliseconds from the loss until the new worker took requests. */
+  /** Milliseconds from the loss until a worker took requests again. */
   readonly took: number;
 }
 
-/** A worker at work. */
-interface Seat {
-  readonly connection: Connection;
-  readonly backend: Backend;
-  readonly jobs: Set<Job>;
-  runs: number;
-  /** Bytes that the engine held after the first batch, and after the last. */
-  memory: { readonly first: number; readonly last: number } | undefined;
-}
-
 /**
- * Keeps a worker at work. When one is lost, opens the next: on the same backend, then, should that be lost again before it has answered anything, on another.
- * What was in the lost worker is sent once more, each request alone, so that one that kills its worker fails for itself and no backend is blamed for it.
+ * Keeps workers at work on one queue. When the last one is lost, opens the next: on the same backend, then, should that be lost again before it has answered
+ * anything, on another. What was in a lost worker is sent once more, each request alone, so that one that kills its worker fails for itself and no backend
+ * is blamed for it.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #closed = new AbortController();
-  #seat: Seat | undefined;
-  /** Workers that others have replaced, with their last jobs. */
-  readonly #retired = new Set<Seat>();
+  readonly #pool: Pool;
+  readonly #queue = new JobQueue();
+  #limits: Serving = servingOf({});
+  /** Until the next batch is due. */
+  #timer: ReturnType<typeof setTimeout> | undefined;
   /** Of the last worker. */
   #backend: Backend | undefined;
   #healing = false;
-  #recycling = false;
   #failure: TabServeError | undefined;
-  /** Wait for a worker. */
-  readonly #waiting: Job[] = [];
   /** Were in a worker that was lost. */
   readonly #replays: Job[] = [];
   #demoted: Skipped[] = [];
@@ -88,14 +77,24 @@ export class Supervisor {
   /** Why each of them failed. */
   #reasons: string[] = [];
   #since: number | undefined;
+  /** Wait for a worker, or the end. */
+  #hopeful: (() => void)[] = [];
 
   constructor(options: SupervisorOptions) {
+    const { open, maxRuns, maxMemory, tell, on } = options;
     this.#options = options;
+    this.#pool = new Pool({
+      maxRuns,
+      maxMemory,
+      tell,
+      open: (only) => open({ demoted: [], only, signal: this.#closed.signal }),
+      on: { room: () => this.#pump(), ran: on.ran, answered: () => this.#answered(), lost: (loss) => this.#lost(loss) },
+    });
   }
 
   /** Whether requests are taken: there is a worker, or one is being opened in the place of a lost one. */
   get serving(): boolean {
-    return this.#seat !== undefined || this.#healing;
+    return this.#pool.size > 0 || this.#healing;
   }
 
   /** Why there will be no more workers. */
@@ -103,60 +102,78 @@ export class Supervisor {
     return this.#failure;
   }
 
+  /** Workers at work. */
+  get workers(): number {
+    return this.#pool.size;
+  }
+
+  /** Requests that wait. */
+  get queued(): number {
+    return this.#queue.size + this.#replays.length;
+  }
+
   /** The first worker, or one after all was given up. */
-  start(open: Open): void {
+  start(open: Open, limits: Serving): void {
     this.#failure = undefined;
     this.#answered();
     this.#demoted = [];
-    this.#sit(open);
+    this.#limits = limits;
+    this.#pool.limits = limits;
+    this.#backend = open.backend;
+    this.#pool.sit(open);
+  }
+
+  /** @throws `queue-full` */
+  checkRoom(): void {
+    this.#queue.checkRoom(this.#limits);
   }
 
   /** The job will settle. */
   run(job: Job): void {
-    if (this.#failure) job.reject(this.#failure);
-    else if (this.#seat && !this.#healing) void this.#send(this.#seat, job);
-    else this.#waiting.push(job);
+    if (this.#failure) return job.reject(this.#failure);
+    try {
+      this.checkRoom();
+    } catch (error) {
+      return job.reject(error as TabServeError);
+    }
+    this.#queue.push(job);
+    this.#pump();
   }
 
-  /** Ends the worker; whatever is pending is rejected with `error`. */
+  /** A worker to ask something aside from the queue; where one is being replaced, the next. @throws why there will be none */
+  async worker(): Promise<Connection> {
+    for (;;) {
+      if (this.#failure) throw this.#failure;
+      this.#closed.signal.throwIfAborted();
+      const seat = this.#pool.any;
+      if (seat) return seat.connection;
+      await new Promise<void>((resolve) => this.#hopeful.push(resolve));
+    }
+  }
+
+  /** Ends the workers; whatever is pending is rejected with `error`. */
   close(error: TabServeError): void {
     this.#closed.abort(error);
-    const seats = [this.#seat, ...this.#retired];
-    this.#seat = undefined;
-    for (const seat of seats) seat?.connection.close(error);
+    clearTimeout(this.#timer);
+    this.#pool.close(error);
     this.#rejectAll(error);
   }
 
-  #sit({ connection, backend }: Open): Seat {
-    const seat: Seat = { connection, backend, jobs: new Set(), runs: 0, memory: undefined };
-    this.#seat = seat;
-    this.#backend = backend;
-    if (connection.error) queueMicrotask(() => this.#lost(seat, connection.error!));
-    connection.ended.addEventListener('abort', () => this.#lost(seat, connection.error!), { once: true });
-    return seat;
-  }
-
-  async #send(seat: Seat, job: Job): Promise<void> {
-    if (job.settled) return;
-    seat.jobs.add(job);
-    job.cancel = () => seat.connection.tell((worker) => worker.cancel(job.id));
-    const sent = performance.now();
-    try {
-      const answer = await seat.connection.call((worker) => worker.handle(job.message()));
-      this.#options.on.ran(job, answer, performance.now() - sent);
-      const failure = failureIn(answer);
-      if (failure) throw failure;
-      seat.jobs.delete(job);
-      this.#answered();
-      seat.memory = { first: seat.memory?.first ?? answer.memory, last: answer.memory };
-      job.resolve(answer);
-    } catch (cause) {
-      const error = asTabServeError(cause);
-      // The jobs of a worker that has ended are `#lost`'s.
-      if (LOSSES.has(error.code)) seat.connection.close(error);
-      else if (seat.jobs.delete(job)) job.reject(error);
+  /** Gives batches to workers as long as there are both. */
+  #pump(): void {
+    clearTimeout(this.#timer);
+    for (;;) {
+      const seat = this.#pool.free;
+      if (!seat) return this.#queue.size > 0 ? this.#pool.grow() : undefined;
+      const due = this.#queue.take(this.#limits);
+      if (!due.jobs) {
+        if (due.dueIn !== undefined) this.#timer = setTimeout(() => this.#pump(), due.dueIn);
+        return;
+      }
+      const now = performance.now();
+      for (const { since } of due.jobs) this.#options.on.queued(now - since);
+      void this.#pool.send(seat, due.jobs);
     }
-    this.#afterRun(seat);
   }
 
   #answered(): void {
@@ -166,26 +183,7 @@ export class Supervisor {
     this.#since = undefined;
   }
 
-  #afterRun(seat: Seat): void {
-    seat.runs += 1;
-    this.#dismiss(seat);
-    if (seat === this.#seat && this.#isWorn(seat)) void this.#recycle(seat);
-  }
-
-  /** One that was replaced ends with its last job. */
-  #dismiss(seat: Seat): void {
-    if (this.#retired.has(seat) && seat.jobs.size === 0) seat.connection.close(new TabServeError('disposed', 'The worker was replaced.'));
-  }
-
-  /** A worker that is past the mark with its first batch needs that much: another one would too. */
-  #isWorn({ runs, memory }: Seat): boolean {
-    const { maxRuns = Infinity, maxMemory = Infinity } = this.#options;
-    return runs >= maxRuns || (memory !== undefined && memory.last > maxMemory && memory.first <= maxMemory);
-  }
-
-  #lost(seat: Seat, error: TabServeError): void {
-    const jobs = [...seat.jobs].filter(({ settled }) => !settled);
-    seat.jobs.clear();
+  #lost({ backend, jobs, error, retired }: Loss): void {
     for (const job of jobs) {
       if (this.#closed.signal.aborted) job.reject(error);
       else if (job.lone) job.reject(blamed(error));
@@ -194,29 +192,23 @@ export class Supervisor {
         this.#replays.push(job);
       } else job.reject(lost(error));
     }
-    this.#tellLoss(seat, error, jobs);
-    if (this.#retired.delete(seat) && jobs.length > 0) void this.#heal(error);
-    if (this.#seat !== seat) return;
-    this.#seat = undefined;
-    const blameless = jobs.length === 1 && jobs[0]!.settled && jobs[0]!.lone;
-    if (!blameless) this.#strikes += 1;
-    if (this.#strikes >= STRIKES) {
-      const { engine, name } = seat.backend;
-      this.#demoted.push({ engine, name, reason: `It was lost ${this.#strikes} times in a row: ${error.message}` });
-      this.#strikes = 0;
-    }
-    void this.#heal(error);
-  }
-
-  /** One that was ended on purpose, with nothing in it, is no loss. */
-  #tellLoss(seat: Seat, error: TabServeError, jobs: readonly Job[]): void {
-    if (this.#closed.signal.aborted || (this.#seat !== seat && jobs.length === 0)) return;
+    if (this.#closed.signal.aborted) return;
     const failed = jobs.filter(({ settled }) => settled).length;
-    const { engine, name } = seat.backend;
-    this.#options.story.tell(`The worker on ${engine}/${name} was lost, ${jobs.length - failed} of its requests are run again, ${failed} failed: ${error.message}`);
+    this.#options.tell(`The worker on ${backend.engine}/${backend.name} was lost, ${jobs.length - failed} of its requests are run again, ${failed} failed: ${error.message}`);
+    const blameless = jobs.length === 1 && jobs[0]!.lone && jobs[0]!.settled;
+    if (!retired && !blameless && this.#pool.size === 0) this.#strike(backend, error);
+    if (this.#replays.length > 0 || this.#pool.size === 0) void this.#heal(error);
+    else this.#pool.grow();
   }
 
-  /** Opens workers until one has taken over, and has run what is to be run again. */
+  #strike({ engine, name }: Backend, { message }: TabServeError): void {
+    this.#strikes += 1;
+    if (this.#strikes < STRIKES) return;
+    this.#demoted.push({ engine, name, reason: `It was lost ${this.#strikes} times in a row: ${message}` });
+    this.#strikes = 0;
+  }
+
+  /** Until a worker has run what is to be run again, and takes requests. */
   async #heal(cause: TabServeError): Promise<void> {
     this.#since ??= performance.now();
     if (this.#healing) return;
@@ -225,14 +217,15 @@ export class Supervisor {
     const before = this.#backend;
     try {
       while (!this.#closed.signal.aborted) {
-        const seat = this.#seat ?? (await this.#reopen(cause));
+        const seat = this.#pool.any ?? (await this.#reopen(cause));
         if (!seat) return;
-        while (this.#seat === seat && this.#replays.length > 0) await this.#send(seat, this.#replays.shift()!);
-        if (this.#seat !== seat) continue;
+        await this.#pool.hold(seat);
+        while (this.#pool.has(seat) && this.#replays.length > 0) await this.#pool.send(seat, [this.#replays.shift()!]);
+        if (!this.#pool.has(seat)) continue;
         this.#healing = false;
         if (before?.engine !== seat.backend.engine || before.name !== seat.backend.name) this.#options.on.backend(seat.backend);
         this.#options.on.recover({ backend: seat.backend, cause, took: performance.now() - started });
-        for (const job of this.#waiting.splice(0)) this.run(job);
+        this.#pool.release(seat);
         return;
       }
     } finally {
@@ -248,7 +241,12 @@ export class Supervisor {
       await delay(seconds * 1000, signal);
       if (signal.aborted) return undefined;
       try {
-        return this.#sit(await this.#options.open({ demoted: this.#demoted, signal }));
+        const open = await this.#options.open({ demoted: this.#demoted, signal });
+        this.#backend = open.backend;
+        const seat = this.#pool.sit(open);
+        void this.#pool.hold(seat);
+        this.#wake();
+        return seat;
       } catch (error) {
         cause = asTabServeError(error);
         if (signal.aborted) return undefined;
@@ -268,36 +266,14 @@ export class Supervisor {
   }
 
   #rejectAll(error: TabServeError): void {
-    for (const job of [...this.#replays.splice(0), ...this.#waiting.splice(0)]) job.reject(error);
+    for (const job of this.#replays.splice(0)) job.reject(error);
+    this.#queue.rejectAll(error);
+    this.#wake();
   }
 
-  /** Replaces a worker that has run for long, behind the requests' back: the old one ends with its last job. */
-  async #recycle(seat: Seat): Promise<void> {
-    if (this.#recycling || this.#healing) return;
-    this.#recycling = true;
-    try {
-      const open = await this.#options.open({ demoted: [], only: seat.backend, signal: this.#closed.signal });
-      if (this.#seat !== seat) return open.connection.close(new TabServeError('disposed', 'Another worker has taken the place.'));
-      this.#retired.add(seat);
-      this.#sit(open);
-      this.#dismiss(seat);
-    } catch {
-      // The old one goes on, and the next try is as far away as this one was.
-      seat.runs = 0;
-      seat.memory = undefined;
-    } finally {
-      this.#recycling = false;
-    }
+  #wake(): void {
+    for (const resolve of this.#hopeful.splice(0)) resolve();
   }
-}
-
-/** That of the whole batch, or a loss that came as the failure of a row. */
-function failureIn({ rows, failure }: HandleAnswer): TabServeError | undefined {
-  if (failure !== undefined) return asTabServeError(errorFromData(failure as ErrorData));
-  for (const row of rows) {
-    if (!row.ok && LOSSES.has((row.error as ErrorData).code as ErrorCode)) return asTabServeError(errorFromData(row.error as ErrorData));
-  }
-  return undefined;
 }
 
 function lost(cause: TabServeError): TabServeError {

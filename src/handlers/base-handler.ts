@@ -163,10 +163,9 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     throw new TabServeError('unsupported', `${this.constructor.name} explains nothing; override getInsights.`);
   }
 
-  /** What the handler tells of its model. */
-  async describeHandle({ modelName, manifest }: Context): Promise<unknown> {
-    const { inputs, outputs } = this.model;
-    return { modelName, modelVersion: manifest.model.modelVersion, handler: this.constructor.name, inputs, outputs, labels: this.mapping };
+  /** What a handler of your own adds to what `describe` tells of the model: anything that can be cloned. Here: nothing. */
+  async describeHandle(_context: Context): Promise<unknown> {
+    return undefined;
   }
 }
 

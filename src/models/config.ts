@@ -1,18 +1,13 @@
 import type { ModelConfig } from '../contract.js';
 import { TabServeError } from '../errors.js';
 import { checkSection, isRecord, type ConfigSchema } from '../schema.js';
+import { SERVING } from '../serving.js';
 
 /** The top of `model-config.yaml`: TorchServe's keys that mean something in a tab, and the two sections. */
 export const CONFIG_SCHEMA: ConfigSchema = {
   handler: { type: 'object', description: "The handler's own keys." },
   engine: { type: 'object', description: "The engine's keys." },
-  minWorkers: { type: 'integer', minimum: 0, description: 'Workers that are kept ready.' },
-  maxWorkers: { type: 'integer', minimum: 1, description: 'Workers that may be there at once.' },
-  batchSize: { type: 'integer', minimum: 1, description: 'Requests that run together, at most.' },
-  maxBatchDelay: { type: 'number', minimum: 0, description: 'How long a request waits for others to join its batch, in milliseconds.' },
-  responseTimeout: { type: 'number', exclusiveMinimum: 0, description: 'How long an answer may take, in seconds.' },
-  startupTimeout: { type: 'number', exclusiveMinimum: 0, description: 'How long loading may take, in seconds.' },
-  jobQueueSize: { type: 'integer', minimum: 1, description: 'Requests that may wait.' },
+  ...SERVING,
 };
 
 export const ENGINE_SCHEMA: ConfigSchema = {

@@ -40,7 +40,9 @@ export function createContext(options: ContextOptions = {}): BatchContext {
     if (!found) throw new TabServeError('model-not-found', `createContext was given no session${path === undefined ? '' : ` "${path}"`}.`);
     return await Promise.resolve(found);
   };
-  return batchContext({ modelDir: '', manifest, config, files: createFiles(files), open, warn: (message) => console.warn(message) }, options);
+  const { batchSize = 1, params, ...batch } = options;
+  const rows = params && Array.from({ length: batchSize }, () => params);
+  return batchContext({ modelDir: '', manifest, config, files: createFiles(files), open, warn: (message) => console.warn(message) }, { ...batch, batchSize, params: rows });
 }
 
 function isSession(value: ContextOptions['session']): value is Session {
@@ -62,13 +64,18 @@ export interface BatchContext extends Context {
   readonly metrics: Recorder;
 }
 
+/** A batch, as far as its context needs to know it. */
+export interface BatchOptions extends Pick<ContextOptions, 'batchSize' | 'request' | 'signal'> {
+  /** One a row, and so are `params`. */
+  readonly ids?: readonly string[];
+  readonly params?: readonly Params[] | undefined;
+  readonly metrics?: Recorder;
+}
+
 /** A fresh context for one batch. */
-export function batchContext(
-  surroundings: Surroundings,
-  batch: Pick<ContextOptions, 'batchSize' | 'params' | 'request' | 'signal'> & { readonly ids?: readonly string[]; readonly metrics?: Recorder },
-): BatchContext {
+export function batchContext(surroundings: Surroundings, batch: BatchOptions): BatchContext {
   const { modelDir, manifest, config, files, open, warn } = surroundings;
-  const { batchSize = 1, params = {}, request = 'predict', signal = new AbortController().signal } = batch;
+  const { batchSize = 1, request = 'predict', signal = new AbortController().signal } = batch;
   const failures = new Map<number, Error>();
   const limit = config.handler?.['maxImagePixels'];
   const limitMaxImagePixels = typeof limit === 'number' ? limit : MAX_PIXELS;
@@ -79,7 +86,7 @@ export function batchContext(
     systemProperties: { modelDir, batchSize, serverName: 'tabserve', serverVersion: VERSION, limitMaxImagePixels },
     request,
     requestIds: batch.ids ?? Array.from({ length: batchSize }, (_, index) => String(index)),
-    params: Array.from({ length: batchSize }, () => params),
+    params: batch.params ?? Array.from({ length: batchSize }, () => ({})),
     signal,
     files,
     metrics: batch.metrics ?? new Recorder(),

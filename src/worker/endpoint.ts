@@ -33,7 +33,8 @@ function isCloneable(value: unknown): boolean {
   }
 }
 
-function notCloneable(cause: unknown): PredictionError {
+/** The failure of a row whose result cannot be cloned. */
+export function notCloneable(cause: unknown): PredictionError {
   return new PredictionError('not-cloneable', `The handler's result cannot be sent to the page: ${cause instanceof Error ? cause.message : String(cause)}`, {
     cause,
     stage: 'postprocess',

@@ -1,5 +1,5 @@
 import { transfer as comlinkTransfer } from 'comlink';
-import type { Archive, CandidateName, Context, EngineName, Handler, Observation, Probe, Session, Tensors } from '../contract.js'; // prettier-ignore
+import type { Archive, CandidateName, Context, EngineName, Handler, ModelCard, Observation, Probe, Session, Tensors } from '../contract.js'; // prettier-ignore
 import type { Envelope, HandleAnswer, HandleRequest, LoadRequest, Measured, Opened, OpenRequest, Sampled, WorkerApi, WorkerEvent } from '../wire.js';
 import { asTabServeError, errorToData, PredictionError, TabServeError } from '../errors.js';
 import { probeBackends } from '../backends/probe.js';
@@ -12,6 +12,8 @@ import type { FetchOptions } from '../models/fetch.js';
 import { createFiles } from '../models/files.js';
 import { transferablesOf } from '../outputs/transfer.js';
 import { batchContext, type BatchContext, type Surroundings } from './context.js';
+import { describeModel } from './describe.js';
+import { notCloneable } from './endpoint.js';
 import { instrument } from './stages.js';
 import { measure, sample, tryOut } from './trial.js';
 import { threadCount } from './threads.js';
@@ -47,8 +49,8 @@ export class Host implements WorkerApi {
     this.#options = options;
   }
 
-  probe(): Promise<Envelope<{ probe: Probe; built: CandidateName[] }>> {
-    return envelope(async () => ({ probe: await probeBackends(), built: Object.keys(this.#options.engines) as CandidateName[] }));
+  probe(known: Probe | undefined): Promise<Envelope<{ probe: Probe; built: CandidateName[] }>> {
+    return envelope(async () => ({ probe: known ?? (await probeBackends()), built: Object.keys(this.#options.engines) as CandidateName[] }));
   }
 
   load({ source, config }: LoadRequest): Promise<Envelope<Archive>> {
@@ -142,7 +144,7 @@ export class Host implements WorkerApi {
       return { ok: true, value: { rows, ...(failure !== undefined && { failure }), timings: recorder.timings, handlerTime, ...metrics, memory: this.#engine?.memory() ?? 0 } };
     };
     try {
-      const results = await this.#answer(call.rows, call, { metrics: recorder, signal: aborter.signal });
+      const results = eachItsOwn(await this.#answer(call, { metrics: recorder, signal: aborter.signal }));
       const transferables = new Set(results.flatMap((result) => [...transferablesOf(result)]));
       const rows = results.map((result): Envelope<unknown> => (result instanceof PredictionError ? { ok: false, error: errorToData(result) } : { ok: true, value: result }));
       return comlinkTransfer(answer(rows), [...transferables]);
@@ -156,22 +158,21 @@ export class Host implements WorkerApi {
   }
 
   /** One batch. A batch that a stage threw for is tried again row by row, once: one bad row fails alone, whatever the handler does about it. */
-  async #answer(rows: readonly unknown[], call: HandleRequest, outside: Pick<BatchContext, 'metrics' | 'signal'>): Promise<readonly unknown[]> {
-    if (!this.#handler || !this.#surroundings) throw new TabServeError('not-initialized', 'The worker has opened no model yet.');
-    const run = (part: readonly unknown[], from = 0): Promise<readonly unknown[]> => {
-      const ids = part.map((_, index) => `${call.id}/${from + index}`);
-      const context = batchContext(this.#surroundings!, { ...outside, ids, batchSize: part.length, params: call.params, request: call.request });
-      return this.#handler!.handle(part as readonly never[], context);
+  async #answer({ rows, ids, params, request }: HandleRequest, outside: Pick<BatchContext, 'metrics' | 'signal'>): Promise<readonly unknown[]> {
+    const { handler } = this.#open;
+    const run = async (from: number, to: number): Promise<readonly unknown[]> => {
+      const batch = { ...outside, request, batchSize: to - from, ids: ids.slice(from, to), params: params.slice(from, to) };
+      return checkLength(await handler.handle(rows.slice(from, to) as never[], batchContext(this.#surroundings!, batch)), to - from);
     };
     try {
-      return checkLength(await run(rows), rows.length);
+      return await run(0, rows.length);
     } catch (error) {
       if (rows.length < 2 || outside.signal.aborted || !mayBeOneRow(error)) throw error;
     }
     const results: unknown[] = [];
-    for (const [index, row] of rows.entries()) {
+    for (const index of rows.keys()) {
       try {
-        results.push(checkLength(await run([row], index), 1)[0]);
+        results.push(...(await run(index, index + 1)));
       } catch (error) {
         results.push(PredictionError.from(error));
       }
@@ -179,9 +180,33 @@ export class Host implements WorkerApi {
     return results;
   }
 
+  describe(): Promise<Envelope<ModelCard>> {
+    return envelope(() => describeModel(this.#open.handler, batchContext(this.#surroundings!, { request: 'describe' })));
+  }
+
+  async ping(): Promise<Envelope<void>> {
+    return { ok: true, value: undefined };
+  }
+
   cancel(id: string): void {
     this.#running.get(id)?.abort();
   }
+}
+
+/** A handler may answer two rows with one object; two callers must not share it, and what is moved can be moved but once. */
+function eachItsOwn(results: readonly unknown[]): readonly unknown[] {
+  const seen = new Set<unknown>();
+  return results.map((result) => {
+    if (typeof result !== 'object' || result === null || result instanceof PredictionError || !seen.has(result)) {
+      seen.add(result);
+      return result;
+    }
+    try {
+      return structuredClone(result);
+    } catch (error) {
+      return notCloneable(error);
+    }
+  });
 }
 
 /** Bitmaps and frames that came with a row are this worker's own; unclosed frames would starve the browser's decoder. */

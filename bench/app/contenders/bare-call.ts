@@ -12,7 +12,7 @@ export async function openBareCall(): Promise<(pixels: Float32Array) => Promise<
   let calls = 0;
   return async (pixels) => {
     const data = pixels.slice();
-    const call = { id: String(++calls), request: 'predict' as const, rows: [{ data, dims: [CHANNELS, HEIGHT, WIDTH] }], params: {} };
+    const call = { id: String(++calls), request: 'predict' as const, ids: ['0'], params: [{}], rows: [{ data, dims: [CHANNELS, HEIGHT, WIDTH] }] };
     const { rows } = await connection.call<HandleAnswer>((worker) => worker.handle(transfer(call, [data.buffer])));
     return (rows[0] as Extract<Envelope<Answer>, { ok: true }>).value;
   };

@@ -1,0 +1,52 @@
+import { transfer } from 'comlink';
+import type { TabServeError } from '../errors.js';
+import type { HandleAnswer, HandleRequest } from '../wire.js';
+import type { Job } from './job.js';
+
+/** Jobs that go to a worker together: one message there, one answer back. */
+export class Batch {
+  readonly #jobs: readonly Job[];
+
+  /** @param onAbandon is called when nobody waits for any of them any more */
+  constructor(jobs: readonly Job[], onAbandon: (batch: Batch) => void) {
+    this.#jobs = jobs;
+    for (const job of jobs) job.onAbandon = () => this.pending.length === 0 && onAbandon(this);
+  }
+
+  get id(): string {
+    return this.#jobs[0]!.id;
+  }
+
+  /** Rows. */
+  get size(): number {
+    return this.#jobs.reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Those that somebody still waits for. */
+  get pending(): readonly Job[] {
+    return this.#jobs.filter(({ settled }) => !settled);
+  }
+
+  message(): HandleRequest {
+    const messages = this.#jobs.flatMap((job) => job.messages());
+    const { id, request } = this.#jobs[0]!;
+    const ids = this.#jobs.flatMap((job) => Array.from({ length: job.size }, (_, index) => (job.size === 1 ? job.id : `${job.id}/${index}`)));
+    const params = this.#jobs.flatMap((job) => Array.from({ length: job.size }, () => job.params));
+    return transfer({ id, request, ids, params, rows: messages.map(({ value }) => value) }, [...new Set(messages.flatMap(({ transferables }) => transferables))]);
+  }
+
+  /** What `message` gave could not be sent: each job may go by itself. */
+  takeApart(): readonly Job[] {
+    for (const job of this.pending) job.takeBack();
+    return this.pending;
+  }
+
+  resolve({ rows, timings }: HandleAnswer): void {
+    let from = 0;
+    for (const job of this.#jobs) job.resolve({ timings, rows: rows.slice(from, (from += job.size)) });
+  }
+
+  reject(error: TabServeError): void {
+    for (const job of this.#jobs) job.reject(error);
+  }
+}
