@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import type { Session, Tensor } from '../../src/contract.ts';
 import { createContext, ObjectDetector, type Detections } from '../../src/worker.ts';
+import { stubSession } from './stub-session.ts';
 
 interface Golden {
   readonly name: string;
@@ -30,12 +31,11 @@ function read({ dtype, dims, data }: Golden['outputs'][string]): Tensor {
 
 function session(outputs: Golden['outputs']): Session {
   const tensors = Object.fromEntries(Object.entries(outputs).map(([name, tensor]) => [name, read(tensor)]));
-  return {
-    inputs: [{ name: 'image', dtype: 'float32', dims: [1, 3, goldens.size[1], goldens.size[0]] }],
-    outputs: Object.entries(tensors).map(([name, { dtype, dims }]) => ({ name, dtype, dims })),
-    run: () => Promise.resolve(tensors),
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
+  return stubSession(
+    [{ name: 'image', dtype: 'float32', dims: [1, 3, goldens.size[1], goldens.size[0]] }],
+    Object.entries(tensors).map(([name, { dtype, dims }]) => ({ name, dtype, dims })),
+    () => tensors,
+  );
 }
 
 /** Labels by class, where the background has none. */

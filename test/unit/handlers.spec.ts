@@ -1,28 +1,14 @@
 import { expect, test } from '@playwright/test';
 import type { Session, TensorInfo, Tensors } from '../../src/contract.ts';
 import { BaseHandler, createContext, ImageClassifier, ImageSegmenter, ObjectDetector, PredictionError, VisionHandler, type Context, type TensorInput } from '../../src/worker.ts';
-
-/** A handler under test: no browser, no worker, no engine. */
-function stub(inputs: readonly TensorInfo[], outputs: readonly TensorInfo[], run: (feeds: Tensors) => Tensors): Session & { runs: Tensors[] } {
-  const runs: Tensors[] = [];
-  return {
-    inputs,
-    outputs,
-    runs,
-    run: (feeds) => {
-      runs.push(feeds);
-      return Promise.resolve(run(feeds));
-    },
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
-}
+import { stubSession } from './stub-session.ts';
 
 const vector = (name: string, size: number, batch: number | string = 'batch'): TensorInfo => ({ name, dtype: 'float32', dims: [batch, size] });
 const f32 = (dims: number[], values: number[]) => ({ dtype: 'float32', dims, data: Float32Array.from(values) }) as const;
 
 /** Doubles every number. */
 const doubler = (batch: number | string = 'batch') =>
-  stub([vector('x', 2, batch)], [vector('y', 2, batch)], ({ x }) => ({
+  stubSession([vector('x', 2, batch)], [vector('y', 2, batch)], ({ x }) => ({
     y: f32(
       [...x!.dims],
       Array.from(x!.data as Float32Array, (value) => value * 2),
@@ -114,7 +100,7 @@ test('a row that fails keeps its place; when all fail the model is not run', asy
 const image = (value: number) => ({ data: new Uint8Array(4 * 4 * 3).fill(value), dims: [4, 4, 3] });
 /** Its logits are the mean of the image, times the class. */
 const classifier = (classes = 4) =>
-  stub([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }], [vector('logits', classes)], ({ image: { dims, data } = f32([0], []) }) => {
+  stubSession([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }], [vector('logits', classes)], ({ image: { dims, data } = f32([0], []) }) => {
     const rows = dims[0]!;
     const size = data.length / rows;
     const means = Array.from({ length: rows }, (_, row) => (data as Float32Array).slice(row * size, (row + 1) * size).reduce((sum, value) => sum + value, 0) / size);
@@ -154,7 +140,7 @@ test('ImageClassifier: k from the class, the config and the request, clamped to 
 test('ImageClassifier: probabilities pass as they are, and what is not finite fails its row alone', async () => {
   const [result] = await handle(new ImageClassifier(), classifier(2), [image(255)], { config: { handler: { ...CONFIG.handler, output: 'probabilities' } } });
   expect(result).toEqual({ 1: 1, 0: 0 });
-  const session = stub([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }], [vector('logits', 2)], () => ({ logits: f32([2, 2], [1, NaN, 1, 2]) }));
+  const session = stubSession([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }], [vector('logits', 2)], () => ({ logits: f32([2, 2], [1, NaN, 1, 2]) }));
   const [bad, good] = await handle(new ImageClassifier(), session, [image(1), image(2)], { config: CONFIG });
   expect(bad).toMatchObject({ code: 'inference-failed' });
   expect(Object.keys(good as object)).toHaveLength(2);
@@ -162,7 +148,7 @@ test('ImageClassifier: probabilities pass as they are, and what is not finite fa
 
 test('ImageClassifier: logits that are said to be probabilities fail their row with a hint; what float16 rounds does not', async () => {
   const outputs = [[0.25, 0.75], [2, -1], [1.0005, -0.0005], [0.5, 1.25]]; // prettier-ignore
-  const session = stub([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }], [vector('scores', 2)], () => ({ scores: f32([4, 2], outputs.flat()) }));
+  const session = stubSession([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }], [vector('scores', 2)], () => ({ scores: f32([4, 2], outputs.flat()) }));
   const rows = await handle(new ImageClassifier(), session, outputs.map(image.bind(null, 1)), { config: CONFIG, params: { output: 'probabilities' } });
   const failure = (range: string) => ({ code: 'inference-failed', stage: 'postprocess', message: expect.stringMatching(`${range}.*logits`) });
   expect(rows).toMatchObject([{ 1: 0.75, 0: 0.25 }, failure('-1 to 2'), { 0: Math.fround(1.0005), 1: Math.fround(-0.0005) }, failure('0.5 to 1.25')]);
@@ -170,7 +156,7 @@ test('ImageClassifier: logits that are said to be probabilities fail their row w
 
 /** Answers with the height and width that it was fed. */
 const measurer = (...dims: TensorInfo['dims']) =>
-  stub([{ name: 'image', dtype: 'float32', dims }], [{ name: 'size', dtype: 'float32', dims: dims.length === 3 ? [2] : ['batch', 2] }], ({ image: fed }) => {
+  stubSession([{ name: 'image', dtype: 'float32', dims }], [{ name: 'size', dtype: 'float32', dims: dims.length === 3 ? [2] : ['batch', 2] }], ({ image: fed }) => {
     const size = fed!.dims.slice(-2);
     return { size: dims.length === 3 ? f32([2], size) : f32([fed!.dims[0]!, 2], Array.from({ length: fed!.dims[0]! }, () => size).flat()) };
   });
@@ -218,13 +204,17 @@ test('VisionHandler: rows of different sizes keep their own params, ids and knob
 
 test('ImageSegmenter and ObjectDetector: photos of different sizes through a model of any size', async () => {
   const photos = [black(8, 8), black(9, 8)];
-  const maps = stub([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 'h', 'w'] }], [{ name: 'map', dtype: 'float32', dims: ['batch', 2, 'h', 'w'] }], ({ image: fed }) => {
-    const [rows, , height, width] = fed!.dims as [number, number, number, number];
-    return { map: f32([rows, 2, height, width], Array(rows * 2 * height * width).fill(0)) };
-  });
+  const maps = stubSession(
+    [{ name: 'image', dtype: 'float32', dims: ['batch', 3, 'h', 'w'] }],
+    [{ name: 'map', dtype: 'float32', dims: ['batch', 2, 'h', 'w'] }],
+    ({ image: fed }) => {
+      const [rows, , height, width] = fed!.dims as [number, number, number, number];
+      return { map: f32([rows, 2, height, width], Array(rows * 2 * height * width).fill(0)) };
+    },
+  );
   const config = { handler: { imageProcessing: ['toTensor'] } };
   expect(await handle(new ImageSegmenter(), maps, photos, { config })).toMatchObject([{ width: 8, height: 8 }, { width: 8, height: 9 }]); // prettier-ignore
-  const torchvision = stub(
+  const torchvision = stubSession(
     [{ name: 'image', dtype: 'float32', dims: [3, 'h', 'w'] }],
     [{ name: 'boxes', dtype: 'float32', dims: ['n', 4] }, { name: 'labels', dtype: 'int64', dims: ['n'] }, { name: 'scores', dtype: 'float32', dims: ['n'] }],
     ({ image: fed }) => ({ boxes: f32([1, 4], [0, 0, fed!.dims[2]!, fed!.dims[1]!]), labels: { dtype: 'int64', dims: [1], data: BigInt64Array.of(1n) }, scores: f32([1], [1]) }),
@@ -248,12 +238,12 @@ test('a model that takes float16, uint8 or int32 gets it; another dtype is told 
     ['uint8', 1],
     ['int32', 1],
   ] as const) {
-    const session = stub([{ name: 'image', dtype, dims: [1, 3, 4, 4] }], [vector('logits', 2)], () => ({ logits: f32([1, 2], [0, 1]) }));
+    const session = stubSession([{ name: 'image', dtype, dims: [1, 3, 4, 4] }], [vector('logits', 2)], () => ({ logits: f32([1, 2], [0, 1]) }));
     await handle(new ImageClassifier(), session, [image(255)], { config: CONFIG });
     expect(session.runs[0]!['image']).toMatchObject({ dtype });
     expect(session.runs[0]!['image']!.data[0]).toBe(expected);
   }
-  const bytes = stub([{ name: 'image', dtype: 'uint8', dims: [1, 3, 4, 4] }], [vector('logits', 2)], () => ({ logits: f32([1, 2], [0, 1]) }));
+  const bytes = stubSession([{ name: 'image', dtype: 'uint8', dims: [1, 3, 4, 4] }], [vector('logits', 2)], () => ({ logits: f32([1, 2], [0, 1]) }));
   const normalized = { handler: { imageProcessing: [{ toTensor: 1 }, { normalize: { mean: 100, std: 0.5 } }] } };
   for (const [level, expected] of [
     [0, 0],
@@ -263,7 +253,7 @@ test('a model that takes float16, uint8 or int32 gets it; another dtype is told 
     await handle(new ImageClassifier(), bytes, [image(level)], { config: normalized });
     expect(bytes.runs.at(-1)!['image']!.data[0]).toBe(expected);
   }
-  const wide = stub([{ name: 'image', dtype: 'int64', dims: [1, 3, 4, 4] }], [vector('logits', 2)], () => ({}));
+  const wide = stubSession([{ name: 'image', dtype: 'int64', dims: [1, 3, 4, 4] }], [vector('logits', 2)], () => ({}));
   await expect(handle(new ImageClassifier(), wide, [image(255)], { config: CONFIG })).rejects.toMatchObject({
     code: 'model-config',
     message: expect.stringContaining('"image" is int64'),
@@ -273,7 +263,7 @@ test('a model that takes float16, uint8 or int32 gets it; another dtype is told 
 test('ImageClassifier: an output that is none of classes is told at initialize', async () => {
   const load = (dims: TensorInfo['dims'], labels: unknown, dtype: TensorInfo['dtype'] = 'float32') =>
     new ImageClassifier().initialize(
-      createContext({ session: stub(classifier().inputs, [{ name: 'out', dtype, dims }], () => ({})), config: { handler: { ...CONFIG.handler, labels } } }),
+      createContext({ session: stubSession(classifier().inputs, [{ name: 'out', dtype, dims }], () => ({})), config: { handler: { ...CONFIG.handler, labels } } }),
     );
   const labels = ['ant', 'bee'];
   for (const dims of [[], [1, 2], ['batch', 2], ['batch', 2, 1, 1], [1, 1, 2], [2], ['batch', 'classes']]) await load(dims, labels);
@@ -320,8 +310,8 @@ test('a small cap on images does not hinder the warm-up', async () => {
 });
 
 test('inputName and outputName choose the tensors; one that the model has not is told', async () => {
-  const two = (): ReturnType<typeof stub> =>
-    stub(
+  const two = (): ReturnType<typeof stubSession> =>
+    stubSession(
       [{ name: 'mask', dtype: 'float32', dims: ['batch', 1] }, { name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }],
       [vector('features', 9), vector('logits', 2)],
       ({ image: { dims } = f32([0], []) }) => ({ features: f32([dims[0]!, 9], Array(dims[0]! * 9).fill(0)), logits: f32([dims[0]!, 2], [0, 1]) }),

@@ -8,6 +8,7 @@ import { ServingMetrics } from '../../src/metrics/serving.ts';
 import { Sketch } from '../../src/metrics/sketch.ts';
 import { BaseHandler, createContext, type Context, type TensorInput, type Tensors } from '../../src/worker.ts';
 import { instrument } from '../../src/worker/stages.ts';
+import { stubSession } from './stub-session.ts';
 
 /** Mulberry32: the same numbers in 0..1 at each run. */
 function random(seed: number): () => number {
@@ -364,12 +365,7 @@ test('an override that calls super is timed once, and a stage of its own name on
     }
   }
   const info = (name: string) => ({ name, dtype: 'float32', dims: ['batch', 1] }) as const;
-  const session = {
-    inputs: [info('x')],
-    outputs: [info('y')],
-    run: ({ x }: Tensors) => Promise.resolve({ y: x! }),
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
+  const session = stubSession([info('x')], [info('y')], ({ x }) => ({ y: x! }));
   const handler = new Slow();
   instrument(handler);
   await handler.initialize(createContext({ session }));

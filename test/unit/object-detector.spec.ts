@@ -1,6 +1,7 @@
 import { expect, test } from '@playwright/test';
 import type { Session, Tensor, TensorInfo, Tensors } from '../../src/contract.ts';
 import { createContext, iou, nms, ObjectDetector, PredictionError, type Candidate, type Detections } from '../../src/worker.ts';
+import { stubSession } from './stub-session.ts';
 
 type Dims = TensorInfo['dims'];
 
@@ -9,19 +10,7 @@ const IMAGE: TensorInfo = { name: 'image', dtype: 'float32', dims: [1, 3, SIDE, 
 const out = (dims: Dims, name = 'output', dtype: TensorInfo['dtype'] = 'float32'): TensorInfo => ({ name, dtype, dims });
 const f32 = (dims: number[], values: readonly number[]): Tensor => ({ dtype: 'float32', dims, data: Float32Array.from(values) });
 
-function stub(outputs: readonly TensorInfo[], run: (feeds: Tensors) => Tensors = () => ({}), input: TensorInfo = IMAGE): Session & { feeds: Tensors[] } {
-  const feeds: Tensors[] = [];
-  return {
-    inputs: [input],
-    outputs,
-    feeds,
-    run: (given) => {
-      feeds.push(given);
-      return Promise.resolve(run(given));
-    },
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
-}
+const stub = (outputs: readonly TensorInfo[], run: (feeds: Tensors) => Tensors = () => ({}), input = IMAGE) => stubSession([input], outputs, run);
 
 type Options = Parameters<typeof createContext>[0] & { readonly handler?: Record<string, unknown> };
 
@@ -436,7 +425,7 @@ test('torchvision’s models, which take one image: each row has a run of its ow
     const results = await handle([image(2), image(0), image(3), { data: new Uint8Array(5), dims: [5] }], { scoreThreshold: 0 });
     expect(results.slice(0, 3).map(found), String(dims)).toEqual([[['1', 0.9], ['2', 0.9]], [], [['1', 0.9], ['2', 0.9], ['3', 0.9]]]); // prettier-ignore
     expect(results[3]).toBeInstanceOf(PredictionError);
-    for (const fed of session.feeds) expect(fed['image']!.dims).toEqual(dims.length === 3 ? [3, SIDE, SIDE] : [1, 3, SIDE, SIDE]);
+    for (const fed of session.runs) expect(fed['image']!.dims).toEqual(dims.length === 3 ? [3, SIDE, SIDE] : [1, 3, SIDE, SIDE]);
     expect(await handle([image(0)])).toEqual([[]]);
   }
 });
@@ -470,7 +459,7 @@ test('the warm-up runs the model, whatever its dims', async () => {
     const { detector } = await start(session, { handler: session.outputs.length === 1 ? { decoder: 'rows' } : {} });
     const context = createContext({ session });
     await detector.inference((await detector.example(context))!, context);
-    expect(session.feeds).toHaveLength(1);
+    expect(session.runs).toHaveLength(1);
   }
 });
 

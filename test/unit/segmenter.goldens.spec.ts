@@ -2,6 +2,7 @@ import { expect, test } from '@playwright/test';
 import type { Session, Tensor } from '../../src/contract.ts';
 import { createContext, ImageSegmenter, type ClassMap, type SoftMask, type TorchServeMap } from '../../src/worker.ts';
 import { cases, values, type SegmenterCase, type Stored } from '../goldens/segmenter/read.ts';
+import { stubSession } from './stub-session.ts';
 
 /** float32 against torch's float64. */
 const TOLERANCE = 1e-6;
@@ -10,12 +11,8 @@ const TOLERANCE = 1e-6;
 function session({ output, handler }: SegmenterCase): Session {
   const out = { dtype: output.dtype, dims: output.dims, data: values(output) } as Tensor;
   const channelsLast = JSON.stringify(handler['imageProcessing']).includes('NHWC');
-  return {
-    inputs: [{ name: 'image', dtype: 'float32', dims: channelsLast ? [1, 12, 16, 3] : [1, 3, 12, 16] }],
-    outputs: [{ name: 'out', dtype: output.dtype, dims: output.dims }],
-    run: () => Promise.resolve({ out }),
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
+  const image = { name: 'image', dtype: 'float32', dims: channelsLast ? [1, 12, 16, 3] : [1, 3, 12, 16] } as const;
+  return stubSession([image], [{ name: 'out', dtype: output.dtype, dims: output.dims }], () => ({ out }));
 }
 
 for (const golden of cases) {

@@ -3,6 +3,7 @@ import type { DType, Session, TensorDataMap, TensorInfo } from '../../src/contra
 import { axis } from '../../src/outputs/resample.ts';
 import { createContext, ImageSegmenter, PredictionError, type ClassMap, type Segmentation, type SoftMask, type TorchServeMap } from '../../src/worker.ts';
 import { transferablesOf } from '../../src/outputs/transfer.ts';
+import { stubSession } from './stub-session.ts';
 
 type Dims = TensorInfo['dims'];
 
@@ -16,12 +17,8 @@ function model(dims: readonly number[], values: readonly number[], { dtype = 'fl
         : dtype === 'float16'
           ? Uint16Array.from(values)
           : Float32Array.from(values);
-  return {
-    inputs: [{ name: 'image', dtype: 'float32', dims: input }],
-    outputs: [{ name: 'out', dtype, dims: declared }],
-    run: () => Promise.resolve({ out: { dtype, dims, data: data as TensorDataMap[DType] } }),
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
+  const out = { dtype, dims, data: data as TensorDataMap[DType] };
+  return stubSession([{ name: 'image', dtype: 'float32', dims: input }], [{ name: 'out', dtype, dims: declared }], () => ({ out }));
 }
 
 /** An image that is its tensor: 4 wide, 2 high. */

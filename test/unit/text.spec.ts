@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import type { Session, TensorInfo, Tensors } from '../../src/contract.ts';
+import type { TensorInfo } from '../../src/contract.ts';
 import { expandContractions } from '../../src/text/contractions.ts';
 import { ngramsOf, words } from '../../src/text/torchserve.ts';
 import { createContext, PredictionError, TextClassifier, TextHandler, type ContextOptions, type TextInput } from '../../src/worker.ts';
+import { stubSession } from './stub-session.ts';
 
 /** By Hugging Face's tokenizers in Python, and TorchServe's functions: `test/models/text/make.py`. A mask that is not there is all ones. */
 interface Row {
@@ -38,23 +39,12 @@ const BERT = [int64('input_ids', 'batch', 'length'), int64('attention_mask', 'ba
 const BAG = [int64('text', 'tokens'), int64('offsets', 'batch')];
 const LOGITS = [{ name: 'logits', dtype: 'float32', dims: ['batch', 3] }] as const;
 
-/** A model that keeps what it is fed, and answers each row with the same logits. */
-function stub(inputs: readonly TensorInfo[] = BERT, logits: readonly number[] = [1, 3, 2], outputs: readonly TensorInfo[] = LOGITS): Session & { fed: Tensors[] } {
-  const fed: Tensors[] = [];
-  return {
-    inputs,
-    outputs,
-    fed,
-    run: (feeds) => {
-      fed.push(feeds);
-      const rows = feeds[inputs.at(-1)!.name]!.dims[0]!;
-      return Promise.resolve({
-        logits: { dtype: 'float32', dims: [rows, logits.length], data: Float32Array.from({ length: rows * logits.length }, (_, i) => logits[i % logits.length]!) },
-      });
-    },
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
-}
+/** A model that answers each row with the same logits. */
+const stub = (inputs = BERT, logits: readonly number[] = [1, 3, 2], outputs: readonly TensorInfo[] = LOGITS) =>
+  stubSession(inputs, outputs, (feeds) => {
+    const rows = feeds[inputs.at(-1)!.name]!.dims[0]!;
+    return { logits: { dtype: 'float32', dims: [rows, logits.length], data: Float32Array.from({ length: rows * logits.length }, (_, i) => logits[i % logits.length]!) } };
+  });
 
 /** What a model with these inputs is fed. */
 async function feeds(
@@ -148,7 +138,7 @@ test.describe('what the model takes', () => {
     const handler = new TextClassifier();
     await handler.initialize(createContext({ session: model, files }));
     expect(await handler.handle(['a', 'a a a', 'a'], createContext({ session: model, files, batchSize: 3 }))).toHaveLength(3);
-    expect(model.fed.map((fed) => fed['input_ids']!.dims)).toEqual([[1, 6], [1, 6], [1, 6]]); // prettier-ignore
+    expect(model.runs.map((fed) => fed['input_ids']!.dims)).toEqual([[1, 6], [1, 6], [1, 6]]); // prettier-ignore
   });
 
   test('the limit of tokenizer_config.json, of the config, of the request', async () => {
