@@ -13,13 +13,13 @@ import { median, paired, quantile } from './lib/statistics.mjs';
 import { CATEGORIES, longestTasks } from './lib/trace.mjs';
 
 const SIZES = [
-  { name: '640×480', width: 640, height: 480, rounds: 60 },
-  { name: '12 MP', width: 4000, height: 3000, rounds: 25 },
+  { name: '640×480', width: 640, height: 480, rounds: 40 },
+  { name: '12 MP', width: 4000, height: 3000, rounds: 20 },
 ];
-const TENSOR_ROUNDS = 250;
+const TENSOR_ROUNDS = 80;
 const WARM_UPS = 5;
 // Until the compilers have done what they will: a steady request is what is compared.
-const TENSOR_WARM_UPS = 400;
+const TENSOR_WARM_UPS = 100;
 const TRACED_ROUNDS = 12;
 const HEAL_ROUNDS = 10;
 

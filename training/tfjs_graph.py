@@ -70,7 +70,7 @@ def key(name):
 
 
 def read_weights(folder, manifest):
-    """Every weight as TensorFlow.js reads it: float16 is widened, an affine quantisation undone as value · scale + min, both in float32."""
+    """Every weight as TensorFlow.js reads it: float16 is widened, an affine quantisation undone as value · scale + min, in float64 as JavaScript has it, and rounded to float32."""
     for group in manifest:
         data = b"".join((folder / path).read_bytes() for path in group["paths"])
         offset = 0
@@ -81,9 +81,7 @@ def read_weights(folder, manifest):
             array = np.frombuffer(data, stored, count, offset).reshape(entry["shape"])
             offset += array.nbytes
             if quantization:
-                array = array.astype(np.float32)
-                if "scale" in quantization:
-                    array = array * np.float32(quantization["scale"]) + np.float32(quantization["min"])
+                array = (array.astype(np.float64) * quantization.get("scale", 1) + quantization.get("min", 0)).astype(np.float32)
             yield entry["name"], array.astype(np.int64) if array.dtype.kind == "i" else array
         if offset != len(data):
             raise ValueError(f"{group['paths']}: {len(data)} bytes, {offset} expected")

@@ -1,13 +1,12 @@
 /** The one model that everybody runs, and how. */
 
 export const MODEL_URL = '/model/onnx/model.onnx';
-export const LABELS = ['upright (0°)', 'upside down (180°)'];
+export const LABELS = ['Drawing', 'Hentai', 'Neutral', 'Porn', 'Sexy'];
 
-export const WIDTH = 192;
-export const HEIGHT = 48;
+/** RGB, 0..1, channels first. */
+export const WIDTH = 224;
+export const HEIGHT = 224;
 export const CHANNELS = 3;
-export const MEAN = 0.5;
-export const STD = 0.5;
 
 /** The same for every contender. */
 export const THREADS = 1;

@@ -1,6 +1,6 @@
 /** Photos made on the spot, the same ones in every run. */
 
-/** Letters that read upright only one way up. */
+/** The letters on the board, as dots. */
 const GLYPHS: Readonly<Record<string, readonly string[]>> = {
   T: ['11111', '00100', '00100', '00100', '00100', '00100', '00100'],
   A: ['01110', '10001', '10001', '11111', '10001', '10001', '10001'],

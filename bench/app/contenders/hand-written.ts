@@ -1,5 +1,5 @@
 /** What a web developer writes without a library: everything on the page, the canvas scales. Fast, but not the pixels that the model was trained on. */
-import { CHANNELS, HEIGHT, MEAN, STD, toAnswer, WIDTH, type Answer } from '../model.ts';
+import { CHANNELS, HEIGHT, toAnswer, WIDTH, type Answer } from '../model.ts';
 import type { Raw } from './raw.ts';
 
 export interface HandWritten {
@@ -19,11 +19,10 @@ export function handWrite(raw: Raw): HandWritten {
     const { data } = context.getImageData(0, 0, WIDTH, HEIGHT);
     const plane = WIDTH * HEIGHT;
     const pixels = new Float32Array(CHANNELS * plane);
-    const [scale, shift] = [1 / 255 / STD, MEAN / STD];
     for (let at = 0; at < plane; at++) {
-      pixels[at] = data[4 * at + 2]! * scale - shift;
-      pixels[plane + at] = data[4 * at + 1]! * scale - shift;
-      pixels[2 * plane + at] = data[4 * at]! * scale - shift;
+      pixels[at] = data[4 * at]! / 255;
+      pixels[plane + at] = data[4 * at + 1]! / 255;
+      pixels[2 * plane + at] = data[4 * at + 2]! / 255;
     }
     return pixels;
   }

@@ -1,7 +1,7 @@
 /** Ours: the worker, the built-in image classifier. */
 import type { ImageClassifier } from '../../../src/handlers/image-classifier.ts';
 import { connect, load, type Timings } from '../../../src/index.ts';
-import { CHANNELS, HEIGHT, LABELS, MEAN, MODEL_URL, SESSION_OPTIONS, STD, THREADS, WIDTH, type Answer } from '../model.ts';
+import { CHANNELS, HEIGHT, LABELS, MODEL_URL, SESSION_OPTIONS, THREADS, WIDTH, type Answer } from '../model.ts';
 
 export interface Ours {
   classify(file: File): Promise<Answer>;
@@ -13,7 +13,7 @@ export interface Ours {
 export const CONFIG = {
   engine: { threads: THREADS, graphOptimizationLevel: SESSION_OPTIONS.graphOptimizationLevel },
   handler: {
-    imageProcessing: [{ resize: [HEIGHT, WIDTH] }, { colorOrder: 'BGR' }, 'toTensor', { normalize: { mean: Array(CHANNELS).fill(MEAN), std: Array(CHANNELS).fill(STD) } }],
+    imageProcessing: [{ resize: [HEIGHT, WIDTH] }, 'toTensor'],
     output: 'logits',
     topK: LABELS.length,
     labels: LABELS,

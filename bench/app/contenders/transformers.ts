@@ -1,6 +1,6 @@
 /** transformers.js: its image-classification pipeline, on the page, on the same weights and without any network but our own server. */
 import { env, pipeline } from '@huggingface/transformers';
-import { SESSION_OPTIONS, THREADS, type Answer } from '../model.ts';
+import { LABELS, SESSION_OPTIONS, THREADS, type Answer } from '../model.ts';
 
 export interface Transformers {
   readonly version: string;
@@ -24,7 +24,7 @@ export async function openTransformers(): Promise<Transformers> {
     version: env.version,
     ortVersion: onnx.versions?.web ?? 'unknown',
     async classify(file) {
-      const answers = await classifier(file, { top_k: 2 });
+      const answers = await classifier(file, { top_k: LABELS.length });
       return Object.fromEntries(answers.map(({ label, score }) => [label, score]));
     },
   };
