@@ -42,10 +42,8 @@ function checked(key: string, value: unknown, { type, minimum = -Infinity, exclu
   if (value === undefined) return fallback;
   const fits = typeof value === 'number' && value >= minimum && value > exclusiveMinimum && value <= maximum && (type === 'number' || Number.isInteger(value));
   if (fits && Number.isFinite(value)) return value;
-  const least = exclusiveMinimum === -Infinity ? `of at least ${minimum}` : `above ${exclusiveMinimum}`;
-  const most = maximum === Infinity ? '' : ` and at most ${maximum}`;
-  throw new TabServeError(
-    'model-config',
-    `${key} must be ${type === 'integer' ? 'an integer' : 'a number'} ${least}${most}, not ${typeof value === 'string' ? JSON.stringify(value) : String(value)}.`,
-  );
+  const least = exclusiveMinimum === -Infinity ? `≥ ${minimum}` : `> ${exclusiveMinimum}`;
+  const most = maximum === Infinity ? '' : ` and ≤ ${maximum}`;
+  const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  throw new TabServeError('model-config', `${key} must be ${type === 'integer' ? 'an integer' : 'a number'} ${least}${most}, not ${shown}.`);
 }

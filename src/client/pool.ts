@@ -111,7 +111,7 @@ export class Pool {
     const lost = (): void => this.#lost(seat, connection.error!);
     if (connection.error) queueMicrotask(lost);
     else connection.ended.addEventListener('abort', lost, { once: true });
-    if (this.size < this.#limits.minWorkers) this.grow();
+    this.#replenish();
     return seat;
   }
 
@@ -206,8 +206,13 @@ export class Pool {
     else if (this.has(seat)) {
       if (this.#isWorn(seat)) void this.#recycle(seat);
       this.#rest(seat);
+      this.#replenish();
       this.#options.on.room();
     }
+  }
+
+  #replenish(): void {
+    if (this.size < this.#limits.minWorkers) this.grow();
   }
 
   /** One that was replaced ends with its last batch. */
@@ -265,6 +270,7 @@ export class Pool {
     seat.batches.clear();
     seat.onIdle?.();
     this.#options.on.lost({ backend: seat.backend, jobs, error, retired });
+    this.#replenish();
   }
 }
 

@@ -1,8 +1,8 @@
 import { test as base, expect, type Page } from '@playwright/test';
 import type * as Tabserve from '../../src/index.ts';
-import type { CandidateName, Tensors } from '../../src/contract.ts';
+import type { CandidateName, Stage, Tensors } from '../../src/contract.ts';
 import type { GoldenTensor } from './goldens.ts';
-import type { workers } from './pages/tabserve.ts';
+import type { Gate, workers } from './pages/tabserve.ts';
 import type { Bare } from './workers/engine.worker.ts';
 import type { Fault } from './workers/faulty.worker.ts';
 import type { Remote } from 'comlink';
@@ -17,6 +17,8 @@ export interface TestWindow {
   workers: typeof workers;
   /** How to ask `workers.faulty` for a fault, so many times. */
   fault(kind: Fault['kind'], stage: Fault['stage'], times: number): { params: { fault: Fault } };
+  /** How to hold a request of `workers.gated`. */
+  gate(stage: Stage): Promise<Gate>;
   engine(candidate: CandidateName): Promise<Remote<Bare>>;
   tensors(feeds: GoldenFeeds): Tensors;
   disposal(): Promise<{ inside: string; after: string }>;

@@ -1,9 +1,10 @@
 import { wrap, type Remote } from 'comlink';
-import type { CandidateName } from '../../../src/contract.ts';
+import type { CandidateName, Stage } from '../../../src/contract.ts';
 import * as tabserve from '../../../src/index.ts';
 import type { Failure, GoldenFeeds } from '../fixtures.ts';
 import type { Bare } from '../workers/engine.worker.ts';
 import type { Fault } from '../workers/faulty.worker.ts';
+import type { Asked } from '../workers/gated.worker.ts';
 
 /** The handlers of the tests' own, each in a worker module. */
 export const workers = {
@@ -12,6 +13,7 @@ export const workers = {
   shouting: () => new Worker(new URL('../workers/shouting.worker.ts', import.meta.url), { type: 'module' }),
   faulty: () => new Worker(new URL('../workers/faulty.worker.ts', import.meta.url), { type: 'module' }),
   raw: () => new Worker(new URL('../workers/raw.worker.ts', import.meta.url), { type: 'module' }),
+  gated: () => new Worker(new URL('../workers/gated.worker.ts', import.meta.url), { type: 'module' }),
   odd: () => new Worker(new URL('../workers/odd-engines.worker.ts', import.meta.url), { type: 'module' }),
   lean: () => new Worker(new URL('../workers/lean.worker.ts', import.meta.url), { type: 'module' }),
   noJspi: () => new Worker(new URL('../workers/no-jspi.worker.ts', import.meta.url), { type: 'module' }),
@@ -23,6 +25,28 @@ export const workers = {
 /** Asks `workers.faulty` for a fault: so many times, each in another worker. */
 function fault(kind: Fault['kind'], stage: Fault['stage'], times: number): { params: { fault: Fault } } {
   return { params: { fault: { id: crypto.randomUUID(), kind, stage, times } } };
+}
+
+/** What holds a request in a stage of `workers.gated`: a lock, which tells who waits for it. */
+export interface Gate {
+  readonly params: Asked;
+  /** Fulfilled when the request waits there. */
+  reached(): Promise<void>;
+  open(): void;
+}
+
+let gates = 0;
+async function gate(stage: Stage): Promise<Gate> {
+  const name = `gate ${gates++}`;
+  const open = await new Promise<() => void>((ready) => void navigator.locks.request(name, () => new Promise<void>((resolve) => ready(resolve))));
+  const waits = async (): Promise<boolean> => (await navigator.locks.query()).pending!.some((lock) => lock.name === name);
+  return {
+    params: { gate: { name, stage } },
+    async reached() {
+      while (!(await waits())) await new Promise((resolve) => setTimeout(resolve, 5));
+    },
+    open,
+  };
 }
 
 /** An engine with nothing around it. */
@@ -68,4 +92,4 @@ async function disposal(): Promise<{ inside: string; after: string }> {
   return { inside, after: (await failure(kept.describe())).code };
 }
 
-Object.assign(window, { tabserve, workers, engine, tensors, fault, failure, disposal });
+Object.assign(window, { tabserve, workers, engine, tensors, fault, gate, failure, disposal });
