@@ -23,6 +23,8 @@ export interface Told {
 
 const worker = crypto.randomUUID();
 let batches = 0;
+/** Their numbers, in the order in which they began. */
+const numbers = new WeakMap<Context, number>();
 const kept: unknown[] = [];
 
 async function pass(stage: Stage, { params }: Context): Promise<void> {
@@ -32,6 +34,7 @@ async function pass(stage: Stage, { params }: Context): Promise<void> {
 /** Tells of each row in which batch it ran; a page can hold a batch in any stage. */
 class Gated extends BaseHandler<TensorInput, unknown> {
   override async preprocess(data: readonly TensorInput[], context: Context): Promise<Tensors> {
+    numbers.set(context, batches++);
     const asked = context.params as readonly Asked[];
     if (asked.some(({ odd }) => odd === 'keep')) kept.push(...data);
     if (asked.some(({ odd }) => odd === 'never')) await new Promise(() => {});
@@ -49,7 +52,7 @@ class Gated extends BaseHandler<TensorInput, unknown> {
   override async postprocess(outputs: Tensors, context: Context): Promise<readonly unknown[]> {
     await pass('postprocess', context);
     const rows = (await super.postprocess(outputs, context)) as readonly Tensors[];
-    const batch = batches++;
+    const batch = numbers.get(context)!;
     const told = rows.map(({ y }, index): Told => ({ y: [...(y!.data as Float32Array)], batchSize: rows.length, id: context.requestIds[index]!, batch, worker }));
     const { odd } = context.params[0] as Asked;
     if (odd === 'twice') return rows.map(() => told[0]);
