@@ -1,106 +1,20 @@
-import type { Archive, Backend, BackendName, CandidateName, ElementInput, Handler, ImageInput, InputOf, MetricsSnapshot, ModelCard, ModelConfig, Params, Probe, Progress, ResultOf, Timings } from '../contract.js'; // prettier-ignore
+import type { Archive, Backend, Handler, ModelConfig, Probe, Progress, ResultOf } from '../contract.js';
 import type { HandleRequest } from '../wire.js';
 import { errorFromData, PredictionError, TabServeError, type ErrorData } from '../errors.js';
 import { ServingMetrics, type ClientMetrics } from '../metrics/serving.js';
-import { LONGEST_MS, SERVING, servingOf, type Serving } from '../serving.js';
+import { LONGEST_MS, SERVING, servingOf } from '../serving.js';
 import { abortion, unlessAborted } from './abort.js';
 import type { Connection, WorkerFactory } from './connection.js';
 import { Emitter } from './events.js';
 import type { Prepared } from './inputs.js';
 import { Job } from './job.js';
 import { openModel, type Open, type OpenOptions } from './open.js';
+import type { ClientEvents, ClientInput, ClientOptions, Description, InitializeOptions, RequestOptions } from './options.js';
 import { prepareRows } from './rows.js';
 import { Story } from './story.js';
-import { Supervisor, type Recovery } from './supervisor.js';
-import { browserVerdicts, type VerdictStore } from './verdicts.js';
+import { Supervisor } from './supervisor.js';
+import { browserVerdicts } from './verdicts.js';
 import { VERSION } from '../version.js';
-
-/** `Serving`'s settings are taken over the archive's own; see there for what each means. */
-export interface ClientOptions extends Partial<Serving> {
-  /** URL of a model archive (a folder) or of bare weights (`.onnx`, or TensorFlow.js's `model.json`), relative to the page; or an `.onnx` file of the visitor's. */
-  readonly model: string | URL | File;
-  /**
-   * Backends to try, in this order: a name such as `webgl` is every engine on it that the archive has a model for, `tfjs/webgl` is that one alone.
-   * @default WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; `cpu`, and ONNX Runtime on WebGL, only when named
-   */
-  readonly backends?: readonly (BackendName | CandidateName)[];
-  /**
-   * `first`: the first backend of that order that runs the model, and runs it right. `fastest`: the one of them with the lowest median; what was
-   * measured is remembered, for this model, engine, adapter and browser. @default 'first'
-   */
-  readonly prefer?: 'first' | 'fastest';
-  /** Milliseconds that `fastest` may cost beyond opening the first backend. @default 3000 */
-  readonly measureBudget?: number;
-  /**
-   * How a backend is proven. `golden`: by the archive's golden examples, where it has some. `reference`: where it has none, by a comparison with WASM in
-   * a second worker, once; the verdict is remembered. An answer that is not finite is compared so in any case. @default 'golden'
-   */
-  readonly verify?: 'golden' | 'reference';
-  /** Where verdicts are kept. @default IndexedDB */
-  readonly verdicts?: VerdictStore;
-  /** Taken over the archive's `model-config.yaml`, e.g. `{ handler: { topK: 3 } }`. */
-  readonly config?: ModelConfig;
-  /** URL of a folder with onnxruntime-web's `.wasm` and `.mjs` files and TensorFlow.js's `.wasm`, where the app serves them itself. */
-  readonly assets?: string | URL;
-  /** Seconds for which a lost worker is being replaced before the client fails for good. @default 300, as TorchServe's */
-  readonly maxRetryTimeoutInSec?: number;
-  /** Batches after which a worker is replaced in the background; never if not given. */
-  readonly maxRuns?: number;
-  /**
-   * Bytes (of WebAssembly memory, or of tensors on a GPU) past which a worker is replaced in the background: WebAssembly's memory never shrinks.
-   * A worker that is past it after its first batch is not. Never if not given.
-   */
-  readonly maxMemory?: number;
-}
-
-export interface InitializeOptions {
-  /** Aborts downloading and opening; nothing is left running. */
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: Progress) => void;
-}
-
-export interface RequestOptions {
-  /** Rejects the request at once; what runs already is discarded. */
-  readonly signal?: AbortSignal;
-  /** Milliseconds after which the request is rejected with `timeout`; what runs already is discarded. */
-  readonly timeout?: number;
-  /** Requests of a higher one are run first; any whole number. @default 0 */
-  readonly priority?: number;
-  /** Knobs of the handler for this request, e.g. `{ topK: 3 }`. */
-  readonly params?: Params;
-  /** Moves bitmaps, frames and buffers to the worker instead of copying them: they are gone here. @default false */
-  readonly transfer?: boolean;
-}
-
-/** What happens in a client. */
-export interface ClientEvents {
-  /** Another backend runs now. */
-  backendchange: Backend;
-  /** A worker or its GPU was lost, and another worker has taken over. */
-  recover: Recovery;
-  /** A worker was lost, and none could take its place: every request fails, until `initialize` is called again. */
-  fail: TabServeError;
-  /** A request was answered; the timings are those of the batch that it ran in. */
-  response: { readonly rows: number; readonly timings: Timings };
-}
-
-/** What is served, and how it is doing. */
-export interface Description extends ModelCard {
-  readonly modelName: string;
-  readonly modelVersion: string | undefined;
-  /** The archive's, under the caller's own, with the defaults of what neither has set. */
-  readonly config: ModelConfig & Serving;
-  readonly backend: Backend;
-  /** Workers at work. */
-  readonly workers: number;
-  readonly jobQueueStatus: { readonly remainingCapacity: number; readonly pendingRequests: number };
-  readonly metrics: MetricsSnapshot;
-}
-
-/** What a page may pass for a handler's input: images in the page's own forms too. */
-export type ClientInput<H extends Handler> =
-  | InputOf<H>
-  | (ImageInput extends InputOf<H> ? ElementInput | { readonly data: ElementInput } | { readonly body: ElementInput } : never);
 
 /** An `initialize` that is under way. */
 interface Opening {

@@ -1,6 +1,7 @@
 import type { Handler } from '../contract.js';
-import { Client, type ClientOptions } from './client.js';
+import { Client } from './client.js';
 import type { WorkerFactory } from './connection.js';
+import type { ClientOptions } from './options.js';
 
 /**
  * A client for a handler class of the app's own, which its worker module serves with `expose(MyHandler)`. Nothing is started yet.

@@ -1,6 +1,7 @@
 import type { BaseHandler } from '../handlers/base-handler.js';
 import type { HandlerName, HandlerRegistry } from '../handlers/registry.js';
-import { Client, type ClientOptions, type InitializeOptions } from './client.js';
+import { Client } from './client.js';
+import type { ClientOptions, InitializeOptions } from './options.js';
 
 export interface LoadOptions<Name extends HandlerName> extends Omit<ClientOptions, 'model'>, InitializeOptions {
   /** A built-in handler. @default the one that the archive's manifest names */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ClientOptions } from '../../src/client/client.ts';
+import type { ClientOptions } from '../../src/client/options.ts';
 import type { Verdict } from '../../src/index.ts';
 import { expect, test } from './fixtures.ts';
 import type { Odd } from './workers/odd-engines.worker.ts';
