@@ -1,13 +1,12 @@
 import { chooseCandidates, nameOf, type Candidate } from '../backends/candidates.js';
-import { compareOutputs } from '../backends/proof.js';
 import type { Archive, Backend, BackendName, CandidateName, ModelConfig, Probe, Progress, Skipped } from '../contract.js';
 import { asTabServeError, TabServeError, type ErrorCode } from '../errors.js';
 import { servingOf, type Serving } from '../serving.js';
-import type { Opened } from '../wire.js';
 import { abortion } from './abort.js';
 import { Connection, type WorkerFactory } from './connection.js';
 import type { Story } from './story.js';
-import { Memory, type Finding, type Kept } from './memory.js';
+import { Memory, type Kept } from './memory.js';
+import { Trial, type Contender } from './trial.js';
 import type { VerdictStore } from './verdicts.js';
 
 export interface OpenOptions {
@@ -60,18 +59,6 @@ export async function openModel(options: OpenOptions): Promise<Open> {
   return await new Opening(options).run();
 }
 
-/** A candidate at work. */
-interface Contender {
-  readonly candidate: Candidate;
-  readonly connection: Connection;
-  readonly opened: Opened;
-  readonly proof: Backend['proof'];
-  /** Milliseconds of a run. */
-  readonly median: number | undefined;
-  /** Whether that was measured at an earlier visit. */
-  readonly remembered: boolean;
-}
-
 class Opening {
   readonly #options: OpenOptions;
   readonly #workers = new Set<Connection>();
@@ -81,8 +68,6 @@ class Opening {
   #probe!: Probe;
   #built!: readonly CandidateName[];
   #memory!: Memory;
-  /** Why a candidate is not to be taken unproven, by its name. */
-  #unproven!: ReadonlyMap<CandidateName, string>;
 
   constructor(options: OpenOptions) {
     this.#options = options;
@@ -124,10 +109,10 @@ class Opening {
   }
 
   async #look(worker: Connection): Promise<void> {
-    const { archive, source, config, verdicts, onArchive, onProbe, story } = this.#options;
+    const { archive, only, source, config, verdicts, onArchive, onProbe, story } = this.#options;
     const since = performance.now();
     // After a loss the GPU may be another one, or none.
-    const known = archive ? undefined : seen;
+    const known = archive && !only ? undefined : seen;
     const [{ probe, built }, loaded] = await Promise.all([worker.call(({ probe }) => probe(known)), archive ?? worker.call(({ load }) => load({ source, config }))]);
     this.#archive = loaded;
     this.#probe = seen = probe;
@@ -139,23 +124,25 @@ class Opening {
     story.tell(`The browser was probed${known ? ' before' : ''}${archive ? '; the archive is at hand' : `, and ${loaded.url} loaded`}.`, since);
   }
 
-  #candidates(): readonly Candidate[] {
+  /** What to try, in order, and why some of it is not to be taken unproven. */
+  #candidates(): { readonly candidates: readonly Candidate[]; readonly unproven: ReadonlyMap<CandidateName, string> } {
     const { only, backends, verify, demoted = [] } = this.#options;
     const named = only ? [nameOf(only)] : backends;
     const choice = { probe: this.#probe, built: this.#built, models: this.#archive.models, named };
     const { candidates, skipped } = chooseCandidates({ ...choice, proven: this.#archive.golden.length > 0 || verify === 'reference' });
     const trusted = chooseCandidates(choice);
-    this.#unproven = new Map(trusted.skipped.filter((one) => !trusted.candidates.some((other) => same(one, other))).map((one) => [nameOf(one), one.reason]));
+    const unproven = new Map(trusted.skipped.filter((one) => !trusted.candidates.some((other) => same(one, other))).map((one) => [nameOf(one), one.reason]));
     this.#skipped.push(...skipped, ...demoted);
     const left = candidates.filter((one) => !demoted.some((other) => same(one, other)));
     // Where every one was given up, each gets another chance.
-    return left.length > 0 ? left : candidates;
+    return { candidates: left.length > 0 ? left : candidates, unproven };
   }
 
   async #choose(first: Connection): Promise<Open> {
     const { prefer, only, measureBudget, story } = this.#options;
     const measuring = prefer === 'fastest' && !only;
-    const candidates = this.#candidates();
+    const { candidates, unproven } = this.#candidates();
+    const trial = new Trial({ ...this.#options, archive: this.#archive, unproven, memory: this.#memory, start: (until) => this.#start(until) });
     const kept = measuring ? await this.#memory.glance(candidates) : new Map<CandidateName, Kept>();
     const share = measureBudget / candidates.length;
     let spare: Connection | undefined = first;
@@ -178,7 +165,8 @@ class Opening {
         worker = spare ?? (await this.#start(limit.signal));
         spare = undefined;
         limit.signal.addEventListener('abort', () => worker!.close(late));
-        const contender = await this.#try(candidate, worker, measuring ? Math.min(share, deadline - since) : undefined);
+        this.#tried.add(nameOf(candidate));
+        const contender = await trial.run(candidate, worker, measuring ? Math.min(share, deadline - since) : undefined);
         story.tell(`${nameOf(candidate)} runs${told(contender)}.`, since);
         if (!best && contender.median === undefined) return this.#done(contender);
         if (!best) deadline = performance.now() + measureBudget - share;
@@ -229,71 +217,6 @@ class Opening {
     const skipped = this.#skipped.filter((one) => !same(one, candidate));
     return { connection, backend: { ...candidate, threads: opened.threads, proof, ...(median !== undefined && { median }), skipped } };
   }
-
-  // ── One candidate ────────────────────────────────────────────────────────────────────────────
-
-  /** @param budget milliseconds that measuring it may take; undefined if it is not to be measured */
-  async #try(candidate: Candidate, worker: Connection, budget: number | undefined): Promise<Contender> {
-    this.#tried.add(nameOf(candidate));
-    const opened = await this.#openOn(worker, candidate);
-    const comparing = opened.golden === 0 && !isReference(candidate) && (this.#options.verify === 'reference' || opened.suspicion !== undefined);
-    const build = comparing || budget !== undefined ? await this.#build(candidate, opened, worker) : undefined;
-    const known = build === undefined ? {} : await this.#memory.recall(candidate, build);
-    let verdict: Finding = known;
-    if (comparing && !verdict.compared) verdict = { ...verdict, ...(await this.#compare(candidate, worker)) };
-    const wrong = comparing ? verdict.wrong : undefined;
-    if (budget !== undefined && verdict.median === undefined && wrong === undefined)
-      verdict = { ...verdict, median: (await worker.call(({ measure }) => measure(budget)))?.median };
-    if (build !== undefined && verdict !== known) await this.#memory.remember(candidate, build, verdict);
-    if (wrong !== undefined) throw new TabServeError('backend-wrong', `It computes wrongly: compared with WASM, ${wrong}.`);
-    const proof = opened.golden > 0 ? 'golden' : verdict.compared ? 'reference' : 'none';
-    const unproven = proof === 'none' && this.#unproven.get(nameOf(candidate));
-    if (unproven) throw new TabServeError('backend-failed', `It could not be proven. ${unproven}`);
-    return { candidate, connection: worker, opened, proof, median: verdict.median, remembered: known.median !== undefined };
-  }
-
-  async #openOn(worker: Connection, candidate: Candidate): Promise<Opened> {
-    const { handler, assets, onArchive } = this.#options;
-    this.#archive = await worker.call(({ loadModel }) => loadModel(this.#archive, candidate.engine));
-    onArchive(this.#archive);
-    return await worker.call(({ open }) => open({ candidate: nameOf(candidate), archive: this.#archive, handler, assets }));
-  }
-
-  /** The model's hash and the engine's version; undefined where no hash can be had. */
-  async #build({ engine }: Candidate, { version }: Opened, worker: Connection): Promise<string | undefined> {
-    const hash = await worker.call((methods) => methods.hash(this.#archive, engine));
-    return hash && `${hash} ${version}`;
-  }
-
-  /** Runs the model on the same inputs here and on WASM, in a second worker. Without one, or without an input, nothing is known. */
-  async #compare(candidate: Candidate, worker: Connection): Promise<Finding> {
-    const { story } = this.#options;
-    const since = performance.now();
-    const reference: Candidate = { engine: candidate.engine, name: 'wasm' };
-    const mine = await worker.call(({ sample }) => sample());
-    if (mine.length === 0) {
-      story.tell(`${nameOf(candidate)} could not be compared with ${nameOf(reference)}: there is no input whose dims are known.`, since);
-      return {};
-    }
-    let second: Connection | undefined;
-    try {
-      second = await this.#start(worker.ended);
-      worker.ended.addEventListener('abort', () => second!.close(worker.error!));
-      await this.#openOn(second, reference);
-      const right = await second.call(({ sample }) => sample(mine.map(({ feeds }) => feeds)));
-      const comparisons = mine.map(({ outputs }, index) => compareOutputs(outputs, right[index]!.outputs));
-      const error = Math.max(...comparisons.map((one) => one.error));
-      const [worst] = comparisons.filter(({ wrong }) => wrong !== undefined).toSorted((a, b) => b.error - a.error);
-      story.tell(`${nameOf(candidate)} was compared with ${nameOf(reference)}: largest difference ${error.toPrecision(3)}.`, since);
-      return { compared: true, wrong: worst?.wrong };
-    } catch (error) {
-      if (worker.error) throw worker.error;
-      story.tell(`${nameOf(candidate)} could not be compared with ${nameOf(reference)}: ${asTabServeError(error).message}`, since);
-      return {};
-    } finally {
-      second?.close(new TabServeError('disposed', 'The comparison is done.'));
-    }
-  }
 }
 
 /** Those that were measured at an earlier visit first, fastest first; then those of which nothing is known; then those that did not do. */
@@ -303,11 +226,6 @@ function inOrder(candidates: readonly Candidate[], kept: ReadonlyMap<CandidateNa
     return before ? (before.median ?? Infinity) : Number.MAX_VALUE;
   };
   return candidates.toSorted((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)));
-}
-
-/** WASM, and plain JavaScript: right on everything. */
-function isReference({ name }: Candidate): boolean {
-  return name === 'wasm' || name === 'cpu';
 }
 
 function same(a: Candidate, b: Candidate): boolean {
