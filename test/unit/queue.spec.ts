@@ -1,0 +1,57 @@
+import { expect, test } from '@playwright/test';
+import { Job } from '../../src/client/job.ts';
+import { JobQueue } from '../../src/client/queue.ts';
+
+const row = { message: () => undefined, repeatable: true, takeBack: () => {}, release: () => {} };
+
+function job(id: string, { priority = 0, whole = false, signal = undefined as AbortSignal | undefined, waited = 0 } = {}): Job {
+  const made = new Job([row], { id, request: 'predict', params: {}, priority, whole, signal, since: performance.now() - waited, timeout: undefined });
+  made.answer.catch(() => {});
+  return made;
+}
+
+function queueOf(...jobs: readonly Job[]): JobQueue {
+  const queue = new JobQueue();
+  for (const one of jobs) queue.push(one);
+  return queue;
+}
+
+function drain(queue: JobQueue, batchSize: number): string[] {
+  const batches: string[] = [];
+  for (;;) {
+    const { jobs } = queue.take({ batchSize, maxBatchDelay: 0 });
+    if (!jobs) return batches;
+    batches.push(jobs.map(({ id }) => id).join(''));
+  }
+}
+
+test('batches are taken in order, the higher priority first, and what stands alone keeps its place', () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  expect(drain(queueOf(...names.map((name) => job(name))), 2)).toEqual(['ab', 'cd', 'e']);
+  expect(drain(queueOf(job('a'), job('b', { priority: 2 }), job('c', { priority: -1 }), job('d', { priority: 2 }), job('e')), 3)).toEqual(['bda', 'ec']);
+  expect(drain(queueOf(job('a'), job('b', { whole: true }), job('c'), job('d')), 8)).toEqual(['a', 'b', 'cd']);
+  expect(drain(queueOf(job('a', { whole: true }), job('b')), 8)).toEqual(['a', 'b']);
+});
+
+test('a batch that is not full waits for the oldest in it, and no longer', () => {
+  const queue = queueOf(job('a', { waited: 30 }), job('b', { priority: 1, waited: 5 }));
+  const { jobs, dueIn } = queue.take({ batchSize: 3, maxBatchDelay: 1000 }) as { jobs: undefined; dueIn: number };
+  expect(jobs).toBeUndefined();
+  expect(dueIn).toBeGreaterThan(0);
+  expect(dueIn).toBeLessThanOrEqual(970);
+  expect(queue.take({ batchSize: 3, maxBatchDelay: 30 }).jobs?.map(({ id }) => id)).toEqual(['b', 'a']);
+  // One that stands alone does not wait, nor does what is before it.
+  const mixed = queueOf(job('a'), job('b', { whole: true }));
+  expect([1, 2].map(() => mixed.take({ batchSize: 8, maxBatchDelay: 1000 }).jobs?.map(({ id }) => id))).toEqual([['a'], ['b']]);
+  expect(mixed.take({ batchSize: 8, maxBatchDelay: 1000 })).toEqual({ jobs: undefined, dueIn: undefined });
+});
+
+test('who gives up makes room; a full queue says how many wait', () => {
+  const controller = new AbortController();
+  const queue = queueOf(job('a'), job('b', { priority: 7, signal: controller.signal }));
+  expect(() => queue.checkRoom({ jobQueueSize: 2 })).toThrow(expect.objectContaining({ code: 'queue-full', message: expect.stringContaining('2 requests wait already') }));
+  controller.abort();
+  expect(queue.size).toBe(1);
+  queue.checkRoom({ jobQueueSize: 2 });
+  expect(drain(queue, 8)).toEqual(['a']);
+});
