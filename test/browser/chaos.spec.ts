@@ -41,7 +41,9 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
         made.push(worker);
         return worker;
       };
-      const client = window.tabserve.connect(factory, { model: '/test/models/affine_fixed.onnx', backends: [backend], startupTimeout: 15, responseTimeout: 4, maxRuns: 200 });
+      // In batches, and on WASM in a pool.
+      const served = { batchSize: 3, minWorkers: 2, startupTimeout: 15, responseTimeout: 4, maxRuns: 200 };
+      const client = window.tabserve.connect(factory, { model: '/test/models/affine_fixed.onnx', backends: [backend], ...served });
       let recoveries = 0;
       client.on('recover', () => (recoveries += 1));
       await client.initialize();
