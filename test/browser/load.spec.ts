@@ -1,0 +1,194 @@
+import { expect, test } from './fixtures.ts';
+import { goldens, readGoldens, valuesOf } from './goldens.ts';
+import { watchHeaps } from './heaps.ts';
+
+/**
+ * Requests that come at random times, however those before them fare: at half of what the client can do, at all of it, and at three times as much.
+ * `npm run load -- --requests N` sends any number of them, on every backend; the suite sends a few, on WASM.
+ */
+const REQUESTS = Number(process.env['LOAD_REQUESTS'] ?? 600);
+const SEED = Number(process.env['LOAD_SEED'] ?? 1);
+
+/** What is sent a second over what can be answered, and the part of the requests that comes so: an overload takes some to fill the queue. */
+const PHASES = [
+  { times: 0.5, share: 1 / 4 },
+  { times: 1, share: 1 / 4 },
+  { times: 3, share: 1 / 2 },
+] as const;
+
+const BATCH_SIZE = 8;
+const QUEUE_SIZE = 80;
+
+/** A tab has its machine not to itself: what may be slower, for how long an accepted request takes, than when the capacity was measured. */
+const PATIENCE = 8;
+
+/** What may stay behind in a heap: caches, compiled code, the metrics' series. If each of 10,000 requests left but 100 bytes, it would be twice as much. */
+const KEPT_BYTES = 500_000;
+
+interface Case {
+  readonly x: readonly number[];
+  readonly y: readonly number[];
+}
+
+interface Phase {
+  readonly offered: number;
+  /** Answers and error codes, counted. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** How often each request settled. */
+  readonly settled: readonly number[];
+  readonly wrong: readonly string[];
+  /** Refusals that came later than in the task of the call. */
+  readonly slowRefusals: number;
+  readonly refusal: string;
+  /** Milliseconds of the answered ones, from the call. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly longest: number;
+}
+
+/** Four layers of 2048 where the worker is on the CPU: so that it is the worker that is busy, and not the page. */
+const MODELS = { wasm: '/bench/model/mlp/mlp.onnx', webgl: '/test/models/affine_fixed.onnx', webgpu: '/test/models/affine.onnx' } as const;
+
+function casesOf(backend: keyof typeof MODELS): readonly Case[] {
+  if (backend === 'wasm') {
+    const { y } = readGoldens<{ y: number[][] }>('../../bench/model/mlp/golden.json');
+    return y.map((answer, index) => ({ x: Array.from({ length: 2048 }, (_, k) => ((7 * k + 131 * index) % 1000) / 500 - 1), y: answer }));
+  }
+  const { inputs, outputs } = goldens['affine']![1]!;
+  const [x, y] = [valuesOf(inputs['x']!) as number[], valuesOf(outputs['y']!) as number[]];
+  return Array.from({ length: 5 }, (_, row) => ({ x: x.slice(4 * row, 4 * row + 4), y: y.slice(3 * row, 3 * row + 3) }));
+}
+
+test(`load, seed ${SEED}`, async ({ open, backend, page }) => {
+  test.skip(backend !== 'wasm' && !process.env['LOAD_REQUESTS'], 'npm run load has this one');
+  // A GPU in software takes a hundred times as long for the same.
+  const requests = backend === 'wasm' ? REQUESTS : Math.ceil(REQUESTS / 10);
+  test.setTimeout(Math.max(120_000, requests * 200));
+  await open();
+  const heaps = await watchHeaps(page);
+  const load = await page.evaluateHandle(
+    async ({ backend, model, cases, seed, batchSize, jobQueueSize }) => {
+      const client = await window.tabserve.load(model, { handler: 'base_handler', backends: [`onnx/${backend}`], batchSize, jobQueueSize, config: { engine: { threads: 1 } } });
+      const inputs = cases.map(({ x }) => ({ data: Float32Array.from(x), dims: [x.length] }));
+      const ask = (index: number, options = {}) => client.predict(inputs[index % inputs.length]!, options);
+      const fits = (index: number, data: ArrayLike<number>): boolean => cases[index % cases.length]!.y.every((value, at) => Math.abs(value - data[at]!) <= 1e-3);
+
+      // mulberry32, by Tommy Ettinger, public domain.
+      let state = seed;
+      const random = (): number => {
+        state = (state + 0x6d2b79f5) | 0;
+        let t = Math.imul(state ^ (state >>> 15), 1 | state);
+        t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+        return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+      };
+
+      return {
+        /** Requests a second when there is always a next one: as many callers as fill every batch, each of which asks again when it is answered. */
+        async capacity(requests: number): Promise<number> {
+          let next = 0;
+          const caller = async (): Promise<void> => {
+            while (next < requests) await ask(next++);
+          };
+          const started = performance.now();
+          await Promise.all(Array.from({ length: 3 * batchSize }, caller));
+          return (1000 * requests) / (performance.now() - started);
+        },
+
+        /** Sends requests in a Poisson process of `rate` a second; a timer that is late sends all that are due. */
+        async arrive(requests: number, rate: number, timeout: number): Promise<Phase> {
+          const settled = Array.from({ length: requests }, () => 0);
+          const outcomes: Record<string, number> = {};
+          const wrong: string[] = [];
+          const times: number[] = [];
+          let [slowRefusals, refusal, tick] = [0, '', 0];
+          const send = async (index: number): Promise<void> => {
+            const [called, calledIn] = [performance.now(), tick];
+            let outcome = 'answer';
+            try {
+              const { y } = await ask(index, { timeout });
+              times.push(performance.now() - called);
+              if (!fits(index, y!.data as Float32Array)) wrong.push(`${index}: ${(y!.data as Float32Array).join()}`);
+            } catch (error) {
+              const { code, message } = error as { code?: string; message: string };
+              outcome = code ?? message;
+              if (outcome === 'queue-full' && tick !== calledIn) slowRefusals += 1;
+              if (outcome === 'queue-full') refusal = message;
+            }
+            settled[index]! += 1;
+            outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+          };
+          const sent: Promise<void>[] = [];
+          await new Promise<void>((resolve) => {
+            let due = performance.now();
+            const onTime = (): void => {
+              tick += 1;
+              for (const now = performance.now(); due <= now && sent.length < requests; due += (-1000 * Math.log(1 - random())) / rate) sent.push(send(sent.length));
+              if (sent.length < requests) setTimeout(onTime, due - performance.now());
+              else resolve();
+            };
+            onTime();
+          });
+          await Promise.all(sent);
+          times.sort((a, b) => a - b);
+          const quantile = (part: number): number => times[Math.floor(part * (times.length - 1))]!;
+          return { offered: rate, outcomes, settled, wrong, slowRefusals, refusal, p50: quantile(0.5), p99: quantile(0.99), longest: quantile(1) };
+        },
+
+        metrics: () => client.metrics.snapshot(),
+        dispose: () => client.dispose(),
+      };
+    },
+    { backend, model: MODELS[backend], cases: casesOf(backend), seed: SEED, batchSize: BATCH_SIZE, jobQueueSize: QUEUE_SIZE },
+  );
+
+  // What warms up the client also measures it.
+  const capacity = await load.evaluate((load, requests) => load.capacity(requests), Math.max(200, requests / 5));
+  const memory = async () => ({ ...(await heaps()), wasm: await load.evaluate((load) => load.metrics().gauges['MemoryUsed']![0]!.value) });
+  const before = await memory();
+  // An accepted request waits for a full queue, for two batches that the worker may have, and for its own.
+  const deadline = (PATIENCE * 1000 * (QUEUE_SIZE + 3 * BATCH_SIZE)) / capacity;
+  const phases: (Phase & { readonly times: number })[] = [];
+  for (const { times, share } of PHASES) {
+    const phase = await load.evaluate((load, [count, rate, timeout]) => load.arrive(count, rate, timeout), [Math.round(requests * share), times * capacity, deadline] as const);
+    phases.push({ times, ...phase });
+  }
+  const after = await memory();
+  const { counters, histograms } = await load.evaluate((load) => load.metrics());
+  await load.evaluate((load) => load.dispose());
+
+  const told = phases.map(({ times, settled, ...phase }) => `  ${times}×: ${JSON.stringify({ requests: settled.length, ...phase })}`);
+  const [batches] = histograms['BatchSize']!;
+  console.log(
+    [
+      `load on ${backend}: ${capacity.toFixed(0)} requests a second, deadline ${deadline.toFixed(0)} ms, ${(batches!.sum / batches!.count).toFixed(1)} requests a batch`,
+      ...told,
+      `  memory before: ${JSON.stringify(before)}`,
+      `  memory after:  ${JSON.stringify(after)}`,
+    ].join('\n'),
+  );
+  for (const { times, settled, wrong, outcomes, slowRefusals, longest } of phases) {
+    const phase = `at ${times}×`;
+    expect(
+      settled.every((count) => count === 1),
+      phase,
+    ).toBe(true);
+    expect(wrong, phase).toEqual([]);
+    // Nothing that was accepted is late, and whatever is refused is refused at once.
+    expect(
+      Object.keys(outcomes).filter((outcome) => outcome !== 'answer' && outcome !== 'queue-full'),
+      phase,
+    ).toEqual([]);
+    expect(slowRefusals, phase).toBe(0);
+    expect(longest, phase).toBeLessThanOrEqual(deadline);
+  }
+  expect(phases[0]!.outcomes['queue-full']).toBeUndefined();
+  expect(phases[2]!.outcomes['queue-full']).toBeGreaterThan(0);
+  expect(phases[2]!.refusal).toContain(`${QUEUE_SIZE} requests wait already`);
+  // The client has counted the same.
+  const refused = phases.reduce((sum, { outcomes }) => sum + (outcomes['queue-full'] ?? 0), 0);
+  expect(counters['ts_inference_requests_total']!.find(({ labels }) => labels['outcome'] === 'queue-full')!.value).toBe(refused);
+  expect(after.page - before.page).toBeLessThan(KEPT_BYTES);
+  expect(after.workers - before.workers).toBeLessThan(KEPT_BYTES);
+  // It never shrinks; what a run has needed once, the next one uses again.
+  expect(after.wasm).toBe(before.wasm);
+});
