@@ -251,6 +251,7 @@ export class Supervisor {
         cause = asTabServeError(error);
         if (signal.aborted) return undefined;
         this.#reasons.push(cause.message);
+        this.#options.tell(`No worker could be put in its place: ${cause.message}`);
         if (FATAL.has(cause.code)) return void this.#fail(cause);
       }
     }

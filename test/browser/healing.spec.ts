@@ -129,14 +129,16 @@ test('when no worker can be opened any more, everything is told, and initialize 
     const pending = await Promise.all(['preprocess', 'inference'].map((stage) => window.failure(client.predict(input(), window.fault('crash', stage as 'inference', 1)))));
     const later = await window.failure(client.predict(input()));
     const event = await failed;
+    const story = client.diagnose();
     broken = false;
     await client.initialize();
     const after = await client.predict(input()).then(() => 'answer');
     await client.dispose();
-    return { codes: pending.map(({ code }) => code), later: later.code, message: later.message, event, after };
+    return { codes: pending.map(({ code }) => code), later: later.code, message: later.message, event, story, after };
   }, MODEL);
   expect(answer).toMatchObject({ codes: ['no-backend', 'no-backend'], later: 'no-backend', event: 'no-backend', after: 'answer' });
   expect(answer.message).toContain('the module is broken');
+  expect(answer.story).toMatch(/was lost, [12] of its requests are run again, 0 failed: [^]*No worker could be put in its place: .*the module is broken/);
 });
 
 test("a request's own timeout, while it runs and while it waits", async ({ open, backend }) => {
