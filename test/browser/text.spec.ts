@@ -23,6 +23,7 @@ const TOLERANCE = 1e-4;
 
 const archives: readonly { name: string; engine?: EngineName; url: string; inputs: readonly Input[]; logits: readonly (readonly number[])[]; labels: readonly string[] }[] = [
   { name: 'languages', url: '/models/languages/', inputs: goldens.texts, logits: goldens.languages.logits, labels: LANGUAGES },
+  { name: 'languages', engine: 'tfjs', url: '/models/languages/', inputs: goldens.texts, logits: goldens.languages.logits, labels: LANGUAGES },
   ...Object.entries(goldens.tokenizers).map(([name, { logits }]) => ({ name, url: `/test/models/text/${name}/`, inputs: goldens.batch, logits, labels: POOLED })),
   { name: 'word-piece', engine: 'tfjs', url: '/test/models/text/word-piece/', inputs: goldens.batch, logits: goldens.tokenizers['word-piece']!.logits, labels: POOLED },
   { name: 'embedding-bag', url: '/test/models/text/embedding-bag/', inputs: goldens.torchserve.bigrams.map(({ text }) => text), logits: goldens.torchserve.logits, labels: NEWS },
