@@ -334,8 +334,7 @@ for (const { face, size } of [
           await client.dispose();
           return answers;
         };
-        // ONNX Runtime's WebGL has no ConstantOfShape: there its WASM stands in for it.
-        const onnx = await run(backend === 'webgl' ? 'onnx/wasm' : `onnx/${backend}`);
+        const onnx = await run(`onnx/${backend}`);
         const tfjs = await run(`tfjs/${backend}`);
         return onnx.flatMap((answer, index) =>
           Object.entries(answer).map(([name, { data }]) => ({
