@@ -24,7 +24,7 @@ from onnx import numpy_helper
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[2] / "training")]
-from goldens import write_extras, write_golden  # noqa: E402
+from goldens import onnx_answers, write_extras, write_golden  # noqa: E402
 from make import affine, conv, conv_relu_conv, model, node, numbers, value, weight  # noqa: E402
 
 
@@ -129,12 +129,12 @@ def archive(name, made):
 
 def main():
     folder = archive("conv_relu_conv", conv_relu_conv())
-    write_golden(folder / "golden.safetensors", folder / "conv_relu_conv.onnx", {"x": (106, [1, 4, 8, 8])}, {"y": 3})
+    write_golden(folder / "golden.safetensors", onnx_answers(folder / "conv_relu_conv.onnx"), {"x": (106, [1, 4, 8, 8])}, {"y": 3})
     write_extras(folder, {"onnx": "conv_relu_conv.onnx"}, {"conv_relu_conv.onnx": folder / "conv_relu_conv.onnx"})
 
     folder = archive("two_formats", affine(1))
     affine_tfjs(folder)
-    write_golden(folder / "golden.safetensors", folder / "affine.onnx", {"x": (100, [1, 4])})
+    write_golden(folder / "golden.safetensors", onnx_answers(folder / "affine.onnx"), {"x": (100, [1, 4])})
     write_extras(folder, {"onnx": "affine.onnx", "tfjs": "model.json"}, {name: folder / name for name in ("affine.onnx", "model.json", "weights.bin")})
 
     for made in (resnet18(), thousand(), conv1d(), inverse()):
