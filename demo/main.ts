@@ -1,7 +1,8 @@
 /** The gallery's page: wires the input, the model, the result and the panels of whichever demo the address names. */
 import type { Demo, Mounted, Sample } from './demo.js';
 import { DEMOS } from './demos/index.js';
-import { lab, SUMMARY, TITLE, type Lab } from './lab/lab.js';
+import type { Exhibit, Exhibited } from './exhibit.js';
+import { lab } from './lab/lab.js';
 import { announcer } from './page/announce.js';
 import { byId, el } from './page/dom.js';
 import { takeFiles } from './page/drop.js';
@@ -14,6 +15,7 @@ import { loadState } from './panels/progress.js';
 import { fetchSample, sampleButtons } from './panels/samples.js';
 import { timingsView } from './panels/timings.js';
 import { runner } from './runner.js';
+import { serving } from './serving/serving.js';
 
 const answer = byId('answer');
 const choose = byId<HTMLButtonElement>('choose');
@@ -26,13 +28,13 @@ const code = snippet(byId('snippet'), byId<HTMLButtonElement>('copy'));
 byId('timings').append(timings.element);
 byId('backend').append(backend.element);
 
-const BACKENDS = '#/backends';
+const EXHIBITS: readonly Exhibit[] = [lab, serving];
 
 let demo: Demo;
 let mounted: Mounted | undefined;
 let models: ModelPanel;
-/** The page about backends, while it is shown. */
-let backends: Lab | undefined;
+/** What is shown in a demo's place. */
+let exhibited: Exhibited | undefined;
 
 // ── The model, and its answers ─────────────────────────────────────────────────────────────────
 
@@ -122,13 +124,13 @@ takeFiles({
   zone: byId('instrument'),
   button: choose,
   chooser: byId<HTMLInputElement>('chooser'),
-  accepts: () => backends !== undefined || demo.takesFiles,
+  accepts: () => (exhibited ? exhibited.files !== undefined : demo.takesFiles),
   take(file) {
-    if (backends) return backends.take(file);
+    if (exhibited) return exhibited.files?.take(file);
     mounted?.input.rest?.();
     run.ask(file);
   },
-  refuse: (error) => (backends ?? note).refused(error),
+  refuse: (error) => (exhibited ? exhibited.files : note)?.refused(error),
 });
 
 // ── The demos ──────────────────────────────────────────────────────────────────────────────────
@@ -139,27 +141,27 @@ function leave(): void {
   mounted?.input.dispose();
   mounted?.output.dispose?.();
   mounted = undefined;
-  backends?.dispose();
-  backends = undefined;
+  exhibited?.dispose();
+  exhibited = undefined;
 }
 
-function head(title: string, summary: string, address: string): void {
+function head({ id, title, summary }: Demo | Exhibit): void {
   document.title = `${title} · TabServe`;
   for (const link of document.querySelectorAll<HTMLAnchorElement>('#demos a')) {
-    if (link.hash === address) link.setAttribute('aria-current', 'page');
+    if (link.hash === `#/${id}`) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
   byId('title').textContent = title;
   byId('summary').textContent = summary;
-  document.body.toggleAttribute('data-lab', backends !== undefined);
+  document.body.toggleAttribute('data-lab', exhibited !== undefined);
 }
 
-function showBackends(): void {
+function exhibit(next: Exhibit): void {
   leave();
   run.close();
-  backends = lab(announce);
-  byId('lab').replaceChildren(backends.element);
-  head(TITLE, SUMMARY, BACKENDS);
+  exhibited = next.mount(announce);
+  byId('lab').replaceChildren(exhibited.element);
+  head(next);
 }
 
 function show(next: Demo): void {
@@ -168,7 +170,7 @@ function show(next: Demo): void {
   mounted = demo.mount({ changed, emptied, refused: note.failed });
 
   byId('lab').replaceChildren();
-  head(demo.title, demo.summary, address(demo));
+  head(demo);
   Object.assign(byId('instrument').dataset, { demo: demo.id, layout: demo.layout });
   byId('well').replaceChildren(mounted.input.element);
   byId('actions').replaceChildren(...mounted.input.actions, ...(demo.takesFiles ? [choose, byId('chooser')] : []));
@@ -186,17 +188,14 @@ function show(next: Demo): void {
   if (demo.startsWithSample) void takeSample(demo.samples[0]);
 }
 
-function address({ id }: Demo): string {
-  return `#/${id}`;
-}
-
 function route(): void {
-  if (location.hash === BACKENDS) showBackends();
-  else show(DEMOS.find((demo) => address(demo) === location.hash) ?? DEMOS[0]);
+  const id = location.hash.slice('#/'.length);
+  const special = EXHIBITS.find((one) => one.id === id);
+  if (special) exhibit(special);
+  else show(DEMOS.find((one) => one.id === id) ?? DEMOS[0]);
 }
 
-const tabs = [...DEMOS.map((demo) => ({ title: demo.title, href: address(demo) })), { title: TITLE, href: BACKENDS }];
-byId('demos').append(...tabs.map(({ title, href }) => el('li', {}, el('a', { href }, title))));
+byId('demos').append(...[...DEMOS, ...EXHIBITS].map(({ id, title }) => el('li', {}, el('a', { href: `#/${id}` }, title))));
 byId('skip').addEventListener('click', (event) => {
   event.preventDefault();
   byId('title').focus();

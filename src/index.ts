@@ -2,7 +2,7 @@
 export { connect } from './client/connect.js';
 export { load, type LoadOptions } from './client/load.js';
 export type { Client } from './client/client.js';
-export type { ClientEvents, ClientInput, ClientOptions, Description, InitializeOptions, RequestOptions } from './client/options.js';
+export type { ClientEvents, ClientInput, ClientOptions, Description, InitializeOptions, JobQueueStatus, RequestOptions } from './client/options.js';
 export type { WorkerFactory } from './client/connection.js';
 export type { Recovery } from './client/supervisor.js';
 export type { ClientMetrics } from './metrics/serving.js';

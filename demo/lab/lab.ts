@@ -1,22 +1,19 @@
+import type { Exhibit, Exhibited } from '../exhibit.js';
 import { el } from '../page/dom.js';
+import { part } from '../page/part.js';
 import { keepRunning } from './keep-running.js';
 import { probeView } from './probe.js';
 import { sideBySide } from './side-by-side.js';
 
-export interface Lab {
-  readonly element: HTMLElement;
-  /** Takes a model of the visitor's. */
-  take(file: File): void;
-  /** There was no file in what was dropped or pasted. */
-  refused(error: unknown): void;
-  dispose(): void;
-}
-
-export const TITLE = 'Backends';
-export const SUMMARY = 'What this browser has, what each engine makes of it, and what happens when a worker or a GPU is lost.';
-
 /** The page about backends: the probe, the candidates side by side, and a video that outlives its workers. */
-export function lab(announce: (text: string) => void): Lab {
+export const lab: Exhibit = {
+  id: 'backends',
+  title: 'Backends',
+  summary: 'What this browser has, what each engine makes of it, and what happens when a worker or a GPU is lost.',
+  mount,
+};
+
+function mount(announce: (text: string) => void): Exhibited {
   const probe = probeView();
   const running = keepRunning(announce);
   const contest = sideBySide((found) => {
@@ -36,17 +33,10 @@ export function lab(announce: (text: string) => void): Lab {
   );
   return {
     element,
-    take: contest.take,
-    refused: contest.refused,
+    files: { take: contest.take, refused: contest.refused },
     dispose() {
       contest.dispose();
       running.dispose();
     },
   };
-}
-
-function part(title: string, says: string, content: HTMLElement): HTMLElement {
-  const heading = el('h2', {}, title);
-  heading.id = `lab-${title.toLowerCase().replaceAll(' ', '-')}`;
-  return el('section', { 'aria-labelledby': heading.id }, heading, el('p', { class: 'says' }, says), content);
 }

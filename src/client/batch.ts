@@ -43,7 +43,7 @@ export class Batch {
 
   resolve({ rows, timings }: HandleAnswer): void {
     let from = 0;
-    for (const job of this.#jobs) job.resolve({ timings, rows: rows.slice(from, (from += job.size)) });
+    for (const job of this.#jobs) job.resolve({ timings, batchSize: this.size, rows: rows.slice(from, (from += job.size)) });
   }
 
   reject(error: TabServeError): void {

@@ -9,7 +9,7 @@ import { Emitter } from './events.js';
 import type { Prepared } from './inputs.js';
 import { Job } from './job.js';
 import { openModel, type Open, type OpenOptions } from './open.js';
-import type { ClientEvents, ClientInput, ClientOptions, Description, InitializeOptions, RequestOptions } from './options.js';
+import type { ClientEvents, ClientInput, ClientOptions, Description, InitializeOptions, JobQueueStatus, RequestOptions } from './options.js';
 import { prepareRows } from './rows.js';
 import { Story } from './story.js';
 import { Supervisor } from './supervisor.js';
@@ -78,6 +78,11 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   /** What the browser has, as seen in a worker; undefined until one has looked. */
   get probe(): Probe | undefined {
     return this.#probe;
+  }
+
+  /** How full the queue is now: who asks it first can hold a request back that would be refused. */
+  get jobQueueStatus(): JobQueueStatus {
+    return this.#supervisor.jobQueueStatus;
   }
 
   /** What has been counted and timed here; it is sent nowhere. */
@@ -200,9 +205,8 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     const card = await (await this.#worker()).call(({ describe }) => describe());
     const { modelName, modelVersion } = this.#archive!.manifest.model;
     const config = { ...this.#archive!.config, ...servingOf(this.#archive!.config) };
-    const { queued: pendingRequests, workers } = this.#supervisor;
-    const jobQueueStatus = { remainingCapacity: Math.max(0, config.jobQueueSize - pendingRequests), pendingRequests };
-    return { modelName, modelVersion, ...card, config, backend: this.#backend!, workers, jobQueueStatus, metrics: this.#metrics.snapshot() };
+    const { workers } = this.#supervisor;
+    return { modelName, modelVersion, ...card, config, backend: this.#backend!, workers, jobQueueStatus: this.jobQueueStatus, metrics: this.#metrics.snapshot() };
   }
 
   /** Milliseconds to a worker and back; one that computes answers between two batches. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost` */
@@ -246,8 +250,8 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
 
   async #answers(job: Job): Promise<unknown[]> {
     this.#supervisor.run(job);
-    const { rows, timings } = await job.answer;
-    this.#events.emit('response', { rows: rows.length, timings });
+    const { rows, batchSize, timings } = await job.answer;
+    this.#events.emit('response', { rows: rows.length, batchSize, queued: job.queued, timings });
     return rows.map((row) => (row.ok ? row.value : errorFromData(row.error as ErrorData)));
   }
 

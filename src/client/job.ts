@@ -21,6 +21,8 @@ export interface JobOptions {
 /** What a job is answered with: its own rows of what its batch has brought. */
 export interface JobAnswer extends Pick<HandleAnswer, 'timings'> {
   readonly rows: readonly Envelope<unknown>[];
+  /** Rows of that batch. */
+  readonly batchSize: number;
 }
 
 /** One call of a caller's, of one row or more: settles once, whatever happens to the workers that it is sent to. */
@@ -28,6 +30,8 @@ export class Job {
   readonly answer: Promise<JobAnswer>;
   /** It was in a worker that died, and goes alone from now on. */
   lone = false;
+  /** Milliseconds from its coming until it left the queue. */
+  queued = 0;
   /** Called once when nobody waits for it any more: by whoever holds it, to let it go. */
   onAbandon: (() => void) | undefined;
   readonly #options: JobOptions;

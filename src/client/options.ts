@@ -84,8 +84,14 @@ export interface ClientEvents {
   recover: Recovery;
   /** A worker was lost, and none could take its place: every request fails, until `initialize` is called again. */
   fail: TabServeError;
-  /** A request was answered; the timings are those of the batch that it ran in. */
-  response: { readonly rows: number; readonly timings: Timings };
+  /** A request was answered, after `queued` milliseconds in the queue; the timings are those of the batch that it ran in, of `batchSize` rows. */
+  response: { readonly rows: number; readonly batchSize: number; readonly queued: number; readonly timings: Timings };
+}
+
+/** How full the queue is, in requests. */
+export interface JobQueueStatus {
+  readonly remainingCapacity: number;
+  readonly pendingRequests: number;
 }
 
 /** What is served, and how it is doing. */
@@ -97,7 +103,7 @@ export interface Description extends ModelCard {
   readonly backend: Backend;
   /** Workers at work. */
   readonly workers: number;
-  readonly jobQueueStatus: { readonly remainingCapacity: number; readonly pendingRequests: number };
+  readonly jobQueueStatus: JobQueueStatus;
   readonly metrics: MetricsSnapshot;
 }
 

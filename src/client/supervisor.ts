@@ -107,9 +107,10 @@ export class Supervisor {
     return this.#pool.size;
   }
 
-  /** Requests that wait. */
-  get queued(): number {
-    return this.#queue.size + this.#replays.length;
+  /** Requests that wait, and how many more may. */
+  get jobQueueStatus(): { readonly remainingCapacity: number; readonly pendingRequests: number } {
+    const pendingRequests = this.#queue.size + this.#replays.length;
+    return { remainingCapacity: Math.max(0, this.#limits.jobQueueSize - pendingRequests), pendingRequests };
   }
 
   /** The first worker, or one after all was given up. */
@@ -171,7 +172,7 @@ export class Supervisor {
         return;
       }
       const now = performance.now();
-      for (const { since } of due.jobs) this.#options.on.queued(now - since);
+      for (const job of due.jobs) this.#options.on.queued((job.queued = now - job.since));
       void this.#pool.send(seat, due.jobs);
     }
   }

@@ -78,3 +78,33 @@ test('each stage is a measure in the performance panel, whoever overrides it @on
   // The first inference is the warm-up; the override of preprocess calls super, and counts once.
   expect(measures).toEqual(['tabserve initialize', 'tabserve inference', 'tabserve preprocess', 'tabserve inference', 'tabserve postprocess']);
 });
+
+test('a response tells of its batch and of its time in the queue, and the queue how full it is @once', async ({ open, page }) => {
+  await open();
+  const seen = await page.evaluate(async () => {
+    const { tabserve, workers } = window;
+    const client = tabserve.connect(workers.counting, { model: '/test/models/affine.onnx', backends: ['wasm'], batchSize: 3, jobQueueSize: 10 });
+    await client.initialize();
+    const responses: { readonly rows: number; readonly batchSize: number; readonly queued: number }[] = [];
+    client.on('response', (response) => responses.push(response));
+    const row = { data: Float32Array.of(1, 2, 3, 4), dims: [4] };
+    const sent = performance.now();
+    const answers = [client.handle([row, row] as never), ...Array.from({ length: 5 }, () => client.predict(row as never))];
+    const full = client.jobQueueStatus;
+    await Promise.all(answers);
+    const took = performance.now() - sent;
+    const described = (await client.describe()).jobQueueStatus;
+    const result = { responses, full, took, described, histogram: client.metrics.snapshot().histograms['QueueTime']![0]! };
+    await client.dispose();
+    return result;
+  });
+  expect(seen.full).toEqual({ remainingCapacity: 5, pendingRequests: 5 });
+  expect(seen.described).toEqual({ remainingCapacity: 10, pendingRequests: 0 });
+  expect(seen.responses.map(({ rows, batchSize }) => `${rows} of ${batchSize}`)).toEqual(['2 of 2', '1 of 3', '1 of 3', '1 of 3', '1 of 2', '1 of 2']);
+  const queued = seen.responses.map((response) => response.queued);
+  // The last of each batch: it left the queue when the batch before had come back.
+  expect(queued[3]).toBeGreaterThan(queued[0]!);
+  expect(queued[5]).toBeGreaterThan(queued[3]!);
+  expect(queued[5]).toBeLessThan(seen.took);
+  expect(queued.reduce((sum, one) => sum + one, 0)).toBeCloseTo(seen.histogram.sum, 6);
+});

@@ -290,6 +290,76 @@ test('backends: every candidate measured, a model of one’s own, and a video th
   expect(complaints).toEqual([]);
 });
 
+test('serving: past what it can answer the queue is full and refuses, and it recovers; deadlines, settings, Prometheus', async ({ page, gallery, complaints }) => {
+  await page.goto(`${gallery}#/serving`);
+  const load = page.getByRole('slider', { name: 'Load' });
+  const verdict = page.locator('.verdict');
+  const meter = (name: string): Locator => page.locator(`[data-counter="${name}"] dd`);
+  /** As far as the slider goes, which is further when the machine turns out to be faster. */
+  const overload = async (seen: () => Promise<void>): Promise<void> =>
+    await expect(async () => {
+      await load.press('End');
+      await seen();
+    }).toPass(SLOW);
+  const gentle = async (): Promise<void> => {
+    await load.press('Home');
+    await load.press('ArrowRight');
+    await expect(meter('refused')).toHaveText('0/s', SLOW);
+    await expect(meter('queue')).toHaveText(/^0 of/, SLOW);
+    await expect(meter('answered')).toHaveText(/^(?!0\/s)[\d.]+\/s$/, SLOW);
+    await expect(verdict).toContainText('Requests are answered as they come', SLOW);
+    await expect(verdict).toHaveAttribute('data-level', 'calm');
+  };
+  await expect(load).toBeEnabled(SLOW);
+  await expect(load).toHaveAttribute('aria-valuetext', /requests a second, 0\.5 × what can be answered$/);
+  await expect(page.locator('.load-mark')).toHaveText(/^[\d.,]+\/s can be answered$/);
+  await expect(page.getByRole('region', { name: 'Engine and backend' })).toContainText('WebGPU has no adapter here.');
+  await gentle();
+  await expect(meter('workers')).toHaveText('1');
+  await expect(meter('backend')).toHaveText('onnx/wasm');
+  await expect(meter('memory')).toHaveText(/^[\d.]+ MB$/);
+
+  await overload(async () => {
+    await expect(meter('queue')).toHaveText('100 of 100', { timeout: 5000 });
+    await expect(verdict).toHaveAttribute('data-level', 'overload', { timeout: 5000 });
+  });
+  await expect(verdict).toContainText(/The queue is full, so [\d.,]+ a second are refused at once, with queue-full\. What was accepted is answered within [\d.,]+ ms/);
+  const stages = page.getByRole('table', { name: 'Latency by stage' });
+  for (const stage of ['In the queue', 'Preprocess', 'Inference', 'Postprocess', 'Request in total']) {
+    await expect(stages.getByRole('row', { name: stage })).toContainText(/(\d ms){1}.*(\d ms){1}.*\d ms$/);
+  }
+  await expect(page.locator('.plot').filter({ hasText: 'Batch sizes' })).toContainText('most often 8');
+  await gentle();
+
+  // Who waits behind a hundred others is too late.
+  const deadline = page.getByRole('slider', { name: 'Deadline of a request' });
+  await deadline.press('ArrowRight');
+  await expect(page.getByLabel('How it is done', { exact: true }).locator('code')).toContainText('{ timeout: 25 }');
+  await overload(async () => await expect(verdict).toContainText('have waited for 25 ms, and are given up with timeout', { timeout: 5000 }));
+  await deadline.press('Home');
+  await gentle();
+
+  await page.getByRole('region', { name: 'For Prometheus' }).getByRole('button', { name: 'Show' }).click();
+  const text = (await page.getByLabel('Prometheus text').textContent())!;
+  for (const outcome of ['ok', 'queue-full', 'timeout']) {
+    expect(Number(new RegExp(`^ts_inference_requests_total\\{.*outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1])).toBeGreaterThan(0);
+  }
+
+  await page.getByRole('slider', { name: 'Batch size, at most' }).press('Home');
+  await page.getByRole('slider', { name: 'Places in the queue' }).press('Home');
+  await expect(load).toBeDisabled();
+  await expect(load).toBeEnabled(SLOW);
+  await overload(async () => await expect(meter('queue')).toHaveText('1 of 1', { timeout: 5000 }));
+  await expect(page.locator('.plot').filter({ hasText: 'Batch sizes' })).toContainText('on average 1.0');
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await expect(verdict).toHaveText('Nothing comes in.', SLOW);
+
+  await page.getByRole('link', { name: 'Digits' }).click();
+  await sample(page, 'eight, from MNIST').click();
+  await expect(headline(page)).toHaveText('eight', SLOW);
+  expect(complaints).toEqual([]);
+});
+
 test('with the keyboard alone, on a phone', async ({ page, context, gallery, complaints }) => {
   await context.grantPermissions(['camera']);
   await page.setViewportSize({ width: 360, height: 740 });
@@ -354,6 +424,16 @@ test('with the keyboard alone, on a phone', async ({ page, context, gallery, com
   await expect(contest.getByRole('button', { name: 'Cancel' })).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(contest).toContainText('Cancelled.');
+  await fits();
+
+  await visit('Serving');
+  await expect(page.getByRole('slider', { name: 'Load' })).toBeEnabled(SLOW);
+  await tabTo(page, page.getByRole('button', { name: 'Overload' }));
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.verdict')).toHaveAttribute('data-level', /busy|overload/, SLOW);
+  await tabTo(page, page.getByRole('button', { name: 'Pause' }));
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.verdict')).toHaveText('Nothing comes in.', SLOW);
   await fits();
 
   await visit('Orientation');

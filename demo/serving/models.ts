@@ -1,0 +1,53 @@
+import { load, type Client } from '../../src/index.js';
+import type { Demo, LoadOptions } from '../demo.js';
+import { digits } from '../demos/digits.js';
+import { language } from '../demos/language.js';
+import { orientation } from '../demos/orientation.js';
+import { fetchSample } from '../panels/samples.js';
+import type { Settings } from './settings.js';
+
+/** Small ones, whose samples are the requests; the first gains from batches. */
+export const SERVED: readonly [Demo, ...Demo[]] = [language, orientation, digits];
+
+/** A client, whatever its handler. */
+export type Served = Pick<Client, 'backend' | 'metrics' | 'jobQueueStatus' | 'describe' | 'dispose' | 'on'> & Pick<Awaited<ReturnType<typeof load>>, 'predict'>;
+
+/** One thread a worker: cores go to workers. */
+const CONFIG = { engine: { threads: 1 } };
+
+export function serve({ models: [{ url }] }: Demo, { batchSize, maxBatchDelay, maxWorkers, jobQueueSize }: Settings, options: LoadOptions): Promise<Served> {
+  return load(url, { batchSize, maxBatchDelay, maxWorkers, jobQueueSize, config: CONFIG, ...options });
+}
+
+/** What a developer writes. */
+export function snippetOf({ id, models: [{ url }] }: Demo, { batchSize, maxBatchDelay, maxWorkers, jobQueueSize, deadline }: Settings): string {
+  const settings = { batchSize, maxBatchDelay, maxWorkers, jobQueueSize };
+  return [
+    "import { load } from 'tabserve';",
+    '',
+    `const client = await load('/${url}', {`,
+    ...Object.entries(settings).map(([key, value]) => `  ${key}: ${value},`),
+    ...(maxWorkers > 1 ? ['  config: { engine: { threads: 1 } }, // cores go to workers'] : []),
+    '});',
+    `await client.predict(${id === 'language' ? 'text' : 'image'}${deadline > 0 ? `, { timeout: ${deadline} }` : ''});`,
+    'client.jobQueueStatus.pendingRequests;',
+    'client.metrics.prometheus();',
+    '',
+  ].join('\n');
+}
+
+const inputs = new Map<Demo, readonly unknown[]>();
+
+/** The samples, each as the handler takes it. @throws if the server does not answer with them */
+export async function inputsOf(demo: Demo): Promise<readonly unknown[]> {
+  const known = inputs.get(demo);
+  if (known) return known;
+  const found = await Promise.all(
+    demo.samples.map(async (sample) => {
+      const blob = await fetchSample(sample);
+      return sample.url.endsWith('.txt') ? await blob.text() : blob;
+    }),
+  );
+  inputs.set(demo, found);
+  return found;
+}

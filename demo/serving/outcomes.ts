@@ -1,0 +1,28 @@
+import type { MetricsSnapshot } from '../../src/index.js';
+
+/** Requests a second, by what became of them. */
+export interface Rates {
+  readonly answered: number;
+  readonly refused: number;
+  readonly late: number;
+  readonly failed: number;
+}
+
+export const NOTHING: Rates = { answered: 0, refused: 0, late: 0, failed: 0 };
+
+const OUTCOMES: Readonly<Record<string, keyof Rates>> = { ok: 'answered', 'queue-full': 'refused', timeout: 'late' };
+
+/** Turns what the client has counted so far into rates, from one call to the next. */
+export function outcomes(): (snapshot: MetricsSnapshot) => Rates {
+  let before = NOTHING;
+  let at = performance.now();
+  return ({ counters }) => {
+    const now = performance.now();
+    const total = { ...NOTHING };
+    for (const { labels, value } of counters['ts_inference_requests_total'] ?? []) total[OUTCOMES[labels['outcome']!] ?? 'failed'] += value;
+    const rate = (what: keyof Rates): number => ((total[what] - before[what]) * 1000) / (now - at);
+    const rates = { answered: rate('answered'), refused: rate('refused'), late: rate('late'), failed: rate('failed') };
+    [before, at] = [total, now];
+    return rates;
+  };
+}

@@ -1,0 +1,97 @@
+import { el } from '../page/dom.js';
+
+const SVG = 'http://www.w3.org/2000/svg';
+/** Points that are shown. */
+const COUNT = 120;
+const HEIGHT = 100;
+
+export interface PlotOptions {
+  readonly title: string;
+  /** What is drawn, by its name in the styles and in the legend. */
+  readonly series: Readonly<Record<string, string>>;
+  /** One upon the other, as areas; all the others are lines. */
+  readonly stacked?: readonly string[];
+  says(value: number): string;
+}
+
+export interface Plot {
+  readonly element: HTMLElement;
+  /** The next point of every series; NaN leaves a gap. */
+  add(values: Readonly<Record<string, number>>): void;
+}
+
+/** The last points of some series over time. What a sighted reader sees of the last one, the legend says. */
+export function plot({ title, series, stacked = [], says }: PlotOptions): Plot {
+  const svg = svgElement('svg', { viewBox: `0 0 ${COUNT - 1} ${HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' });
+  const paths = Object.keys(series).map((name) => {
+    const path = svgElement('path', { 'data-series': name, 'vector-effect': 'non-scaling-stroke', ...(stacked.includes(name) && { 'data-area': '' }) });
+    return { name, path, value: el('b', {}, '–') };
+  });
+  svg.append(...paths.map(({ path }) => path));
+  const top = el('span', { class: 'plot-top', 'aria-hidden': 'true' });
+  const legend = paths.map(({ name, value }) =>
+    el('li', {}, el('span', { class: 'plot-key', 'data-series': name, ...(stacked.includes(name) && { 'data-area': '' }) }), `${series[name]!} `, value),
+  );
+  const element = el('figure', { class: 'plot' }, el('figcaption', {}, el('h3', {}, title), el('ul', {}, ...legend)), el('div', { class: 'plot-field' }, svg, top));
+  let points: Readonly<Record<string, number>>[] = [];
+
+  const draw = (): void => {
+    const highest = Math.max(...points.map((point) => heightOf(point, paths.map(({ name }) => name), stacked)), 0); // prettier-ignore
+    const limit = roundUp(highest);
+    const x = (index: number): number => index + COUNT - points.length;
+    const y = (value: number): string => (HEIGHT - (value / limit) * HEIGHT).toFixed(2);
+    let floor = points.map(() => 0);
+    for (const { name, path } of paths) {
+      const values = points.map((point) => point[name]!);
+      if (!stacked.includes(name)) {
+        path.setAttribute('d', lines(values).map((run) => `M${run.map(([value, index]) => `${x(index)},${y(value)}`).join('L')}`).join('')); // prettier-ignore
+        continue;
+      }
+      const below = floor;
+      floor = values.map((value, index) => below[index]! + value);
+      const upper = floor.map((value, index) => `${x(index)},${y(value)}`);
+      const lower = below.map((_, index) => points.length - 1 - index).map((index) => `${x(index)},${y(below[index]!)}`);
+      path.setAttribute('d', upper.length > 1 ? `M${[...upper, ...lower].join('L')}Z` : '');
+    }
+    top.textContent = says(limit);
+  };
+
+  return {
+    element,
+    add(values) {
+      points = [...points, values].slice(-COUNT);
+      for (const { name, value } of paths) value.textContent = Number.isNaN(values[name]) ? '–' : says(values[name]!);
+      draw();
+    },
+  };
+}
+
+function heightOf(point: Readonly<Record<string, number>>, names: readonly string[], stacked: readonly string[]): number {
+  const heap = stacked.reduce((sum, name) => sum + point[name]!, 0);
+  return Math.max(heap, ...names.map((name) => (Number.isNaN(point[name]) ? 0 : point[name]!)));
+}
+
+/** The stretches without a gap, as values with their index. */
+function lines(values: readonly number[]): readonly (readonly (readonly [value: number, index: number])[])[] {
+  const runs: (readonly [number, number])[][] = [];
+  let open = false;
+  for (const [index, value] of values.entries()) {
+    if (!Number.isNaN(value) && !open) runs.push([]);
+    open = !Number.isNaN(value);
+    if (open) runs.at(-1)!.push([value, index]);
+  }
+  return runs;
+}
+
+/** The next round number. */
+function roundUp(value: number): number {
+  if (value <= 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((step) => value <= step * power)! * power;
+}
+
+function svgElement<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Readonly<Record<string, string>>): SVGElementTagNameMap[K] {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+}

@@ -1,0 +1,63 @@
+import { Sketch } from '../../src/metrics/sketch.js';
+
+/** Seconds that count as now. */
+export const SECONDS = 5;
+
+/** p50, p95 and p99 of the last seconds; NaN while there is nothing. */
+export type Quantiles = readonly [p50: number, p95: number, p99: number];
+
+/** What the last seconds have brought, second by second: constant memory, whatever the load. */
+class Recent<Slice> {
+  readonly #make: () => Slice;
+  #slices: { readonly second: number; readonly slice: Slice }[] = [];
+
+  constructor(make: () => Slice) {
+    this.#make = make;
+  }
+
+  /** This second's. */
+  get slice(): Slice {
+    const second = Math.floor(performance.now() / 1000);
+    if (this.#slices.at(-1)?.second !== second) this.#slices.push({ second, slice: this.#make() });
+    return this.#slices.at(-1)!.slice;
+  }
+
+  get slices(): readonly Slice[] {
+    const oldest = Math.floor(performance.now() / 1000) - SECONDS;
+    this.#slices = this.#slices.filter(({ second }) => second > oldest);
+    return this.#slices.map(({ slice }) => slice);
+  }
+}
+
+/** Quantiles of what was observed of late, by the SDK's own sketch. */
+export class RecentTimes {
+  readonly #recent = new Recent(() => new Sketch());
+
+  add(value: number): void {
+    this.#recent.slice.add(value);
+  }
+
+  get quantiles(): Quantiles {
+    const all = new Sketch();
+    for (const sketch of this.#recent.slices) all.merge(sketch);
+    return all.quantiles(0.5, 0.95, 0.99) as unknown as Quantiles;
+  }
+}
+
+/** How many batches of each size ran of late. */
+export class RecentBatches {
+  readonly #recent = new Recent(() => new Map<number, number>());
+
+  /** An answer out of a batch of so many: the batch is counted once, by its answers together. */
+  add(size: number): void {
+    const { slice } = this.#recent;
+    slice.set(size, (slice.get(size) ?? 0) + 1 / size);
+  }
+
+  /** Size → batches. */
+  get counts(): ReadonlyMap<number, number> {
+    const all = new Map<number, number>();
+    for (const slice of this.#recent.slices) for (const [size, count] of slice) all.set(size, (all.get(size) ?? 0) + count);
+    return all;
+  }
+}

@@ -1,0 +1,47 @@
+import { el } from '../page/dom.js';
+import { roughly } from './numbers.js';
+import { SECONDS, type Quantiles } from './recent.js';
+
+/** Where the time of a request goes, and what each is called. */
+const NAMES = { queue: 'In the queue', preprocess: 'Preprocess', inference: 'Inference', postprocess: 'Postprocess', total: 'Request in total' } as const;
+export type Part = keyof typeof NAMES;
+export const PARTS = Object.keys(NAMES) as readonly Part[];
+
+export interface Stages {
+  readonly element: HTMLElement;
+  show(times: Readonly<Record<Part, Quantiles>>): void;
+}
+
+/** Percentiles of every stage, as numbers and as bars on one scale. */
+export function stageTable(): Stages {
+  const rows = PARTS.map((part) => {
+    const cells = [el('td'), el('td'), el('td')] as const;
+    const bars = ['p99', 'p95', 'p50'].map((name) => el('span', { 'data-quantile': name }));
+    return {
+      part,
+      cells,
+      bars,
+      row: el('tr', { 'data-stage': part }, el('th', { scope: 'row' }, NAMES[part], el('span', { class: 'stage-track', 'aria-hidden': 'true' }, ...bars)), ...cells),
+    };
+  });
+  const heads = ['Stage', 'p50', 'p95', 'p99'].map((name) => el('th', { scope: 'col' }, name));
+  const element = el(
+    'figure',
+    { class: 'stages' },
+    el('figcaption', {}, el('h3', {}, 'Latency by stage'), el('p', { class: 'quiet' }, `of the last ${SECONDS} seconds; the handler’s stages are those of the batch`)),
+    el('table', { 'aria-label': 'Latency by stage' }, el('thead', {}, el('tr', {}, ...heads)), el('tbody', {}, ...rows.map(({ row }) => row))),
+  );
+  return {
+    element,
+    show(times) {
+      const longest = times.total[2];
+      for (const { part, cells, bars } of rows) {
+        for (const [index, cell] of cells.entries()) {
+          const value = times[part][index]!;
+          cell.textContent = roughly(value);
+          bars[2 - index]!.style.transform = `scaleX(${longest > 0 && value > 0 ? Math.min(1, value / longest) : 0})`;
+        }
+      }
+    },
+  };
+}
