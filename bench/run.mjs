@@ -1,16 +1,18 @@
 /**
  * `npm run bench`: one model, one browser, one run; see README.md.
- * Prints a table, writes results.json, and exits with 1 if a goal is missed.
+ * Prints a table, writes results.json, and exits with 1 if a goal is missed. `npm run bench -- --only serving` measures that section alone, and writes nothing.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { chromium } from '@playwright/test';
 import { build, runnerImport } from 'vite';
 import { serve } from './lib/server.mjs';
 import { median, paired, quantile } from './lib/statistics.mjs';
 import { CATEGORIES, longestTasks } from './lib/trace.mjs';
+import { servingRows } from './serving.mjs';
 
 const SIZES = [
   { name: '640×480', width: 640, height: 480, rounds: 40 },
@@ -34,14 +36,15 @@ const STAGES = ['preprocess', 'inference', 'postprocess'];
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
+const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
+if (only !== undefined && only !== 'serving') throw new Error(`--only ${only}: there is only "serving".`);
 installTransformers();
 process.env.NODE_ENV = 'production';
 await build({ configFile: here('vite.config.ts') });
-const measured = await measure();
-const { sizes, healing, ...machine } = measured;
-const rows = [...sizes.flatMap(rowsOf), ...healingRows(healing)];
+const { sizes, healing, serving, ...machine } = await measure();
+const rows = [...(sizes ? [...sizes.flatMap(rowsOf), ...healingRows(healing)] : []), ...serving];
 print(machine, rows);
-writeFileSync(here('results.json'), `${JSON.stringify({ ...machine, photos: sizes.map(({ name, bytes }) => ({ name, bytes })), rows }, null, 2)}\n`);
+if (!only) writeFileSync(here('results.json'), `${JSON.stringify({ ...machine, photos: sizes.map(({ name, bytes }) => ({ name, bytes })), rows }, null, 2)}\n`);
 process.exitCode = rows.some(({ holds }) => holds === false) ? 1 : 0;
 
 /** What we compare with is large, and no part of the project: it is installed when first needed. */
@@ -57,10 +60,17 @@ function installTransformers() {
 
 async function measure() {
   const { module } = await runnerImport(here('../scripts/chromium.ts'), { configFile: false, logLevel: 'error' });
-  const server = await serve({ '/': here('../.cache/bench'), '/model/': here('model'), '/ort/': here('node_modules/onnxruntime-web/dist') });
+  const server = await serve({
+    '/': here('../.cache/bench'),
+    '/model/': here('model'),
+    '/models/': here('../public/models'),
+    '/ort/': here('node_modules/onnxruntime-web/dist'),
+  });
+  const { chromiumArgs: args, chromiumPath } = module;
+  const executablePath = chromiumPath && { executablePath: chromiumPath };
   let browser;
   try {
-    browser = await chromium.launch({ args: [...module.chromiumArgs.wasm], ...(module.chromiumPath && { executablePath: module.chromiumPath }) });
+    browser = await chromium.launch({ args: [...args.wasm], ...executablePath });
     const page = await browser.newPage();
     page.on('pageerror', (error) => console.error(error));
     await page.goto(server.url);
@@ -70,25 +80,32 @@ async function measure() {
     const isolated = await page.evaluate(() => globalThis.crossOriginIsolated);
     if (!isolated) throw new Error('The page is not cross-origin isolated: its clock would be too coarse.');
     const before = loadavg()[0] ?? 0;
-    const sizes = [];
-    for (const size of SIZES) sizes.push(await measureSize(browser, page, size));
-    const healing = await page.evaluate(async (rounds) => (await globalThis.bench).heal(rounds), HEAL_ROUNDS);
+    const main = only ? undefined : await measureMain(browser, page);
+    const chrome = browser.version();
+    await browser.close();
+    const serving = await servingRows((backend) => chromium.launch({ args: [...args[backend]], ...executablePath }), server.url);
     return {
-      healing,
+      ...main,
+      serving,
       date: new Date().toISOString(),
-      browser: `Chromium ${browser.version()}`,
+      browser: `Chromium ${chrome}`,
       cores: availableParallelism(),
       cpu: cpus()[0]?.model.trim() ?? 'unknown',
-      load: { before: round(before), after: round(loadavg()[0] ?? 0), idleTask: round(Math.max(...sizes.flatMap(({ tasks }) => tasks.idle.map(({ wall }) => wall)))) },
+      load: { before: round(before), after: round(loadavg()[0] ?? 0), idleTask: main && round(Math.max(...main.sizes.flatMap(({ tasks }) => tasks.idle.map(({ wall }) => wall)))) },
       threads: 1,
       onnxruntimeWeb: { raw: versions.raw, handWritten: versions.raw, tabserve: versions.raw, transformers: versions.transformersOrt },
       transformers: versions.transformers,
-      sizes,
     };
   } finally {
     await browser?.close();
     server.close();
   }
+}
+
+async function measureMain(browser, page) {
+  const sizes = [];
+  for (const size of SIZES) sizes.push(await measureSize(browser, page, size));
+  return { sizes, healing: await page.evaluate(async (rounds) => (await globalThis.bench).heal(rounds), HEAL_ROUNDS) };
 }
 
 function round(value) {

@@ -22,5 +22,11 @@ export default defineConfig({
       { find: /^onnxruntime-web\/(ort-wasm-simd-threaded\.wasm)$/, replacement: `${ORT}/$1` },
     ],
   },
-  build: { outDir: here('../.cache/bench'), emptyOutDir: true, target: 'es2022', chunkSizeWarningLimit: 10_000 },
+  build: {
+    outDir: here('../.cache/bench'),
+    emptyOutDir: true,
+    target: 'es2022',
+    chunkSizeWarningLimit: 10_000,
+    rollupOptions: { input: [here('app/index.html'), here('app/serving/index.html')] },
+  },
 });

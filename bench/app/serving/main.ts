@@ -1,0 +1,8 @@
+/** The page's side of the section on serving. `bench/serving.mjs` calls it. */
+import { measureBatching, measureInteractive } from './batching.ts';
+import { measurePipeline } from './pipeline.ts';
+
+const serving = { measureBatching, measureInteractive, measurePipeline };
+export type Serving = typeof serving;
+
+Object.assign(globalThis, { serving });
