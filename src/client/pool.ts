@@ -138,7 +138,8 @@ export class Pool {
       if (LOSSES.has(error.code)) connection.close(error);
       else if (error.code === 'not-cloneable' && waiting.length > 1) {
         seat.batches.delete(batch);
-        for (const job of batch.takeApart()) await this.send(seat, [job]);
+        // All at once: each must be among those of a loss.
+        await Promise.all(batch.takeApart().map((job) => this.send(seat, [job])));
       } else if (seat.batches.delete(batch)) batch.reject(error);
     }
     this.#afterRun(seat);

@@ -116,6 +116,29 @@ test('what was given away is not run again', async ({ open, backend }) => {
   expect(answer).toEqual({ retriable: { code: 'worker-lost', retriable: true }, after: 'answer' });
 });
 
+test('a batch that had to be taken apart, whose worker is lost on the way', async ({ open, backend }) => {
+  const page = await open();
+  const outcomes = await page.evaluate(
+    async ({ model, backend }) => {
+      const client = window.tabserve.connect(window.workers.faulty, { model, backends: [backend], batchSize: 3 });
+      await client.initialize();
+      const ask = (options = {}) =>
+        client.predict({ data: new Float32Array([1, 2, 3, 4]), dims: [4] } as never, options).then(
+          () => 'answer',
+          ({ code }: { code: string }) => code,
+        );
+      // Behind as many as may be in the worker at once, they gather.
+      const ahead = Array.from({ length: backend === 'wasm' ? 1 : 2 }, () => ask());
+      const batch = [ask({ params: { unsent: () => {} } }), ask(window.fault('close', 'preprocess', 1)), ask()];
+      const settled = await Promise.all([...ahead, ...batch]);
+      await client.dispose();
+      return settled.slice(-3);
+    },
+    { model: MODEL, backend },
+  );
+  expect(outcomes).toEqual(['not-cloneable', 'answer', 'answer']);
+});
+
 test('when no worker can be opened any more, everything is told, and initialize begins anew @once', async ({ open }) => {
   const page = await open();
   const answer = await page.evaluate(async (model) => {
