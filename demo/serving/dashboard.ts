@@ -71,7 +71,8 @@ export function dashboard(announce: (text: string) => void, measured: (perSecond
       const [p50, p95, p99] = times.total;
       recent = [...recent, { offered, pending, ...rates }].slice(-MEAN);
       looks += 1;
-      const saturated = recent.length === MEAN && recent.every((moment) => moment.pending >= settings.batchSize);
+      // Late answers are nobody's: with them it could answer more than it does.
+      const saturated = recent.length === MEAN && recent.every(({ pending, late }) => pending >= settings.batchSize && late === 0);
       if ((saturated && mean('answered') < possible * 0.9) || mean('answered') > possible * 1.1) measured(mean('answered'));
       requests.add({ ...rates, offered, possible });
       queue.add({ pending, places: settings.jobQueueSize });
@@ -86,7 +87,8 @@ export function dashboard(announce: (text: string) => void, measured: (perSecond
         late: `${inShort(mean('late'))}/s`,
         queue: `${pending} of ${settings.jobQueueSize}`,
         backend: `${engine}/${name}`,
-        memory: memory === undefined ? '–' : bytes(memory * 1e6),
+        // ONNX Runtime does not tell on WebGL.
+        memory: memory ? bytes(memory * 1e6) : 'not told',
       });
       if (looks % 2 > 0) return;
       void countWorkers(subject);

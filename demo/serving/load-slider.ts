@@ -29,7 +29,7 @@ export function loadSlider(changed: () => void): LoadSlider {
   let known: number | undefined;
   const says = (): void => {
     const rate = range.valueAsNumber;
-    const times = known === undefined ? '' : `${(rate / known).toFixed(rate / known < 0.095 ? 2 : 1)} × what can be answered`;
+    const times = known === undefined ? '' : `${(rate / known).toFixed(rate / known < 0.095 ? 2 : 1)} × capacity`;
     value.replaceChildren(el('strong', {}, inShort(rate)), ' requests/s', ...(times ? [el('span', { class: 'quiet' }, ` · ${times}`)] : []));
     range.setAttribute('aria-valuetext', `${inShort(rate)} requests a second${times && `, ${times}`}`);
   };

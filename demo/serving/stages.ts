@@ -17,19 +17,15 @@ export function stageTable(): Stages {
   const rows = PARTS.map((part) => {
     const cells = [el('td'), el('td'), el('td')] as const;
     const bars = ['p99', 'p95', 'p50'].map((name) => el('span', { 'data-quantile': name }));
-    return {
-      part,
-      cells,
-      bars,
-      row: el('tr', { 'data-stage': part }, el('th', { scope: 'row' }, NAMES[part], el('span', { class: 'stage-track', 'aria-hidden': 'true' }, ...bars)), ...cells),
-    };
+    const name = el('div', { class: 'stage-name' }, NAMES[part], el('span', { class: 'stage-track', 'aria-hidden': 'true' }, ...bars));
+    return { part, cells, bars, row: el('tr', { 'data-stage': part }, el('th', { scope: 'row' }, name), ...cells) };
   });
-  const heads = ['Stage', 'p50', 'p95', 'p99'].map((name) => el('th', { scope: 'col' }, name));
+  const heads = ['p50', 'p95', 'p99'].map((name) => el('th', { scope: 'col' }, el('span', { class: 'swatch', 'data-quantile': name }), name));
   const element = el(
     'figure',
     { class: 'stages' },
     el('figcaption', {}, el('h3', {}, 'Latency by stage'), el('p', { class: 'quiet' }, `of the last ${SECONDS} seconds; the handler’s stages are those of the batch`)),
-    el('table', { 'aria-label': 'Latency by stage' }, el('thead', {}, el('tr', {}, ...heads)), el('tbody', {}, ...rows.map(({ row }) => row))),
+    el('table', { 'aria-label': 'Latency by stage' }, el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Stage'), ...heads)), el('tbody', {}, ...rows.map(({ row }) => row))),
   );
   return {
     element,

@@ -25,13 +25,14 @@ const FEW = 0.01;
 /** How it goes, in a word and in sentences; `before`: what it was. */
 export function verdict({ offered, rates, pending, queue, total, settings, failure }: Sight, before: Level): { readonly level: Level; readonly text: string } {
   const { answered, refused, late, failed } = rates;
-  const accepted = `What was accepted is answered within ${roughly(total[2])} (99 of 100).`;
   if (failed > 0) return { level: 'overload', text: `${inShort(failed)} requests a second fail: ${failure ?? ''}` };
   if (refused + late > offered * FEW) {
     const sentences = [`Overload: ${inShort(offered)} requests a second come in, and ${inShort(answered)} are answered.`];
     if (refused > 0) sentences.push(`The queue is full, so ${inShort(refused)} a second are refused at once, with queue-full.`);
     if (late > 0) sentences.push(`${inShort(late)} a second have waited for ${settings.deadline} ms, and are given up with timeout.`);
-    return { level: 'overload', text: [...sentences, accepted].join(' ') };
+    if (late > refused) sentences.push('Fewer places in the queue would refuse them at once instead.');
+    sentences.push(`${late > 0 ? 'What is answered, is so' : 'What was accepted is answered'} within ${roughly(total[2])} (99 of 100).`);
+    return { level: 'overload', text: sentences.join(' ') };
   }
   const few = refused + late > 0 ? ` ${inShort(refused + late)} a second came in a heap too large.` : '';
   const waiting = pending > 2 * settings.batchSize;
