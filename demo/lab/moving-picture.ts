@@ -31,6 +31,7 @@ export function movingPicture(video: HTMLVideoElement, url: string, frame: () =>
       const opened = (stream = canvas.captureStream(25));
       const photo = el('img', { src: url });
       await photo.decode();
+      if (stream !== opened) throw new DOMException('It was stopped meanwhile.', 'AbortError');
       const step = (at: number): void => {
         if (stream !== opened) return;
         draw(photo, at);
