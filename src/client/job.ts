@@ -28,8 +28,8 @@ export interface JobAnswer extends Pick<HandleAnswer, 'timings'> {
 /** One call of a caller's, of one row or more: settles once, whatever happens to the workers that it is sent to. */
 export class Job {
   readonly answer: Promise<JobAnswer>;
-  /** It was in a worker that died, and goes alone from now on. */
-  lone = false;
+  /** The loss of a worker that it was in: since then it goes alone. */
+  loss: TabServeError | undefined;
   /** Milliseconds from its coming until it left the queue. */
   queued = 0;
   /** Called once when nobody waits for it any more: by whoever holds it, to let it go. */

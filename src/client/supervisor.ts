@@ -187,16 +187,16 @@ export class Supervisor {
   #lost({ backend, jobs, error, retired }: Loss): void {
     for (const job of jobs) {
       if (this.#closed.signal.aborted) job.reject(error);
-      else if (job.lone) job.reject(blamed(error));
+      else if (job.loss) job.reject(blamed(error, job.loss));
       else if (job.repeatable) {
-        job.lone = true;
+        job.loss = error;
         this.#replays.push(job);
       } else job.reject(lost(error));
     }
     if (this.#closed.signal.aborted) return;
     const failed = jobs.filter(({ settled }) => settled).length;
     this.#options.tell(`The worker on ${backend.engine}/${backend.name} was lost, ${jobs.length - failed} of its requests are run again, ${failed} failed: ${error.message}`);
-    const blameless = jobs.length === 1 && jobs[0]!.lone && jobs[0]!.settled;
+    const blameless = jobs.length === 1 && jobs[0]!.loss !== undefined && jobs[0]!.settled;
     if (!retired && !blameless && this.#pool.size === 0) this.#strike(backend, error);
     if (this.#replays.length > 0 || this.#pool.size === 0) void this.#heal(error);
     else this.#pool.grow();
@@ -282,9 +282,9 @@ function lost(cause: TabServeError): TabServeError {
   return new TabServeError('worker-lost', `The worker was lost with this request in it, whose input is gone: ${cause.message}`, { cause });
 }
 
-function blamed(cause: TabServeError): TabServeError {
+function blamed(cause: TabServeError, before: TabServeError): TabServeError {
   if (cause.code === 'out-of-memory') return cause;
-  return new TabServeError('worker-lost', `This request has ended two workers, the second one alone: ${cause.message}`, { cause });
+  return new TabServeError('worker-lost', `This request has ended two workers, the second one alone: ${cause.message} The first: ${before.message}`, { cause });
 }
 
 function delay(ms: number, signal: AbortSignal): Promise<void> {
