@@ -3,6 +3,8 @@
  */
 const MAX_IDLE_BYTES = 96 * 2 ** 20;
 const MAX_IDLE_BUFFERS = 4;
+/** Smaller ones are quickly made, and would take the place of large ones. */
+const MIN_BYTES = 2 ** 14;
 /** A buffer this many times too large is left for a larger image, and in time dropped. */
 const MAX_SLACK = 4;
 
@@ -11,12 +13,14 @@ const idle: ArrayBuffer[] = [];
 
 /** A buffer of at least `bytes` bytes, with anything in it. It is the caller's until given back. */
 export function takeBuffer(bytes: number): ArrayBuffer {
+  if (bytes < MIN_BYTES) return new ArrayBuffer(bytes);
   const found = idle.findIndex(({ byteLength }) => byteLength >= bytes && byteLength <= bytes * MAX_SLACK);
   return found < 0 ? new ArrayBuffer(bytes) : idle.splice(found, 1)[0]!;
 }
 
 /** Gives a buffer back that nothing refers to any more. */
 export function giveBack(buffer: ArrayBuffer): void {
+  if (buffer.byteLength < MIN_BYTES) return;
   idle.push(buffer);
   let total = idle.reduce((sum, { byteLength }) => sum + byteLength, 0);
   while (total > MAX_IDLE_BYTES || idle.length > MAX_IDLE_BUFFERS) total -= idle.shift()!.byteLength;

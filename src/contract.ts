@@ -379,7 +379,7 @@ export type ResultOf<H extends Handler> = H['postprocess'] extends (...args: nev
 
 /** What a handler knows of its model. */
 export interface ModelCard {
-  /** The handler class. */
+  /** The name by which the handler was asked for; of a class of the app's own, where none was given, the class's. */
   readonly handler: string;
   /** Undefined for a handler that has no one `model`. */
   readonly inputs: readonly TensorInfo[] | undefined;

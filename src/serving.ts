@@ -4,12 +4,16 @@ import { TabServeError } from './errors.js';
 /** The longest that a browser's timer can wait, in milliseconds: a little less than 25 days. */
 export const LONGEST_MS = 2 ** 31 - 1;
 
-/** A number that may be set. */
-interface Range {
+/** What a number may be. */
+export interface Range {
   readonly type: 'integer' | 'number';
   readonly minimum?: number;
   readonly exclusiveMinimum?: number;
   readonly maximum?: number;
+}
+
+/** One that has a default, for the docs. */
+interface Setting extends Range {
   readonly default: number;
   readonly description: string;
 }
@@ -23,14 +27,15 @@ export const SERVING = {
   jobQueueSize: { type: 'integer', minimum: 1, default: 100, description: 'Requests that may wait; a further one is refused with queue-full. Default 100.' },
   responseTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS / 1000, default: 120, description: 'How long a worker may run something without a sign of life before it is replaced, in seconds. Default 120.' },
   startupTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS / 1000, default: 120, description: 'How long a worker may start without a sign of life (bytes count) before it is given up, in seconds. Default 120.' },
-} as const satisfies Readonly<Record<string, Range>>; // prettier-ignore
+} as const satisfies Readonly<Record<string, Setting>>; // prettier-ignore
 
 type Key = keyof typeof SERVING;
 export type Serving = { readonly [K in Key]: number };
 
 /** The settings in force. @throws `model-config` naming the key, what it may be and what it is */
 export function servingOf(config: ModelConfig): Serving {
-  const serving = Object.fromEntries(Object.entries(SERVING).map(([key, range]) => [key, checked(key, config[key], range)])) as unknown as Serving;
+  const settings = Object.entries(SERVING).map(([key, setting]) => [key, numberOf(key, config[key], setting) ?? setting.default]);
+  const serving = Object.fromEntries(settings) as Serving;
   const { minWorkers, maxWorkers } = serving;
   // One that only sets the lower mark means the upper as well.
   if (config['maxWorkers'] === undefined) return { ...serving, maxWorkers: Math.max(minWorkers, maxWorkers) };
@@ -38,10 +43,11 @@ export function servingOf(config: ModelConfig): Serving {
   return serving;
 }
 
-function checked(key: string, value: unknown, { type, minimum = -Infinity, exclusiveMinimum = -Infinity, maximum = Infinity, default: fallback }: Range): number {
-  if (value === undefined) return fallback;
-  const fits = typeof value === 'number' && value >= minimum && value > exclusiveMinimum && value <= maximum && (type === 'number' || Number.isInteger(value));
-  if (fits && Number.isFinite(value)) return value;
+/** A number that was set, or undefined. @throws `model-config` naming the key, what it may be and what it is */
+export function numberOf(key: string, value: unknown, { type, minimum = -Infinity, exclusiveMinimum = -Infinity, maximum = Infinity }: Range): number | undefined {
+  if (value === undefined) return undefined;
+  const fits = typeof value === 'number' && value >= minimum && value > exclusiveMinimum && value <= maximum;
+  if (fits && (type === 'integer' ? Number.isInteger(value) : Number.isFinite(value))) return value;
   const least = exclusiveMinimum === -Infinity ? `≥ ${minimum}` : `> ${exclusiveMinimum}`;
   const most = maximum === Infinity ? '' : ` and ≤ ${maximum}`;
   const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);

@@ -25,7 +25,9 @@ export interface ConnectMessage {
 
 /** What the worker tells unasked; `held`: it holds its lock; `unreadable`: a message came that it cannot read; `alive`: it has got on; `lost`: its GPU is gone. */
 export type WorkerEvent =
-  | { readonly type: 'held' | 'unreadable' | 'alive' }
+  | { readonly type: 'held' | 'unreadable' }
+  /** With a batch's id, that one; without, the worker as a whole. */
+  | { readonly type: 'alive'; readonly id: string | undefined }
   | { readonly type: 'lost'; readonly why: string }
   | { readonly type: 'progress'; readonly progress: Progress };
 

@@ -2,7 +2,7 @@
 let taken = 0;
 
 /**
- * Takes threads for a worker from the page's one budget, its cores. A client's first worker must be: it takes even what is not there.
+ * Takes threads for a worker from the page's one budget, its cores. A client's only worker must be, and one that replaces another: it takes even what is not there.
  * Calling the answer, once, gives them back; undefined if there are not so many.
  */
 export function reserve(threads: number, { must }: { readonly must: boolean }): (() => void) | undefined {

@@ -1,10 +1,10 @@
-import type { Archive, Backend, Handler, ModelConfig, Probe, Progress, ResultOf } from '../contract.js';
+import type { Archive, Backend, Handler, ModelConfig, Params, Probe, Progress, ResultOf } from '../contract.js';
 import type { HandleRequest } from '../wire.js';
 import { errorFromData, PredictionError, TabServeError, type ErrorData } from '../errors.js';
 import { ServingMetrics, type ClientMetrics } from '../metrics/serving.js';
-import { LONGEST_MS, SERVING, servingOf } from '../serving.js';
+import { LONGEST_MS, numberOf, SERVING, servingOf, type Range } from '../serving.js';
 import { abortion, unlessAborted } from './abort.js';
-import type { Connection, WorkerFactory } from './connection.js';
+import type { WorkerFactory } from './connection.js';
 import { Emitter } from './events.js';
 import type { Prepared } from './inputs.js';
 import { Job } from './job.js';
@@ -15,6 +15,14 @@ import { Story } from './story.js';
 import { Supervisor } from './supervisor.js';
 import { browserVerdicts } from './verdicts.js';
 import { VERSION } from '../version.js';
+
+/** The client's own numbers among its options; those of `Serving` are checked with the config. */
+const RANGES = {
+  measureBudget: { type: 'number', minimum: 0, maximum: LONGEST_MS },
+  maxRetryTimeoutInSec: { type: 'number', minimum: 0, maximum: LONGEST_MS / 1000 },
+  maxRuns: { type: 'integer', minimum: 1 },
+  maxMemory: { type: 'number', exclusiveMinimum: 0 },
+} as const satisfies Readonly<Record<string, Range>>;
 
 /** An `initialize` that is under way. */
 interface Opening {
@@ -103,6 +111,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   async initialize(options: InitializeOptions = {}): Promise<void> {
     if (this.#disposed.signal.aborted) throw disposed();
     if (this.#supervisor.serving) return;
+    this.#checkNumbers();
     const joined = this.#opening;
     if (!joined) return await this.#begin(options).done;
     if (options.onProgress) joined.listeners.add(options.onProgress);
@@ -113,6 +122,11 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
       if (!joined.signal?.aborted || options.signal?.aborted) throw error;
       await this.initialize(options);
     }
+  }
+
+  /** @throws `model-config` */
+  #checkNumbers(): void {
+    for (const key of Object.keys(RANGES) as (keyof typeof RANGES)[]) numberOf(key, this.#options[key], RANGES[key]);
   }
 
   #begin({ signal, onProgress }: InitializeOptions): Opening {
@@ -202,7 +216,8 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
 
   /** What is served, and how it is doing. It waits in no queue. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost`, `not-cloneable`, what `describeHandle` throws */
   async describe(): Promise<Description> {
-    const card = await (await this.#worker()).call(({ describe }) => describe());
+    this.#checkOpen();
+    const card = await this.#supervisor.ask(({ describe }) => describe());
     const { modelName, modelVersion } = this.#archive!.manifest.model;
     const config = { ...this.#archive!.config, ...servingOf(this.#archive!.config) };
     const { workers } = this.#supervisor;
@@ -211,15 +226,10 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
 
   /** Milliseconds to a worker and back; one that computes answers between two batches. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost` */
   async ping(): Promise<number> {
-    const worker = await this.#worker();
-    const started = performance.now();
-    await worker.call(({ ping }) => ping());
-    return performance.now() - started;
-  }
-
-  #worker(): Promise<Connection> {
     this.#checkOpen();
-    return this.#supervisor.worker();
+    const started = performance.now();
+    await this.#supervisor.ask(({ ping }) => ping());
+    return performance.now() - started;
   }
 
   /** @throws `disposed`, `not-initialized` */
@@ -234,16 +244,19 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
 
   /** @param whole whether the inputs are one batch, which no other request joins */
   async #request(request: HandleRequest['request'], inputs: readonly unknown[], options: RequestOptions, whole: boolean): Promise<unknown[]> {
-    const { signal, timeout, priority = 0, params = {}, transfer = false } = options;
+    const { signal, timeout, priority = 0, params, transfer = false } = options;
     this.#checkOpen();
     checkOptions(options);
     if (signal?.aborted) throw abortion(signal);
-    this.#supervisor.checkRoom();
+    const { refusal } = this.#supervisor;
+    if (refusal) throw refusal;
     const since = performance.now();
+    const order = ++this.#calls;
+    const own = copied(params);
     const preparing = prepareRows(inputs, { transfer, timeout, signals: [this.#disposed.signal, ...(signal ? [signal] : [])] });
-    const rows = preparing instanceof Promise ? await preparing : preparing;
+    const rows = preparing instanceof Promise ? await this.#supervisor.prepared(preparing) : preparing;
     const good = rows.filter((row): row is Prepared => !(row instanceof PredictionError));
-    const job = good.length > 0 && new Job(good, { id: String(++this.#calls), request, params, priority, whole, signal, since, timeout });
+    const job = good.length > 0 && new Job(good, { order, request, params: own, priority, whole, signal, since, timeout });
     const answers = job ? await this.#answers(job) : [];
     return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
   }
@@ -287,6 +300,15 @@ function checkOptions({ timeout, priority }: RequestOptions): void {
     throw new TabServeError('invalid-input', `timeout: expected a positive number of milliseconds, of at most ${LONGEST_MS}, got ${String(timeout)}.`);
   }
   if (priority !== undefined && !Number.isSafeInteger(priority)) throw new TabServeError('invalid-input', `priority: expected a whole number, got ${String(priority)}.`);
+}
+
+/** What the caller does to its params after the call changes nothing. @throws `not-cloneable` */
+function copied(params: Params | undefined): Params {
+  try {
+    return params ? structuredClone(params) : {};
+  } catch (cause) {
+    throw new TabServeError('not-cloneable', `params cannot be sent to the worker: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
 }
 
 function disposed(): TabServeError {

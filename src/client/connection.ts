@@ -15,6 +15,14 @@ export interface ConnectionOptions {
   readonly startupTimeout: number;
 }
 
+/** One that the worker has not answered yet. */
+interface Call {
+  readonly id: string | undefined;
+  readonly reject: (error: TabServeError) => void;
+  /** Its last sign of life, by `performance.now()`. */
+  alive: number;
+}
+
 /** A timer that is so late means that the page was asleep or frozen, and the worker with it. */
 const ASLEEP_MS = 2000;
 
@@ -28,12 +36,11 @@ export class Connection {
   /** Its methods, taken once: comlink makes a proxy with a finaliser each time that one is looked up. */
   readonly #methods: Methods;
   readonly #events: MessagePort;
-  /** How to reject each call that is pending. No call races a promise that outlives it: that one would keep every answer. */
-  readonly #pending = new Set<(error: TabServeError) => void>();
+  /** In order. No call races a promise that outlives it: that one would keep every answer. */
+  readonly #pending = new Set<Call>();
   readonly #ended = new AbortController();
-  /** The watchdog: seconds of silence that are too many, when the last sign of life was, and the timer. */
+  /** The watchdog: seconds of silence that are too many, and the timer. */
   #patience: number;
-  #alive = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #error: TabServeError | undefined;
 
@@ -45,7 +52,7 @@ export class Connection {
     this.#events = events.port1;
     const life = `tabserve/${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
     events.port1.onmessage = ({ data }: MessageEvent<WorkerEvent>) => {
-      this.#alive = performance.now();
+      this.#lives(data.type === 'alive' ? data.id : undefined);
       if (data.type === 'held') this.#watch(life);
       else if (data.type === 'unreadable') this.#end('worker-lost', 'it could not read a message of the page');
       else if (data.type === 'lost') this.close(new TabServeError('device-lost', data.why));
@@ -94,22 +101,24 @@ export class Connection {
 
   /**
    * Calls the worker. Settles, whatever happens to it.
+   * @param id by which the worker tells that it gets on with this call
    * @throws what the worker threw, whole; `worker-lost`; `not-cloneable` if the arguments cannot be sent
    */
-  call<T>(method: (worker: Methods) => Promise<Envelope<T>>): Promise<T> {
+  call<T>(method: (worker: Methods) => Promise<Envelope<T>>, id?: string): Promise<T> {
     if (this.#error) return Promise.reject(this.#error);
     return new Promise((resolve, reject) => {
-      if (this.#pending.size === 0) this.#alive = performance.now();
-      this.#pending.add(reject);
-      this.#timer ??= setTimeout(this.#check, this.#patience * 1000, this.#alive + this.#patience * 1000);
-      method(this.#methods)
+      const answer = method(this.#methods);
+      const call: Call = { id, reject, alive: performance.now() };
+      this.#pending.add(call);
+      this.#timer ??= setTimeout(this.#check, this.#patience * 1000, call.alive + this.#patience * 1000);
+      answer
         .then(
           (answer) => (answer.ok ? resolve(answer.value) : reject(errorFromData(answer.error as ErrorData))),
           (cause: unknown) => reject(refusal(cause)),
         )
         .finally(() => {
-          this.#pending.delete(reject);
-          this.#alive = performance.now();
+          this.#livesSince(call);
+          this.#pending.delete(call);
         });
     });
   }
@@ -126,11 +135,26 @@ export class Connection {
     this.#timer = undefined;
     if (this.#error || this.#pending.size === 0) return;
     const now = performance.now();
-    if (now - due > ASLEEP_MS) this.#alive = now;
-    const left = this.#alive + this.#patience * 1000 - now;
+    if (now - due > ASLEEP_MS) this.#lives(undefined);
+    const left = Math.min(...[...this.#pending].map(({ alive }) => alive)) + this.#patience * 1000 - now;
     if (left > 0) this.#timer = setTimeout(this.#check, left, now + left);
     else this.#end('worker-lost', `it gave no sign of life for ${this.#patience} s`);
   };
+
+  /** A sign of life of one call, or of the worker as a whole. */
+  #lives(id: string | undefined): void {
+    for (const call of this.#pending) if (id === undefined || call.id === id) return this.#livesSince(call);
+  }
+
+  /** A call that gets on tells that those after it are waiting; of one before it, which may hang, it tells nothing. */
+  #livesSince(first: Call): void {
+    const now = performance.now();
+    let reached = false;
+    for (const call of this.#pending) {
+      reached ||= call === first;
+      if (reached) call.alive = now;
+    }
+  }
 
   /** Tells the worker something, without an answer. */
   tell(method: (worker: Methods) => Promise<void>): void {
@@ -143,7 +167,7 @@ export class Connection {
     this.#error = error;
     clearTimeout(this.#timer);
     this.#ended.abort(error);
-    for (const reject of this.#pending) reject(error);
+    for (const { reject } of this.#pending) reject(error);
     this.#pending.clear();
     this.#worker.terminate();
     this.#events.close();

@@ -113,7 +113,9 @@ function keep(leaf: object, borrowed: ArrayBuffer[]): object {
       return buffer;
     });
   } catch (cause) {
-    throw new TabServeError('invalid-input', `The ${leaf.constructor.name}'s buffer is gone: it has been transferred.`, { cause });
+    // Only a view of a buffer that is gone is refused with a TypeError.
+    const why = cause instanceof TypeError ? "'s buffer is gone: it has been transferred." : ` could not be copied: ${cause instanceof Error ? cause.message : String(cause)}`;
+    throw new TabServeError('invalid-input', `The ${leaf.constructor.name}${why}`, { cause });
   }
 }
 

@@ -5,7 +5,8 @@ import { abortion } from './abort.js';
 import type { Message, Prepared } from './inputs.js';
 
 export interface JobOptions {
-  readonly id: string;
+  /** Of the client's calls, from 1. */
+  readonly order: number;
   readonly request: HandleRequest['request'];
   readonly params: Params;
   readonly priority: number;
@@ -46,7 +47,8 @@ export class Job {
     this.#options = options;
     this.#rows = rows;
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
-    if (signal) {
+    if (signal?.aborted) this.reject(abortion(signal));
+    else if (signal) {
       this.#listening = new AbortController();
       signal.addEventListener('abort', () => this.#giveUp(abortion(signal)), { signal: this.#listening.signal });
     }
@@ -54,7 +56,11 @@ export class Job {
   }
 
   get id(): string {
-    return this.#options.id;
+    return String(this.order);
+  }
+
+  get order(): number {
+    return this.#options.order;
   }
 
   get request(): HandleRequest['request'] {

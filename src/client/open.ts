@@ -29,6 +29,8 @@ export interface OpenOptions {
   readonly demoted?: readonly Skipped[];
   /** The only one that will do. */
   readonly only?: Backend;
+  /** The one to begin with, whose reasons for skipping others still stand. */
+  readonly first?: Backend;
   /** An archive that the page holds already. */
   readonly archive: Archive | undefined;
   /** Called with the archive whenever there is more of it, so that no later try downloads that again. */
@@ -126,21 +128,23 @@ class Opening {
 
   /** What to try, in order, and why some of it is not to be taken unproven. */
   #candidates(): { readonly candidates: readonly Candidate[]; readonly unproven: ReadonlyMap<CandidateName, string> } {
-    const { only, backends, verify, demoted = [] } = this.#options;
+    const { only, first, backends, verify, demoted = [] } = this.#options;
     const named = only ? [nameOf(only)] : backends;
     const choice = { probe: this.#probe, built: this.#built, models: this.#archive.models, named };
     const { candidates, skipped } = chooseCandidates({ ...choice, proven: this.#archive.golden.length > 0 || verify === 'reference' });
     const trusted = chooseCandidates(choice);
     const unproven = new Map(trusted.skipped.filter((one) => !trusted.candidates.some((other) => same(one, other))).map((one) => [nameOf(one), one.reason]));
     this.#skipped.push(...skipped, ...demoted);
+    this.#skipped.push(...(first?.skipped ?? []).filter((one) => !this.#skipped.some((other) => same(one, other))));
     const left = candidates.filter((one) => !demoted.some((other) => same(one, other)));
     // Where every one was given up, each gets another chance.
-    return { candidates: left.length > 0 ? left : candidates, unproven };
+    const all = left.length > 0 ? left : candidates;
+    return { candidates: first ? all.toSorted((a, b) => Number(same(b, first)) - Number(same(a, first))) : all, unproven };
   }
 
   async #choose(first: Connection): Promise<Open> {
-    const { prefer, only, measureBudget, story } = this.#options;
-    const measuring = prefer === 'fastest' && !only;
+    const { prefer, only, first: before, measureBudget, story } = this.#options;
+    const measuring = prefer === 'fastest' && !only && !before;
     const { candidates, unproven } = this.#candidates();
     const trial = new Trial({ ...this.#options, archive: this.#archive, unproven, memory: this.#memory, start: (until) => this.#start(until) });
     const kept = measuring ? await this.#memory.glance(candidates) : new Map<CandidateName, Kept>();
@@ -150,9 +154,9 @@ class Opening {
     let cause: TabServeError | undefined;
     let deadline = Infinity;
     for (const candidate of inOrder(candidates, kept)) {
-      const before = kept.get(nameOf(candidate));
-      if (best && before) {
-        this.#skip(candidate, before.reason);
+      const earlier = kept.get(nameOf(candidate));
+      if (best && earlier) {
+        this.#skip(candidate, earlier.reason);
         continue;
       }
       const since = performance.now();
@@ -212,7 +216,9 @@ class Opening {
     return winner;
   }
 
-  #done({ candidate, connection, opened, proof, median }: Contender): Open {
+  #done({ candidate, connection, opened, proof, ...contender }: Contender): Open {
+    const { first } = this.#options;
+    const median = contender.median ?? (first && same(first, candidate) ? first.median : undefined);
     connection.patience = this.#serving.responseTimeout;
     const skipped = this.#skipped.filter((one) => !same(one, candidate));
     return { connection, backend: { ...candidate, threads: opened.threads, proof, ...(median !== undefined && { median }), skipped } };

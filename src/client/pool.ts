@@ -18,7 +18,7 @@ const REST_MS = 10_000;
 const PAUSE_MS = 10_000;
 
 /** Batches in one worker: a GPU works on one while the next is preprocessed. WASM runs on the thread that preprocesses, and gains nothing. */
-const DEPTH = { webgpu: 2, webgl: 2, wasm: 1, cpu: 1 } as const satisfies Record<Backend['name'], number>;
+const DEPTH = { gpu: 2, cpu: 1 } as const;
 
 /** A worker at work. */
 export interface Seat {
@@ -77,6 +77,7 @@ export class Pool {
   #opening = false;
   /** When another worker may be tried. */
   #notBefore = 0;
+  #paused: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -97,18 +98,19 @@ export class Pool {
 
   /** One that may take a batch, with the fewest. */
   get free(): Seat | undefined {
-    return leastBusy([...this.#seats].filter(({ held, batches, backend }) => !held && batches.size < DEPTH[backend.name]));
+    return leastBusy([...this.#seats].filter(({ held, batches, backend }) => !held && batches.size < DEPTH[isGpu(backend) ? 'gpu' : 'cpu']));
   }
 
   set limits(limits: Pick<Serving, 'minWorkers' | 'maxWorkers'>) {
     this.#limits = limits;
   }
 
-  /** Puts a worker to work; the first one of all may be more than the budget has. */
+  /** Puts a worker to work; one that must be may be more than the budget has. */
   sit({ connection, backend }: Open, leave = reserve(backend.threads, { must: true })!): Seat {
     const seat: Seat = { connection, backend, batches: new Set(), leave, held: false, onIdle: undefined, runs: 0, memory: undefined, resting: undefined };
     this.#seats.add(seat);
     const lost = (): void => this.#lost(seat, connection.error!);
+    if (this.#closed) connection.close(this.#closed);
     if (connection.error) queueMicrotask(lost);
     else connection.ended.addEventListener('abort', lost, { once: true });
     this.#replenish();
@@ -125,19 +127,18 @@ export class Pool {
     seat.batches.add(batch);
     const sent = performance.now();
     try {
-      const answer = await connection.call((worker) => worker.handle(batch.message()));
+      const answer = await connection.call((worker) => worker.handle(batch.message()), batch.id);
       this.#options.on.ran(batch, answer, performance.now() - sent);
       const failure = failureIn(answer);
+      if (!failure || !LOSSES.has(failure.code)) this.#options.on.answered();
       if (failure) throw failure;
       seat.batches.delete(batch);
-      this.#options.on.answered();
       seat.memory = { first: seat.memory?.first ?? answer.memory, last: answer.memory };
       batch.resolve(answer);
     } catch (cause) {
       const error = asTabServeError(cause);
       if (LOSSES.has(error.code)) connection.close(error);
-      else if (error.code === 'not-cloneable' && waiting.length > 1) {
-        seat.batches.delete(batch);
+      else if (error.code === 'not-cloneable' && waiting.length > 1 && seat.batches.delete(batch)) {
         // All at once: each must be among those of a loss.
         await Promise.all(batch.takeApart().map((job) => this.send(seat, [job])));
       } else if (seat.batches.delete(batch)) batch.reject(error);
@@ -160,9 +161,19 @@ export class Pool {
   /** Puts another worker to work beside the others, where there may be one more. */
   grow(): void {
     const backend = this.any?.backend;
-    if (!backend || this.#opening || this.#closed || DEPTH[backend.name] > 1 || this.size >= this.#limits.maxWorkers || performance.now() < this.#notBefore) return;
+    if (!backend || this.#opening || this.#closed || isGpu(backend) || this.size >= this.#limits.maxWorkers || performance.now() < this.#notBefore) return;
     const leave = reserve(backend.threads, { must: false });
     if (leave) void this.#grow(backend, leave);
+    else if (this.size < this.#limits.minWorkers) this.#pause(`There are ${this.size} workers of at least ${this.#limits.minWorkers}: the page's cores are taken.`);
+  }
+
+  /** Opens no more for a while, then as many as there must be. */
+  #pause(why: string): void {
+    if (this.#closed) return;
+    this.#options.tell(why);
+    this.#notBefore = performance.now() + PAUSE_MS;
+    clearTimeout(this.#paused);
+    this.#paused = setTimeout(() => this.#replenish(), PAUSE_MS);
   }
 
   async #grow(backend: Backend, leave: () => void): Promise<void> {
@@ -186,8 +197,7 @@ export class Pool {
       else open.connection.close(this.#closed ?? new TabServeError('disposed', 'The worker is not wanted any more.'));
       return wanted;
     } catch (cause) {
-      this.#notBefore = performance.now() + PAUSE_MS;
-      if (!this.#closed) this.#options.tell(`Another worker could not be opened: ${asTabServeError(cause).message}`);
+      this.#pause(`Another worker could not be opened: ${asTabServeError(cause).message}`);
       return false;
     } finally {
       this.#opening = false;
@@ -197,6 +207,7 @@ export class Pool {
   /** Ends all workers; what is in them is told as lost. */
   close(error: TabServeError): void {
     this.#closed = error;
+    clearTimeout(this.#paused);
     for (const { connection } of [...this.#seats, ...this.#retired]) connection.close(error);
   }
 
@@ -270,9 +281,14 @@ export class Pool {
     const jobs = [...seat.batches].flatMap(({ pending }) => pending);
     seat.batches.clear();
     seat.onIdle?.();
+    if (seat.runs === 0 && this.size > 0) this.#pause('No other worker is opened for a while: this one has run nothing.');
     this.#options.on.lost({ backend: seat.backend, jobs, error, retired });
     this.#replenish();
   }
+}
+
+function isGpu({ name }: Backend): boolean {
+  return name === 'webgpu' || name === 'webgl';
 }
 
 function leastBusy(seats: Iterable<Seat>): Seat | undefined {

@@ -1,29 +1,35 @@
-import { TabServeError } from '../errors.js';
+import type { TabServeError } from '../errors.js';
 import type { Serving } from '../serving.js';
 import type { Job } from './job.js';
 
 /** What may be sent now, or when there will be something. */
 export type Due = { readonly jobs: readonly Job[] } | { readonly jobs: undefined; /** Milliseconds; undefined if nothing waits. */ readonly dueIn: number | undefined };
 
+/** Jobs of one priority, in order. */
+interface Lane {
+  readonly priority: number;
+  readonly jobs: Set<Job>;
+  /** The highest order that was ever in it. */
+  last: number;
+}
+
 /** Jobs that wait for a worker: the highest priority first, and in order of arrival within one. */
 export class JobQueue {
   /** By priority, highest first. */
-  readonly #lanes: { readonly priority: number; readonly jobs: Set<Job> }[] = [];
+  readonly #lanes: Lane[] = [];
   #size = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  /** @throws `queue-full` */
-  checkRoom({ jobQueueSize }: Pick<Serving, 'jobQueueSize'>): void {
-    if (this.#size < jobQueueSize) return;
-    throw new TabServeError('queue-full', `${this.#size} requests wait already, as many as may (jobQueueSize: ${jobQueueSize}). Try again later, or send fewer.`);
-  }
-
+  /** To its place by order of the calls: one whose input took time to prepare may come late. */
   push(job: Job): void {
-    const { jobs } = this.#lane(job.priority);
-    jobs.add(job);
+    const lane = this.#lane(job.priority);
+    const later = job.order < lane.last ? [...lane.jobs].filter(({ order }) => order > job.order) : [];
+    for (const one of later) lane.jobs.delete(one);
+    for (const one of [job, ...later]) lane.jobs.add(one);
+    lane.last = Math.max(lane.last, job.order);
     this.#size += 1;
     job.onAbandon = () => this.#remove(job);
   }
@@ -60,10 +66,10 @@ export class JobQueue {
     for (const { jobs } of this.#lanes.slice()) yield* jobs;
   }
 
-  #lane(priority: number): { readonly jobs: Set<Job> } {
+  #lane(priority: number): Lane {
     const known = this.#lanes.find((lane) => lane.priority === priority);
     if (known) return known;
-    const lane = { priority, jobs: new Set<Job>() };
+    const lane: Lane = { priority, jobs: new Set(), last: 0 };
     const lower = this.#lanes.findIndex((other) => other.priority < priority);
     this.#lanes.splice(lower < 0 ? this.#lanes.length : lower, 0, lane);
     return lane;

@@ -15,6 +15,9 @@ const BACKOFF = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55];
 /** A backend whose workers are lost so many times in a row, without an answer in between, is left for the next. */
 const STRIKES = 2;
 
+/** A worker that was there for so long was well, whether or not anything was asked of it. */
+const WELL_MS = 60_000;
+
 /** What no further try can mend. */
 const FATAL: ReadonlySet<ErrorCode> = new Set(['disposed', 'model-format', 'model-config', 'unknown-handler', 'unsupported']);
 
@@ -23,6 +26,8 @@ export interface Reopening {
   readonly demoted: readonly Skipped[];
   /** Only this one will do. */
   readonly only?: Backend;
+  /** The one to begin with. */
+  readonly first?: Backend;
   readonly signal: AbortSignal;
 }
 
@@ -64,10 +69,13 @@ export class Supervisor {
   #limits: Serving = servingOf({});
   /** Until the next batch is due. */
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Of the last worker. */
+  /** Of the last worker, and when it took over. */
   #backend: Backend | undefined;
+  #seated = 0;
   #healing = false;
   #failure: TabServeError | undefined;
+  /** Requests whose input is being prepared. */
+  #coming = 0;
   /** Were in a worker that was lost. */
   readonly #replays: Job[] = [];
   #demoted: Skipped[] = [];
@@ -94,7 +102,7 @@ export class Supervisor {
 
   /** Whether requests are taken: there is a worker, or one is being opened in the place of a lost one. */
   get serving(): boolean {
-    return this.#pool.size > 0 || this.#healing;
+    return this.#failure === undefined && (this.#pool.size > 0 || this.#healing);
   }
 
   /** Why there will be no more workers. */
@@ -109,7 +117,7 @@ export class Supervisor {
 
   /** Requests that wait, and how many more may. */
   get jobQueueStatus(): { readonly remainingCapacity: number; readonly pendingRequests: number } {
-    const pendingRequests = this.#queue.size + this.#replays.length;
+    const pendingRequests = this.#queue.size + this.#coming;
     return { remainingCapacity: Math.max(0, this.#limits.jobQueueSize - pendingRequests), pendingRequests };
   }
 
@@ -121,40 +129,57 @@ export class Supervisor {
     this.#limits = limits;
     this.#pool.limits = limits;
     this.#backend = open.backend;
+    this.#seated = performance.now();
     this.#pool.sit(open);
   }
 
-  /** @throws `queue-full` */
-  checkRoom(): void {
-    this.#queue.checkRoom(this.#limits);
+  /** Why a further request is refused; undefined while there is room. */
+  get refusal(): TabServeError | undefined {
+    const { remainingCapacity, pendingRequests } = this.jobQueueStatus;
+    if (remainingCapacity > 0) return undefined;
+    return new TabServeError(
+      'queue-full',
+      `${pendingRequests} requests wait already, as many as may (jobQueueSize: ${this.#limits.jobQueueSize}). Try again later, or send fewer.`,
+    );
+  }
+
+  /** A request whose input is still being prepared has its place in the queue already. */
+  async prepared<T>(preparing: Promise<T>): Promise<T> {
+    this.#coming += 1;
+    try {
+      return await preparing;
+    } finally {
+      this.#coming -= 1;
+    }
   }
 
   /** The job will settle. */
   run(job: Job): void {
     if (this.#failure) return job.reject(this.#failure);
-    try {
-      this.checkRoom();
-    } catch (error) {
-      return job.reject(error as TabServeError);
-    }
+    if (job.settled) return;
     this.#queue.push(job);
     this.#pump();
   }
 
-  /** A worker to ask something aside from the queue; where one is being replaced, the next. @throws why there will be none */
-  async worker(): Promise<Connection> {
+  /** Asks a worker something aside from the queue; where one is being replaced, the next. @throws what the worker throws, or why there will be none */
+  async ask<T>(method: Parameters<typeof Connection.prototype.call<T>>[0]): Promise<T> {
     for (;;) {
       if (this.#failure) throw this.#failure;
-      this.#closed.signal.throwIfAborted();
-      const seat = this.#pool.any;
-      if (seat) return seat.connection;
-      await new Promise<void>((resolve) => this.#hopeful.push(resolve));
+      const connection = this.#pool.any?.connection;
+      try {
+        if (connection) return await connection.call(method);
+        await new Promise<void>((resolve) => this.#hopeful.push(resolve));
+      } catch (error) {
+        // One that was sent home had nothing to do with it.
+        if (connection?.error?.code !== 'disposed') throw error;
+      }
     }
   }
 
   /** Ends the workers; whatever is pending is rejected with `error`. */
   close(error: TabServeError): void {
     this.#closed.abort(error);
+    this.#failure = error;
     clearTimeout(this.#timer);
     this.#pool.close(error);
     this.#rejectAll(error);
@@ -199,7 +224,7 @@ export class Supervisor {
     const blameless = jobs.length === 1 && jobs[0]!.loss !== undefined && jobs[0]!.settled;
     if (!retired && !blameless && this.#pool.size === 0) this.#strike(backend, error);
     if (this.#replays.length > 0 || this.#pool.size === 0) void this.#heal(error);
-    else this.#pool.grow();
+    else this.#pump();
   }
 
   #strike({ engine, name }: Backend, { message }: TabServeError): void {
@@ -211,14 +236,16 @@ export class Supervisor {
 
   /** Until a worker has run what is to be run again, and takes requests. */
   async #heal(cause: TabServeError): Promise<void> {
-    this.#since ??= performance.now();
     if (this.#healing) return;
     this.#healing = true;
     const started = performance.now();
+    // Losses that are far apart have nothing to do with one another.
+    if (started - this.#seated > WELL_MS) this.#answered();
+    const since = (this.#since ??= started);
     const before = this.#backend;
     try {
       while (!this.#closed.signal.aborted) {
-        const seat = this.#pool.any ?? (await this.#reopen(cause));
+        const seat = this.#pool.any ?? (await this.#reopen(cause, since));
         if (!seat) return;
         await this.#pool.hold(seat);
         while (this.#pool.has(seat) && this.#replays.length > 0) await this.#pool.send(seat, [this.#replays.shift()!]);
@@ -234,16 +261,17 @@ export class Supervisor {
     }
   }
 
-  async #reopen(cause: TabServeError): Promise<Seat | undefined> {
+  async #reopen(cause: TabServeError, since: number): Promise<Seat | undefined> {
     const { signal } = this.#closed;
     for (;;) {
       const seconds = BACKOFF[Math.min(this.#tries++, BACKOFF.length - 1)]!;
-      if (performance.now() - this.#since! + seconds * 1000 > this.#options.maxRetryTimeoutInSec * 1000) return void this.#fail(cause);
+      if (performance.now() - since + seconds * 1000 > this.#options.maxRetryTimeoutInSec * 1000) return void this.#fail(cause);
       await delay(seconds * 1000, signal);
       if (signal.aborted) return undefined;
       try {
-        const open = await this.#options.open({ demoted: this.#demoted, signal });
+        const open = await this.#options.open({ demoted: this.#demoted, first: this.#backend!, signal });
         this.#backend = open.backend;
+        this.#seated = performance.now();
         const seat = this.#pool.sit(open);
         void this.#pool.hold(seat);
         this.#wake();
@@ -290,10 +318,15 @@ function blamed(cause: TabServeError, before: TabServeError): TabServeError {
 function delay(ms: number, signal: AbortSignal): Promise<void> {
   if (ms === 0 || signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
+    const listening = new AbortController();
+    const timer = setTimeout(() => {
+      listening.abort();
+      resolve();
+    }, ms);
+    const stop = (): void => {
       clearTimeout(timer);
       resolve();
-    });
+    };
+    signal.addEventListener('abort', stop, { once: true, signal: listening.signal });
   });
 }

@@ -9,7 +9,7 @@ interface Describable extends Handler {
 }
 
 /** What a handler knows of its model, and what it adds of its own. @throws `not-cloneable` */
-export async function describeModel(handler: Handler, context: Context): Promise<ModelCard> {
+export async function describeModel(handler: Handler, name: string, context: Context): Promise<ModelCard> {
   const { model, mapping } = handler as Describable;
   const customizedMetadata = await (handler as Describable).describeHandle?.(context);
   try {
@@ -17,7 +17,7 @@ export async function describeModel(handler: Handler, context: Context): Promise
   } catch (cause) {
     throw new TabServeError('not-cloneable', `What describeHandle returns cannot be sent to the page: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
-  return { handler: handler.constructor.name, inputs: model?.inputs, outputs: model?.outputs, rowsPerRun: model && rowsPerRun(model.inputs), labels: mapping, customizedMetadata };
+  return { handler: name, inputs: model?.inputs, outputs: model?.outputs, rowsPerRun: model && rowsPerRun(model.inputs), labels: mapping, customizedMetadata };
 }
 
 /** Inputs of one axis or none have no batch axis: they are one row. */

@@ -1,7 +1,7 @@
 import { transfer as comlinkTransfer } from 'comlink';
-import type { Archive, CandidateName, Context, EngineName, Handler, ModelCard, Observation, Probe, Session, Tensors } from '../contract.js'; // prettier-ignore
+import type { Archive, CandidateName, Context, EngineName, Handler, Metrics, ModelCard, Observation, Probe, Session, Tensors } from '../contract.js'; // prettier-ignore
 import type { Envelope, HandleAnswer, HandleRequest, LoadRequest, Measured, Opened, OpenRequest, Sampled, WorkerApi, WorkerEvent } from '../wire.js';
-import { asTabServeError, errorToData, PredictionError, TabServeError } from '../errors.js';
+import { asTabServeError, errorToData, PredictionError, TabServeError, type ErrorCode } from '../errors.js';
 import { probeBackends } from '../backends/probe.js';
 import type { Engine, Engines } from '../engines/engine.js';
 import { Definitions } from '../metrics/definitions.js';
@@ -27,6 +27,12 @@ export interface HostOptions {
   readonly emit: (event: WorkerEvent) => void;
 }
 
+/** What no single row of a batch can have caused: without that row, the others would fail as well. */
+const WHOLE: ReadonlySet<ErrorCode> = new Set(['worker-lost', 'device-lost', 'out-of-memory', 'aborted', 'not-initialized', 'disposed']);
+
+/** What is the handler's own fault where each row fails so alone: then the batch does. */
+const OF_HANDLER: ReadonlySet<ErrorCode> = new Set(['batch-contract', 'model-config']);
+
 /** Signs of life are not given more often. */
 const SIGN_OF_LIFE_MS = 1000;
 
@@ -40,9 +46,12 @@ export class Host implements WorkerApi {
   /** What the handler has recorded in `initialize`: it goes with the first batch. */
   #recorded: readonly Observation[] = [];
   #handler: Handler | undefined;
+  /** By which the handler was asked for. */
+  #name = '';
   #engine: Engine | undefined;
-  /** When the page last heard of this worker's getting on. */
-  #told = 0;
+  /** Batches by their metrics, which all of their contexts share, and the worker as a whole: when the page last heard of each. */
+  readonly #batches = new WeakMap<Metrics, { readonly id: string; told: number }>();
+  readonly #whole = { id: undefined, told: 0 };
   #surroundings: Surroundings | undefined;
 
   constructor(options: HostOptions) {
@@ -80,11 +89,12 @@ export class Host implements WorkerApi {
         warn: (message) => this.#warn(message),
       };
       const handler = new Class();
-      instrument(handler, () => this.#getOn());
+      instrument(handler, (stage) => this.#getOn(stage));
       const context = batchContext(this.#surroundings, { metrics: new Recorder(this.#definitions) });
       await handler.initialize(context);
       const tried = await tryOut(handler, batchContext(this.#surroundings, {}), archive);
       this.#recorded = context.metrics.observations;
+      this.#name = request.handler ?? archive.manifest.model.handler ?? Class.name;
       this.#handler = handler;
       return { threads: engine.threads, version: engine.version, ...tried };
     }, 'initialize');
@@ -119,11 +129,12 @@ export class Host implements WorkerApi {
   }
 
   /** A batch that goes from stage to stage is alive, however long it takes. */
-  #getOn(): void {
+  #getOn(context: Context | undefined): void {
+    const batch = (context && this.#batches.get(context.metrics)) ?? this.#whole;
     const now = performance.now();
-    if (now - this.#told < SIGN_OF_LIFE_MS) return;
-    this.#told = now;
-    this.#options.emit({ type: 'alive' });
+    if (now - batch.told < SIGN_OF_LIFE_MS) return;
+    batch.told = now;
+    this.#options.emit({ type: 'alive', id: batch.id });
   }
 
   #warn(message: string): void {
@@ -138,6 +149,7 @@ export class Host implements WorkerApi {
     const recorder = new Recorder(this.#definitions, this.#recorded);
     this.#recorded = [];
     const started = performance.now();
+    this.#batches.set(recorder, { id: call.id, told: started });
     const answer = (rows: readonly Envelope<unknown>[], failure?: unknown): Envelope<HandleAnswer> => {
       const handlerTime = performance.now() - started;
       const metrics = recorder.observations.length > 0 && { metrics: recorder.observations };
@@ -164,11 +176,17 @@ export class Host implements WorkerApi {
       const batch = { ...outside, request, batchSize: to - from, ids: ids.slice(from, to), params: params.slice(from, to) };
       return checkLength(await handler.handle(rows.slice(from, to) as never[], batchContext(this.#surroundings!, batch)), to - from);
     };
+    const { observations } = outside.metrics;
+    const before = observations.length;
+    let failure: TabServeError;
     try {
       return await run(0, rows.length);
     } catch (error) {
-      if (rows.length < 2 || outside.signal.aborted || !mayBeOneRow(error)) throw error;
+      failure = asTabServeError(error);
+      if (rows.length < 2 || outside.signal.aborted || WHOLE.has(failure.code)) throw failure;
     }
+    // What it has recorded so far, each row will again.
+    observations.length = before;
     const results: unknown[] = [];
     for (const index of rows.keys()) {
       try {
@@ -177,11 +195,12 @@ export class Host implements WorkerApi {
         results.push(PredictionError.from(error));
       }
     }
+    if (OF_HANDLER.has(failure.code) && results.every((result) => result instanceof PredictionError && result.code === failure.code)) throw failure;
     return results;
   }
 
   describe(): Promise<Envelope<ModelCard>> {
-    return envelope(() => describeModel(this.#open.handler, batchContext(this.#surroundings!, { request: 'describe' })));
+    return envelope(() => describeModel(this.#open.handler, this.#name, batchContext(this.#surroundings!, { request: 'describe' })));
   }
 
   async ping(): Promise<Envelope<void>> {
@@ -220,12 +239,6 @@ function closeImages(value: unknown, seen = new Set<unknown>()): void {
 /** Not every browser has both classes. */
 function isImage(value: unknown): value is ImageBitmap | VideoFrame {
   return (typeof ImageBitmap !== 'undefined' && value instanceof ImageBitmap) || (typeof VideoFrame !== 'undefined' && value instanceof VideoFrame);
-}
-
-/** Whether a failure may be the fault of one row, so that the others would do without it. */
-function mayBeOneRow(error: unknown): boolean {
-  const { code } = asTabServeError(error);
-  return code === 'handler-failed' || code === 'inference-failed' || code === 'invalid-input' || code.startsWith('image-');
 }
 
 /** A handler of the user's own may have replaced `handle`, and its check. */

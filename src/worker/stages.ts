@@ -6,7 +6,7 @@ import { Recorder } from '../metrics/recorder.js';
  * Wraps the stages of one handler, so that each call is timed and its error names the stage. Overrides are wrapped as they are,
  * and a `super` call inside of one is a part of it: timed once.
  */
-export function instrument(handler: Handler, onStage: () => void = () => {}): void {
+export function instrument(handler: Handler, onStage: (context: Context | undefined) => void = () => {}): void {
   for (const stage of STAGES) {
     const run = handler[stage].bind(handler) as (...args: unknown[]) => unknown;
     const timed = async (...args: unknown[]): Promise<unknown> => {
@@ -20,7 +20,7 @@ export function instrument(handler: Handler, onStage: () => void = () => {}): vo
       } finally {
         tellStage(stage, context);
         record(stage, started, context);
-        onStage();
+        onStage(context);
       }
     };
     Object.defineProperty(handler, stage, { value: timed, configurable: true, writable: true });

@@ -146,6 +146,8 @@ test('when no worker can be opened any more, everything is told, and initialize 
     const factory = () => (broken ? window.workers.throwing() : window.workers.faulty());
     const client = window.tabserve.connect(factory, { model, backends: ['wasm'], maxRetryTimeoutInSec: 2 });
     const failed = new Promise<string>((resolve) => client.on('fail', ({ code }) => resolve(code)));
+    // Who begins anew at once is told the truth.
+    const begun = new Promise<string>((resolve) => client.on('fail', () => client.initialize().then(() => resolve('initialized'), (error) => resolve(error.code)))); // prettier-ignore
     await client.initialize();
     broken = true;
     const input = () => ({ data: new Float32Array(4), dims: [4] }) as never;
@@ -153,13 +155,14 @@ test('when no worker can be opened any more, everything is told, and initialize 
     const later = await window.failure(client.predict(input()));
     const event = await failed;
     const story = client.diagnose();
+    const atOnce = await begun;
     broken = false;
     await client.initialize();
     const after = await client.predict(input()).then(() => 'answer');
     await client.dispose();
-    return { codes: pending.map(({ code }) => code), later: later.code, message: later.message, event, story, after };
+    return { codes: pending.map(({ code }) => code), later: later.code, message: later.message, event, atOnce, story, after };
   }, MODEL);
-  expect(answer).toMatchObject({ codes: ['no-backend', 'no-backend'], later: 'no-backend', event: 'no-backend', after: 'answer' });
+  expect(answer).toMatchObject({ codes: ['no-backend', 'no-backend'], later: 'no-backend', event: 'no-backend', atOnce: 'worker-failed', after: 'answer' });
   expect(answer.message).toContain('the module is broken');
   expect(answer.story).toMatch(/was lost, [12] of its requests are run again, 0 failed: [^]*No worker could be put in its place: .*the module is broken/);
 });

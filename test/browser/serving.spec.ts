@@ -178,6 +178,7 @@ test('rows of one batch fail alone, each with its own knobs, and what cannot be 
       const plain = () => client.predict(input());
       const rows = await together(plain, () => failure(client.predict(input(), { params: { bad: 'row' } })), plain);
       const batch = await together(plain, () => failure(client.predict(input(), { params: { bad: 'batch' } })), plain);
+      const knobs = await together(plain, () => failure(client.predict(input(), { params: { labels: ['mine'] } })), plain);
       const wrong = await together(plain, () => failure(client.predict({ data: new Float32Array(3), dims: [3] } as never)), plain);
       const given = new Float32Array(4);
       const unsent = await together(
@@ -189,13 +190,13 @@ test('rows of one batch fail alone, each with its own knobs, and what cannot be 
       const moved = await together(() => client.predict(input(), { params: { odd: 'moved-twice' } }), plain);
       const shared = twice[0] === twice[1] || (moved[0] as { y: object }).y === (moved[1] as { y: object }).y;
       await client.dispose();
-      return { rows, batch, wrong, unsent, twice, moved, shared, gone: given.byteLength === 0 };
+      return { rows, batch, knobs, wrong, unsent, twice, moved, shared, gone: given.byteLength === 0 };
     },
     { model: modelFor(backend), backend },
   );
   const batchOf = (batchSize: number) => expect.objectContaining({ batchSize });
   expect(answer.rows).toEqual([batchOf(3), expect.objectContaining({ code: 'invalid-input' }), batchOf(3)]);
-  for (const [how, code] of [['batch', 'handler-failed'], ['wrong', 'invalid-input'], ['unsent', 'not-cloneable']] as const) {
+  for (const [how, code] of [['batch', 'handler-failed'], ['knobs', 'model-config'], ['wrong', 'invalid-input'], ['unsent', 'not-cloneable']] as const) {
     expect(answer[how], how).toEqual([batchOf(1), expect.objectContaining({ code }), batchOf(1)]);
   } // prettier-ignore
   expect(answer.gone).toBe(true);
@@ -274,6 +275,8 @@ const WRONG: readonly (readonly [option: Record<string, unknown>, message: strin
   [{ minWorkers: 3, maxWorkers: 2 }, 'minWorkers must be at most maxWorkers (2), not 3.'],
   [{ responseTimeout: Number.NaN }, 'responseTimeout must be a number > 0'],
   [{ startupTimeout: 0 }, 'startupTimeout must be a number > 0'],
+  [{ maxRuns: 0 }, 'maxRuns must be an integer ≥ 1, not 0.'],
+  [{ maxRetryTimeoutInSec: Number.NaN }, 'maxRetryTimeoutInSec must be a number ≥ 0'],
 ];
 
 test('sizes, delays, timeouts and priorities out of range @once', async ({ open }) => {
@@ -407,4 +410,104 @@ test('what one client has seen of the browser serves the next, and disposing of 
   expect(answer.stories[0]).toContain('The browser was probed, and');
   expect(answer.stories[1]).toContain('The browser was probed before, and');
   expect(answer).toMatchObject({ told: { batchSize: 1 }, same: true });
+});
+
+test('a batch that had to be taken apart is settled, though its worker dies @once', async ({ open }) => {
+  const page = await open();
+  const answer = await page.evaluate(async () => {
+    const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
+    const made: Worker[] = [];
+    const factory = () => made[made.push(window.workers.gated()) - 1]!;
+    const client = window.tabserve.connect(factory, { model: '/test/models/affine.onnx', backends: ['wasm'], batchSize: 3 });
+    await client.initialize();
+    const [first, second] = await Promise.all([window.gate('preprocess'), window.gate('preprocess')]);
+    const begun = client.predict(input(), { params: first.params as never });
+    await first.reached();
+    const parts = [
+      client.predict(input(), { params: second.params as never }),
+      window.failure(client.predict({ data: () => 1, dims: [4] } as never)),
+      client.predict(input()),
+    ] as const;
+    first.open();
+    await begun;
+    await second.reached();
+    made[0]!.dispatchEvent(new ErrorEvent('error', { message: 'torn apart' }));
+    second.open();
+    const [one, bad, other] = await Promise.all(parts);
+    await client.dispose();
+    return { one: one as unknown as Told, code: bad.code, other: other as unknown as Told, workers: made.length };
+  });
+  expect(answer).toMatchObject({ one: { batchSize: 1 }, code: 'not-cloneable', other: { batchSize: 1 }, workers: 2 });
+});
+
+test('a request that hangs is ended, however lively its worker is otherwise', async ({ open, backend }) => {
+  const page = await open();
+  const answer = await page.evaluate(
+    async ({ model, backend }) => {
+      const client = window.tabserve.connect(window.workers.gated, { model, backends: [backend], responseTimeout: 2 });
+      await client.initialize();
+      const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
+      const hung = window.failure(client.predict(input(), { params: { odd: 'never' } }));
+      const lost = new Promise<'lost'>((resolve) => client.on('recover', () => resolve('lost')));
+      let pings = 0;
+      let answers = 0;
+      // On WASM the worker's one place is taken: it answers pings alone.
+      for (;;) {
+        await client.ping().then(() => (pings += 1), () => {}); // prettier-ignore
+        if (backend !== 'wasm') await client.predict(input()).then(() => (answers += 1));
+        const next = new Promise<'next'>((resolve) => setTimeout(() => resolve('next'), 20));
+        if ((await Promise.race([lost, next])) === 'lost') break;
+      }
+      const failure = await hung;
+      const after = (await client.predict(input())) as unknown as Told;
+      await client.dispose();
+      return { failure, pings, answers, after };
+    },
+    { model: modelFor(backend), backend },
+  );
+  expect(answer.failure).toMatchObject({ code: 'worker-lost', message: expect.stringContaining('no sign of life for 2 s') });
+  expect(answer.pings).toBeGreaterThan(5);
+  if (backend !== 'wasm') expect(answer.answers).toBeGreaterThan(5);
+  expect(answer.after.batchSize).toBe(1);
+});
+
+test('what the caller changes after the call changes nothing; what is being prepared has a place in the queue @once', async ({ open }) => {
+  const page = await open();
+  const answer = await page.evaluate(async () => {
+    const { failure, gate, tabserve, workers } = window;
+    const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
+    const client = tabserve.connect(workers.gated, { model: '/test/models/affine.onnx', backends: ['wasm'], jobQueueSize: 3 });
+    await client.initialize();
+    const held = await gate('preprocess');
+    const begun = client.predict(input(), { params: held.params as never });
+    await held.reached();
+    const params: { bad?: string } = { bad: 'row' };
+    const bad = failure(client.predict(input(), { params }));
+    delete params.bad;
+    const unsendable = await failure(client.predict(input(), { params: { now: () => 1 } }));
+    const pictures = Array.from({ length: 5 }, () => failure(client.predict(new OffscreenCanvas(4, 4) as never)));
+    held.open();
+    await begun;
+    const codes = (await Promise.all([bad, ...pictures])).map(({ code }) => code);
+    await client.dispose();
+    return { codes, unsendable: unsendable.code };
+  });
+  // The handler takes no pictures: two of them found a place, and were told so.
+  expect(answer).toEqual({ codes: ['invalid-input', 'invalid-input', 'invalid-input', 'queue-full', 'queue-full', 'queue-full'], unsendable: 'not-cloneable' });
+});
+
+test('a batch that is tried again row by row is recorded once @once', async ({ open }) => {
+  const page = await open();
+  const counters = await page.evaluate(async () => {
+    const client = window.tabserve.connect(window.workers.counting, { model: '/test/models/affine.onnx', backends: ['wasm'] });
+    await client.initialize();
+    const row = { data: Float32Array.of(1, 2, 3, 4), dims: [4] } as never;
+    await client.handle([row, row, row], { params: { fail: true } });
+    const { counters } = client.metrics.snapshot();
+    await client.dispose();
+    return counters;
+  });
+  expect(counters['Rows']![0]!.value).toBe(3);
+  expect(counters['Refused']![0]!.value).toBe(3);
+  expect(counters['Initialized']![0]!.value).toBe(1);
 });
