@@ -46,7 +46,7 @@ interface Phase {
 }
 
 /**
- * What is served. Four layers of 2048 where the worker is on the CPU: so that it is the worker that is busy, and not the page. The queue holds what comes in
+ * What is served. Twelve layers of 2048 where the worker is on the CPU: so that it is the worker that is busy, and not the page. The queue holds what comes in
  * some tenths of a second: when a machine pauses for as long, nothing is refused that otherwise would not be.
  */
 const SETUPS = {

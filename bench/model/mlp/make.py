@@ -3,7 +3,7 @@
     pip install onnx onnxruntime numpy
     python bench/model/mlp/make.py
 
-Four layers of 2048 × 2048 weights: with one row each weight is read for one product, and memory is what it waits for. The weights are not in the file:
+Twelve layers of 2048 × 2048 weights: with one row each weight is read for one product, and memory is what it waits for. The weights are not in the file:
 the graph makes them from a range, W[i, j] = (i · j mod 4093) / 2046.5 - 1, and the engine computes that once, when it loads the model. Every number up to
 the division is an integer below 2²⁴, so they are the same bits everywhere.
 """
@@ -18,7 +18,7 @@ from onnx import TensorProto as T
 from onnx import helper, numpy_helper
 
 HERE = Path(__file__).resolve().parent
-WIDTH, LAYERS, CLASSES, PRIME, CASES = 2048, 4, 10, 4093, 16
+WIDTH, LAYERS, CLASSES, PRIME, CASES = 2048, 12, 10, 4093, 16
 
 
 def constant(name, value):
