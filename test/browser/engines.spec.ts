@@ -315,7 +315,6 @@ for (const { face, size } of [
   { face: 'back', size: 256 },
 ]) {
   test(`BlazeFace (${face}) is the same to both engines`, async ({ open, backend }) => {
-    test.skip(face === 'back' && backend === 'webgpu', 'SwiftShader takes a minute for 256 × 256 pixels');
     test.setTimeout(180_000);
     const page = await open();
     const compared = await page.evaluate(

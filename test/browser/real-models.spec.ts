@@ -36,24 +36,24 @@ const UNABLE: Readonly<Record<string, Partial<Record<CandidateName, string>>>> =
   moderation: { 'onnx/webgl': 'ONNX Runtime WebGL computes weights of 8 bits wrongly: the test of TensorFlow.js shows that it is found out' },
 };
 
-/** Seconds that SwiftShader takes for a photo once the model is warm: measured on two cores that had other work too, so the least of several. */
+/** Seconds that SwiftShader takes for a photo once the model is open: the least that was measured, on two cores that had much other work. */
 const SECONDS: Readonly<Record<string, Partial<Record<CandidateName, number>>>> = {
-  centernet: { 'onnx/webgpu': 40, 'tfjs/webgl': 5, 'tfjs/webgpu': 230 },
+  centernet: { 'onnx/webgpu': 40, 'tfjs/webgl': 5, 'tfjs/webgpu': 54 },
   nanodet: { 'onnx/webgpu': 17, 'tfjs/webgl': 7, 'tfjs/webgpu': 27 },
-  selfie: { 'onnx/webgl': 1, 'onnx/webgpu': 4, 'tfjs/webgl': 1, 'tfjs/webgpu': 17 },
+  selfie: { 'onnx/webgl': 1, 'onnx/webgpu': 4, 'tfjs/webgl': 1, 'tfjs/webgpu': 8 },
   meet: { 'onnx/webgl': 1, 'onnx/webgpu': 2, 'tfjs/webgl': 1, 'tfjs/webgpu': 5 },
-  moderation: { 'tfjs/webgl': 1, 'onnx/webgpu': 1, 'tfjs/webgpu': 1 },
+  moderation: { 'onnx/webgpu': 3, 'tfjs/webgl': 2, 'tfjs/webgpu': 8 },
   'blazeface-front': { 'onnx/webgl': 1, 'onnx/webgpu': 1, 'tfjs/webgl': 1, 'tfjs/webgpu': 1 },
-  'blazeface-back': { 'onnx/webgl': 1, 'onnx/webgpu': 1, 'tfjs/webgl': 1, 'tfjs/webgpu': 1 },
+  'blazeface-back': { 'onnx/webgl': 1, 'onnx/webgpu': 4, 'tfjs/webgl': 1, 'tfjs/webgpu': 3 },
 };
 
-/** Of the photos as many as are bearable: all, three of more than half a second each, one of more than six, none of more than 25. */
+/** Of the photos as many as are bearable: three on a GPU, one where that takes more than ten seconds, none where it takes more than 30. */
 function bearable<Case>(model: string, candidate: CandidateName, cases: readonly Case[]): readonly Case[] {
   test.skip(UNABLE[model]?.[candidate] !== undefined, UNABLE[model]?.[candidate]);
   const seconds = SECONDS[model]?.[candidate] ?? 0;
-  test.skip(seconds > 25, `SwiftShader: ${seconds} s for one photo`);
+  test.skip(seconds > 30, `SwiftShader: ${seconds} s for one photo`);
   test.slow(seconds > 0);
-  return seconds === 0 ? cases : cases.slice(0, seconds > 6 ? 1 : 3);
+  return seconds === 0 ? cases : cases.slice(0, seconds > 10 ? 1 : 3);
 }
 
 function casesOf<Case>(model: string): readonly Case[] {
