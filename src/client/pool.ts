@@ -17,8 +17,8 @@ const REST_MS = 10_000;
 /** No other worker is tried for so long after one that could not be opened. */
 const PAUSE_MS = 10_000;
 
-/** Batches in one worker: a GPU works on one while the next is preprocessed. WASM runs on the thread that preprocesses, and gains nothing. */
-const DEPTH = { gpu: 2, cpu: 1 } as const;
+/** Batches in one worker: a GPU works on one while the next is preprocessed, and no worker waits for the page between two. */
+const DEPTH = 2;
 
 /** A worker at work. */
 export interface Seat {
@@ -96,9 +96,12 @@ export class Pool {
     return leastBusy(this.#seats);
   }
 
-  /** One that may take a batch, with the fewest. */
-  get free(): Seat | undefined {
-    return leastBusy([...this.#seats].filter(({ held, batches, backend }) => !held && batches.size < DEPTH[isGpu(backend) ? 'gpu' : 'cpu']));
+  /**
+   * One that may take a batch, with the fewest. WASM runs on the thread that preprocesses, so that a worker with a batch gains nothing by another one but
+   * the way to the page and back: that one should be `full`, or requests that come meanwhile would miss it.
+   */
+  free({ full }: { readonly full: boolean }): Seat | undefined {
+    return leastBusy([...this.#seats].filter(({ held, batches, backend }) => !held && batches.size < (full || isGpu(backend) ? DEPTH : 1)));
   }
 
   set limits(limits: Pick<Serving, 'minWorkers' | 'maxWorkers'>) {

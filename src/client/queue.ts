@@ -36,9 +36,9 @@ export class JobQueue {
 
   /**
    * Takes the next batch: a job that stands alone, or as many of the next that may run together, up to `batchSize`. Fewer than that wait
-   * until the oldest of them has been here for `maxBatchDelay`.
+   * until the oldest of them has been here for `maxBatchDelay`; or for more, where only a batch that is `full` will do.
    */
-  take({ batchSize, maxBatchDelay }: Pick<Serving, 'batchSize' | 'maxBatchDelay'>): Due {
+  take({ batchSize, maxBatchDelay }: Pick<Serving, 'batchSize' | 'maxBatchDelay'>, { full = false } = {}): Due {
     const jobs: Job[] = [];
     let closed = false;
     for (const job of this.#inOrder()) {
@@ -48,7 +48,7 @@ export class JobQueue {
       closed = !job.sociable || jobs.length === batchSize;
       if (closed) break;
     }
-    if (jobs.length === 0) return { jobs: undefined, dueIn: undefined };
+    if (jobs.length === 0 || (full && !closed)) return { jobs: undefined, dueIn: undefined };
     const dueIn = closed ? 0 : Math.min(...jobs.map(({ since }) => since)) + maxBatchDelay - performance.now();
     if (dueIn > 0) return { jobs: undefined, dueIn };
     for (const job of jobs) this.#remove(job);

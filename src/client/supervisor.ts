@@ -189,16 +189,17 @@ export class Supervisor {
   #pump(): void {
     clearTimeout(this.#timer);
     for (;;) {
-      const seat = this.#pool.free;
-      if (!seat) return this.#queue.size > 0 ? this.#pool.grow() : undefined;
-      const due = this.#queue.take(this.#limits);
-      if (!due.jobs) {
-        if (due.dueIn !== undefined) this.#timer = setTimeout(() => this.#pump(), due.dueIn);
+      const idle = this.#pool.free({ full: false });
+      const seat = idle ?? this.#pool.free({ full: true });
+      const due = seat && this.#queue.take(this.#limits, { full: !idle });
+      if (!due?.jobs) {
+        if (due?.dueIn !== undefined) this.#timer = setTimeout(() => this.#pump(), due.dueIn);
+        if (!idle && this.#queue.size > 0) this.#pool.grow();
         return;
       }
       const now = performance.now();
       for (const job of due.jobs) this.#options.on.queued((job.queued = now - job.since));
-      void this.#pool.send(seat, due.jobs);
+      void this.#pool.send(seat!, due.jobs);
     }
   }
 

@@ -98,7 +98,8 @@ test('a response tells of its batch and of its time in the queue, and the queue 
     await client.dispose();
     return result;
   });
-  expect(seen.full).toEqual({ remainingCapacity: 5, pendingRequests: 5 });
+  // The batch as given is with the worker, and three that are one full batch.
+  expect(seen.full).toEqual({ remainingCapacity: 8, pendingRequests: 2 });
   expect(seen.described).toEqual({ remainingCapacity: 10, pendingRequests: 0 });
   expect(seen.responses.map(({ rows, batchSize }) => `${rows} of ${batchSize}`)).toEqual(['2 of 2', '1 of 3', '1 of 3', '1 of 3', '1 of 2', '1 of 2']);
   const queued = seen.responses.map((response) => response.queued);

@@ -23,7 +23,7 @@ for (const [file, expected] of [
   ['quick.ts', [/^\{three: 0\.9\d+/, /engine: onnx, name: wasm/]],
   ['healing.ts', [/^\{three: 0\.9\d+/]],
   ['metrics.ts', [/unit: Count, value: 20\}$/, /unit: ms, count: 20, sum: [\d.]+/, /^HandlerTime\{ModelName="digits",Level="Model",quantile="0.95"\} [\d.]+$/m]],
-  ['serving.ts', [/^21 answered, 9 refused at once$/, /^any [12] \{remainingCapacity: 20, pendingRequests: 0\}$/]],
+  ['serving.ts', [/^29 answered, 11 refused at once$/, /^any [12] \{remainingCapacity: 20, pendingRequests: 0\}$/]],
   ['text.ts', [/^\{German: 0\.\d+\}$/]],
   ['proven.ts', [/^(onnx|tfjs)\/(wasm|webgl), proven by golden: \d+(\.\d+)? ms a run$/]],
   ['even.ts', [/^odd$/, /^image-decode in preprocess$/]],

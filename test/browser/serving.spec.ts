@@ -16,7 +16,7 @@ test('what has gathered while the worker was busy runs together, up to batchSize
       const input = (x: number) => ({ data: Float32Array.of(x, 2, 3, 4), dims: [4] }) as never;
       const alone: Told[] = [];
       for (let x = 0; x < 7; x++) alone.push((await client.predict(input(x))) as never);
-      // As many as may be in the worker at once.
+      // As many as may be in the worker at once: WASM takes another batch only when it is full.
       const busy = backend === 'wasm' ? 1 : 2;
       const gates = await Promise.all(Array.from({ length: busy }, () => gate('preprocess')));
       const first = gates.map(({ params }) => client.predict(input(0), { params: params as never }));
@@ -34,7 +34,8 @@ test('what has gathered while the worker was busy runs together, up to batchSize
     },
     { model: modelFor(backend), backend },
   );
-  expect(answer.jobQueueStatus).toEqual({ remainingCapacity: 91, pendingRequests: 9 });
+  // What is full goes into WASM's worker as well, and is answered meanwhile.
+  if (backend !== 'wasm') expect(answer.jobQueueStatus).toEqual({ remainingCapacity: 91, pendingRequests: 9 });
   expect(answer.rest.map(({ batchSize }) => batchSize)).toEqual([4, 4, 4, 4, 3, 3, 3]);
   expect(answer.rest.map(({ batch }) => batch - answer.rest[0]!.batch)).toEqual([0, 0, 0, 0, 1, 1, 1]);
   answer.rest.forEach(({ y }, x) => y.forEach((value, index) => expect(Math.abs(value - answer.alone[x]!.y[index]!)).toBeLessThanOrEqual(1e-6)));
@@ -44,7 +45,7 @@ test('what has gathered while the worker was busy runs together, up to batchSize
   expect(answer).toMatchObject({ queued: 7 + (backend === 'wasm' ? 1 : 2) + 9, rows: 7 + (backend === 'wasm' ? 1 : 2) + 10 });
 });
 
-test('two batches are in a GPU’s worker, one in WASM’s: the next is preprocessed while this one is run', async ({ open, backend }) => {
+test('two batches are in a worker: the next is preprocessed while this one is run', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(
     async ({ model, backend }) => {
@@ -57,7 +58,7 @@ test('two batches are in a GPU’s worker, one in WASM’s: the next is preproce
       await running.reached();
       const overlapping = client.predict(input(), { params: next.params as never });
       const third = client.predict(input());
-      if (backend !== 'wasm') await next.reached();
+      await next.reached();
       const { pendingRequests } = (await client.describe()).jobQueueStatus;
       next.open();
       running.open();
@@ -67,7 +68,7 @@ test('two batches are in a GPU’s worker, one in WASM’s: the next is preproce
       const good = client.predict(input(), { params: held.params as never });
       await held.reached();
       const failure = window.failure(client.predict(input(), { params: { bad: 'batch' } }));
-      if (backend !== 'wasm') await failure;
+      await failure;
       held.open();
       const after = { code: (await failure).code, good: await good };
       await client.dispose();
@@ -75,7 +76,7 @@ test('two batches are in a GPU’s worker, one in WASM’s: the next is preproce
     },
     { model: modelFor(backend), backend },
   );
-  expect(answer.pendingRequests).toBe(backend === 'wasm' ? 2 : 1);
+  expect(answer.pendingRequests).toBe(1);
   expect(answer.answers).toHaveLength(3);
   expect(answer.after).toEqual({ code: 'handler-failed', good: expect.objectContaining({ batchSize: 1 }) });
 });
@@ -87,13 +88,13 @@ test('a higher priority goes first, in order of arrival within one; a delay wait
     const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
     const client = window.tabserve.connect(window.workers.gated, { model, backends: ['wasm'] });
     await client.initialize();
-    const first = await window.gate('preprocess');
-    const begun = client.predict(input(), { params: first.params as never });
-    await first.reached();
+    const gates = await Promise.all([window.gate('preprocess'), window.gate('preprocess')]);
+    const begun = gates.map(({ params }) => client.predict(input(), { params: params as never }));
+    for (const one of gates) await one.reached();
     const order: number[] = [];
     const all = [0, 5, 0, -1, 5, 7].map((priority, index) => client.predict(input(), { priority }).then(() => order.push(index)));
-    first.open();
-    await Promise.all([begun, ...all]);
+    gates.forEach((one) => one.open());
+    await Promise.all([...begun, ...all]);
     await client.dispose();
     // Whoever waits for company leaves when it is complete, or when the time is up.
     const patient = window.tabserve.connect(window.workers.gated, { model, backends: ['wasm'], batchSize: 3, maxBatchDelay: 2 ** 31 - 1 });
@@ -316,8 +317,8 @@ test('a pool of WASM workers on one queue grows under load, within the page’s 
     await other.initialize();
     const gates = await Promise.all(Array.from({ length: 8 }, () => gate('preprocess')));
     const held = gates.map(({ params }) => client.predict(input(), { params: params as never }));
-    // Four cores: the other's worker, and three of these.
-    for (const one of gates.slice(0, 3)) await one.reached();
+    // Four cores: the other's worker, and three of these with two batches each.
+    for (const one of gates.slice(0, 6)) await one.reached();
     const grown = await client.describe();
     const disturbed = await other.predict(input());
     // One of them dies; its request is answered by another.
@@ -331,7 +332,7 @@ test('a pool of WASM workers on one queue grows under load, within the page’s 
     await client.dispose();
     return { grown, disturbed, told, after, last, story };
   });
-  expect(answer.grown).toMatchObject({ workers: 3, jobQueueStatus: { pendingRequests: 5 } });
+  expect(answer.grown).toMatchObject({ workers: 3, jobQueueStatus: { pendingRequests: 2 } });
   expect(new Set(answer.told.map(({ worker }) => worker)).size).toBe(3);
   expect(answer.story).toContain('Worker 3 of at most 8 has begun on onnx/wasm.');
   expect(answer.story).toContain('A worker that had nothing to do was ended; 1 left.');
@@ -346,6 +347,8 @@ test('minWorkers are there from the start, and a GPU has one worker whatever is 
       const client = window.tabserve.connect(window.workers.gated, { model, backends: [backend], minWorkers: 2, config: { engine: { threads: 1 } } });
       await client.initialize();
       const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
+      const wanted = backend === 'wasm' ? 2 : 1;
+      while ((await client.describe()).workers < wanted) await new Promise((resolve) => setTimeout(resolve, 20));
       const gates = await Promise.all([window.gate('preprocess'), window.gate('preprocess')]);
       const held = gates.map(({ params }) => client.predict(input(), { params: params as never }));
       for (const one of gates) await one.reached();
@@ -373,6 +376,7 @@ test('a worker of a pool that dies loses no request, and the others go on @once'
     client.on('backendchange', ({ name }) => changes.push(name));
     const recovered = new Promise<string>((resolve) => client.on('recover', ({ cause }) => resolve(cause.code)));
     await client.initialize();
+    while ((await client.describe()).workers < 2) await new Promise((resolve) => setTimeout(resolve, 20));
     const gates = await Promise.all([window.gate('preprocess'), window.gate('preprocess')]);
     const held = gates.map(({ params }) => client.predict(input(), { params: params as never }));
     for (const one of gates) await one.reached();
@@ -412,34 +416,6 @@ test('what one client has seen of the browser serves the next, and disposing of 
   expect(answer).toMatchObject({ told: { batchSize: 1 }, same: true });
 });
 
-test('a batch that had to be taken apart is settled, though its worker dies @once', async ({ open }) => {
-  const page = await open();
-  const answer = await page.evaluate(async () => {
-    const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
-    const made: Worker[] = [];
-    const factory = () => made[made.push(window.workers.gated()) - 1]!;
-    const client = window.tabserve.connect(factory, { model: '/test/models/affine.onnx', backends: ['wasm'], batchSize: 3 });
-    await client.initialize();
-    const [first, second] = await Promise.all([window.gate('preprocess'), window.gate('preprocess')]);
-    const begun = client.predict(input(), { params: first.params as never });
-    await first.reached();
-    const parts = [
-      client.predict(input(), { params: second.params as never }),
-      window.failure(client.predict({ data: () => 1, dims: [4] } as never)),
-      client.predict(input()),
-    ] as const;
-    first.open();
-    await begun;
-    await second.reached();
-    made[0]!.dispatchEvent(new ErrorEvent('error', { message: 'torn apart' }));
-    second.open();
-    const [one, bad, other] = await Promise.all(parts);
-    await client.dispose();
-    return { one: one as unknown as Told, code: bad.code, other: other as unknown as Told, workers: made.length };
-  });
-  expect(answer).toMatchObject({ one: { batchSize: 1 }, code: 'not-cloneable', other: { batchSize: 1 }, workers: 2 });
-});
-
 test('a request that hangs is ended, however lively its worker is otherwise', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(
@@ -451,10 +427,9 @@ test('a request that hangs is ended, however lively its worker is otherwise', as
       const lost = new Promise<'lost'>((resolve) => client.on('recover', () => resolve('lost')));
       let pings = 0;
       let answers = 0;
-      // On WASM the worker's one place is taken: it answers pings alone.
       for (;;) {
         await client.ping().then(() => (pings += 1), () => {}); // prettier-ignore
-        if (backend !== 'wasm') await client.predict(input()).then(() => (answers += 1));
+        await client.predict(input()).then(() => (answers += 1));
         const next = new Promise<'next'>((resolve) => setTimeout(() => resolve('next'), 20));
         if ((await Promise.race([lost, next])) === 'lost') break;
       }
@@ -467,7 +442,7 @@ test('a request that hangs is ended, however lively its worker is otherwise', as
   );
   expect(answer.failure).toMatchObject({ code: 'worker-lost', message: expect.stringContaining('no sign of life for 2 s') });
   expect(answer.pings).toBeGreaterThan(5);
-  if (backend !== 'wasm') expect(answer.answers).toBeGreaterThan(5);
+  expect(answer.answers).toBeGreaterThan(5);
   expect(answer.after.batchSize).toBe(1);
 });
 
@@ -492,8 +467,8 @@ test('what the caller changes after the call changes nothing; what is being prep
     await client.dispose();
     return { codes, unsendable: unsendable.code };
   });
-  // The handler takes no pictures: two of them found a place, and were told so.
-  expect(answer).toEqual({ codes: ['invalid-input', 'invalid-input', 'invalid-input', 'queue-full', 'queue-full', 'queue-full'], unsendable: 'not-cloneable' });
+  // The handler takes no pictures: three of them found a place, and were told so.
+  expect(answer).toEqual({ codes: ['invalid-input', 'invalid-input', 'invalid-input', 'invalid-input', 'queue-full', 'queue-full'], unsendable: 'not-cloneable' });
 });
 
 test('a batch that is tried again row by row is recorded once @once', async ({ open }) => {
