@@ -38,7 +38,7 @@ const UNABLE: Readonly<Record<string, Partial<Record<CandidateName, string>>>> =
 
 /** Seconds that SwiftShader takes for a photo once the model is open: the least that was measured, on two cores that had much other work. */
 const SECONDS: Readonly<Record<string, Partial<Record<CandidateName, number>>>> = {
-  centernet: { 'onnx/webgpu': 40, 'tfjs/webgl': 5, 'tfjs/webgpu': 54 },
+  centernet: { 'onnx/webgpu': 21, 'tfjs/webgl': 5, 'tfjs/webgpu': 36 },
   nanodet: { 'onnx/webgpu': 17, 'tfjs/webgl': 7, 'tfjs/webgpu': 27 },
   selfie: { 'onnx/webgl': 1, 'onnx/webgpu': 4, 'tfjs/webgl': 1, 'tfjs/webgpu': 8 },
   meet: { 'onnx/webgl': 1, 'onnx/webgpu': 2, 'tfjs/webgl': 1, 'tfjs/webgpu': 5 },
