@@ -1,7 +1,7 @@
 /**
  * What a page passes, made ready to cross to the worker.
  */
-import { giveBack, takeBuffer } from '../buffers.js';
+import { giveBack, takeBuffer, takeReady } from '../buffers.js';
 import { TabServeError } from '../errors.js';
 import { duplicate } from './copies.js';
 
@@ -72,7 +72,7 @@ export function prepare(input: unknown, { transfer = false }: PrepareOptions = {
     sent = true;
     const transferables = new Set<Transferable>();
     const value = mapLeaves(kept, (leaf) => {
-      const own = images.get(leaf) ?? (transfer ? leaf : duplicate(leaf));
+      const own = images.get(leaf) ?? (transfer ? leaf : duplicate(leaf, takeReady));
       if (transfer || own !== leaf) list(own, transferables);
       return own;
     });
