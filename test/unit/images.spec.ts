@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { prepare } from '../../src/client/inputs.ts';
-import { giveBack, takeBuffer } from '../../src/buffers.ts';
+import { giveBack, takeBuffer, takeReady } from '../../src/buffers.ts';
 import { decodeImage } from '../../src/images/decode.ts';
 import { findOrientation } from '../../src/images/exif.ts';
 import { flatten } from '../../src/images/flatten.ts';
@@ -185,16 +185,29 @@ test('a broken block of EXIF has no orientation', () => {
 });
 
 test('buffers are used again, and not kept without bound', () => {
-  const a = takeBuffer(1000);
+  const a = takeBuffer(100_000);
   giveBack(a);
-  expect(takeBuffer(900)).toBe(a);
+  expect(takeBuffer(90_000)).toBe(a);
   giveBack(a);
-  expect(takeBuffer(100)).not.toBe(a);
+  // One far too large is left for a larger image, and small ones do not take its place.
+  expect(takeBuffer(20_000)).not.toBe(a);
   for (let i = 0; i < 8; i++) giveBack(new ArrayBuffer(10));
-  expect(takeBuffer(1000)).not.toBe(a);
+  expect(takeBuffer(100_000)).toBe(a);
+  giveBack(a);
+  for (let i = 0; i < 8; i++) giveBack(new ArrayBuffer(20_000));
+  expect(takeBuffer(100_000)).not.toBe(a);
   const huge = new ArrayBuffer(200 * 2 ** 20);
   giveBack(huge);
   expect(takeBuffer(200 * 2 ** 20)).not.toBe(huge);
+});
+
+test('the next buffer of a size is made ready while nothing else is to do, and given away once', async () => {
+  const first = takeReady(100_000);
+  await new Promise((resolve) => setTimeout(resolve));
+  const [second, third] = [takeReady(100_000), takeReady(100_000)];
+  expect(new Set([first, second, third]).size).toBe(3);
+  for (const { byteLength } of [first, second, third]) expect(byteLength).toBe(100_000);
+  expect(takeReady(10).byteLength).toBe(10);
 });
 
 test('without a browser, arrays are images and inputs pass', async () => {
