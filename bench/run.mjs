@@ -18,7 +18,7 @@ const SIZES = [
   { name: '640×480', width: 640, height: 480, rounds: 40 },
   { name: '12 MP', width: 4000, height: 3000, rounds: 20 },
 ];
-const TENSOR_ROUNDS = 250;
+const TENSOR_ROUNDS = 160;
 const WARM_UPS = 5;
 // Until the compilers have done what they will: a steady request is what is compared.
 const TENSOR_WARM_UPS = 100;
