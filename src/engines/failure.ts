@@ -1,9 +1,12 @@
 import { TabServeError, type ErrorCode } from '../errors.js';
 
+/** ONNX Runtime's WebGL build tries its own format after ONNX, and tells of both; that the file is ONNX is known by then. */
+const BOTH_FORMATS = /^Failed to load model as ONNX format: ([^]*)\nas ORT format: [^]*$/;
+
 /** What an engine threw, as ours: out of memory and a lost device are told apart from anything else, by what engines and browsers say of them. */
 export function engineError(code: ErrorCode, message: string, cause: unknown): TabServeError {
   if (cause instanceof TabServeError) return cause;
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = (cause instanceof Error ? cause.message : String(cause)).replace(BOTH_FORMATS, '$1');
   const outOfMemory = /out of memory|bad_alloc|\bOOM\b|enlarge memory|(array buffer|memory) allocation failed/i.test(why);
   const lost = /device.{0,20}lost|lost.{0,20}device/i.test(why);
   // Whatever ran in it is in an unknown state.

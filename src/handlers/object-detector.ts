@@ -2,7 +2,7 @@ import type { Context, Tensor, Tensors } from '../contract.js';
 import { asTabServeError } from '../errors.js';
 import type { Box, Detection, Detections } from '../outputs/detection/detection.js';
 import type { Decoder, Size, View } from '../outputs/detection/decoder.js';
-import { createDecoder, decoderSchema } from '../outputs/detection/formats.js';
+import { createDecoder, decoderSchema, USUAL_THRESHOLDS } from '../outputs/detection/formats.js';
 import { select } from '../outputs/detection/proposals.js';
 import { checkLabels, labelCount, labelOf } from '../outputs/labels.js';
 import { nms } from '../outputs/nms.js';
@@ -25,7 +25,7 @@ export class ObjectDetector<Result = Detections> extends VisionHandler<Result> {
       type: 'number',
       minimum: 0,
       maximum: 1,
-      description: 'Of two boxes of one class whose IoU is greater, the one of lower score is dropped; 1 keeps all. The default is the decoder’s.',
+      description: `Of two boxes of one class whose IoU is greater, the one of lower score is dropped; 1 keeps all. The default is the decoder’s: ${USUAL_THRESHOLDS}.`,
     },
     maxDetections: { type: 'integer', minimum: 1, description: 'The most detections of one image, the best ones; 100 by default.' },
     result: {

@@ -10,7 +10,7 @@ const listOf = (items: Schema, count: number): Schema => ({ type: 'array', items
 const side: Schema = { type: 'integer', minimum: 1 };
 const level: Schema = { type: 'integer', minimum: 0, maximum: 255 };
 const fill: Schema = { anyOf: [level, listOf(level, 3)], description: 'A grey level, or [red, green, blue], in 0..255.' };
-const interpolation: Schema = { enum: [...INTERPOLATIONS], description: 'How pixels are interpolated. Default bilinear.' };
+const interpolation: Schema = { enum: [...INTERPOLATIONS], description: 'How pixels are interpolated, antialiased but for nearest. Default bilinear.' };
 const position: Schema = { enum: [...POSITIONS], description: 'Where the image lies: in the middle, the default, or with all padding right and below.' };
 const heightWidth: Schema = listOf(side, 2);
 const perChannel: Schema = { anyOf: [{ type: 'number' }, listOf({ type: 'number' }, 1), listOf({ type: 'number' }, 3)] };
@@ -37,7 +37,8 @@ const STEPS: { readonly [Name in StepName]: { readonly description: string; read
     value: options<StepOptions['pad']>({ padding, fill }, ['padding']),
   },
   letterbox: {
-    description: 'Scales the whole image into [height, width] with its ratio kept, and pads with fill, 114 by default; centred, unless position is top-left.',
+    description:
+      'Scales the whole image, antialiased, into [height, width] with its ratio kept and its sides rounded, and pads with fill, 114 by default; centred, unless position is top-left.',
     value: options<StepOptions['letterbox']>({ size: heightWidth, fill, interpolation, position }, ['size']),
   },
   grayscale: { description: 'One channel of luma, or three alike.', value: options<StepOptions['grayscale']>({ channels: { enum: [1, 3] } }), alone: true },

@@ -8,6 +8,25 @@ test('an operator that a backend lacks moves on to the next, with its reason', a
   expect(chosen).toMatchObject({ engine: 'onnx', name: 'wasm', skipped: [{ engine: 'onnx', name: 'webgl', reason: expect.stringContaining('HardSigmoid') }] });
 });
 
+test('what ONNX Runtime WebGL cannot read is told in a few words, and the cause has all of them', async ({ open, backend }) => {
+  test.skip(backend !== 'webgl', 'only ONNX Runtime WebGL lacks them');
+  const page = await open();
+  // An open-ended slice, as in PyTorch's exports; a Loop; float16.
+  for (const [model, why] of [
+    ['text/embedding-bag/model', 'TypeError: int64 is not supported'],
+    ['slow', 'Error: graph attribute is not supported yet'],
+    ['float16', 'Error: unsupported data type: FLOAT16'],
+  ] as const) {
+    const told = await page.evaluate(async (model) => {
+      const error = await window.tabserve.load(`/test/models/${model}.onnx`, { handler: 'base_handler', backends: ['webgl'] }).then(String, (error: Error) => error);
+      const { message, cause } = (error as Error).cause as Error;
+      return { message, whole: (cause as Error).message };
+    }, model);
+    expect(told.message).toBe(`ONNX Runtime could not load the model on webgl: ${why}`);
+    expect(told.whole).toMatch(/^Failed to load model as ONNX format: .*\nas ORT format: /);
+  }
+});
+
 test('a backend that fails at its first run only moves on too', async ({ open, backend }) => {
   test.skip(backend === 'wasm', 'WASM runs it');
   const page = await open();

@@ -24,6 +24,11 @@ for (const [code, sayings] of Object.entries(SAYINGS)) {
   }
 }
 
+test('of two formats that ONNX Runtime tried, the one that the file has', () => {
+  const cause = new Error("Failed to load model as ONNX format: TypeError: int64 is not supported\nas ORT format: TypeError: Cannot read properties of null (reading 'irVersion')");
+  expect(engineError('backend-failed', 'It could not', cause)).toMatchObject({ code: 'backend-failed', message: 'It could not: TypeError: int64 is not supported', cause });
+});
+
 test('what is ours already stays as it is', () => {
   const own = new TabServeError('invalid-input', 'no');
   expect(engineError('inference-failed', 'It could not', own)).toBe(own);

@@ -35,6 +35,9 @@ export const decoderSchema: Schema = {
   ],
 };
 
+/** The usual threshold of each format's suppression, in words. */
+export const USUAL_THRESHOLDS = NAMES.map((name) => `${name} ${FORMATS[name].iouThreshold}`).join(', ');
+
 /** The decoder that a config asks for, by name or as `{ name: options }`, with the usual threshold of its suppression. @throws `model-config` */
 export async function createDecoder(value: unknown, model: ModelFacts): Promise<Decoder & { readonly iouThreshold: number }> {
   const [[name, options] = []] = typeof value === 'string' ? [[value, {}] as const] : Object.entries(value as Record<string, object | null>);
