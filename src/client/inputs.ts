@@ -7,8 +7,10 @@ import { duplicate } from './copies.js';
 
 /** One input, as the page keeps it until it was answered. */
 export interface Prepared {
-  /** What crosses, and what of it moves; made afresh at each call. Undefined if it can be sent only once, and was. */
+  /** What crosses, and what of it moves; made afresh at each call. Undefined if it can be sent only once, and was. @throws what the copies of `keep` have failed with */
   message(): Message | undefined;
+  /** Copies what the caller may change, before the call returns: after the first message where there is one already, so that the worker need not wait for it. */
+  keep(): void;
   /** Whether there is another message to be had. */
   readonly repeatable: boolean;
   /** The last message could not be sent: nothing of it has gone. */
@@ -37,10 +39,10 @@ export interface PrepareOptions {
  * | `<video>` | a VideoFrame of what it shows, moved | no |
  * | Blob, File, string, … | itself | yes |
  * | ImageBitmap, VideoFrame | itself; the caller leaves it open until the answer is there | yes |
- * | typed array, ArrayBuffer, ImageData | a copy of a copy: the first is taken before this returns, the second moves (a structured clone takes ten times as long) | yes |
+ * | typed array, ArrayBuffer, ImageData | a copy, which moves (a structured clone takes ten times as long); `keep` takes another | yes |
  * | any of the caller's own, with `transfer` | itself, moved | no |
  *
- * Pixels of elements are never read on the page. A canvas, a video and an array are taken as they are at the call.
+ * Pixels of elements are never read on the page. A canvas and a video are taken as they are at the call, and so is an array if `keep` follows within it.
  * @throws `image-decode` if an `<img>` is broken or has no source; `invalid-input` if an element has no pixels, or not any
  *   that this page may read (another origin's, without CORS), or if an array's buffer is gone
  */
@@ -57,8 +59,8 @@ export function prepare(input: unknown, { transfer = false }: PrepareOptions = {
   try {
     kept = mapLeaves(input, (leaf) => {
       const image = fromElement(leaf);
-      if (!image) return transfer ? leaf : keep(leaf, borrowed);
-      pending.push(image.then((made) => images.set(leaf, made)));
+      if (image) pending.push(image.then((made) => images.set(leaf, made)));
+      else checkBuffer(leaf);
       return leaf;
     });
   } catch (error) {
@@ -67,8 +69,20 @@ export function prepare(input: unknown, { transfer = false }: PrepareOptions = {
   }
 
   let sent = false;
+  let failure: unknown;
+  let isOwn = transfer;
+  const keep = (): void => {
+    if (isOwn) return;
+    isOwn = true;
+    try {
+      kept = mapLeaves(kept, (leaf) => duplicate(leaf, (bytes) => borrow(bytes, borrowed)));
+    } catch (error) {
+      failure = error;
+    }
+  };
   const message = (): Message | undefined => {
     if (!prepared.repeatable) return undefined;
+    if (failure !== undefined) throw failure;
     sent = true;
     const transferables = new Set<Transferable>();
     const value = mapLeaves(kept, (leaf) => {
@@ -80,13 +94,16 @@ export function prepare(input: unknown, { transfer = false }: PrepareOptions = {
   };
   const prepared: Prepared = {
     message,
+    keep,
     takeBack: () => void (sent = false),
     release,
     get repeatable() {
-      return !sent || (!transfer && images.size === 0);
+      return !sent || (!transfer && images.size === 0 && failure === undefined);
     },
   };
-  return pending.length === 0 ? prepared : allOrNone(pending, release).then(() => prepared);
+  if (pending.length === 0) return prepared;
+  keep();
+  return allOrNone(pending, release).then(() => prepared);
 }
 
 /** `value` with its arrays and plain objects copied, and each thing in them that is neither replaced by what `replace` gives. */
@@ -104,18 +121,20 @@ function mapLeaves(value: unknown, replace: (leaf: object) => unknown, done = ne
   return copy;
 }
 
-/** A copy of what the caller might change before it was answered; other things as they are. */
-function keep(leaf: object, borrowed: ArrayBuffer[]): object {
+function borrow(bytes: number, borrowed: ArrayBuffer[]): ArrayBuffer {
+  const buffer = takeBuffer(bytes);
+  borrowed.push(buffer);
+  return buffer;
+}
+
+/** @throws `invalid-input` if it looks at a buffer that is gone */
+function checkBuffer(leaf: object): void {
+  const holder = bufferOf(leaf);
+  if (!(holder instanceof ArrayBuffer)) return;
   try {
-    return duplicate(leaf, (bytes) => {
-      const buffer = takeBuffer(bytes);
-      borrowed.push(buffer);
-      return buffer;
-    });
+    holder.slice(0, 0);
   } catch (cause) {
-    // Only a view of a buffer that is gone is refused with a TypeError.
-    const why = cause instanceof TypeError ? "'s buffer is gone: it has been transferred." : ` could not be copied: ${cause instanceof Error ? cause.message : String(cause)}`;
-    throw new TabServeError('invalid-input', `The ${leaf.constructor.name}${why}`, { cause });
+    throw new TabServeError('invalid-input', `The ${leaf.constructor.name}'s buffer is gone: it has been transferred.`, { cause });
   }
 }
 
@@ -175,10 +194,15 @@ function isContainer(value: object): boolean {
 
 /** Puts what of `value` can be transferred on the list. Shared memory stays shared. */
 function list(value: object, transferables: Set<Transferable>): void {
-  const inner = typeof ImageData !== 'undefined' && value instanceof ImageData ? value.data : value;
-  const holder = ArrayBuffer.isView(inner) ? inner.buffer : inner;
+  const holder = bufferOf(value);
   const isImage = (typeof ImageBitmap !== 'undefined' && holder instanceof ImageBitmap) || (typeof VideoFrame !== 'undefined' && holder instanceof VideoFrame);
   if (isImage || holder instanceof ArrayBuffer) transferables.add(holder as Transferable);
+}
+
+/** What holds the bytes of an ImageData or of a view; anything else as it is. */
+function bufferOf(value: object): object {
+  const inner = typeof ImageData !== 'undefined' && value instanceof ImageData ? value.data : value;
+  return ArrayBuffer.isView(inner) ? inner.buffer : inner;
 }
 
 function shorten(url: string): string {

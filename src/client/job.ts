@@ -104,6 +104,11 @@ export class Job {
     return this.#rows.map((row) => row.message()!);
   }
 
+  /** Copies what the caller may change, before its call returns. */
+  keep(): void {
+    if (!this.#settled) for (const row of this.#rows) row.keep();
+  }
+
   /** What `messages` gave could not be sent: it is all still here. */
   takeBack(): void {
     for (const row of this.#rows) row.takeBack();

@@ -16,7 +16,10 @@ export interface RowOptions {
 /** Prepares inputs; at once where nothing is to be waited for, so that they can be sent within the call itself. @throws `aborted`, `timeout` */
 export function prepareRows(inputs: readonly unknown[], options: RowOptions): readonly Row[] | Promise<readonly Row[]> {
   const rows = inputs.map((input) => prepareRow(input, options.transfer));
-  return rows.every((row) => !(row instanceof Promise)) ? (rows as Row[]) : inTime(Promise.all(rows), options);
+  if (rows.every((row) => !(row instanceof Promise))) return rows as Row[];
+  // The call returns before they are sent.
+  for (const row of rows) if ('keep' in row) row.keep();
+  return inTime(Promise.all(rows), options);
 }
 
 async function inTime(preparing: Promise<readonly Row[]>, { signals, timeout }: RowOptions): Promise<readonly Row[]> {

@@ -37,8 +37,16 @@ function record(stage: Stage, started: number, context: Context | undefined): vo
   const ended = performance.now();
   // A handler of the user's may call a stage without its context: then nobody asked for the time.
   if (context?.metrics instanceof Recorder) context.metrics.ran(stage, ended - started);
-  const name = `tabserve ${stage}`;
-  performance.measure(name, { start: started, end: ended });
-  // DevTools have seen it; the browser would keep every one for ever.
-  performance.clearMeasures(name);
+  if (spans.push({ name: `tabserve ${stage}`, start: started, end: ended }) === 1) setTimeout(show);
+}
+
+/** Stages that DevTools do not know of yet: a measure costs more than all else here, and no answer waits for it. */
+const spans: { readonly name: string; readonly start: number; readonly end: number }[] = [];
+
+function show(): void {
+  for (const { name, start, end } of spans.splice(0)) {
+    performance.measure(name, { start, end });
+    // DevTools have seen it; the browser would keep every one for ever.
+    performance.clearMeasures(name);
+  }
 }

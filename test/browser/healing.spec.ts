@@ -30,11 +30,17 @@ for (const [kind, why] of Object.entries(FAULTS) as [Exclude<Fault['kind'], 'thr
         const events: { name: string; cause: string }[] = [];
         client.on('recover', ({ backend: { name }, cause }) => events.push({ name, cause: cause.message }));
         await client.initialize();
-        const input = () => ({ data: new Float32Array([1, 2, 3, 4]), dims: [4] }) as never;
+        const data = new Float32Array(4);
+        const input = () => ({ data, dims: [4] }) as never;
+        const fill = () => data.set([1, 2, 3, 4]);
+        fill();
         const before = JSON.stringify(await client.predict(input()));
         const same: boolean[] = [];
         for (const stage of stages) {
-          const answers = await Promise.all([client.predict(input(), window.fault(kind, stage, 1)), client.predict(input()), client.predict(input())]).catch((error: Error) => {
+          fill();
+          const calls = [client.predict(input(), window.fault(kind, stage, 1)), client.predict(input()), client.predict(input())];
+          data.fill(9);
+          const answers = await Promise.all(calls).catch((error: Error) => {
             throw new Error(`${stage}: ${error.message}\n${client.diagnose()}`, { cause: error });
           });
           same.push(...answers.map((one) => JSON.stringify(one) === before));

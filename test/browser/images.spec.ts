@@ -510,10 +510,11 @@ test.describe('inputs on the page @once', () => {
     const result = await page.evaluate(async () => {
       const data = new Uint8Array(2 * 2 * 3).fill(9);
       const input = { data, dims: [2, 2, 3] };
-      const copied = images.prepare(input);
+      const copy = await images.prepare(input);
+      const early = copy.message()!;
+      copy.keep();
       data.fill(1);
-      const copy = await copied;
-      const first = await cross(copy.message()!);
+      const first = await cross(early);
       const again = await cross(copy.message()!);
       const length = data.length;
       const moved = await images.prepare({ data: input }, { transfer: true });

@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import { Job } from '../../src/client/job.ts';
 import { JobQueue } from '../../src/client/queue.ts';
 
-const row = { message: () => undefined, repeatable: true, takeBack: () => {}, release: () => {} };
+const row = { message: () => undefined, repeatable: true, keep: () => {}, takeBack: () => {}, release: () => {} };
 
 let calls = 0;
 function job(id: string, { order = ++calls, priority = 0, whole = false, signal = undefined as AbortSignal | undefined, waited = 0 } = {}): Job {
