@@ -25,14 +25,7 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
   await open();
   const tally: Tally = await page.evaluate(
     async ({ backend, requests, seed, patienceMs }) => {
-      // mulberry32, by Tommy Ettinger, public domain.
-      let state = seed;
-      const random = (): number => {
-        state = (state + 0x6d2b79f5) | 0;
-        let t = Math.imul(state ^ (state >>> 15), 1 | state);
-        t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-        return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-      };
+      const random = window.random(seed);
       const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
 
       const made: Worker[] = [];

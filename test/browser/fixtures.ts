@@ -22,6 +22,8 @@ export interface TestWindow {
   engine(candidate: CandidateName): Promise<Remote<Bare>>;
   tensors(feeds: GoldenFeeds): Tensors;
   disposal(): Promise<{ inside: string; after: string }>;
+  /** The same numbers in 0..1 for the same seed. */
+  random(seed: number): () => number;
   /** An error as data: what a test compares. */
   failure(work: Promise<unknown> | (() => unknown)): Promise<Failure>;
 }

@@ -80,14 +80,7 @@ test(`load, seed ${SEED}`, async ({ open, backend, page }) => {
       const ask = (index: number, options = {}) => client.predict(inputs[index % inputs.length]!, options);
       const fits = (index: number, data: ArrayLike<number>): boolean => cases[index % cases.length]!.y.every((value, at) => Math.abs(value - data[at]!) <= 1e-3);
 
-      // mulberry32, by Tommy Ettinger, public domain.
-      let state = seed;
-      const random = (): number => {
-        state = (state + 0x6d2b79f5) | 0;
-        let t = Math.imul(state ^ (state >>> 15), 1 | state);
-        t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-        return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-      };
+      const random = window.random(seed);
 
       return {
         /** Requests a second when there is always a next one: as many callers as fill every batch, each of which asks again when it is answered. */

@@ -75,16 +75,7 @@ for (const model of ['centernet', 'nanodet'] as const) {
       );
       expect(answers.candidate).toBe(candidate);
       for (const [index, { sample, detections }] of cases.entries()) {
-        const found = answers.rows[index]!;
-        expect(
-          found.map(({ label }) => label),
-          sample,
-        ).toEqual(detections.map(({ label }) => label));
-        for (const [i, { score, box }] of detections.entries()) {
-          const { xmin, ymin, xmax, ymax } = found[i]!.box;
-          expectClose([found[i]!.score], [score], TOLERANCE.score, `${sample}, score of ${found[i]!.label}`);
-          expectClose([xmin, ymin, xmax, ymax], box, TOLERANCE.pixels, `${sample}, box of ${found[i]!.label}`);
-        }
+        expectDetections(answers.rows[index]!, detections, sample);
       }
     });
   }
@@ -200,18 +191,26 @@ for (const face of ['front', 'back'] as const) {
       );
       expect(answers.candidate).toBe(candidate);
       for (const [index, { photo, faces }] of cases.entries()) {
-        const found = answers.rows[index]!;
-        expect(
-          found.map(({ label }) => label),
+        expectDetections(
+          answers.rows[index]!,
+          faces.map((face) => ({ label: 'face', ...face })),
           photo,
-        ).toEqual(faces.map(() => 'face'));
-        for (const [i, { score, box }] of faces.entries()) {
-          const { xmin, ymin, xmax, ymax } = found[i]!.box;
-          expectClose([found[i]!.score], [score], TOLERANCE.score, `${photo}, score of face ${i}`);
-          expectClose([xmin, ymin, xmax, ymax], box, TOLERANCE.pixels, `${photo}, box of face ${i}`);
-        }
+        );
       }
     });
+  }
+}
+
+function expectDetections(found: Detections, expected: DetectorCase['detections'], where: string): void {
+  const labels = expected.map(({ label }) => label);
+  expect(
+    found.map(({ label }) => label),
+    where,
+  ).toEqual(labels);
+  for (const [i, { score, box }] of expected.entries()) {
+    const { xmin, ymin, xmax, ymax } = found[i]!.box;
+    expectClose([found[i]!.score], [score], TOLERANCE.score, `${where}, score of ${labels[i]} ${i}`);
+    expectClose([xmin, ymin, xmax, ymax], box, TOLERANCE.pixels, `${where}, box of ${labels[i]} ${i}`);
   }
 }
 

@@ -8,17 +8,8 @@ import { ServingMetrics } from '../../src/metrics/serving.ts';
 import { Sketch } from '../../src/metrics/sketch.ts';
 import { BaseHandler, createContext, type Context, type TensorInput, type Tensors } from '../../src/worker.ts';
 import { instrument } from '../../src/worker/stages.ts';
+import { random } from '../random.ts';
 import { stubSession } from './stub-session.ts';
-
-/** Mulberry32: the same numbers in 0..1 at each run. */
-function random(seed: number): () => number {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** Gaussian noise, by Box and Muller. */
 const normal = (next: () => number) => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());

@@ -1,6 +1,7 @@
 import { wrap, type Remote } from 'comlink';
 import type { CandidateName, Stage } from '../../../src/contract.ts';
 import * as tabserve from '../../../src/index.ts';
+import { random } from '../../random.ts';
 import type { Failure, GoldenFeeds } from '../fixtures.ts';
 import type { Bare } from '../workers/engine.worker.ts';
 import type { Fault } from '../workers/faulty.worker.ts';
@@ -92,4 +93,4 @@ async function disposal(): Promise<{ inside: string; after: string }> {
   return { inside, after: (await failure(kept.describe())).code };
 }
 
-Object.assign(window, { tabserve, workers, engine, tensors, fault, gate, failure, disposal });
+Object.assign(window, { tabserve, workers, engine, tensors, fault, gate, failure, random, disposal });
