@@ -4,7 +4,7 @@
     outputs = graph(image)  # one tensor, NHWC or whatever the model takes; a dict by output name
 
 Tensors are channels-last as in TensorFlow; float64 by default, so that what it computes can serve as the exact answer. Knows the
-operators of the models that `human_models.py` uses, without control flow; an operator that it does not know is an error.
+operators of the models that `human_models.py` and `bench_model.py` use, without control flow; an operator that it does not know is an error.
 """
 
 import base64
@@ -148,11 +148,11 @@ def depthwise_conv2d(attributes, x, weights):
     return nhwc(F.conv2d(x, weights.permute(2, 3, 0, 1).reshape(channels * multiplier, 1, height, width), stride=strides, groups=channels))
 
 
-def fused(convolution):
+def fused(operator):
     def run(attributes, x, weights, bias):
         names = attributes["fused_ops"]
         assert names[0] == "BiasAdd" and len(names) <= 2
-        y = convolution(attributes, x, weights) + bias
+        y = operator(attributes, x, weights) + bias
         return {"Relu": torch.relu, "Relu6": relu6, "": lambda v: v}[names[1] if len(names) > 1 else ""](y)
 
     return run
@@ -283,6 +283,7 @@ OPERATORS = {
     "OnesLike": lambda _, x: torch.ones_like(x),
     "Softmax": lambda _, x: x.softmax(-1),
     "MatMul": mat_mul,
+    "_FusedMatMul": fused(mat_mul),
     "BatchMatMulV2": batch_mat_mul,
     "Relu": lambda _, x: torch.relu(x),
     "Relu6": lambda _, x: relu6(x),

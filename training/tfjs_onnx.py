@@ -45,8 +45,8 @@ TO_NCHW, TO_NHWC = [0, 3, 1, 2], [0, 2, 3, 1]
 class Converter:
     """Every tensor of the graph is there as TensorFlow has it, as NCHW, or both: what is missing is transposed where it is first read."""
 
-    def __init__(self, graph, values, half):
-        self.graph, self.values, self.half = graph, values, half
+    def __init__(self, graph, values, half=False, quantizations={}):
+        self.graph, self.values, self.half, self.quantizations = graph, values, half, quantizations
         self.nodes, self.initializers = [], {}
         # By tensor and layout: the name in ONNX.
         self.names = {}
@@ -63,6 +63,21 @@ class Converter:
                 self.emit("Cast", [f"{name} float16"], name, to=TensorProto.FLOAT)
             else:
                 self.initializers[name] = numpy_helper.from_array(array, name)
+        return name
+
+    def kernel(self, name, tensor, axes):
+        """A weight, its axes reordered: where it is stored as 8-bit integers, these, and the nodes that scale them."""
+        array = self.array(tensor).transpose(axes)
+        if tensor not in self.quantizations:
+            return self.constant(name, array)
+        scale, least = self.quantizations[tensor]
+        zero = round(-least / scale)
+        assert abs(zero + least / scale) < 1e-3, f"{tensor}: zero is no integer"
+        integers = np.round(array / scale) + zero
+        assert 0 <= integers.min() and integers.max() <= 255
+        self.emit("Cast", [self.constant(f"{name} uint8", integers.astype(np.uint8))], f"{name} float", to=TensorProto.FLOAT)
+        self.emit("Sub", [f"{name} float", self.constant(f"{name} zero", np.float32(zero))], f"{name} centred")
+        self.emit("Mul", [f"{name} centred", self.constant(f"{name} scale", np.float32(scale))], name)
         return name
 
     def is_constant(self, tensor):
@@ -109,25 +124,28 @@ class Converter:
         layout = "nchw" if self.is_nchw(*inputs) else "tf"
         operands = [self.read(i, layout) for i in inputs]
         if op == "Relu6":
-            operands += [self.constant("zero", np.float32(0)), self.constant("six", np.float32(6))]
+            operands += self.limits()
         self.emit(ELEMENTWISE[op], operands, self.write(name, layout), **({"alpha": attributes["alpha"]} if op == "LeakyRelu" else {}))
+
+    def limits(self):
+        """Of Relu6, as Clip has them."""
+        return [self.constant("zero", np.float32(0)), self.constant("six", np.float32(6))]
 
     # ── Windows ─────────────────────────────────────────────────────────────────────────────────
 
     def convolution(self, name, inputs, attributes, depthwise=False):
         x, weights, *bias = inputs
-        kernel = self.array(weights)
-        sides, strides = kernel.shape[:2], attributes["strides"][1:3]
+        sides, strides = self.shape(weights)[:2], attributes["strides"][1:3]
         assert attributes["data_format"] == "NHWC" and set(attributes.get("dilations", [1])) == {1}
-        kernel = kernel.transpose(2, 3, 0, 1).reshape(-1, 1, *sides) if depthwise else kernel.transpose(3, 2, 0, 1)
+        assert not depthwise or self.shape(weights)[3] == 1, "a channel makes one"
         pads = padding(attributes["padding"], self.shape(x)[1:3], sides, strides)
-        operands = [self.read(x, "nchw"), self.constant(f"{weights} oihw", kernel), *(self.read(b) for b in bias)]
+        operands = [self.read(x, "nchw"), self.kernel(f"{weights} oihw", weights, (2, 3, 0, 1) if depthwise else (3, 2, 0, 1)), *(self.read(b) for b in bias)]
         _, activation = [*attributes.get("fused_ops", []), "", ""][:2]
         out = self.write(name, "nchw")
         self.emit("Conv", operands, f"{name} linear" if activation else out, kernel_shape=sides, strides=strides, pads=pads, group=self.shape(x)[3] if depthwise else 1)
         if activation:
-            assert activation == "Relu", activation
-            self.emit("Relu", [f"{name} linear"], out)
+            assert activation in ("Relu", "Relu6"), activation
+            self.emit(ELEMENTWISE[activation], [f"{name} linear", *(self.limits() if activation == "Relu6" else ())], out)
 
     Conv2D = FusedConv2D = convolution
 
@@ -191,6 +209,10 @@ class Converter:
     def ExpandDims(self, name, inputs, _):
         self.emit("Unsqueeze", [self.read(inputs[0])], self.write(name, "tf"), axes=[int(self.array(inputs[1]))])
 
+    def Squeeze(self, name, inputs, attributes):
+        assert attributes["squeeze_dims"] == [1, 2], "no images but of one pixel"
+        self.emit("Squeeze", [self.read(inputs[0], "nchw")], self.write(name, "tf"), axes=[2, 3])
+
     def ConcatV2(self, name, inputs, _):
         *parts, axis = inputs
         layout, axis = self.along(int(self.array(axis)), name, *parts)
@@ -236,6 +258,11 @@ class Converter:
         assert not attributes["transpose_a"] and not attributes["transpose_b"]
         self.emit("MatMul", [self.read(i) for i in inputs], self.write(name, "tf"))
 
+    def FusedMatMul(self, name, inputs, attributes):
+        x, weights, bias = inputs
+        assert not attributes["transpose_a"] and not attributes["transpose_b"] and attributes["fused_ops"] == ["BiasAdd"]
+        self.emit("Gemm", [self.read(x), self.kernel(f"{weights} transposed", weights, (1, 0)), self.read(bias)], self.write(name, "tf"), transB=1)
+
     def TopKV2(self, name, inputs, _):
         outputs = [self.write(f"{name}:{i}", "tf") for i in range(2)]
         self.emit("TopK", [self.read(inputs[0]), self.constant(f"{name} k", self.array(inputs[1]).reshape(1))], outputs)
@@ -244,6 +271,19 @@ class Converter:
         assert attributes["DstT"] == "DT_FLOAT"
         layout = "nchw" if self.is_nchw(inputs[0]) else "tf"
         self.emit("Cast", [self.read(inputs[0], layout)], self.write(name, layout), to=TensorProto.FLOAT)
+
+    def model(self, name, inputs, outputs, maker="training/tfjs_onnx.py"):
+        """`inputs`: dims by the names in ONNX, which are in `names` already. `outputs`: by tensor, the name in ONNX and dims."""
+        for node in dict.fromkeys(tensor.split(":")[0] for tensor in self.values):
+            if any(key(i) in self.names for i in self.graph.nodes[node].get("input", [])):
+                self.convert(node)
+        for tensor, (output, _) in outputs.items():
+            self.emit("Identity", [self.read(tensor)], output)
+        infos = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in pairs] for pairs in (inputs.items(), outputs.values())]
+        graph = helper.make_graph(self.nodes, name, *infos, list(self.initializers.values()))
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=7, producer_name=f"tabserve {maker}")
+        onnx.checker.check_model(model, full_check=True)
+        return model.SerializeToString()
 
 
 def padding(kind, size, kernel, strides):
@@ -262,16 +302,7 @@ def convert(path, outputs=(), half=False):
     values = graph.trace(*(np.zeros(dims[name]) for name in graph.inputs), fetch=outputs)
     converter = Converter(graph, values, half)
     converter.names = {key(name.split(":")[0]): {"tf": name} for name in graph.inputs}
-    for name in dict.fromkeys(tensor.split(":")[0] for tensor in values):
-        if any(key(i) in converter.names for i in graph.nodes[name].get("input", [])):
-            converter.convert(name)
-    for name in outputs:
-        converter.emit("Identity", [converter.read(name)], name)
-    infos = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, dims[name]) for name in names] for names in (graph.inputs, outputs)]
-    onnx_graph = helper.make_graph(converter.nodes, path.stem, *infos, list(converter.initializers.values()))
-    model = helper.make_model(onnx_graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=7, producer_name="tabserve training/tfjs_onnx.py")
-    onnx.checker.check_model(model, full_check=True)
-    return model.SerializeToString()
+    return converter.model(path.stem, {name: dims[name] for name in graph.inputs}, {name: (name, dims[name]) for name in outputs})
 
 
 class Compared:
