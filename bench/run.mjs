@@ -19,11 +19,12 @@ const SIZES = [
   { name: '12 MP', width: 4000, height: 3000, rounds: 20 },
 ];
 // One instance of ONNX Runtime computes up to a tenth slower than another of the same page, and keeps at it: what is compared is opened anew so many times.
-const OPENINGS = 6;
-const TENSOR_ROUNDS = 25;
+const OPENINGS = 14;
+const TENSOR_ROUNDS = 12;
+const PAUSED_ROUNDS = 50;
 const WARM_UPS = 5;
 // Until the compilers have done what they will: a steady request is what is compared.
-const TENSOR_WARM_UPS = 40;
+const TENSOR_WARM_UPS = 25;
 const TRACED_ROUNDS = 12;
 const HEAL_ROUNDS = 10;
 
@@ -112,8 +113,9 @@ async function openPage(browser, url) {
 }
 
 async function measureMain(open) {
+  const tensor = await measureTensor(open);
   const sizes = [];
-  for (const size of SIZES) sizes.push(await measureSize(open, size));
+  for (const [index, size] of SIZES.entries()) sizes.push(await measureSize(open, size, tensor[index]));
   const page = await open();
   return { sizes, healing: await page.evaluate(async (rounds) => (await globalThis.bench).heal(rounds), HEAL_ROUNDS) };
 }
@@ -122,19 +124,43 @@ function round(value) {
   return Number(value.toFixed(2));
 }
 
-async function measureSize(open, { name, width, height, rounds }) {
-  let page, bytes, tensor;
-  const time = (what, options) => page.evaluate(async ([what, options]) => (await globalThis.bench).time(what, options), [what, options]);
+/** What runs on a ready tensor, for each size of photo: the rounds of all openings. */
+async function measureTensor(open) {
+  const samples = SIZES.map(() => ({ times: {}, stages: {}, answers: {} }));
   for (let opening = 0; opening < OPENINGS; opening++) {
-    await page?.close();
-    page = await open();
-    ({ bytes } = await page.evaluate(async ([width, height]) => (await globalThis.bench).makePhoto(width, height), [width, height]));
-    tensor = joined(tensor, await time('tensor', { rounds: TENSOR_ROUNDS, warmUps: TENSOR_WARM_UPS, paused: false }));
+    const page = await open();
+    for (const [index, size] of SIZES.entries()) {
+      await makePhoto(page, size);
+      const { times, stages, answers } = await time(page, 'tensor', { rounds: TENSOR_ROUNDS, warmUps: index === 0 ? TENSOR_WARM_UPS : WARM_UPS, paused: false });
+      append(samples[index].times, times);
+      append(samples[index].stages, stages);
+      samples[index].answers = answers;
+    }
+    await page.close();
   }
+  return samples;
+}
+
+function append(lists, more) {
+  for (const [key, list] of Object.entries(more)) (lists[key] ??= []).push(...list);
+}
+
+function makePhoto(page, { width, height }) {
+  return page.evaluate(async ([width, height]) => (await globalThis.bench).makePhoto(width, height), [width, height]);
+}
+
+function time(page, what, options) {
+  return page.evaluate(async ([what, options]) => (await globalThis.bench).time(what, options), [what, options]);
+}
+
+async function measureSize(open, size, tensor) {
+  const { name, rounds } = size;
+  const page = await open();
+  const { bytes } = await makePhoto(page, size);
   const timed = {
     tensor,
-    file: await time('file', { rounds, warmUps: WARM_UPS, paused: true }),
-    pausedTensor: await time('tensor', { rounds: TENSOR_ROUNDS, warmUps: WARM_UPS, paused: true }),
+    file: await time(page, 'file', { rounds, warmUps: WARM_UPS, paused: true }),
+    pausedTensor: await time(page, 'tensor', { rounds: PAUSED_ROUNDS, warmUps: WARM_UPS, paused: true }),
   };
   // Tracing costs time: what is traced is not timed. Nor does it run in turns: one's garbage would be collected in another's time.
   const devtools = await page.context().newCDPSession(page);
@@ -156,12 +182,6 @@ async function measureSize(open, { name, width, height, rounds }) {
     stages: { oursTensor: timed.tensor.stages.oursTensor, oursFile: timed.file.stages.oursFile },
     tasks,
   };
-}
-
-/** The rounds of one page after those of the pages before it. */
-function joined(before, { times, stages, answers }) {
-  const append = (old, more) => Object.fromEntries(Object.entries(more).map(([key, list]) => [key, [...(old?.[key] ?? []), ...list]]));
-  return { times: append(before?.times, times), stages: append(before?.stages, stages), answers };
 }
 
 function rowsOf({ name: size, bytes, times, pausedTimes, stages, answers, tasks }) {
