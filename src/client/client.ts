@@ -190,7 +190,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
 
   /**
    * One input, one answer.
-   * @throws `PredictionError`, `not-initialized`, `disposed`, `aborted`, `worker-lost`, `invalid-input`
+   * @throws `PredictionError`, `not-initialized`, `disposed`, `aborted`, `worker-lost`, `invalid-input`, `not-cloneable`
    */
   async predict(input: ClientInput<H>, options: RequestOptions = {}): Promise<ResultOf<H>> {
     const [result] = await this.#measured('predict', [input], options, false);
@@ -200,7 +200,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
 
   /**
    * TorchServe's contract: one batch as given, list in, list of the same length out. A row that fails is a `PredictionError` in its place.
-   * @throws `not-initialized`, `disposed`, `aborted`, `worker-lost`, `batch-contract`; `invalid-input` for an empty batch
+   * @throws `not-initialized`, `disposed`, `aborted`, `worker-lost`, `batch-contract`, `not-cloneable`; `invalid-input` for an empty batch
    */
   async handle(inputs: readonly ClientInput<H>[], options: RequestOptions = {}): Promise<(ResultOf<H> | PredictionError)[]> {
     if (!Array.isArray(inputs) || inputs.length === 0) throw new TabServeError('invalid-input', 'handle expects a list of at least one input.');

@@ -7,7 +7,7 @@ import { duplicate } from './copies.js';
 
 /** One input, as the page keeps it until it was answered. */
 export interface Prepared {
-  /** What crosses, and what of it moves; made afresh at each call. Undefined if it can be sent only once, and was. @throws what the copies of `keep` have failed with */
+  /** What crosses, and what of it moves; made afresh at each call. Undefined if it can be sent only once, and was. @throws if a copy could not be made, here or in `keep` */
   message(): Message | undefined;
   /** Copies what the caller may change, before the call returns: after the first message where there is one already, so that the worker need not wait for it. */
   keep(): void;

@@ -124,8 +124,8 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
       }
     }
     if (!good) return {};
-    const blank = (): Tensor => ({ ...good, data: new Float32Array(good.data.length) });
-    return this.#feeds(Array.from({ length: data.length }, (_, index) => rows[index] ?? blank()));
+    let blank: Tensor | undefined;
+    return this.#feeds(Array.from({ length: data.length }, (_, index) => rows[index] ?? (blank ??= { ...good, data: new Float32Array(good.data.length) })));
   }
 
   async #toTensor(input: ImageInput, index: number, context: Context): Promise<Tensor> {

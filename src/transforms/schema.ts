@@ -25,7 +25,7 @@ const options = <Options extends object>(properties: { readonly [Name in keyof O
 
 const STEPS: { readonly [Name in StepName]: { readonly description: string; readonly value: Schema; readonly alone?: true } } = {
   resize: {
-    description: 'Scales, antialiased: to [height, width], or so that the shorter side is size and the longer at most maxSize.',
+    description: 'Scales, antialiased but for nearest: to [height, width], or so that the shorter side is size and the longer at most maxSize.',
     value: options<StepOptions['resize']>({ size, interpolation, maxSize: side }, ['size']),
   },
   centerCrop: {
@@ -38,7 +38,7 @@ const STEPS: { readonly [Name in StepName]: { readonly description: string; read
   },
   letterbox: {
     description:
-      'Scales the whole image, antialiased, into [height, width] with its ratio kept and its sides rounded, and pads with fill, 114 by default; centred, unless position is top-left.',
+      'Scales the whole image, antialiased but for nearest, into [height, width] with its ratio kept and its sides rounded, and pads with fill, 114 by default; centred, unless position is top-left.',
     value: options<StepOptions['letterbox']>({ size: heightWidth, fill, interpolation, position }, ['size']),
   },
   grayscale: { description: 'One channel of luma, or three alike.', value: options<StepOptions['grayscale']>({ channels: { enum: [1, 3] } }), alone: true },

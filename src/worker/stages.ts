@@ -40,7 +40,7 @@ function record(stage: Stage, started: number, context: Context | undefined): vo
   if (spans.push({ name: `tabserve ${stage}`, start: started, end: ended }) === 1) setTimeout(show);
 }
 
-/** Stages that DevTools do not know of yet: a measure costs more than all else here, and no answer waits for it. */
+/** Stages that DevTools do not know of yet: a measure costs more than all else here, so it has a task of its own. */
 const spans: { readonly name: string; readonly start: number; readonly end: number }[] = [];
 
 function show(): void {

@@ -516,6 +516,10 @@ test.describe('inputs on the page @once', () => {
       data.fill(1);
       const first = await cross(early);
       const again = await cross(copy.message()!);
+      const beside = { array: Uint8Array.of(9), canvas: Object.assign(document.createElement('canvas'), { width: 2, height: 2 }) };
+      const preparing = images.prepare(beside);
+      beside.array.fill(1);
+      const [besideCanvas] = ((await preparing).message()!.value as typeof beside).array;
       const length = data.length;
       const moved = await images.prepare({ data: input }, { transfer: true });
       const third = await cross(moved.message()!);
@@ -530,6 +534,7 @@ test.describe('inputs on the page @once', () => {
       return {
         once: once === undefined,
         pixels: [first, again, third].map(({ pixels }) => pixels[0]),
+        besideCanvas,
         kept: length,
         gone: data.length,
         id: String((record.value as { ids: { data: BigInt64Array } }).ids.data[0]),
@@ -542,6 +547,7 @@ test.describe('inputs on the page @once', () => {
     expect(result).toEqual({
       once: true,
       pixels: [9, 9, 1],
+      besideCanvas: 9,
       kept: 12,
       gone: 0,
       id: '5',

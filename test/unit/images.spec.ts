@@ -216,3 +216,20 @@ test('without a browser, arrays are images and inputs pass', async () => {
   await expect(decodeImage(new Blob([fixture('rgb.png') as BlobPart]))).rejects.toMatchObject({ code: 'image-decode' });
   expect((await prepare({ data: 'text' })).message()).toMatchObject({ value: { data: 'text' }, transferables: [] });
 });
+
+test('an input whose buffer goes before the page has a copy of its own', async () => {
+  const prepared = async () => {
+    const data = Float32Array.of(1, 2, 3);
+    return { input: await prepare({ data, dims: [3] }), leave: () => void structuredClone(data, { transfer: [data.buffer] }) };
+  };
+  const sent = await prepared();
+  expect(sent.input.message()!.value).toEqual({ data: Float32Array.of(1, 2, 3), dims: [3] });
+  sent.leave();
+  sent.input.keep();
+  expect(sent.input.repeatable).toBe(false);
+  expect(sent.input.message()).toBeUndefined();
+  const waiting = await prepared();
+  waiting.leave();
+  waiting.input.keep();
+  expect(() => waiting.input.message()).toThrow(TypeError);
+});
