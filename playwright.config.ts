@@ -21,7 +21,10 @@ export default defineConfig<BackendOptions>({
       name: backend,
       testDir: 'test/browser',
       ...(index > 0 && { grepInvert: /@once/ }),
-      use: { backend, launchOptions: { args: [...chromiumArgs[backend]], ...(chromiumPath && { executablePath: chromiumPath }) } },
+      use: {
+        backend,
+        launchOptions: { args: [...chromiumArgs[backend]], ...(chromiumPath && { executablePath: chromiumPath }) },
+      },
     })),
     {
       name: 'packaging',

@@ -18,7 +18,9 @@ export default defineConfig({
       '@huggingface/tokenizers',
       '@cfworker/json-schema',
       ...['wasm', 'webgpu', 'jspi', 'webgl'].map((build) => `onnxruntime-web/${build}`),
-      ...['core', 'converter', 'layers', 'backend-cpu', 'backend-wasm', 'backend-webgl', 'backend-webgpu'].map((part) => `@tensorflow/tfjs-${part}`),
+      ...['core', 'converter', 'layers', 'backend-cpu', 'backend-wasm', 'backend-webgl', 'backend-webgpu'].map(
+        (part) => `@tensorflow/tfjs-${part}`,
+      ),
     ],
   },
   server: { port: 5173, fs: { allow: ['..'] } },

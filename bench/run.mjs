@@ -47,7 +47,11 @@ await build({ configFile: here('vite.config.ts') });
 const { sizes, healing, serving, ...machine } = await measure();
 const rows = [...(sizes ? [...sizes.flatMap(rowsOf), ...healingRows(healing)] : []), ...serving];
 print(machine, rows);
-if (!only) writeFileSync(here('results.json'), `${JSON.stringify({ ...machine, photos: sizes.map(({ name, bytes }) => ({ name, bytes })), rows }, null, 2)}\n`);
+if (!only)
+  writeFileSync(
+    here('results.json'),
+    `${JSON.stringify({ ...machine, photos: sizes.map(({ name, bytes }) => ({ name, bytes })), rows }, null, 2)}\n`,
+  );
 process.exitCode = rows.some(({ holds }) => holds === false) ? 1 : 0;
 
 /** What we compare with is large, and no part of the project: it is installed when first needed. */
@@ -58,7 +62,12 @@ function installTransformers() {
   if (existsSync(installed) && JSON.parse(readFileSync(installed, 'utf8')).version === wanted) return;
   // Its sibling for Node would fetch GPU libraries.
   const env = { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' };
-  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: here('.'), env, stdio: 'inherit', shell: process.platform === 'win32' });
+  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+    cwd: here('.'),
+    env,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
 }
 
 async function measure() {
@@ -78,7 +87,8 @@ async function measure() {
     const page = await open();
     const versions = await page.evaluate(() => globalThis.bench.then(({ versions }) => versions));
     const { version: ours } = JSON.parse(readFileSync(here('../node_modules/onnxruntime-web/package.json'), 'utf8'));
-    if (versions.raw !== ours) throw new Error(`The raw run is to use our onnxruntime-web ${ours}, not ${versions.raw}.`);
+    if (versions.raw !== ours)
+      throw new Error(`The raw run is to use our onnxruntime-web ${ours}, not ${versions.raw}.`);
     const isolated = await page.evaluate(() => globalThis.crossOriginIsolated);
     if (!isolated) throw new Error('The page is not cross-origin isolated: its clock would be too coarse.');
     await page.close();
@@ -86,7 +96,10 @@ async function measure() {
     const main = only ? undefined : await measureMain(open);
     const chrome = browser.version();
     await browser.close();
-    const serving = await servingRows((backend) => chromium.launch({ args: [...args[backend]], ...executablePath }), server.url);
+    const serving = await servingRows(
+      (backend) => chromium.launch({ args: [...args[backend]], ...executablePath }),
+      server.url,
+    );
     return {
       ...main,
       serving,
@@ -94,9 +107,18 @@ async function measure() {
       browser: `Chromium ${chrome}`,
       cores: availableParallelism(),
       cpu: cpus()[0]?.model.trim() ?? 'unknown',
-      load: { before: round(before), after: round(loadavg()[0] ?? 0), idleTask: main && round(Math.max(...main.sizes.flatMap(({ tasks }) => tasks.idle.map(({ wall }) => wall)))) },
+      load: {
+        before: round(before),
+        after: round(loadavg()[0] ?? 0),
+        idleTask: main && round(Math.max(...main.sizes.flatMap(({ tasks }) => tasks.idle.map(({ wall }) => wall)))),
+      },
       threads: 1,
-      onnxruntimeWeb: { raw: versions.raw, handWritten: versions.raw, tabserve: versions.raw, transformers: versions.transformersOrt },
+      onnxruntimeWeb: {
+        raw: versions.raw,
+        handWritten: versions.raw,
+        tabserve: versions.raw,
+        transformers: versions.transformersOrt,
+      },
       transformers: versions.transformers,
     };
   } finally {
@@ -131,7 +153,11 @@ async function measureTensor(open) {
     const page = await open();
     for (const [index, size] of SIZES.entries()) {
       await makePhoto(page, size);
-      const { times, stages, answers } = await time(page, 'tensor', { rounds: TENSOR_ROUNDS, warmUps: index === 0 ? TENSOR_WARM_UPS : WARM_UPS, paused: false });
+      const { times, stages, answers } = await time(page, 'tensor', {
+        rounds: TENSOR_ROUNDS,
+        warmUps: index === 0 ? TENSOR_WARM_UPS : WARM_UPS,
+        paused: false,
+      });
       append(samples[index].times, times);
       append(samples[index].stages, stages);
       samples[index].answers = answers;
@@ -168,7 +194,10 @@ async function measureSize(open, size, tensor) {
   await browser.startTracing(page, { categories: CATEGORIES });
   for (const contender of [...Object.keys(NAMES), 'idle']) {
     await devtools.send('HeapProfiler.collectGarbage');
-    await page.evaluate(async ([name, rounds]) => (await globalThis.bench).mark(name, rounds), [contender, TRACED_ROUNDS]);
+    await page.evaluate(
+      async ([name, rounds]) => (await globalThis.bench).mark(name, rounds),
+      [contender, TRACED_ROUNDS],
+    );
   }
   const tasks = longestTasks((await browser.stopTracing()).toString());
   await page.close();
@@ -186,7 +215,8 @@ async function measureSize(open, size, tensor) {
 
 function rowsOf({ name: size, bytes, times, pausedTimes, stages, answers, tasks }) {
   const rows = [];
-  const add = (name, value, unit, goal = null, holds = null) => rows.push({ name: `${size}: ${name}`, value: Number(value.toPrecision(4)), unit, goal, holds });
+  const add = (name, value, unit, goal = null, holds = null) =>
+    rows.push({ name: `${size}: ${name}`, value: Number(value.toPrecision(4)), unit, goal, holds });
   const atMost = (name, value, unit, limit, goal) => add(name, value, unit, goal, value <= limit);
   const longest = (key, clock) => Math.max(...tasks[key].map((task) => task[clock]));
 
@@ -200,7 +230,13 @@ function rowsOf({ name: size, bytes, times, pausedTimes, stages, answers, tasks 
   add('our overhead over the raw run, least of the openings', Math.min(...openings), 'ms');
   add('our overhead over the raw run, greatest of the openings', Math.max(...openings), 'ms');
   const inference = stages.oursTensor.map((one) => one.inference);
-  atMost('our overhead over the inference in the same worker', paired(times.oursTensor, inference, minus), 'ms', allowed, overhead);
+  atMost(
+    'our overhead over the inference in the same worker',
+    paired(times.oursTensor, inference, minus),
+    'ms',
+    allowed,
+    overhead,
+  );
   atMost(
     'predict over a bare comlink call of the same worker',
     paired(times.oursTensor, times.bareCall, (a, b) => a / b),
@@ -210,8 +246,15 @@ function rowsOf({ name: size, bytes, times, pausedTimes, stages, answers, tasks 
   );
   ratio('our time from the file over the hand-written path', 'handWritten', 1.25);
   ratio("our time from the file over transformers.js's", 'transformers', 0.5);
-  for (const key of ['oursTensor', 'oursFile']) atMost(`longest main-thread task, ${NAMES[key]}`, longest(key, 'wall'), 'ms', 10, '<= 10 ms');
-  atMost("our answer on the tensor less the raw run's", difference(answers.oursTensor, answers.raw), 'probability', 1e-5, '<= 0.00001');
+  for (const key of ['oursTensor', 'oursFile'])
+    atMost(`longest main-thread task, ${NAMES[key]}`, longest(key, 'wall'), 'ms', 10, '<= 10 ms');
+  atMost(
+    "our answer on the tensor less the raw run's",
+    difference(answers.oursTensor, answers.raw),
+    'probability',
+    1e-5,
+    '<= 0.00001',
+  );
 
   add('the JPEG', bytes, 'bytes');
   for (const [key, name] of Object.entries(NAMES)) {
@@ -220,19 +263,32 @@ function rowsOf({ name: size, bytes, times, pausedTimes, stages, answers, tasks 
     if (!key.startsWith('ours')) add(`longest main-thread task, ${name}`, longest(key, 'wall'), 'ms');
     add(`longest main-thread task in the thread's own time, ${name}`, longest(key, 'cpu'), 'ms');
     for (const [label, probability] of Object.entries(answers[key]))
-      rows.push({ name: `${size}: ${name}, answer "${label}"`, value: Number(probability.toFixed(6)), unit: 'probability', goal: null, holds: null });
+      rows.push({
+        name: `${size}: ${name}, answer "${label}"`,
+        value: Number(probability.toFixed(6)),
+        unit: 'probability',
+        goal: null,
+        holds: null,
+      });
   }
   add('the raw run in a plain worker, median', median(times.plainWorker), 'ms');
   add('our overhead over the raw run in a plain worker', paired(times.oursTensor, times.plainWorker, minus), 'ms');
-  add('after pauses: our overhead over the raw run in a plain worker', paired(pausedTimes.oursTensor, pausedTimes.plainWorker, minus), 'ms');
+  add(
+    'after pauses: our overhead over the raw run in a plain worker',
+    paired(pausedTimes.oursTensor, pausedTimes.plainWorker, minus),
+    'ms',
+  );
   add('after pauses: raw InferenceSession.run, tensor, median', median(pausedTimes.raw), 'ms');
   add('after pauses: TabServe predict, tensor, median', median(pausedTimes.oursTensor), 'ms');
   add('after pauses: our overhead over the raw run', paired(pausedTimes.oursTensor, pausedTimes.raw, minus), 'ms');
   add('after pauses: the raw run in a plain worker, median', median(pausedTimes.plainWorker), 'ms');
   add('longest main-thread task, idle', longest('idle', 'wall'), 'ms');
   for (const key of ['oursTensor', 'oursFile']) {
-    for (const stage of STAGES) add(`${NAMES[key]}, stage ${stage}`, median(stages[key].map((one) => one[stage] ?? 0)), 'ms');
-    const outside = stages[key].map((one, round) => times[key][round] - STAGES.reduce((sum, stage) => sum + (one[stage] ?? 0), 0));
+    for (const stage of STAGES)
+      add(`${NAMES[key]}, stage ${stage}`, median(stages[key].map((one) => one[stage] ?? 0)), 'ms');
+    const outside = stages[key].map(
+      (one, round) => times[key][round] - STAGES.reduce((sum, stage) => sum + (one[stage] ?? 0), 0),
+    );
     add(`${NAMES[key]}, outside the stages (the round trip)`, median(outside), 'ms');
   }
   return rows;
@@ -248,9 +304,27 @@ function rowsOf({ name: size, bytes, times, pausedTimes, stages, answers, tasks 
 function healingRows({ loads, heals }) {
   const ratio = paired(heals, loads, (a, b) => a / b);
   return [
-    { name: 'a plain load from the cache, to the first answer, median', value: Number(median(loads).toPrecision(4)), unit: 'ms', goal: null, holds: null },
-    { name: 'a worker that was ended is replaced, median', value: Number(median(heals).toPrecision(4)), unit: 'ms', goal: null, holds: null },
-    { name: 'replacing a lost worker over a plain load', value: Number(ratio.toPrecision(4)), unit: '×', goal: '<= 1.5 ×', holds: ratio <= 1.5 },
+    {
+      name: 'a plain load from the cache, to the first answer, median',
+      value: Number(median(loads).toPrecision(4)),
+      unit: 'ms',
+      goal: null,
+      holds: null,
+    },
+    {
+      name: 'a worker that was ended is replaced, median',
+      value: Number(median(heals).toPrecision(4)),
+      unit: 'ms',
+      goal: null,
+      holds: null,
+    },
+    {
+      name: 'replacing a lost worker over a plain load',
+      value: Number(ratio.toPrecision(4)),
+      unit: '×',
+      goal: '<= 1.5 ×',
+      holds: ratio <= 1.5,
+    },
   ];
 }
 
@@ -264,15 +338,28 @@ function difference(answer, other) {
 
 /** What has a goal, last: it is what one looks for. */
 function print({ browser, cores, cpu, onnxruntimeWeb, transformers, load }, rows) {
-  console.log(`${browser}, ${cores} cores (${cpu}), load ${load.before} before and ${load.after} after; 1 thread each.`);
-  console.log(`onnxruntime-web ${onnxruntimeWeb.tabserve}; transformers.js ${transformers} with its own ${onnxruntimeWeb.transformers}.\n`);
+  console.log(
+    `${browser}, ${cores} cores (${cpu}), load ${load.before} before and ${load.after} after; 1 thread each.`,
+  );
+  console.log(
+    `onnxruntime-web ${onnxruntimeWeb.tabserve}; transformers.js ${transformers} with its own ${onnxruntimeWeb.transformers}.\n`,
+  );
   const cells = rows
     .toSorted((a, b) => Number(a.goal !== null) - Number(b.goal !== null))
-    .map(({ name, value, unit, goal, holds }) => [name, String(value), unit, goal ?? '', holds === null ? '' : holds ? 'holds' : 'MISSED']);
+    .map(({ name, value, unit, goal, holds }) => [
+      name,
+      String(value),
+      unit,
+      goal ?? '',
+      holds === null ? '' : holds ? 'holds' : 'MISSED',
+    ]);
   const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => row[column].length)));
   for (const row of cells) {
-    const padded = row.map((cell, column) => (column === 1 ? cell.padStart(widths[1]) : cell.padEnd(widths[column] ?? 0)));
+    const padded = row.map((cell, column) =>
+      column === 1 ? cell.padStart(widths[1]) : cell.padEnd(widths[column] ?? 0),
+    );
     console.log(padded.join('  ').trimEnd());
   }
-  if (load.before > 1 || load.idleTask > 10) console.log('\nThis machine was busy with something else: judge by a run on a quiet one.');
+  if (load.before > 1 || load.idleTask > 10)
+    console.log('\nThis machine was busy with something else: judge by a run on a quiet one.');
 }

@@ -6,7 +6,10 @@ const INTERACTIVE = { batchSize: 8, rounds: 80, openings: 4 };
 /** On a GPU that is software the model takes as many cores as there are; then a large photo is what leaves something to hide. */
 const PIPELINES = [
   { name: 'onnx/wasm, two workers', options: { backend: 'wasm', width: 1600, height: 1200, rounds: 9, requests: 12 } },
-  { name: 'onnx/webgpu, one worker', options: { backend: 'webgpu', width: 4000, height: 3000, rounds: 9, requests: 8 } },
+  {
+    name: 'onnx/webgpu, one worker',
+    options: { backend: 'webgpu', width: 4000, height: 3000, rounds: 9, requests: 8 },
+  },
 ];
 
 /**
@@ -26,8 +29,12 @@ export async function servingRows(launch, url) {
       await browser.close();
     }
   };
-  const rows = [...batchingRows(await on('wasm', 'measureBatching', BATCHING)), ...interactiveRows(await on('wasm', 'measureInteractive', INTERACTIVE))];
-  for (const { name, options } of PIPELINES) rows.push(...pipelineRows(name, options, await on(options.backend, 'measurePipeline', options)));
+  const rows = [
+    ...batchingRows(await on('wasm', 'measureBatching', BATCHING)),
+    ...interactiveRows(await on('wasm', 'measureInteractive', INTERACTIVE)),
+  ];
+  for (const { name, options } of PIPELINES)
+    rows.push(...pipelineRows(name, options, await on(options.backend, 'measurePipeline', options)));
   return rows;
 }
 
@@ -72,7 +79,8 @@ function interactiveRows({ batched, single }) {
 }
 
 function pipelineRows(name, { width, height }, { preprocess, inference, alone, pipelined }) {
-  const hidden = (round) => (100 * (preprocess[round] + inference[round] - pipelined[round])) / Math.min(preprocess[round], inference[round]);
+  const hidden = (round) =>
+    (100 * (preprocess[round] + inference[round] - pipelined[round])) / Math.min(preprocess[round], inference[round]);
   const part = median(pipelined.map((_, round) => hidden(round)));
   const photo = `${name}, photo of ${width} × ${height}`;
   return [

@@ -16,7 +16,10 @@ export default defineConfig({
   worker: { format: 'es', plugins: () => [sourceWorkers()] },
   resolve: {
     alias: [
-      { find: '@huggingface/transformers', replacement: here('node_modules/@huggingface/transformers/dist/transformers.web.js') },
+      {
+        find: '@huggingface/transformers',
+        replacement: here('node_modules/@huggingface/transformers/dist/transformers.web.js'),
+      },
       // Ours, for all but transformers.js, which brings one and imports another entry of it.
       { find: /^onnxruntime-web\/wasm$/, replacement: `${ORT}/ort.wasm.bundle.min.mjs` },
       { find: /^onnxruntime-web\/(ort-wasm-simd-threaded\.wasm)$/, replacement: `${ORT}/$1` },

@@ -80,7 +80,9 @@ function open(): void {
   timings.clear();
   announce(`Loading the model ${where}.`);
   code.show(demo.snippet(model, candidates ? `, backends: [${candidates.map((name) => `'${name}'`).join(', ')}]` : ''));
-  void run.open((signal) => demo.load(model, { signal, onProgress: load.progress, ...(candidates && { backends: candidates }) }));
+  void run.open((signal) =>
+    demo.load(model, { signal, onProgress: load.progress, ...(candidates && { backends: candidates }) }),
+  );
 }
 
 // ── The inputs ─────────────────────────────────────────────────────────────────────────────────
@@ -195,7 +197,9 @@ function route(): void {
   else show(DEMOS.find((one) => one.id === id) ?? DEMOS[0]);
 }
 
-byId('demos').append(...[...DEMOS, ...EXHIBITS].map(({ id, title }) => el('li', {}, el('a', { href: `#/${id}` }, title))));
+byId('demos').append(
+  ...[...DEMOS, ...EXHIBITS].map(({ id, title }) => el('li', {}, el('a', { href: `#/${id}` }, title))),
+);
 byId('skip').addEventListener('click', (event) => {
   event.preventDefault();
   byId('title').focus();

@@ -14,7 +14,13 @@ export interface Page {
   /** The model could not be opened, or is gone. */
   failed(error: unknown): void;
   /** `roundTrip`: milliseconds from asking to the answer. `still`: whether nothing newer has come meanwhile. */
-  answered(result: unknown, stages: Timings, roundTrip: number, file: File | undefined, still: () => boolean): Promise<void>;
+  answered(
+    result: unknown,
+    stages: Timings,
+    roundTrip: number,
+    file: File | undefined,
+    still: () => boolean,
+  ): Promise<void>;
   /** The input was at fault. */
   refused(error: unknown, file: File | undefined): void;
   /** A file is asked once the model is there. */

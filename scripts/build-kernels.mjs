@@ -10,7 +10,9 @@ const KERNELS = { 'transforms/resample': 'RESAMPLE_WASM', 'images/planar/ycc': '
 export async function buildKernel(path) {
   const name = path.split('/').pop();
   const { parseWat } = await wabt();
-  const module = parseWat(`${name}.wat`, await readFile(new URL(`../src/${path}.wat`, import.meta.url), 'utf8'), { simd: true });
+  const module = parseWat(`${name}.wat`, await readFile(new URL(`../src/${path}.wat`, import.meta.url), 'utf8'), {
+    simd: true,
+  });
   module.validate();
   const base64 = Buffer.from(module.toBinary({}).buffer).toString('base64');
   module.destroy();
@@ -18,5 +20,6 @@ export async function buildKernel(path) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const path of Object.keys(KERNELS)) await writeFile(new URL(`../src/${path}.wasm.ts`, import.meta.url), await buildKernel(path));
+  for (const path of Object.keys(KERNELS))
+    await writeFile(new URL(`../src/${path}.wasm.ts`, import.meta.url), await buildKernel(path));
 }

@@ -1,9 +1,17 @@
 import { existsSync } from 'node:fs';
 
 /** The browser to drive: CHROMIUM_PATH, or where Debian and others put it; undefined leaves Playwright its own. */
-export const chromiumPath = process.env['CHROMIUM_PATH'] ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+export const chromiumPath =
+  process.env['CHROMIUM_PATH'] ??
+  ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 
-const BASE = ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const BASE = [
+  '--no-sandbox',
+  '--disable-quic',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
 
 /** Chromium's flags for each backend; where there is no GPU, SwiftShader computes in its place. Without them WebGPU has no adapter: the fallback's own test. */
 export const chromiumArgs = {

@@ -11,7 +11,10 @@ export default class ClosingLine implements Reporter {
   onEnd(): void {
     const tests = this.#suite?.allTests() ?? [];
     const skipped = tests.filter((test) => test.outcome() === 'skipped');
-    for (const test of skipped) console.log(`skipped: ${titleOf(test)}: ${test.annotations.find(({ type }) => type === 'skip')?.description ?? 'no reason given'}`);
+    for (const test of skipped)
+      console.log(
+        `skipped: ${titleOf(test)}: ${test.annotations.find(({ type }) => type === 'skip')?.description ?? 'no reason given'}`,
+      );
     const passed = tests.filter((test) => test.outcome() === 'expected').length;
     const failed = tests.length - passed - skipped.length;
     if (skipped.length > 0) console.log(`${skipped.length} skipped, for the reasons above`);

@@ -15,8 +15,12 @@ if (process.argv.includes('--browser') && !findChromium()) installChromium();
 function isInstalled() {
   const installed = 'node_modules/.package-lock.json';
   if (!existsSync(installed)) return false;
-  const [wanted, present] = ['package-lock.json', installed].map((file) => JSON.parse(readFileSync(file, 'utf8')).packages);
-  return Object.entries(wanted).every(([path, { version, optional }]) => path === '' || optional || present[path]?.version === version);
+  const [wanted, present] = ['package-lock.json', installed].map(
+    (file) => JSON.parse(readFileSync(file, 'utf8')).packages,
+  );
+  return Object.entries(wanted).every(
+    ([path, { version, optional }]) => path === '' || optional || present[path]?.version === version,
+  );
 }
 
 function findChromium() {
@@ -35,7 +39,9 @@ function installChromium() {
       run(command, rest, { DEBIAN_FRONTEND: 'noninteractive' });
     }
   } catch {
-    fail('Chromium is needed for the browser tests and could not be installed. Install it (Debian: apt-get install chromium), or set CHROMIUM_PATH to one.');
+    fail(
+      'Chromium is needed for the browser tests and could not be installed. Install it (Debian: apt-get install chromium), or set CHROMIUM_PATH to one.',
+    );
   }
 }
 

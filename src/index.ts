@@ -2,18 +2,30 @@
 export { connect } from './client/connect.js';
 export { load, type LoadOptions } from './client/load.js';
 export type { Client } from './client/client.js';
-export type { ClientEvents, ClientInput, ClientOptions, Description, InitializeOptions, JobQueueStatus, RequestOptions } from './client/options.js';
-export type { WorkerFactory } from './client/connection.js';
-export type { Recovery } from './client/supervisor.js';
-export type { ClientMetrics } from './metrics/serving.js';
-export { clearVerdicts, type Verdict, type VerdictStore } from './client/verdicts.js';
-export { paintClasses, paintMask, vocPalette, type Color } from './overlay.js';
-export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './errors.js';
+export type {
+  ClientEvents,
+  ClientInput,
+  ClientOptions,
+  Description,
+  InitializeOptions,
+  JobQueueStatus,
+  RequestOptions,
+} from './client/options.js';
+export type { WorkerFactory } from './client/workers/connection.js';
+export type { Recovery } from './client/workers/supervisor.js';
+export type { ClientMetrics } from './client/metrics/client-metrics.js';
+export { clearVerdicts, type Verdict, type VerdictStore } from './client/selection/verdicts.js';
+export { paintClasses, paintMask, vocPalette, type Color } from './client/painting.js';
+export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 export type { TextInput } from './handlers/text-handler.js';
 export type { Classification } from './outputs/classification.js';
-export type { Serving } from './serving.js';
+export type { Serving } from './contract/settings.js';
 export type { Box, Detection, Detections, TorchServeDetection } from './outputs/detection/detection.js';
 export type { ClassMap, Segmentation, SoftMask, TorchServeMap } from './outputs/segmentation.js';
-export type {
-  Backend, BackendName, CandidateName, Context, DType, ElementInput, EngineName, EngineOptions, Handler, HistogramSeries, ImageInput, InputOf, MetricLabels, MetricsSnapshot, ModelCard, ModelConfig, OutputInfo, Params, Probe, Progress, ResultOf, Skipped, Stage, Tensor, TensorInfo, Tensors, Timings, TypedArrayInput, ValueSeries,
-} from './contract.js'; // prettier-ignore
+export type { EngineOptions, ModelConfig, Progress } from './contract/archive.js';
+export type { Backend, BackendName, CandidateName, EngineName, Probe, Skipped } from './contract/backends.js';
+export type { Context, Handler, InputOf, ModelCard, Params, ResultOf } from './contract/handler.js';
+export type { ElementInput, ImageInput } from './contract/images.js';
+export type { HistogramSeries, MetricLabels, MetricsSnapshot, ValueSeries } from './contract/metrics.js';
+export type { Stage, Timings } from './contract/stages.js';
+export type { DType, OutputInfo, Tensor, TensorInfo, Tensors, TypedArrayInput } from './contract/tensors.js';

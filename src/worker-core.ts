@@ -11,8 +11,8 @@ export { ImageSegmenter } from './handlers/image-segmenter.js';
 export { TextHandler, type TextInput } from './handlers/text-handler.js';
 export { TextClassifier } from './handlers/text-classifier.js';
 export { unwrap, type Row } from './handlers/row.js';
-export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './errors.js';
-export type { ConfigSchema } from './schema.js';
+export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
+export type { ConfigSchema } from './shared/schema.js';
 export * from './transforms/index.js';
 export type { Box, Detection, Detections, TorchServeDetection } from './outputs/detection/detection.js';
 export { iou, nms, type Candidate } from './outputs/nms.js';
@@ -22,8 +22,19 @@ export { sigmoid } from './outputs/sigmoid.js';
 export { softmax } from './outputs/softmax.js';
 export { topK, type Ranked } from './outputs/top-k.js';
 export { labelOf, type Labels } from './outputs/labels.js';
-export { concat, row, slice, stack, tensor, toFloats } from './outputs/tensors.js';
+export { concat, row, slice, stack, tensor, toFloats } from './tensors/tensors.js';
 export { transfer } from './outputs/transfer.js';
+export type { EngineOptions, Files, Manifest, ModelConfig } from './contract/archive.js';
+export type { Context, Handler, Params } from './contract/handler.js';
+export type { DecodedImage, DecodeOptions, ImageInput, Pixels } from './contract/images.js';
 export type {
-  Context, DecodedImage, DecodeOptions, DType, EngineOptions, Files, Handler, ImageInput, LabelOptions, Manifest, MetricLabels, MetricOptions, Metrics, MetricType, ModelConfig, Observation, OutputInfo, Params, Pixels, Session, SizeOptions, Tensor, TensorInfo, Tensors, TimeOptions, TypedArrayInput,
-} from './contract.js'; // prettier-ignore
+  LabelOptions,
+  MetricLabels,
+  MetricOptions,
+  Metrics,
+  MetricType,
+  Observation,
+  SizeOptions,
+  TimeOptions,
+} from './contract/metrics.js';
+export type { DType, OutputInfo, Session, Tensor, TensorInfo, Tensors, TypedArrayInput } from './contract/tensors.js';

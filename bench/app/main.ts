@@ -64,7 +64,8 @@ async function open(): Promise<Bench> {
       };
       return { bytes: file.size };
     },
-    time: (what, { rounds, warmUps, paused }) => takeTurns(contenders![what], rounds, warmUps, paused ? () => pause(PAUSE_MS) : nextTask, ours.lastTimings),
+    time: (what, { rounds, warmUps, paused }) =>
+      takeTurns(contenders![what], rounds, warmUps, paused ? () => pause(PAUSE_MS) : nextTask, ours.lastTimings),
     heal,
     async mark(name, rounds) {
       const idle = { name: 'idle', run: () => pause(50).then(() => ({})) };

@@ -10,7 +10,11 @@ export const CHANNELS = 3;
 
 /** The same for every contender. */
 export const THREADS = 1;
-export const SESSION_OPTIONS = { executionProviders: ['wasm'], graphOptimizationLevel: 'all', logSeverityLevel: 3 } as const;
+export const SESSION_OPTIONS = {
+  executionProviders: ['wasm'],
+  graphOptimizationLevel: 'all',
+  logSeverityLevel: 3,
+} as const;
 
 export type Answer = Readonly<Record<string, number>>;
 

@@ -31,7 +31,12 @@ export async function makePhoto(width: number, height: number): Promise<File> {
   return new File([blob], `${width}x${height}.jpg`, { type: 'image/jpeg' });
 }
 
-function drawSpot(context: OffscreenCanvasRenderingContext2D, width: number, height: number, random: () => number): void {
+function drawSpot(
+  context: OffscreenCanvasRenderingContext2D,
+  width: number,
+  height: number,
+  random: () => number,
+): void {
   const [x, y, radius] = [random() * width, random() * height, (0.03 + random() * 0.15) * width];
   const colour = [random(), random(), random()].map((part) => Math.round(part * 255)).join(' ');
   const fill = context.createRadialGradient(x, y, 0, x, y, radius);
@@ -47,7 +52,8 @@ function drawText(context: OffscreenCanvasRenderingContext2D, width: number, hei
   for (const [at, letter] of [...TEXT].entries()) {
     for (const [row, dots] of GLYPHS[letter]!.entries()) {
       for (const [column, dot] of [...dots].entries()) {
-        if (dot === '1') context.fillRect((1 + at * 6 + column) * dotWidth, (2 + row) * dotHeight, dotWidth + 1, dotHeight + 1);
+        if (dot === '1')
+          context.fillRect((1 + at * 6 + column) * dotWidth, (2 + row) * dotHeight, dotWidth + 1, dotHeight + 1);
       }
     }
   }

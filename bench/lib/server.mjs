@@ -2,7 +2,13 @@ import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, resolve, sep } from 'node:path';
 
-const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.mjs': 'text/javascript', '.json': 'application/json', '.wasm': 'application/wasm' };
+const TYPES = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.json': 'application/json',
+  '.wasm': 'application/wasm',
+};
 
 /**
  * Serves folders, cross-origin isolated: only there is the clock finer than 0.1 ms.
@@ -29,6 +35,11 @@ export function serve(folders) {
   });
   return new Promise((settle, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => settle({ url: `http://127.0.0.1:${server.address().port}/`, close: () => (server.close(), server.closeAllConnections()) }));
+    server.listen(0, '127.0.0.1', () =>
+      settle({
+        url: `http://127.0.0.1:${server.address().port}/`,
+        close: () => (server.close(), server.closeAllConnections()),
+      }),
+    );
   });
 }

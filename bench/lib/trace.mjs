@@ -1,5 +1,10 @@
 /** RunTask is one task of a thread's event loop. */
-export const CATEGORIES = ['disabled-by-default-devtools.timeline', 'devtools.timeline', 'blink.user_timing', 'toplevel'];
+export const CATEGORIES = [
+  'disabled-by-default-devtools.timeline',
+  'devtools.timeline',
+  'blink.user_timing',
+  'toplevel',
+];
 const TASKS = new Set(['RunTask', 'ThreadControllerImpl::RunTask']);
 
 /**
@@ -10,11 +15,15 @@ const TASKS = new Set(['RunTask', 'ThreadControllerImpl::RunTask']);
  */
 export function longestTasks(json) {
   const { traceEvents } = JSON.parse(json);
-  const marks = traceEvents.filter(({ cat = '', name }) => cat.includes('blink.user_timing') && /^bench \w+ (start|end)$/.test(name));
+  const marks = traceEvents.filter(
+    ({ cat = '', name }) => cat.includes('blink.user_timing') && /^bench \w+ (start|end)$/.test(name),
+  );
   if (marks.length === 0) throw new Error('The trace holds none of our marks.');
   // The page marks from its main thread.
   const [{ pid, tid }] = marks;
-  const tasks = traceEvents.filter((event) => event.pid === pid && event.tid === tid && event.ph === 'X' && TASKS.has(event.name));
+  const tasks = traceEvents.filter(
+    (event) => event.pid === pid && event.tid === tid && event.ph === 'X' && TASKS.has(event.name),
+  );
   if (tasks.length === 0) throw new Error('The trace holds no tasks of the main thread.');
   const longest = {};
   const started = new Map();

@@ -1,5 +1,9 @@
 /** What a developer writes to classify. */
-export function classifying(handler: string, input: string, result: string): (model: { readonly url: string }, options: string) => string {
+export function classifying(
+  handler: string,
+  input: string,
+  result: string,
+): (model: { readonly url: string }, options: string) => string {
   return ({ url }, options) => `import { load } from 'tabserve';
 
 const classifier = await load('/${url}', { handler: '${handler}'${options} });

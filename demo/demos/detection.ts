@@ -11,8 +11,22 @@ export const detection: Demo = {
   summary: 'What is where, in a photo or before the camera: 80 kinds of things, from people to toothbrushes.',
   layout: 'wide',
   models: [
-    { url: 'models/centernet/', short: 'CenterNet', name: 'CenterNet, MobileNetV3', licence: 'MIT as packaged', bytes: 4_143_387, engines: ['onnx', 'tfjs'] },
-    { url: 'models/nanodet/', short: 'NanoDet', name: 'NanoDet', licence: 'MIT, Apache-2.0', bytes: 7_607_720, engines: ['onnx', 'tfjs'] },
+    {
+      url: 'models/centernet/',
+      short: 'CenterNet',
+      name: 'CenterNet, MobileNetV3',
+      licence: 'MIT as packaged',
+      bytes: 4_143_387,
+      engines: ['onnx', 'tfjs'],
+    },
+    {
+      url: 'models/nanodet/',
+      short: 'NanoDet',
+      name: 'NanoDet',
+      licence: 'MIT, Apache-2.0',
+      bytes: 7_607_720,
+      engines: ['onnx', 'tfjs'],
+    },
   ],
   samples: [
     { url: `${SAMPLES}/dining-room.jpg`, shows: 'a dining room' },

@@ -11,7 +11,16 @@ export const digits: Demo = {
   title: 'Digits',
   summary: 'Draw a digit. Every stroke is classified in a Web Worker while you draw it.',
   layout: 'square',
-  models: [{ url: 'models/digits/', short: 'digits', name: 'digits 1.0', licence: 'MIT', bytes: 106_341, engines: ['onnx', 'tfjs'] }],
+  models: [
+    {
+      url: 'models/digits/',
+      short: 'digits',
+      name: 'digits 1.0',
+      licence: 'MIT',
+      bytes: 106_341,
+      engines: ['onnx', 'tfjs'],
+    },
+  ],
   samples: [
     { url: `${SAMPLES}/drawn-7.png`, shows: 'seven, drawn' },
     { url: `${SAMPLES}/drawn-3.png`, shows: 'three, drawn' },

@@ -11,7 +11,16 @@ export const language: Demo = {
   title: 'Language',
   summary: 'Which language is this? Classified at every key, among thirty.',
   layout: 'wide',
-  models: [{ url: 'models/languages/', short: 'languages', name: 'languages 1.0, a small transformer', licence: 'MIT', bytes: 1_729_609, engines: ['onnx', 'tfjs'] }],
+  models: [
+    {
+      url: 'models/languages/',
+      short: 'languages',
+      name: 'languages 1.0, a small transformer',
+      licence: 'MIT',
+      bytes: 1_729_609,
+      engines: ['onnx', 'tfjs'],
+    },
+  ],
   samples: [
     { url: `${SAMPLES}/portuguese.txt`, shows: 'Portuguese' },
     { url: `${SAMPLES}/german.txt`, shows: 'German' },

@@ -11,7 +11,16 @@ export const orientation: Demo = {
   title: 'Orientation',
   summary: 'Is this line of text upside down? The question that an OCR pipeline asks before it reads.',
   layout: 'square',
-  models: [{ url: 'models/orientation/', short: 'PP-OCR', name: 'PP-OCR mobile v2.0, direction', licence: 'Apache-2.0', bytes: 578_966, engines: ['onnx', 'tfjs'] }],
+  models: [
+    {
+      url: 'models/orientation/',
+      short: 'PP-OCR',
+      name: 'PP-OCR mobile v2.0, direction',
+      licence: 'Apache-2.0',
+      bytes: 578_966,
+      engines: ['onnx', 'tfjs'],
+    },
+  ],
   samples: [
     { url: `${SAMPLES}/boarding.png`, shows: 'boarding pass, upright' },
     { url: `${SAMPLES}/boarding-upside-down.png`, shows: 'boarding pass, upside down' },

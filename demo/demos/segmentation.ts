@@ -11,8 +11,22 @@ export const segmentation: Demo = {
   summary: 'Finds the person, and blurs or replaces what is behind, as in a video call.',
   layout: 'wide',
   models: [
-    { url: 'models/selfie/', short: 'Selfie', name: 'MediaPipe Selfie Segmentation', licence: 'MIT, Apache-2.0', bytes: 450_650, engines: ['onnx', 'tfjs'] },
-    { url: 'models/meet/', short: 'Meet', name: 'MediaPipe Meet Segmentation', licence: 'MIT as packaged', bytes: 773_603, engines: ['onnx', 'tfjs'] },
+    {
+      url: 'models/selfie/',
+      short: 'Selfie',
+      name: 'MediaPipe Selfie Segmentation',
+      licence: 'MIT, Apache-2.0',
+      bytes: 450_650,
+      engines: ['onnx', 'tfjs'],
+    },
+    {
+      url: 'models/meet/',
+      short: 'Meet',
+      name: 'MediaPipe Meet Segmentation',
+      licence: 'MIT as packaged',
+      bytes: 773_603,
+      engines: ['onnx', 'tfjs'],
+    },
   ],
   samples: [
     { url: `${SAMPLES}/astronaut.jpg`, shows: 'an astronaut' },

@@ -65,7 +65,8 @@ export function camera(video: HTMLVideoElement, facing: Facing, { frame, stopped
       signal.throwIfAborted();
       stream = opened;
       document.addEventListener('visibilitychange', hidden);
-      for (const track of opened.getTracks()) track.addEventListener('ended', () => stream === opened && end('ended', 'The camera is gone.'));
+      for (const track of opened.getTracks())
+        track.addEventListener('ended', () => stream === opened && end('ended', 'The camera is gone.'));
       video.srcObject = opened;
       await video.play();
       signal.throwIfAborted();
@@ -77,9 +78,12 @@ export function camera(video: HTMLVideoElement, facing: Facing, { frame, stopped
 }
 
 async function open(facing: Facing): Promise<MediaStream> {
-  if (!('mediaDevices' in navigator)) throw new CameraError('insecure', 'A browser gives the camera to pages on https or localhost only.');
+  if (!('mediaDevices' in navigator))
+    throw new CameraError('insecure', 'A browser gives the camera to pages on https or localhost only.');
   try {
-    return await navigator.mediaDevices.getUserMedia({ video: { facingMode: facing, width: { ideal: 1280 }, height: { ideal: 720 } } });
+    return await navigator.mediaDevices.getUserMedia({
+      video: { facingMode: facing, width: { ideal: 1280 }, height: { ideal: 720 } },
+    });
   } catch (cause) {
     const { name, message } = cause as DOMException;
     throw new CameraError(name, REASONS[name] ?? message, { cause });

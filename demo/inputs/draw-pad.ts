@@ -17,7 +17,12 @@ export function drawPad({ changed, emptied }: InputEvents, invitation: string): 
   context.lineWidth = PEN;
   context.strokeStyle = '#fff';
 
-  const element = el('div', { class: 'pad-well' }, canvas, el('p', { class: 'invitation', 'aria-hidden': 'true' }, invitation));
+  const element = el(
+    'div',
+    { class: 'pad-well' },
+    canvas,
+    el('p', { class: 'invitation', 'aria-hidden': 'true' }, invitation),
+  );
   let current: Picture | undefined;
   let showing = 0;
   const set = (picture: Picture | undefined): void => {

@@ -25,7 +25,13 @@ export function pictureStage({ changed, emptied, refused }: InputEvents, facing:
   const canvas = el('canvas', { 'aria-hidden': 'true' });
   const layers = el('div', { class: 'layers' }, image, video, canvas);
   const rate = frameRate();
-  const element = el('div', { class: 'picture-stage', 'data-empty': '' }, layers, rate.element, el('p', { class: 'invitation' }, 'A photo, or the camera'));
+  const element = el(
+    'div',
+    { class: 'picture-stage', 'data-empty': '' },
+    layers,
+    rate.element,
+    el('p', { class: 'invitation' }, 'A photo, or the camera'),
+  );
 
   let photo: { readonly file: Blob; readonly shown: (Shown & { readonly image: ImageBitmap }) | undefined } | undefined;
   let frame: VideoFrame | undefined;
@@ -44,7 +50,9 @@ export function pictureStage({ changed, emptied, refused }: InputEvents, facing:
     canvas.width = 0;
     element.toggleAttribute('data-empty', !live && !photo);
     layers.toggleAttribute('data-mirrored', live && facing === 'user');
-    const { width, height } = live ? { width: video.videoWidth, height: video.videoHeight } : (shown ?? { width: 3, height: 2 });
+    const { width, height } = live
+      ? { width: video.videoWidth, height: video.videoHeight }
+      : (shown ?? { width: 3, height: 2 });
     layers.style.setProperty('--ratio', String(width / height));
     toggle.textContent = live ? 'Stop the camera' : 'Start the camera';
     rate.reset();

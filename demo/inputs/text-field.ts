@@ -3,7 +3,15 @@ import { button, el } from '../page/dom.js';
 
 /** A field for text, predicted with every change; white space alone is none. */
 export function textField({ changed, emptied }: InputEvents, invitation: string): Input {
-  const field = el('textarea', { class: 'text', rows: '6', dir: 'auto', placeholder: invitation, 'aria-label': invitation, autocomplete: 'off', spellcheck: 'false' });
+  const field = el('textarea', {
+    class: 'text',
+    rows: '6',
+    dir: 'auto',
+    placeholder: invitation,
+    'aria-label': invitation,
+    autocomplete: 'off',
+    spellcheck: 'false',
+  });
   const clear = button('Clear', () => {
     field.value = '';
     told();

@@ -20,7 +20,12 @@ export interface Chart {
   show(rows: readonly Row[]): void;
 }
 
-const STATES = { waiting: 'waits', measuring: 'is measured…', cancelled: 'not measured', failed: 'does not run' } as const;
+const STATES = {
+  waiting: 'waits',
+  measuring: 'is measured…',
+  cancelled: 'not measured',
+  failed: 'does not run',
+} as const;
 
 /** Median and 95th percentile as bars, and underneath the same in a table, with errors and reasons. */
 export function chart(): Chart {
@@ -33,12 +38,29 @@ export function chart(): Chart {
       'figure',
       { 'aria-hidden': 'true' },
       bars,
-      el('figcaption', {}, el('span', { class: 'swatch swatch-median' }), 'median', el('span', { class: 'swatch swatch-p95' }), '95th percentile'),
+      el(
+        'figcaption',
+        {},
+        el('span', { class: 'swatch swatch-median' }),
+        'median',
+        el('span', { class: 'swatch swatch-p95' }),
+        '95th percentile',
+      ),
     ),
     el(
       'table',
       { 'aria-label': 'Candidates side by side' },
-      el('thead', {}, el('tr', {}, ...['Candidate', 'Median', '95th percentile', 'Error against WASM'].map((name) => el('th', { scope: 'col' }, name)))),
+      el(
+        'thead',
+        {},
+        el(
+          'tr',
+          {},
+          ...['Candidate', 'Median', '95th percentile', 'Error against WASM'].map((name) =>
+            el('th', { scope: 'col' }, name),
+          ),
+        ),
+      ),
       body,
     ),
   );
@@ -54,7 +76,11 @@ export function chart(): Chart {
 
 function bar(row: Row, longest: number): HTMLElement {
   const track = el('span', { class: 'contest-track' });
-  const says = el('span', { class: 'contest-says' }, row.state === 'measured' ? `${milliseconds(row.median)} · ${milliseconds(row.p95)}` : STATES[row.state]);
+  const says = el(
+    'span',
+    { class: 'contest-says' },
+    row.state === 'measured' ? `${milliseconds(row.median)} · ${milliseconds(row.p95)}` : STATES[row.state],
+  );
   if (row.state === 'measured') {
     for (const part of ['p95', 'median'] as const) {
       const fill = el('span', { class: `contest-${part}` });
@@ -67,8 +93,21 @@ function bar(row: Row, longest: number): HTMLElement {
 
 function line(row: Row): HTMLElement {
   const name = el('th', { scope: 'row' }, row.candidate);
-  if (row.state !== 'measured') return el('tr', { 'data-state': row.state }, name, el('td', { colspan: '3' }, row.state === 'failed' ? row.reason : STATES[row.state]));
-  return el('tr', {}, name, el('td', {}, milliseconds(row.median)), el('td', {}, milliseconds(row.p95)), deviationCell(row));
+  if (row.state !== 'measured')
+    return el(
+      'tr',
+      { 'data-state': row.state },
+      name,
+      el('td', { colspan: '3' }, row.state === 'failed' ? row.reason : STATES[row.state]),
+    );
+  return el(
+    'tr',
+    {},
+    name,
+    el('td', {}, milliseconds(row.median)),
+    el('td', {}, milliseconds(row.p95)),
+    deviationCell(row),
+  );
 }
 
 function deviationCell({ candidate, deviation }: Row & { readonly state: 'measured' }): HTMLElement {

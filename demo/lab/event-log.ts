@@ -17,7 +17,15 @@ export function eventLog(label: string): EventLog {
     element,
     add(kind, what) {
       const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-      element.prepend(el('li', { 'data-kind': kind }, el('span', { class: 'log-time' }, `${seconds} s`), el('code', {}, kind), el('span', {}, what)));
+      element.prepend(
+        el(
+          'li',
+          { 'data-kind': kind },
+          el('span', { class: 'log-time' }, `${seconds} s`),
+          el('code', {}, kind),
+          el('span', {}, what),
+        ),
+      );
       if (element.childElementCount > KEPT) element.lastElementChild?.remove();
     },
   };

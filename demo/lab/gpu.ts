@@ -3,7 +3,8 @@ let loseGpu = (): void => {};
 const getContext = OffscreenCanvas.prototype.getContext as (this: OffscreenCanvas, ...args: unknown[]) => unknown;
 OffscreenCanvas.prototype.getContext = function (this: OffscreenCanvas, ...args: unknown[]) {
   const context = getContext.apply(this, args);
-  if (context instanceof WebGL2RenderingContext) loseGpu = () => context.getExtension('WEBGL_lose_context')?.loseContext();
+  if (context instanceof WebGL2RenderingContext)
+    loseGpu = () => context.getExtension('WEBGL_lose_context')?.loseContext();
   return context;
 } as never;
 if (typeof GPUAdapter !== 'undefined') {

@@ -12,7 +12,11 @@ import { victims, type Harm } from './harm.js';
 import { movingPicture } from './moving-picture.js';
 import { sparkline } from './sparkline.js';
 
-const HARMS: Readonly<Record<Harm, string>> = { end: 'End the worker', lose: 'Lose the GPU', block: 'Block the worker' };
+const HARMS: Readonly<Record<Harm, string>> = {
+  end: 'End the worker',
+  lose: 'Lose the GPU',
+  block: 'Block the worker',
+};
 const DONE: Readonly<Record<Harm, string>> = {
   end: 'The worker was ended.',
   lose: 'The GPU was taken from the worker.',
@@ -46,7 +50,12 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
   const canvas = el('canvas', { 'aria-hidden': 'true' });
   const context = canvas.getContext('2d')!;
   const layers = el('div', { class: 'layers' }, video, canvas);
-  const stage = el('div', { class: 'picture-stage', 'data-empty': '' }, layers, el('p', { class: 'invitation' }, 'A video, and the person in it in colour'));
+  const stage = el(
+    'div',
+    { class: 'picture-stage', 'data-empty': '' },
+    layers,
+    el('p', { class: 'invitation' }, 'A video, and the person in it in colour'),
+  );
   const picture = button('Start a moving picture', () => void start('picture'));
   const film = button('Start the camera', () => void start('camera'));
   const stopper = button('Stop', () => {
@@ -54,7 +63,10 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
     picture.focus();
   });
   const backend = segments('lab-backend', 'Backend of the video', BACKENDS, () => eye && void open());
-  const harms = (Object.keys(HARMS) as Harm[]).map((harm) => ({ harm, element: button(HARMS[harm], () => hurt(harm)) }));
+  const harms = (Object.keys(HARMS) as Harm[]).map((harm) => ({
+    harm,
+    element: button(HARMS[harm], () => hurt(harm)),
+  }));
   const note = el('p', { class: 'quiet' });
   const log = eventLog('What happened');
   const line = sparkline();
@@ -134,7 +146,8 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
 
   async function start(what: 'picture' | 'camera'): Promise<void> {
     eye?.stop();
-    const own = (eye = what === 'camera' ? camera(video, 'user', { frame, stopped }) : movingPicture(video, PHOTO, frame));
+    const own = (eye =
+      what === 'camera' ? camera(video, 'user', { frame, stopped }) : movingPicture(video, PHOTO, frame));
     try {
       await own.start();
     } catch (error) {

@@ -29,7 +29,11 @@ function mount(announce: (text: string) => void): Exhibited {
       'Every engine on every backend gets the same noise, one after the other. Drop an .onnx file here to measure a model of yours.',
       contest.element,
     ),
-    part('Kept running', 'Take the worker or its GPU away from a video: it goes on, and no request fails.', running.element),
+    part(
+      'Kept running',
+      'Take the worker or its GPU away from a video: it goes on, and no request fails.',
+      running.element,
+    ),
   );
   return {
     element,

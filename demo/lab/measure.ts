@@ -1,4 +1,12 @@
-import { connect, type CandidateName, type Client, type EngineName, type Probe, type TensorInfo, type Tensors } from '../../src/index.js';
+import {
+  connect,
+  type CandidateName,
+  type Client,
+  type EngineName,
+  type Probe,
+  type TensorInfo,
+  type Tensors,
+} from '../../src/index.js';
 import type { BaseHandler } from '../../src/worker.js';
 import { described } from '../page/errors.js';
 import { freeDimensions, noise, type Sizes } from './noise.js';
@@ -35,7 +43,11 @@ export async function inspect(weights: string | File, engine: EngineName, signal
 
 /** What came of a candidate; `diagnosis`: the SDK's story of it. */
 export type Outcome = { readonly diagnosis: string } & (
-  | { readonly ok: true; readonly outputs: Tensors; /** Milliseconds of each run, the first left out. */ readonly times: readonly number[] }
+  | {
+      readonly ok: true;
+      readonly outputs: Tensors;
+      /** Milliseconds of each run, the first left out. */ readonly times: readonly number[];
+    }
   | { readonly ok: false; readonly reason: string }
 );
 
@@ -70,7 +82,11 @@ export async function measure(
   }
 }
 
-function opener(weights: string | File, backends: readonly CandidateName[], freeDimensions: Record<string, number> = {}): Client<BaseHandler> {
+function opener(
+  weights: string | File,
+  backends: readonly CandidateName[],
+  freeDimensions: Record<string, number> = {},
+): Client<BaseHandler> {
   return connect<BaseHandler>(() => new Worker(new URL('./base.worker.ts', import.meta.url), { type: 'module' }), {
     model: weights,
     backends,

@@ -12,9 +12,18 @@ export interface LabModel {
 
 export const MODELS: readonly [LabModel, ...LabModel[]] = [
   { name: 'Digits, in both formats', weights: { onnx: 'models/digits/digits.onnx', tfjs: 'models/digits/model.json' } },
-  { name: 'Selfie segmentation, in both formats', weights: { onnx: 'models/selfie/model.onnx', tfjs: 'models/selfie/model.json' } },
-  { name: 'Meet segmentation, in both formats', weights: { onnx: 'models/meet/model.onnx', tfjs: 'models/meet/model.json' } },
-  { name: 'NanoDet, in both formats', weights: { onnx: 'models/nanodet/model.onnx', tfjs: 'models/nanodet/model.json' } },
+  {
+    name: 'Selfie segmentation, in both formats',
+    weights: { onnx: 'models/selfie/model.onnx', tfjs: 'models/selfie/model.json' },
+  },
+  {
+    name: 'Meet segmentation, in both formats',
+    weights: { onnx: 'models/meet/model.onnx', tfjs: 'models/meet/model.json' },
+  },
+  {
+    name: 'NanoDet, in both formats',
+    weights: { onnx: 'models/nanodet/model.onnx', tfjs: 'models/nanodet/model.json' },
+  },
   {
     name: 'Text orientation, in both formats',
     weights: { onnx: 'models/orientation/model.onnx', tfjs: 'models/orientation/model.json' },

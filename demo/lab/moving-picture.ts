@@ -18,9 +18,17 @@ export function movingPicture(video: HTMLVideoElement, url: string, frame: () =>
   };
   const draw = (photo: HTMLImageElement, at: number): void => {
     const phase = (at / ROUND) * 2 * Math.PI;
-    const scale = Math.max(canvas.width / photo.naturalWidth, canvas.height / photo.naturalHeight) * (1.15 + 0.1 * Math.sin(phase * 2));
+    const scale =
+      Math.max(canvas.width / photo.naturalWidth, canvas.height / photo.naturalHeight) *
+      (1.15 + 0.1 * Math.sin(phase * 2));
     const [width, height] = [photo.naturalWidth * scale, photo.naturalHeight * scale];
-    context.drawImage(photo, ((canvas.width - width) * (1 + Math.sin(phase))) / 2, ((canvas.height - height) * (1 + Math.cos(phase) / 2)) / 4, width, height);
+    context.drawImage(
+      photo,
+      ((canvas.width - width) * (1 + Math.sin(phase))) / 2,
+      ((canvas.height - height) * (1 + Math.cos(phase) / 2)) / 4,
+      width,
+      height,
+    );
   };
   return {
     get running() {

@@ -23,7 +23,9 @@ export function openDimensions(inputs: readonly TensorInfo[]): readonly OpenDime
 
 /** Symbols with their sizes, as `engine.freeDimensions` takes them; the batch is 1. */
 export function freeDimensions(inputs: readonly TensorInfo[], sizes: Sizes): Record<string, number> {
-  const symbols = inputs.flatMap((input) => input.dims.map((size, axis) => [size, sizeOf(input, axis, sizes)] as const));
+  const symbols = inputs.flatMap((input) =>
+    input.dims.map((size, axis) => [size, sizeOf(input, axis, sizes)] as const),
+  );
   return Object.fromEntries(symbols.filter(([symbol]) => typeof symbol === 'string'));
 }
 
@@ -48,7 +50,15 @@ function keyOf({ name, dims }: TensorInfo, axis: number): string {
   return (dims[axis] as string | null) ?? `${name}, axis ${axis}`;
 }
 
-const INTEGERS = { int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array, int32: Int32Array, uint32: Uint32Array, bool: Uint8Array };
+const INTEGERS = {
+  int8: Int8Array,
+  uint8: Uint8Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  bool: Uint8Array,
+};
 
 function values(dtype: DType, length: number, next: () => number): Tensor['data'] {
   switch (dtype) {

@@ -8,7 +8,11 @@ export interface ProbeView {
 
 /** What this browser has, in words. */
 export function probeView(): ProbeView {
-  const element = el('div', { class: 'probe', 'aria-busy': 'true' }, el('p', { class: 'quiet' }, 'A worker is looking…'));
+  const element = el(
+    'div',
+    { class: 'probe', 'aria-busy': 'true' },
+    el('p', { class: 'quiet' }, 'A worker is looking…'),
+  );
   return {
     element,
     show(probe) {
@@ -58,11 +62,18 @@ function wasm({ wasm: found, crossOriginIsolated, cores }: Probe): Facts {
     ['Cores', String(cores)],
   ] as const;
   if (!found.available) return { ...missing('WebAssembly', found.reason), rows: around };
-  return there('WebAssembly', false, [['SIMD', yes(found.simd)], ['JSPI', yes(found.jspi)], ['Threads', found.threads ? 'yes' : 'no: one thread'], ...around]);
+  return there('WebAssembly', false, [
+    ['SIMD', yes(found.simd)],
+    ['JSPI', yes(found.jspi)],
+    ['Threads', found.threads ? 'yes' : 'no: one thread'],
+    ...around,
+  ]);
 }
 
 function there(title: string, software: boolean, rows: Facts['rows']): Facts {
-  return software ? { title, state: 'software', headline: 'There, but in software: ranked below WASM', rows } : { title, state: 'runs', headline: 'There', rows };
+  return software
+    ? { title, state: 'software', headline: 'There, but in software: ranked below WASM', rows }
+    : { title, state: 'runs', headline: 'There', rows };
 }
 
 function missing(title: string, reason: string): Facts {

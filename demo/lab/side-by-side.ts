@@ -29,7 +29,14 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
   // ── What is seen ─────────────────────────────────────────────────────────────────────────────
 
   const choice = el('select', { id: 'lab-model' });
-  const chooser = el('input', { type: 'file', id: 'lab-chooser', accept: '.onnx', 'aria-label': 'ONNX file', tabindex: '-1', hidden: '' });
+  const chooser = el('input', {
+    type: 'file',
+    id: 'lab-chooser',
+    accept: '.onnx',
+    'aria-label': 'ONNX file',
+    tabindex: '-1',
+    hidden: '',
+  });
   const takes = el('p', { class: 'takes' });
   const sizes = el('div', { class: 'sizes' });
   const go = button('Measure', () => void contest());
@@ -40,7 +47,13 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
   const drawn = chart();
   const story = el('code');
   const copy = el('button', { type: 'button' }, 'Copy');
-  const diagnosis = el('details', { hidden: '' }, el('summary', {}, 'What diagnose() says of each'), copy, el('pre', { tabindex: '0', 'aria-label': 'Diagnosis' }, story));
+  const diagnosis = el(
+    'details',
+    { hidden: '' },
+    el('summary', {}, 'What diagnose() says of each'),
+    copy,
+    el('pre', { tabindex: '0', 'aria-label': 'Diagnosis' }, story),
+  );
   copies(copy, () => story.textContent);
   const element = el(
     'div',
@@ -72,7 +85,10 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
   });
 
   const offer = (): void => {
-    const names = [...MODELS.map(({ name }, index) => [String(index), name] as const), ...(own ? [['own', own.name] as const] : [])];
+    const names = [
+      ...MODELS.map(({ name }, index) => [String(index), name] as const),
+      ...(own ? [['own', own.name] as const] : []),
+    ];
     choice.replaceChildren(...names.map(([value, name]) => el('option', { value }, name)));
     choice.value = own && model === own ? 'own' : String(MODELS.indexOf(model));
   };
@@ -85,7 +101,8 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
     cancel.disabled = at !== 'measuring';
     bar.hidden = at === undefined;
   };
-  const candidates = (): readonly CandidateName[] => (Object.keys(model.weights) as EngineName[]).flatMap((engine) => CANDIDATES[engine]);
+  const candidates = (): readonly CandidateName[] =>
+    (Object.keys(model.weights) as EngineName[]).flatMap((engine) => CANDIDATES[engine]);
 
   // ── What a model takes ───────────────────────────────────────────────────────────────────────
 
@@ -110,7 +127,9 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
         if (inspected.probe) probed(inspected.probe);
       }
       inputs = found;
-      takes.textContent = (Object.keys(found) as EngineName[]).map((engine) => `${ENGINE_NAMES[engine]} takes ${found[engine]!.map(inWords).join(', ')}.`).join(' ');
+      takes.textContent = (Object.keys(found) as EngineName[])
+        .map((engine) => `${ENGINE_NAMES[engine]} takes ${found[engine]!.map(inWords).join(', ')}.`)
+        .join(' ');
       sizes.replaceChildren(...sizeFields(found, model.sizes));
       say('Ready to measure.');
     } catch (error) {
@@ -158,7 +177,13 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
         const { outputs, times } = outcome;
         if (candidate.endsWith('/wasm')) references[engine] = outputs;
         const reference = references[engine];
-        set(index, { candidate, state: 'measured', median: quantile(times, 0.5), p95: quantile(times, 0.95), deviation: reference && deviation(outputs, reference) });
+        set(index, {
+          candidate,
+          state: 'measured',
+          median: quantile(times, 0.5),
+          p95: quantile(times, 0.95),
+          deviation: reference && deviation(outputs, reference),
+        });
       }
       const told = summary(rows);
       say(told);
@@ -166,7 +191,9 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
     } catch (error) {
       // Another model was chosen, or the page left.
       if (busy.signal !== signal) return;
-      for (const [index, row] of rows.entries()) if (row.state === 'waiting' || row.state === 'measuring') set(index, { candidate: row.candidate, state: 'cancelled' });
+      for (const [index, row] of rows.entries())
+        if (row.state === 'waiting' || row.state === 'measuring')
+          set(index, { candidate: row.candidate, state: 'cancelled' });
       say(signal.aborted ? 'Cancelled.' : described(error).message, signal.aborted ? 'quiet' : 'failed');
     }
     story.textContent = stories.join('\n\n');
@@ -208,17 +235,30 @@ function sizeFields(inputs: Inputs, known: Sizes = {}): readonly HTMLElement[] {
   return Object.values(inputs)
     .flatMap(openDimensions)
     .map(({ key, suggested }) => {
-      const field = el('input', { type: 'number', name: key, min: '1', step: '1', value: String(known[key] ?? suggested) });
+      const field = el('input', {
+        type: 'number',
+        name: key,
+        min: '1',
+        step: '1',
+        value: String(known[key] ?? suggested),
+      });
       return el('label', {}, `Size of ${key} `, field);
     });
 }
 
 function readSizes(fields: HTMLElement): Sizes {
-  return Object.fromEntries([...fields.querySelectorAll('input')].map(({ name, valueAsNumber }) => [name, valueAsNumber >= 1 ? Math.floor(valueAsNumber) : 1]));
+  return Object.fromEntries(
+    [...fields.querySelectorAll('input')].map(({ name, valueAsNumber }) => [
+      name,
+      valueAsNumber >= 1 ? Math.floor(valueAsNumber) : 1,
+    ]),
+  );
 }
 
 function summary(rows: readonly Row[]): string {
   const measured = rows.filter((row) => row.state === 'measured').sort((a, b) => a.median - b.median);
   const best = measured.find(({ deviation }) => deviation?.wrong === undefined);
-  return best ? `${best.candidate} is the fastest of ${measured.length} that run, of ${rows.length}.` : 'No candidate runs this model.';
+  return best
+    ? `${best.candidate} is the fastest of ${measured.length} that run, of ${rows.length}.`
+    : 'No candidate runs this model.';
 }

@@ -24,7 +24,10 @@ export function sparkline(): Sparkline {
   const largest = (): number => Math.max(0, ...values);
   const draw = (): void => {
     const top = largest() || 1;
-    const points = values.map((value, index) => `${((index + COUNT - values.length) / (COUNT - 1)) * WIDTH},${HEIGHT - 1 - (value / top) * (HEIGHT - 2)}`);
+    const points = values.map(
+      (value, index) =>
+        `${((index + COUNT - values.length) / (COUNT - 1)) * WIDTH},${HEIGHT - 1 - (value / top) * (HEIGHT - 2)}`,
+    );
     line.setAttribute('points', points.join(' '));
   };
   return {

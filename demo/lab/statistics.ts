@@ -1,6 +1,6 @@
 import type { Tensors } from '../../src/index.js';
 import { compareOutputs } from '../../src/backends/proof.js';
-import { fromFloat16 } from '../../src/float16.js';
+import { fromFloat16 } from '../../src/tensors/float16.js';
 
 /** The smallest value that `share` of all are not above: 0.5 is the median, the lower one of an even number. */
 export function quantile(values: readonly number[], share: number): number {

@@ -30,7 +30,14 @@ export function boxes(stage: PictureStage, colourOf: (label: string) => string):
     const [scaleX, scaleY] = [width / found.width, height / found.height];
     // The best one comes last, on top.
     for (const { label, score, box } of current.toReversed()) {
-      drawBox(box.xmin * scaleX, box.ymin * scaleY, (box.xmax - box.xmin) * scaleX, (box.ymax - box.ymin) * scaleY, `${label} ${Math.round(score * 100)}%`, colourOf(label));
+      drawBox(
+        box.xmin * scaleX,
+        box.ymin * scaleY,
+        (box.xmax - box.xmin) * scaleX,
+        (box.ymax - box.ymin) * scaleY,
+        `${label} ${Math.round(score * 100)}%`,
+        colourOf(label),
+      );
     }
   };
 

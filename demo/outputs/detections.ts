@@ -31,7 +31,9 @@ export function detections(stage: PictureStage, changed: () => void): Output<Det
     },
     show(found) {
       draw(found);
-      return found.length === 0 ? 'Nothing found.' : `${counted(found.length)}: ${found.map(({ label }) => label).join(', ')}`;
+      return found.length === 0
+        ? 'Nothing found.'
+        : `${counted(found.length)}: ${found.map(({ label }) => label).join(', ')}`;
     },
     clear: () => draw(undefined),
     dispose: drawn.dispose,
@@ -46,5 +48,12 @@ function row({ label, score, box: { xmin, ymin, xmax, ymax } }: Detection, colou
   const swatch = el('span', { class: 'swatch', 'aria-hidden': 'true' });
   swatch.style.background = colour;
   const place = `${Math.round(xmax - xmin)} × ${Math.round(ymax - ymin)} at ${Math.round(xmin)}, ${Math.round(ymin)}`;
-  return el('li', {}, swatch, el('span', { class: 'found-label' }, label), el('span', { class: 'found-score' }, percent(score)), el('span', { class: 'found-place' }, place));
+  return el(
+    'li',
+    {},
+    swatch,
+    el('span', { class: 'found-label' }, label),
+    el('span', { class: 'found-score' }, percent(score)),
+    el('span', { class: 'found-place' }, place),
+  );
 }

@@ -6,7 +6,12 @@ import { percent } from '../page/format.js';
 import { segments } from '../page/segments.js';
 import { compositor, type Backdrop } from './compositor.js';
 
-const BACKDROPS: Readonly<Record<Backdrop, string>> = { blur: 'Blur', scenery: 'Evening', colour: 'Colour', mask: 'Mask' };
+const BACKDROPS: Readonly<Record<Backdrop, string>> = {
+  blur: 'Blur',
+  scenery: 'Evening',
+  colour: 'Colour',
+  mask: 'Mask',
+};
 
 /** The person of the stage's picture before another background. */
 export function person(stage: PictureStage): Output<SoftMask> {
@@ -25,7 +30,12 @@ export function person(stage: PictureStage): Output<SoftMask> {
   };
   const backdrop = segments('backdrop', 'Background', BACKDROPS, draw);
   colour.addEventListener('input', draw);
-  const element = el('div', { class: 'person' }, el('p', { class: 'headline' }, name, part), el('div', { class: 'backdrop' }, backdrop.element, colour));
+  const element = el(
+    'div',
+    { class: 'person' },
+    el('p', { class: 'headline' }, name, part),
+    el('div', { class: 'backdrop' }, backdrop.element, colour),
+  );
 
   const say = (): string => {
     element.toggleAttribute('data-empty', !mask);

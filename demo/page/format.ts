@@ -1,6 +1,10 @@
 /** Numbers for people. */
 
-const percentage = new Intl.NumberFormat('en', { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const percentage = new Intl.NumberFormat('en', {
+  style: 'percent',
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
 
 export function percent(share: number): string {
   return percentage.format(share);

@@ -6,7 +6,12 @@ export interface Segments<Value extends string> {
 }
 
 /** Radio buttons in a row, of which the first is chosen. `labels`: value → what it is called. */
-export function segments<Value extends string>(name: string, title: string, labels: Readonly<Record<Value, string>>, changed: (value: Value) => void): Segments<Value> {
+export function segments<Value extends string>(
+  name: string,
+  title: string,
+  labels: Readonly<Record<Value, string>>,
+  changed: (value: Value) => void,
+): Segments<Value> {
   const values = Object.keys(labels) as Value[];
   let value = values[0]!;
   const radios = values.map((own) => {

@@ -8,10 +8,29 @@ export interface Slider {
 /** A range with its name and its value in words. */
 export function slider(
   name: string,
-  { value, min, max, step, says }: { readonly value: number; readonly min: number; readonly max: number; readonly step: number; says(value: number): string },
+  {
+    value,
+    min,
+    max,
+    step,
+    says,
+  }: {
+    readonly value: number;
+    readonly min: number;
+    readonly max: number;
+    readonly step: number;
+    says(value: number): string;
+  },
   changed: () => void,
 ): Slider {
-  const range = el('input', { type: 'range', min: String(min), max: String(max), step: String(step), value: String(value), 'aria-label': name });
+  const range = el('input', {
+    type: 'range',
+    min: String(min),
+    max: String(max),
+    step: String(step),
+    value: String(value),
+    'aria-label': name,
+  });
   const text = el('span', { class: 'slider-value' }, says(value));
   range.setAttribute('aria-valuetext', says(value));
   range.addEventListener('input', () => {

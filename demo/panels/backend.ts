@@ -37,8 +37,10 @@ export function backendPanel(switched: () => void): BackendPanel {
 
   let engines: readonly EngineName[] = [];
   let rows: readonly Row[] = [];
-  const engineChoice = (): EngineName | 'auto' => (engines.includes(engine.value as EngineName) ? engine.value : 'auto');
-  const asked = ({ engine, name }: Row): boolean => [engine, 'auto'].includes(engineChoice()) && [name, 'auto'].includes(backend.value);
+  const engineChoice = (): EngineName | 'auto' =>
+    engines.includes(engine.value as EngineName) ? engine.value : 'auto';
+  const asked = ({ engine, name }: Row): boolean =>
+    [engine, 'auto'].includes(engineChoice()) && [name, 'auto'].includes(backend.value);
   const set = (row: Row, state: 'idle' | 'waiting' | 'runs' | 'skipped' | 'failed', text: string): void => {
     row.element.dataset['state'] = state;
     row.says.textContent = text;
@@ -58,7 +60,9 @@ export function backendPanel(switched: () => void): BackendPanel {
     offer(model) {
       engines = model.engines;
       engine.element.hidden = engines.length < 2;
-      rows = engines.flatMap((engine) => (Object.keys(BACKENDS) as BackendName[]).map((name) => candidateRow(engine, name)));
+      rows = engines.flatMap((engine) =>
+        (Object.keys(BACKENDS) as BackendName[]).map((name) => candidateRow(engine, name)),
+      );
       const groups = engines.map((engine) =>
         el(
           'section',
@@ -75,7 +79,8 @@ export function backendPanel(switched: () => void): BackendPanel {
     runs(running) {
       for (const row of rows) {
         const skipped = running.skipped.find(({ engine, name }) => engine === row.engine && name === row.name);
-        if (running.engine === row.engine && running.name === row.name) set(row, 'runs', row.name === 'wasm' ? `runs, on ${threads(running.threads)}` : 'runs');
+        if (running.engine === row.engine && running.name === row.name)
+          set(row, 'runs', row.name === 'wasm' ? `runs, on ${threads(running.threads)}` : 'runs');
         else if (skipped) set(row, 'skipped', skipped.reason);
         else set(row, 'idle', asked(row) ? 'not needed' : 'not asked for');
       }
@@ -91,7 +96,13 @@ export function backendPanel(switched: () => void): BackendPanel {
 
 function candidateRow(engine: EngineName, name: BackendName): Row {
   const says = el('span', { class: 'says' });
-  const element = el('li', {}, el('span', { class: 'dot', 'aria-hidden': 'true' }), el('span', { class: 'backend-name' }, BACKENDS[name]), says);
+  const element = el(
+    'li',
+    {},
+    el('span', { class: 'dot', 'aria-hidden': 'true' }),
+    el('span', { class: 'backend-name' }, BACKENDS[name]),
+    says,
+  );
   return { engine, name, says, element };
 }
 

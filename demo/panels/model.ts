@@ -12,7 +12,10 @@ export interface ModelPanel {
 export function modelPanel({ models }: Demo, switched: () => void): ModelPanel {
   const facts = el('div');
   const show = ({ name, url, licence, bytes: size }: ModelFacts): void =>
-    facts.replaceChildren(el('p', { class: 'model-name' }, name), el('p', {}, `${bytes(size)} · ${licence} · `, el('a', { href: `${url}README.md` }, 'model card')));
+    facts.replaceChildren(
+      el('p', { class: 'model-name' }, name),
+      el('p', {}, `${bytes(size)} · ${licence} · `, el('a', { href: `${url}README.md` }, 'model card')),
+    );
   const chosen = segments('model', 'Model', Object.fromEntries(models.map(({ url, short }) => [url, short])), () => {
     show(panel.model);
     switched();

@@ -23,7 +23,13 @@ export function loadState(retry: () => void): LoadState {
     'div',
     { class: 'load' },
     el('div', { class: 'loading' }, el('p', { class: 'load-line' }, what, amount), bar),
-    el('div', { class: 'failure' }, el('p', { class: 'failure-title' }, 'The model could not be opened ', code), message, button('Try again', retry)),
+    el(
+      'div',
+      { class: 'failure' },
+      el('p', { class: 'failure-title' }, 'The model could not be opened ', code),
+      message,
+      button('Try again', retry),
+    ),
   );
 
   const files = new Map<string, Progress>();

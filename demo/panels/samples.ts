@@ -6,7 +6,11 @@ export function sampleButtons(samples: readonly Sample[], take: (sample: Sample)
   return samples.map((sample) => {
     const element = button('', () => take(sample));
     element.title = sample.shows;
-    element.append(sample.url.endsWith('.txt') ? sample.shows : el('img', { src: sample.url, alt: sample.shows, draggable: 'false', loading: 'lazy' }));
+    element.append(
+      sample.url.endsWith('.txt')
+        ? sample.shows
+        : el('img', { src: sample.url, alt: sample.shows, draggable: 'false', loading: 'lazy' }),
+    );
     return el('li', {}, element);
   });
 }

@@ -35,7 +35,14 @@ export function timingsView(): TimingsView {
       el(
         'tbody',
         {},
-        ...parts.map(({ part, value }) => el('tr', {}, el('th', { scope: 'row' }, el('span', { class: 'swatch', 'data-part': part }), NAMES[part]), value)),
+        ...parts.map(({ part, value }) =>
+          el(
+            'tr',
+            {},
+            el('th', { scope: 'row' }, el('span', { class: 'swatch', 'data-part': part }), NAMES[part]),
+            value,
+          ),
+        ),
         el('tr', { class: 'total' }, el('th', { scope: 'row' }, 'Round trip'), total),
       ),
     ),
@@ -43,7 +50,12 @@ export function timingsView(): TimingsView {
   return {
     element,
     show({ preprocess = 0, inference = 0, postprocess = 0 }, roundTrip) {
-      const spent = { preprocess, inference, postprocess, between: Math.max(0, roundTrip - preprocess - inference - postprocess) };
+      const spent = {
+        preprocess,
+        inference,
+        postprocess,
+        between: Math.max(0, roundTrip - preprocess - inference - postprocess),
+      };
       for (const { part, piece, value } of parts) {
         piece.style.flexGrow = String(spent[part]);
         value.textContent = milliseconds(spent[part]);

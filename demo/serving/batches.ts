@@ -14,7 +14,12 @@ export function batchChart(): Batches {
   const element = el(
     'figure',
     { class: 'plot' },
-    el('figcaption', {}, el('h3', {}, 'Batch sizes'), el('ul', {}, el('li', {}, 'on average ', mean), el('li', {}, 'most often ', often))),
+    el(
+      'figcaption',
+      {},
+      el('h3', {}, 'Batch sizes'),
+      el('ul', {}, el('li', {}, 'on average ', mean), el('li', {}, 'most often ', often)),
+    ),
     bars,
   );
   return {

@@ -40,8 +40,17 @@ export function dashboard(announce: (text: string) => void, measured: (perSecond
     stacked: ['answered', 'late', 'refused'],
     says: inShort,
   });
-  const queue = plot({ title: 'Queue', series: { pending: 'wait', places: 'places' }, stacked: ['pending'], says: inShort });
-  const latency = plot({ title: 'Latency of answered requests', series: { p50: 'p50', p95: 'p95', p99: 'p99' }, says: roughly });
+  const queue = plot({
+    title: 'Queue',
+    series: { pending: 'wait', places: 'places' },
+    stacked: ['pending'],
+    says: inShort,
+  });
+  const latency = plot({
+    title: 'Latency of answered requests',
+    series: { p50: 'p50', p95: 'p95', p99: 'p99' },
+    says: roughly,
+  });
   const batches = batchChart();
   const stages = stageTable();
   const sentence = el('p', { class: 'verdict' });
@@ -62,7 +71,13 @@ export function dashboard(announce: (text: string) => void, measured: (perSecond
   const mean = (of: keyof Moment): number => recent.reduce((sum, moment) => sum + moment[of], 0) / recent.length;
 
   return {
-    element: el('div', { class: 'dashboard' }, now.element, el('div', { class: 'plots' }, requests.element, queue.element, latency.element, batches.element), stages.element),
+    element: el(
+      'div',
+      { class: 'dashboard' },
+      now.element,
+      el('div', { class: 'plots' }, requests.element, queue.element, latency.element, batches.element),
+      stages.element,
+    ),
     verdict: sentence,
     show(subject, settings, possible) {
       const { offered, rates, snapshot } = subject.look();
@@ -72,8 +87,10 @@ export function dashboard(announce: (text: string) => void, measured: (perSecond
       recent = [...recent, { offered, pending, ...rates }].slice(-MEAN);
       looks += 1;
       // Late answers are nobody's: with them it could answer more than it does.
-      const saturated = recent.length === MEAN && recent.every(({ pending, late }) => pending >= settings.batchSize && late === 0);
-      if ((saturated && mean('answered') < possible * 0.9) || mean('answered') > possible * 1.1) measured(mean('answered'));
+      const saturated =
+        recent.length === MEAN && recent.every(({ pending, late }) => pending >= settings.batchSize && late === 0);
+      if ((saturated && mean('answered') < possible * 0.9) || mean('answered') > possible * 1.1)
+        measured(mean('answered'));
       requests.add({ ...rates, offered, possible });
       queue.add({ pending, places: settings.jobQueueSize });
       latency.add({ p50, p95, p99 });
@@ -93,9 +110,25 @@ export function dashboard(announce: (text: string) => void, measured: (perSecond
       if (looks % 2 > 0) return;
       void countWorkers(subject);
       now.set({ frames: `${Math.round(drawn.rate())} frames/s` });
-      const smooth = { answered: mean('answered'), refused: mean('refused'), late: mean('late'), failed: mean('failed') };
+      const smooth = {
+        answered: mean('answered'),
+        refused: mean('refused'),
+        late: mean('late'),
+        failed: mean('failed'),
+      };
       const before = level;
-      const told = verdict({ offered: mean('offered'), rates: smooth, pending, queue: times.queue, total: times.total, settings, failure: subject.failure }, before);
+      const told = verdict(
+        {
+          offered: mean('offered'),
+          rates: smooth,
+          pending,
+          queue: times.queue,
+          total: times.total,
+          settings,
+          failure: subject.failure,
+        },
+        before,
+      );
       level = told.level;
       sentence.textContent = told.text;
       sentence.dataset['level'] = level;

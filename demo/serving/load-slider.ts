@@ -30,7 +30,11 @@ export function loadSlider(changed: () => void): LoadSlider {
   const says = (): void => {
     const rate = range.valueAsNumber;
     const times = known === undefined ? '' : `${(rate / known).toFixed(rate / known < 0.095 ? 2 : 1)} × capacity`;
-    value.replaceChildren(el('strong', {}, inShort(rate)), ' requests/s', ...(times ? [el('span', { class: 'quiet' }, ` · ${times}`)] : []));
+    value.replaceChildren(
+      el('strong', {}, inShort(rate)),
+      ' requests/s',
+      ...(times ? [el('span', { class: 'quiet' }, ` · ${times}`)] : []),
+    );
     range.setAttribute('aria-valuetext', `${inShort(rate)} requests a second${times && `, ${times}`}`);
   };
   range.addEventListener('input', () => {

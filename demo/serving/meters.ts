@@ -22,7 +22,11 @@ export function meters(): Meters {
   const names = Object.keys(NAMES) as Meter[];
   const values = Object.fromEntries(names.map((name) => [name, el('dd', {}, '–')])) as Record<Meter, HTMLElement>;
   return {
-    element: el('dl', { class: 'counters meters' }, ...names.map((name) => el('div', { 'data-counter': name }, el('dt', {}, NAMES[name]), values[name]))),
+    element: el(
+      'dl',
+      { class: 'counters meters' },
+      ...names.map((name) => el('div', { 'data-counter': name }, el('dt', {}, NAMES[name]), values[name])),
+    ),
     set(next) {
       for (const [name, text] of Object.entries(next)) values[name as Meter].textContent = text;
     },

@@ -10,17 +10,25 @@ import type { Settings } from './settings.js';
 export const SERVED: readonly [Demo, ...Demo[]] = [language, orientation, digits];
 
 /** A client, whatever its handler. */
-export type Served = Pick<Client, 'backend' | 'metrics' | 'jobQueueStatus' | 'describe' | 'dispose' | 'on'> & Pick<Awaited<ReturnType<typeof load>>, 'predict'>;
+export type Served = Pick<Client, 'backend' | 'metrics' | 'jobQueueStatus' | 'describe' | 'dispose' | 'on'> &
+  Pick<Awaited<ReturnType<typeof load>>, 'predict'>;
 
 /** One thread a worker: cores go to workers. */
 const CONFIG = { engine: { threads: 1 } };
 
-export function serve({ models: [{ url }] }: Demo, { batchSize, maxBatchDelay, maxWorkers, jobQueueSize }: Settings, options: LoadOptions): Promise<Served> {
+export function serve(
+  { models: [{ url }] }: Demo,
+  { batchSize, maxBatchDelay, maxWorkers, jobQueueSize }: Settings,
+  options: LoadOptions,
+): Promise<Served> {
   return load(url, { batchSize, maxBatchDelay, maxWorkers, jobQueueSize, config: CONFIG, ...options });
 }
 
 /** What a developer writes. */
-export function snippetOf({ id, models: [{ url }] }: Demo, { batchSize, maxBatchDelay, maxWorkers, jobQueueSize, deadline }: Settings): string {
+export function snippetOf(
+  { id, models: [{ url }] }: Demo,
+  { batchSize, maxBatchDelay, maxWorkers, jobQueueSize, deadline }: Settings,
+): string {
   const settings = { batchSize, maxBatchDelay, maxWorkers, jobQueueSize };
   return [
     "import { load } from 'tabserve';",

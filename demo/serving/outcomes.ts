@@ -19,7 +19,8 @@ export function outcomes(): (snapshot: MetricsSnapshot) => Rates {
   return ({ counters }) => {
     const now = performance.now();
     const total = { ...NOTHING };
-    for (const { labels, value } of counters['ts_inference_requests_total'] ?? []) total[OUTCOMES[labels['outcome']!] ?? 'failed'] += value;
+    for (const { labels, value } of counters['ts_inference_requests_total'] ?? [])
+      total[OUTCOMES[labels['outcome']!] ?? 'failed'] += value;
     const rate = (what: keyof Rates): number => ((total[what] - before[what]) * 1000) / (now - at);
     const rates = { answered: rate('answered'), refused: rate('refused'), late: rate('late'), failed: rate('failed') };
     [before, at] = [total, now];

@@ -22,17 +22,36 @@ export interface Plot {
 
 /** The last points of some series over time. What a sighted reader sees of the last one, the legend says. */
 export function plot({ title, series, stacked = [], says }: PlotOptions): Plot {
-  const svg = svgElement('svg', { viewBox: `0 0 ${COUNT - 1} ${HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' });
+  const svg = svgElement('svg', {
+    viewBox: `0 0 ${COUNT - 1} ${HEIGHT}`,
+    preserveAspectRatio: 'none',
+    'aria-hidden': 'true',
+  });
   const paths = Object.keys(series).map((name) => {
-    const path = svgElement('path', { 'data-series': name, 'vector-effect': 'non-scaling-stroke', ...(stacked.includes(name) && { 'data-area': '' }) });
+    const path = svgElement('path', {
+      'data-series': name,
+      'vector-effect': 'non-scaling-stroke',
+      ...(stacked.includes(name) && { 'data-area': '' }),
+    });
     return { name, path, value: el('b', {}, '–') };
   });
   svg.append(...paths.map(({ path }) => path));
   const top = el('span', { class: 'plot-top', 'aria-hidden': 'true' });
   const legend = paths.map(({ name, value }) =>
-    el('li', {}, el('span', { class: 'plot-key', 'data-series': name, ...(stacked.includes(name) && { 'data-area': '' }) }), `${series[name]!} `, value),
+    el(
+      'li',
+      {},
+      el('span', { class: 'plot-key', 'data-series': name, ...(stacked.includes(name) && { 'data-area': '' }) }),
+      `${series[name]!} `,
+      value,
+    ),
   );
-  const element = el('figure', { class: 'plot' }, el('figcaption', {}, el('h3', {}, title), el('ul', {}, ...legend)), el('div', { class: 'plot-field' }, svg, top));
+  const element = el(
+    'figure',
+    { class: 'plot' },
+    el('figcaption', {}, el('h3', {}, title), el('ul', {}, ...legend)),
+    el('div', { class: 'plot-field' }, svg, top),
+  );
   let points: Readonly<Record<string, number>>[] = [];
 
   const draw = (): void => {
@@ -50,7 +69,9 @@ export function plot({ title, series, stacked = [], says }: PlotOptions): Plot {
       const below = floor;
       floor = values.map((value, index) => below[index]! + value);
       const upper = floor.map((value, index) => `${x(index)},${y(value)}`);
-      const lower = below.map((_, index) => points.length - 1 - index).map((index) => `${x(index)},${y(below[index]!)}`);
+      const lower = below
+        .map((_, index) => points.length - 1 - index)
+        .map((index) => `${x(index)},${y(below[index]!)}`);
       path.setAttribute('d', upper.length > 1 ? `M${[...upper, ...lower].join('L')}Z` : '');
     }
     top.textContent = says(limit);
@@ -66,7 +87,11 @@ export function plot({ title, series, stacked = [], says }: PlotOptions): Plot {
   };
 }
 
-function heightOf(point: Readonly<Record<string, number>>, names: readonly string[], stacked: readonly string[]): number {
+function heightOf(
+  point: Readonly<Record<string, number>>,
+  names: readonly string[],
+  stacked: readonly string[],
+): number {
   const heap = stacked.reduce((sum, name) => sum + point[name]!, 0);
   return Math.max(heap, ...names.map((name) => (Number.isNaN(point[name]) ? 0 : point[name]!)));
 }
@@ -90,7 +115,10 @@ function roundUp(value: number): number {
   return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((step) => value <= step * power)! * power;
 }
 
-function svgElement<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Readonly<Record<string, string>>): SVGElementTagNameMap[K] {
+function svgElement<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, string>>,
+): SVGElementTagNameMap[K] {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   return element;

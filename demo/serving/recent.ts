@@ -1,4 +1,4 @@
-import { Sketch } from '../../src/metrics/sketch.js';
+import { Sketch } from '../../src/client/metrics/sketch.js';
 
 /** Seconds that count as now. */
 export const SECONDS = 5;
@@ -57,7 +57,8 @@ export class RecentBatches {
   /** Size → batches. */
   get counts(): ReadonlyMap<number, number> {
     const all = new Map<number, number>();
-    for (const slice of this.#recent.slices) for (const [size, count] of slice) all.set(size, (all.get(size) ?? 0) + count);
+    for (const slice of this.#recent.slices)
+      for (const [size, count] of slice) all.set(size, (all.get(size) ?? 0) + count);
     return all;
   }
 }

@@ -27,7 +27,8 @@ const PRESETS = { 'Gentle, ½ ×': 0.5, 'All it can, 1 ×': 1, 'Overload, 3 ×':
 export const serving: Exhibit = {
   id: 'serving',
   title: 'Serving',
-  summary: 'A queue, batches and workers under load, all in this tab. Push it past what it can answer, and see who waits, who is refused and how it recovers.',
+  summary:
+    'A queue, batches and workers under load, all in this tab. Push it past what it can answer, and see who waits, who is refused and how it recovers.',
   mount,
 };
 
@@ -43,7 +44,11 @@ function mount(announce: (text: string) => void): Exhibited {
 
   // ── What is seen ─────────────────────────────────────────────────────────────────────────────
 
-  const choice = el('select', { id: 'served' }, ...SERVED.map(({ models: [{ name }] }, index) => el('option', { value: String(index) }, name)));
+  const choice = el(
+    'select',
+    { id: 'served' },
+    ...SERVED.map(({ models: [{ name }] }, index) => el('option', { value: String(index) }, name)),
+  );
   const source = arrivals(() => subject?.send(settings.deadline));
   const slider = loadSlider(() => pause(false));
   const presets = Object.entries(PRESETS).map(([name, times]) =>
@@ -75,11 +80,24 @@ function mount(announce: (text: string) => void): Exhibited {
       board.verdict,
       progress.element,
     ),
-    part('What becomes of it', 'From the client’s own metrics and events, twice a second; the charts show the last minute.', board.element),
+    part(
+      'What becomes of it',
+      'From the client’s own metrics and events, twice a second; the charts show the last minute.',
+      board.element,
+    ),
     part('Settings', 'A change of the first four opens the model anew, and measures it again.', settings.element),
     // Its radio buttons are a group of their own: other panels' have the same names.
-    part('Engine and backend', 'What runs, and why the others do not.', el('form', { class: 'lab-backend' }, panel.element)),
-    part('How it is done', 'The same in your page.', el('pre', { tabindex: '0', 'aria-label': 'How it is done' }, code), el('div', { class: 'actions' }, copy)),
+    part(
+      'Engine and backend',
+      'What runs, and why the others do not.',
+      el('form', { class: 'lab-backend' }, panel.element),
+    ),
+    part(
+      'How it is done',
+      'The same in your page.',
+      el('pre', { tabindex: '0', 'aria-label': 'How it is done' }, code),
+      el('div', { class: 'actions' }, copy),
+    ),
     part(
       'For Prometheus',
       'The same metrics as text, with TorchServe’s names. Nothing is sent anywhere.',
@@ -141,7 +159,11 @@ function mount(announce: (text: string) => void): Exhibited {
     board.rest('The model is opened…');
     try {
       const inputs = await inputsOf(demo);
-      const options = { signal, onProgress: progress.progress, ...(panel.candidates && { backends: panel.candidates }) };
+      const options = {
+        signal,
+        onProgress: progress.progress,
+        ...(panel.candidates && { backends: panel.candidates }),
+      };
       const opened = await serve(demo, settings, options);
       if (signal.aborted) return void opened.dispose();
       client = opened;

@@ -21,10 +21,20 @@ interface Knob {
 const count = (value: number): string => value.toLocaleString('en');
 const KNOBS: Readonly<Record<keyof Settings, Knob>> = {
   batchSize: { name: 'Batch size, at most', steps: [1, 2, 4, 8, 16, 32], start: 8, says: count },
-  maxBatchDelay: { name: 'Wait for a fuller batch', steps: [0, 5, 10, 25, 50, 100], start: 0, says: (value) => (value === 0 ? 'no' : `${value} ms`) },
+  maxBatchDelay: {
+    name: 'Wait for a fuller batch',
+    steps: [0, 5, 10, 25, 50, 100],
+    start: 0,
+    says: (value) => (value === 0 ? 'no' : `${value} ms`),
+  },
   maxWorkers: { name: 'Workers, at most', steps: workers(), start: 1, says: count },
   jobQueueSize: { name: 'Places in the queue', steps: [1, 10, 25, 50, 100, 250, 500], start: 100, says: count },
-  deadline: { name: 'Deadline of a request', steps: [0, 25, 50, 100, 250, 500, 1000, 2500], start: 0, says: (value) => (value === 0 ? 'none' : `${count(value)} ms`) },
+  deadline: {
+    name: 'Deadline of a request',
+    steps: [0, 25, 50, 100, 250, 500, 1000, 2500],
+    start: 0,
+    says: (value) => (value === 0 ? 'none' : `${count(value)} ms`),
+  },
 };
 
 /** As many as there are cores, up to four. */
@@ -44,7 +54,13 @@ export interface SettingsPanel extends Settings {
 export function settingsPanel(changed: (key: keyof Settings) => void): SettingsPanel {
   const sliders = Object.fromEntries(
     Object.entries(KNOBS).map(([key, { name, steps, start, says }]) => {
-      const shape = { value: steps.indexOf(start), min: 0, max: steps.length - 1, step: 1, says: (index: number): string => says(steps[index]!) };
+      const shape = {
+        value: steps.indexOf(start),
+        min: 0,
+        max: steps.length - 1,
+        step: 1,
+        says: (index: number): string => says(steps[index]!),
+      };
       return [key, slider(name, shape, () => changed(key as keyof Settings))];
     }),
   ) as Record<keyof Settings, ReturnType<typeof slider>>;

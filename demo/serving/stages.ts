@@ -3,7 +3,13 @@ import { roughly } from './numbers.js';
 import { SECONDS, type Quantiles } from './recent.js';
 
 /** Where the time of a request goes, and what each is called. */
-const NAMES = { queue: 'In the queue', preprocess: 'Preprocess', inference: 'Inference', postprocess: 'Postprocess', total: 'Request in total' } as const;
+const NAMES = {
+  queue: 'In the queue',
+  preprocess: 'Preprocess',
+  inference: 'Inference',
+  postprocess: 'Postprocess',
+  total: 'Request in total',
+} as const;
 export type Part = keyof typeof NAMES;
 export const PARTS = Object.keys(NAMES) as readonly Part[];
 
@@ -17,15 +23,32 @@ export function stageTable(): Stages {
   const rows = PARTS.map((part) => {
     const cells = [el('td'), el('td'), el('td')] as const;
     const bars = ['p99', 'p95', 'p50'].map((name) => el('span', { 'data-quantile': name }));
-    const name = el('div', { class: 'stage-name' }, NAMES[part], el('span', { class: 'stage-track', 'aria-hidden': 'true' }, ...bars));
+    const name = el(
+      'div',
+      { class: 'stage-name' },
+      NAMES[part],
+      el('span', { class: 'stage-track', 'aria-hidden': 'true' }, ...bars),
+    );
     return { part, cells, bars, row: el('tr', { 'data-stage': part }, el('th', { scope: 'row' }, name), ...cells) };
   });
-  const heads = ['p50', 'p95', 'p99'].map((name) => el('th', { scope: 'col' }, el('span', { class: 'swatch', 'data-quantile': name }), name));
+  const heads = ['p50', 'p95', 'p99'].map((name) =>
+    el('th', { scope: 'col' }, el('span', { class: 'swatch', 'data-quantile': name }), name),
+  );
   const element = el(
     'figure',
     { class: 'stages' },
-    el('figcaption', {}, el('h3', {}, 'Latency by stage'), el('p', { class: 'quiet' }, `of the last ${SECONDS} seconds; the handler’s stages are those of the batch`)),
-    el('table', { 'aria-label': 'Latency by stage' }, el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Stage'), ...heads)), el('tbody', {}, ...rows.map(({ row }) => row))),
+    el(
+      'figcaption',
+      {},
+      el('h3', {}, 'Latency by stage'),
+      el('p', { class: 'quiet' }, `of the last ${SECONDS} seconds; the handler’s stages are those of the batch`),
+    ),
+    el(
+      'table',
+      { 'aria-label': 'Latency by stage' },
+      el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Stage'), ...heads)),
+      el('tbody', {}, ...rows.map(({ row }) => row)),
+    ),
   );
   return {
     element,

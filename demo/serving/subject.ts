@@ -33,7 +33,8 @@ export class Subject {
     this.#inputs = inputs;
     this.#rates(client.metrics.snapshot());
     client.on('response', ({ queued, batchSize, timings: { preprocess, inference, postprocess } }) => {
-      for (const [part, took] of Object.entries({ queue: queued, preprocess, inference, postprocess })) if (took !== undefined) this.#times[part as Part].add(took);
+      for (const [part, took] of Object.entries({ queue: queued, preprocess, inference, postprocess }))
+        if (took !== undefined) this.#times[part as Part].add(took);
       this.batches.add(batchSize);
     });
   }

@@ -45,7 +45,10 @@ function siblings() {
     /** @param {string} code */
     transform(code) {
       return code
-        .replace(/new URL\((['"])\.\.\/worker\/default\.worker\.js\1, import\.meta\.url\)/g, "new URL(/* @vite-ignore */ './worker.js', import.meta.url)")
+        .replace(
+          /new URL\((['"])\.\.\/worker\/default\.worker\.js\1, import\.meta\.url\)/g,
+          "new URL(/* @vite-ignore */ './worker.js', import.meta.url)",
+        )
         .replace(
           /new URL\((['"])(?:onnxruntime-web\/|@tensorflow\/tfjs-backend-wasm\/dist\/)?((?:ort|tfjs)-[\w.-]+\.(?:wasm|mjs))\1,\s*import\.meta\.url\)/g,
           "new URL(/* @vite-ignore */ './$2', import.meta.url)",

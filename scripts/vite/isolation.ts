@@ -6,7 +6,15 @@ import type { Plugin } from 'vite';
  */
 export function isolation(): Plugin {
   type Server = {
-    middlewares: { use(handler: (request: { url?: string | undefined }, response: { setHeader(name: string, value: string): void }, next: () => void) => void): unknown };
+    middlewares: {
+      use(
+        handler: (
+          request: { url?: string | undefined },
+          response: { setHeader(name: string, value: string): void },
+          next: () => void,
+        ) => void,
+      ): unknown;
+    };
   };
   const serve = ({ middlewares }: Server): void => {
     middlewares.use((request, response, next) => {

@@ -29,7 +29,8 @@ export function packagedModels(): Plugin {
       });
     },
     generateBundle() {
-      for (const [fileName, path] of Object.entries(MODELS)) this.emitFile({ type: 'asset', fileName, source: readFileSync(packaged(path)) });
+      for (const [fileName, path] of Object.entries(MODELS))
+        this.emitFile({ type: 'asset', fileName, source: readFileSync(packaged(path)) });
     },
   };
 }

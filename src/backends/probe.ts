@@ -1,4 +1,4 @@
-import type { Probe } from '../contract.js';
+import type { Probe } from '../contract/backends.js';
 
 /** Renderers that are a CPU in disguise. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|basic render|software|lavapipe/i;
@@ -16,7 +16,12 @@ export async function probeBackends(): Promise<Probe> {
 
 async function probeWebgpu(): Promise<Probe['webgpu']> {
   const gpu = globalThis.navigator?.gpu as GPU | undefined;
-  if (!gpu) return { available: false, reason: globalThis.isSecureContext === false ? 'WebGPU needs a secure context (https).' : 'This browser has no WebGPU.' };
+  if (!gpu)
+    return {
+      available: false,
+      reason:
+        globalThis.isSecureContext === false ? 'WebGPU needs a secure context (https).' : 'This browser has no WebGPU.',
+    };
   try {
     const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
     if (!adapter) return { available: false, reason: 'WebGPU has no adapter here.' };
@@ -57,7 +62,9 @@ function probeWebgl(): Probe['webgl'] {
 }
 
 /** `(module (func (result v128) i32.const 0 i8x16.splat))`: valid where there is SIMD. */
-const SIMD_MODULE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11]);
+const SIMD_MODULE = new Uint8Array([
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11,
+]);
 
 function probeWasm(): Probe['wasm'] {
   if (typeof WebAssembly === 'undefined') return { available: false, reason: 'This browser has no WebAssembly.' };

@@ -1,5 +1,5 @@
-import type { DType, ExpectedTensor, Golden, Tensor, Tensors } from '../contract.js';
-import { fromFloat16 } from '../float16.js';
+import type { DType, ExpectedTensor, Golden, Tensor, Tensors } from '../contract/tensors.js';
+import { fromFloat16 } from '../tensors/float16.js';
 
 /**
  * How far an output may be from what is right: `|got − expected| ≤ absolute + relative · max|expected|`, the maximum over the whole tensor.
@@ -25,7 +25,10 @@ export function compareOutputs(got: Tensors, expected: Golden['outputs']): Compa
     const output = got[name];
     if (!output) return { wrong: `output "${name}" is missing`, error: Infinity };
     if (output.dtype !== right.dtype || output.dims.join() !== right.dims.join()) {
-      return { wrong: `output "${name}" is ${output.dtype} [${output.dims.join(', ')}], expected ${right.dtype} [${right.dims.join(', ')}]`, error: Infinity };
+      return {
+        wrong: `output "${name}" is ${output.dtype} [${output.dims.join(', ')}], expected ${right.dtype} [${right.dims.join(', ')}]`,
+        error: Infinity,
+      };
     }
     const one = compareTensor(output, right);
     error = Math.max(error, one.error);

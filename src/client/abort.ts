@@ -1,10 +1,12 @@
-import { TabServeError } from '../errors.js';
+import { TabServeError } from '../contract/errors.js';
 
 /** The error of a call that `signal` has ended. */
 export function abortion(signal: AbortSignal): TabServeError {
   const reason: unknown = signal.reason;
   if (reason instanceof TabServeError) return reason;
-  return new TabServeError('aborted', reason instanceof Error ? reason.message : 'The call was aborted.', { cause: reason });
+  return new TabServeError('aborted', reason instanceof Error ? reason.message : 'The call was aborted.', {
+    cause: reason,
+  });
 }
 
 /** Waits for `work`, but no longer than until `signal` aborts. @throws `aborted` */

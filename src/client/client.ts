@@ -1,20 +1,31 @@
-import type { Archive, Backend, Handler, ModelConfig, Params, Probe, Progress, ResultOf } from '../contract.js';
-import type { HandleRequest } from '../wire.js';
-import { errorFromData, PredictionError, TabServeError, type ErrorData } from '../errors.js';
-import { ServingMetrics, type ClientMetrics } from '../metrics/serving.js';
-import { LONGEST_MS, numberOf, SERVING, servingOf, type Range } from '../serving.js';
+import type { Archive, ModelConfig, Progress } from '../contract/archive.js';
+import type { Backend, Probe } from '../contract/backends.js';
+import type { Handler, Params, ResultOf } from '../contract/handler.js';
+import type { HandleRequest } from '../contract/wire.js';
+import { errorFromData, type ErrorData } from '../contract/error-data.js';
+import { PredictionError, TabServeError } from '../contract/errors.js';
+import { ServingMetrics, type ClientMetrics } from './metrics/client-metrics.js';
+import { LONGEST_MS, numberOf, SERVING, servingOf, type Range } from '../contract/settings.js';
 import { abortion, unlessAborted } from './abort.js';
-import type { WorkerFactory } from './connection.js';
+import type { WorkerFactory } from './workers/connection.js';
 import { Emitter } from './events.js';
-import type { Prepared } from './inputs.js';
-import { Job } from './job.js';
-import { openModel, type Open, type OpenOptions } from './open.js';
-import type { ClientEvents, ClientInput, ClientOptions, Description, InitializeOptions, JobQueueStatus, RequestOptions } from './options.js';
-import { prepareRows } from './rows.js';
-import { Story } from './story.js';
-import { Supervisor } from './supervisor.js';
-import { browserVerdicts } from './verdicts.js';
-import { VERSION } from '../version.js';
+import type { Prepared } from './requests/inputs.js';
+import { Job } from './requests/job.js';
+import { openModel, type Open, type OpenOptions } from './selection/open.js';
+import type {
+  ClientEvents,
+  ClientInput,
+  ClientOptions,
+  Description,
+  InitializeOptions,
+  JobQueueStatus,
+  RequestOptions,
+} from './options.js';
+import { prepareRows } from './requests/rows.js';
+import { Story } from './log.js';
+import { Supervisor } from './workers/supervisor.js';
+import { browserVerdicts } from './selection/verdicts.js';
+import { VERSION } from '../contract/version.js';
 
 /** The client's own numbers among its options; those of `Serving` are checked with the config. */
 const RANGES = {
@@ -67,7 +78,9 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
           this.#metrics.ran(batch.size, answer, roundTrip);
         },
         recover: (recovery) => {
-          this.#story.tell(`A worker has taken over on ${recovery.backend.engine}/${recovery.backend.name}, after: ${recovery.cause.message}`);
+          this.#story.tell(
+            `A worker has taken over on ${recovery.backend.engine}/${recovery.backend.name}, after: ${recovery.cause.message}`,
+          );
           this.#events.emit('recover', recovery);
         },
         fail: (error) => {
@@ -131,12 +144,17 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
 
   #begin({ signal, onProgress }: InitializeOptions): Opening {
     const listeners = new Set(onProgress ? [onProgress] : []);
-    const done = this.#open(AbortSignal.any([this.#disposed.signal, ...(signal ? [signal] : [])]), listeners).finally(() => (this.#opening = undefined));
+    const done = this.#open(AbortSignal.any([this.#disposed.signal, ...(signal ? [signal] : [])]), listeners).finally(
+      () => (this.#opening = undefined),
+    );
     return (this.#opening = { done, signal, listeners });
   }
 
   async #open(signal: AbortSignal, listeners: Opening['listeners']): Promise<void> {
-    const open = await this.#openModel({ signal, onProgress: (progress) => listeners.forEach((listener) => listener(progress)) });
+    const open = await this.#openModel({
+      signal,
+      onProgress: (progress) => listeners.forEach((listener) => listener(progress)),
+    });
     if (signal.aborted) {
       open.connection.close(abortion(signal));
       throw abortion(signal);
@@ -202,8 +220,12 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
    * TorchServe's contract: one batch as given, list in, list of the same length out. A row that fails is a `PredictionError` in its place.
    * @throws `not-initialized`, `disposed`, `aborted`, `worker-lost`, `batch-contract`, `not-cloneable`; `invalid-input` for an empty batch
    */
-  async handle(inputs: readonly ClientInput<H>[], options: RequestOptions = {}): Promise<(ResultOf<H> | PredictionError)[]> {
-    if (!Array.isArray(inputs) || inputs.length === 0) throw new TabServeError('invalid-input', 'handle expects a list of at least one input.');
+  async handle(
+    inputs: readonly ClientInput<H>[],
+    options: RequestOptions = {},
+  ): Promise<(ResultOf<H> | PredictionError)[]> {
+    if (!Array.isArray(inputs) || inputs.length === 0)
+      throw new TabServeError('invalid-input', 'handle expects a list of at least one input.');
     return (await this.#measured('predict', inputs, options, true)) as (ResultOf<H> | PredictionError)[];
   }
 
@@ -221,7 +243,16 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     const { modelName, modelVersion } = this.#archive!.manifest.model;
     const config = { ...this.#archive!.config, ...servingOf(this.#archive!.config) };
     const { workers } = this.#supervisor;
-    return { modelName, modelVersion, ...card, config, backend: this.#backend!, workers, jobQueueStatus: this.jobQueueStatus, metrics: this.#metrics.snapshot() };
+    return {
+      modelName,
+      modelVersion,
+      ...card,
+      config,
+      backend: this.#backend!,
+      workers,
+      jobQueueStatus: this.jobQueueStatus,
+      metrics: this.#metrics.snapshot(),
+    };
   }
 
   /** Milliseconds to a worker and back; one that computes answers between two batches. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost` */
@@ -235,15 +266,26 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   /** @throws `disposed`, `not-initialized` */
   #checkOpen(): void {
     if (this.#disposed.signal.aborted) throw disposed();
-    if (!this.#supervisor.serving && !this.#supervisor.failure) throw new TabServeError('not-initialized', 'Call initialize() first, and wait for it.');
+    if (!this.#supervisor.serving && !this.#supervisor.failure)
+      throw new TabServeError('not-initialized', 'Call initialize() first, and wait for it.');
   }
 
-  #measured(request: HandleRequest['request'], inputs: readonly unknown[], options: RequestOptions, whole: boolean): Promise<unknown[]> {
+  #measured(
+    request: HandleRequest['request'],
+    inputs: readonly unknown[],
+    options: RequestOptions,
+    whole: boolean,
+  ): Promise<unknown[]> {
     return this.#metrics.follow(inputs.length, () => this.#request(request, inputs, options, whole));
   }
 
   /** @param whole whether the inputs are one batch, which no other request joins */
-  async #request(request: HandleRequest['request'], inputs: readonly unknown[], options: RequestOptions, whole: boolean): Promise<unknown[]> {
+  async #request(
+    request: HandleRequest['request'],
+    inputs: readonly unknown[],
+    options: RequestOptions,
+    whole: boolean,
+  ): Promise<unknown[]> {
     const { signal, timeout, priority = 0, params, transfer = false } = options;
     this.#checkOpen();
     checkOptions(options);
@@ -253,10 +295,15 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     const since = performance.now();
     const order = ++this.#calls;
     const own = copied(params);
-    const preparing = prepareRows(inputs, { transfer, timeout, signals: [this.#disposed.signal, ...(signal ? [signal] : [])] });
+    const preparing = prepareRows(inputs, {
+      transfer,
+      timeout,
+      signals: [this.#disposed.signal, ...(signal ? [signal] : [])],
+    });
     const rows = preparing instanceof Promise ? await this.#supervisor.prepared(preparing) : preparing;
     const good = rows.filter((row): row is Prepared => !(row instanceof PredictionError));
-    const job = good.length > 0 && new Job(good, { order, request, params: own, priority, whole, signal, since, timeout });
+    const job =
+      good.length > 0 && new Job(good, { order, request, params: own, priority, whole, signal, since, timeout });
     const answers = job ? await this.#answers(job) : [];
     return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
   }
@@ -298,9 +345,13 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
 /** @throws `invalid-input` */
 function checkOptions({ timeout, priority }: RequestOptions): void {
   if (timeout !== undefined && !(timeout > 0 && timeout <= LONGEST_MS)) {
-    throw new TabServeError('invalid-input', `timeout: expected a positive number of milliseconds, of at most ${LONGEST_MS}, got ${String(timeout)}.`);
+    throw new TabServeError(
+      'invalid-input',
+      `timeout: expected a positive number of milliseconds, of at most ${LONGEST_MS}, got ${String(timeout)}.`,
+    );
   }
-  if (priority !== undefined && !Number.isSafeInteger(priority)) throw new TabServeError('invalid-input', `priority: expected a whole number, got ${String(priority)}.`);
+  if (priority !== undefined && !Number.isSafeInteger(priority))
+    throw new TabServeError('invalid-input', `priority: expected a whole number, got ${String(priority)}.`);
 }
 
 /** What the caller does to its params after the call changes nothing. @throws `not-cloneable` */
@@ -308,7 +359,11 @@ function copied(params: Params | undefined): Params {
   try {
     return params ? structuredClone(params) : {};
   } catch (cause) {
-    throw new TabServeError('not-cloneable', `params cannot be sent to the worker: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new TabServeError(
+      'not-cloneable',
+      `params cannot be sent to the worker: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
 }
 

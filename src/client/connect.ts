@@ -1,6 +1,6 @@
-import type { Handler } from '../contract.js';
+import type { Handler } from '../contract/handler.js';
 import { Client } from './client.js';
-import type { WorkerFactory } from './connection.js';
+import type { WorkerFactory } from './workers/connection.js';
 import type { ClientOptions } from './options.js';
 
 /**

@@ -1,23 +1,14 @@
 /** What a caller passes to a client, and what it tells. */
-import type {
-  Backend,
-  BackendName,
-  CandidateName,
-  ElementInput,
-  Handler,
-  ImageInput,
-  InputOf,
-  MetricsSnapshot,
-  ModelCard,
-  ModelConfig,
-  Params,
-  Progress,
-  Timings,
-} from '../contract.js';
-import type { TabServeError } from '../errors.js';
-import type { Serving } from '../serving.js';
-import type { Recovery } from './supervisor.js';
-import type { VerdictStore } from './verdicts.js';
+import type { ModelConfig, Progress } from '../contract/archive.js';
+import type { Backend, BackendName, CandidateName } from '../contract/backends.js';
+import type { Handler, InputOf, ModelCard, Params } from '../contract/handler.js';
+import type { ElementInput, ImageInput } from '../contract/images.js';
+import type { MetricsSnapshot } from '../contract/metrics.js';
+import type { Timings } from '../contract/stages.js';
+import type { TabServeError } from '../contract/errors.js';
+import type { Serving } from '../contract/settings.js';
+import type { Recovery } from './workers/supervisor.js';
+import type { VerdictStore } from './selection/verdicts.js';
 
 /** `Serving`'s settings are taken over the archive's own; see there for what each means. */
 export interface ClientOptions extends Partial<Serving> {
@@ -110,4 +101,6 @@ export interface Description extends ModelCard {
 /** What a page may pass for a handler's input: images in the page's own forms too. */
 export type ClientInput<H extends Handler> =
   | InputOf<H>
-  | (ImageInput extends InputOf<H> ? ElementInput | { readonly data: ElementInput } | { readonly body: ElementInput } : never);
+  | (ImageInput extends InputOf<H>
+      ? ElementInput | { readonly data: ElementInput } | { readonly body: ElementInput }
+      : never);

@@ -1,4 +1,6 @@
-import type { CandidateName, EngineOptions, Files, Session } from '../contract.js';
+import type { EngineOptions, Files } from '../contract/archive.js';
+import type { CandidateName } from '../contract/backends.js';
+import type { Session } from '../contract/tensors.js';
 
 /** What an engine needs to know of its surroundings before it starts. */
 export interface EngineEnvironment {

@@ -1,4 +1,4 @@
-import { TabServeError, type ErrorCode } from '../errors.js';
+import { TabServeError, type ErrorCode } from '../contract/errors.js';
 
 /** ONNX Runtime's WebGL build tries its own format after ONNX, and tells of both; that the file is ONNX is known by then. */
 const BOTH_FORMATS = /^Failed to load model as ONNX format: ([^]*)\nas ORT format: [^]*$/;
@@ -7,9 +7,16 @@ const BOTH_FORMATS = /^Failed to load model as ONNX format: ([^]*)\nas ORT forma
 export function engineError(code: ErrorCode, message: string, cause: unknown): TabServeError {
   if (cause instanceof TabServeError) return cause;
   const why = (cause instanceof Error ? cause.message : String(cause)).replace(BOTH_FORMATS, '$1');
-  const outOfMemory = /out of memory|bad_alloc|\bOOM\b|enlarge memory|(array buffer|memory) allocation failed/i.test(why);
+  const outOfMemory = /out of memory|bad_alloc|\bOOM\b|enlarge memory|(array buffer|memory) allocation failed/i.test(
+    why,
+  );
   const lost = /device.{0,20}lost|lost.{0,20}device/i.test(why);
   // Whatever ran in it is in an unknown state.
-  const aborted = (typeof WebAssembly !== 'undefined' && cause instanceof WebAssembly.RuntimeError) || why.startsWith('Aborted(');
-  return new TabServeError(outOfMemory ? 'out-of-memory' : lost ? 'device-lost' : aborted ? 'worker-lost' : code, `${message}: ${why}`, { cause });
+  const aborted =
+    (typeof WebAssembly !== 'undefined' && cause instanceof WebAssembly.RuntimeError) || why.startsWith('Aborted(');
+  return new TabServeError(
+    outOfMemory ? 'out-of-memory' : lost ? 'device-lost' : aborted ? 'worker-lost' : code,
+    `${message}: ${why}`,
+    { cause },
+  );
 }

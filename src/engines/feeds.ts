@@ -1,5 +1,5 @@
-import type { DType, Tensor, TensorInfo, Tensors } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { DType, Tensor, TensorInfo, Tensors } from '../contract/tensors.js';
+import { TabServeError } from '../contract/errors.js';
 
 /**
  * Checks feeds against a model's signature.
@@ -8,7 +8,9 @@ import { TabServeError } from '../errors.js';
 export function checkFeeds(feeds: Tensors, inputs: readonly TensorInfo[]): void {
   for (const name of Object.keys(feeds)) {
     if (!inputs.some((input) => input.name === name)) {
-      throw invalid(`The model has no input "${name}"; its inputs are ${inputs.map((input) => `"${input.name}"`).join(', ')}.`);
+      throw invalid(
+        `The model has no input "${name}"; its inputs are ${inputs.map((input) => `"${input.name}"`).join(', ')}.`,
+      );
     }
   }
   for (const input of inputs) {
@@ -19,13 +21,19 @@ export function checkFeeds(feeds: Tensors, inputs: readonly TensorInfo[]): void 
 }
 
 function checkTensor(tensor: Tensor, input: TensorInfo): void {
-  const fits = tensor.dtype === input.dtype && tensor.dims.length === input.dims.length && input.dims.every((size, axis) => typeof size !== 'number' || size === tensor.dims[axis]);
+  const fits =
+    tensor.dtype === input.dtype &&
+    tensor.dims.length === input.dims.length &&
+    input.dims.every((size, axis) => typeof size !== 'number' || size === tensor.dims[axis]);
   if (!fits) throw invalid(`Input "${input.name}" expects ${formatTensor(input)}, got ${formatTensor(tensor)}.`);
   const array = Object.prototype.toString.call(tensor.data).slice(8, -1);
-  if (array !== ARRAYS[tensor.dtype]) throw invalid(`Input "${input.name}" is ${tensor.dtype}, whose data is a ${ARRAYS[tensor.dtype]}, got a ${array}.`);
+  if (array !== ARRAYS[tensor.dtype])
+    throw invalid(`Input "${input.name}" is ${tensor.dtype}, whose data is a ${ARRAYS[tensor.dtype]}, got a ${array}.`);
   const size = tensor.dims.reduce((product, dim) => product * dim, 1);
   if (tensor.data.length !== size) {
-    throw invalid(`Input "${input.name}" has dims [${tensor.dims.join(', ')}], which make ${size} elements, but ${tensor.data.length} elements of data.`);
+    throw invalid(
+      `Input "${input.name}" has dims [${tensor.dims.join(', ')}], which make ${size} elements, but ${tensor.data.length} elements of data.`,
+    );
   }
 }
 

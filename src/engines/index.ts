@@ -1,4 +1,4 @@
-import type { CandidateName } from '../contract.js';
+import type { CandidateName } from '../contract/backends.js';
 import type { EngineLoader, Engines } from './engine.js';
 import { onnxWasm } from './onnx-wasm.js';
 import { onnxWebgl } from './onnx-webgl.js';

@@ -1,4 +1,4 @@
-import { TabServeError } from '../errors.js';
+import { TabServeError } from '../contract/errors.js';
 
 /** A device's loss may be told only after the run that it breaks has failed. */
 const GRACE_MS = 100;

@@ -1,5 +1,5 @@
-import type { OutputInfo, Session, TensorInfo, Tensors } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { OutputInfo, Session, TensorInfo, Tensors } from '../contract/tensors.js';
+import { TabServeError } from '../contract/errors.js';
 import { checkFeeds } from './feeds.js';
 import type { Lock } from './lock.js';
 import type { Loss } from './loss.js';

@@ -1,10 +1,12 @@
-import type { Context, Handler, Manifest, ModelConfig, OutputInfo, Params, Session, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract.js';
-import { PredictionError, TabServeError } from '../errors.js';
+import type { Manifest, ModelConfig } from '../contract/archive.js';
+import type { Context, Handler, Params } from '../contract/handler.js';
+import type { OutputInfo, Session, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract/tensors.js';
+import { PredictionError, TabServeError } from '../contract/errors.js';
 import { parseLabels, type Labels } from '../outputs/labels.js';
-import { row as rowOf, stack, tensor } from '../outputs/tensors.js';
+import { row as rowOf, stack, tensor } from '../tensors/tensors.js';
 import { transfer } from '../outputs/transfer.js';
-import { runBatch, zeros } from './batch.js';
-import { checkSection, type ConfigSchema } from '../schema.js';
+import { runBatch, zeros } from './run-model.js';
+import { checkSection, type ConfigSchema } from '../shared/schema.js';
 import { schemaOf } from './config.js';
 import { unwrap, type Row } from './row.js';
 
@@ -23,9 +25,21 @@ const LABELS = 'index_to_name.json';
 export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handler {
   /** JSON Schemas of this class's own keys in `handler:` of `model-config.yaml`. A `readOnly` one cannot be given with a request's `params`. */
   static readonly schema: ConfigSchema = {
-    labels: { type: ['array', 'object'], readOnly: true, description: "Labels by class index: a list, or one of the forms of index_to_name.json, in that file's place." },
-    inputName: { type: 'string', readOnly: true, description: "The model's input that takes the row, where it is not the first." },
-    outputName: { type: 'string', readOnly: true, description: "The model's output that is read, where it is not the first." },
+    labels: {
+      type: ['array', 'object'],
+      readOnly: true,
+      description: "Labels by class index: a list, or one of the forms of index_to_name.json, in that file's place.",
+    },
+    inputName: {
+      type: 'string',
+      readOnly: true,
+      description: "The model's input that takes the row, where it is not the first.",
+    },
+    outputName: {
+      type: 'string',
+      readOnly: true,
+      description: "The model's output that is read, where it is not the first.",
+    },
   };
 
   /** The context of `initialize`. */
@@ -65,7 +79,8 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
   #checkParams(params: Params, context: Context): void {
     const schema = schemaOf(this.constructor as typeof BaseHandler);
     const fixed = Object.keys(params).find((key) => schema[key]?.readOnly);
-    if (fixed) throw new TabServeError('model-config', `params.${fixed} cannot differ between requests; set it in the config.`);
+    if (fixed)
+      throw new TabServeError('model-config', `params.${fixed} cannot differ between requests; set it in the config.`);
     this.#check(params, 'params', context);
   }
 
@@ -73,7 +88,10 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     const wanted = this.config[key];
     const found = wanted === undefined ? infos[0] : infos.find(({ name }) => name === wanted);
     if (found) return found;
-    throw new TabServeError('model-config', `handler.${key}: the model has no "${String(wanted)}"; it has ${infos.map(({ name }) => `"${name}"`).join(', ') || 'none'}.`);
+    throw new TabServeError(
+      'model-config',
+      `handler.${key}: the model has no "${String(wanted)}"; it has ${infos.map(({ name }) => `"${name}"`).join(', ') || 'none'}.`,
+    );
   }
 
   /** The `handler:` section of the config. */
@@ -105,7 +123,8 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     if (!this.initialized) throw new TabServeError('not-initialized', 'handle was called before initialize.');
     if (context.request === 'describe') return [(await this.describeHandle(context)) as Result];
     if (data.length === 0) throw new TabServeError('invalid-input', 'The batch is empty.');
-    for (const params of new Set(context.params)) if (Object.keys(params).length > 0) this.#checkParams(params, context);
+    for (const params of new Set(context.params))
+      if (Object.keys(params).length > 0) this.#checkParams(params, context);
     const inputs = await this.preprocess(data, context);
     const results = context.failures.size === data.length ? [] : await this.#answer(inputs, data, context);
     return settle(results, data.length, context);
@@ -126,7 +145,10 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     const rank = this.model.inputs.find((input) => input.name === name)?.dims.length;
     const known = values.filter((value) => value !== undefined);
     if (rank === undefined || known.length < values.length) {
-      throw new TabServeError('invalid-input', `Every row needs the same inputs, of ${this.model.inputs.map((input) => `"${input.name}"`).join(', ')}.`);
+      throw new TabServeError(
+        'invalid-input',
+        `Every row needs the same inputs, of ${this.model.inputs.map((input) => `"${input.name}"`).join(', ')}.`,
+      );
     }
     if (known.length === 1 && known[0]!.dims.length === rank) return known[0]!;
     return stack(known.map((value) => (value.dims.length === rank && value.dims[0] === 1 ? rowOf(value, 0) : value)));
@@ -134,9 +156,14 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
 
   #byName(input: TensorInput): Record<string, Tensor> {
     if (typeof input !== 'object' || input === null)
-      throw new TabServeError('invalid-input', `Expected a tensor or tensors by name, got ${input === null ? 'null' : typeof input}.`);
+      throw new TabServeError(
+        'invalid-input',
+        `Expected a tensor or tensors by name, got ${input === null ? 'null' : typeof input}.`,
+      );
     if ('dims' in input) return { [this.inputInfo.name]: tensor(input as Tensor) };
-    return Object.fromEntries(Object.entries(input as Record<string, Tensor>).map(([name, value]) => [name, tensor(value)]));
+    return Object.fromEntries(
+      Object.entries(input as Record<string, Tensor>).map(([name, value]) => [name, tensor(value)]),
+    );
   }
 
   /** Runs the model. One whose batch axis is fixed gets the batch in pieces. */
@@ -147,8 +174,15 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
   /** Tensors with a batch axis → one result a row. Here: each row's own part of every output, moved to the page. */
   postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
     return Array.from({ length: context.systemProperties.batchSize }, (_, index) => {
-      const own = Object.fromEntries(Object.entries(outputs).map(([name, output]) => [name, ownPart(name, output, index, context.systemProperties.batchSize)]));
-      const buffers = new Set(Object.values(own).flatMap(({ data }) => (ArrayBuffer.isView(data) ? [data.buffer as ArrayBuffer] : [])));
+      const own = Object.fromEntries(
+        Object.entries(outputs).map(([name, output]) => [
+          name,
+          ownPart(name, output, index, context.systemProperties.batchSize),
+        ]),
+      );
+      const buffers = new Set(
+        Object.values(own).flatMap(({ data }) => (ArrayBuffer.isView(data) ? [data.buffer as ArrayBuffer] : [])),
+      );
       return transfer(own, [...buffers]) as Result;
     });
   }
@@ -172,10 +206,17 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
 function ownPart(name: string, output: Tensor, index: number, rows: number): Tensor {
   if (output.dims[0] === rows) return rowOf(output, index);
   if (rows === 1) return output;
-  throw new TabServeError('batch-contract', `Output "${name}" of dims [${output.dims.join(', ')}] has no axis for ${rows} rows.`);
+  throw new TabServeError(
+    'batch-contract',
+    `Output "${name}" of dims [${output.dims.join(', ')}] has no axis for ${rows} rows.`,
+  );
 }
 
-function settle<Result>(results: readonly Result[], rows: number, { failures }: Context): readonly (Result | PredictionError)[] {
+function settle<Result>(
+  results: readonly Result[],
+  rows: number,
+  { failures }: Context,
+): readonly (Result | PredictionError)[] {
   const allFailed = failures.size === rows;
   if (!allFailed && (!Array.isArray(results) || results.length !== rows)) {
     throw new TabServeError(

@@ -1,4 +1,4 @@
-import type { ConfigSchema } from '../schema.js';
+import type { ConfigSchema } from '../shared/schema.js';
 
 interface Configurable {
   readonly schema?: ConfigSchema;

@@ -1,8 +1,9 @@
-import type { Context, Tensors } from '../contract.js';
+import type { Context } from '../contract/handler.js';
+import type { Tensors } from '../contract/tensors.js';
 import { checkClasses, classify, maxResultClasses, type Classification } from '../outputs/classification.js';
 import { softmax } from '../outputs/softmax.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
-import type { ConfigSchema } from '../schema.js';
+import type { ConfigSchema } from '../shared/schema.js';
 import { VisionHandler } from './vision-handler.js';
 
 /**
@@ -11,11 +12,24 @@ import { VisionHandler } from './vision-handler.js';
  */
 export class ImageClassifier<Result = Classification> extends VisionHandler<Result> {
   static override readonly schema: ConfigSchema = {
-    output: { enum: ['logits', 'probabilities'], description: 'What the model answers with: logits, which softmax turns into probabilities, or probabilities. Default logits.' },
-    topK: { type: 'integer', minimum: 1, description: 'How many classes a result holds, the likeliest; all where there are fewer. Default 5.' },
+    output: {
+      enum: ['logits', 'probabilities'],
+      description:
+        'What the model answers with: logits, which softmax turns into probabilities, or probabilities. Default logits.',
+    },
+    topK: {
+      type: 'integer',
+      minimum: 1,
+      description: 'How many classes a result holds, the likeliest; all where there are fewer. Default 5.',
+    },
   };
 
-  override imageProcessing = compose(resize(256), centerCrop(224), toTensor(), normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]));
+  override imageProcessing = compose(
+    resize(256),
+    centerCrop(224),
+    toTensor(),
+    normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
+  );
 
   /** How many classes a result holds, unless the config or a request says otherwise. */
   topk = 5;

@@ -1,15 +1,16 @@
-import type { Context, Tensor, Tensors } from '../contract.js';
-import { asTabServeError, TabServeError } from '../errors.js';
+import type { Context } from '../contract/handler.js';
+import type { Tensor, Tensors } from '../contract/tensors.js';
+import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { classMap, highest, indicator, integerClasses, interleave, probabilityMap } from '../outputs/class-map.js';
 import { checkLabels, classCount, labelOf } from '../outputs/labels.js';
 import { mapForm, type MapForm, type MapLayout, type Maps, type Size } from '../outputs/maps.js';
-import { axis, bilinear, nearest, type Grid } from '../outputs/resample.js';
+import { axis, bilinear, nearest, type Grid } from '../outputs/interpolate.js';
 import { checkScores, type ScoreKind } from '../outputs/scores.js';
 import type { Segmentation } from '../outputs/segmentation.js';
-import { slice, toFloats } from '../outputs/tensors.js';
+import { slice, toFloats } from '../tensors/tensors.js';
 import { transfer } from '../outputs/transfer.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
-import type { ConfigSchema } from '../schema.js';
+import type { ConfigSchema } from '../shared/schema.js';
 import { isChannelsLast, VisionHandler, type Placement } from './vision-handler.js';
 
 /** What a request asks for. */
@@ -39,7 +40,8 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
     output: {
       enum: ['logits', 'probabilities', 'classes'],
       readOnly: true,
-      description: "What the model's numbers are: logits (softmax over the channels, sigmoid of a single one), probabilities, or one integer class a pixel; logits by default.",
+      description:
+        "What the model's numbers are: logits (softmax over the channels, sigmoid of a single one), probabilities, or one integer class a pixel; logits by default.",
     },
     layout: {
       enum: ['NCHW', 'NHWC'],
@@ -48,29 +50,44 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
     },
     result: {
       enum: ['classes', 'mask', 'torchserve'],
-      description: "A map of classes and their scores (the default), the soft mask of one class, or TorchServe's [height, width, 2] of class and probability.",
+      description:
+        "A map of classes and their scores (the default), the soft mask of one class, or TorchServe's [height, width, 2] of class and probability.",
     },
     size: {
       enum: ['original', 'model'],
-      description: "A result's size: that of the upright image, in pixels, or that of the model's own map; original by default, model for TorchServe's shape.",
+      description:
+        "A result's size: that of the upright image, in pixels, or that of the model's own map; original by default, model for TorchServe's shape.",
     },
-    foreground: { type: ['string', 'integer'], minimum: 0, description: 'The class of a mask, by its label or index; class 1 of two by default.' },
+    foreground: {
+      type: ['string', 'integer'],
+      minimum: 0,
+      description: 'The class of a mask, by its label or index; class 1 of two by default.',
+    },
     threshold: {
       type: 'number',
       minimum: 0,
       maximum: 1,
-      description: 'The probability, 0 to 1, over which a pixel is class 1 where the model has a single channel; 0.5 by default.',
+      description:
+        'The probability, 0 to 1, over which a pixel is class 1 where the model has a single channel; 0.5 by default.',
     },
   };
 
-  override imageProcessing = compose(resize(256), centerCrop(224), toTensor(), normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]));
+  override imageProcessing = compose(
+    resize(256),
+    centerCrop(224),
+    toTensor(),
+    normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
+  );
 
   /** @throws `model-config` if the output is no map, or labels and knobs do not fit it */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     const { name, dtype, dims } = this.outputInfo;
     if (dtype === 'string' || (this.#kind !== 'classes' && dtype?.startsWith('float') === false)) {
-      throw new TabServeError('model-config', `handler.output: the model's output "${name}" is ${dtype}: "${this.#kind}" are ${this.#kind === 'classes' ? 'numbers' : 'floats'}.`);
+      throw new TabServeError(
+        'model-config',
+        `handler.output: the model's output "${name}" is ${dtype}: "${this.#kind}" are ${this.#kind === 'classes' ? 'numbers' : 'floats'}.`,
+      );
     }
     // An output that declares no dims is read as it comes.
     if (dims.length > 0) this.#knobs(this.#form(dims, this.#inputSize).channels, 0, context);
@@ -98,18 +115,33 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
     const result = this.knob<Knobs['result']>('result', 'classes', index, context);
     const size = this.knob<Knobs['size']>('size', result === 'torchserve' ? 'model' : 'original', index, context);
     if (result === 'torchserve' && this.#kind === 'classes')
-      throw new TabServeError('model-config', 'result: "torchserve" needs probabilities, which an output of classes has not.');
+      throw new TabServeError(
+        'model-config',
+        'result: "torchserve" needs probabilities, which an output of classes has not.',
+      );
     const threshold = this.knob<number | undefined>('threshold', undefined, index, context);
     if (threshold !== undefined && (this.#kind === 'classes' || (typeof channels === 'number' && channels > 1))) {
-      throw new TabServeError('model-config', "threshold: it is for outputs of one channel; of several channels, or of classes, the model's likeliest is taken.");
+      throw new TabServeError(
+        'model-config',
+        "threshold: it is for outputs of one channel; of several channels, or of classes, the model's likeliest is taken.",
+      );
     }
-    return { result, size, threshold: threshold ?? 0.5, classes, foreground: result === 'mask' ? this.#foreground(classes, index, context) : 1 };
+    return {
+      result,
+      size,
+      threshold: threshold ?? 0.5,
+      classes,
+      foreground: result === 'mask' ? this.#foreground(classes, index, context) : 1,
+    };
   }
 
   /** @throws `model-config` if the channels do not fit the labels, or `output` */
   #countClasses(channels: Size): number | undefined {
     if (this.#kind === 'classes' && typeof channels === 'number' && channels > 1)
-      throw new TabServeError('model-config', `handler.output: "classes" is one channel, but the model's output has ${channels}.`);
+      throw new TabServeError(
+        'model-config',
+        `handler.output: "classes" is one channel, but the model's output has ${channels}.`,
+      );
     if (this.#kind === 'classes' || typeof channels !== 'number') return classCount(this.mapping);
     const classes = Math.max(channels, 2);
     checkLabels(this.mapping, classes, channels === 1 ? ' (one channel is the background and the foreground)' : '');
@@ -138,10 +170,15 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
     const { name } = this.outputInfo;
     const output = outputs[name]!;
     const rows = context.systemProperties.batchSize;
-    if (output.dims[0] !== rows) throw new TabServeError('batch-contract', `Output "${name}" of dims [${output.dims.join(', ')}] has no axis for ${rows} rows.`);
+    if (output.dims[0] !== rows)
+      throw new TabServeError(
+        'batch-contract',
+        `Output "${name}" of dims [${output.dims.join(', ')}] has no axis for ${rows} rows.`,
+      );
     return Array.from({ length: rows }, (_, index) => {
       try {
-        if (!context.failures.has(index)) return this.#segment(slice(output, index, index + 1), index, context) as Result;
+        if (!context.failures.has(index))
+          return this.#segment(slice(output, index, index + 1), index, context) as Result;
       } catch (error) {
         context.fail(index, asTabServeError(error, 'postprocess'));
       }
@@ -157,18 +194,39 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
     const size = { width: grid.columns.size, height: grid.rows.size };
     if (knobs.result === 'mask') {
       const mask = bilinear(this.#probabilities(output, form, knobs.foreground), grid);
-      return transfer({ result: 'mask', ...size, label: this.#labels(knobs.classes)[knobs.foreground] ?? String(knobs.foreground), mask }, [mask.buffer]);
+      return transfer(
+        {
+          result: 'mask',
+          ...size,
+          label: this.#labels(knobs.classes)[knobs.foreground] ?? String(knobs.foreground),
+          mask,
+        },
+        [mask.buffer],
+      );
     }
     if (this.#kind === 'classes') {
       const classes = nearest(integerClasses(output), form.width, grid);
-      return transfer({ result: 'classes', ...size, labels: this.#labels(Math.max(knobs.classes ?? 0, highest(classes) + 1)), classes }, [classes.buffer]);
+      return transfer(
+        {
+          result: 'classes',
+          ...size,
+          labels: this.#labels(Math.max(knobs.classes ?? 0, highest(classes) + 1)),
+          classes,
+        },
+        [classes.buffer],
+      );
     }
     const { classes, scores } = classMap(this.#scores(output, form, this.#kind), this.#kind, grid, knobs.threshold);
     if (knobs.result === 'torchserve') {
       const data = interleave(classes, scores);
-      return transfer({ result: 'torchserve', dtype: 'float32', dims: [size.height, size.width, 2], data }, [data.buffer]);
+      return transfer({ result: 'torchserve', dtype: 'float32', dims: [size.height, size.width, 2], data }, [
+        data.buffer,
+      ]);
     }
-    return transfer({ result: 'classes', ...size, labels: this.#labels(knobs.classes), classes, scores }, [classes.buffer, scores.buffer]);
+    return transfer({ result: 'classes', ...size, labels: this.#labels(knobs.classes), classes, scores }, [
+      classes.buffer,
+      scores.buffer,
+    ]);
   }
 
   #scores(output: Tensor, form: MapForm, kind: ScoreKind): Maps {

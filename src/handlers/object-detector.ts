@@ -1,15 +1,16 @@
-import type { Context, Tensor, Tensors } from '../contract.js';
-import { asTabServeError } from '../errors.js';
+import type { Context } from '../contract/handler.js';
+import type { Tensor, Tensors } from '../contract/tensors.js';
+import { asTabServeError } from '../contract/errors.js';
 import type { Box, Detection, Detections } from '../outputs/detection/detection.js';
 import type { Decoder, Size, View } from '../outputs/detection/decoder.js';
 import { createDecoder, decoderSchema, USUAL_THRESHOLDS } from '../outputs/detection/formats.js';
 import { select } from '../outputs/detection/proposals.js';
 import { checkLabels, labelCount, labelOf } from '../outputs/labels.js';
 import { nms } from '../outputs/nms.js';
-import { padded, stack, toFloats } from '../outputs/tensors.js';
+import { padded, stack, toFloats } from '../tensors/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
-import type { ConfigSchema } from '../schema.js';
-import { runRows } from './batch.js';
+import type { ConfigSchema } from '../shared/schema.js';
+import { runRows } from './run-model.js';
 import { VisionHandler, type Placement } from './vision-handler.js';
 
 /**
@@ -19,18 +20,33 @@ import { VisionHandler, type Placement } from './vision-handler.js';
  */
 export class ObjectDetector<Result = Detections> extends VisionHandler<Result> {
   static override readonly schema: ConfigSchema = {
-    decoder: { ...decoderSchema, readOnly: true, description: "The format of the model's outputs: its name, or its name with options. torchvision by default, as in TorchServe." },
-    scoreThreshold: { type: 'number', minimum: 0, maximum: 1, description: 'The lowest score of a detection, in 0..1; 0.5 by default.' },
+    decoder: {
+      ...decoderSchema,
+      readOnly: true,
+      description:
+        "The format of the model's outputs: its name, or its name with options. torchvision by default, as in TorchServe.",
+    },
+    scoreThreshold: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description: 'The lowest score of a detection, in 0..1; 0.5 by default.',
+    },
     iouThreshold: {
       type: 'number',
       minimum: 0,
       maximum: 1,
       description: `Of two boxes of one class whose IoU is greater, the one of lower score is dropped; 1 keeps all. The default is the decoder’s: ${USUAL_THRESHOLDS}.`,
     },
-    maxDetections: { type: 'integer', minimum: 1, description: 'The most detections of one image, the best ones; 100 by default.' },
+    maxDetections: {
+      type: 'integer',
+      minimum: 1,
+      description: 'The most detections of one image, the best ones; 100 by default.',
+    },
     result: {
       enum: ['typed', 'torchserve'],
-      description: 'typed: { label, score, box } (the default); torchserve: { [label]: [x1, y1, x2, y2], score }, in which a class labelled "score" loses its box.',
+      description:
+        'typed: { label, score, box } (the default); torchserve: { [label]: [x1, y1, x2, y2], score }, in which a class labelled "score" loses its box.',
     },
   };
 
@@ -59,20 +75,32 @@ export class ObjectDetector<Result = Detections> extends VisionHandler<Result> {
   override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
     if (this.#decoder.isBatched) return await super.inference(inputs, context);
     const rows = await runRows(this.model, inputs);
-    return Object.fromEntries(this.#decoder.outputs.map((name) => [name, stackPadded(rows.map((outputs) => outputs[name]!))]));
+    return Object.fromEntries(
+      this.#decoder.outputs.map((name) => [name, stackPadded(rows.map((outputs) => outputs[name]!))]),
+    );
   }
 
   /** The model's outputs → what each row's image shows. */
   override postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
     const rows = context.systemProperties.batchSize;
-    const tensors = this.#decoder.outputs.map((name) => ({ dims: outputs[name]!.dims.slice(1), data: toFloats(outputs[name]!) }));
+    const tensors = this.#decoder.outputs.map((name) => ({
+      dims: outputs[name]!.dims.slice(1),
+      data: toFloats(outputs[name]!),
+    }));
     return Array.from({ length: rows }, (_, index) => {
       const placement = this.placement(index, context);
       if (!placement || context.failures.has(index)) return [] as Result;
       try {
-        const views = tensors.map(({ dims, data }) => ({ dims, data: data.subarray((index * data.length) / rows, ((index + 1) * data.length) / rows) }));
+        const views = tensors.map(({ dims, data }) => ({
+          dims,
+          data: data.subarray((index * data.length) / rows, ((index + 1) * data.length) / rows),
+        }));
         const detections = this.#detect(views, placement, index, context);
-        return (this.knob<string>('result', 'typed', index, context) === 'torchserve' ? detections.map(toTorchServe) : detections) as Result;
+        return (
+          this.knob<string>('result', 'typed', index, context) === 'torchserve'
+            ? detections.map(toTorchServe)
+            : detections
+        ) as Result;
       } catch (error) {
         context.fail(index, asTabServeError(error, 'postprocess'));
         return [] as Result;
@@ -82,28 +110,53 @@ export class ObjectDetector<Result = Detections> extends VisionHandler<Result> {
 
   #detect(views: readonly View[], placement: Placement, index: number, context: Context): Detections {
     const size: Size = { width: placement.tensorWidth, height: placement.tensorHeight };
-    const candidates = select(this.#decoder.decode(views, size), this.knob('scoreThreshold', this.threshold, index, context))
+    const candidates = select(
+      this.#decoder.decode(views, size),
+      this.knob('scoreThreshold', this.threshold, index, context),
+    )
       .map((candidate) => ({ ...candidate, ...toImage(candidate, placement) }))
       .filter((candidate) => !isEmpty(clip(candidate, placement)));
-    const kept = nms(candidates, this.knob('iouThreshold', this.#decoder.iouThreshold, index, context), this.knob('maxDetections', 100, index, context));
-    return kept.map((candidate) => ({ label: labelOf(this.mapping, candidate.classIndex), score: candidate.score, box: clip(candidate, placement) }));
+    const kept = nms(
+      candidates,
+      this.knob('iouThreshold', this.#decoder.iouThreshold, index, context),
+      this.knob('maxDetections', 100, index, context),
+    );
+    return kept.map((candidate) => ({
+      label: labelOf(this.mapping, candidate.classIndex),
+      score: candidate.score,
+      box: clip(candidate, placement),
+    }));
   }
 }
 
 function stackPadded(rows: readonly Tensor[]): Tensor {
-  const floats = rows.map((tensor): Tensor<'float32'> => ({ dtype: 'float32', dims: tensor.dims, data: toFloats(tensor) }));
+  const floats = rows.map((tensor): Tensor<'float32'> => ({
+    dtype: 'float32',
+    dims: tensor.dims,
+    data: toFloats(tensor),
+  }));
   const longest = Math.max(...floats.map(({ dims }) => dims[0]!));
   return stack(floats.map((tensor) => padded(tensor, longest, -1)));
 }
 
 /** From pixels of the tensor to those of the image. */
 function toImage({ xmin, ymin, xmax, ymax }: Box, { geometry: { scaleX, scaleY, offsetX, offsetY } }: Placement): Box {
-  return { xmin: (xmin - offsetX) / scaleX, ymin: (ymin - offsetY) / scaleY, xmax: (xmax - offsetX) / scaleX, ymax: (ymax - offsetY) / scaleY };
+  return {
+    xmin: (xmin - offsetX) / scaleX,
+    ymin: (ymin - offsetY) / scaleY,
+    xmax: (xmax - offsetX) / scaleX,
+    ymax: (ymax - offsetY) / scaleY,
+  };
 }
 
 function clip({ xmin, ymin, xmax, ymax }: Box, { width, height }: Size): Box {
   const within = (value: number, limit: number): number => Math.min(Math.max(value, 0), limit);
-  return { xmin: within(xmin, width), ymin: within(ymin, height), xmax: within(xmax, width), ymax: within(ymax, height) };
+  return {
+    xmin: within(xmin, width),
+    ymin: within(ymin, height),
+    xmax: within(xmax, width),
+    ymax: within(ymax, height),
+  };
 }
 
 function isEmpty({ xmin, ymin, xmax, ymax }: Box): boolean {

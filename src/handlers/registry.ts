@@ -1,4 +1,4 @@
-import { TabServeError } from '../errors.js';
+import { TabServeError } from '../contract/errors.js';
 import type { BaseHandler } from './base-handler.js';
 import type { ImageClassifier } from './image-classifier.js';
 import type { ObjectDetector } from './object-detector.js';
@@ -35,7 +35,11 @@ export const HANDLER_NAMES = Object.keys(loaders) as readonly HandlerName[];
 /** @throws `unknown-handler`, which says what there is */
 export async function loadHandler(name: string | undefined): Promise<new () => HandlerRegistry[HandlerName]> {
   const known = `There is ${HANDLER_NAMES.join(', ')}`;
-  if (name === undefined) throw new TabServeError('unknown-handler', `No handler is named, neither by the archive's manifest nor by the option \`handler\`. ${known}.`);
+  if (name === undefined)
+    throw new TabServeError(
+      'unknown-handler',
+      `No handler is named, neither by the archive's manifest nor by the option \`handler\`. ${known}.`,
+    );
   if (Object.hasOwn(loaders, name)) return await loaders[name as HandlerName]();
   const advice = /\.py\b|:/.test(name)
     ? 'A Python handler does not run in a browser: write its stages as a class in a worker of your own, and connect() to it.'

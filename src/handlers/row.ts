@@ -1,5 +1,5 @@
-import type { Context } from '../contract.js';
-import { asTabServeError } from '../errors.js';
+import type { Context } from '../contract/handler.js';
+import { asTabServeError } from '../contract/errors.js';
 
 /** A row of a batch: the value itself, or TorchServe's `{ data }` or `{ body }` around it. */
 export type Row<T> = T | { readonly data: T } | { readonly body: T };
@@ -9,7 +9,8 @@ export function unwrap<T>(row: Row<T>): T {
   if (typeof row !== 'object' || row === null) return row;
   const prototype: unknown = Object.getPrototypeOf(row);
   const [key, ...others] = Object.keys(row);
-  const wraps = (prototype === Object.prototype || prototype === null) && others.length === 0 && (key === 'data' || key === 'body');
+  const wraps =
+    (prototype === Object.prototype || prototype === null) && others.length === 0 && (key === 'data' || key === 'body');
   return wraps ? (row as Record<string, T>)[key]! : (row as T);
 }
 

@@ -1,9 +1,10 @@
-import type { Context, Tensors } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { Context } from '../contract/handler.js';
+import type { Tensors } from '../contract/tensors.js';
+import { TabServeError } from '../contract/errors.js';
 import { checkClasses, classify, maxResultClasses, type Classification } from '../outputs/classification.js';
 import { sigmoid } from '../outputs/sigmoid.js';
 import { softmax } from '../outputs/softmax.js';
-import type { ConfigSchema } from '../schema.js';
+import type { ConfigSchema } from '../shared/schema.js';
 import { TextHandler } from './text-handler.js';
 
 /**
@@ -12,9 +13,22 @@ import { TextHandler } from './text-handler.js';
  */
 export class TextClassifier<Result = Classification> extends TextHandler<Result> {
   static override readonly schema: ConfigSchema = {
-    output: { enum: ['logits', 'probabilities'], description: 'What the model answers with: logits, which become probabilities, or probabilities; logits by default.' },
-    multiLabel: { type: 'boolean', readOnly: true, description: 'Whether a text may have several labels, or none; false by default.' },
-    threshold: { type: 'number', minimum: 0, maximum: 1, description: 'With multiLabel: the probability, 0 to 1, from which on a label is given; 0.5 by default.' },
+    output: {
+      enum: ['logits', 'probabilities'],
+      description:
+        'What the model answers with: logits, which become probabilities, or probabilities; logits by default.',
+    },
+    multiLabel: {
+      type: 'boolean',
+      readOnly: true,
+      description: 'Whether a text may have several labels, or none; false by default.',
+    },
+    threshold: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description: 'With multiLabel: the probability, 0 to 1, from which on a label is given; 0.5 by default.',
+    },
     topK: { type: 'integer', minimum: 1, description: 'How many classes a result holds, at most; all by default.' },
   };
 
@@ -49,6 +63,9 @@ export class TextClassifier<Result = Classification> extends TextHandler<Result>
     const threshold = this.knob<number | undefined>('threshold', undefined, index, context);
     if (this.config['multiLabel']) return threshold ?? 0.5;
     if (threshold === undefined) return undefined;
-    throw new TabServeError('model-config', 'threshold: it is for multiLabel: true; of one label a text, the likeliest classes are given, topK of them.');
+    throw new TabServeError(
+      'model-config',
+      'threshold: it is for multiLabel: true; of one label a text, the likeliest classes are given, topK of them.',
+    );
   }
 }

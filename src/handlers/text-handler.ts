@@ -1,9 +1,10 @@
-import type { Context, DType, Tensor, TensorInfo, Tensors } from '../contract.js';
-import { asTabServeError, TabServeError } from '../errors.js';
+import type { Context } from '../contract/handler.js';
+import type { DType, Tensor, TensorInfo, Tensors } from '../contract/tensors.js';
+import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { loadHuggingFace } from '../text/hugging-face.js';
 import { loadTorchServe } from '../text/torchserve.js';
 import type { Encoding, TextTokenizer } from '../text/tokenizer.js';
-import type { ConfigSchema } from '../schema.js';
+import type { ConfigSchema } from '../shared/schema.js';
 import { BaseHandler } from './base-handler.js';
 import { unwrap, type Row } from './row.js';
 
@@ -27,7 +28,8 @@ export class TextHandler<Result = Tensors> extends BaseHandler<TextInput, Result
     tokenizer: {
       enum: ['huggingface', 'torchserve'],
       readOnly: true,
-      description: "What makes tokens of a text: the archive's tokenizer.json, or TorchServe's pipeline with source_vocab.json; huggingface by default.",
+      description:
+        "What makes tokens of a text: the archive's tokenizer.json, or TorchServe's pipeline with source_vocab.json; huggingface by default.",
     },
     maxLength: {
       type: 'integer',
@@ -35,7 +37,12 @@ export class TextHandler<Result = Tensors> extends BaseHandler<TextInput, Result
       description:
         "Tokens of a row, special ones included; more are cut. A pair has more special ones than a text, and fails alone where they leave no room. By default what the tokenizer's files say.",
     },
-    ngrams: { type: 'integer', minimum: 1, readOnly: true, description: "With TorchServe's pipeline: the longest n-grams that are looked up, in words; 2 by default." },
+    ngrams: {
+      type: 'integer',
+      minimum: 1,
+      readOnly: true,
+      description: "With TorchServe's pipeline: the longest n-grams that are looked up, in words; 2 by default.",
+    },
   };
 
   #tokenizer!: TextTokenizer;
@@ -52,21 +59,33 @@ export class TextHandler<Result = Tensors> extends BaseHandler<TextInput, Result
   async #loadTokenizer({ files }: Context): Promise<TextTokenizer> {
     const { tokenizer, ngrams } = this.config;
     if (tokenizer === 'torchserve') return await loadTorchServe(files, (ngrams as number | undefined) ?? 2);
-    if (ngrams !== undefined) throw new TabServeError('model-config', 'handler.ngrams: it is for tokenizer: torchserve; tokenizer.json says itself what its tokens are.');
+    if (ngrams !== undefined)
+      throw new TabServeError(
+        'model-config',
+        'handler.ngrams: it is for tokenizer: torchserve; tokenizer.json says itself what its tokens are.',
+      );
     return await loadHuggingFace(files);
   }
 
   #idsInput(): TensorInfo {
-    return (this.config['inputName'] === undefined && this.model.inputs.find(({ name }) => name === IDS)) || this.inputInfo;
+    return (
+      (this.config['inputName'] === undefined && this.model.inputs.find(({ name }) => name === IDS)) || this.inputInfo
+    );
   }
 
   #checkInputs(): void {
     const { inputs } = this.model;
-    const known = this.#isBag ? 2 : inputs.filter((input) => input === this.inputInfo || input.name === MASK || input.name === TYPES).length;
-    const alike = inputs.every(({ dtype, dims }) => (dtype === 'int64' || dtype === 'int32') && dims.length === this.inputInfo.dims.length);
+    const known = this.#isBag
+      ? 2
+      : inputs.filter((input) => input === this.inputInfo || input.name === MASK || input.name === TYPES).length;
+    const alike = inputs.every(
+      ({ dtype, dims }) => (dtype === 'int64' || dtype === 'int32') && dims.length === this.inputInfo.dims.length,
+    );
     const dynamic = !this.#isBag || inputs.every(({ dims }) => typeof dims[0] !== 'number');
     if (alike && dynamic && known === inputs.length) return;
-    const has = inputs.map(({ name, dtype, dims }) => `"${name}" ${dtype} [${dims.map((size) => size ?? '?').join(', ')}]`).join(', ');
+    const has = inputs
+      .map(({ name, dtype, dims }) => `"${name}" ${dtype} [${dims.map((size) => size ?? '?').join(', ')}]`)
+      .join(', ');
     throw new TabServeError(
       'model-config',
       `A text handler feeds int64 or int32 "${IDS}" [batch, length], and "${MASK}" and "${TYPES}" where the model has them, or tokens [tokens] and offsets [batch] of dynamic size; the model takes ${has}. handler.inputName says which are the tokens.`,
@@ -87,11 +106,18 @@ export class TextHandler<Result = Tensors> extends BaseHandler<TextInput, Result
   #checkLength(): void {
     const { maxLength } = this.config;
     if (maxLength !== undefined && (maxLength as number) > (this.#fixedLength ?? Infinity)) {
-      throw new TabServeError('model-config', `handler.maxLength: the model takes ${this.#fixedLength} tokens, got ${String(maxLength)}.`);
+      throw new TabServeError(
+        'model-config',
+        `handler.maxLength: the model takes ${this.#fixedLength} tokens, got ${String(maxLength)}.`,
+      );
     }
     const { single } = this.#tokenizer.addedTokens;
     const limit = this.#limit(maxLength as number | undefined);
-    if (limit <= single) throw new TabServeError('model-config', `handler.maxLength: the tokenizer adds ${single} tokens, so a row needs more than ${limit}.`);
+    if (limit <= single)
+      throw new TabServeError(
+        'model-config',
+        `handler.maxLength: the tokenizer adds ${single} tokens, so a row needs more than ${limit}.`,
+      );
   }
 
   /** Tokens of a row, at most. */
@@ -101,7 +127,8 @@ export class TextHandler<Result = Tensors> extends BaseHandler<TextInput, Result
 
   /** A letter, through the tokenizer: it suits models whose dims are dynamic. */
   override example(context: Context): Tensors | Promise<Tensors | undefined> {
-    const overridden = (this.constructor as typeof TextHandler).prototype.preprocess !== TextHandler.prototype.preprocess;
+    const overridden =
+      (this.constructor as typeof TextHandler).prototype.preprocess !== TextHandler.prototype.preprocess;
     if (overridden) return Promise.resolve(super.example(context));
     const { ids, typeIds } = this.#tokenizer.encode('a', undefined, this.#limit(undefined));
     return this.#feeds([ids.length > 0 ? { ids, typeIds } : { ids: [0], typeIds: [0] }]);
@@ -148,14 +175,20 @@ export class TextHandler<Result = Tensors> extends BaseHandler<TextInput, Result
       [MASK]: rows.map(({ ids }) => pad(ids.map(() => 1), length, 0, side)), // prettier-ignore
       [TYPES]: rows.map(({ typeIds }) => pad(typeIds, length, typeId, side)),
     };
-    return Object.fromEntries(this.model.inputs.map(({ name, dtype }) => [name, integers(dtype, [rows.length, length], lines[name]!.flat())]));
+    return Object.fromEntries(
+      this.model.inputs.map(({ name, dtype }) => [name, integers(dtype, [rows.length, length], lines[name]!.flat())]),
+    );
   }
 }
 
 /** A text as Unicode: half of a surrogate pair, which is none, becomes U+FFFD, as it does in UTF-8. */
 async function readText(input: TextInput): Promise<{ text: string; textPair: string | undefined }> {
   const { text, textPair } =
-    input instanceof Blob ? { text: await input.text() } : typeof input === 'string' ? { text: input } : ((input ?? {}) as { text?: string; textPair?: string });
+    input instanceof Blob
+      ? { text: await input.text() }
+      : typeof input === 'string'
+        ? { text: input }
+        : ((input ?? {}) as { text?: string; textPair?: string });
   if (typeof text !== 'string' || (textPair !== undefined && typeof textPair !== 'string')) {
     throw new TabServeError(
       'invalid-input',

@@ -1,10 +1,20 @@
-import type { Context, DecodeOptions, DType, ImageInput, Rect, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract.js';
-import { asTabServeError, TabServeError, type PredictionError } from '../errors.js';
-import { toFloat16 } from '../float16.js';
-import { row as rowOf, stack, tensor } from '../outputs/tensors.js';
-import { compile, compose, parseTransforms, toTensor, type Geometry, type Plan, type Transforms } from '../transforms/index.js';
+import type { Context } from '../contract/handler.js';
+import type { DecodeOptions, ImageInput, Rect } from '../contract/images.js';
+import type { DType, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract/tensors.js';
+import { asTabServeError, TabServeError, type PredictionError } from '../contract/errors.js';
+import { toFloat16 } from '../tensors/float16.js';
+import { row as rowOf, stack, tensor } from '../tensors/tensors.js';
+import {
+  compile,
+  compose,
+  parseTransforms,
+  toTensor,
+  type Geometry,
+  type Plan,
+  type Transforms,
+} from '../transforms/index.js';
 import { BaseHandler } from './base-handler.js';
-import type { ConfigSchema } from '../schema.js';
+import type { ConfigSchema } from '../shared/schema.js';
 import { rowContext, unwrap, type Row } from './row.js';
 
 /** What a model may take its images as. */
@@ -26,16 +36,26 @@ export interface Placement {
 export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Result> {
   static override readonly schema: ConfigSchema = {
     // The steps are checked where they are read: parseTransforms knows their order too.
-    imageProcessing: { type: 'array', readOnly: true, description: 'The steps from pixels to tensor, in their order. Default: the handler’s own.' },
+    imageProcessing: {
+      type: 'array',
+      readOnly: true,
+      description: 'The steps from pixels to tensor, in their order. Default: the handler’s own.',
+    },
     exifOrientation: { type: 'boolean', description: 'Turns photos upright by their EXIF tag. Default true.' },
     background: {
       type: 'array',
       items: { type: 'integer', minimum: 0, maximum: 255 },
       minItems: 3,
       maxItems: 3,
-      description: 'The colour, [red, green, blue] in 0..255, that shows through transparent pixels. Default [255, 255, 255].',
+      description:
+        'The colour, [red, green, blue] in 0..255, that shows through transparent pixels. Default [255, 255, 255].',
     },
-    maxImagePixels: { type: 'integer', minimum: 1, readOnly: true, description: 'An image of more pixels fails with image-too-large. Default 178956970.' },
+    maxImagePixels: {
+      type: 'integer',
+      minimum: 1,
+      readOnly: true,
+      description: 'An image of more pixels fails with image-too-large. Default 178956970.',
+    },
   };
 
   /** From pixels to tensor. An archive's `handler.imageProcessing` is taken over it. */
@@ -64,12 +84,18 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
   #checkFit(): void {
     const { name, dtype } = this.inputInfo;
     if (!PIXEL_DTYPES.includes(dtype))
-      throw new TabServeError('model-config', `handler.inputName: images are fed as ${PIXEL_DTYPES.join(', ')}; the model's "${name}" is ${dtype}.`);
+      throw new TabServeError(
+        'model-config',
+        `handler.inputName: images are fed as ${PIXEL_DTYPES.join(', ')}; the model's "${name}" is ${dtype}.`,
+      );
     const [made, other] = [this.#plan.outputDims(640, 480), this.#plan.outputDims(481, 641)] as const;
     const known = made.map((size, axis) => (size === other[axis] ? size : undefined));
     if (this.#fits(known)) return;
     const got = ['batch', ...known.map((size) => size ?? '?')].join(', ');
-    throw new TabServeError('model-config', `handler.imageProcessing makes [${got}], but the model's input expects ${this.#expected}.`);
+    throw new TabServeError(
+      'model-config',
+      `handler.imageProcessing makes [${got}], but the model's input expects ${this.#expected}.`,
+    );
   }
 
   /** Dims of the model's input without its batch axis, which a model of one image may lack. */
@@ -81,7 +107,10 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
   /** Whether a row of these dims fits the model; an undefined size fits every one. */
   #fits(dims: readonly (number | undefined)[]): boolean {
     const expected = this.#rowDims;
-    return dims.length === expected.length && dims.every((size, axis) => size === undefined || typeof expected[axis] !== 'number' || expected[axis] === size);
+    return (
+      dims.length === expected.length &&
+      dims.every((size, axis) => size === undefined || typeof expected[axis] !== 'number' || expected[axis] === size)
+    );
   }
 
   get #expected(): string {
@@ -91,19 +120,29 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
   /** A black image, through the transforms: their code is compiled before the first request too. */
   override async example(context: Context): Promise<Tensors | undefined> {
     if (!this.#preprocessesImages || !this.#fits(this.#plan.outputDims(256, 256))) return await super.example(context);
-    const { dims, data } = await this.#plan.run({ format: 'RGB', width: 256, height: 256, stride: 256 * 3, data: new Uint8Array(256 * 256 * 3) });
+    const { dims, data } = await this.#plan.run({
+      format: 'RGB',
+      width: 256,
+      height: 256,
+      stride: 256 * 3,
+      data: new Uint8Array(256 * 256 * 3),
+    });
     return this.#feeds([{ dtype: 'float32', dims, data }]);
   }
 
   /** The whole way of a batch; where its images make tensors of different sizes, of each row alone. */
-  override async handle(data: readonly Row<ImageInput>[], context: Context): Promise<readonly (Result | PredictionError)[]> {
+  override async handle(
+    data: readonly Row<ImageInput>[],
+    context: Context,
+  ): Promise<readonly (Result | PredictionError)[]> {
     try {
       return await super.handle(data, context);
     } catch (error) {
       if (!this.#mixed.has(context)) throw error;
     }
     const results: (Result | PredictionError)[] = [];
-    for (const [index, item] of data.entries()) results.push(...(await super.handle([item], rowContext(context, index))));
+    for (const [index, item] of data.entries())
+      results.push(...(await super.handle([item], rowContext(context, index))));
     return results;
   }
 
@@ -120,12 +159,20 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
       good ??= rows[index];
       if (!isAlike(rows[index], good)) {
         this.#mixed.add(context);
-        throw new TabServeError('invalid-input', `The images of this batch make tensors [${good!.dims.join(', ')}] and [${rows[index]!.dims.join(', ')}].`);
+        throw new TabServeError(
+          'invalid-input',
+          `The images of this batch make tensors [${good!.dims.join(', ')}] and [${rows[index]!.dims.join(', ')}].`,
+        );
       }
     }
     if (!good) return {};
     let blank: Tensor | undefined;
-    return this.#feeds(Array.from({ length: data.length }, (_, index) => rows[index] ?? (blank ??= { ...good, data: new Float32Array(good.data.length) })));
+    return this.#feeds(
+      Array.from(
+        { length: data.length },
+        (_, index) => rows[index] ?? (blank ??= { ...good, data: new Float32Array(good.data.length) }),
+      ),
+    );
   }
 
   async #toTensor(input: ImageInput, index: number, context: Context): Promise<Tensor> {
@@ -152,12 +199,21 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     const made = tensor(input);
     const row = this.#checked(made.dims.length === 4 && made.dims[0] === 1 ? rowOf(made, 0) : made);
     const { tensorWidth, tensorHeight } = this.#tensorSize(row.dims);
-    this.#place(index, context, { width: tensorWidth, height: tensorHeight, tensorWidth, tensorHeight, geometry: { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 } });
+    this.#place(index, context, {
+      width: tensorWidth,
+      height: tensorHeight,
+      tensorWidth,
+      tensorHeight,
+      geometry: { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 },
+    });
     return row;
   }
 
   #tensorSize<T>(dims: readonly T[]): { readonly tensorWidth: T; readonly tensorHeight: T } {
-    const [tensorHeight, tensorWidth] = (isChannelsLast(this.imageProcessing) ? dims : dims.slice(1)) as readonly [T, T];
+    const [tensorHeight, tensorWidth] = (isChannelsLast(this.imageProcessing) ? dims : dims.slice(1)) as readonly [
+      T,
+      T,
+    ];
     return { tensorWidth, tensorHeight };
   }
 
@@ -180,7 +236,10 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
 
   #checked(row: Tensor): Tensor {
     if (this.#fits(row.dims)) return row;
-    throw new TabServeError('invalid-input', `This image makes a tensor [${row.dims.join(', ')}], but the model's input expects ${this.#expected}.`);
+    throw new TabServeError(
+      'invalid-input',
+      `This image makes a tensor [${row.dims.join(', ')}], but the model's input expects ${this.#expected}.`,
+    );
   }
 
   #feeds(rows: readonly Tensor[]): Tensors {
@@ -188,7 +247,8 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     const batch = stack(rows);
     const values = batch.data as Float32Array;
     if (dtype === 'float16') return { [name]: { ...batch, dtype, data: toFloat16(values) } };
-    if (dtype === 'uint8') return { [name]: { ...batch, dtype, data: Uint8Array.from(Uint8ClampedArray.from(values)) } };
+    if (dtype === 'uint8')
+      return { [name]: { ...batch, dtype, data: Uint8Array.from(Uint8ClampedArray.from(values)) } };
     if (dtype === 'int32') return { [name]: { ...batch, dtype, data: Int32Array.from(values, Math.round) } };
     return { [name]: batch };
   }

@@ -1,8 +1,9 @@
 /**
  * Pixels that the caller has in an array already.
  */
-import type { Rect, TypedArrayInput } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { Rect } from '../contract/images.js';
+import type { TypedArrayInput } from '../contract/tensors.js';
+import { TabServeError } from '../contract/errors.js';
 import type { Lend, Raster, Source } from './source.js';
 
 const FORMATS = { 1: 'L', 3: 'RGB', 4: 'RGBA' } as const;
@@ -15,15 +16,24 @@ export function openArray({ data, dims, dtype = 'uint8' }: TypedArrayInput): Sou
   const [height = 0, width = 0, channels = 0] = dims;
   const given = `dims [${dims.join(', ')}]`;
   if (dims.length !== 3 || !isSide(height) || !isSide(width) || !isChannels(channels)) {
-    throw new TabServeError('invalid-input', `An image as an array has dims [height, width, 1 | 3 | 4], each at least 1; got ${given}.`);
+    throw new TabServeError(
+      'invalid-input',
+      `An image as an array has dims [height, width, 1 | 3 | 4], each at least 1; got ${given}.`,
+    );
   }
   if (!(data instanceof Uint8Array || data instanceof Uint8ClampedArray) || dtype !== 'uint8') {
-    throw new TabServeError('invalid-input', `An image as an array has 8-bit pixels (Uint8Array or Uint8ClampedArray, dtype uint8); got ${data.constructor.name}, dtype ${dtype}.`);
+    throw new TabServeError(
+      'invalid-input',
+      `An image as an array has 8-bit pixels (Uint8Array or Uint8ClampedArray, dtype uint8); got ${data.constructor.name}, dtype ${dtype}.`,
+    );
   }
   const expected = height * width * channels;
   if (data.length !== expected) {
     const detached = data.length === 0 ? ' (was its buffer transferred?)' : '';
-    throw new TabServeError('invalid-input', `An image of ${given} has ${expected} bytes; got ${data.length}${detached}.`);
+    throw new TabServeError(
+      'invalid-input',
+      `An image of ${given} has ${expected} bytes; got ${data.length}${detached}.`,
+    );
   }
   return new ArraySource(data, width, height, channels);
 }
@@ -58,7 +68,8 @@ class ArraySource implements Source {
     const stride = this.width * channels;
     const start = y * stride + x * channels;
     const row = width * channels;
-    if (format !== 'RGBA') return { format, width, height, stride, data: data.subarray(start, start + (height - 1) * stride + row) };
+    if (format !== 'RGBA')
+      return { format, width, height, stride, data: data.subarray(start, start + (height - 1) * stride + row) };
     const copy = new Uint8Array(lend(row * height), 0, row * height);
     for (let v = 0; v < height; v++) copy.set(data.subarray(start + v * stride, start + v * stride + row), v * row);
     return { format, width, height, stride: row, data: copy };

@@ -3,8 +3,8 @@
  *
  * A canvas premultiplies, so the colour under a low alpha is coarse; composited, it comes out within 1 of exact.
  */
-import type { Rect } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { Rect } from '../contract/images.js';
+import { TabServeError } from '../contract/errors.js';
 import type { Orientation } from './orientation.js';
 import type { Raster, Source } from './source.js';
 
@@ -17,7 +17,10 @@ export class CanvasSource implements Source {
     private readonly image: ImageBitmap | OffscreenCanvas | VideoFrame,
     readonly width: number,
     readonly height: number,
-    { orientation = 1, dispose }: { readonly orientation?: Orientation; readonly dispose?: (() => void) | undefined } = {},
+    {
+      orientation = 1,
+      dispose,
+    }: { readonly orientation?: Orientation; readonly dispose?: (() => void) | undefined } = {},
   ) {
     this.orientation = orientation;
     this.#dispose = dispose;
@@ -29,7 +32,11 @@ export class CanvasSource implements Source {
       context.drawImage(this.image, -x, -y, this.width, this.height);
       return { format: 'RGBA', width, height, stride: width * 4, data: context.getImageData(0, 0, width, height).data };
     } catch (cause) {
-      throw new TabServeError('invalid-input', `The ${this.image.constructor.name} cannot be read. Has it been closed or transferred?`, { cause });
+      throw new TabServeError(
+        'invalid-input',
+        `The ${this.image.constructor.name} cannot be read. Has it been closed or transferred?`,
+        { cause },
+      );
     }
   }
 

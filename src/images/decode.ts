@@ -1,10 +1,11 @@
 /**
  * Any image source as upright, opaque 8-bit pixels.
  */
-import type { DecodedImage, DecodeOptions, ImageInput, Pixels, Rect, TypedArrayInput } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { DecodedImage, DecodeOptions, ImageInput, Pixels, Rect } from '../contract/images.js';
+import type { TypedArrayInput } from '../contract/tensors.js';
+import { TabServeError } from '../contract/errors.js';
 import { openArray, openImageData } from './array.js';
-import { giveBack, takeBuffer } from '../buffers.js';
+import { giveBack, takeBuffer } from '../shared/buffers.js';
 import { CanvasSource } from './canvas.js';
 import { openEncoded } from './encoded.js';
 import { flatten } from './flatten.js';
@@ -68,15 +69,27 @@ function is(name: string, value: unknown): boolean {
 }
 
 function isArrayInput(value: unknown): value is TypedArrayInput {
-  return typeof value === 'object' && value !== null && 'data' in value && ArrayBuffer.isView(value.data) && 'dims' in value && Array.isArray(value.dims);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'data' in value &&
+    ArrayBuffer.isView(value.data) &&
+    'dims' in value &&
+    Array.isArray(value.dims)
+  );
 }
 
 function checkSides(name: string, width: number, height: number): void {
-  if (width === 0 || height === 0) throw new TabServeError('invalid-input', `The ${name} is ${width} × ${height}: it has no pixels, or was closed or transferred.`);
+  if (width === 0 || height === 0)
+    throw new TabServeError(
+      'invalid-input',
+      `The ${name} is ${width} × ${height}: it has no pixels, or was closed or transferred.`,
+    );
 }
 
 function nameOf(value: unknown): string {
-  if (value === null || typeof value !== 'object') return value === null || value === undefined ? String(value) : `a ${typeof value}`;
+  if (value === null || typeof value !== 'object')
+    return value === null || value === undefined ? String(value) : `a ${typeof value}`;
   return `a value of type ${value.constructor?.name ?? 'Object'}`;
 }
 
@@ -133,7 +146,10 @@ class Image implements DecodedImage {
   #check({ x, y, width, height }: Rect): void {
     const inside = x >= 0 && y >= 0 && width > 0 && height > 0 && x + width <= this.width && y + height <= this.height;
     if (inside && [x, y, width, height].every(Number.isInteger)) return;
-    throw new TabServeError('invalid-input', `The rectangle ${width} × ${height} at (${x}, ${y}) does not lie on the pixels of an image of ${this.width} × ${this.height}.`);
+    throw new TabServeError(
+      'invalid-input',
+      `The rectangle ${width} × ${height} at (${x}, ${y}) does not lie on the pixels of an image of ${this.width} × ${this.height}.`,
+    );
   }
 }
 

@@ -4,7 +4,7 @@
  * Pixels are taken as coded: no colour profile is applied (`colorSpaceConversion: 'none'`), because Pillow, with
  * which models are trained, applies none either.
  */
-import { TabServeError } from '../errors.js';
+import { TabServeError } from '../contract/errors.js';
 import { CanvasSource } from './canvas.js';
 import { clearOrientation, findOrientation } from './exif.js';
 import { frameSource, orientationOf } from './frame.js';
@@ -31,7 +31,8 @@ export async function openEncoded(blob: Blob, { exifOrientation, maxPixels }: En
   const bytes = await read(blob);
   const header = readHeader(bytes);
   const type = header ? header.type : blob.type;
-  if (type === undefined) throw new TabServeError('image-decode', `Not an image that can be decoded: ${describe(blob, header)}.`);
+  if (type === undefined)
+    throw new TabServeError('image-decode', `Not an image that can be decoded: ${describe(blob, header)}.`);
   if (header?.width !== undefined && header.height !== undefined) checkSize(header.width, header.height, maxPixels);
   // Decoders disagree about EXIF: some turn the picture, some tell, some do neither. So none gets to see the tag.
   const tag = header?.exif && findOrientation(bytes, header.exif);
@@ -40,9 +41,17 @@ export async function openEncoded(blob: Blob, { exifOrientation, maxPixels }: En
   try {
     if (!(await canDecode(type))) return await openBitmap(bytes, type, orientation);
     const frame = await decodeFrame(bytes, type);
-    return frameSource(frame, { orientation: tag || !exifOrientation ? orientation : orientationOf(frame), convert: converter(frame, type), owned: true });
+    return frameSource(frame, {
+      orientation: tag || !exifOrientation ? orientation : orientationOf(frame),
+      convert: converter(frame, type),
+      owned: true,
+    });
   } catch (cause) {
-    throw new TabServeError('image-decode', `This browser could not decode ${describe(blob, header)}: truncated, damaged, or not supported.`, { cause });
+    throw new TabServeError(
+      'image-decode',
+      `This browser could not decode ${describe(blob, header)}: truncated, damaged, or not supported.`,
+      { cause },
+    );
   }
 }
 
@@ -64,7 +73,13 @@ async function canDecode(type: string): Promise<boolean> {
 
 /** Rejects where the data is incomplete: nothing is ever half an image. */
 async function decodeFrame(data: Uint8Array<ArrayBuffer>, type: string): Promise<VideoFrame> {
-  const decoder = new ImageDecoder({ data, type, colorSpaceConversion: 'none', preferAnimation: false, transfer: [data.buffer] });
+  const decoder = new ImageDecoder({
+    data,
+    type,
+    colorSpaceConversion: 'none',
+    preferAnimation: false,
+    transfer: [data.buffer],
+  });
   try {
     return (await decoder.decode({ completeFramesOnly: true })).image;
   } finally {
@@ -80,6 +95,9 @@ function converter({ colorSpace: { matrix, fullRange } }: VideoFrame, type: stri
 }
 
 async function openBitmap(bytes: Uint8Array<ArrayBuffer>, type: string, orientation: Orientation): Promise<Source> {
-  const bitmap = await createImageBitmap(new Blob([bytes], { type }), { premultiplyAlpha: 'none', colorSpaceConversion: 'none' });
+  const bitmap = await createImageBitmap(new Blob([bytes], { type }), {
+    premultiplyAlpha: 'none',
+    colorSpaceConversion: 'none',
+  });
   return new CanvasSource(bitmap, bitmap.width, bitmap.height, { orientation, dispose: () => bitmap.close() });
 }

@@ -1,8 +1,8 @@
 /**
  * A VideoFrame, read in its own format where that is fast or exact, else in the RGBA that the browser converts it to.
  */
-import type { Rect } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { Rect } from '../contract/images.js';
+import { TabServeError } from '../contract/errors.js';
 import { CanvasSource } from './canvas.js';
 import { fromRotation, type Orientation } from './orientation.js';
 import type { Convert } from './planar/planes.js';
@@ -71,11 +71,15 @@ class FrameSource implements Source {
     const { format } = this.#frame;
     const { convert } = this.#options;
     try {
-      if (format !== null && INTERLEAVED.includes(format)) return await this.#readInterleaved(rect, lend, format as Interleaved);
-      if (convert && format !== null && format in PLANAR) return await this.#readPlanar(rect, lend, PLANAR[format]!, convert);
+      if (format !== null && INTERLEAVED.includes(format))
+        return await this.#readInterleaved(rect, lend, format as Interleaved);
+      if (convert && format !== null && format in PLANAR)
+        return await this.#readPlanar(rect, lend, PLANAR[format]!, convert);
       return await this.#readConverted(rect, lend);
     } catch (cause) {
-      throw new TabServeError('invalid-input', 'The VideoFrame cannot be read. Has it been closed or transferred?', { cause });
+      throw new TabServeError('invalid-input', 'The VideoFrame cannot be read. Has it been closed or transferred?', {
+        cause,
+      });
     }
   }
 
@@ -92,10 +96,21 @@ class FrameSource implements Source {
     const { data, stride } = await this.#copy(area, lend, 'RGBA');
     const start = (rect.y - area.y) * stride + (rect.x - area.x) * 4;
     const opaque = !this.#frame.format?.endsWith('A');
-    return { format: opaque ? 'RGBX' : 'RGBA', width: rect.width, height: rect.height, stride, data: data.subarray(start, start + (rect.height - 1) * stride + rect.width * 4) };
+    return {
+      format: opaque ? 'RGBX' : 'RGBA',
+      width: rect.width,
+      height: rect.height,
+      stride,
+      data: data.subarray(start, start + (rect.height - 1) * stride + rect.width * 4),
+    };
   }
 
-  async #readPlanar(rect: Rect, lend: Lend, { halfWidth, halfHeight }: (typeof PLANAR)[string], convert: Convert): Promise<Strips> {
+  async #readPlanar(
+    rect: Rect,
+    lend: Lend,
+    { halfWidth, halfHeight }: (typeof PLANAR)[string],
+    convert: Convert,
+  ): Promise<Strips> {
     const area = this.#align(rect, 2);
     const options = { rect: this.#toFrame(area) };
     const size = this.#frame.allocationSize(options);
@@ -116,7 +131,8 @@ class FrameSource implements Source {
     };
     const left = rect.x - area.x;
     const above = rect.y - area.y;
-    const strip = (top: number, height: number) => convert(planes, { x: left, y: above + top, width: rect.width, height });
+    const strip = (top: number, height: number) =>
+      convert(planes, { x: left, y: above + top, width: rect.width, height });
     return { format: 'RGBX', width: rect.width, height: rect.height, strip };
   }
 
@@ -125,7 +141,13 @@ class FrameSource implements Source {
     const size = this.#frame.allocationSize(options);
     const data = new Uint8Array(lend(size), 0, size);
     const [plane] = await this.#frame.copyTo(data, options);
-    return { format: 'RGBA', width: rect.width, height: rect.height, stride: plane!.stride, data: data.subarray(plane!.offset) };
+    return {
+      format: 'RGBA',
+      width: rect.width,
+      height: rect.height,
+      stride: plane!.stride,
+      data: data.subarray(plane!.offset),
+    };
   }
 
   /** `rect` with `margin` more around it, outwards to even sides, which halved chroma asks for. */

@@ -35,11 +35,18 @@ const KINDS: readonly Kind[] = [
   { name: 'a BMP', type: 'image/bmp', matches: (text) => text.startsWith('BM'), read: readBmp },
   { name: 'an AVIF', type: 'image/avif', matches: (text) => /^[^]{4}ftyp[^]{0,64}avi[fs]/.test(text) },
   { name: 'a HEIC', type: 'image/heic', matches: (text) => /^[^]{4}ftyp(hei|hev|mif1|msf1)/.test(text) },
-  { name: 'a JPEG XL', type: 'image/jxl', matches: (text) => text.startsWith('\xff\n') || text.startsWith('\0\0\0\fJXL ') },
+  {
+    name: 'a JPEG XL',
+    type: 'image/jxl',
+    matches: (text) => text.startsWith('\xff\n') || text.startsWith('\0\0\0\fJXL '),
+  },
   { name: 'a TIFF', type: 'image/tiff', matches: (text) => text.startsWith('II*\0') || text.startsWith('MM\0*') },
   { name: 'an icon', type: 'image/x-icon', matches: (text) => text.startsWith('\0\0\x01\0') },
   { name: 'a page of HTML', matches: (text) => /^\s*(<!doctype html|<html)/i.test(text) },
-  { name: 'an SVG drawing, which no worker can decode (draw it to a canvas first)', matches: (text) => /<svg[\s>]/.test(text) },
+  {
+    name: 'an SVG drawing, which no worker can decode (draw it to a canvas first)',
+    matches: (text) => /<svg[\s>]/.test(text),
+  },
   { name: 'text', matches: (text) => /^[\s!-~]+$/.test(text) },
 ];
 

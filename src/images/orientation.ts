@@ -1,7 +1,7 @@
 /**
  * The eight orientations of EXIF 2.32 (tag 0x0112), as `PIL.ImageOps.exif_transpose` applies them.
  */
-import type { Rect } from '../contract.js';
+import type { Rect } from '../contract/images.js';
 
 export type Orientation = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
 
@@ -48,7 +48,9 @@ export function toUpright(rect: Rect, orientation: Orientation, width: number, h
   const { swap, flipX, flipY } = TURNS[orientation];
   const x = flipX ? width - rect.x - rect.width : rect.x;
   const y = flipY ? height - rect.y - rect.height : rect.y;
-  return swap ? { x: y, y: x, width: rect.height, height: rect.width } : { x, y, width: rect.width, height: rect.height };
+  return swap
+    ? { x: y, y: x, width: rect.height, height: rect.width }
+    : { x, y, width: rect.width, height: rect.height };
 }
 
 /**
@@ -56,7 +58,15 @@ export function toUpright(rect: Rect, orientation: Orientation, width: number, h
  * @param source `width` × `height` coded pixels, rows `stride` pixels apart
  * @param target where the top left pixel of the upright ones goes, with rows `targetStride` pixels apart
  */
-export function turn(source: Uint32Array, stride: number, width: number, height: number, orientation: Orientation, target: Uint32Array, targetStride: number): void {
+export function turn(
+  source: Uint32Array,
+  stride: number,
+  width: number,
+  height: number,
+  orientation: Orientation,
+  target: Uint32Array,
+  targetStride: number,
+): void {
   const { swap, flipX, flipY } = TURNS[orientation];
   const start = (flipX ? width - 1 : 0) + (flipY ? (height - 1) * stride : 0);
   const stepX = flipX ? -1 : 1;

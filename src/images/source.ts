@@ -1,7 +1,7 @@
 /**
  * What every kind of image becomes before it is turned upright and made opaque.
  */
-import type { PixelFormat, Rect } from '../contract.js';
+import type { PixelFormat, Rect } from '../contract/images.js';
 import type { Orientation } from './orientation.js';
 
 /** Coded pixels: as stored, neither turned nor composited. Alpha is not premultiplied. */

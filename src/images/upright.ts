@@ -1,7 +1,7 @@
 /**
  * Coded pixels put where they belong.
  */
-import type { Pixels } from '../contract.js';
+import type { Pixels } from '../contract/images.js';
 import { toUpright, turn, type Orientation } from './orientation.js';
 import type { Lend, Strips } from './source.js';
 
@@ -28,5 +28,11 @@ export function upright(coded: Pixels | Strips, orientation: Orientation, lend: 
       put(coded.strip(top, rows), width * 4, top, rows);
     }
   } else put(coded.data, coded.stride, 0, height);
-  return { format, width: size.width, height: size.height, stride: size.width * 4, data: new Uint8Array(target.buffer, 0, bytes) };
+  return {
+    format,
+    width: size.width,
+    height: size.height,
+    stride: size.width * 4,
+    data: new Uint8Array(target.buffer, 0, bytes),
+  };
 }

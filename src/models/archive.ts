@@ -1,5 +1,6 @@
-import { ENGINES, type Archive, type EngineName, type Integrity, type Manifest, type ModelConfig } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { Archive, Integrity, Manifest, ModelConfig } from '../contract/archive.js';
+import { ENGINES, type EngineName } from '../contract/backends.js';
+import { TabServeError } from '../contract/errors.js';
 import { mergeConfig, parseConfig } from './config.js';
 import { fetchFile, type FetchOptions } from './fetch.js';
 import { checkIntegrity, hashOf } from './integrity.js';
@@ -24,8 +25,11 @@ export async function fetchArchive(source: string | File, options: ArchiveOption
   if (typeof source !== 'string') return fileArchive(source, options);
   const url = source;
   const base = new URL(url);
-  if (PACKED.test(base.pathname)) throw new TabServeError('unsupported', `${url}: packed archives cannot be served yet; unpack it into a folder.`);
-  return formatOf(base.pathname) ? await fetchOnlyModel(bareArchive(base, options), options) : await fetchFolder(base, options);
+  if (PACKED.test(base.pathname))
+    throw new TabServeError('unsupported', `${url}: packed archives cannot be served yet; unpack it into a folder.`);
+  return formatOf(base.pathname)
+    ? await fetchOnlyModel(bareArchive(base, options), options)
+    : await fetchFolder(base, options);
 }
 
 async function fetchOnlyModel(archive: Archive, options: FetchOptions): Promise<Archive> {
@@ -46,7 +50,9 @@ export async function fetchModel(archive: Archive, format: EngineName, options: 
   const files: Record<string, Blob> = { ...archive.files, [path]: model };
   if (format === 'tfjs') {
     const groups = readWeightsManifest(await model.text(), path);
-    await Promise.all(groups.flatMap(({ paths }) => paths).map(async (shard) => (files[shard] = await required(base, shard, options))));
+    await Promise.all(
+      groups.flatMap(({ paths }) => paths).map(async (shard) => (files[shard] = await required(base, shard, options))),
+    );
     for (const { paths, bytes } of groups) checkSize(path, bytes, paths, files);
   }
   await checkIntegrity(files, archive.integrity, archive.files);
@@ -57,13 +63,23 @@ export async function fetchModel(archive: Archive, format: EngineName, options: 
 export async function hashModel({ files, models }: Archive, format: EngineName): Promise<string | undefined> {
   if (!globalThis.crypto?.subtle) return undefined;
   const path = models[format]!;
-  const shards = format === 'tfjs' ? readWeightsManifest(await files[path]!.text(), path).flatMap(({ paths }) => paths) : [];
+  const shards =
+    format === 'tfjs' ? readWeightsManifest(await files[path]!.text(), path).flatMap(({ paths }) => paths) : [];
   return await hashOf([path, ...shards].map((one) => files[one]!));
 }
 
-function checkSize(path: string, bytes: number, shards: readonly string[], files: Readonly<Record<string, Blob>>): void {
+function checkSize(
+  path: string,
+  bytes: number,
+  shards: readonly string[],
+  files: Readonly<Record<string, Blob>>,
+): void {
   const size = shards.reduce((sum, shard) => sum + files[shard]!.size, 0);
-  if (size < bytes) throw new TabServeError('model-format', `${path} describes ${bytes} bytes of weights, but ${shards.join(', ')} hold ${size}: incomplete, or of another model.`);
+  if (size < bytes)
+    throw new TabServeError(
+      'model-format',
+      `${path} describes ${bytes} bytes of weights, but ${shards.join(', ')} hold ${size}: incomplete, or of another model.`,
+    );
 }
 
 /** The engine that opens such a file. */
@@ -74,13 +90,33 @@ function formatOf(path: string): EngineName | undefined {
 function bareArchive(url: URL, { config = {} }: ArchiveOptions): Archive {
   const serializedFile = decodeURIComponent(url.pathname.slice(url.pathname.lastIndexOf('/') + 1));
   const manifest: Manifest = { model: { modelName: serializedFile.replace(/\.\w+$/, ''), serializedFile } };
-  return { url: url.href, manifest, config, models: { [formatOf(serializedFile)!]: serializedFile }, files: {}, golden: [], integrity: {} };
+  return {
+    url: url.href,
+    manifest,
+    config,
+    models: { [formatOf(serializedFile)!]: serializedFile },
+    files: {},
+    golden: [],
+    integrity: {},
+  };
 }
 
 function fileArchive(file: File, { config = {} }: ArchiveOptions): Archive {
-  if (formatOf(file.name) !== 'onnx') throw new TabServeError('model-format', `${file.name} is no model that comes in one file; expected one ending in .onnx.`);
+  if (formatOf(file.name) !== 'onnx')
+    throw new TabServeError(
+      'model-format',
+      `${file.name} is no model that comes in one file; expected one ending in .onnx.`,
+    );
   const manifest: Manifest = { model: { modelName: file.name.replace(/\.\w+$/, ''), serializedFile: file.name } };
-  return { url: file.name, manifest, config, models: { onnx: file.name }, files: { [file.name]: file }, golden: [], integrity: {} };
+  return {
+    url: file.name,
+    manifest,
+    config,
+    models: { onnx: file.name },
+    files: { [file.name]: file },
+    golden: [],
+    integrity: {},
+  };
 }
 
 /** What paths in the archive are relative to. */
@@ -93,13 +129,20 @@ function folderOf({ url }: Archive): URL {
 
 async function fetchFolder(url: URL, options: ArchiveOptions): Promise<Archive> {
   const base = url.pathname.endsWith('/') ? url : new URL(`${url.pathname}/${url.search}`, url);
-  const [manifest, blob] = await Promise.all([required(base, MANIFEST, options).then(readManifest), optional(base, EXTRAS, options)]);
+  const [manifest, blob] = await Promise.all([
+    required(base, MANIFEST, options).then(readManifest),
+    optional(base, EXTRAS, options),
+  ]);
   const extras: unknown = blob && (await parseJson(blob, EXTRAS));
   const models = readModels(extras) ?? modelOf(manifest, base);
   const { golden, integrity } = readProof(extras);
   const { configFile, extensions } = manifest.model;
   const files: Record<string, Blob> = {};
-  const wanted = new Set([...golden, ...(configFile ? [configFile] : []), ...(extensions ?? '').split(',').flatMap((path) => path.trim().split('/').pop() || [])]);
+  const wanted = new Set([
+    ...golden,
+    ...(configFile ? [configFile] : []),
+    ...(extensions ?? '').split(',').flatMap((path) => path.trim().split('/').pop() || []),
+  ]);
   const [archive] = await Promise.all([
     fetchOnlyModel({ url: base.href, manifest, config: {}, models, files: {}, golden, integrity }, options),
     ...[...wanted].map(async (path) => (files[path] = await required(base, path, options))),
@@ -118,7 +161,8 @@ export const LABELS = 'index_to_name.json';
 
 async function readManifest(blob: Blob): Promise<Manifest> {
   const manifest = (await parseJson(blob, MANIFEST)) as Partial<Manifest> | null;
-  if (typeof manifest?.model?.modelName !== 'string') throw new TabServeError('model-format', `${MANIFEST} has no model.modelName.`);
+  if (typeof manifest?.model?.modelName !== 'string')
+    throw new TabServeError('model-format', `${MANIFEST} has no model.modelName.`);
   return manifest as Manifest;
 }
 
@@ -137,9 +181,14 @@ function readModels(extras: unknown): Archive['models'] | undefined {
   const models = (extras as { models?: unknown } | null)?.models;
   if (models === undefined) return undefined;
   const entries = typeof models === 'object' && models !== null ? Object.entries(models) : [];
-  if (entries.length === 0) throw new TabServeError('model-format', `${EXTRAS}: models must name a file for ${ENGINES.join(' or ')}.`);
+  if (entries.length === 0)
+    throw new TabServeError('model-format', `${EXTRAS}: models must name a file for ${ENGINES.join(' or ')}.`);
   for (const [engine, path] of entries) {
-    if (!(ENGINES as readonly string[]).includes(engine)) throw new TabServeError('model-format', `${EXTRAS}: models.${engine} is no engine; expected ${ENGINES.join(' or ')}.`);
+    if (!(ENGINES as readonly string[]).includes(engine))
+      throw new TabServeError(
+        'model-format',
+        `${EXTRAS}: models.${engine} is no engine; expected ${ENGINES.join(' or ')}.`,
+      );
     const ending = WEIGHTS[engine as EngineName];
     if (typeof path !== 'string' || !ending.test(path)) {
       throw new TabServeError(
@@ -155,10 +204,16 @@ function readModels(extras: unknown): Archive['models'] | undefined {
 function readProof(extras: unknown): Pick<Archive, 'golden' | 'integrity'> {
   const { golden = [], files = {} } = (extras ?? {}) as { golden?: unknown; files?: unknown };
   if (!Array.isArray(golden) || !golden.every((path) => typeof path === 'string')) {
-    throw new TabServeError('model-format', `${EXTRAS}: golden must be a list of paths, got ${JSON.stringify(golden)}.`);
+    throw new TabServeError(
+      'model-format',
+      `${EXTRAS}: golden must be a list of paths, got ${JSON.stringify(golden)}.`,
+    );
   }
   if (typeof files !== 'object' || files === null || !Object.values(files).every(isIntegrity)) {
-    throw new TabServeError('model-format', `${EXTRAS}: files must map paths to { bytes, sha256 }, got ${JSON.stringify(files)}.`);
+    throw new TabServeError(
+      'model-format',
+      `${EXTRAS}: files must map paths to { bytes, sha256 }, got ${JSON.stringify(files)}.`,
+    );
   }
   return { golden, integrity: files as Readonly<Record<string, Integrity>> };
 }
@@ -166,7 +221,10 @@ function readProof(extras: unknown): Pick<Archive, 'golden' | 'integrity'> {
 function isIntegrity(value: unknown): value is Integrity {
   if (typeof value !== 'object' || value === null) return false;
   const { bytes, sha256 } = value as { bytes?: unknown; sha256?: unknown };
-  return (bytes === undefined || typeof bytes === 'number') && (sha256 === undefined || (typeof sha256 === 'string' && /^[\da-f]{64}$/i.test(sha256)));
+  return (
+    (bytes === undefined || typeof bytes === 'number') &&
+    (sha256 === undefined || (typeof sha256 === 'string' && /^[\da-f]{64}$/i.test(sha256)))
+  );
 }
 
 async function parseJson(blob: Blob, path: string): Promise<unknown> {
@@ -179,7 +237,11 @@ async function parseJson(blob: Blob, path: string): Promise<unknown> {
 
 async function required(base: URL, path: string, options: FetchOptions): Promise<Blob> {
   const blob = await optional(base, path, options);
-  if (!blob) throw new TabServeError('model-not-found', `${locate(base, path).href} is not there: the server answered 404, or a page of HTML.`);
+  if (!blob)
+    throw new TabServeError(
+      'model-not-found',
+      `${locate(base, path).href} is not there: the server answered 404, or a page of HTML.`,
+    );
   return blob;
 }
 
@@ -191,6 +253,7 @@ async function optional(base: URL, path: string, options: FetchOptions): Promise
 function locate(base: URL, path: string): URL {
   const url = new URL(path.replace(/[%?#]/g, encodeURIComponent), base);
   url.search = base.search;
-  if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname)) throw new TabServeError('model-format', `The archive names "${path}", which lies outside of it.`);
+  if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname))
+    throw new TabServeError('model-format', `The archive names "${path}", which lies outside of it.`);
   return url;
 }

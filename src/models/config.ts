@@ -1,7 +1,7 @@
-import type { ModelConfig } from '../contract.js';
-import { TabServeError } from '../errors.js';
-import { checkSection, isRecord, type ConfigSchema } from '../schema.js';
-import { SERVING } from '../serving.js';
+import type { ModelConfig } from '../contract/archive.js';
+import { TabServeError } from '../contract/errors.js';
+import { checkSection, isRecord, type ConfigSchema } from '../shared/schema.js';
+import { SERVING } from '../contract/settings.js';
 
 /** The top of `model-config.yaml`: TorchServe's keys that mean something in a tab, and the two sections. */
 export const CONFIG_SCHEMA: ConfigSchema = {
@@ -11,13 +11,21 @@ export const CONFIG_SCHEMA: ConfigSchema = {
 };
 
 export const ENGINE_SCHEMA: ConfigSchema = {
-  graphOptimizationLevel: { enum: ['disabled', 'basic', 'extended', 'all'], description: 'How far ONNX Runtime rewrites the graph before it runs. Default all.' },
+  graphOptimizationLevel: {
+    enum: ['disabled', 'basic', 'extended', 'all'],
+    description: 'How far ONNX Runtime rewrites the graph before it runs. Default all.',
+  },
   freeDimensions: {
     type: 'object',
     additionalProperties: { type: 'integer', minimum: 1 },
-    description: 'Sizes for the symbolic dimensions of the inputs, by name: a graph of known size is faster, and some backends need it.',
+    description:
+      'Sizes for the symbolic dimensions of the inputs, by name: a graph of known size is faster, and some backends need it.',
   },
-  threads: { type: 'integer', minimum: 1, description: 'Threads on WASM; more than one needs cross-origin isolation. Default min(4, half the cores).' },
+  threads: {
+    type: 'integer',
+    minimum: 1,
+    description: 'Threads on WASM; more than one needs cross-origin isolation. Default min(4, half the cores).',
+  },
 };
 
 /**
@@ -36,12 +44,17 @@ export async function parseConfig(text: string, file: string): Promise<ModelConf
   try {
     config = parse(text) as unknown;
   } catch (cause) {
-    throw new TabServeError('model-config', `${file} is not YAML: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new TabServeError(
+      'model-config',
+      `${file} is not YAML: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
   if (config === null) return {};
   if (!isRecord(config)) throw new TabServeError('model-config', `${file} must be a mapping of keys to values.`);
   for (const section of ['handler', 'engine']) {
-    if (config[section] !== undefined && !isRecord(config[section])) throw new TabServeError('model-config', `${file}: ${section} must be a mapping of keys to values.`);
+    if (config[section] !== undefined && !isRecord(config[section]))
+      throw new TabServeError('model-config', `${file}: ${section} must be a mapping of keys to values.`);
   }
   return config;
 }
@@ -52,7 +65,11 @@ export function mergeConfig(base: ModelConfig, over: ModelConfig): ModelConfig {
 }
 
 /** What is no section stays as it is, for `checkConfig` to tell. */
-function mergeSection(key: 'handler' | 'engine', { [key]: base }: ModelConfig, { [key]: over }: ModelConfig): ModelConfig {
+function mergeSection(
+  key: 'handler' | 'engine',
+  { [key]: base }: ModelConfig,
+  { [key]: over }: ModelConfig,
+): ModelConfig {
   if (over === undefined) return base === undefined ? {} : { [key]: base };
   return { [key]: isRecord(over) ? { ...base, ...over } : over };
 }

@@ -1,5 +1,5 @@
-import type { Progress } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { Progress } from '../contract/archive.js';
+import { TabServeError } from '../contract/errors.js';
 
 export interface FetchOptions {
   readonly fetch: typeof fetch;
@@ -12,7 +12,11 @@ export interface FetchOptions {
  * @returns undefined if there is none: the server says 404 or 410, or answers a page of HTML, as development servers do for a missing file
  * @throws `network` for any other failure; `aborted`
  */
-export async function fetchFile(url: URL, file: string, { fetch, signal, onProgress }: FetchOptions): Promise<Blob | undefined> {
+export async function fetchFile(
+  url: URL,
+  file: string,
+  { fetch, signal, onProgress }: FetchOptions,
+): Promise<Blob | undefined> {
   try {
     const response = await fetch(url, { signal: signal ?? null });
     const type = response.headers.get('content-type') ?? '';
@@ -20,12 +24,21 @@ export async function fetchFile(url: URL, file: string, { fetch, signal, onProgr
       void response.body?.cancel().catch(() => {});
       return undefined;
     }
-    if (!response.ok) throw new TabServeError('network', `${url.href}: the server answered ${response.status} ${response.statusText}`.trim());
+    if (!response.ok)
+      throw new TabServeError(
+        'network',
+        `${url.href}: the server answered ${response.status} ${response.statusText}`.trim(),
+      );
     return await readBody(response, file, onProgress);
   } catch (cause) {
-    if (signal?.aborted) throw new TabServeError('aborted', `The download of ${url.href} was aborted.`, { cause: signal.reason });
+    if (signal?.aborted)
+      throw new TabServeError('aborted', `The download of ${url.href} was aborted.`, { cause: signal.reason });
     if (cause instanceof TabServeError) throw cause;
-    throw new TabServeError('network', `${url.href} could not be downloaded: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new TabServeError(
+      'network',
+      `${url.href} could not be downloaded: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
 }
 

@@ -1,11 +1,15 @@
-import type { Files } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { Files } from '../contract/archive.js';
+import { TabServeError } from '../contract/errors.js';
 
 /** Read access to files by their path: an archive's Blobs, or a test's texts and bytes. */
 export function createFiles(files: Readonly<Record<string, Blob | Uint8Array | string>>): Files {
   const blob = (path: string): Blob => {
     const file = files[path];
-    if (file === undefined) throw new TabServeError('model-not-found', `The archive has no file "${path}"; it has ${Object.keys(files).join(', ') || 'none'}.`);
+    if (file === undefined)
+      throw new TabServeError(
+        'model-not-found',
+        `The archive has no file "${path}"; it has ${Object.keys(files).join(', ') || 'none'}.`,
+      );
     return file instanceof Blob ? file : new Blob([file as BlobPart]);
   };
   return {

@@ -1,5 +1,5 @@
-import type { ExpectedTensor, Golden, Tensor } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { ExpectedTensor, Golden, Tensor } from '../contract/tensors.js';
+import { TabServeError } from '../contract/errors.js';
 import { areCounts, readSafetensors } from './safetensors.js';
 
 /**
@@ -31,17 +31,28 @@ function sampleOf(tensor: Tensor, text: string | undefined, key: string, name: s
   const { stride, dims } = parse(text, key, name, 'stride');
   const count = Math.ceil(dims.reduce((product, dim) => product * dim, 1) / stride);
   if (tensor.data.length === count) return { ...tensor, stride, dims };
-  throw new TabServeError('model-format', `${name}: "${key}" has ${tensor.data.length} elements, every ${stride}th of [${dims.join(', ')}] makes ${count}.`);
+  throw new TabServeError(
+    'model-format',
+    `${name}: "${key}" has ${tensor.data.length} elements, every ${stride}th of [${dims.join(', ')}] makes ${count}.`,
+  );
 }
 
-function parse<K extends 'seed' | 'stride'>(text: string, key: string, name: string, number: K): Record<K, number> & { dims: readonly number[] } {
+function parse<K extends 'seed' | 'stride'>(
+  text: string,
+  key: string,
+  name: string,
+  number: K,
+): Record<K, number> & { dims: readonly number[] } {
   try {
     const value = JSON.parse(text) as Record<K, number> & { dims: readonly number[] };
     if (areCounts([value[number]]) && areCounts(value.dims) && (number === 'seed' || value[number] > 0)) return value;
   } catch {
     // Told below.
   }
-  throw new TabServeError('model-format', `${name}: of "${key}" its metadata says ${text}, expected {"${number}": …, "dims": […]}.`);
+  throw new TabServeError(
+    'model-format',
+    `${name}: of "${key}" its metadata says ${text}, expected {"${number}": …, "dims": […]}.`,
+  );
 }
 
 /** Uniform numbers in −1..1: `x ← (1664525 x + 1013904223) mod 2³²` (Numerical Recipes), each as `x / 2³¹ − 1` in float32. */

@@ -1,5 +1,5 @@
-import type { Integrity } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { Integrity } from '../contract/archive.js';
+import { TabServeError } from '../contract/errors.js';
 
 type Blobs = Readonly<Record<string, Blob>>;
 
@@ -8,15 +8,27 @@ type Blobs = Readonly<Record<string, Blob>>;
  * Where the browser has no Web Crypto (an insecure context) only sizes are compared.
  * @throws `model-format` naming the file
  */
-export async function checkIntegrity(files: Blobs, integrity: Readonly<Record<string, Integrity>>, known: Blobs = {}): Promise<void> {
+export async function checkIntegrity(
+  files: Blobs,
+  integrity: Readonly<Record<string, Integrity>>,
+  known: Blobs = {},
+): Promise<void> {
   await Promise.all(
     Object.entries(integrity).map(async ([path, { bytes, sha256 }]) => {
       const file = files[path];
       if (!file || known[path]) return;
-      if (bytes !== undefined && file.size !== bytes) throw new TabServeError('model-format', `${path} has ${file.size} bytes, expected ${bytes}: incomplete, or another version.`);
+      if (bytes !== undefined && file.size !== bytes)
+        throw new TabServeError(
+          'model-format',
+          `${path} has ${file.size} bytes, expected ${bytes}: incomplete, or another version.`,
+        );
       if (sha256 === undefined || !globalThis.crypto?.subtle) return;
       const found = await hashOf([file]);
-      if (found !== sha256.toLowerCase()) throw new TabServeError('model-format', `${path} has the SHA-256 ${found}, expected ${sha256}: damaged, or another version.`);
+      if (found !== sha256.toLowerCase())
+        throw new TabServeError(
+          'model-format',
+          `${path} has the SHA-256 ${found}, expected ${sha256}: damaged, or another version.`,
+        );
     }),
   );
 }

@@ -1,5 +1,5 @@
-import type { DType, Tensor, TensorDataMap } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { DType, Tensor, TensorDataMap } from '../contract/tensors.js';
+import { TabServeError } from '../contract/errors.js';
 
 /** The dtypes of the format that we have, by its names; string tensors it has none. */
 const DTYPES: Readonly<Record<string, Exclude<DType, 'string'>>> = {
@@ -24,7 +24,8 @@ export interface Safetensors {
  * @throws `model-format` if it is damaged or holds a dtype that is not known
  */
 export function readSafetensors(bytes: Uint8Array, name: string): Safetensors {
-  const damaged = (why: string, cause?: unknown): TabServeError => new TabServeError('model-format', `${name} is no safetensors file: ${why}.`, { cause });
+  const damaged = (why: string, cause?: unknown): TabServeError =>
+    new TabServeError('model-format', `${name} is no safetensors file: ${why}.`, { cause });
   if (bytes.length < 8) throw damaged('it is too short');
   const headerLength = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
   if (headerLength > bytes.length - 8) throw damaged('its header runs past the end');
@@ -35,7 +36,10 @@ export function readSafetensors(bytes: Uint8Array, name: string): Safetensors {
     throw damaged('its header is not JSON', cause);
   }
   if (typeof header !== 'object' || header === null) throw damaged('its header is no mapping');
-  const { __metadata__: metadata = {}, ...entries } = header as { __metadata__?: Record<string, string> } & Record<string, Partial<Entry> | null>;
+  const { __metadata__: metadata = {}, ...entries } = header as { __metadata__?: Record<string, string> } & Record<
+    string,
+    Partial<Entry> | null
+  >;
   const data = bytes.subarray(8 + headerLength);
   const tensors = Object.entries(entries).map(([key, entry]) => {
     if (!isEntry(entry)) throw damaged(`"${key}" has no dtype, shape and data_offsets`);
@@ -43,7 +47,8 @@ export function readSafetensors(bytes: Uint8Array, name: string): Safetensors {
     const dtype = DTYPES[code];
     if (!dtype) throw damaged(`"${key}" is of dtype ${code}, expected one of ${Object.keys(DTYPES).join(', ')}`);
     const size = dims.reduce((product, dim) => product * dim, ARRAYS[dtype].BYTES_PER_ELEMENT);
-    if (to - from !== size) throw damaged(`"${key}" has ${to - from} bytes, its shape [${dims.join(', ')}] needs ${size}`);
+    if (to - from !== size)
+      throw damaged(`"${key}" has ${to - from} bytes, its shape [${dims.join(', ')}] needs ${size}`);
     if (to > data.length) throw damaged(`"${key}" runs past the end`);
     return [key, { dtype, dims, data: new ARRAYS[dtype](new Uint8Array(data.subarray(from, to)).buffer) }] as const;
   });
@@ -57,7 +62,12 @@ interface Entry {
 }
 
 function isEntry(entry: Partial<Entry> | null): entry is Entry {
-  return typeof entry?.dtype === 'string' && areCounts(entry.shape) && areCounts(entry.data_offsets) && entry.data_offsets.length === 2;
+  return (
+    typeof entry?.dtype === 'string' &&
+    areCounts(entry.shape) &&
+    areCounts(entry.data_offsets) &&
+    entry.data_offsets.length === 2
+  );
 }
 
 /** Whether a value is a list of whole numbers, none of them negative. */

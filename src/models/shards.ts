@@ -1,4 +1,4 @@
-import { TabServeError } from '../errors.js';
+import { TabServeError } from '../contract/errors.js';
 
 /** Files that hold one group of weights together, one after the other. */
 export interface ShardGroup {
@@ -14,7 +14,16 @@ interface WeightSpec {
   readonly quantization?: { readonly dtype: string };
 }
 
-const BYTES: Readonly<Record<string, number>> = { float32: 4, int32: 4, bool: 1, complex64: 8, uint8: 1, uint16: 2, float16: 2, string: 0 };
+const BYTES: Readonly<Record<string, number>> = {
+  float32: 4,
+  int32: 4,
+  bool: 1,
+  complex64: 8,
+  uint8: 1,
+  uint16: 2,
+  float16: 2,
+  string: 0,
+};
 
 /**
  * Reads which files hold the weights of a TensorFlow.js model: its `weightsManifest`.
@@ -29,7 +38,8 @@ export function readWeightsManifest(text: string, path: string): readonly ShardG
     throw new TabServeError('model-format', `${path} is not JSON: ${(cause as Error).message}`, { cause });
   }
   const { modelTopology, weightsManifest } = model ?? {};
-  if (typeof modelTopology !== 'object' || modelTopology === null) throw new TabServeError('model-format', `${path} is no TensorFlow.js model: it has no modelTopology.`);
+  if (typeof modelTopology !== 'object' || modelTopology === null)
+    throw new TabServeError('model-format', `${path} is no TensorFlow.js model: it has no modelTopology.`);
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
   try {
     return ((weightsManifest ?? []) as { paths: string[]; weights: WeightSpec[] }[]).map(({ paths, weights }) => ({
@@ -37,7 +47,9 @@ export function readWeightsManifest(text: string, path: string): readonly ShardG
       bytes: weights.reduce((sum, weight) => sum + bytesOf(weight), 0),
     }));
   } catch (cause) {
-    throw new TabServeError('model-format', `${path} has a damaged weightsManifest: ${(cause as Error).message}`, { cause });
+    throw new TabServeError('model-format', `${path} has a damaged weightsManifest: ${(cause as Error).message}`, {
+      cause,
+    });
   }
 }
 

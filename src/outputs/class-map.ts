@@ -1,10 +1,10 @@
-import type { Tensor } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { Tensor } from '../contract/tensors.js';
+import { TabServeError } from '../contract/errors.js';
 import { strides, type Maps } from './maps.js';
-import { eachRow, type Grid } from './resample.js';
+import { eachRow, type Grid } from './interpolate.js';
 import type { ScoreKind } from './scores.js';
 import { logistic } from './sigmoid.js';
-import { toFloats } from './tensors.js';
+import { toFloats } from '../tensors/tensors.js';
 
 /** A class a pixel; two bytes each where there are more than 256 classes. */
 export type ClassData = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer>;
@@ -85,7 +85,8 @@ export function probabilityMap(maps: Maps, kind: ScoreKind, wanted: number): Map
       out[i] = wanted === 1 ? probability : 1 - probability;
     } else if (kind === 'logits') {
       let sum = 0;
-      for (let channel = 0; channel < channels; channel++) sum += Math.exp(data[at + channel * stride.channel]! - value);
+      for (let channel = 0; channel < channels; channel++)
+        sum += Math.exp(data[at + channel * stride.channel]! - value);
       out[i] = 1 / sum;
     } else {
       out[i] = value;
@@ -103,7 +104,8 @@ export function integerClasses(map: Tensor): ClassData {
   const classes = new Uint16Array(values.length);
   for (let i = 0; i < classes.length; i++) {
     const value = Number(values[i]);
-    if (!(Number.isInteger(value) && value >= 0 && value <= 65_535)) throw new TabServeError('inference-failed', `The model answered ${value}, which is no class.`);
+    if (!(Number.isInteger(value) && value >= 0 && value <= 65_535))
+      throw new TabServeError('inference-failed', `The model answered ${value}, which is no class.`);
     classes[i] = value;
   }
   return highest(classes) > 255 ? classes : Uint8Array.from(classes);

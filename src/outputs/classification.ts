@@ -1,8 +1,9 @@
-import type { Context, OutputInfo, Tensor } from '../contract.js';
-import { asTabServeError, TabServeError } from '../errors.js';
+import type { Context } from '../contract/handler.js';
+import type { OutputInfo, Tensor } from '../contract/tensors.js';
+import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { checkLabels, labelOf, type Labels } from './labels.js';
 import { checkScores, type ScoreKind } from './scores.js';
-import { toFloats } from './tensors.js';
+import { toFloats } from '../tensors/tensors.js';
 import { topK as likeliest } from './top-k.js';
 
 /**
@@ -27,7 +28,11 @@ export interface Reading {
  * A model's output, `[rows, classes]`, → each row's likeliest classes, as `reading` says for that row.
  * A row fails alone: with `inference-failed` if its numbers are not finite, or no probabilities where they should be some.
  */
-export function classify(output: Tensor, context: Context, reading: (index: number) => Reading): (Classification | undefined)[] {
+export function classify(
+  output: Tensor,
+  context: Context,
+  reading: (index: number) => Reading,
+): (Classification | undefined)[] {
   return rowScores(output, context.systemProperties.batchSize).map((scores, index) => {
     try {
       return context.failures.has(index) ? undefined : toClassification(scores, reading(index));
@@ -38,7 +43,10 @@ export function classify(output: Tensor, context: Context, reading: (index: numb
   });
 }
 
-function toClassification(scores: Float32Array, { output, activation, labels, topK, threshold = -Infinity }: Reading): Classification {
+function toClassification(
+  scores: Float32Array,
+  { output, activation, labels, topK, threshold = -Infinity }: Reading,
+): Classification {
   checkScores(scores, output);
   const result = new Map<string, number>();
   for (const { index, score } of likeliest(output === 'probabilities' ? scores : activation(scores), topK)) {
@@ -64,7 +72,10 @@ export function checkClasses({ name, dtype, dims }: OutputInfo, labels: Labels |
   const [classes = 1, ...others] = (dims.length === 1 ? dims : dims.slice(1)).filter((size) => size !== 1);
   if (dtype === 'string' || others.length > 0 || (dims.length === 1 && typeof classes !== 'number')) {
     const given = `${dtype ? `${dtype} ` : ''}[${dims.map((size) => size ?? '?').join(', ')}]`;
-    throw new TabServeError('model-config', `handler.outputName: a classifier reads numbers [batch, classes]; "${name}" is ${given}.`);
+    throw new TabServeError(
+      'model-config',
+      `handler.outputName: a classifier reads numbers [batch, classes]; "${name}" is ${given}.`,
+    );
   }
   if (dims.length > 0 && typeof classes === 'number') checkLabels(labels, classes);
 }

@@ -1,5 +1,5 @@
-import { TabServeError } from '../errors.js';
-import { isRecord } from '../schema.js';
+import { TabServeError } from '../contract/errors.js';
+import { isRecord } from '../shared/schema.js';
 
 /** Class index → label. */
 export type Labels = Readonly<Record<string, string>>;
@@ -11,12 +11,14 @@ export type Labels = Readonly<Record<string, string>>;
  */
 export function parseLabels(value: unknown, name: string): Labels {
   const names = isRecord(value) && 'object_type_names' in value ? value['object_type_names'] : value;
-  if (typeof names !== 'object' || names === null) throw new TabServeError('model-format', `${name} must map class indices to labels.`);
+  if (typeof names !== 'object' || names === null)
+    throw new TabServeError('model-format', `${name} must map class indices to labels.`);
   return Object.fromEntries(
     Object.entries(names as Record<string, unknown>).map(([index, entry]) => {
       if (!/^\d+$/.test(index)) throw new TabServeError('model-format', `${name}: "${index}" is no class index.`);
       const label = Array.isArray(entry) ? (entry.at(-1) as unknown) : entry;
-      if (typeof label !== 'string') throw new TabServeError('model-format', `${name}: the label of class ${index} is not text.`);
+      if (typeof label !== 'string')
+        throw new TabServeError('model-format', `${name}: the label of class ${index} is not text.`);
       return [index, label];
     }),
   );
@@ -47,7 +49,9 @@ export function classCount(labels: Labels | undefined): number | undefined {
 export function checkLabels(labels: Labels | undefined, classes: number, why = ''): void {
   const told = `but the model tells ${classes} classes apart${why}.`;
   const count = labelCount(labels);
-  if (count !== undefined && count !== classes) throw new TabServeError('model-config', `handler.labels: there are ${count} labels, ${told}`);
+  if (count !== undefined && count !== classes)
+    throw new TabServeError('model-config', `handler.labels: there are ${count} labels, ${told}`);
   const beyond = Object.keys(labels ?? {}).find((index) => Number(index) >= classes);
-  if (beyond !== undefined) throw new TabServeError('model-config', `handler.labels: there is a label of class ${beyond}, ${told}`);
+  if (beyond !== undefined)
+    throw new TabServeError('model-config', `handler.labels: there is a label of class ${beyond}, ${told}`);
 }

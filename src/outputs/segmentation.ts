@@ -1,4 +1,4 @@
-import type { Tensor } from '../contract.js';
+import type { Tensor } from '../contract/tensors.js';
 import type { ClassData } from './class-map.js';
 
 /** The class of each pixel: `handler.result: classes`. Maps are row-major, `width` × `height`. */

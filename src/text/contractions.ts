@@ -40,7 +40,9 @@ const IRREGULAR: Readonly<Record<string, string>> = {
 };
 
 const EXPANSIONS = new Map([
-  ...REGULAR.flatMap(([suffix, expansion, stems]) => stems.split(' ').map((stem) => [stem + suffix, stem + expansion] as const)),
+  ...REGULAR.flatMap(([suffix, expansion, stems]) =>
+    stems.split(' ').map((stem) => [stem + suffix, stem + expansion] as const),
+  ),
   ...Object.entries(IRREGULAR),
 ]);
 const PATTERN = new RegExp([...EXPANSIONS.keys()].sort((a, b) => b.length - a.length).join('|'), 'g');

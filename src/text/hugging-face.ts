@@ -1,5 +1,5 @@
-import type { Files } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { Files } from '../contract/archive.js';
+import { TabServeError } from '../contract/errors.js';
 import { addedTokens, fill, parsePostProcessor, type PostProcessor } from './post-processor.js';
 import type { Padding, TextTokenizer } from './tokenizer.js';
 import { truncate, type Truncation } from './truncate.js';
@@ -44,18 +44,26 @@ const NO_LIMIT = 1e9;
  * @throws `model-config` if the file is not in the archive; `model-format` if it is no tokenizer
  */
 export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
-  if (!files.has(TOKENIZER)) throw new TabServeError('model-config', `The archive has no ${TOKENIZER}; list it in the manifest's "extensions". Bare weights cannot have one.`);
+  if (!files.has(TOKENIZER))
+    throw new TabServeError(
+      'model-config',
+      `The archive has no ${TOKENIZER}; list it in the manifest's "extensions". Bare weights cannot have one.`,
+    );
   const json = (await files.json(TOKENIZER)) as TokenizerJson;
   const config = files.has(TOKENIZER_CONFIG) ? ((await files.json(TOKENIZER_CONFIG)) as TokenizerConfig) : {};
   const { Tokenizer } = await import('@huggingface/tokenizers');
   try {
-    const tokenizer = new Tokenizer({ normalizer: null, pre_tokenizer: null, decoder: null, added_tokens: [], ...json, post_processor: null }, config);
+    const tokenizer = new Tokenizer(
+      { normalizer: null, pre_tokenizer: null, decoder: null, added_tokens: [], ...json, post_processor: null },
+      config,
+    );
     const template = parsePostProcessor(json.post_processor);
     const added = { single: addedTokens(template.single), pair: addedTokens(template.pair) };
     const truncation = truncationOf(json, config);
     const prepare = preparation(json.normalizer);
     // Where a vocabulary has no unknown token, what it does not know is left out.
-    const tokens = (text: string): number[] => tokenizer.encode(prepare(text)).ids.filter((id: number | undefined) => id !== undefined);
+    const tokens = (text: string): number[] =>
+      tokenizer.encode(prepare(text)).ids.filter((id: number | undefined) => id !== undefined);
     const limit = json.truncation?.max_length ?? config.model_max_length;
     return {
       addedTokens: added,
@@ -63,25 +71,51 @@ export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
       padding: paddingOf(json, config, (token) => tokenizer.token_to_id(token)),
       encode(text, textPair, maxLength) {
         const room = maxLength - (textPair === undefined ? added.single : added.pair);
-        if (room < 0) throw new TabServeError('invalid-input', `maxLength is ${maxLength}, less than the tokens that the tokenizer adds.`);
-        return fill(template, ...truncate([tokens(text), textPair === undefined ? undefined : tokens(textPair)], room, truncation));
+        if (room < 0)
+          throw new TabServeError(
+            'invalid-input',
+            `maxLength is ${maxLength}, less than the tokens that the tokenizer adds.`,
+          );
+        return fill(
+          template,
+          ...truncate([tokens(text), textPair === undefined ? undefined : tokens(textPair)], room, truncation),
+        );
       },
     };
   } catch (cause) {
     if (cause instanceof TabServeError) throw cause;
-    throw new TabServeError('model-format', `${TOKENIZER} is no tokenizer: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new TabServeError(
+      'model-format',
+      `${TOKENIZER} is no tokenizer: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
 }
 
 function truncationOf({ truncation }: TokenizerJson, { truncation_side }: TokenizerConfig): Truncation {
-  const strategies: Readonly<Record<string, Truncation['strategy']>> = { OnlyFirst: 'only_first', OnlySecond: 'only_second' };
-  return { strategy: strategies[truncation?.strategy ?? ''] ?? 'longest_first', side: sideOf(truncation?.direction ?? truncation_side) };
+  const strategies: Readonly<Record<string, Truncation['strategy']>> = {
+    OnlyFirst: 'only_first',
+    OnlySecond: 'only_second',
+  };
+  return {
+    strategy: strategies[truncation?.strategy ?? ''] ?? 'longest_first',
+    side: sideOf(truncation?.direction ?? truncation_side),
+  };
 }
 
-function paddingOf({ padding }: TokenizerJson, { padding_side, pad_token }: TokenizerConfig, idOf: (token: string) => number | undefined): Padding {
+function paddingOf(
+  { padding }: TokenizerJson,
+  { padding_side, pad_token }: TokenizerConfig,
+  idOf: (token: string) => number | undefined,
+): Padding {
   const token = typeof pad_token === 'object' ? pad_token?.content : pad_token;
   return {
-    id: padding?.pad_id ?? [token, '[PAD]', '<pad>'].map((name) => (name === undefined ? undefined : idOf(name))).find((id) => id !== undefined) ?? 0,
+    id:
+      padding?.pad_id ??
+      [token, '[PAD]', '<pad>']
+        .map((name) => (name === undefined ? undefined : idOf(name)))
+        .find((id) => id !== undefined) ??
+      0,
     typeId: padding?.pad_type_id ?? 0,
     side: sideOf(padding?.direction ?? padding_side),
     length: typeof padding?.strategy === 'object' ? padding.strategy.Fixed : undefined,
@@ -101,7 +135,9 @@ function preparation(normalizer: Normalizer | null | undefined): (text: string) 
   return (text) => {
     // Hugging Face lowers each character for itself, JavaScript knows the sigma at the end of a word.
     const lowered = lowers ? text.replaceAll('Σ', 'σ') : text;
-    return spaced ? lowered.replace(/[\u{20000}-\u{2A6DF}\u{2A700}-\u{2B81F}\u{2B920}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu, ' $& ') : lowered;
+    return spaced
+      ? lowered.replace(/[\u{20000}-\u{2A6DF}\u{2A700}-\u{2B81F}\u{2B920}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu, ' $& ')
+      : lowered;
   };
 }
 

@@ -1,8 +1,10 @@
-import { TabServeError } from '../errors.js';
+import { TabServeError } from '../contract/errors.js';
 import type { Encoding } from './tokenizer.js';
 
 /** A place in the row: special tokens, or one of the texts. */
-type Slot = { readonly ids: readonly number[]; readonly typeId: number } | { readonly text: 0 | 1; readonly typeId: number };
+type Slot =
+  | { readonly ids: readonly number[]; readonly typeId: number }
+  | { readonly text: 0 | 1; readonly typeId: number };
 
 /** What stands where in a row of one text, and in a row of a pair. */
 export interface Template {
@@ -18,10 +20,16 @@ export type PostProcessor =
       readonly pair: readonly TemplateItem[];
       readonly special_tokens: Readonly<Record<string, { readonly ids: readonly number[] }>>;
     }
-  | { readonly type: 'BertProcessing' | 'RobertaProcessing'; readonly cls: readonly [string, number]; readonly sep: readonly [string, number] }
+  | {
+      readonly type: 'BertProcessing' | 'RobertaProcessing';
+      readonly cls: readonly [string, number];
+      readonly sep: readonly [string, number];
+    }
   | { readonly type: 'ByteLevel' }
   | { readonly type: 'Sequence'; readonly processors: readonly PostProcessor[] };
-type TemplateItem = { readonly SpecialToken: { readonly id: string; readonly type_id: number } } | { readonly Sequence: { readonly id: 'A' | 'B'; readonly type_id: number } };
+type TemplateItem =
+  | { readonly SpecialToken: { readonly id: string; readonly type_id: number } }
+  | { readonly Sequence: { readonly id: 'A' | 'B'; readonly type_id: number } };
 
 const BARE: Template = {
   single: [{ text: 0, typeId: 0 }],
@@ -50,14 +58,27 @@ export function parsePostProcessor(value: PostProcessor | null | undefined): Tem
       const [cls, sep] = [[value.cls[1]], [value.sep[1]]];
       const second = bert ? 1 : 0;
       const single: Slot[] = [{ ids: cls, typeId: 0 }, { text: 0, typeId: 0 }, { ids: sep, typeId: 0 }]; // prettier-ignore
-      return { single, pair: [...single, ...(bert ? [] : [{ ids: sep, typeId: 0 }]), { text: 1, typeId: second }, { ids: sep, typeId: second }] };
+      return {
+        single,
+        pair: [
+          ...single,
+          ...(bert ? [] : [{ ids: sep, typeId: 0 }]),
+          { text: 1, typeId: second },
+          { ids: sep, typeId: second },
+        ],
+      };
     }
     case 'Sequence': {
-      const [template = BARE, ...others] = value.processors.filter(({ type }) => type !== 'ByteLevel').map(parsePostProcessor);
+      const [template = BARE, ...others] = value.processors
+        .filter(({ type }) => type !== 'ByteLevel')
+        .map(parsePostProcessor);
       if (others.length === 0) return template;
     }
   }
-  throw new TabServeError('unsupported', `tokenizer.json has a post_processor that is not known: ${JSON.stringify(value).slice(0, 200)}.`);
+  throw new TabServeError(
+    'unsupported',
+    `tokenizer.json has a post_processor that is not known: ${JSON.stringify(value).slice(0, 200)}.`,
+  );
 }
 
 /** How many tokens are added to the texts. */
@@ -66,7 +87,11 @@ export function addedTokens(slots: readonly Slot[]): number {
 }
 
 /** The texts' tokens with the special ones in their places. */
-export function fill({ single, pair }: Template, first: readonly number[], second: readonly number[] | undefined): Encoding {
+export function fill(
+  { single, pair }: Template,
+  first: readonly number[],
+  second: readonly number[] | undefined,
+): Encoding {
   const parts = (second === undefined ? single : pair).map((slot) => {
     const ids = 'ids' in slot ? slot.ids : slot.text === 0 ? first : (second ?? []);
     return { ids, typeIds: Array.from(ids, () => slot.typeId) };

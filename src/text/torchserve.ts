@@ -1,5 +1,5 @@
-import type { Files } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { Files } from '../contract/archive.js';
+import { TabServeError } from '../contract/errors.js';
 import { expandContractions } from './contractions.js';
 import type { TextTokenizer } from './tokenizer.js';
 
@@ -16,7 +16,11 @@ const HTML = /<.*?>|&([a-z0-9]+|#[0-9]{1,6}|#x[0-9a-f]{1,6});/g;
  * @throws `model-config` if the file is not in the archive; `model-format` if it is no vocabulary
  */
 export async function loadTorchServe(files: Files, ngrams: number): Promise<TextTokenizer> {
-  if (!files.has(VOCABULARY)) throw new TabServeError('model-config', `The archive has no ${VOCABULARY}; list it in the manifest's "extensions". Bare weights cannot have one.`);
+  if (!files.has(VOCABULARY))
+    throw new TabServeError(
+      'model-config',
+      `The archive has no ${VOCABULARY}; list it in the manifest's "extensions". Bare weights cannot have one.`,
+    );
   const vocabulary = parseVocabulary(await files.json(VOCABULARY));
   const unknown = vocabulary.get(UNKNOWN);
   return {
@@ -24,7 +28,8 @@ export async function loadTorchServe(files: Files, ngrams: number): Promise<Text
     maxLength: undefined,
     padding: { id: vocabulary.get(PAD) ?? 0, typeId: 0, side: 'right', length: undefined, multipleOf: 1 },
     encode(text, textPair, maxLength) {
-      if (textPair !== undefined) throw new TabServeError('invalid-input', "TorchServe's text pipeline takes one text, not a pair.");
+      if (textPair !== undefined)
+        throw new TabServeError('invalid-input', "TorchServe's text pipeline takes one text, not a pair.");
       const ids = ngramsOf(words(text), ngrams).flatMap((token) => vocabulary.get(token) ?? unknown ?? []);
       const kept = ids.slice(0, maxLength);
       return { ids: kept, typeIds: kept.map(() => 0) };
@@ -43,14 +48,21 @@ export function words(text: string): string[] {
 
 /** All tokens, then all pairs of neighbours, and so on up to `n`: torchtext's `ngrams_iterator`. */
 export function ngramsOf(tokens: readonly string[], n: number): string[] {
-  return Array.from({ length: n }, (_, more) => tokens.slice(0, Math.max(0, tokens.length - more)).map((_, at) => tokens.slice(at, at + more + 1).join(' '))).flat();
+  return Array.from({ length: n }, (_, more) =>
+    tokens.slice(0, Math.max(0, tokens.length - more)).map((_, at) => tokens.slice(at, at + more + 1).join(' ')),
+  ).flat();
 }
 
 function parseVocabulary(value: unknown): ReadonlyMap<string, number> {
-  const entries: (readonly [string, unknown])[] = Array.isArray(value) ? value.map((token, id) => [String(token), id] as const) : Object.entries(value ?? {});
+  const entries: (readonly [string, unknown])[] = Array.isArray(value)
+    ? value.map((token, id) => [String(token), id] as const)
+    : Object.entries(value ?? {});
   const wrong = entries.find(([, id]) => !Number.isInteger(id) || (id as number) < 0);
   if (entries.length === 0 || wrong) {
-    throw new TabServeError('model-format', `${VOCABULARY} must map tokens to ids, or list tokens${wrong ? `; "${wrong[0]}" has ${JSON.stringify(wrong[1])}` : ''}.`);
+    throw new TabServeError(
+      'model-format',
+      `${VOCABULARY} must map tokens to ids, or list tokens${wrong ? `; "${wrong[0]}" has ${JSON.stringify(wrong[1])}` : ''}.`,
+    );
   }
   return new Map(entries as [string, number][]);
 }

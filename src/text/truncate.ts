@@ -1,4 +1,4 @@
-import { TabServeError } from '../errors.js';
+import { TabServeError } from '../contract/errors.js';
 
 /** How the tokens of a row that is too long are cut, as `truncation` of a `tokenizer.json` says. */
 export interface Truncation {
@@ -22,7 +22,9 @@ export function truncate([first, second]: Pair, room: number, { strategy, side }
   if (second === undefined) return [cut(first, room), undefined];
   if (strategy === 'longest_first') {
     const [short, long] = share(Math.min(first.length, second.length), room);
-    return first.length <= second.length ? [cut(first, short), cut(second, long)] : [cut(first, long), cut(second, short)];
+    return first.length <= second.length
+      ? [cut(first, short), cut(second, long)]
+      : [cut(first, long), cut(second, short)];
   }
   const target = strategy === 'only_first' ? first : second;
   if (target.length <= excess)

@@ -15,7 +15,10 @@ export function compose(...steps: readonly Step[]): Transforms {
  * a longer side beyond it becomes `maxSize`, and the shorter one `trunc(maxSize * size / longer)`.
  * @param size positive integers
  */
-export function resize(size: number | HeightWidth, options: { readonly interpolation?: Interpolation; readonly maxSize?: number } = {}): Step {
+export function resize(
+  size: number | HeightWidth,
+  options: { readonly interpolation?: Interpolation; readonly maxSize?: number } = {},
+): Step {
   return readStep('resize', { size, ...options }, 'resize');
 }
 
@@ -31,7 +34,10 @@ export function centerCrop(size: number | HeightWidth): Step {
  * Adds a border.
  * @param padding non-negative integers: all sides, `[left and right, top and bottom]`, or `[left, top, right, bottom]`
  */
-export function pad(padding: number | readonly [number, number] | readonly [number, number, number, number], options: { /** @default 0 */ readonly fill?: Fill } = {}): Step {
+export function pad(
+  padding: number | readonly [number, number] | readonly [number, number, number, number],
+  options: { /** @default 0 */ readonly fill?: Fill } = {},
+): Step {
   return readStep('pad', { padding, ...options }, 'pad');
 }
 

@@ -31,7 +31,13 @@ function clip(sum: number): number {
   return value < 0 ? 0 : value > 255 ? 255 : value;
 }
 
-function horizontal1(bytes: Uint8Array, { starts, weights, groups }: PassTaps, source: Rows, target: Rows, rows: number): void {
+function horizontal1(
+  bytes: Uint8Array,
+  { starts, weights, groups }: PassTaps,
+  source: Rows,
+  target: Rows,
+  rows: number,
+): void {
   const count = groups * 4;
   for (let y = 0; y < rows; y++) {
     const from = source.at + y * source.stride;
@@ -45,7 +51,14 @@ function horizontal1(bytes: Uint8Array, { starts, weights, groups }: PassTaps, s
 }
 
 /** A fourth byte of a pixel is never looked at again, and stays what it was. */
-function horizontal3(bytes: Uint8Array, { starts, weights, groups }: PassTaps, source: Rows, target: Rows, rows: number, step: number): void {
+function horizontal3(
+  bytes: Uint8Array,
+  { starts, weights, groups }: PassTaps,
+  source: Rows,
+  target: Rows,
+  rows: number,
+  step: number,
+): void {
   const count = groups * 4;
   for (let y = 0; y < rows; y++) {
     const from = source.at + y * source.stride;
@@ -67,7 +80,13 @@ function horizontal3(bytes: Uint8Array, { starts, weights, groups }: PassTaps, s
   }
 }
 
-function vertical(bytes: Uint8Array, { starts, weights, groups }: PassTaps, { at, stride }: Rows, target: Rows, rows: number): void {
+function vertical(
+  bytes: Uint8Array,
+  { starts, weights, groups }: PassTaps,
+  { at, stride }: Rows,
+  target: Rows,
+  rows: number,
+): void {
   const count = groups * 4;
   const sums = new Int32Array(stride);
   for (let y = 0; y < rows; y++) {

@@ -1,5 +1,5 @@
 /** The passes on WebAssembly SIMD (`resample.wat`). */
-import { bytesOf, instantiate } from '../wasm-kernel.js';
+import { bytesOf, instantiate } from '../shared/wasm-kernel.js';
 import type { Kernel, PassTaps } from './kernel.js';
 import { RESAMPLE_WASM } from './resample.wasm.js';
 
@@ -17,7 +17,15 @@ interface Exports {
     groups: number,
     step: number,
   ): void;
-  vertical(source: number, stride: number, target: number, rows: number, starts: number, weights: number, groups: number): void;
+  vertical(
+    source: number,
+    stride: number,
+    target: number,
+    rows: number,
+    starts: number,
+    weights: number,
+    groups: number,
+  ): void;
 }
 
 interface PlacedTaps extends PassTaps {
@@ -41,7 +49,18 @@ export function createWasmKernel(): Kernel | undefined {
     },
     horizontal(source, target, rows, step) {
       const { startsAt, weightsAt, starts, groups } = placed.horizontal!;
-      exports.horizontal(source.at, source.stride, target.at, target.stride, rows, startsAt, weightsAt, starts.length, groups, step);
+      exports.horizontal(
+        source.at,
+        source.stride,
+        target.at,
+        target.stride,
+        rows,
+        startsAt,
+        weightsAt,
+        starts.length,
+        groups,
+        step,
+      );
     },
     vertical(source, target, rows) {
       const { startsAt, weightsAt, groups } = placed.vertical!;

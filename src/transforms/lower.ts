@@ -1,7 +1,7 @@
 /**
  * Pixel steps become three primitive operations once the size of the image is known. All rounding of sizes and positions is here.
  */
-import { TabServeError } from '../errors.js';
+import { TabServeError } from '../contract/errors.js';
 import type { Fill, Interpolation, StepOptions, Transforms } from './steps.js';
 
 /** One primitive operation; `width` and `height` are those of its result. */
@@ -33,13 +33,18 @@ export interface Lowered {
 
 /** @throws `invalid-input` if the image is empty, or so long and thin that a resize leaves nothing of it */
 export function lower(transforms: Transforms, width: number, height: number): Lowered {
-  if (!(width > 0 && height > 0)) throw new TabServeError('invalid-input', `An image of ${width} × ${height} pixels cannot be transformed.`);
+  if (!(width > 0 && height > 0))
+    throw new TabServeError('invalid-input', `An image of ${width} × ${height} pixels cannot be transformed.`);
   const stages: Stage[] = [];
   const geometry = { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 };
 
   const scaleTo = (newWidth: number, newHeight: number, interpolation: Interpolation): void => {
     if (newWidth === width && newHeight === height) return;
-    if (newWidth < 1 || newHeight < 1) throw new TabServeError('invalid-input', `An image of ${width} × ${height} pixels would be resized to ${newWidth} × ${newHeight}.`);
+    if (newWidth < 1 || newHeight < 1)
+      throw new TabServeError(
+        'invalid-input',
+        `An image of ${width} × ${height} pixels would be resized to ${newWidth} × ${newHeight}.`,
+      );
     // Pillow halves the work on very tall images by the other order of passes, and with it changes the rounding.
     if (height > width * 100 && newHeight < height && newWidth !== width) scaleTo(width, newHeight, interpolation);
     stages.push({ kind: 'resize', width: newWidth, height: newHeight, interpolation });
@@ -88,7 +93,11 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
 }
 
 /** @see https://github.com/pytorch/vision/blob/main/torchvision/transforms/functional.py `_compute_resized_output_size` */
-function resizedSize({ size, maxSize }: StepOptions['resize'], width: number, height: number): readonly [height: number, width: number] {
+function resizedSize(
+  { size, maxSize }: StepOptions['resize'],
+  width: number,
+  height: number,
+): readonly [height: number, width: number] {
   if (typeof size !== 'number') return size;
   let short = size;
   let long = Math.trunc((size * Math.max(width, height)) / Math.min(width, height));

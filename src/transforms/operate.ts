@@ -8,7 +8,13 @@ import { channelByte, PIXEL_BYTES, type Scratch, type View } from './view.js';
 type Of<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>;
 
 /** The operation's window of its result, which may lie in a larger view. Its memory is the input's, or `scratch` number `index`. */
-export function operate(operation: Operation, input: View, kernel: () => Kernel, scratch: Scratch, index: number): View {
+export function operate(
+  operation: Operation,
+  input: View,
+  kernel: () => Kernel,
+  scratch: Scratch,
+  index: number,
+): View {
   const { window } = operation;
   const allocate = (format: View['format']): View => {
     const stride = window.width * PIXEL_BYTES[format];
@@ -58,7 +64,8 @@ function gray(input: View, output: View): View {
   const { width, height, data: result } = output;
   for (let y = 0, to = 0; y < height; y++) {
     let from = (output.y + y - input.y) * input.stride + (output.x - input.x) * step;
-    for (const end = to + width; to < end; to++, from += step) result[to] = (data[from + red]! * 19595 + data[from + 1]! * 38470 + data[from + blue]! * 7471 + 0x8000) >> 16;
+    for (const end = to + width; to < end; to++, from += step)
+      result[to] = (data[from + red]! * 19595 + data[from + 1]! * 38470 + data[from + blue]! * 7471 + 0x8000) >> 16;
   }
   return output;
 }
@@ -69,7 +76,8 @@ function place(input: View, fill: Fill, output: View): View {
   const color = typeof fill === 'number' ? [fill, fill, fill] : fill;
   for (let channel = 0; channel < Math.min(step, 3); channel++) {
     const value = color[channel]!;
-    for (let to = channelByte(output.format, channel), end = output.stride * output.height; to < end; to += step) output.data[to] = value;
+    for (let to = channelByte(output.format, channel), end = output.stride * output.height; to < end; to += step)
+      output.data[to] = value;
   }
   const left = Math.max(input.x, output.x);
   const width = Math.min(input.x + input.width, output.x + output.width) - left;

@@ -1,5 +1,5 @@
 /** Reads transforms from a config, and checks their order. */
-import { TabServeError } from '../errors.js';
+import { TabServeError } from '../contract/errors.js';
 import { readStep, STEP_NAMES, wrong } from './read.js';
 import type { Fill, Step, StepName, Transforms } from './steps.js';
 
@@ -26,7 +26,12 @@ export function stepName(step: Step): StepName {
 }
 
 function nameAndOptions(item: unknown, key: string): readonly [StepName, unknown] {
-  const entries: readonly (readonly [string, unknown])[] = typeof item === 'string' ? [[item, undefined]] : typeof item === 'object' && item !== null ? Object.entries(item) : [];
+  const entries: readonly (readonly [string, unknown])[] =
+    typeof item === 'string'
+      ? [[item, undefined]]
+      : typeof item === 'object' && item !== null
+        ? Object.entries(item)
+        : [];
   const [entry] = entries;
   if (!entry || entries.length > 1) throw wrong(key, item, 'the name of a step, or an object with one key, its name');
   const [name, options] = entry;
@@ -48,12 +53,14 @@ function checkOrder(transforms: Transforms, key: string): void {
     } else if (isTensor) {
       throw fail(name === 'toTensor' ? 'stands twice; once is allowed' : 'must come before toTensor');
     }
-    const fill: Fill | undefined = 'pad' in step ? step.pad.fill : 'letterbox' in step ? step.letterbox.fill : undefined;
+    const fill: Fill | undefined =
+      'pad' in step ? step.pad.fill : 'letterbox' in step ? step.letterbox.fill : undefined;
     if (channels === 1 && typeof fill === 'object') throw fail('fills one channel: its fill must be one number');
     if ('grayscale' in step) channels = step.grayscale.channels;
     if ('toTensor' in step) isTensor = true;
     if ('normalize' in step)
-      for (const values of [step.normalize.mean, step.normalize.std]) if (values.length > channels) throw fail(`has ${values.length} values for an image of one channel`);
+      for (const values of [step.normalize.mean, step.normalize.std])
+        if (values.length > channels) throw fail(`has ${values.length} values for an image of one channel`);
     if ('layout' in step) {
       if (hasLayout) throw fail('stands twice; once is allowed');
       hasLayout = true;

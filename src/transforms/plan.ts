@@ -1,6 +1,6 @@
 /** Compiles transforms for the CPU. */
-import type { DecodedImage, Pixels } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { DecodedImage, Pixels } from '../contract/images.js';
+import { TabServeError } from '../contract/errors.js';
 import { createKernel, type Kernel } from './kernel.js';
 import { lower, type Geometry } from './lower.js';
 import { operate } from './operate.js';
@@ -57,7 +57,8 @@ export function compileWith(kernel: () => Kernel, steps: Transforms): Plan {
   // The frames of a video are all of one size.
   let last: { readonly width: number; readonly height: number; readonly program: Program } | undefined;
   const programFor = (width: number, height: number): Program => {
-    if (last?.width !== width || last.height !== height) last = { width, height, program: createProgram(transforms, width, height) };
+    if (last?.width !== width || last.height !== height)
+      last = { width, height, program: createProgram(transforms, width, height) };
     return last.program;
   };
 
@@ -68,7 +69,10 @@ export function compileWith(kernel: () => Kernel, steps: Transforms): Plan {
       const program = programFor(image.width, image.height);
       const size = form.channels * program.width * program.height;
       if (out && !(offset >= 0 && offset + size <= out.length))
-        throw new TabServeError('invalid-input', `A row of ${size} numbers does not fit an array of ${out.length} from ${offset} on.`);
+        throw new TabServeError(
+          'invalid-input',
+          `A row of ${size} numbers does not fit an array of ${out.length} from ${offset} on.`,
+        );
       let view = await readView(image, program);
       // Nothing is awaited from here on, so that runs may share the scratch and the kernel.
       program.operations.forEach((operation, index) => (view = operate(operation, view, kernel, scratch, index)));
@@ -85,6 +89,9 @@ async function readView(image: DecodedImage | Pixels, { source }: Program): Prom
   const bytes = view.width * PIXEL_BYTES[view.format];
   const missing = 'read' in image && (view.width !== source.width || view.height !== source.height);
   if (missing || view.stride < bytes || view.data.length < (view.height - 1) * view.stride + bytes)
-    throw new TabServeError('invalid-input', `${view.width} × ${view.height} ${view.format} pixels need more than ${view.data.length} bytes, or are not all that was asked for.`);
+    throw new TabServeError(
+      'invalid-input',
+      `${view.width} × ${view.height} ${view.format} pixels need more than ${view.data.length} bytes, or are not all that was asked for.`,
+    );
   return view;
 }

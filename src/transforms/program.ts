@@ -1,7 +1,7 @@
 /**
  * The stages for images of one size, each with the window of its input that the windows after it need.
  */
-import type { Rect } from '../contract.js';
+import type { Rect } from '../contract/images.js';
 import { lower, type Geometry, type Stage } from './lower.js';
 import type { Transforms } from './steps.js';
 import { computeTaps, nearestIndices, tapsSpan, type Taps } from './taps.js';
@@ -46,9 +46,20 @@ function prepare(stage: Stage, width: number, height: number, window: Rect): Ope
   if (stage.kind === 'gray') return { kind: 'gray', window };
   if (stage.kind === 'place') return { ...stage, window };
   const { interpolation } = stage;
-  if (interpolation === 'nearest') return { kind: 'nearest', window, columns: nearestIndices(width, stage.width), rows: nearestIndices(height, stage.height) };
-  const taps = (input: number, output: number): Taps | undefined => (input === output ? undefined : computeTaps(input, output, interpolation));
-  return { kind: 'resize', window, scaling: { horizontal: taps(width, stage.width), vertical: taps(height, stage.height) } };
+  if (interpolation === 'nearest')
+    return {
+      kind: 'nearest',
+      window,
+      columns: nearestIndices(width, stage.width),
+      rows: nearestIndices(height, stage.height),
+    };
+  const taps = (input: number, output: number): Taps | undefined =>
+    input === output ? undefined : computeTaps(input, output, interpolation);
+  return {
+    kind: 'resize',
+    window,
+    scaling: { horizontal: taps(width, stage.width), vertical: taps(height, stage.height) },
+  };
 }
 
 /** The part of a `width` × `height` input that the operation's window is made of; undefined if there is none. */
@@ -76,7 +87,10 @@ function inputWindow(operation: Operation, width: number, height: number): Rect 
 
 /** The part of a resize's input that `window` of its result is made of. */
 export function scaledWindow({ horizontal, vertical }: Scaling, { x, y, width, height }: Rect): Rect {
-  return rect(horizontal ? tapsSpan(horizontal, x, width) : [x, x + width], vertical ? tapsSpan(vertical, y, height) : [y, y + height]);
+  return rect(
+    horizontal ? tapsSpan(horizontal, x, width) : [x, x + width],
+    vertical ? tapsSpan(vertical, y, height) : [y, y + height],
+  );
 }
 
 function rect([left, right]: readonly [number, number], [top, bottom]: readonly [number, number]): Rect {

@@ -1,8 +1,18 @@
 /**
  * Reads the options of a step from whatever a config holds: short forms, defaults and errors are here and nowhere else.
  */
-import { TabServeError } from '../errors.js';
-import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, POSITIONS, type Fill, type HeightWidth, type Step, type StepName, type StepOptions } from './steps.js';
+import { TabServeError } from '../contract/errors.js';
+import {
+  COLOR_ORDERS,
+  INTERPOLATIONS,
+  LAYOUTS,
+  POSITIONS,
+  type Fill,
+  type HeightWidth,
+  type Step,
+  type StepName,
+  type StepOptions,
+} from './steps.js';
 
 type Reader<T> = (value: unknown, key: string) => T;
 
@@ -25,7 +35,11 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
   pad(value, key) {
     const options = record(value, key, ['padding', 'fill']);
     const sides = typeof options.padding === 'number' ? [options.padding] : options.padding;
-    if (!Array.isArray(sides) || ![1, 2, 4].includes(sides.length) || !sides.every((side) => Number.isSafeInteger(side) && side >= 0))
+    if (
+      !Array.isArray(sides) ||
+      ![1, 2, 4].includes(sides.length) ||
+      !sides.every((side) => Number.isSafeInteger(side) && side >= 0)
+    )
       throw wrong(`${key}.padding`, options.padding, 'a non-negative integer, or 2 or 4 of them');
     const [left, top = left, right = left, bottom = top] = sides as [number, number?, number?, number?];
     return { padding: [left, top, right, bottom], fill: fill(options.fill ?? 0, `${key}.fill`) };
@@ -52,7 +66,8 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
   normalize(value, key) {
     const { mean, std } = record(value, key, ['mean', 'std']);
     const options = { mean: perChannel(mean, `${key}.mean`), std: perChannel(std, `${key}.std`) };
-    if (options.std.some((number) => Math.fround(number) === 0)) throw wrong(`${key}.std`, std, 'numbers other than 0 in float32');
+    if (options.std.some((number) => Math.fround(number) === 0))
+      throw wrong(`${key}.std`, std, 'numbers other than 0 in float32');
     return options;
   },
   layout: (value, key) => oneOf(LAYOUTS, value, key),
@@ -72,12 +87,20 @@ export function wrong(key: string, value: unknown, allowed: string): TabServeErr
 }
 
 /** The options as an object; anything else is the value of the first one, and none at all is an empty object. */
-function record<K extends string>(value: unknown, key: string, names: readonly [K, ...K[]]): { readonly [Name in K]?: unknown } {
+function record<K extends string>(
+  value: unknown,
+  key: string,
+  names: readonly [K, ...K[]],
+): { readonly [Name in K]?: unknown } {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) return { [names[0]]: value } as { [Name in K]?: unknown };
-  for (const name of Object.keys(value)) if (!names.includes(name as K)) throw new TabServeError('model-config', `${key}.${name} is unknown; ${key} takes ${names.join(', ')}.`);
+  for (const name of Object.keys(value))
+    if (!names.includes(name as K))
+      throw new TabServeError('model-config', `${key}.${name} is unknown; ${key} takes ${names.join(', ')}.`);
   // An option that is undefined, or empty in YAML, is not there.
-  return Object.fromEntries(Object.entries(value).filter(([, option]) => option !== undefined && option !== null)) as { [Name in K]?: unknown };
+  return Object.fromEntries(Object.entries(value).filter(([, option]) => option !== undefined && option !== null)) as {
+    [Name in K]?: unknown;
+  };
 }
 
 function isNumber(value: unknown): value is number {

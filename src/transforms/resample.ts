@@ -2,7 +2,7 @@
  * Resizes a window of an image with a kernel. The kernel's memory holds one tile at a time, and of the source only a strip, so that it stays
  * small (WebAssembly memory never shrinks): about `TILE_BYTES` twice, `STRIP_BYTES`, and the taps.
  */
-import type { Rect } from '../contract.js';
+import type { Rect } from '../contract/images.js';
 import { SLACK, tapsBytes, type Kernel, type PassTaps } from './kernel.js';
 import { scaledWindow, type Scaling } from './program.js';
 import type { Taps } from './taps.js';
@@ -20,7 +20,12 @@ export function resample(kernel: Kernel, source: View, scaling: Scaling, window:
   const { width, height } = tileSize(scaling, window, PIXEL_BYTES[source.format]);
   for (let y = 0; y < window.height; y += height)
     for (let x = 0; x < window.width; x += width) {
-      const tile = { x: window.x + x, y: window.y + y, width: Math.min(width, window.width - x), height: Math.min(height, window.height - y) };
+      const tile = {
+        x: window.x + x,
+        y: window.y + y,
+        width: Math.min(width, window.width - x),
+        height: Math.min(height, window.height - y),
+      };
       resampleTile(kernel, source, scaling, tile, window, target);
     }
 }
@@ -28,13 +33,21 @@ export function resample(kernel: Kernel, source: View, scaling: Scaling, window:
 /** The largest tile whose intermediate image, `tile.width` × the source's rows, fits. */
 function tileSize(scaling: Scaling, window: Rect, step: number): { readonly width: number; readonly height: number } {
   let { width, height } = window;
-  const tooLarge = (): boolean => scaledWindow(scaling, { ...window, width, height }).height * width * step > TILE_BYTES;
+  const tooLarge = (): boolean =>
+    scaledWindow(scaling, { ...window, width, height }).height * width * step > TILE_BYTES;
   while (height > 1 && tooLarge()) height = Math.ceil(height / 2);
   while (width > 16 && tooLarge()) width = Math.ceil(width / 2);
   return { width, height };
 }
 
-function resampleTile(kernel: Kernel, source: View, scaling: Scaling, tile: Rect, window: Rect, target: Uint8Array): void {
+function resampleTile(
+  kernel: Kernel,
+  source: View,
+  scaling: Scaling,
+  tile: Rect,
+  window: Rect,
+  target: Uint8Array,
+): void {
   const step = PIXEL_BYTES[source.format];
   const input = scaledWindow(scaling, tile);
   const inputBytes = input.width * step;
@@ -61,14 +74,16 @@ function resampleTile(kernel: Kernel, source: View, scaling: Scaling, tile: Rect
   for (let y = 0; y < input.height; y += stripRows) {
     const rows = Math.min(stripRows, input.height - y);
     let from = (input.y + y - source.y) * source.stride + (input.x - source.x) * step;
-    for (let row = 0; row < rows; row++, from += source.stride) memory.set(source.data.subarray(from, from + inputBytes), strip.at + row * strip.stride);
+    for (let row = 0; row < rows; row++, from += source.stride)
+      memory.set(source.data.subarray(from, from + inputBytes), strip.at + row * strip.stride);
     if (horizontal) kernel.horizontal(strip, { at: middle.at + y * stride, stride }, rows, step);
   }
   if (vertical) kernel.vertical(middle, result, tile.height);
 
   const bytes = tile.width * step;
   let to = ((tile.y - window.y) * window.width + tile.x - window.x) * step;
-  for (let y = 0; y < tile.height; y++, to += window.width * step) target.set(memory.subarray(result.at + y * stride, result.at + y * stride + bytes), to);
+  for (let y = 0; y < tile.height; y++, to += window.width * step)
+    target.set(memory.subarray(result.at + y * stride, result.at + y * stride + bytes), to);
 }
 
 /**

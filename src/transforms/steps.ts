@@ -24,10 +24,22 @@ export type Fill = number | readonly [red: number, green: number, blue: number];
 
 /** What each step holds, with its defaults filled in. */
 export interface StepOptions {
-  readonly resize: { readonly size: number | HeightWidth; readonly interpolation: Interpolation; readonly maxSize?: number };
+  readonly resize: {
+    readonly size: number | HeightWidth;
+    readonly interpolation: Interpolation;
+    readonly maxSize?: number;
+  };
   readonly centerCrop: { readonly size: HeightWidth };
-  readonly pad: { readonly padding: readonly [left: number, top: number, right: number, bottom: number]; readonly fill: Fill };
-  readonly letterbox: { readonly size: HeightWidth; readonly fill: Fill; readonly interpolation: Interpolation; readonly position: Position };
+  readonly pad: {
+    readonly padding: readonly [left: number, top: number, right: number, bottom: number];
+    readonly fill: Fill;
+  };
+  readonly letterbox: {
+    readonly size: HeightWidth;
+    readonly fill: Fill;
+    readonly interpolation: Interpolation;
+    readonly position: Position;
+  };
   readonly grayscale: { readonly channels: 1 | 3 };
   readonly colorOrder: ColorOrder;
   readonly toTensor: { readonly scale: number };

@@ -2,7 +2,7 @@
  * The last pass: `toTensor`, `normalize`, `colorOrder` and `layout` in one. A pixel has 256 values, so a table a channel holds every float32
  * that can come out, computed as torch computes it.
  */
-import type { Rect } from '../contract.js';
+import type { Rect } from '../contract/images.js';
 import type { ColorOrder, Layout, Transforms } from './steps.js';
 import { channelByte, PIXEL_BYTES, type View } from './view.js';
 
@@ -46,7 +46,13 @@ function normalized(table: Float32Array, mean: number, std: number): Float32Arra
 }
 
 /** Writes the pixels of `window` as one row of the batch, from element `offset` on. */
-export function writeTensor(view: View, window: Rect, { channels, order, layout, tables }: TensorForm, out: Float32Array, offset: number): void {
+export function writeTensor(
+  view: View,
+  window: Rect,
+  { channels, order, layout, tables }: TensorForm,
+  out: Float32Array,
+  offset: number,
+): void {
   const { data } = view;
   const step = PIXEL_BYTES[view.format];
   const advance = layout === 'NCHW' ? 1 : channels;

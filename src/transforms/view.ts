@@ -1,5 +1,5 @@
 /** Parts of images while they are being transformed. */
-import type { PixelFormat, Pixels } from '../contract.js';
+import type { PixelFormat, Pixels } from '../contract/images.js';
 
 /** The pixels of a larger image from its column `x` and row `y` on. */
 export interface View extends Pixels {

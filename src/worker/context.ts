@@ -1,8 +1,11 @@
-import type { Archive, Context, DecodeOptions, Files, ImageInput, Manifest, ModelConfig, Params, Session } from '../contract.js';
-import { asTabServeError, TabServeError } from '../errors.js';
-import { Recorder } from '../metrics/recorder.js';
+import type { Archive, Files, Manifest, ModelConfig } from '../contract/archive.js';
+import type { Context, Params } from '../contract/handler.js';
+import type { DecodeOptions, ImageInput } from '../contract/images.js';
+import type { Session } from '../contract/tensors.js';
+import { asTabServeError, TabServeError } from '../contract/errors.js';
+import { Recorder } from './recorder.js';
 import { createFiles } from '../models/files.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../contract/version.js';
 
 /** Pillow's limit: a quarter of a gigabyte of RGB. */
 const MAX_PIXELS = 178_956_970;
@@ -36,13 +39,23 @@ export interface ContextOptions {
 export function createContext(options: ContextOptions = {}): BatchContext {
   const { session, files = {}, config = {}, manifest = { model: { modelName: 'model' } } } = options;
   const open = async (path?: string): Promise<Session> => {
-    const found = isSession(session) && path === undefined ? session : (session as Record<string, Session> | undefined)?.[path ?? manifest.model.serializedFile ?? ''];
-    if (!found) throw new TabServeError('model-not-found', `createContext was given no session${path === undefined ? '' : ` "${path}"`}.`);
+    const found =
+      isSession(session) && path === undefined
+        ? session
+        : (session as Record<string, Session> | undefined)?.[path ?? manifest.model.serializedFile ?? ''];
+    if (!found)
+      throw new TabServeError(
+        'model-not-found',
+        `createContext was given no session${path === undefined ? '' : ` "${path}"`}.`,
+      );
     return await Promise.resolve(found);
   };
   const { batchSize = 1, params, ...batch } = options;
   const rows = params && Array.from({ length: batchSize }, () => params);
-  return batchContext({ modelDir: '', manifest, config, files: createFiles(files), open, warn: (message) => console.warn(message) }, { ...batch, batchSize, params: rows });
+  return batchContext(
+    { modelDir: '', manifest, config, files: createFiles(files), open, warn: (message) => console.warn(message) },
+    { ...batch, batchSize, params: rows },
+  );
 }
 
 function isSession(value: ContextOptions['session']): value is Session {
@@ -97,7 +110,8 @@ export function batchContext(surroundings: Surroundings, batch: BatchOptions): B
       return await decodeImage(source, { maxPixels: limitMaxImagePixels, ...decodeOptions });
     },
     fail(index, error) {
-      if (!Number.isInteger(index) || index < 0 || index >= batchSize) throw new RangeError(`context.fail(${index}): the batch has rows 0 to ${batchSize - 1}.`);
+      if (!Number.isInteger(index) || index < 0 || index >= batchSize)
+        throw new RangeError(`context.fail(${index}): the batch has rows 0 to ${batchSize - 1}.`);
       if (!failures.has(index)) failures.set(index, asTabServeError(error));
     },
     failures,

@@ -1,5 +1,6 @@
-import type { Context, Handler, ModelCard, Session, TensorInfo } from '../contract.js';
-import { TabServeError } from '../errors.js';
+import type { Context, Handler, ModelCard } from '../contract/handler.js';
+import type { Session, TensorInfo } from '../contract/tensors.js';
+import { TabServeError } from '../contract/errors.js';
 
 /** What a handler may have beyond the contract; `BaseHandler` has all of it. */
 interface Describable extends Handler {
@@ -15,13 +16,32 @@ export async function describeModel(handler: Handler, name: string, context: Con
   try {
     structuredClone(customizedMetadata);
   } catch (cause) {
-    throw new TabServeError('not-cloneable', `What describeHandle returns cannot be sent to the page: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new TabServeError(
+      'not-cloneable',
+      `What describeHandle returns cannot be sent to the page: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
-  return { handler: name, inputs: model?.inputs, outputs: model?.outputs, rowsPerRun: model && rowsPerRun(model.inputs), labels: mapping, customizedMetadata };
+  return {
+    handler: name,
+    inputs: model?.inputs,
+    outputs: model?.outputs,
+    rowsPerRun: model && rowsPerRun(model.inputs),
+    labels: mapping,
+    customizedMetadata,
+  };
 }
 
 /** Inputs of one axis or none have no batch axis: they are one row. */
 function rowsPerRun(inputs: readonly TensorInfo[]): number | 'any' {
-  const sizes = inputs.map(({ dims }) => (dims.length < 2 ? (typeof dims[0] === 'number' || dims.length === 0 ? 1 : 'any') : typeof dims[0] === 'number' ? dims[0] : 'any'));
+  const sizes = inputs.map(({ dims }) =>
+    dims.length < 2
+      ? typeof dims[0] === 'number' || dims.length === 0
+        ? 1
+        : 'any'
+      : typeof dims[0] === 'number'
+        ? dims[0]
+        : 'any',
+  );
   return sizes.every((size) => size === sizes[0]) ? (sizes[0] ?? 'any') : 1;
 }

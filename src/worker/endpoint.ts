@@ -1,6 +1,7 @@
 import type { Endpoint } from 'comlink';
-import type { Envelope, HandleAnswer } from '../wire.js';
-import { errorToData, PredictionError } from '../errors.js';
+import type { Envelope, HandleAnswer } from '../contract/wire.js';
+import { errorToData } from '../contract/error-data.js';
+import { PredictionError } from '../contract/errors.js';
 
 /**
  * A port for comlink that never fails to answer: a row that cannot be cloned (a function, a session) becomes that row's error,
@@ -14,7 +15,9 @@ export function cloneSafe(port: MessagePort): Endpoint {
       } catch (error) {
         const answer = (message as { value?: Envelope<HandleAnswer> }).value;
         if (!answer?.ok || !Array.isArray(answer.value?.rows)) throw error;
-        const rows = answer.value.rows.map((row) => (isCloneable(row) ? row : { ok: false, error: errorToData(notCloneable(error)) }));
+        const rows = answer.value.rows.map((row) =>
+          isCloneable(row) ? row : { ok: false, error: errorToData(notCloneable(error)) },
+        );
         port.postMessage({ ...(message as object), value: { ok: true, value: { ...answer.value, rows } } });
       }
     },
@@ -35,8 +38,12 @@ function isCloneable(value: unknown): boolean {
 
 /** The failure of a row whose result cannot be cloned. */
 export function notCloneable(cause: unknown): PredictionError {
-  return new PredictionError('not-cloneable', `The handler's result cannot be sent to the page: ${cause instanceof Error ? cause.message : String(cause)}`, {
-    cause,
-    stage: 'postprocess',
-  });
+  return new PredictionError(
+    'not-cloneable',
+    `The handler's result cannot be sent to the page: ${cause instanceof Error ? cause.message : String(cause)}`,
+    {
+      cause,
+      stage: 'postprocess',
+    },
+  );
 }

@@ -1,5 +1,5 @@
 import { expose as comlinkExpose } from 'comlink';
-import { PROTOCOL, type ConnectMessage, type ReadyMessage, type WorkerEvent } from '../wire.js';
+import { PROTOCOL, type ConnectMessage, type ReadyMessage, type WorkerEvent } from '../contract/wire.js';
 import type { Engines } from '../engines/engine.js';
 import { cloneSafe } from './endpoint.js';
 import { Host, type HandlerClass, type HostOptions } from './host.js';

@@ -1,11 +1,27 @@
 import { transfer as comlinkTransfer } from 'comlink';
-import type { Archive, CandidateName, Context, EngineName, Handler, Metrics, ModelCard, Observation, Probe, Session, Tensors } from '../contract.js'; // prettier-ignore
-import type { Envelope, HandleAnswer, HandleRequest, LoadRequest, Measured, Opened, OpenRequest, Sampled, WorkerApi, WorkerEvent } from '../wire.js';
-import { asTabServeError, errorToData, PredictionError, TabServeError, type ErrorCode } from '../errors.js';
+import type { Archive } from '../contract/archive.js';
+import type { CandidateName, EngineName, Probe } from '../contract/backends.js';
+import type { Context, Handler, ModelCard } from '../contract/handler.js';
+import type { Metrics, Observation } from '../contract/metrics.js';
+import type { Session, Tensors } from '../contract/tensors.js';
+import type {
+  Envelope,
+  HandleAnswer,
+  HandleRequest,
+  LoadRequest,
+  Measured,
+  Opened,
+  OpenRequest,
+  Sampled,
+  WorkerApi,
+  WorkerEvent,
+} from '../contract/wire.js';
+import { errorToData } from '../contract/error-data.js';
+import { asTabServeError, PredictionError, TabServeError, type ErrorCode } from '../contract/errors.js';
 import { probeBackends } from '../backends/probe.js';
 import type { Engine, Engines } from '../engines/engine.js';
-import { Definitions } from '../metrics/definitions.js';
-import { Recorder } from '../metrics/recorder.js';
+import { Definitions } from '../shared/metrics/definitions.js';
+import { Recorder } from './recorder.js';
 import { fetchArchive, fetchModel, hashModel } from '../models/archive.js';
 import { checkConfig } from '../models/config.js';
 import type { FetchOptions } from '../models/fetch.js';
@@ -15,7 +31,7 @@ import { batchContext, type BatchContext, type Surroundings } from './context.js
 import { describeModel } from './describe.js';
 import { notCloneable } from './endpoint.js';
 import { instrument } from './stages.js';
-import { measure, sample, tryOut } from './trial.js';
+import { measure, sample, tryOut } from './warm-up.js';
 import { threadCount } from './threads.js';
 
 export type HandlerClass = new () => Handler;
@@ -28,7 +44,14 @@ export interface HostOptions {
 }
 
 /** What no single row of a batch can have caused: without that row, the others would fail as well. */
-const WHOLE: ReadonlySet<ErrorCode> = new Set(['worker-lost', 'device-lost', 'out-of-memory', 'aborted', 'not-initialized', 'disposed']);
+const WHOLE: ReadonlySet<ErrorCode> = new Set([
+  'worker-lost',
+  'device-lost',
+  'out-of-memory',
+  'aborted',
+  'not-initialized',
+  'disposed',
+]);
 
 /** What is the handler's own fault where each row fails so alone: then the batch does. */
 const OF_HANDLER: ReadonlySet<ErrorCode> = new Set(['batch-contract', 'model-config']);
@@ -59,7 +82,10 @@ export class Host implements WorkerApi {
   }
 
   probe(known: Probe | undefined): Promise<Envelope<{ probe: Probe; built: CandidateName[] }>> {
-    return envelope(async () => ({ probe: known ?? (await probeBackends()), built: Object.keys(this.#options.engines) as CandidateName[] }));
+    return envelope(async () => ({
+      probe: known ?? (await probeBackends()),
+      built: Object.keys(this.#options.engines) as CandidateName[],
+    }));
   }
 
   load({ source, config }: LoadRequest): Promise<Envelope<Archive>> {
@@ -71,7 +97,10 @@ export class Host implements WorkerApi {
   }
 
   get #fetching(): FetchOptions {
-    return { onProgress: (progress) => this.#options.emit({ type: 'progress', progress }), fetch: globalThis.fetch.bind(globalThis) };
+    return {
+      onProgress: (progress) => this.#options.emit({ type: 'progress', progress }),
+      fetch: globalThis.fetch.bind(globalThis),
+    };
   }
 
   open(request: OpenRequest): Promise<Envelope<Opened>> {
@@ -113,7 +142,8 @@ export class Host implements WorkerApi {
   }
 
   get #open(): { readonly handler: Handler; readonly context: Context } {
-    if (!this.#handler || !this.#surroundings) throw new TabServeError('not-initialized', 'The worker has opened no model yet.');
+    if (!this.#handler || !this.#surroundings)
+      throw new TabServeError('not-initialized', 'The worker has opened no model yet.');
     return { handler: this.#handler, context: batchContext(this.#surroundings, {}) };
   }
 
@@ -122,9 +152,17 @@ export class Host implements WorkerApi {
     if (!start) throw new TabServeError('backend-failed', `This worker was built without ${candidate}.`);
     try {
       const onLost = (why: string): void => this.#options.emit({ type: 'lost', why });
-      return await start({ assets, onLost, threads: candidate === 'onnx/wasm' ? threadCount(archive.config.engine?.threads) : 1 });
+      return await start({
+        assets,
+        onLost,
+        threads: candidate === 'onnx/wasm' ? threadCount(archive.config.engine?.threads) : 1,
+      });
     } catch (cause) {
-      throw new TabServeError('backend-failed', `${candidate} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+      throw new TabServeError(
+        'backend-failed',
+        `${candidate} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`,
+        { cause },
+      );
     }
   }
 
@@ -153,12 +191,24 @@ export class Host implements WorkerApi {
     const answer = (rows: readonly Envelope<unknown>[], failure?: unknown): Envelope<HandleAnswer> => {
       const handlerTime = performance.now() - started;
       const metrics = recorder.observations.length > 0 && { metrics: recorder.observations };
-      return { ok: true, value: { rows, ...(failure !== undefined && { failure }), timings: recorder.timings, handlerTime, ...metrics, memory: this.#engine?.memory() ?? 0 } };
+      return {
+        ok: true,
+        value: {
+          rows,
+          ...(failure !== undefined && { failure }),
+          timings: recorder.timings,
+          handlerTime,
+          ...metrics,
+          memory: this.#engine?.memory() ?? 0,
+        },
+      };
     };
     try {
       const results = eachItsOwn(await this.#answer(call, { metrics: recorder, signal: aborter.signal }));
       const transferables = new Set(results.flatMap((result) => [...transferablesOf(result)]));
-      const rows = results.map((result): Envelope<unknown> => (result instanceof PredictionError ? { ok: false, error: errorToData(result) } : { ok: true, value: result }));
+      const rows = results.map((result): Envelope<unknown> =>
+        result instanceof PredictionError ? { ok: false, error: errorToData(result) } : { ok: true, value: result },
+      );
       return comlinkTransfer(answer(rows), [...transferables]);
     } catch (error) {
       return answer([], errorToData(asTabServeError(error)));
@@ -170,11 +220,23 @@ export class Host implements WorkerApi {
   }
 
   /** One batch. A batch that a stage threw for is tried again row by row, once: one bad row fails alone, whatever the handler does about it. */
-  async #answer({ rows, ids, params, request }: HandleRequest, outside: Pick<BatchContext, 'metrics' | 'signal'>): Promise<readonly unknown[]> {
+  async #answer(
+    { rows, ids, params, request }: HandleRequest,
+    outside: Pick<BatchContext, 'metrics' | 'signal'>,
+  ): Promise<readonly unknown[]> {
     const { handler } = this.#open;
     const run = async (from: number, to: number): Promise<readonly unknown[]> => {
-      const batch = { ...outside, request, batchSize: to - from, ids: ids.slice(from, to), params: params.slice(from, to) };
-      return checkLength(await handler.handle(rows.slice(from, to) as never[], batchContext(this.#surroundings!, batch)), to - from);
+      const batch = {
+        ...outside,
+        request,
+        batchSize: to - from,
+        ids: ids.slice(from, to),
+        params: params.slice(from, to),
+      };
+      return checkLength(
+        await handler.handle(rows.slice(from, to) as never[], batchContext(this.#surroundings!, batch)),
+        to - from,
+      );
     };
     const { observations } = outside.metrics;
     const before = observations.length;
@@ -195,12 +257,18 @@ export class Host implements WorkerApi {
         results.push(PredictionError.from(error));
       }
     }
-    if (OF_HANDLER.has(failure.code) && results.every((result) => result instanceof PredictionError && result.code === failure.code)) throw failure;
+    if (
+      OF_HANDLER.has(failure.code) &&
+      results.every((result) => result instanceof PredictionError && result.code === failure.code)
+    )
+      throw failure;
     return results;
   }
 
   describe(): Promise<Envelope<ModelCard>> {
-    return envelope(() => describeModel(this.#open.handler, this.#name, batchContext(this.#surroundings!, { request: 'describe' })));
+    return envelope(() =>
+      describeModel(this.#open.handler, this.#name, batchContext(this.#surroundings!, { request: 'describe' })),
+    );
   }
 
   async ping(): Promise<Envelope<void>> {
@@ -233,18 +301,25 @@ function closeImages(value: unknown, seen = new Set<unknown>()): void {
   if (isImage(value)) value.close();
   if (typeof value !== 'object' || value === null || seen.has(value)) return;
   seen.add(value);
-  if (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype) for (const inner of Object.values(value)) closeImages(inner, seen);
+  if (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype)
+    for (const inner of Object.values(value)) closeImages(inner, seen);
 }
 
 /** Not every browser has both classes. */
 function isImage(value: unknown): value is ImageBitmap | VideoFrame {
-  return (typeof ImageBitmap !== 'undefined' && value instanceof ImageBitmap) || (typeof VideoFrame !== 'undefined' && value instanceof VideoFrame);
+  return (
+    (typeof ImageBitmap !== 'undefined' && value instanceof ImageBitmap) ||
+    (typeof VideoFrame !== 'undefined' && value instanceof VideoFrame)
+  );
 }
 
 /** A handler of the user's own may have replaced `handle`, and its check. */
 function checkLength(results: readonly unknown[], rows: number): readonly unknown[] {
   if (Array.isArray(results) && results.length === rows) return results;
-  throw new TabServeError('batch-contract', `handle got ${rows} rows and returned ${Array.isArray(results) ? `${results.length} results` : 'no list'}; it must return one a row.`);
+  throw new TabServeError(
+    'batch-contract',
+    `handle got ${rows} rows and returned ${Array.isArray(results) ? `${results.length} results` : 'no list'}; it must return one a row.`,
+  );
 }
 
 /** The models of one archive, each opened once. */

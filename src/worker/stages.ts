@@ -1,6 +1,7 @@
-import { STAGES, type Context, type Handler, type Stage } from '../contract.js';
-import { asTabServeError, TabServeError } from '../errors.js';
-import { Recorder } from '../metrics/recorder.js';
+import type { Context, Handler } from '../contract/handler.js';
+import { STAGES, type Stage } from '../contract/stages.js';
+import { asTabServeError, TabServeError } from '../contract/errors.js';
+import { Recorder } from './recorder.js';
 
 /**
  * Wraps the stages of one handler, so that each call is timed and its error names the stage. Overrides are wrapped as they are,
@@ -13,7 +14,8 @@ export function instrument(handler: Handler, onStage: (context: Context | undefi
       const context = args.at(-1) as Context | undefined;
       const started = performance.now();
       try {
-        if (context?.signal?.aborted) throw new TabServeError('aborted', 'The request was aborted.', { cause: context.signal.reason });
+        if (context?.signal?.aborted)
+          throw new TabServeError('aborted', 'The request was aborted.', { cause: context.signal.reason });
         return await run(...args);
       } catch (error) {
         throw asTabServeError(error, stage);

@@ -4,11 +4,26 @@ import { expect, test } from './fixtures.ts';
 test('an operator that a backend lacks moves on to the next, with its reason', async ({ open, backend }) => {
   test.skip(backend !== 'webgl', 'only ONNX Runtime WebGL lacks the operator');
   const page = await open();
-  const chosen = await page.evaluate(async () => (await window.tabserve.load('/test/models/hardsigmoid.onnx', { handler: 'base_handler', backends: ['webgl', 'wasm'] })).backend!);
-  expect(chosen).toMatchObject({ engine: 'onnx', name: 'wasm', skipped: [{ engine: 'onnx', name: 'webgl', reason: expect.stringContaining('HardSigmoid') }] });
+  const chosen = await page.evaluate(
+    async () =>
+      (
+        await window.tabserve.load('/test/models/hardsigmoid.onnx', {
+          handler: 'base_handler',
+          backends: ['webgl', 'wasm'],
+        })
+      ).backend!,
+  );
+  expect(chosen).toMatchObject({
+    engine: 'onnx',
+    name: 'wasm',
+    skipped: [{ engine: 'onnx', name: 'webgl', reason: expect.stringContaining('HardSigmoid') }],
+  });
 });
 
-test('what ONNX Runtime WebGL cannot read is told in a few words, and the cause has all of them', async ({ open, backend }) => {
+test('what ONNX Runtime WebGL cannot read is told in a few words, and the cause has all of them', async ({
+  open,
+  backend,
+}) => {
   test.skip(backend !== 'webgl', 'only ONNX Runtime WebGL lacks them');
   const page = await open();
   // An open-ended slice, as in PyTorch's exports; a Loop; float16.
@@ -18,7 +33,9 @@ test('what ONNX Runtime WebGL cannot read is told in a few words, and the cause 
     ['float16', 'Error: unsupported data type: FLOAT16'],
   ] as const) {
     const told = await page.evaluate(async (model) => {
-      const error = await window.tabserve.load(`/test/models/${model}.onnx`, { handler: 'base_handler', backends: ['webgl'] }).then(String, (error: Error) => error);
+      const error = await window.tabserve
+        .load(`/test/models/${model}.onnx`, { handler: 'base_handler', backends: ['webgl'] })
+        .then(String, (error: Error) => error);
       const { message, cause } = (error as Error).cause as Error;
       return { message, whole: (cause as Error).message };
     }, model);
@@ -32,17 +49,28 @@ test('a backend that fails at its first run only moves on too', async ({ open, b
   const page = await open();
   const model = backend === 'webgl' ? 'affine' : 'float16';
   const chosen = await page.evaluate(
-    async ({ model, backend }) => (await window.tabserve.load(`/test/models/${model}.onnx`, { handler: 'base_handler', backends: [backend, 'wasm'] })).backend!,
+    async ({ model, backend }) =>
+      (
+        await window.tabserve.load(`/test/models/${model}.onnx`, {
+          handler: 'base_handler',
+          backends: [backend, 'wasm'],
+        })
+      ).backend!,
     { model, backend },
   );
   expect(chosen.name).toBe('wasm');
-  expect(chosen.skipped).toEqual([{ engine: 'onnx', name: backend, reason: expect.stringMatching(/could not (run|load)/) }]);
+  expect(chosen.skipped).toEqual([
+    { engine: 'onnx', name: backend, reason: expect.stringMatching(/could not (run|load)/) },
+  ]);
 });
 
 test('an operator that nobody has fails with every reason', async ({ open, backend }) => {
   const page = await open();
   const failure = await page.evaluate(
-    async (backend) => await window.failure(window.tabserve.load('/test/models/missing_op.onnx', { handler: 'base_handler', backends: [backend] })),
+    async (backend) =>
+      await window.failure(
+        window.tabserve.load('/test/models/missing_op.onnx', { handler: 'base_handler', backends: [backend] }),
+      ),
     backend,
   );
   expect(failure).toMatchObject({ code: 'no-backend' });
@@ -51,7 +79,9 @@ test('an operator that nobody has fails with every reason', async ({ open, backe
 
 test('by default: what this browser has, and why not the rest', async ({ open, backend }) => {
   const page = await open();
-  const chosen = await page.evaluate(async () => (await window.tabserve.load('/test/models/affine_fixed.onnx', { handler: 'base_handler' })).backend!);
+  const chosen = await page.evaluate(
+    async () => (await window.tabserve.load('/test/models/affine_fixed.onnx', { handler: 'base_handler' })).backend!,
+  );
   expect(chosen.name).toBe('wasm');
   const why = Object.fromEntries(chosen.skipped.map(({ name, reason }) => [name, reason]));
   // Without its flags Chromium has WebGPU, but no adapter; with them, one made of software.
@@ -62,7 +92,12 @@ test('by default: what this browser has, and why not the rest', async ({ open, b
 test('a backend that is named and absent fails, and never hangs', async ({ open, backend }) => {
   test.skip(backend === 'webgpu', 'this Chromium has an adapter');
   const page = await open();
-  const failure = await page.evaluate(async () => await window.failure(window.tabserve.load('/test/models/affine_fixed.onnx', { handler: 'base_handler', backends: ['webgpu'] })));
+  const failure = await page.evaluate(
+    async () =>
+      await window.failure(
+        window.tabserve.load('/test/models/affine_fixed.onnx', { handler: 'base_handler', backends: ['webgpu'] }),
+      ),
+  );
   expect(failure).toMatchObject({ code: 'no-backend', message: expect.stringContaining('no adapter') });
 });
 
@@ -71,11 +106,18 @@ test('an engine that the app left out is not tried @once', async ({ open }) => {
   const answer = await page.evaluate(async () => {
     const client = window.tabserve.connect(window.workers.lean, { model: '/test/models/affine_fixed.onnx' });
     await client.initialize();
-    const named = await window.failure(window.tabserve.connect(window.workers.lean, { model: '/test/models/affine_fixed.onnx', backends: ['webgl'] }).initialize());
+    const named = await window.failure(
+      window.tabserve
+        .connect(window.workers.lean, { model: '/test/models/affine_fixed.onnx', backends: ['webgl'] })
+        .initialize(),
+    );
     return { name: client.backend!.name, reasons: client.backend!.skipped.map(({ reason }) => reason), named };
   });
   expect(answer.name).toBe('wasm');
-  expect(answer.reasons).toEqual(['This worker was built without the engine for it.', 'This worker was built without the engine for it.']);
+  expect(answer.reasons).toEqual([
+    'This worker was built without the engine for it.',
+    'This worker was built without the engine for it.',
+  ]);
   expect(answer.named).toMatchObject({ code: 'no-backend' });
 });
 
@@ -83,9 +125,18 @@ test('only the engine that runs is downloaded', async ({ open, page, backend }) 
   const urls: string[] = [];
   page.on('request', (request) => urls.push(request.url()));
   await open();
-  await page.evaluate(async (backend) => void (await window.tabserve.load('/test/models/affine_fixed.onnx', { handler: 'base_handler', backends: [backend] })), backend);
+  await page.evaluate(
+    async (backend) =>
+      void (await window.tabserve.load('/test/models/affine_fixed.onnx', {
+        handler: 'base_handler',
+        backends: [backend],
+      })),
+    backend,
+  );
   const wasm = urls.filter((url) => url.endsWith('.wasm')).map((url) => url.split('/').pop());
-  expect(wasm).toEqual({ wasm: ['ort-wasm-simd-threaded.wasm'], webgl: [], webgpu: ['ort-wasm-simd-threaded.jspi.wasm'] }[backend]);
+  expect(wasm).toEqual(
+    { wasm: ['ort-wasm-simd-threaded.wasm'], webgl: [], webgpu: ['ort-wasm-simd-threaded.jspi.wasm'] }[backend],
+  );
   const glue = urls.flatMap((url) => /onnxruntime-web_(\w+)\.js/.exec(url)?.[1] ?? []);
   expect(glue).toEqual([{ wasm: 'wasm', webgl: 'webgl', webgpu: 'jspi' }[backend]]);
   expect(urls.filter((url) => url.includes('tensorflow'))).toEqual([]);
@@ -97,11 +148,20 @@ test('only the parts of TensorFlow.js that run are downloaded', async ({ open, p
   await open();
   const load = async (model: string): Promise<string[]> => {
     urls.length = 0;
-    await page.evaluate(async ({ model, backend }) => void (await window.tabserve.load(`/test/models/tfjs/${model}`, { handler: 'base_handler', backends: [`tfjs/${backend}`] })), {
-      model,
-      backend,
-    });
-    expect(urls.filter((url) => url.endsWith('.wasm')).map((url) => url.split('/').pop())).toEqual(backend === 'wasm' ? ['tfjs-backend-wasm-simd.wasm'] : []);
+    await page.evaluate(
+      async ({ model, backend }) =>
+        void (await window.tabserve.load(`/test/models/tfjs/${model}`, {
+          handler: 'base_handler',
+          backends: [`tfjs/${backend}`],
+        })),
+      {
+        model,
+        backend,
+      },
+    );
+    expect(urls.filter((url) => url.endsWith('.wasm')).map((url) => url.split('/').pop())).toEqual(
+      backend === 'wasm' ? ['tfjs-backend-wasm-simd.wasm'] : [],
+    );
     expect(urls.filter((url) => url.includes('onnxruntime'))).toEqual([]);
     return urls.flatMap((url) => /@tensorflow_tfjs-([\w-]+)\.js/.exec(url)?.[1] ?? []).sort();
   };
@@ -115,19 +175,32 @@ test('the asyncify build serves browsers without JSPI', async ({ open, page, bac
   page.on('request', (request) => urls.push(request.url()));
   await open();
   const answer = await page.evaluate(async () => {
-    const client = window.tabserve.connect<import('../../src/worker.ts').BaseHandler>(window.workers.noJspi, { model: '/test/models/affine_fixed.onnx', backends: ['webgpu'] });
+    const client = window.tabserve.connect<import('../../src/worker.ts').BaseHandler>(window.workers.noJspi, {
+      model: '/test/models/affine_fixed.onnx',
+      backends: ['webgpu'],
+    });
     await client.initialize();
-    return Array.from((await client.predict({ data: new Float32Array([1, 2, 3, 4]), dims: [4] }))['y']!.data as Float32Array).length;
+    return Array.from(
+      (await client.predict({ data: new Float32Array([1, 2, 3, 4]), dims: [4] }))['y']!.data as Float32Array,
+    ).length;
   });
   expect(answer).toBe(3);
-  expect(urls.filter((url) => url.endsWith('.wasm')).map((url) => url.split('/').pop())).toEqual(['ort-wasm-simd-threaded.asyncify.wasm']);
+  expect(urls.filter((url) => url.endsWith('.wasm')).map((url) => url.split('/').pop())).toEqual([
+    'ort-wasm-simd-threaded.asyncify.wasm',
+  ]);
 });
 
 test('threads where the page is isolated, one where it is not @once', async ({ open, page }) => {
   const load = async (): Promise<{ threads: number; sum: number }> =>
     await page.evaluate(async () => {
-      const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: ['wasm'], config: { engine: { threads: 2 } } });
-      const answer = await client.predict(await (await fetch('/models/digits/samples/drawn-3.png')).blob(), { params: { topK: 10 } });
+      const client = await window.tabserve.load('/models/digits/', {
+        handler: 'image_classifier',
+        backends: ['wasm'],
+        config: { engine: { threads: 2 } },
+      });
+      const answer = await client.predict(await (await fetch('/models/digits/samples/drawn-3.png')).blob(), {
+        params: { topK: 10 },
+      });
       return { threads: client.backend!.threads, sum: Object.values(answer).reduce((sum, value) => sum + value, 0) };
     });
   await open();
@@ -145,9 +218,17 @@ test('engine files from where the app serves them @once', async ({ open, page })
   page.on('request', (request) => urls.push(new URL(request.url()).pathname));
   await open();
   await page.evaluate(async () => {
-    await window.tabserve.load('/models/digits/', { backends: ['wasm'], assets: '/node_modules/onnxruntime-web/dist/../dist', config: { engine: { threads: 2 } } });
+    await window.tabserve.load('/models/digits/', {
+      backends: ['wasm'],
+      assets: '/node_modules/onnxruntime-web/dist/../dist',
+      config: { engine: { threads: 2 } },
+    });
     const assets = '/node_modules/@tensorflow/tfjs-backend-wasm/dist/../dist';
-    await window.tabserve.load('/test/models/tfjs/affine_fixed.json', { handler: 'base_handler', backends: ['wasm'], assets });
+    await window.tabserve.load('/test/models/tfjs/affine_fixed.json', {
+      handler: 'base_handler',
+      backends: ['wasm'],
+      assets,
+    });
   });
   expect(urls).toContain('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm');
   expect(urls).toContain('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.mjs');
@@ -156,7 +237,9 @@ test('engine files from where the app serves them @once', async ({ open, page })
 
 test('no request leaves for another origin', async ({ open, page, backend }) => {
   const origins = new Set<string>();
-  page.on('request', (request) => origins.add(new URL(request.url()).protocol === 'data:' ? 'data:' : new URL(request.url()).origin));
+  page.on('request', (request) =>
+    origins.add(new URL(request.url()).protocol === 'data:' ? 'data:' : new URL(request.url()).origin),
+  );
   await open();
   await page.evaluate(async (backend) => {
     const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [backend] });

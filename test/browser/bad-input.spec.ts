@@ -15,10 +15,14 @@ test.describe('a model that is none', () => {
   ] as const) {
     test(what, async ({ open, backend }) => {
       const page = await open();
-      const failure = await page.evaluate(async ({ url, backend }) => await window.failure(window.tabserve.load(url, { handler: 'base_handler', backends: [backend] })), {
-        url: url.replace('?.onnx', '') + (url.includes('?') ? '#.onnx' : ''),
-        backend,
-      });
+      const failure = await page.evaluate(
+        async ({ url, backend }) =>
+          await window.failure(window.tabserve.load(url, { handler: 'base_handler', backends: [backend] })),
+        {
+          url: url.replace('?.onnx', '') + (url.includes('?') ? '#.onnx' : ''),
+          backend,
+        },
+      );
       expect(failure).toMatchObject({ name: 'TabServeError', code });
       expect(failure.message).not.toBe('');
     });
@@ -27,7 +31,11 @@ test.describe('a model that is none', () => {
   test('a server that answers 500', async ({ open, backend }) => {
     const page = await open();
     await page.route('**/broken.onnx', (route) => route.fulfill({ status: 500, body: 'no' }));
-    const failure = await page.evaluate(async (backend) => await window.failure(window.tabserve.load('/broken.onnx', { handler: 'base_handler', backends: [backend] })), backend);
+    const failure = await page.evaluate(
+      async (backend) =>
+        await window.failure(window.tabserve.load('/broken.onnx', { handler: 'base_handler', backends: [backend] })),
+      backend,
+    );
     expect(failure).toMatchObject({ code: 'network' });
     expect(failure.message).toContain('500');
   });
@@ -35,7 +43,10 @@ test.describe('a model that is none', () => {
   test('a failed load does not spoil the next one', async ({ open, backend }) => {
     const page = await open();
     const answer = await page.evaluate(async (backend) => {
-      const client = window.tabserve.connect(window.workers.raw, { model: '/models/digits/nothing.onnx', backends: [backend] });
+      const client = window.tabserve.connect(window.workers.raw, {
+        model: '/models/digits/nothing.onnx',
+        backends: [backend],
+      });
       const first = await window.failure(client.initialize());
       const second = await window.failure(client.initialize());
       const good = await window.tabserve.load('/models/digits/', { backends: [backend] });
@@ -51,13 +62,25 @@ test.describe('a config that is wrong', () => {
     ['a value out of range', { topK: 0 }, 'model-config', 'handler.topK'],
     ['a value that is none of the allowed', { output: 'logit' }, 'model-config', '"logits" or "probabilities"'],
     ['a transform that does not exist', { imageProcessing: ['blur'] }, 'model-config', 'handler.imageProcessing[0]'],
-    ['transforms that make another tensor', { imageProcessing: [{ resize: [9, 9] }, 'toTensor'] }, 'model-config', '[batch, 3, 9, 9]'],
+    [
+      'transforms that make another tensor',
+      { imageProcessing: [{ resize: [9, 9] }, 'toTensor'] },
+      'model-config',
+      '[batch, 3, 9, 9]',
+    ],
     ['labels that are no text', { labels: [1, 2] }, 'model-format', 'class 0'],
   ] as const) {
     test(`${what} @once`, async ({ open }) => {
       const page = await open();
       const failure = await page.evaluate(
-        async (handler) => await window.failure(window.tabserve.load('/test/models/tiny-archive/', { handler: 'image_classifier', backends: ['wasm'], config: { handler } })),
+        async (handler) =>
+          await window.failure(
+            window.tabserve.load('/test/models/tiny-archive/', {
+              handler: 'image_classifier',
+              backends: ['wasm'],
+              config: { handler },
+            }),
+          ),
         handler,
       );
       expect(failure).toMatchObject({ code });
@@ -68,7 +91,13 @@ test.describe('a config that is wrong', () => {
   test('an engine option of a wrong type @once', async ({ open }) => {
     const page = await open();
     const failure = await page.evaluate(
-      async () => await window.failure(window.tabserve.load('/models/digits/', { backends: ['wasm'], config: { engine: { threads: 'two' as never } } })),
+      async () =>
+        await window.failure(
+          window.tabserve.load('/models/digits/', {
+            backends: ['wasm'],
+            config: { engine: { threads: 'two' as never } },
+          }),
+        ),
     );
     expect(failure).toMatchObject({ code: 'model-config', message: expect.stringContaining('engine.threads') });
   });
@@ -78,10 +107,17 @@ test.describe('a config that is wrong', () => {
     const failures = await page.evaluate(async () => [
       await window.failure(window.tabserve.load('/models/digits/', { backends: ['cuda' as 'wasm'] })),
       await window.failure(window.tabserve.load('/models/digits/', { handler: 'object_guesser' as 'base_handler' })),
-      await window.failure(window.tabserve.load('/models/digits/', { handler: 'my_handler.py:handle' as 'base_handler' })),
+      await window.failure(
+        window.tabserve.load('/models/digits/', { handler: 'my_handler.py:handle' as 'base_handler' }),
+      ),
       await window.failure(window.tabserve.load('/test/models/affine.onnx', { backends: ['wasm'] })),
     ]);
-    expect(failures.map(({ code }) => code)).toEqual(['model-config', 'unknown-handler', 'unknown-handler', 'unknown-handler']);
+    expect(failures.map(({ code }) => code)).toEqual([
+      'model-config',
+      'unknown-handler',
+      'unknown-handler',
+      'unknown-handler',
+    ]);
     expect(failures[2]!.message).toContain('Python');
   });
 
@@ -89,7 +125,13 @@ test.describe('a config that is wrong', () => {
     const warnings: string[] = [];
     page.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()));
     await open();
-    await page.evaluate(async () => void (await window.tabserve.load('/test/models/tiny-archive/', { backends: ['wasm'], config: { handler: { topk: 2 } } })));
+    await page.evaluate(
+      async () =>
+        void (await window.tabserve.load('/test/models/tiny-archive/', {
+          backends: ['wasm'],
+          config: { handler: { topk: 2 } },
+        })),
+    );
     expect(warnings.filter((text) => text.includes('handler.topk'))).toHaveLength(1);
   });
 });
@@ -97,7 +139,11 @@ test.describe('a config that is wrong', () => {
 test('input that is wrong: each row fails alone, and the next call works', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(async (backend) => {
-    const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [backend], config: { handler: { maxImagePixels: 100_000 } } });
+    const client = await window.tabserve.load('/models/digits/', {
+      handler: 'image_classifier',
+      backends: [backend],
+      config: { handler: { maxImagePixels: 100_000 } },
+    });
     const good = { data: new Uint8Array(28 * 28), dims: [28, 28, 1] };
     const png = await (await fetch('/models/digits/samples/drawn-3.png')).blob();
     const large = Object.assign(document.createElement('canvas'), { width: 400, height: 300 });
@@ -120,7 +166,11 @@ test('input that is wrong: each row fails alone, and the next call works', async
     }
     const mixed = await client.handle([good, bad['a text file'], good, bad['a 0×0 canvas'], bad['wrong dims']]);
     const after = await client.predict(good);
-    return { alone, mixed: mixed.map((row) => (row instanceof window.tabserve.PredictionError ? row.code : 'answer')), after: Object.keys(after).length };
+    return {
+      alone,
+      mixed: mixed.map((row) => (row instanceof window.tabserve.PredictionError ? row.code : 'answer')),
+      after: Object.keys(after).length,
+    };
   }, backend);
   expect(answer.alone).toEqual({
     'a text file': ['PredictionError', 'image-decode', 'preprocess'],
@@ -141,7 +191,10 @@ test('input that is wrong: each row fails alone, and the next call works', async
 test('tensors that are wrong say what was expected and what came', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(async (backend) => {
-    const client = await window.tabserve.load('/test/models/affine_fixed.onnx', { handler: 'base_handler', backends: [backend] });
+    const client = await window.tabserve.load('/test/models/affine_fixed.onnx', {
+      handler: 'base_handler',
+      backends: [backend],
+    });
     const good = { data: new Float32Array(4), dims: [4] };
     return {
       dims: await window.failure(client.predict({ data: new Float32Array(5), dims: [5] })),
@@ -149,12 +202,24 @@ test('tensors that are wrong say what was expected and what came', async ({ open
       array: await window.failure(client.predict({ data: new Float64Array(4), dims: [4], dtype: 'float32' })),
       name: await window.failure(client.predict({ y: good })),
       knob: await window.failure(client.predict(good, { params: { labels: 3 } })),
-      rows: (await client.handle([good, { data: new Int32Array(4), dims: [4] }, good])).map((row) => (row instanceof window.tabserve.PredictionError ? row.code : 'answer')),
+      rows: (await client.handle([good, { data: new Int32Array(4), dims: [4] }, good])).map((row) =>
+        row instanceof window.tabserve.PredictionError ? row.code : 'answer',
+      ),
     };
   }, backend);
-  expect(answer.dims).toMatchObject({ code: 'invalid-input', stage: 'inference', message: 'Input "x" expects float32 [1, 4], got float32 [1, 5].' });
-  expect(answer.dtype).toMatchObject({ code: 'invalid-input', message: 'Input "x" expects float32 [1, 4], got int32 [1, 4].' });
-  expect(answer.array).toMatchObject({ code: 'invalid-input', message: 'Input "x" is float32, whose data is a Float32Array, got a Float64Array.' });
+  expect(answer.dims).toMatchObject({
+    code: 'invalid-input',
+    stage: 'inference',
+    message: 'Input "x" expects float32 [1, 4], got float32 [1, 5].',
+  });
+  expect(answer.dtype).toMatchObject({
+    code: 'invalid-input',
+    message: 'Input "x" expects float32 [1, 4], got int32 [1, 4].',
+  });
+  expect(answer.array).toMatchObject({
+    code: 'invalid-input',
+    message: 'Input "x" is float32, whose data is a Float32Array, got a Float64Array.',
+  });
   expect(answer.name).toMatchObject({ code: 'invalid-input', stage: 'preprocess' });
   expect(answer.knob).toMatchObject({ code: 'model-config' });
   expect(answer.rows).toEqual(['answer', 'invalid-input', 'answer']);
@@ -164,16 +229,35 @@ test('an empty batch, too early, too late, and twice at once', async ({ open, ba
   const page = await open();
   const answer = await page.evaluate(async (backend) => {
     const input = { data: new Float32Array([1, 2, 3, 4]), dims: [4] };
-    const client = window.tabserve.connect<import('../../src/worker.ts').BaseHandler>(window.workers.failing, { model: '/test/models/affine_fixed.onnx', backends: [backend] });
+    const client = window.tabserve.connect<import('../../src/worker.ts').BaseHandler>(window.workers.failing, {
+      model: '/test/models/affine_fixed.onnx',
+      backends: [backend],
+    });
     const early = await window.failure(client.handle([input]));
     await Promise.all([client.initialize(), client.initialize()]);
     const empty = await window.failure(client.handle([]));
-    const twice = (await Promise.all([client.handle([input]), client.handle([input, input])])).map((rows) => rows.length);
+    const twice = (await Promise.all([client.handle([input]), client.handle([input, input])])).map(
+      (rows) => rows.length,
+    );
     const pending = window.failure(client.handle([input]));
     await client.dispose();
     const late = await window.failure(client.handle([input]));
     const again = await window.failure(client.initialize());
-    return { early: early.code, empty: empty.code, twice, pending: (await pending).code, late: late.code, again: again.code };
+    return {
+      early: early.code,
+      empty: empty.code,
+      twice,
+      pending: (await pending).code,
+      late: late.code,
+      again: again.code,
+    };
   }, backend);
-  expect(answer).toEqual({ early: 'not-initialized', empty: 'invalid-input', twice: [1, 2], pending: 'disposed', late: 'disposed', again: 'disposed' });
+  expect(answer).toEqual({
+    early: 'not-initialized',
+    empty: 'invalid-input',
+    twice: [1, 2],
+    pending: 'disposed',
+    late: 'disposed',
+    again: 'disposed',
+  });
 });

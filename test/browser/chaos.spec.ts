@@ -36,17 +36,25 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
       };
       // In batches, and on WASM in a pool.
       const served = { batchSize: 3, minWorkers: 2, startupTimeout: 15, responseTimeout: 4, maxRuns: 200 };
-      const client = window.tabserve.connect(factory, { model: '/test/models/affine_fixed.onnx', backends: [backend], ...served });
+      const client = window.tabserve.connect(factory, {
+        model: '/test/models/affine_fixed.onnx',
+        backends: [backend],
+        ...served,
+      });
       let recoveries = 0;
       client.on('recover', () => (recoveries += 1));
       await client.initialize();
 
       // The model is y = W x + b: five clean answers tell every other.
-      const ask = (x: readonly number[], options = {}) => client.predict({ data: Float32Array.from(x), dims: [4] } as never, options) as Promise<{ y: { data: Float32Array } }>;
+      const ask = (x: readonly number[], options = {}) =>
+        client.predict({ data: Float32Array.from(x), dims: [4] } as never, options) as Promise<{
+          y: { data: Float32Array };
+        }>;
       const bias = (await ask([0, 0, 0, 0])).y.data;
       const columns: Float32Array[] = [];
       for (const unit of [0, 1, 2, 3]) columns.push((await ask([0, 1, 2, 3].map((k) => (k === unit ? 1 : 0)))).y.data);
-      const right = (x: readonly number[]): number[] => Array.from(bias, (b, row) => x.reduce((sum, value, k) => sum + value * (columns[k]![row]! - b), b));
+      const right = (x: readonly number[]): number[] =>
+        Array.from(bias, (b, row) => x.reduce((sum, value, k) => sum + value * (columns[k]![row]! - b), b));
 
       const settled = Array.from({ length: requests }, () => 0);
       const wrong: string[] = [];
@@ -55,7 +63,14 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
         const counts = (outcomes[kind] ??= {});
         counts[outcome] = (counts[outcome] ?? 0) + 1;
       };
-      const KINDS: readonly Fault['kind'][] = ['close', 'close', 'crash', 'memory', 'throw', ...(backend === 'wasm' ? [] : (['lose', 'lose', 'lose'] as const))];
+      const KINDS: readonly Fault['kind'][] = [
+        'close',
+        'close',
+        'crash',
+        'memory',
+        'throw',
+        ...(backend === 'wasm' ? [] : (['lose', 'lose', 'lose'] as const)),
+      ];
 
       const request = async (index: number): Promise<void> => {
         const x = [index % 7, index % 11, -(index % 5), index / requests];
@@ -90,7 +105,8 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
           const { y } = await ask(x, options);
           settled[index]! += 1;
           const expected = right(x);
-          if (!expected.every((value, row) => Math.abs(value - y.data[row]!) <= 1e-3)) wrong.push(`${index}: ${[...y.data].join()} for ${expected.join()}`);
+          if (!expected.every((value, row) => Math.abs(value - y.data[row]!) <= 1e-3))
+            wrong.push(`${index}: ${[...y.data].join()} for ${expected.join()}`);
           count(kind, 'answer');
         } catch (error) {
           settled[index]! += 1;
@@ -116,7 +132,9 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
   expect(tally.wrong).toEqual([]);
   const { outcomes } = tally;
   const total = (kinds: readonly string[], codes?: readonly string[]): number =>
-    kinds.flatMap((kind) => Object.entries(outcomes[kind] ?? {})).reduce((sum, [code, times]) => sum + (!codes || codes.includes(code) ? times : 0), 0);
+    kinds
+      .flatMap((kind) => Object.entries(outcomes[kind] ?? {}))
+      .reduce((sum, [code, times]) => sum + (!codes || codes.includes(code) ? times : 0), 0);
   const replayable = ['plain', 'faulty', 'hung', 'terminated'];
   // 99 %, and of few requests one: whose own fault comes only when it is run again, alone.
   expect(total(replayable) - total(replayable, ['answer'])).toBeLessThanOrEqual(Math.ceil(total(replayable) * 0.01));
@@ -127,7 +145,8 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
     late: ['answer', 'timeout', 'worker-lost'],
     'given away': ['answer', 'worker-lost'],
   };
-  for (const kind of Object.keys(outcomes)) expect(total([kind], allowed[kind] ?? ['answer', 'worker-lost', 'out-of-memory']), kind).toBe(total([kind]));
+  for (const kind of Object.keys(outcomes))
+    expect(total([kind], allowed[kind] ?? ['answer', 'worker-lost', 'out-of-memory']), kind).toBe(total([kind]));
   expect(tally.recoveries).toBeGreaterThan(0);
   await expect.poll(() => page.workers().length).toBe(0);
 });

@@ -16,20 +16,32 @@ const SIDES = readGoldens<Record<string, string>>('../../public/models/orientati
 const TOLERANCE = 1e-4;
 
 for (const engine of ['onnx', 'tfjs'] as const) {
-  test(`digits by ${engine}: from the file to the probabilities as torchvision and ONNX Runtime in Python`, async ({ open, backend }) => {
+  test(`digits by ${engine}: from the file to the probabilities as torchvision and ONNX Runtime in Python`, async ({
+    open,
+    backend,
+  }) => {
     const page = await open();
     const samples = digits.filter(({ sample }) => sample);
     expect(samples.length).toBeGreaterThanOrEqual(10);
     const answers = await page.evaluate(
       async ({ candidate, names }) => {
-        const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [candidate] });
-        const blobs = await Promise.all(names.map(async (name) => await (await fetch(`/models/digits/samples/${name}`)).blob()));
-        return { ran: `${client.backend!.engine}/${client.backend!.name}`, rows: (await client.handle(blobs, { params: { topK: 10 } })) as Record<string, number>[] };
+        const client = await window.tabserve.load('/models/digits/', {
+          handler: 'image_classifier',
+          backends: [candidate],
+        });
+        const blobs = await Promise.all(
+          names.map(async (name) => await (await fetch(`/models/digits/samples/${name}`)).blob()),
+        );
+        return {
+          ran: `${client.backend!.engine}/${client.backend!.name}`,
+          rows: (await client.handle(blobs, { params: { topK: 10 } })) as Record<string, number>[],
+        };
       },
       { candidate: `${engine}/${backend}` as const, names: samples.map(({ sample }) => sample!) },
     );
     expect(answers.ran).toBe(`${engine}/${backend}`);
-    for (const [index, { probabilities }] of samples.entries()) expectProbabilities(answers.rows[index]!, probabilities, DIGITS);
+    for (const [index, { probabilities }] of samples.entries())
+      expectProbabilities(answers.rows[index]!, probabilities, DIGITS);
   });
 
   test(`digits by ${engine}: from 8-bit pixels, one by one`, async ({ open, backend }) => {
@@ -37,12 +49,20 @@ for (const engine of ['onnx', 'tfjs'] as const) {
     const cases = digits.filter(({ sample, pixels }) => !sample && pixels).slice(0, 12);
     const answers = await page.evaluate(
       async ({ candidate, pixels }) => {
-        const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [candidate] });
-        return await Promise.all(pixels.map((data) => client.predict({ data: Uint8Array.from(data), dims: [28, 28, 1] }, { params: { topK: 10 } })));
+        const client = await window.tabserve.load('/models/digits/', {
+          handler: 'image_classifier',
+          backends: [candidate],
+        });
+        return await Promise.all(
+          pixels.map((data) =>
+            client.predict({ data: Uint8Array.from(data), dims: [28, 28, 1] }, { params: { topK: 10 } }),
+          ),
+        );
       },
       { candidate: `${engine}/${backend}` as const, pixels: cases.map(({ pixels }) => pixels!) },
     );
-    for (const [index, { probabilities }] of cases.entries()) expectProbabilities(answers[index]!, probabilities, DIGITS);
+    for (const [index, { probabilities }] of cases.entries())
+      expectProbabilities(answers[index]!, probabilities, DIGITS);
   });
 }
 
@@ -56,14 +76,23 @@ for (const engine of ['onnx', 'tfjs'] as const) {
     const some = backend === 'wasm' ? orientation : orientation.slice(0, 3);
     const answers = await page.evaluate(
       async ({ candidate, names }) => {
-        const client = await window.tabserve.load('/models/orientation/', { handler: 'image_classifier', backends: [candidate] });
-        const blobs = await Promise.all(names.map(async (name) => await (await fetch(`/models/orientation/samples/${name}`)).blob()));
-        return { ran: `${client.backend!.engine}/${client.backend!.name}`, rows: (await client.handle(blobs)) as Record<string, number>[] };
+        const client = await window.tabserve.load('/models/orientation/', {
+          handler: 'image_classifier',
+          backends: [candidate],
+        });
+        const blobs = await Promise.all(
+          names.map(async (name) => await (await fetch(`/models/orientation/samples/${name}`)).blob()),
+        );
+        return {
+          ran: `${client.backend!.engine}/${client.backend!.name}`,
+          rows: (await client.handle(blobs)) as Record<string, number>[],
+        };
       },
       { candidate, names: some.map(({ sample }) => sample!) },
     );
     expect(answers.ran).toBe(candidate);
-    for (const [index, { probabilities }] of some.entries()) expectProbabilities(answers.rows[index]!, probabilities, SIDES);
+    for (const [index, { probabilities }] of some.entries())
+      expectProbabilities(answers.rows[index]!, probabilities, SIDES);
   });
 }
 
@@ -94,7 +123,11 @@ test('every kind of input gives one answer', async ({ open, backend }) => {
       data: { data: blob },
       body: { body: canvas },
     };
-    const top = Object.fromEntries(await Promise.all(Object.entries(inputs).map(async ([name, input]) => [name, await client.predict(input)] as const)));
+    const top = Object.fromEntries(
+      await Promise.all(
+        Object.entries(inputs).map(async ([name, input]) => [name, await client.predict(input)] as const),
+      ),
+    );
     // Nothing that the caller has passed was taken from it.
     const kept = bitmap.width > 0 && frame.displayWidth > 0 && pixels.data.length > 0 && offscreen.width > 0;
     frame.close();
@@ -107,13 +140,18 @@ test('every kind of input gives one answer', async ({ open, backend }) => {
   expect(answers.kept).toBe(true);
   const [first, ...others] = Object.values(answers.top);
   expect(Object.entries(first!).sort(([, a], [, b]) => b - a)[0]![0]).toBe('three');
-  for (const other of others) for (const [label, probability] of Object.entries(first!)) expect(Math.abs(other[label]! - probability)).toBeLessThanOrEqual(TOLERANCE);
+  for (const other of others)
+    for (const [label, probability] of Object.entries(first!))
+      expect(Math.abs(other[label]! - probability)).toBeLessThanOrEqual(TOLERANCE);
 });
 
 test('a handler of one’s own overrides one stage and keeps the rest', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(async (backend) => {
-    const client = window.tabserve.connect<import('./workers/shouting.worker.ts').Shouting>(window.workers.shouting, { model: '/models/digits/', backends: [backend] });
+    const client = window.tabserve.connect<import('./workers/shouting.worker.ts').Shouting>(window.workers.shouting, {
+      model: '/models/digits/',
+      backends: [backend],
+    });
     await client.initialize();
     const { top, stages } = await client.predict(await (await fetch('/models/digits/samples/drawn-7.png')).blob());
     return { top, stages, backend: client.backend!.name };
@@ -127,7 +165,13 @@ test('bare weights and options do without an archive', async ({ open, backend })
     const client = await window.tabserve.load('/test/models/tiny_classifier.onnx', {
       handler: 'image_classifier',
       backends: [backend],
-      config: { handler: { imageProcessing: [{ resize: [8, 8] }, 'toTensor'], labels: { 0: 'ant', 1: 'bee', 4: 'cat' }, topK: 99 } },
+      config: {
+        handler: {
+          imageProcessing: [{ resize: [8, 8] }, 'toTensor'],
+          labels: { 0: 'ant', 1: 'bee', 4: 'cat' },
+          topK: 99,
+        },
+      },
     });
     return await client.predict({ data: new Uint8Array(64 * 3).fill(100), dims: [8, 8, 3] });
   }, backend);
@@ -136,11 +180,18 @@ test('bare weights and options do without an archive', async ({ open, backend })
   expect(Object.values(answers).reduce((sum, value) => sum + value, 0)).toBeCloseTo(1, 6);
 });
 
-test('photos of all eight EXIF orientations count upright, or as coded when told so; transparency shows the background', async ({ open, backend }) => {
+test('photos of all eight EXIF orientations count upright, or as coded when told so; transparency shows the background', async ({
+  open,
+  backend,
+}) => {
   const page = await open();
   const answers = await page.evaluate(async (backend) => {
     const load = (handler: Record<string, unknown>) =>
-      window.tabserve.load('/test/models/tiny-archive/', { handler: 'image_classifier', backends: [backend], config: { handler: { topK: 5, ...handler } } });
+      window.tabserve.load('/test/models/tiny-archive/', {
+        handler: 'image_classifier',
+        backends: [backend],
+        config: { handler: { topK: 5, ...handler } },
+      });
     const fetchBlob = async (name: string) => await (await fetch(`/test/goldens/images/${name}`)).blob();
     const draw = (bitmap: ImageBitmap, background?: string) => {
       const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
@@ -157,7 +208,11 @@ test('photos of all eight EXIF orientations count upright, or as coded when told
       const photo = await fetchBlob(`exif-${tag}.jpg`);
       // The browser's own upright pixels.
       const drawn = draw(await createImageBitmap(photo));
-      photos.push({ upright: await upright.predict(photo), expected: await upright.predict(drawn), coded: await coded.predict(photo) });
+      photos.push({
+        upright: await upright.predict(photo),
+        expected: await upright.predict(drawn),
+        coded: await coded.predict(photo),
+      });
     }
     const alpha = await fetchBlob('alpha.png');
     const bitmap = await createImageBitmap(alpha);
@@ -182,9 +237,15 @@ test('photos of all eight EXIF orientations count upright, or as coded when told
   expect(close(answers.transparent.red, answers.transparent.white, 5e-3)).toBe(false);
 });
 
-function expectProbabilities(got: Readonly<Record<string, number>>, expected: readonly number[], labels: Readonly<Record<string, string>>): void {
+function expectProbabilities(
+  got: Readonly<Record<string, number>>,
+  expected: readonly number[],
+  labels: Readonly<Record<string, string>>,
+): void {
   for (const [index, probability] of expected.entries()) {
     const value = got[labels[index] ?? String(index)];
-    expect(Math.abs((value ?? NaN) - probability), `${labels[index]}: ${value} for ${probability}`).toBeLessThanOrEqual(TOLERANCE);
+    expect(Math.abs((value ?? NaN) - probability), `${labels[index]}: ${value} for ${probability}`).toBeLessThanOrEqual(
+      TOLERANCE,
+    );
   }
 }

@@ -14,15 +14,25 @@ const { models, labels } = readGoldens<{ models: Case[]; labels: string[] }>('..
 const TOLERANCE = 1e-4;
 
 for (const { model, decoder, imageProcessing, expected } of models) {
-  test(`${model}, ${JSON.stringify(imageProcessing.slice(0, -1))}: from the image file to boxes as ONNX Runtime in Python and float64 decoders`, async ({ open, backend }) => {
+  test(`${model}, ${JSON.stringify(imageProcessing.slice(0, -1))}: from the image file to boxes as ONNX Runtime in Python and float64 decoders`, async ({
+    open,
+    backend,
+  }) => {
     test.skip(backend === 'webgl' && model === 'torchvision', 'ONNX Runtime WebGL: no int64');
     const page = await open();
     // Where class 0 is the background, label 0 is too.
     const names = model === 'ssd' ? ['background', ...labels] : labels;
     const answer = await page.evaluate(
       async ({ backend, url, handler }) => {
-        const client = await window.tabserve.load(url, { handler: 'object_detector', backends: [backend], config: { handler } });
-        return { backend: client.backend!.name, detections: await client.predict(await (await fetch('/test/goldens/detection/scene.png')).blob()) };
+        const client = await window.tabserve.load(url, {
+          handler: 'object_detector',
+          backends: [backend],
+          config: { handler },
+        });
+        return {
+          backend: client.backend!.name,
+          detections: await client.predict(await (await fetch('/test/goldens/detection/scene.png')).blob()),
+        };
       },
       { backend, url: `/test/models/detection/${model}.onnx`, handler: { decoder, imageProcessing, labels: names } },
     );
@@ -31,7 +41,9 @@ for (const { model, decoder, imageProcessing, expected } of models) {
     for (const [i, { score, box }] of answer.detections.entries()) {
       for (const [j, value] of [score, box.xmin, box.ymin, box.xmax, box.ymax].entries()) {
         const wanted = expected[i]![j + 1]!;
-        expect(Math.abs(value - wanted), `object ${i}: ${value} for ${wanted}`).toBeLessThanOrEqual(TOLERANCE * Math.max(1, Math.abs(wanted)));
+        expect(Math.abs(value - wanted), `object ${i}: ${value} for ${wanted}`).toBeLessThanOrEqual(
+          TOLERANCE * Math.max(1, Math.abs(wanted)),
+        );
       }
     }
   });
@@ -43,7 +55,13 @@ test('a batch with an image that is none, knobs of a request, and no detection a
     const client = await window.tabserve.load('/test/models/detection/yolov8.onnx', {
       handler: 'object_detector',
       backends: [backend],
-      config: { handler: { decoder: 'yolov8', imageProcessing: [{ letterbox: [64, 96] }, 'toTensor'], labels: ['cat', 'dog', 'owl'] } },
+      config: {
+        handler: {
+          decoder: 'yolov8',
+          imageProcessing: [{ letterbox: [64, 96] }, 'toTensor'],
+          labels: ['cat', 'dog', 'owl'],
+        },
+      },
     });
     const scene = await (await fetch('/test/goldens/detection/scene.png')).blob();
     const rows = await client.handle([scene, new Blob(['no image']), scene]);
@@ -64,7 +82,9 @@ test('a batch with an image that is none, knobs of a request, and no detection a
   expect(answer.fixed).toMatchObject({ code: 'model-config', message: expect.stringContaining('params.decoder') });
 });
 
-test('a decoder that does not fit, labels that do not, and a file of anchors that is not there @once', async ({ open }) => {
+test('a decoder that does not fit, labels that do not, and a file of anchors that is not there @once', async ({
+  open,
+}) => {
   const page = await open();
   const failures = await page.evaluate(async () => {
     const fail = async (model: string, handler: Record<string, unknown>) =>
@@ -83,12 +103,20 @@ test('a decoder that does not fit, labels that do not, and a file of anchors tha
       threshold: await fail('yolov8', { decoder: 'yolov8', scoreThreshold: 25 }),
     };
   });
-  expect(failures.byDefault).toMatchObject({ code: 'model-config', message: expect.stringContaining('handler.decoder: torchvision reads boxes') });
+  expect(failures.byDefault).toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('handler.decoder: torchvision reads boxes'),
+  });
   expect(failures.decoder).toMatchObject({
     code: 'model-config',
-    message: expect.stringContaining('handler.decoder: yolov5 reads [batch, boxes, 5 + classes]; the model gives "output" [1, 7, 24]'),
+    message: expect.stringContaining(
+      'handler.decoder: yolov5 reads [batch, boxes, 5 + classes]; the model gives "output" [1, 7, 24]',
+    ),
   });
   expect(failures.labels).toMatchObject({ code: 'model-config', message: expect.stringContaining('handler.labels') });
   expect(failures.anchors).toMatchObject({ code: 'model-not-found', message: expect.stringContaining('anchors.json') });
-  expect(failures.threshold).toMatchObject({ code: 'model-config', message: expect.stringContaining('handler.scoreThreshold') });
+  expect(failures.threshold).toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('handler.scoreThreshold'),
+  });
 });

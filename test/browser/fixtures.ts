@@ -1,6 +1,8 @@
 import { test as base, expect, type Page } from '@playwright/test';
 import type * as Tabserve from '../../src/index.ts';
-import type { CandidateName, Stage, Tensors } from '../../src/contract.ts';
+import type { CandidateName } from '../../src/contract/backends.ts';
+import type { Stage } from '../../src/contract/stages.ts';
+import type { Tensors } from '../../src/contract/tensors.ts';
 import type { GoldenTensor } from './goldens.ts';
 import type { Gate, workers } from './pages/tabserve.ts';
 import type { Bare } from './workers/engine.worker.ts';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { CandidateName, DType } from '../../src/contract.ts';
+import type { CandidateName } from '../../src/contract/backends.ts';
+import type { DType } from '../../src/contract/tensors.ts';
 
 /** A tensor as the golden files hold it. */
 export interface GoldenTensor {
@@ -24,7 +25,9 @@ export const goldens = readGoldens<{ models: Record<string, GoldenCase[]> }>('..
 export function valuesOf({ data, seed, dims }: GoldenTensor): readonly (number | string | boolean)[] {
   if (data) return data;
   let x = seed!;
-  return Array.from({ length: dims.reduce((product, dim) => product * dim, 1) }, () => Math.fround((x = (Math.imul(1664525, x) + 1013904223) >>> 0) / 2 ** 31 - 1));
+  return Array.from({ length: dims.reduce((product, dim) => product * dim, 1) }, () =>
+    Math.fround((x = (Math.imul(1664525, x) + 1013904223) >>> 0) / 2 ** 31 - 1),
+  );
 }
 
 const NO_DYNAMIC_DIMS = 'ONNX Runtime WebGL: no dynamic dims';
@@ -41,7 +44,13 @@ export const unable: Readonly<Record<string, Partial<Record<CandidateName, strin
   tiny_classifier_batch: { 'onnx/webgl': NO_DYNAMIC_DIMS },
   two_inputs: {},
   dtypes: { 'onnx/webgl': NO_INT64 },
-  wide_integers: { 'onnx/webgl': NO_INT64, 'tfjs/webgpu': WIDE, 'tfjs/webgl': WIDE, 'tfjs/wasm': WIDE, 'tfjs/cpu': WIDE },
+  wide_integers: {
+    'onnx/webgl': NO_INT64,
+    'tfjs/webgpu': WIDE,
+    'tfjs/webgl': WIDE,
+    'tfjs/wasm': WIDE,
+    'tfjs/cpu': WIDE,
+  },
   decisions: { 'onnx/webgl': 'ONNX Runtime WebGL: no ArgMax, no dynamic dims' },
   where: { 'onnx/webgl': 'ONNX Runtime WebGL: no NonZero' },
   branch: { 'onnx/webgl': 'ONNX Runtime WebGL: no If' },
@@ -54,7 +63,9 @@ export const unable: Readonly<Record<string, Partial<Record<CandidateName, strin
     'tfjs/wasm': NO_FLOAT16,
     'tfjs/cpu': NO_FLOAT16,
   },
-  conv_relu_conv: { 'onnx/webgl': 'ONNX Runtime WebGL computes it wrongly (a shader-cache bug); proof.spec.ts catches it' },
+  conv_relu_conv: {
+    'onnx/webgl': 'ONNX Runtime WebGL computes it wrongly (a shader-cache bug); proof.spec.ts catches it',
+  },
   hardsigmoid: { 'onnx/webgl': 'ONNX Runtime WebGL: no HardSigmoid' },
   nan: { 'onnx/webgl': LOGARITHM, 'onnx/webgpu': LOGARITHM, 'tfjs/webgl': LOGARITHM, 'tfjs/webgpu': LOGARITHM },
   dynamic_image: { 'onnx/webgl': NO_DYNAMIC_DIMS },

@@ -4,7 +4,10 @@ import { expect, test } from './fixtures.ts';
 test('errors of each stage keep code, stage, message and cause', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(async (backend) => {
-    const client = window.tabserve.connect(window.workers.failing, { model: '/test/models/affine_fixed.onnx', backends: [backend] });
+    const client = window.tabserve.connect(window.workers.failing, {
+      model: '/test/models/affine_fixed.onnx',
+      backends: [backend],
+    });
     await client.initialize();
     const input = { data: new Float32Array([1, 2, 3, 4]), dims: [4] };
     const failures: Record<string, unknown> = {};
@@ -39,7 +42,12 @@ test('errors of each stage keep code, stage, message and cause', async ({ open, 
       inner: ['TypeError', `${stage} is broken`, 'E_BROKEN', 'deep inside'],
     });
   }
-  expect(answer.coded).toMatchObject({ name: 'PredictionError', code: 'unsupported', stage: 'postprocess', message: 'not today' });
+  expect(answer.coded).toMatchObject({
+    name: 'PredictionError',
+    code: 'unsupported',
+    stage: 'postprocess',
+    message: 'not today',
+  });
   expect(answer.text).toMatchObject({ code: 'handler-failed', stage: 'inference', message: 'just text' });
   expect(answer.after).toEqual(['y']);
 });
@@ -47,11 +55,16 @@ test('errors of each stage keep code, stage, message and cause', async ({ open, 
 test('a batch that breaks the contract, and rows that fail alone', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(async (backend) => {
-    const client = window.tabserve.connect(window.workers.failing, { model: '/test/models/affine_fixed.onnx', backends: [backend] });
+    const client = window.tabserve.connect(window.workers.failing, {
+      model: '/test/models/affine_fixed.onnx',
+      backends: [backend],
+    });
     await client.initialize();
     const row = (first: number) => ({ data: new Float32Array([first, 2, 3, 4]), dims: [4] });
     const codes = async (rows: unknown[], params: Record<string, unknown>) =>
-      (await client.handle(rows as never[], { params })).map((one) => (one instanceof window.tabserve.PredictionError ? `${one.code}: ${one.message}` : 'answer'));
+      (await client.handle(rows as never[], { params })).map((one) =>
+        one instanceof window.tabserve.PredictionError ? `${one.code}: ${one.message}` : 'answer',
+      );
     return {
       few: await window.failure(client.handle([row(1), row(2)] as never[], { params: { results: 'too-few' } })),
       none: await window.failure(client.handle([row(1)] as never[], { params: { results: 'none' } })),
@@ -73,10 +86,16 @@ test('a batch that breaks the contract, and rows that fail alone', async ({ open
 test('what cannot be sent to the worker is told', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(async (backend) => {
-    const client = window.tabserve.connect(window.workers.failing, { model: '/test/models/affine_fixed.onnx', backends: [backend] });
+    const client = window.tabserve.connect(window.workers.failing, {
+      model: '/test/models/affine_fixed.onnx',
+      backends: [backend],
+    });
     await client.initialize();
     const failure = await window.failure(client.predict({ x: () => 1 } as never));
-    return { failure, after: Object.keys((await client.predict({ data: new Float32Array(4), dims: [4] } as never)) as object) };
+    return {
+      failure,
+      after: Object.keys((await client.predict({ data: new Float32Array(4), dims: [4] } as never)) as object),
+    };
   }, backend);
   expect(answer.failure).toMatchObject({ code: 'not-cloneable' });
   expect(answer.after).toEqual(['y']);
@@ -85,7 +104,10 @@ test('what cannot be sent to the worker is told', async ({ open, backend }) => {
 test('inputs are copied unless the caller gives them away @once', async ({ open }) => {
   const page = await open();
   const lengths = await page.evaluate(async () => {
-    const client = await window.tabserve.load('/test/models/affine_fixed.onnx', { handler: 'base_handler', backends: ['wasm'] });
+    const client = await window.tabserve.load('/test/models/affine_fixed.onnx', {
+      handler: 'base_handler',
+      backends: ['wasm'],
+    });
     const data = new Float32Array(4);
     await client.predict({ data, dims: [4] });
     const kept = data.length;
@@ -99,8 +121,14 @@ test('describe and explain reach the handler @once', async ({ open }) => {
   const page = await open();
   const answer = await page.evaluate(async () => {
     const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: ['wasm'] });
-    return { description: await client.describe(), explanation: await window.failure(client.explain({ data: new Uint8Array(784), dims: [28, 28, 1] })) };
+    return {
+      description: await client.describe(),
+      explanation: await window.failure(client.explain({ data: new Uint8Array(784), dims: [28, 28, 1] })),
+    };
   });
-  expect(answer.description).toMatchObject({ modelName: 'digits', inputs: [{ name: 'image', dtype: 'float32', dims: [1, 1, 28, 28] }] });
+  expect(answer.description).toMatchObject({
+    modelName: 'digits',
+    inputs: [{ name: 'image', dtype: 'float32', dims: [1, 1, 28, 28] }],
+  });
   expect(answer.explanation).toMatchObject({ code: 'unsupported' });
 });

@@ -38,7 +38,11 @@ for (const [kind, why] of Object.entries(FAULTS) as [Exclude<Fault['kind'], 'thr
         const same: boolean[] = [];
         for (const stage of stages) {
           fill();
-          const calls = [client.predict(input(), window.fault(kind, stage, 1)), client.predict(input()), client.predict(input())];
+          const calls = [
+            client.predict(input(), window.fault(kind, stage, 1)),
+            client.predict(input()),
+            client.predict(input()),
+          ];
           data.fill(9);
           const answers = await Promise.all(calls).catch((error: Error) => {
             throw new Error(`${stage}: ${error.message}\n${client.diagnose()}`, { cause: error });
@@ -55,7 +59,10 @@ for (const [kind, why] of Object.entries(FAULTS) as [Exclude<Fault['kind'], 'thr
     expect(answer.events).toHaveLength(stages.length);
     for (const event of answer.events) expect(event).toEqual({ name: backend, cause: expect.stringContaining(why) });
     expect(answer.losses).toHaveLength(stages.length);
-    for (const loss of answer.losses!) expect(loss).toMatch(new RegExp(`onnx/${backend} was lost, [123] of its requests are run again, 0 failed: .*${why}`));
+    for (const loss of answer.losses!)
+      expect(loss).toMatch(
+        new RegExp(`onnx/${backend} was lost, [123] of its requests are run again, 0 failed: .*${why}`),
+      );
     expect(downloads).toHaveLength(1);
   });
 }
@@ -77,7 +84,10 @@ test('a request that ends its worker twice fails alone, and no backend is blamed
     },
     { model: MODEL, backend },
   );
-  expect(answer.failure).toMatchObject({ code: 'worker-lost', message: expect.stringContaining('the second one alone') });
+  expect(answer.failure).toMatchObject({
+    code: 'worker-lost',
+    message: expect.stringContaining('the second one alone'),
+  });
   expect(answer).toMatchObject({ others: ['answer', 'answer', 'answer'], after: 'answer', name: backend });
 });
 
@@ -100,7 +110,12 @@ test('a backend that is lost again and again is left for the next', async ({ ope
     },
     { model: MODEL, backend },
   );
-  expect(answer).toMatchObject({ names: [backend, 'wasm'], first: 'worker-lost', second: 'answer', reason: expect.stringContaining('2 times in a row') });
+  expect(answer).toMatchObject({
+    names: [backend, 'wasm'],
+    first: 'worker-lost',
+    second: 'answer',
+    reason: expect.stringContaining('2 times in a row'),
+  });
 });
 
 test('what was given away is not run again', async ({ open, backend }) => {
@@ -145,7 +160,9 @@ test('a batch that had to be taken apart, whose worker is lost on the way', asyn
   expect(outcomes).toEqual(['not-cloneable', 'answer', 'answer']);
 });
 
-test('when no worker can be opened any more, everything is told, and initialize begins anew @once', async ({ open }) => {
+test('when no worker can be opened any more, everything is told, and initialize begins anew @once', async ({
+  open,
+}) => {
   const page = await open();
   const answer = await page.evaluate(async (model) => {
     let broken = false;
@@ -157,7 +174,11 @@ test('when no worker can be opened any more, everything is told, and initialize 
     await client.initialize();
     broken = true;
     const input = () => ({ data: new Float32Array(4), dims: [4] }) as never;
-    const pending = await Promise.all(['preprocess', 'inference'].map((stage) => window.failure(client.predict(input(), window.fault('crash', stage as 'inference', 1)))));
+    const pending = await Promise.all(
+      ['preprocess', 'inference'].map((stage) =>
+        window.failure(client.predict(input(), window.fault('crash', stage as 'inference', 1))),
+      ),
+    );
     const later = await window.failure(client.predict(input()));
     const event = await failed;
     const story = client.diagnose();
@@ -166,11 +187,27 @@ test('when no worker can be opened any more, everything is told, and initialize 
     await client.initialize();
     const after = await client.predict(input()).then(() => 'answer');
     await client.dispose();
-    return { codes: pending.map(({ code }) => code), later: later.code, message: later.message, event, atOnce, story, after };
+    return {
+      codes: pending.map(({ code }) => code),
+      later: later.code,
+      message: later.message,
+      event,
+      atOnce,
+      story,
+      after,
+    };
   }, MODEL);
-  expect(answer).toMatchObject({ codes: ['no-backend', 'no-backend'], later: 'no-backend', event: 'no-backend', atOnce: 'worker-failed', after: 'answer' });
+  expect(answer).toMatchObject({
+    codes: ['no-backend', 'no-backend'],
+    later: 'no-backend',
+    event: 'no-backend',
+    atOnce: 'worker-failed',
+    after: 'answer',
+  });
   expect(answer.message).toContain('the module is broken');
-  expect(answer.story).toMatch(/was lost, [12] of its requests are run again, 0 failed: [^]*No worker could be put in its place: .*the module is broken/);
+  expect(answer.story).toMatch(
+    /was lost, [12] of its requests are run again, 0 failed: [^]*No worker could be put in its place: .*the module is broken/,
+  );
 });
 
 test("a request's own timeout, while it runs and while it waits", async ({ open, backend }) => {
@@ -180,7 +217,9 @@ test("a request's own timeout, while it runs and while it waits", async ({ open,
       const client = window.tabserve.connect(window.workers.faulty, { model, backends: [backend], responseTimeout: 5 });
       await client.initialize();
       const input = () => ({ data: new Float32Array(4), dims: [4] }) as never;
-      const running = await window.failure(client.predict(input(), { ...window.fault('stall', 'inference', 1), timeout: 50 }));
+      const running = await window.failure(
+        client.predict(input(), { ...window.fault('stall', 'inference', 1), timeout: 50 }),
+      );
       const wrong = await window.failure(client.predict(input(), { timeout: 0 }));
       const after = await client.predict(input()).then(() => 'answer');
       await client.dispose();
@@ -191,7 +230,9 @@ test("a request's own timeout, while it runs and while it waits", async ({ open,
   expect(answer).toEqual({ running: 'timeout', wrong: 'invalid-input', after: 'answer' });
 });
 
-test('a worker whose memory grows past the mark is replaced; one that needs as much from the start is not @once', async ({ open }) => {
+test('a worker whose memory grows past the mark is replaced; one that needs as much from the start is not @once', async ({
+  open,
+}) => {
   const page = await open();
   const made = await page.evaluate(async () => {
     const count = async (maxMemory: number, sizes: readonly number[]): Promise<number> => {
@@ -200,12 +241,17 @@ test('a worker whose memory grows past the mark is replaced; one that needs as m
         workers += 1;
         return window.workers.faulty();
       };
-      const client = window.tabserve.connect(factory, { model: '/test/models/dynamic_image.onnx', backends: ['wasm'], maxMemory });
+      const client = window.tabserve.connect(factory, {
+        model: '/test/models/dynamic_image.onnx',
+        backends: ['wasm'],
+        maxMemory,
+      });
       await client.initialize();
       const replaced = new Promise<void>((resolve) => {
         const started = setInterval(() => workers > 1 && (clearInterval(started), resolve()), 20);
       });
-      for (const side of sizes) await client.predict({ data: new Float32Array(3 * side * side), dims: [1, 3, side, side] } as never);
+      for (const side of sizes)
+        await client.predict({ data: new Float32Array(3 * side * side), dims: [1, 3, side, side] } as never);
       if (sizes.length > 1) await replaced;
       await client.dispose();
       return workers;
@@ -233,7 +279,8 @@ test('a worker is replaced after maxRuns, and no request notices', async ({ open
       const before = JSON.stringify(await client.predict(input()));
       let same = 0;
       // As many as it takes: the replacement comes when it is ready.
-      for (let run = 0; workers.length < 3 || run < 20; run++) same += JSON.stringify(await client.predict(input())) === before ? 0 : 1;
+      for (let run = 0; workers.length < 3 || run < 20; run++)
+        same += JSON.stringify(await client.predict(input())) === before ? 0 : 1;
       await client.dispose();
       return { different: same };
     },

@@ -35,11 +35,17 @@ export async function watchHeaps(page: Page): Promise<() => Promise<Heaps>> {
   const used = async (send: Send): Promise<number> => {
     // What a finaliser lets go is collected by the next.
     for (let round = 0; round < 3; round++) await send('HeapProfiler.collectGarbage');
-    const { usedSize, backingStorageSize } = (await send('Runtime.getHeapUsage')) as { usedSize: number; backingStorageSize: number };
+    const { usedSize, backingStorageSize } = (await send('Runtime.getHeapUsage')) as {
+      usedSize: number;
+      backingStorageSize: number;
+    };
     return usedSize + backingStorageSize;
   };
   return async () => {
     const inWorkers = await Promise.all([...workers].map((id) => used(inWorker(id))));
-    return { page: await used((method) => devtools.send(method)), workers: inWorkers.reduce((sum, bytes) => sum + bytes, 0) };
+    return {
+      page: await used((method) => devtools.send(method)),
+      workers: inWorkers.reduce((sum, bytes) => sum + bytes, 0),
+    };
   };
 }

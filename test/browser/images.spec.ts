@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test, type Page } from '@playwright/test';
-import type { DecodeOptions, DecodedImage, ImageInput, Rect } from '../../src/contract.ts';
-import type { prepare as Prepare } from '../../src/client/inputs.ts';
+import type { DecodeOptions, DecodedImage, ImageInput, Rect } from '../../src/contract/images.ts';
+import type { prepare as Prepare } from '../../src/client/requests/inputs.ts';
 
 interface Golden {
   readonly file: string;
@@ -79,7 +79,11 @@ async function open(page: Page, realm: 'page' | 'worker'): Promise<Realm> {
 }
 
 const read = (realm: Realm, file: string, options: DecodeOptions = {}, rect?: Rect): Promise<Read> =>
-  realm.evaluate(async ([file, options, rect]) => readAll(await fixture(file), options, rect), [file, options, rect] as const);
+  realm.evaluate(async ([file, options, rect]) => readAll(await fixture(file), options, rect), [
+    file,
+    options,
+    rect,
+  ] as const);
 
 function expected({ offset, width, height }: Golden): Uint8Array {
   return pixels.subarray(offset, offset + width * height * 3);
@@ -94,7 +98,8 @@ function largestDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
 
 function crop(all: ArrayLike<number>, width: number, rect: Rect): number[] {
   const part: number[] = [];
-  for (let y = rect.y; y < rect.y + rect.height; y++) for (let i = rect.x * 3; i < (rect.x + rect.width) * 3; i++) part.push(all[y * width * 3 + i]!);
+  for (let y = rect.y; y < rect.y + rect.height; y++)
+    for (let i = rect.x * 3; i < (rect.x + rect.width) * 3; i++) part.push(all[y * width * 3 + i]!);
   return part;
 }
 
@@ -127,7 +132,19 @@ for (const where of ['worker', 'page'] as const) {
     });
 
     test('any part of an image is that part of all of it', async () => {
-      for (const name of ['420.jpg', '422.jpg', '444.jpg', 'lossy.webp', 'lossy.avif', 'alpha.png', 'exif-2.jpg', 'exif-5.jpg', 'exif-6.jpg', 'exif-7.jpg', 'exif-8-alpha.png']) {
+      for (const name of [
+        '420.jpg',
+        '422.jpg',
+        '444.jpg',
+        'lossy.webp',
+        'lossy.avif',
+        'alpha.png',
+        'exif-2.jpg',
+        'exif-5.jpg',
+        'exif-6.jpg',
+        'exif-7.jpg',
+        'exif-8-alpha.png',
+      ]) {
         const all = await read(realm, name);
         for (const rect of parts(all)) {
           const part = await read(realm, name, {}, rect);
@@ -172,13 +189,31 @@ for (const where of ['worker', 'page'] as const) {
           },
           [file, maxPixels] as const,
         );
-      expect(await refuse('bomb.png')).toMatchObject({ code: 'image-too-large', message: expect.stringMatching(/60000 × 60000 = 3600000000 .*178956970/) });
-      for (const file of ['420.jpg', 'progressive.jpg', 'rgb.png', 'rgb.webp', 'lossy.webp', 'exif-6.webp', 'animated.gif', 'rgb.bmp']) {
-        expect.soft(await refuse(file, 560), file).toMatchObject({ code: 'image-too-large', message: expect.stringMatching(/33 × 17 = 561/) });
+      expect(await refuse('bomb.png')).toMatchObject({
+        code: 'image-too-large',
+        message: expect.stringMatching(/60000 × 60000 = 3600000000 .*178956970/),
+      });
+      for (const file of [
+        '420.jpg',
+        'progressive.jpg',
+        'rgb.png',
+        'rgb.webp',
+        'lossy.webp',
+        'exif-6.webp',
+        'animated.gif',
+        'rgb.bmp',
+      ]) {
+        expect
+          .soft(await refuse(file, 560), file)
+          .toMatchObject({ code: 'image-too-large', message: expect.stringMatching(/33 × 17 = 561/) });
       }
-      const small = await realm.evaluate(async () => (await images.decodeImage(await fixture('lossy.avif'), { maxPixels: 561 })).width);
+      const small = await realm.evaluate(
+        async () => (await images.decodeImage(await fixture('lossy.avif'), { maxPixels: 561 })).width,
+      );
       expect(small).toBe(33);
-      const avif = await realm.evaluate(async () => failure(async () => images.decodeImage(await fixture('lossy.avif'), { maxPixels: 560 })));
+      const avif = await realm.evaluate(async () =>
+        failure(async () => images.decodeImage(await fixture('lossy.avif'), { maxPixels: 560 })),
+      );
       expect(avif).toMatchObject({ code: 'image-too-large' });
     });
 
@@ -192,8 +227,15 @@ for (const where of ['worker', 'page'] as const) {
         const data = context.getImageData(0, 0, 33, 17);
         const frame = new VideoFrame(bitmap, { timestamp: 0 });
         const rgba = { data: new Uint8Array(data.data), dims: [17, 33, 4] };
-        const rgb = { data: new Uint8ClampedArray(17 * 33 * 3).map((_, i) => data.data[Math.floor(i / 3) * 4 + (i % 3)]!), dims: [17, 33, 3] };
-        const gray = { data: new Uint8Array(17 * 33).map((_, i) => data.data[i * 4]!), dims: [17, 33, 1], dtype: 'uint8' as const };
+        const rgb = {
+          data: new Uint8ClampedArray(17 * 33 * 3).map((_, i) => data.data[Math.floor(i / 3) * 4 + (i % 3)]!),
+          dims: [17, 33, 3],
+        };
+        const gray = {
+          data: new Uint8Array(17 * 33).map((_, i) => data.data[i * 4]!),
+          dims: [17, 33, 1],
+          dtype: 'uint8' as const,
+        };
         const reads: Record<string, unknown> = {};
         for (const [name, source] of Object.entries({ bitmap, canvas, data, frame, rgba, rgb, gray })) {
           reads[name] = [await readAll(source), await readAll(source, {}, { x: 3, y: 2, width: 5, height: 4 })];
@@ -229,7 +271,9 @@ for (const where of ['worker', 'page'] as const) {
       expect(reads.image.pixels).toEqual([100, 50, 127, 0, 0, 255]);
       expect(reads.untouched).toEqual([200, 100, 0, 128, 1, 2, 3, 0]);
       for (const name of ['straight', 'premultiplied'] as const) {
-        expect.soft(largestDifference(reads[name].pixels, expected(goldens['alpha.png']!)), name).toBeLessThanOrEqual(1);
+        expect
+          .soft(largestDifference(reads[name].pixels, expected(goldens['alpha.png']!)), name)
+          .toBeLessThanOrEqual(1);
       }
     });
 
@@ -256,20 +300,33 @@ for (const where of ['worker', 'page'] as const) {
             colorSpace: { fullRange: true, matrix: 'smpte170m', primaries: 'bt709', transfer: 'iec61966-2-1' },
           });
           const cut = new VideoFrame(frame, { timestamp: 0, visibleRect: { x: 2, y: 2, width: 12, height: 4 } });
-          out[format] = { all: await readAll(frame), part: await readAll(cut, {}, { x: 1, y: 1, width: 3, height: 2 }) };
+          out[format] = {
+            all: await readAll(frame),
+            part: await readAll(cut, {}, { x: 1, y: 1, width: 3, height: 2 }),
+          };
           frame.close();
           cut.close();
         }
-        const turned = new VideoFrame(new Uint8Array(8 * 4), { format: 'RGBX', codedWidth: 4, codedHeight: 2, timestamp: 0, rotation: 90 } as VideoFrameBufferInit);
+        const turned = new VideoFrame(new Uint8Array(8 * 4), {
+          format: 'RGBX',
+          codedWidth: 4,
+          codedHeight: 2,
+          timestamp: 0,
+          rotation: 90,
+        } as VideoFrameBufferInit);
         const upright = await images.decodeImage(turned);
         const coded = await images.decodeImage(turned, { exifOrientation: false });
         turned.close();
         return { out, upright: [upright.width, upright.height], coded: [coded.width, coded.height] };
       });
       for (const [format, { all, part }] of Object.entries(results.out)) {
-        const right = Array.from({ length: 16 * 8 }, (_, i) => Array(3).fill(luma(i % 16, Math.floor(i / 16)))).flat() as number[];
+        const right = Array.from({ length: 16 * 8 }, (_, i) =>
+          Array(3).fill(luma(i % 16, Math.floor(i / 16))),
+        ).flat() as number[];
         expect.soft(largestDifference(all.pixels, right), format).toBeLessThanOrEqual(1);
-        expect.soft(largestDifference(part.pixels, crop(right, 16, { x: 3, y: 3, width: 3, height: 2 })), `${format} cut`).toBeLessThanOrEqual(1);
+        expect
+          .soft(largestDifference(part.pixels, crop(right, 16, { x: 3, y: 3, width: 3, height: 2 })), `${format} cut`)
+          .toBeLessThanOrEqual(1);
       }
       expect(results.upright).toEqual([2, 4]);
       expect(results.coded).toEqual([4, 2]);
@@ -279,7 +336,12 @@ for (const where of ['worker', 'page'] as const) {
       const errors = await realm.evaluate(async () => {
         const bitmap = await createImageBitmap(new ImageData(2, 2));
         bitmap.close();
-        const frame = new VideoFrame(new Uint8Array(16), { format: 'RGBA', codedWidth: 2, codedHeight: 2, timestamp: 0 });
+        const frame = new VideoFrame(new Uint8Array(16), {
+          format: 'RGBA',
+          codedWidth: 2,
+          codedHeight: 2,
+          timestamp: 0,
+        });
         frame.close();
         const detached = { data: new Uint8Array(12), dims: [2, 2, 3] };
         structuredClone(detached.data, { transfer: [detached.data.buffer] });
@@ -302,10 +364,12 @@ for (const where of ['worker', 'page'] as const) {
           mislabelled: { data: new Uint8Array(12), dims: [2, 2, 3], dtype: 'bool' },
         };
         const out: Record<string, Failure | undefined> = {};
-        for (const [name, source] of Object.entries(sources)) out[name] = await failure(() => images.decodeImage(source as ImageInput));
+        for (const [name, source] of Object.entries(sources))
+          out[name] = await failure(() => images.decodeImage(source as ImageInput));
         return out;
       });
-      for (const [name, error] of Object.entries(errors)) expect.soft(error, name).toMatchObject({ code: 'invalid-input' });
+      for (const [name, error] of Object.entries(errors))
+        expect.soft(error, name).toMatchObject({ code: 'invalid-input' });
       expect(errors['text']!.message).toMatch(/Blob or File, ImageBitmap.*got a string/);
       expect(errors['detached']!.message).toMatch(/transferred/);
       expect(errors['float']!.message).toMatch(/Float32Array/);
@@ -342,7 +406,9 @@ for (const where of ['worker', 'page'] as const) {
         for (const name of names) alone.push(JSON.stringify((await readAll(await fixture(name))).pixels));
         const opened = await Promise.all(names.map(async (name) => images.decodeImage(await fixture(name))));
         const reads = await Promise.all(opened.map((image) => image.read()));
-        const together = reads.map((pixels) => JSON.stringify((globalThis as unknown as { rgb: (p: unknown) => number[] }).rgb(pixels)));
+        const together = reads.map((pixels) =>
+          JSON.stringify((globalThis as unknown as { rgb: (p: unknown) => number[] }).rgb(pixels)),
+        );
         opened.forEach((image) => image.close());
         return alone.every((pixels, i) => pixels === together[i]);
       });
@@ -399,7 +465,9 @@ for (const where of ['worker', 'page'] as const) {
         expect.soft([name, got.width, got.height]).toEqual([name, golden.width, golden.height]);
         expect.soft(largestDifference(got.pixels, expected(golden)), name).toBeLessThanOrEqual(1);
       }
-      const error = await realm.evaluate(async () => failure(async () => images.decodeImage(await fixture('truncated-420.jpg'))));
+      const error = await realm.evaluate(async () =>
+        failure(async () => images.decodeImage(await fixture('truncated-420.jpg'))),
+      );
       expect(error).toMatchObject({ code: 'image-decode' });
     });
   });
@@ -442,14 +510,18 @@ test.describe('inputs on the page @once', () => {
       for (const [name, input] of Object.entries(inputs)) {
         const message = (await images.prepare(input)).message()!;
         out[name] = await cross(message);
-        if ((message.transferables.length === 0) !== (name === 'blob')) throw new Error(`${name} moves ${message.transferables.length}`);
+        if ((message.transferables.length === 0) !== (name === 'blob'))
+          throw new Error(`${name} moves ${message.transferables.length}`);
       }
       return { out, kept: [offscreen.width, canvas.width] };
     });
     for (const [name, read] of Object.entries(reads.out)) {
-      const golden = goldens[{ profile: 'profile.png', turned: 'exif-6.jpg', mirrored: 'exif-2.jpg' }[name] ?? 'rgb.png']!;
+      const golden =
+        goldens[{ profile: 'profile.png', turned: 'exif-6.jpg', mirrored: 'exif-2.jpg' }[name] ?? 'rgb.png']!;
       expect.soft([name, read.width, read.height]).toEqual([name, golden.width, golden.height]);
-      expect.soft(largestDifference(read.pixels, expected(golden)), name).toBeLessThanOrEqual(golden.file.endsWith('jpg') ? 1 : 0);
+      expect
+        .soft(largestDifference(read.pixels, expected(golden)), name)
+        .toBeLessThanOrEqual(golden.file.endsWith('jpg') ? 1 : 0);
     }
     expect(reads.kept).toEqual([33, 33]);
   });
@@ -481,7 +553,9 @@ test.describe('inputs on the page @once', () => {
 
   test('elements without pixels are refused', async ({ page }) => {
     const errors = await page.evaluate(async () => {
-      const [broken, missing] = ['/test/goldens/images/text.jpg', '/nowhere.png'].map((src) => Object.assign(new Image(), { src }));
+      const [broken, missing] = ['/test/goldens/images/text.jpg', '/nowhere.png'].map((src) =>
+        Object.assign(new Image(), { src }),
+      );
       const canvas = Object.assign(document.createElement('canvas'), { width: 0, height: 5 });
       const out: Record<string, Failure | undefined> = {};
       const inputs = {
@@ -516,7 +590,10 @@ test.describe('inputs on the page @once', () => {
       data.fill(1);
       const first = await cross(early);
       const again = await cross(copy.message()!);
-      const beside = { array: Uint8Array.of(9), canvas: Object.assign(document.createElement('canvas'), { width: 2, height: 2 }) };
+      const beside = {
+        array: Uint8Array.of(9),
+        canvas: Object.assign(document.createElement('canvas'), { width: 2, height: 2 }),
+      };
       const preparing = images.prepare(beside);
       beside.array.fill(1);
       const [besideCanvas] = ((await preparing).message()!.value as typeof beside).array;
@@ -524,7 +601,13 @@ test.describe('inputs on the page @once', () => {
       const moved = await images.prepare({ data: input }, { transfer: true });
       const third = await cross(moved.message()!);
       const once = moved.message();
-      const record = (await images.prepare({ ids: { dtype: 'int64', dims: [1], data: new BigInt64Array([5n]) }, text: 'yes', list: [1, null] })).message()!;
+      const record = (
+        await images.prepare({
+          ids: { dtype: 'int64', dims: [1], data: new BigInt64Array([5n]) },
+          text: 'yes',
+          list: [1, null],
+        })
+      ).message()!;
       const image = new ImageData(2, 2);
       const bitmap = await createImageBitmap(image);
       const kept = (await images.prepare(bitmap)).message()!;

@@ -58,11 +58,17 @@ const SETUPS = {
 function casesOf(backend: keyof typeof SETUPS): readonly Case[] {
   if (backend === 'wasm') {
     const { y } = readGoldens<{ y: number[][] }>('../../bench/model/mlp/golden.json');
-    return y.map((answer, index) => ({ x: Array.from({ length: 2048 }, (_, k) => ((7 * k + 131 * index) % 1000) / 500 - 1), y: answer }));
+    return y.map((answer, index) => ({
+      x: Array.from({ length: 2048 }, (_, k) => ((7 * k + 131 * index) % 1000) / 500 - 1),
+      y: answer,
+    }));
   }
   const { inputs, outputs } = goldens['affine']![1]!;
   const [x, y] = [valuesOf(inputs['x']!) as number[], valuesOf(outputs['y']!) as number[]];
-  return Array.from({ length: 5 }, (_, row) => ({ x: x.slice(4 * row, 4 * row + 4), y: y.slice(3 * row, 3 * row + 3) }));
+  return Array.from({ length: 5 }, (_, row) => ({
+    x: x.slice(4 * row, 4 * row + 4),
+    y: y.slice(3 * row, 3 * row + 3),
+  }));
 }
 
 test(`load, seed ${SEED}`, async ({ open, backend, page }) => {
@@ -75,10 +81,17 @@ test(`load, seed ${SEED}`, async ({ open, backend, page }) => {
   const heaps = await watchHeaps(page);
   const load = await page.evaluateHandle(
     async ({ backend, model, cases, seed, batchSize, jobQueueSize }) => {
-      const client = await window.tabserve.load(model, { handler: 'base_handler', backends: [`onnx/${backend}`], batchSize, jobQueueSize, config: { engine: { threads: 1 } } });
+      const client = await window.tabserve.load(model, {
+        handler: 'base_handler',
+        backends: [`onnx/${backend}`],
+        batchSize,
+        jobQueueSize,
+        config: { engine: { threads: 1 } },
+      });
       const inputs = cases.map(({ x }) => ({ data: Float32Array.from(x), dims: [x.length] }));
       const ask = (index: number, options = {}) => client.predict(inputs[index % inputs.length]!, options);
-      const fits = (index: number, data: ArrayLike<number>): boolean => cases[index % cases.length]!.y.every((value, at) => Math.abs(value - data[at]!) <= 1e-3);
+      const fits = (index: number, data: ArrayLike<number>): boolean =>
+        cases[index % cases.length]!.y.every((value, at) => Math.abs(value - data[at]!) <= 1e-3);
 
       const random = window.random(seed);
 
@@ -122,7 +135,12 @@ test(`load, seed ${SEED}`, async ({ open, backend, page }) => {
             let due = performance.now();
             const onTime = (): void => {
               tick += 1;
-              for (const now = performance.now(); due <= now && sent.length < requests; due += (-1000 * Math.log(1 - random())) / rate) sent.push(send(sent.length));
+              for (
+                const now = performance.now();
+                due <= now && sent.length < requests;
+                due += (-1000 * Math.log(1 - random())) / rate
+              )
+                sent.push(send(sent.length));
               if (sent.length < requests) setTimeout(onTime, due - performance.now());
               else resolve();
             };
@@ -131,7 +149,17 @@ test(`load, seed ${SEED}`, async ({ open, backend, page }) => {
           await Promise.all(sent);
           times.sort((a, b) => a - b);
           const quantile = (part: number): number => times[Math.floor(part * (times.length - 1))]!;
-          return { offered: rate, outcomes, settled, wrong, slowRefusals, refusal, p50: quantile(0.5), p99: quantile(0.99), longest: quantile(1) };
+          return {
+            offered: rate,
+            outcomes,
+            settled,
+            wrong,
+            slowRefusals,
+            refusal,
+            p50: quantile(0.5),
+            p99: quantile(0.99),
+            longest: quantile(1),
+          };
         },
 
         metrics: () => client.metrics.snapshot(),
@@ -143,20 +171,29 @@ test(`load, seed ${SEED}`, async ({ open, backend, page }) => {
 
   // What warms up the client also measures it.
   const capacity = await load.evaluate((load, requests) => load.capacity(requests), Math.max(200, REQUESTS / 5));
-  const memory = async () => ({ ...(await heaps()), wasm: await load.evaluate((load) => load.metrics().gauges['MemoryUsed']![0]!.value) });
+  const memory = async () => ({
+    ...(await heaps()),
+    wasm: await load.evaluate((load) => load.metrics().gauges['MemoryUsed']![0]!.value),
+  });
   const before = await memory();
   // An accepted request waits for a full queue, for two batches that the worker may have, and for its own.
   const deadline = (PATIENCE * 1000 * (jobQueueSize + 3 * BATCH_SIZE)) / capacity;
   const phases: (Phase & { readonly times: number })[] = [];
   for (const { times, share } of PHASES) {
-    const phase = await load.evaluate((load, [count, rate, timeout]) => load.arrive(count, rate, timeout), [Math.round(REQUESTS * share), times * capacity, deadline] as const);
+    const phase = await load.evaluate((load, [count, rate, timeout]) => load.arrive(count, rate, timeout), [
+      Math.round(REQUESTS * share),
+      times * capacity,
+      deadline,
+    ] as const);
     phases.push({ times, ...phase });
   }
   const after = await memory();
   const { counters, histograms } = await load.evaluate((load) => load.metrics());
   await load.evaluate((load) => load.dispose());
 
-  const told = phases.map(({ times, settled, ...phase }) => `  ${times}×: ${JSON.stringify({ requests: settled.length, ...phase })}`);
+  const told = phases.map(
+    ({ times, settled, ...phase }) => `  ${times}×: ${JSON.stringify({ requests: settled.length, ...phase })}`,
+  );
   const [batches] = histograms['BatchSize']!;
   console.log(
     [
@@ -186,7 +223,9 @@ test(`load, seed ${SEED}`, async ({ open, backend, page }) => {
   expect(phases[2]!.refusal).toContain(`${jobQueueSize} requests wait already`);
   // The client has counted the same.
   const refused = phases.reduce((sum, { outcomes }) => sum + (outcomes['queue-full'] ?? 0), 0);
-  expect(counters['ts_inference_requests_total']!.find(({ labels }) => labels['outcome'] === 'queue-full')!.value).toBe(refused);
+  expect(counters['ts_inference_requests_total']!.find(({ labels }) => labels['outcome'] === 'queue-full')!.value).toBe(
+    refused,
+  );
   expect(after.page - before.page).toBeLessThan(KEPT_BYTES);
   expect(after.workers - before.workers).toBeLessThan(KEPT_BYTES);
   // It never shrinks; what a run has needed once, the next one uses again.

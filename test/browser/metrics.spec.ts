@@ -1,6 +1,9 @@
 import { expect, test } from './fixtures.ts';
 
-test('a handler’s metrics and the client’s own arrive in the snapshot, and nowhere else @once', async ({ open, page }) => {
+test('a handler’s metrics and the client’s own arrive in the snapshot, and nowhere else @once', async ({
+  open,
+  page,
+}) => {
   const origins = new Set<string>();
   const sent: string[] = [];
   page.on('request', (request) => {
@@ -19,7 +22,10 @@ test('a handler’s metrics and the client’s own arrive in the snapshot, and n
     const row = { data: Float32Array.of(1, 2, 3, 4), dims: [4] };
     await client.predict(row as never);
     await client.handle([row, row, row] as never);
-    const failed = [await failure(client.predict(row as never, { params: { fail: true } })), await failure(client.predict(row as never, { timeout: -1 }))];
+    const failed = [
+      await failure(client.predict(row as never, { params: { fail: true } })),
+      await failure(client.predict(row as never, { timeout: -1 })),
+    ];
     const refused = [];
     for (const wrong of [-1, NaN]) refused.push(await failure(client.predict(row as never, { params: { wrong } })));
     await client.describe();
@@ -48,7 +54,9 @@ test('a handler’s metrics and the client’s own arrive in the snapshot, and n
   expect(counters['Visits']!.at(-1)).toMatchObject({ labels: { other: 'true' }, value: 9900 });
   expect(warnings.filter((warning) => warning.includes('Visits'))).toHaveLength(1);
 
-  const outcomes = Object.fromEntries(counters['ts_inference_requests_total']!.map(({ labels, value }) => [labels['outcome'], value]));
+  const outcomes = Object.fromEntries(
+    counters['ts_inference_requests_total']!.map(({ labels, value }) => [labels['outcome'], value]),
+  );
   expect(outcomes, 'describe is no inference').toEqual({ ok: 5, 'handler-failed': 1, 'invalid-input': 3 });
   expect(counters['BackendChanges']).toEqual([{ labels: { Backend: 'onnx/wasm' }, unit: 'Count', value: 1 }]);
   const counts = Object.fromEntries(Object.entries(histograms).map(([name, [series]]) => [name, series!.count]));
@@ -56,52 +64,97 @@ test('a handler’s metrics and the client’s own arrive in the snapshot, and n
   expect(histograms['BatchSize']![0]!.sum).toBe(8);
   const sum = (name: string) => histograms[name]![0]!.sum;
   expect(sum('PredictionTime')).toBeGreaterThanOrEqual(sum('HandlerTime'));
-  expect(sum('HandlerTime')).toBeGreaterThanOrEqual(sum('ts_handler_preprocess') + sum('ts_handler_inference') + sum('ts_handler_postprocess') - 1);
-  expect(seen.text).toMatch(/^ts_inference_requests_total\{model_name="affine",model_version="[^"]+",outcome="ok"\} 5$/m);
+  expect(sum('HandlerTime')).toBeGreaterThanOrEqual(
+    sum('ts_handler_preprocess') + sum('ts_handler_inference') + sum('ts_handler_postprocess') - 1,
+  );
+  expect(seen.text).toMatch(
+    /^ts_inference_requests_total\{model_name="affine",model_version="[^"]+",outcome="ok"\} 5$/m,
+  );
   expect(seen.text).toMatch(/^Rows\{ModelName="affine",Level="Model",kind="tensor"\} 8$/m);
 
   expect([...origins]).toEqual([new URL(page.url()).origin]);
   expect(sent).toEqual([]);
 });
 
-test('each stage is a measure in the performance panel, whoever overrides it @once', async ({ open, browser, page }) => {
+test('each stage is a measure in the performance panel, whoever overrides it @once', async ({
+  open,
+  browser,
+  page,
+}) => {
   await open();
   await browser.startTracing(page, { categories: ['blink.user_timing'] });
   await page.evaluate(async () => {
-    const client = window.tabserve.connect(window.workers.counting, { model: '/test/models/affine.onnx', backends: ['wasm'] });
+    const client = window.tabserve.connect(window.workers.counting, {
+      model: '/test/models/affine.onnx',
+      backends: ['wasm'],
+    });
     await client.initialize();
     await client.predict({ data: Float32Array.of(1, 2, 3, 4), dims: [4] } as never);
     await client.dispose();
   });
-  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: { name: string; ph: string }[] };
-  const measures = traceEvents.filter(({ name, ph }) => name.startsWith('tabserve ') && ph === 'b').map(({ name }) => name);
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as {
+    traceEvents: { name: string; ph: string }[];
+  };
+  const measures = traceEvents
+    .filter(({ name, ph }) => name.startsWith('tabserve ') && ph === 'b')
+    .map(({ name }) => name);
   // The first inference is the warm-up; the override of preprocess calls super, and counts once.
-  expect(measures).toEqual(['tabserve initialize', 'tabserve inference', 'tabserve preprocess', 'tabserve inference', 'tabserve postprocess']);
+  expect(measures).toEqual([
+    'tabserve initialize',
+    'tabserve inference',
+    'tabserve preprocess',
+    'tabserve inference',
+    'tabserve postprocess',
+  ]);
 });
 
-test('a response tells of its batch and of its time in the queue, and the queue how full it is @once', async ({ open, page }) => {
+test('a response tells of its batch and of its time in the queue, and the queue how full it is @once', async ({
+  open,
+  page,
+}) => {
   await open();
   const seen = await page.evaluate(async () => {
     const { tabserve, workers } = window;
-    const client = tabserve.connect(workers.counting, { model: '/test/models/affine.onnx', backends: ['wasm'], batchSize: 3, jobQueueSize: 10 });
+    const client = tabserve.connect(workers.counting, {
+      model: '/test/models/affine.onnx',
+      backends: ['wasm'],
+      batchSize: 3,
+      jobQueueSize: 10,
+    });
     await client.initialize();
     const responses: { readonly rows: number; readonly batchSize: number; readonly queued: number }[] = [];
     client.on('response', (response) => responses.push(response));
     const row = { data: Float32Array.of(1, 2, 3, 4), dims: [4] };
     const sent = performance.now();
-    const answers = [client.handle([row, row] as never), ...Array.from({ length: 5 }, () => client.predict(row as never))];
+    const answers = [
+      client.handle([row, row] as never),
+      ...Array.from({ length: 5 }, () => client.predict(row as never)),
+    ];
     const full = client.jobQueueStatus;
     await Promise.all(answers);
     const took = performance.now() - sent;
     const described = (await client.describe()).jobQueueStatus;
-    const result = { responses, full, took, described, histogram: client.metrics.snapshot().histograms['QueueTime']![0]! };
+    const result = {
+      responses,
+      full,
+      took,
+      described,
+      histogram: client.metrics.snapshot().histograms['QueueTime']![0]!,
+    };
     await client.dispose();
     return result;
   });
   // The batch as given is with the worker, and three that are one full batch.
   expect(seen.full).toEqual({ remainingCapacity: 8, pendingRequests: 2 });
   expect(seen.described).toEqual({ remainingCapacity: 10, pendingRequests: 0 });
-  expect(seen.responses.map(({ rows, batchSize }) => `${rows} of ${batchSize}`)).toEqual(['2 of 2', '1 of 3', '1 of 3', '1 of 3', '1 of 2', '1 of 2']);
+  expect(seen.responses.map(({ rows, batchSize }) => `${rows} of ${batchSize}`)).toEqual([
+    '2 of 2',
+    '1 of 3',
+    '1 of 3',
+    '1 of 3',
+    '1 of 2',
+    '1 of 2',
+  ]);
   const queued = seen.responses.map((response) => response.queued);
   expect(Math.min(...queued)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...queued)).toBeLessThan(seen.took);

@@ -16,7 +16,15 @@ type Visit = Pick<ClientOptions, 'backends' | 'prefer' | 'measureBudget' | 'veri
 /** Each visit is a client of its own; they share a store. What each took, and how many workers. */
 function visit(
   visits: readonly Visit[],
-): Promise<{ workers: number; code?: string; message?: string; backend?: NonNullable<ReturnType<typeof describeBackend>>; story: string }[]> {
+): Promise<
+  {
+    workers: number;
+    code?: string;
+    message?: string;
+    backend?: NonNullable<ReturnType<typeof describeBackend>>;
+    story: string;
+  }[]
+> {
   return (async () => {
     const { connect, clearVerdicts } = window.tabserve;
     await clearVerdicts();
@@ -35,25 +43,43 @@ function visit(
     return answers as never;
   })();
 }
-declare function describeBackend(): import('../../src/contract.ts').Backend | undefined;
+declare function describeBackend(): import('../../src/contract/backends.ts').Backend | undefined;
 
-const reasons = (backend: { readonly skipped: readonly { readonly engine: string; readonly name: string; readonly reason: string }[] } | undefined): Record<string, string> =>
+const reasons = (
+  backend:
+    | { readonly skipped: readonly { readonly engine: string; readonly name: string; readonly reason: string }[] }
+    | undefined,
+): Record<string, string> =>
   Object.fromEntries(backend!.skipped.map(({ engine, name, reason }) => [`${engine}/${name}`, reason]));
 
 test.describe('proof', () => {
   test('a golden example: a backend that answers it wrongly is skipped, with the error', async ({ open, backend }) => {
     const page = await open();
-    const [first] = await page.evaluate(visit, [{ model: `${PROOF}/conv_relu_conv/`, backends: [backend, 'wasm'] }] as Visit[]);
-    expect(first!.backend).toMatchObject({ engine: 'onnx', name: backend === 'webgl' ? 'wasm' : backend, proof: 'golden' });
+    const [first] = await page.evaluate(visit, [
+      { model: `${PROOF}/conv_relu_conv/`, backends: [backend, 'wasm'] },
+    ] as Visit[]);
+    expect(first!.backend).toMatchObject({
+      engine: 'onnx',
+      name: backend === 'webgl' ? 'wasm' : backend,
+      proof: 'golden',
+    });
     if (backend !== 'webgl') return;
-    expect(reasons(first!.backend)['onnx/webgl']).toMatch(/computes wrongly: on golden\.safetensors, output "y" is off by \d\.\d+ at \d+/);
+    expect(reasons(first!.backend)['onnx/webgl']).toMatch(
+      /computes wrongly: on golden\.safetensors, output "y" is off by \d\.\d+ at \d+/,
+    );
     expect(first!.workers).toBe(2);
   });
 
-  test('by default a golden example lets ONNX Runtime WebGL have its turn, and every candidate runs it', async ({ open, backend }) => {
+  test('by default a golden example lets ONNX Runtime WebGL have its turn, and every candidate runs it', async ({
+    open,
+    backend,
+  }) => {
     test.skip(backend === 'webgpu', 'nothing of WebGPU in it');
     const page = await open();
-    const [right, wrong] = await page.evaluate(visit, [{ model: '/models/digits/', backends: ['webgl', 'wasm'] }, { model: `${PROOF}/conv_relu_conv/` }] as Visit[]);
+    const [right, wrong] = await page.evaluate(visit, [
+      { model: '/models/digits/', backends: ['webgl', 'wasm'] },
+      { model: `${PROOF}/conv_relu_conv/` },
+    ] as Visit[]);
     expect(right!.backend).toMatchObject({ name: 'webgl', proof: 'golden', skipped: [] });
     expect(wrong!.backend).toMatchObject({ name: 'wasm', proof: 'golden' });
   });
@@ -71,12 +97,16 @@ test.describe('proof', () => {
       expect(second!.backend!.proof).toBe(first!.backend!.proof);
       expect(reasons(second!.backend)).toEqual(reasons(first!.backend));
       if (backend === wrong) {
-        const [, off] = /computes wrongly: compared with WASM, output "\w+" is off by (\S+) at/.exec(reasons(first!.backend)[`onnx/${wrong}`]!)!;
+        const [, off] = /computes wrongly: compared with WASM, output "\w+" is off by (\S+) at/.exec(
+          reasons(first!.backend)[`onnx/${wrong}`]!,
+        )!;
         expect(Number(off)).toBeGreaterThan(0.01);
         expect(first!.story).toContain(`onnx/${wrong} was compared with onnx/wasm: largest difference`);
       }
       // The candidate's, that of the reference, and after a wrong answer WASM's own; the second visit compares nothing.
-      expect([first!.workers, second!.workers]).toEqual(backend === 'wasm' ? [1, 1] : backend === wrong ? [3, 2] : [2, 1]);
+      expect([first!.workers, second!.workers]).toEqual(
+        backend === 'wasm' ? [1, 1] : backend === wrong ? [3, 2] : [2, 1],
+      );
     });
   }
 
@@ -88,7 +118,11 @@ test.describe('proof', () => {
     await page.route('**/changing.onnx', (route) => route.fulfill({ body, contentType: 'application/octet-stream' }));
     const load = () =>
       page.evaluate(async () => {
-        const client = await window.tabserve.load('/changing.onnx', { handler: 'base_handler', backends: ['webgl', 'wasm'], verify: 'reference' });
+        const client = await window.tabserve.load('/changing.onnx', {
+          handler: 'base_handler',
+          backends: ['webgl', 'wasm'],
+          verify: 'reference',
+        });
         return client.backend!.name;
       });
     expect(await load()).toBe('wasm');
@@ -115,8 +149,14 @@ test.describe('proof', () => {
 
   test('what is not finite by design is accepted', async ({ open, backend }) => {
     const page = await open();
-    const [first] = await page.evaluate(visit, [{ model: `${PROOF}/inverse.onnx`, backends: [backend, 'wasm'] }] as Visit[]);
-    expect(first!.backend).toMatchObject({ name: backend, proof: backend === 'wasm' ? 'none' : 'reference', skipped: [] });
+    const [first] = await page.evaluate(visit, [
+      { model: `${PROOF}/inverse.onnx`, backends: [backend, 'wasm'] },
+    ] as Visit[]);
+    expect(first!.backend).toMatchObject({
+      name: backend,
+      proof: backend === 'wasm' ? 'none' : 'reference',
+      skipped: [],
+    });
   });
 
   test('NaN where WASM has none is compared unasked, and skipped @once', async ({ open }) => {
@@ -142,8 +182,13 @@ test.describe('proof', () => {
 
   test('no backend that is right: every error is told @once', async ({ open }) => {
     const page = await open();
-    const [first] = await page.evaluate(visit, [{ model: `${PROOF}/two_formats/`, backends: ['onnx/webgl'], odd: { webgl: { wrong: 'element' } } }] as Visit[]);
-    expect(first).toMatchObject({ code: 'no-backend', message: expect.stringMatching(/onnx\/webgl: It computes wrongly: on golden\.safetensors/) });
+    const [first] = await page.evaluate(visit, [
+      { model: `${PROOF}/two_formats/`, backends: ['onnx/webgl'], odd: { webgl: { wrong: 'element' } } },
+    ] as Visit[]);
+    expect(first).toMatchObject({
+      code: 'no-backend',
+      message: expect.stringMatching(/onnx\/webgl: It computes wrongly: on golden\.safetensors/),
+    });
   });
 });
 
@@ -159,13 +204,22 @@ test('two formats in one archive: candidates range over both engines', async ({ 
   ] as Visit[]);
   expect(tfjs!.backend).toMatchObject({ engine: 'tfjs', name: backend, proof: 'golden' });
   expect(onnx!.backend).toMatchObject({ engine: 'onnx', name: 'wasm', proof: 'golden' });
-  expect(absent).toMatchObject({ code: 'no-backend', message: expect.stringContaining('The archive has no TensorFlow.js model') });
+  expect(absent).toMatchObject({
+    code: 'no-backend',
+    message: expect.stringContaining('The archive has no TensorFlow.js model'),
+  });
   // Each visit downloads the format that it runs.
-  for (const file of ['model.json', 'weights.bin', 'affine.onnx']) expect(paths.filter((path) => path.endsWith(`two_formats/${file}`))).toHaveLength(1);
+  for (const file of ['model.json', 'weights.bin', 'affine.onnx'])
+    expect(paths.filter((path) => path.endsWith(`two_formats/${file}`))).toHaveLength(1);
 });
 
 test.describe('measuring @once', () => {
-  const fastest = { model: `${PROOF}/thousand.onnx`, backends: ['webgl', 'wasm'], prefer: 'fastest', measureBudget: 30_000 } as const;
+  const fastest = {
+    model: `${PROOF}/thousand.onnx`,
+    backends: ['webgl', 'wasm'],
+    prefer: 'fastest',
+    measureBudget: 30_000,
+  } as const;
   const slow = { odd: { webgl: { run: 60 } } } as const;
 
   test('the lowest median is taken and remembered, and measured anew when it was cleared', async ({ open }) => {
@@ -177,12 +231,18 @@ test.describe('measuring @once', () => {
     expect(first!.backend).toMatchObject({
       name: 'wasm',
       median: expect.any(Number),
-      skipped: [{ name: 'webgl', reason: expect.stringMatching(/slower: [6-9]\d\.\d ms a run, onnx\/wasm takes \d+\.\d ms/) }],
+      skipped: [
+        { name: 'webgl', reason: expect.stringMatching(/slower: [6-9]\d\.\d ms a run, onnx\/wasm takes \d+\.\d ms/) },
+      ],
     });
     expect(first!.workers).toBe(2);
     expect(second).toMatchObject({
       workers: 1,
-      backend: { name: 'wasm', median: first!.backend!.median, skipped: [{ name: 'webgl', reason: expect.stringContaining('at an earlier visit it took') }] },
+      backend: {
+        name: 'wasm',
+        median: first!.backend!.median,
+        skipped: [{ name: 'webgl', reason: expect.stringContaining('at an earlier visit it took') }],
+      },
     });
     const [third] = await page.evaluate(visit, [{ ...fastest, ...slow }] as Visit[]);
     expect(third!.workers).toBe(2);
@@ -192,9 +252,20 @@ test.describe('measuring @once', () => {
     const page = await open();
     const late = { ...fastest, odd: { wasm: { open: 60_000 } }, measureBudget: 300 };
     const started = Date.now();
-    const answers = await page.evaluate(visit, [{ ...fastest, measureBudget: 0, odd: {} }, late, late, late] as Visit[]);
+    const answers = await page.evaluate(visit, [
+      { ...fastest, measureBudget: 0, odd: {} },
+      late,
+      late,
+      late,
+    ] as Visit[]);
     expect(Date.now() - started).toBeLessThan(30_000);
-    expect(answers[0]).toMatchObject({ workers: 1, backend: { name: 'webgl', skipped: [{ name: 'wasm', reason: 'It was not measured: the 0 ms for that were used up.' }] } });
+    expect(answers[0]).toMatchObject({
+      workers: 1,
+      backend: {
+        name: 'webgl',
+        skipped: [{ name: 'wasm', reason: 'It was not measured: the 0 ms for that were used up.' }],
+      },
+    });
     for (const { backend } of answers.slice(1)) expect(backend!.name).toBe('webgl');
     expect(answers.slice(1).map(({ workers }) => workers)).toEqual([2, 2, 1]);
     expect(reasons(answers[3]!.backend)['onnx/wasm']).toContain('At 2 visits it was given up');
@@ -204,7 +275,11 @@ test.describe('measuring @once', () => {
     const page = await open();
     const wrong = { ...fastest, odd: { webgl: { wrong: 'element' }, wasm: { run: 40 } }, verify: 'reference' };
     const answers = await page.evaluate(visit, [wrong, wrong] as Visit[]);
-    for (const { backend } of answers) expect(backend).toMatchObject({ name: 'wasm', skipped: [{ name: 'webgl', reason: expect.stringContaining('computes wrongly') }] });
+    for (const { backend } of answers)
+      expect(backend).toMatchObject({
+        name: 'wasm',
+        skipped: [{ name: 'webgl', reason: expect.stringContaining('computes wrongly') }],
+      });
     expect(answers.map(({ workers }) => workers)).toEqual([3, 1]);
   });
 
@@ -220,7 +295,14 @@ test.describe('measuring @once', () => {
         };
         const load = async (store: typeof verdicts, engine: object = { odd: { webgl: { run: 40 } } }) => {
           let workers = 0;
-          const client = window.tabserve.connect(() => (workers++, window.workers.odd()), { model, backends, prefer, measureBudget, verdicts: store, config: { engine } as never });
+          const client = window.tabserve.connect(() => (workers++, window.workers.odd()), {
+            model,
+            backends,
+            prefer,
+            measureBudget,
+            verdicts: store,
+            config: { engine } as never,
+          });
           await client.initialize();
           const { name, median } = client.backend!;
           const story = client.diagnose();
@@ -236,23 +318,45 @@ test.describe('measuring @once', () => {
         const otherConfig = await load(verdicts, { odd: { webgl: { run: 41 } } });
         const broken = () => { throw new Error('the disk is full'); }; // prettier-ignore
         const thrown = await load({ get: broken, set: broken, clear: broken });
-        const rejected = await load({ get: () => Promise.reject(new Error('no')), set: () => Promise.reject(new Error('no')), clear: () => Promise.reject(new Error('no')) });
+        const rejected = await load({
+          get: () => Promise.reject(new Error('no')),
+          set: () => Promise.reject(new Error('no')),
+          clear: () => Promise.reject(new Error('no')),
+        });
         return { first, keys, verdict, second, otherEngine, otherConfig, thrown, rejected };
       },
       { ...fastest, backends: [...fastest.backends] },
     );
     expect(answer.keys).toEqual([`onnx/webgl ${PROOF}/thousand.onnx`, `onnx/wasm ${PROOF}/thousand.onnx`]);
-    expect(answer.verdict).toMatchObject({ build: expect.stringMatching(/^[\da-f]{64} 1\.\d+\.\d+/), surroundings: expect.stringContaining('Chrom'), median: expect.any(Number) });
-    const counts = Object.fromEntries(Object.entries(answer).flatMap(([name, one]) => (typeof one === 'object' && 'workers' in one ? [[name, one.workers]] : [])));
+    expect(answer.verdict).toMatchObject({
+      build: expect.stringMatching(/^[\da-f]{64} 1\.\d+\.\d+/),
+      surroundings: expect.stringContaining('Chrom'),
+      median: expect.any(Number),
+    });
+    const counts = Object.fromEntries(
+      Object.entries(answer).flatMap(([name, one]) =>
+        typeof one === 'object' && 'workers' in one ? [[name, one.workers]] : [],
+      ),
+    );
     expect(counts).toEqual({ first: 2, second: 1, otherEngine: 2, otherConfig: 2, thrown: 2, rejected: 2 });
-    for (const { name } of [answer.first, answer.second, answer.otherEngine, answer.otherConfig, answer.thrown, answer.rejected]) expect(name).toBe('wasm');
+    for (const { name } of [
+      answer.first,
+      answer.second,
+      answer.otherEngine,
+      answer.otherConfig,
+      answer.thrown,
+      answer.rejected,
+    ])
+      expect(name).toBe('wasm');
     expect(answer.thrown.story).toContain('could not be kept: Error: the disk is full');
   });
 });
 
 test('diagnose tells the whole story', async ({ open, backend }) => {
   const page = await open();
-  const [first] = (await page.evaluate(visit, [{ model: `${PROOF}/conv_relu_conv/`, backends: [...new Set([backend, 'webgl', 'wasm'])] }] as Visit[])) as { story: string }[];
+  const [first] = (await page.evaluate(visit, [
+    { model: `${PROOF}/conv_relu_conv/`, backends: [...new Set([backend, 'webgl', 'wasm'])] },
+  ] as Visit[])) as { story: string }[];
   for (const part of [
     /^tabserve \d+\.\d+\.\d+, Mozilla/,
     /^model: http:.*\/test\/models\/proof\/conv_relu_conv\/ \(conv_relu_conv 1\.0\)$/m,
@@ -286,7 +390,12 @@ test('an aborted load leaves no worker, whatever it was about @once', async ({ o
           return window.workers.odd();
         };
         await window.tabserve.clearVerdicts();
-        const client = window.tabserve.connect(factory, { model, backends: ['webgl', 'wasm'], ...options, config: { engine: { odd } as never } });
+        const client = window.tabserve.connect(factory, {
+          model,
+          backends: ['webgl', 'wasm'],
+          ...options,
+          config: { engine: { odd } as never },
+        });
         return { ...(await window.failure(client.initialize({ signal: stop.signal }))), workers };
       },
       { model: `${PROOF}/thousand.onnx`, odd, options, count },

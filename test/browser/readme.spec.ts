@@ -3,7 +3,11 @@ import { expect, test } from './fixtures.ts';
 
 /** Each block of the README stands in a file, named in the comment before it, and that file runs. */
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const blocks = [...readme.matchAll(/(?:<!-- (\S+) -->\n)?```(\w+)\n([^]*?)```/g)].map(([, file, language, code]) => ({ file, language, code: code! }));
+const blocks = [...readme.matchAll(/(?:<!-- (\S+) -->\n)?```(\w+)\n([^]*?)```/g)].map(([, file, language, code]) => ({
+  file,
+  language,
+  code: code!,
+}));
 
 test('every block of code in the README is a file that runs @once', () => {
   expect(blocks.length).toBeGreaterThan(4);
@@ -15,14 +19,27 @@ test('every block of code in the README is a file that runs @once', () => {
   for (const command of blocks.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.split('\n'))) {
     const script = /^npm (?:run )?(\w+)/.exec(command)?.[1];
     if (script && script !== 'install')
-      expect(Object.keys((JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { scripts: object }).scripts), command).toContain(script);
+      expect(
+        Object.keys(
+          (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { scripts: object })
+            .scripts,
+        ),
+        command,
+      ).toContain(script);
   }
 });
 
 for (const [file, expected] of [
   ['quick.ts', [/^\{three: 0\.9\d+/, /engine: onnx, name: wasm/]],
   ['healing.ts', [/^\{three: 0\.9\d+/]],
-  ['metrics.ts', [/unit: Count, value: 20\}$/, /unit: ms, count: 20, sum: [\d.]+/, /^HandlerTime\{ModelName="digits",Level="Model",quantile="0.95"\} [\d.]+$/m]],
+  [
+    'metrics.ts',
+    [
+      /unit: Count, value: 20\}$/,
+      /unit: ms, count: 20, sum: [\d.]+/,
+      /^HandlerTime\{ModelName="digits",Level="Model",quantile="0.95"\} [\d.]+$/m,
+    ],
+  ],
   ['serving.ts', [/^29 answered, 11 refused at once$/, /^any [12] \{remainingCapacity: 20, pendingRequests: 0\}$/]],
   ['text.ts', [/^\{German: 0\.\d+\}$/]],
   ['proven.ts', [/^(onnx|tfjs)\/(wasm|webgl), proven by golden: \d+(\.\d+)? ms a run$/]],
@@ -42,7 +59,10 @@ for (const [file, expected] of [
 test('README: counted.worker.ts @once', async ({ open }) => {
   const page = await open();
   const answers = await page.evaluate(async () => {
-    const client = window.tabserve.connect(() => new Worker('/test/readme/counted.worker.ts', { type: 'module' }), { model: '/models/digits/', backends: ['wasm'] });
+    const client = window.tabserve.connect(() => new Worker('/test/readme/counted.worker.ts', { type: 'module' }), {
+      model: '/models/digits/',
+      backends: ['wasm'],
+    });
     await client.initialize();
     const three = await (await fetch('/models/digits/samples/drawn-3.png')).blob();
     await client.handle([three, three] as never);

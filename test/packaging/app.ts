@@ -15,19 +15,29 @@ export function temporary(): string {
 
 /** What `npm publish` would upload; the path of its tarball. */
 export async function pack(folder: string): Promise<string> {
-  if (!existsSync(join(root, 'dist/standalone/worker.js'))) throw new Error('There is no build to pack: npm run build.');
+  if (!existsSync(join(root, 'dist/standalone/worker.js')))
+    throw new Error('There is no build to pack: npm run build.');
   const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
   return join(folder, stdout.trim());
 }
 
 /** One of `apps/`, in a folder of its own, with the package installed as a user would, the digits archive among its static files, and our own bundlers. */
-export async function install(tarball: string, app: string, { without = [] }: { readonly without?: readonly string[] } = {}): Promise<string> {
+export async function install(
+  tarball: string,
+  app: string,
+  { without = [] }: { readonly without?: readonly string[] } = {},
+): Promise<string> {
   const folder = temporary();
   cpSync(join(root, 'test/packaging/apps', app), folder, { recursive: true });
   for (const file of without) rmSync(join(folder, file));
   cpSync(join(root, 'public/models/digits'), join(folder, 'public/models/digits'), { recursive: true });
-  await run('npm', ['install', tarball, '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: folder });
-  for (const bundler of ['vite', 'webpack']) symlinkSync(join(root, 'node_modules', bundler), join(folder, 'node_modules', bundler), 'dir');
+  await run(
+    'npm',
+    ['install', tarball, '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'],
+    { cwd: folder },
+  );
+  for (const bundler of ['vite', 'webpack'])
+    symlinkSync(join(root, 'node_modules', bundler), join(folder, 'node_modules', bundler), 'dir');
   return folder;
 }
 
@@ -48,7 +58,8 @@ export async function node(folder: string, script: string, ...args: string[]): P
 /** Copies ONNX Runtime's files, as an app does that serves them itself. */
 export function copyOrt(folder: string, to: string): void {
   const from = join(folder, 'node_modules/onnxruntime-web/dist');
-  for (const file of readdirSync(from).filter((name) => /^ort-wasm-.*\.(wasm|mjs)$/.test(name))) cpSync(join(from, file), join(folder, to, file));
+  for (const file of readdirSync(from).filter((name) => /^ort-wasm-.*\.(wasm|mjs)$/.test(name)))
+    cpSync(join(from, file), join(folder, to, file));
 }
 
 /** Copies the files for a page without a bundler, with the engine's own beside them. */
@@ -69,5 +80,10 @@ export async function list(tarball: string): Promise<string[]> {
 /** Sizes of the files below a folder. */
 export function sizes(folder: string): Readonly<Record<string, number>> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return Object.fromEntries(files.map(({ parentPath, name }) => [relative(folder, join(parentPath, name)), statSync(join(parentPath, name)).size]));
+  return Object.fromEntries(
+    files.map(({ parentPath, name }) => [
+      relative(folder, join(parentPath, name)),
+      statSync(join(parentPath, name)).size,
+    ]),
+  );
 }

@@ -19,7 +19,14 @@ const VITE = ['node_modules/vite/bin/vite.js', 'build'] as const;
 
 const APPS: readonly App[] = [
   { title: 'Vite', app: 'vite', build: VITE, served: ['dist'] },
-  { title: 'Vite without any config', app: 'vite', without: ['vite.config.ts'], build: VITE, served: ['dist'], inlined: true },
+  {
+    title: 'Vite without any config',
+    app: 'vite',
+    without: ['vite.config.ts'],
+    build: VITE,
+    served: ['dist'],
+    inlined: true,
+  },
   { title: 'webpack', app: 'webpack', build: ['build.js'], served: ['dist', 'public'] },
   { title: 'no bundler', app: 'plain', served: ['.', 'public'] },
 ];
@@ -50,7 +57,9 @@ for (const { title, app, without = [], build, served, inlined = false } of APPS)
       expectSeven(await open(`${site.origin}/?assets=/ort/`));
       expect(complaints).toEqual([]);
       expectWasmOnly(site, { inlined });
-      expect([...site.sent.keys()].filter((path) => path.endsWith('.wasm'))).toEqual(['/ort/ort-wasm-simd-threaded.wasm']);
+      expect([...site.sent.keys()].filter((path) => path.endsWith('.wasm'))).toEqual([
+        '/ort/ort-wasm-simd-threaded.wasm',
+      ]);
     });
 
     test('threads on an isolated page', async ({ open, complaints }) => {
@@ -80,7 +89,9 @@ for (const { title, app, build, served } of SMALL) {
     try {
       await node(folder, ...build);
       const emitted = sizes(join(folder, 'dist'));
-      expect(Object.values(emitted).filter((size) => size > 1_000_000).length, JSON.stringify(emitted, null, 2)).toBe(1);
+      expect(Object.values(emitted).filter((size) => size > 1_000_000).length, JSON.stringify(emitted, null, 2)).toBe(
+        1,
+      );
       for (const [file, size] of Object.entries(emitted)) expect(size, file).toBeLessThan(25 * 1024 * 1024);
       expect(gpuScripts(join(folder, 'dist'))).toEqual([]);
       await using site = await serve(served.map((name) => join(folder, name)));

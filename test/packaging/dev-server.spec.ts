@@ -10,10 +10,14 @@ for (const { title, without } of [
 ]) {
   test(`Vite's dev server, ${title}`, async ({ tarball, page, open, complaints }, info) => {
     const folder = await install(tarball, 'vite', { without });
-    const vite = spawn(process.execPath, ['node_modules/vite/bin/vite.js', '--host', '127.0.0.1', '--port', '0', '--no-clearScreen'], {
-      cwd: folder,
-      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, NODE_ENV: undefined },
-    });
+    const vite = spawn(
+      process.execPath,
+      ['node_modules/vite/bin/vite.js', '--host', '127.0.0.1', '--port', '0', '--no-clearScreen'],
+      {
+        cwd: folder,
+        env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, NODE_ENV: undefined },
+      },
+    );
     try {
       let log = '';
       vite.stderr.on('data', (text) => (log += text));
@@ -30,7 +34,11 @@ for (const { title, without } of [
       const missing: string[] = [];
       page.on('response', (response) => response.status() >= 400 && missing.push(new URL(response.url()).pathname));
       expectSeven(await open(origin));
-      info.annotations.push({ type: 'page loads', description: String(loads) }, { type: 'log', description: log }, { type: 'console', description: complaints.join('\n') });
+      info.annotations.push(
+        { type: 'page loads', description: String(loads) },
+        { type: 'log', description: log },
+        { type: 'console', description: complaints.join('\n') },
+      );
       // Vite finds what a worker imports when the worker asks for it, and may then reload the page, once.
       expect(loads).toBeLessThanOrEqual(2);
       expect(missing.filter((path) => path !== '/favicon.ico')).toEqual([]);

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
-import type { Backend } from '../../src/contract.ts';
+import type { Backend } from '../../src/contract/backends.ts';
 import { pack, sizes, temporary } from './app.ts';
 import type { Site } from './server.ts';
 
@@ -64,15 +64,21 @@ const GPU_CODE = /ort-wasm-simd-threaded\.(asyncify|jspi|jsep)|texImage2D/;
 
 /** The scripts in a folder that hold an engine for the GPU. */
 export function gpuScripts(folder: string): string[] {
-  return Object.keys(sizes(folder)).filter((file) => /\.m?js$/.test(file) && GPU_CODE.test(readFileSync(join(folder, file), 'latin1')));
+  return Object.keys(sizes(folder)).filter(
+    (file) => /\.m?js$/.test(file) && GPU_CODE.test(readFileSync(join(folder, file), 'latin1')),
+  );
 }
 
 /** Of the engines, the page got one `.wasm` file, the plain one, and no script of another. */
 export function expectWasmOnly({ sent, missing }: Site, { inlined = false } = {}): void {
   const files = [...sent].filter(([path]) => path.endsWith('.wasm'));
-  expect(files.map(([path]) => path)).toEqual([expect.stringMatching(/ort-wasm-simd-threaded[^/.]*\.wasm$|\/[0-9a-f]{16,}\.wasm$/)]);
+  expect(files.map(([path]) => path)).toEqual([
+    expect.stringMatching(/ort-wasm-simd-threaded[^/.]*\.wasm$|\/[0-9a-f]{16,}\.wasm$/),
+  ]);
   expect([...files[0]![1].subarray(0, 4)]).toEqual([0, 0x61, 0x73, 0x6d]);
-  const scripts = inlined ? [] : [...sent].filter(([path, body]) => /\.m?js$/.test(path) && GPU_CODE.test(body.toString('latin1')));
+  const scripts = inlined
+    ? []
+    : [...sent].filter(([path, body]) => /\.m?js$/.test(path) && GPU_CODE.test(body.toString('latin1')));
   expect(scripts.map(([path]) => path)).toEqual([]);
   // Archives may lack some of their files; everything else that is asked for must be there.
   expect([...missing].filter((path) => !path.startsWith('/models/'))).toEqual([]);

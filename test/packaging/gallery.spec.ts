@@ -39,7 +39,12 @@ const test = base.extend<{ complaints: string[] }, { gallery: string }>({
 });
 
 // A camera that shows a green test picture, to pages that may use one.
-test.use({ launchOptions: { args: [...chromiumArgs.wasm, '--use-fake-device-for-media-stream'], ...(chromiumPath && { executablePath: chromiumPath }) } });
+test.use({
+  launchOptions: {
+    args: [...chromiumArgs.wasm, '--use-fake-device-for-media-stream'],
+    ...(chromiumPath && { executablePath: chromiumPath }),
+  },
+});
 
 const headline = (page: Page): Locator => page.locator('.top-name');
 const found = (page: Page): Locator => page.getByRole('list', { name: 'What was found' }).getByRole('listitem');
@@ -48,7 +53,8 @@ const sample = (page: Page, shows: string): Locator => page.getByRole('button', 
 const SLOW = { timeout: 60_000 };
 
 async function tabTo(page: Page, target: Locator): Promise<void> {
-  for (let i = 0; i < 60 && !(await target.evaluate((element) => element === document.activeElement)); i++) await page.keyboard.press('Tab');
+  for (let i = 0; i < 60 && !(await target.evaluate((element) => element === document.activeElement)); i++)
+    await page.keyboard.press('Tab');
   await expect(target).toBeFocused();
 }
 
@@ -64,7 +70,11 @@ async function drawn(page: Page, x: number, y: number): Promise<readonly number[
   );
 }
 
-test('objects: samples on both models, boxes, the lowest score, and a file that is none', async ({ page, gallery, complaints }) => {
+test('objects: samples on both models, boxes, the lowest score, and a file that is none', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
   await page.goto(gallery);
   await expect(found(page).first()).toContainText('chair', SLOW);
   await sample(page, 'a cat').click();
@@ -82,7 +92,9 @@ test('objects: samples on both models, boxes, the lowest score, and a file that 
   await page.getByRole('slider', { name: 'Lowest score' }).fill('0.3');
   await expect(found(page).first()).toContainText('cat');
 
-  await page.locator('#chooser').setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('no image') });
+  await page
+    .locator('#chooser')
+    .setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('no image') });
   await expect(page.locator('#note')).toContainText('image-decode');
   await expect(found(page).first()).toContainText('cat');
 
@@ -94,7 +106,12 @@ test('objects: samples on both models, boxes, the lowest score, and a file that 
   expect(complaints).toEqual([]);
 });
 
-test('the camera: refused in words, frame after frame, stopped when the demo is left', async ({ page, context, gallery, complaints }) => {
+test('the camera: refused in words, frame after frame, stopped when the demo is left', async ({
+  page,
+  context,
+  gallery,
+  complaints,
+}) => {
   await page.addInitScript(() => {
     window.cameras = [];
     const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
@@ -169,7 +186,11 @@ test('background: both models, every background', async ({ page, gallery, compla
   expect(complaints).toEqual([]);
 });
 
-test('digits: samples, a drawing, a file that is none, and the backend switch', async ({ page, gallery, complaints }) => {
+test('digits: samples, a drawing, a file that is none, and the backend switch', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
   await page.goto(`${gallery}#/digits`);
   await sample(page, 'eight, from MNIST').click();
   await expect(headline(page)).toHaveText('eight');
@@ -188,7 +209,9 @@ test('digits: samples, a drawing, a file that is none, and the backend switch', 
   await page.mouse.up();
   await expect(headline(page)).toHaveText('one');
 
-  await page.locator('#chooser').setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('no image') });
+  await page
+    .locator('#chooser')
+    .setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('no image') });
   await expect(page.locator('#note')).toContainText('image-decode');
   await sample(page, 'three, drawn').click();
   await expect(headline(page)).toHaveText('three');
@@ -240,14 +263,19 @@ test('text orientation', async ({ page, gallery, complaints }) => {
   expect(complaints).toEqual([]);
 });
 
-test('backends: every candidate measured, a model of one’s own, and a video that outlives its worker', async ({ page, gallery, complaints }) => {
+test('backends: every candidate measured, a model of one’s own, and a video that outlives its worker', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
   await page.goto(`${gallery}#/backends`);
   const probe = page.getByRole('region', { name: 'What this browser has' });
   await expect(probe.getByRole('region', { name: 'WebAssembly' })).toContainText(/SIMD\s*yes/, SLOW);
   await expect(probe.getByRole('region', { name: 'WebGPU' })).toContainText('WebGPU has no adapter here.');
 
   const contest = page.getByRole('region', { name: 'Candidates side by side' });
-  const row = (name: string): Locator => contest.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+  const row = (name: string): Locator =>
+    contest.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
   const measure = async (): Promise<void> => {
     await contest.getByRole('button', { name: 'Measure' }).click(SLOW);
     await expect(contest).toContainText(/is the fastest of \d that run/, { timeout: 120_000 });
@@ -263,16 +291,21 @@ test('backends: every candidate measured, a model of one’s own, and a video th
   await contest.getByText('What diagnose() says of each').click();
   await expect(contest.getByLabel('Diagnosis')).toContainText('tfjs/cpu runs');
 
-  await contest.locator('#lab-chooser').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no model') });
+  await contest
+    .locator('#lab-chooser')
+    .setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no model') });
   await expect(contest).toContainText('notes.txt is no .onnx file.');
-  await contest.locator('#lab-chooser').setInputFiles(fileURLToPath(new URL('../models/affine_fixed.onnx', import.meta.url)));
+  await contest
+    .locator('#lab-chooser')
+    .setInputFiles(fileURLToPath(new URL('../models/affine_fixed.onnx', import.meta.url)));
   await expect(contest).toContainText('x, float32 [1, 4]', SLOW);
   await measure();
   await expect(row('onnx/wasm')).toContainText('the reference');
   await expect(contest.getByRole('row')).toHaveCount(4);
 
   const running = page.getByRole('region', { name: 'Kept running' });
-  const counter = async (name: string): Promise<number> => Number((await running.locator(`[data-counter="${name}"] dd`).textContent())!.replaceAll(',', ''));
+  const counter = async (name: string): Promise<number> =>
+    Number((await running.locator(`[data-counter="${name}"] dd`).textContent())!.replaceAll(',', ''));
   await running.getByRole('button', { name: 'Start a moving picture' }).click();
   await running.getByRole('button', { name: 'End the worker' }).click(SLOW);
   await expect(running.getByRole('log')).toContainText('Another worker took over', SLOW);
@@ -290,7 +323,11 @@ test('backends: every candidate measured, a model of one’s own, and a video th
   expect(complaints).toEqual([]);
 });
 
-test('serving: past what it can answer the queue is full and refuses, and it recovers; deadlines, settings, Prometheus', async ({ page, gallery, complaints }) => {
+test('serving: past what it can answer the queue is full and refuses, and it recovers; deadlines, settings, Prometheus', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
   await page.goto(`${gallery}#/serving`);
   const load = page.getByRole('slider', { name: 'Load' });
   const verdict = page.locator('.verdict');
@@ -323,7 +360,9 @@ test('serving: past what it can answer the queue is full and refuses, and it rec
     await expect(meter('queue')).toHaveText('100 of 100', { timeout: 5000 });
     await expect(verdict).toHaveAttribute('data-level', 'overload', { timeout: 5000 });
   });
-  await expect(verdict).toContainText(/The queue is full, so [\d.,]+ a second are refused at once, with queue-full\. What was accepted is answered within [\d.,]+ ms/);
+  await expect(verdict).toContainText(
+    /The queue is full, so [\d.,]+ a second are refused at once, with queue-full\. What was accepted is answered within [\d.,]+ ms/,
+  );
   const stages = page.getByRole('table', { name: 'Latency by stage' });
   for (const stage of ['In the queue', 'Preprocess', 'Inference', 'Postprocess', 'Request in total']) {
     await expect(stages.getByRole('row', { name: stage })).toContainText(/(\d ms){1}.*(\d ms){1}.*\d ms$/);
@@ -332,9 +371,14 @@ test('serving: past what it can answer the queue is full and refuses, and it rec
   await gentle();
 
   const scrape = async (button: string, outcomes: readonly string[]): Promise<void> => {
-    await page.getByRole('region', { name: 'For Prometheus' }).getByRole('button', { name: button, exact: true }).click();
+    await page
+      .getByRole('region', { name: 'For Prometheus' })
+      .getByRole('button', { name: button, exact: true })
+      .click();
     const text = (await page.getByLabel('Prometheus text').textContent())!;
-    const counted = outcomes.map((outcome) => Number(new RegExp(`^ts_inference_requests_total\\{.*outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1]));
+    const counted = outcomes.map((outcome) =>
+      Number(new RegExp(`^ts_inference_requests_total\\{.*outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1]),
+    );
     for (const count of counted) expect(count).toBeGreaterThan(0);
   };
   await scrape('Show', ['ok', 'queue-full']);
@@ -345,7 +389,10 @@ test('serving: past what it can answer the queue is full and refuses, and it rec
   const deadline = page.getByRole('slider', { name: 'Deadline of a request' });
   await deadline.press('ArrowRight');
   await expect(page.getByRole('region', { name: 'How it is done' })).toContainText('{ timeout: 25 }');
-  await overload(async () => await expect(verdict).toContainText('have waited for 25 ms, and are given up with timeout', { timeout: 5000 }));
+  await overload(
+    async () =>
+      await expect(verdict).toContainText('have waited for 25 ms, and are given up with timeout', { timeout: 5000 }),
+  );
   await deadline.press('Home');
   await gentle();
   await scrape('Show anew', ['ok', 'timeout']);
@@ -368,7 +415,8 @@ test('with the keyboard alone, on a phone', async ({ page, context, gallery, com
   await context.grantPermissions(['camera']);
   await page.setViewportSize({ width: 360, height: 740 });
   await page.goto(gallery);
-  const fits = async (): Promise<void> => expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+  const fits = async (): Promise<void> =>
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
   const visit = async (title: string): Promise<void> => {
     await tabTo(page, page.getByRole('link', { name: title, exact: true }));
     await page.keyboard.press('Enter');

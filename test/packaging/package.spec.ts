@@ -11,8 +11,15 @@ test('publint finds nothing', async ({ tarball }) => {
 
 test('the tarball holds the build, the licence and nothing of ours besides', async ({ tarball }) => {
   const files = await list(tarball);
-  expect(files).toEqual(expect.arrayContaining(['LICENSE', 'package.json', 'dist/index.d.ts', 'dist/standalone/tabserve.js']));
-  expect(files.filter((file) => !/^(dist\/.*\.(js|d\.ts)|docs\/model-config\.(md|schema\.json)|LICENSE|README\.md|package\.json)$/.test(file))).toEqual([]);
+  expect(files).toEqual(
+    expect.arrayContaining(['LICENSE', 'package.json', 'dist/index.d.ts', 'dist/standalone/tabserve.js']),
+  );
+  expect(
+    files.filter(
+      (file) =>
+        !/^(dist\/.*\.(js|d\.ts)|docs\/model-config\.(md|schema\.json)|LICENSE|README\.md|package\.json)$/.test(file),
+    ),
+  ).toEqual([]);
 });
 
 for (const resolution of ['bundler', 'node16']) {
@@ -20,7 +27,13 @@ for (const resolution of ['bundler', 'node16']) {
     const folder = await install(tarball, 'types');
     try {
       await node(folder, bin('typescript/bin/tsc'), '-p', `tsconfig.${resolution}.json`);
-      const files = await node(folder, bin('typescript/bin/tsc'), '-p', `tsconfig.${resolution}.json`, '--listFilesOnly');
+      const files = await node(
+        folder,
+        bin('typescript/bin/tsc'),
+        '-p',
+        `tsconfig.${resolution}.json`,
+        '--listFilesOnly',
+      );
       expect(files).not.toContain('onnxruntime');
     } finally {
       rmSync(folder, { recursive: true, force: true });
@@ -31,7 +44,11 @@ for (const resolution of ['bundler', 'node16']) {
 test('under Node: imports without a browser, and a handler runs with a stub for its model', async ({ tarball }) => {
   const folder = await install(tarball, 'node');
   try {
-    expect(JSON.parse(await node(folder, 'main.js'))).toEqual({ two: expect.closeTo(0.665, 3), one: expect.closeTo(0.245, 3), zero: expect.closeTo(0.09, 3) });
+    expect(JSON.parse(await node(folder, 'main.js'))).toEqual({
+      two: expect.closeTo(0.665, 3),
+      one: expect.closeTo(0.245, 3),
+      zero: expect.closeTo(0.09, 3),
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

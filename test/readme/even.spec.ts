@@ -9,7 +9,10 @@ test('the likelier digit decides', async () => {
     run: async () => ({ logits: { dtype: 'float32', dims: [1, 2], data: Float32Array.of(1, 3) } }),
     [Symbol.asyncDispose]: async () => {},
   };
-  const context = createContext({ session, config: { handler: { imageProcessing: ['toTensor'], labels: ['three', 'four'] } } });
+  const context = createContext({
+    session,
+    config: { handler: { imageProcessing: ['toTensor'], labels: ['three', 'four'] } },
+  });
   const handler = new EvenOrOdd();
   await handler.initialize(context);
   expect(await handler.handle([{ data: new Uint8Array(4 * 4 * 3), dims: [4, 4, 3] }], context)).toEqual(['even']);

@@ -1,7 +1,9 @@
 import { connect } from 'tabserve';
 import type { EvenOrOdd } from './even.worker.js';
 
-const parity = connect<EvenOrOdd>(() => new Worker(new URL('./even.worker.ts', import.meta.url), { type: 'module' }), { model: '/models/digits/' });
+const parity = connect<EvenOrOdd>(() => new Worker(new URL('./even.worker.ts', import.meta.url), { type: 'module' }), {
+  model: '/models/digits/',
+});
 await parity.initialize({ onProgress: ({ file, loaded, total }) => console.debug(file, loaded, total) });
 
 const photo = document.querySelector('img')!;

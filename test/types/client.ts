@@ -1,6 +1,13 @@
 /** Checked by the compiler alone (`npm run types`): a wrong input or result does not compile. */
 import { connect, load, paintMask, type Client, type Detections, type TorchServeDetection } from '../../src/index.ts';
-import type { BaseHandler, Classification, Context, ImageClassifier, ObjectDetector, Tensors } from '../../src/worker.ts';
+import type {
+  BaseHandler,
+  Classification,
+  Context,
+  ImageClassifier,
+  ObjectDetector,
+  Tensors,
+} from '../../src/worker.ts';
 
 interface Pair {
   readonly a: number;
@@ -43,7 +50,10 @@ export async function builtIn(): Promise<void> {
   for (const { label, score, box } of detections) void [label.toUpperCase(), score.toFixed(), box.xmax - box.xmin];
   // @ts-expect-error TorchServe's shape is not the default.
   void detections[0]?.cat;
-  const torchserve = connect<ObjectDetector<readonly TorchServeDetection[]>>(worker, { model: '/models/centernet/', config: { handler: { result: 'torchserve' } } });
+  const torchserve = connect<ObjectDetector<readonly TorchServeDetection[]>>(worker, {
+    model: '/models/centernet/',
+    config: { handler: { result: 'torchserve' } },
+  });
   const [first] = await torchserve.predict(file);
   void first?.['cat'];
 
@@ -58,7 +68,12 @@ export async function builtIn(): Promise<void> {
   void painted;
   const texts = await load('/models/languages/', { handler: 'text_classifier' });
   const languages: Classification = await texts.predict('a text');
-  void [languages, await texts.predict(file), await texts.predict({ text: 'a question', textPair: 'its passage' }), await texts.handle(['a', { data: 'b' }])];
+  void [
+    languages,
+    await texts.predict(file),
+    await texts.predict({ text: 'a question', textPair: 'its passage' }),
+    await texts.handle(['a', { data: 'b' }]),
+  ];
   // @ts-expect-error It takes texts, no images.
   await texts.predict(image);
 

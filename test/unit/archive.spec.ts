@@ -2,17 +2,24 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { fetchArchive, fetchModel } from '../../src/models/archive.ts';
 import { mergeConfig, parseConfig } from '../../src/models/config.ts';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/contract/version.ts';
 
 /** A server with these files, and 404 for the rest. */
 const server =
   (files: Record<string, string | Response>) =>
   (url: URL | string | Request): Promise<Response> => {
     const file = files[new URL(url as URL).pathname];
-    return Promise.resolve(file === undefined ? new Response('', { status: 404 }) : file instanceof Response ? file.clone() : new Response(file));
+    return Promise.resolve(
+      file === undefined
+        ? new Response('', { status: 404 })
+        : file instanceof Response
+          ? file.clone()
+          : new Response(file),
+    );
   };
 const manifest = (model: object) => JSON.stringify({ model: { modelName: 'm', serializedFile: 'm.onnx', ...model } });
-const get = (files: Record<string, string | Response>, url = 'https://example.org/m', options = {}) => fetchArchive(url, { fetch: server(files) as typeof fetch, ...options });
+const get = (files: Record<string, string | Response>, url = 'https://example.org/m', options = {}) =>
+  fetchArchive(url, { fetch: server(files) as typeof fetch, ...options });
 
 test('a folder: manifest, weights, config, labels and extra files', async () => {
   const archive = await get({
@@ -29,16 +36,25 @@ test('a folder: manifest, weights, config, labels and extra files', async () => 
 
 test('labels may be absent, other files may not', async () => {
   const files = { '/m/MAR-INF/MANIFEST.json': manifest({ configFile: 'c.yaml' }), '/m/m.onnx': 'w' };
-  await expect(get(files)).rejects.toMatchObject({ code: 'model-not-found', message: expect.stringContaining('c.yaml') });
+  await expect(get(files)).rejects.toMatchObject({
+    code: 'model-not-found',
+    message: expect.stringContaining('c.yaml'),
+  });
   const html = new Response('<!doctype html>', { headers: { 'content-type': 'text/html; charset=utf-8' } });
-  expect(Object.keys((await get({ ...files, '/m/c.yaml': '', '/m/index_to_name.json': html })).files).sort()).toEqual(['c.yaml', 'm.onnx']);
+  expect(Object.keys((await get({ ...files, '/m/c.yaml': '', '/m/index_to_name.json': html })).files).sort()).toEqual([
+    'c.yaml',
+    'm.onnx',
+  ]);
 });
 
 test('a manifest that is none, names nothing, or reaches outside', async () => {
   const only = (text: string) => get({ '/m/MAR-INF/MANIFEST.json': text });
   await expect(only('{')).rejects.toMatchObject({ code: 'model-format' });
   await expect(only('{}')).rejects.toMatchObject({ code: 'model-format' });
-  await expect(only(manifest({ serializedFile: 'm.pt' }))).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('"m.pt"') });
+  await expect(only(manifest({ serializedFile: 'm.pt' }))).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringContaining('"m.pt"'),
+  });
   for (const path of ['../secret.onnx', 'https://evil.example/m.onnx', '/m.onnx'])
     await expect(only(manifest({ serializedFile: path }))).rejects.toMatchObject({ code: 'model-format' });
 });
@@ -46,7 +62,10 @@ test('a manifest that is none, names nothing, or reaches outside', async () => {
 test('config: what YAML is wrong, and what is merged', async () => {
   await expect(parseConfig('a: [', 'c.yaml')).rejects.toMatchObject({ code: 'model-config' });
   await expect(parseConfig('- a', 'c.yaml')).rejects.toMatchObject({ code: 'model-config' });
-  await expect(parseConfig('handler: 3', 'c.yaml')).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('handler') });
+  await expect(parseConfig('handler: 3', 'c.yaml')).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('handler'),
+  });
   expect(await parseConfig('', 'c.yaml')).toEqual({});
   const base = Object.freeze({ handler: Object.freeze({ a: 1 }), x: 1 });
   expect(mergeConfig(base, { handler: { b: 2 } })).toEqual({ handler: { a: 1, b: 2 }, x: 1 });
@@ -55,18 +74,25 @@ test('config: what YAML is wrong, and what is merged', async () => {
 });
 
 test('the version is the package’s', () => {
-  expect(VERSION).toBe((JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version);
+  expect(VERSION).toBe(
+    (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version,
+  );
 });
 
 const shard = (bytes: number) => 'x'.repeat(bytes);
-const tfjs = (weightsManifest: unknown = [{ paths: ['a.bin', 'b.bin'], weights: [{ name: 'w', shape: [2, 3], dtype: 'float32' }] }]) =>
-  JSON.stringify({ modelTopology: { node: [] }, weightsManifest });
+const tfjs = (
+  weightsManifest: unknown = [{ paths: ['a.bin', 'b.bin'], weights: [{ name: 'w', shape: [2, 3], dtype: 'float32' }] }],
+) => JSON.stringify({ modelTopology: { node: [] }, weightsManifest });
 
 test('a TensorFlow.js model, in a folder or bare: its shards come with it, relative to it, with progress', async () => {
   const served = { '/m/tf/model.json': tfjs(), '/m/tf/a.bin': shard(20), '/m/tf/b.bin': shard(4) };
   const progress = new Map<string, number>();
   const onProgress = ({ file, loaded }: { file: string; loaded: number }): void => void progress.set(file, loaded);
-  const folder = await get({ ...served, '/m/MAR-INF/MANIFEST.json': manifest({ serializedFile: 'tf/model.json' }) }, 'https://example.org/m', { onProgress });
+  const folder = await get(
+    { ...served, '/m/MAR-INF/MANIFEST.json': manifest({ serializedFile: 'tf/model.json' }) },
+    'https://example.org/m',
+    { onProgress },
+  );
   expect(folder.models).toEqual({ tfjs: 'tf/model.json' });
   expect(Object.keys(folder.files).sort()).toEqual(['tf/a.bin', 'tf/b.bin', 'tf/model.json']);
   expect([progress.get('tf/a.bin'), progress.get('tf/b.bin')]).toEqual([20, 4]);
@@ -80,9 +106,15 @@ test('a TensorFlow.js model, in a folder or bare: its shards come with it, relat
 test('a TensorFlow.js model that is damaged, incomplete, or reaches outside', async () => {
   const load = (files: Record<string, string>) => get(files, 'https://example.org/m/model.json');
   const complete = { '/m/model.json': tfjs(), '/m/a.bin': shard(20), '/m/b.bin': shard(4) };
-  await expect(load({ ...complete, '/m/model.json': '{"modelTopology":' })).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('model.json') });
+  await expect(load({ ...complete, '/m/model.json': '{"modelTopology":' })).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringContaining('model.json'),
+  });
   for (const text of ['null', '[]', '{"weightsManifest":[]}', '{"0":"cat"}'])
-    await expect(load({ '/m/model.json': text })).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('modelTopology') });
+    await expect(load({ '/m/model.json': text })).rejects.toMatchObject({
+      code: 'model-format',
+      message: expect.stringContaining('modelTopology'),
+    });
   for (const wrong of [
     'all',
     3,
@@ -92,12 +124,29 @@ test('a TensorFlow.js model that is damaged, incomplete, or reaches outside', as
     [{ paths: [1], weights: [] }],
     [{ paths: ['a.bin'], weights: [{ shape: ['n'], dtype: 'int32' }] }],
   ])
-    await expect(load({ ...complete, '/m/model.json': tfjs(wrong) })).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('weightsManifest') });
-  await expect(load({ '/m/model.json': tfjs(), '/m/a.bin': shard(20) })).rejects.toMatchObject({ code: 'model-not-found', message: expect.stringContaining('b.bin') });
-  await expect(load({ ...complete, '/m/b.bin': shard(3) })).rejects.toMatchObject({ code: 'model-format', message: expect.stringMatching(/24 bytes.*hold 23/) });
+    await expect(load({ ...complete, '/m/model.json': tfjs(wrong) })).rejects.toMatchObject({
+      code: 'model-format',
+      message: expect.stringContaining('weightsManifest'),
+    });
+  await expect(load({ '/m/model.json': tfjs(), '/m/a.bin': shard(20) })).rejects.toMatchObject({
+    code: 'model-not-found',
+    message: expect.stringContaining('b.bin'),
+  });
+  await expect(load({ ...complete, '/m/b.bin': shard(3) })).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringMatching(/24 bytes.*hold 23/),
+  });
   for (const path of ['../secret.bin', '/secret.bin', 'https://evil.example/a.bin'])
-    await expect(load({ '/m/model.json': tfjs([{ paths: [path], weights: [] }]) })).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('outside') });
-  const quantized = [{ paths: ['a.bin'], weights: [{ shape: [20], dtype: 'float32', quantization: { dtype: 'uint8', scale: 1, min: 0 } }] }];
+    await expect(load({ '/m/model.json': tfjs([{ paths: [path], weights: [] }]) })).rejects.toMatchObject({
+      code: 'model-format',
+      message: expect.stringContaining('outside'),
+    });
+  const quantized = [
+    {
+      paths: ['a.bin'],
+      weights: [{ shape: [20], dtype: 'float32', quantization: { dtype: 'uint8', scale: 1, min: 0 } }],
+    },
+  ];
   expect(Object.keys((await load({ ...complete, '/m/model.json': tfjs(quantized) })).files)).toHaveLength(2);
 });
 
@@ -114,7 +163,10 @@ test('tabserve.json names the model in both formats: neither is downloaded until
   const fetch = ((url: URL) => (asked.push(url.pathname), server(files)(url))) as unknown as typeof globalThis.fetch;
   const archive = await fetchArchive('https://example.org/m', { fetch });
   expect(archive).toMatchObject({ models: { onnx: 'm.onnx', tfjs: 'tf/model.json' }, files: {} });
-  const [onnx, both] = [await fetchModel(archive, 'onnx', { fetch }), await fetchModel(await fetchModel(archive, 'onnx', { fetch }), 'tfjs', { fetch })];
+  const [onnx, both] = [
+    await fetchModel(archive, 'onnx', { fetch }),
+    await fetchModel(await fetchModel(archive, 'onnx', { fetch }), 'tfjs', { fetch }),
+  ];
   expect(Object.keys(onnx.files)).toEqual(['m.onnx']);
   expect(Object.keys(both.files).sort()).toEqual(['m.onnx', 'tf/a.bin', 'tf/b.bin', 'tf/model.json']);
   const before = asked.length;
@@ -124,20 +176,40 @@ test('tabserve.json names the model in both formats: neither is downloaded until
 });
 
 test('tabserve.json that is wrong', async () => {
-  const load = (text: string) => get({ '/m/MAR-INF/MANIFEST.json': manifest({}), '/m/m.onnx': 'w', '/m/tabserve.json': text });
+  const load = (text: string) =>
+    get({ '/m/MAR-INF/MANIFEST.json': manifest({}), '/m/m.onnx': 'w', '/m/tabserve.json': text });
   expect((await load('{}')).models).toEqual({ onnx: 'm.onnx' });
-  await expect(load('{')).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('tabserve.json') });
-  await expect(load('{ "models": {} }')).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('onnx or tfjs') });
-  await expect(load('{ "models": { "torch": "m.pt" } }')).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('models.torch') });
+  await expect(load('{')).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringContaining('tabserve.json'),
+  });
+  await expect(load('{ "models": {} }')).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringContaining('onnx or tfjs'),
+  });
+  await expect(load('{ "models": { "torch": "m.pt" } }')).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringContaining('models.torch'),
+  });
   for (const path of ['"m.json"', '3', 'null']) {
-    await expect(load(`{ "models": { "onnx": ${path} } }`)).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('.onnx') });
+    await expect(load(`{ "models": { "onnx": ${path} } }`)).rejects.toMatchObject({
+      code: 'model-format',
+      message: expect.stringContaining('.onnx'),
+    });
   }
 });
 
 test("a visitor's file: bare weights, of the one format that comes in one file", async () => {
   const options = { fetch: () => Promise.reject(new Error('no request is to be made')) };
   const archive = await fetchArchive(new File(['weights'], 'net.onnx'), options);
-  expect(archive).toMatchObject({ url: 'net.onnx', manifest: { model: { modelName: 'net', serializedFile: 'net.onnx' } }, models: { onnx: 'net.onnx' } });
+  expect(archive).toMatchObject({
+    url: 'net.onnx',
+    manifest: { model: { modelName: 'net', serializedFile: 'net.onnx' } },
+    models: { onnx: 'net.onnx' },
+  });
   expect(await archive.files['net.onnx']!.text()).toBe('weights');
-  await expect(fetchArchive(new File(['{}'], 'model.json'), options)).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('model.json') });
+  await expect(fetchArchive(new File(['{}'], 'model.json'), options)).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringContaining('model.json'),
+  });
 });

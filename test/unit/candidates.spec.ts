@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
-import { chooseCandidates, type Choice } from '../../src/backends/candidates.ts';
-import { CANDIDATES, type CandidateName, type Probe } from '../../src/contract.ts';
+import { chooseCandidates, type Choice } from '../../src/client/selection/candidates.ts';
+import { CANDIDATES, type CandidateName, type Probe } from '../../src/contract/backends.ts';
 
 const GPU: Extract<Probe['webgpu'], { available: true }> = {
   available: true,
@@ -49,14 +49,52 @@ interface Row {
 const table: Readonly<Record<string, Row>> = {
   'ONNX: WebGPU, then WASM': { models: ONNX, tried: 'onnx/webgpu onnx/wasm', skipped: 'onnx/webgl' },
   'ONNX without a GPU': { probe: noGpu, models: ONNX, tried: 'onnx/wasm', skipped: 'onnx/webgpu onnx/webgl' },
-  'ONNX, GPUs in software rank below WASM': { probe: software, models: ONNX, tried: 'onnx/wasm onnx/webgpu', skipped: 'onnx/webgpu onnx/webgl' },
-  'ONNX without WASM: its WebGPU is WebAssembly too': { probe: noWasm, models: ONNX, tried: '', skipped: 'onnx/webgpu onnx/webgl onnx/wasm' },
-  'TensorFlow.js: WebGPU, WebGL, WASM': { models: TFJS, tried: 'tfjs/webgpu tfjs/webgl tfjs/wasm', skipped: 'tfjs/cpu' },
-  'TensorFlow.js without WASM: its WebGPU needs none': { probe: noWasm, models: TFJS, tried: 'tfjs/webgpu tfjs/webgl', skipped: 'tfjs/wasm tfjs/cpu' },
-  'TensorFlow.js, GPUs in software': { probe: software, models: TFJS, tried: 'tfjs/wasm tfjs/webgpu tfjs/webgl', skipped: 'tfjs/webgpu tfjs/webgl tfjs/cpu' },
-  'TensorFlow.js without WebGL': { probe: noWebgl, models: TFJS, tried: 'tfjs/webgpu tfjs/wasm', skipped: 'tfjs/webgl tfjs/cpu' },
-  'both: each backend has a good candidate': { models: BOTH, tried: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/wasm tfjs/wasm', skipped: 'onnx/webgl tfjs/cpu' },
-  'both, no WebGPU: WebGL before WASM': { probe: noGpu, models: BOTH, tried: 'tfjs/webgl onnx/wasm tfjs/wasm', skipped: 'onnx/webgpu tfjs/webgpu onnx/webgl tfjs/cpu' },
+  'ONNX, GPUs in software rank below WASM': {
+    probe: software,
+    models: ONNX,
+    tried: 'onnx/wasm onnx/webgpu',
+    skipped: 'onnx/webgpu onnx/webgl',
+  },
+  'ONNX without WASM: its WebGPU is WebAssembly too': {
+    probe: noWasm,
+    models: ONNX,
+    tried: '',
+    skipped: 'onnx/webgpu onnx/webgl onnx/wasm',
+  },
+  'TensorFlow.js: WebGPU, WebGL, WASM': {
+    models: TFJS,
+    tried: 'tfjs/webgpu tfjs/webgl tfjs/wasm',
+    skipped: 'tfjs/cpu',
+  },
+  'TensorFlow.js without WASM: its WebGPU needs none': {
+    probe: noWasm,
+    models: TFJS,
+    tried: 'tfjs/webgpu tfjs/webgl',
+    skipped: 'tfjs/wasm tfjs/cpu',
+  },
+  'TensorFlow.js, GPUs in software': {
+    probe: software,
+    models: TFJS,
+    tried: 'tfjs/wasm tfjs/webgpu tfjs/webgl',
+    skipped: 'tfjs/webgpu tfjs/webgl tfjs/cpu',
+  },
+  'TensorFlow.js without WebGL': {
+    probe: noWebgl,
+    models: TFJS,
+    tried: 'tfjs/webgpu tfjs/wasm',
+    skipped: 'tfjs/webgl tfjs/cpu',
+  },
+  'both: each backend has a good candidate': {
+    models: BOTH,
+    tried: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/wasm tfjs/wasm',
+    skipped: 'onnx/webgl tfjs/cpu',
+  },
+  'both, no WebGPU: WebGL before WASM': {
+    probe: noGpu,
+    models: BOTH,
+    tried: 'tfjs/webgl onnx/wasm tfjs/wasm',
+    skipped: 'onnx/webgpu tfjs/webgpu onnx/webgl tfjs/cpu',
+  },
   'both, no WebGPU, WebGL in software': {
     probe: noGpuSoftwareWebgl,
     models: BOTH,
@@ -69,10 +107,31 @@ const table: Readonly<Record<string, Row>> = {
     tried: 'onnx/wasm tfjs/wasm onnx/webgpu tfjs/webgpu tfjs/webgl',
     skipped: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/webgl tfjs/cpu',
   },
-  'a backend is named: every engine that has a model, ONNX first': { models: BOTH, named: ['wasm', 'webgpu'], tried: 'onnx/wasm tfjs/wasm onnx/webgpu tfjs/webgpu', skipped: '' },
-  'webgl is named, both: TensorFlow.js’s is meant': { models: BOTH, named: ['webgl'], tried: 'tfjs/webgl', skipped: 'onnx/webgl' },
-  'webgl is named, ONNX alone: the only one that there is': { models: ONNX, named: ['webgl', 'wasm'], tried: 'onnx/webgl onnx/wasm', skipped: '' },
-  'webgl is named, both, but TensorFlow.js’s is not built in': { models: BOTH, named: ['webgl'], built: but('tfjs/webgl'), tried: 'onnx/webgl', skipped: 'tfjs/webgl' },
+  'a backend is named: every engine that has a model, ONNX first': {
+    models: BOTH,
+    named: ['wasm', 'webgpu'],
+    tried: 'onnx/wasm tfjs/wasm onnx/webgpu tfjs/webgpu',
+    skipped: '',
+  },
+  'webgl is named, both: TensorFlow.js’s is meant': {
+    models: BOTH,
+    named: ['webgl'],
+    tried: 'tfjs/webgl',
+    skipped: 'onnx/webgl',
+  },
+  'webgl is named, ONNX alone: the only one that there is': {
+    models: ONNX,
+    named: ['webgl', 'wasm'],
+    tried: 'onnx/webgl onnx/wasm',
+    skipped: '',
+  },
+  'webgl is named, both, but TensorFlow.js’s is not built in': {
+    models: BOTH,
+    named: ['webgl'],
+    built: but('tfjs/webgl'),
+    tried: 'onnx/webgl',
+    skipped: 'tfjs/webgl',
+  },
   'webgl is named, TensorFlow.js alone': { models: TFJS, named: ['webgl'], tried: 'tfjs/webgl', skipped: '' },
   'webgl is named and absent': { probe: noWebgl, models: ONNX, named: ['webgl'], tried: '', skipped: 'onnx/webgl' },
   'a candidate is named: that one alone': { models: BOTH, named: ['onnx/webgl'], tried: 'onnx/webgl', skipped: '' },
@@ -84,10 +143,27 @@ const table: Readonly<Record<string, Row>> = {
   },
   'cpu is named': { models: BOTH, named: ['cpu'], tried: 'tfjs/cpu', skipped: '' },
   'cpu is named, ONNX alone': { models: ONNX, named: ['cpu'], tried: '', skipped: 'tfjs/cpu' },
-  'a candidate is named whose model the archive lacks': { models: ONNX, named: ['tfjs/webgl', 'wasm'], tried: 'onnx/wasm', skipped: 'tfjs/webgl' },
-  'a GPU in software that is named is tried in its turn': { probe: software, models: ONNX, named: ['webgpu', 'wasm'], tried: 'onnx/webgpu onnx/wasm', skipped: '' },
+  'a candidate is named whose model the archive lacks': {
+    models: ONNX,
+    named: ['tfjs/webgl', 'wasm'],
+    tried: 'onnx/wasm',
+    skipped: 'tfjs/webgl',
+  },
+  'a GPU in software that is named is tried in its turn': {
+    probe: software,
+    models: ONNX,
+    named: ['webgpu', 'wasm'],
+    tried: 'onnx/webgpu onnx/wasm',
+    skipped: '',
+  },
   'an engine left out': { models: ONNX, built: ['onnx/wasm'], tried: 'onnx/wasm', skipped: 'onnx/webgpu onnx/webgl' },
-  'an engine left out and named': { models: ONNX, named: ['webgpu'], built: ['onnx/wasm'], tried: '', skipped: 'onnx/webgpu' },
+  'an engine left out and named': {
+    models: ONNX,
+    named: ['webgpu'],
+    built: ['onnx/wasm'],
+    tried: '',
+    skipped: 'onnx/webgpu',
+  },
 };
 
 for (const [title, { models, named, tried, skipped: left, ...row }] of Object.entries(table)) {
@@ -100,15 +176,20 @@ for (const [title, { models, named, tried, skipped: left, ...row }] of Object.en
 }
 
 test('why not: what is missing, not what would be wrong with it', () => {
-  const reasons = (choice: Partial<Choice>): string[] => chooseCandidates({ probe, built: CANDIDATES, models: BOTH, ...choice }).skipped.map(({ reason }) => reason);
+  const reasons = (choice: Partial<Choice>): string[] =>
+    chooseCandidates({ probe, built: CANDIDATES, models: BOTH, ...choice }).skipped.map(({ reason }) => reason);
   expect(reasons({ models: ONNX, named: ['tfjs/webgl'] })).toEqual(['The archive has no TensorFlow.js model.']);
-  expect(reasons({ models: ONNX, built: ['onnx/webgpu', 'onnx/wasm'] })).toEqual(['This worker was built without the engine for it.']);
+  expect(reasons({ models: ONNX, built: ['onnx/webgpu', 'onnx/wasm'] })).toEqual([
+    'This worker was built without the engine for it.',
+  ]);
   expect(reasons({ models: ONNX, probe: noWebgl })).toEqual(['This browser has no WebGL 2 in workers.']);
   expect(reasons({ named: ['webgl'] })[0]).toContain('named onnx/webgl');
 });
 
 test('a name that is neither a backend nor a candidate', () => {
   for (const name of ['cuda', 'onnx/cpu', 'onnx', '']) {
-    expect(() => chooseCandidates({ probe, built: CANDIDATES, models: BOTH, named: [name as 'wasm'] })).toThrow(expect.objectContaining({ code: 'model-config' }));
+    expect(() => chooseCandidates({ probe, built: CANDIDATES, models: BOTH, named: [name as 'wasm'] })).toThrow(
+      expect.objectContaining({ code: 'model-config' }),
+    );
   }
 });

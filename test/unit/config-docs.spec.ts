@@ -3,11 +3,11 @@ import { Validator, type Schema } from '@cfworker/json-schema';
 import { expect, test } from '@playwright/test';
 import { parse } from 'yaml';
 import { configSchema, withTables } from '../../scripts/config-docs.mjs';
-import type { Manifest } from '../../src/contract.ts';
+import type { Manifest } from '../../src/contract/archive.ts';
 import * as config from '../../src/handlers/config.ts';
 import * as registry from '../../src/handlers/registry.ts';
 import * as models from '../../src/models/config.ts';
-import * as schema from '../../src/schema.ts';
+import * as schema from '../../src/shared/schema.ts';
 import { parseTransforms } from '../../src/transforms/index.ts';
 import { examples } from '../docs/page.ts';
 import * as transforms from '../../src/transforms/schema.ts';
@@ -32,7 +32,12 @@ test('every key is described', () => {
   const sections = Object.entries(published.definitions).filter(([, { properties }]) => properties);
   expect(
     sections.flatMap(([name, { properties }]) =>
-      undescribed(JSON.parse(JSON.stringify(properties), (key, value: Schema) => (value?.$ref ? published.definitions['imageProcessing'] : value)) as Record<string, Schema>, name),
+      undescribed(
+        JSON.parse(JSON.stringify(properties), (key, value: Schema) =>
+          value?.$ref ? published.definitions['imageProcessing'] : value,
+        ) as Record<string, Schema>,
+        name,
+      ),
     ),
   ).toEqual([]);
 });
@@ -44,24 +49,34 @@ for (const folder of ['public/models', 'test/models']) {
     const path = `${folder}/${name}/MAR-INF/MANIFEST.json`;
     if (!existsSync(new URL(path, root))) continue;
     const { configFile } = (JSON.parse(text(path)) as Manifest).model;
-    if (configFile) archives.set(`${folder}/${name}`, { manifest: text(path), config: text(`${folder}/${name}/${configFile}`) });
+    if (configFile)
+      archives.set(`${folder}/${name}`, { manifest: text(path), config: text(`${folder}/${name}/${configFile}`) });
   }
 }
 for (const [name, files] of examples)
-  if (files['model-config.yaml']) archives.set(`the page, ${name}`, { manifest: files['MAR-INF/MANIFEST.json']!, config: files['model-config.yaml'] });
+  if (files['model-config.yaml'])
+    archives.set(`the page, ${name}`, {
+      manifest: files['MAR-INF/MANIFEST.json']!,
+      config: files['model-config.yaml'],
+    });
 
 for (const [name, { manifest, config }] of archives) {
   test(`the published schema takes the config of ${name}`, () => {
     const { handler } = (JSON.parse(manifest) as Manifest).model;
     const values: unknown = parse(config);
     expect(new Validator(published, '7').validate(values).errors).toEqual([]);
-    const own = { ...published, properties: { ...published.properties, handler: { $ref: `#/definitions/${handler!}` } } };
+    const own = {
+      ...published,
+      properties: { ...published.properties, handler: { $ref: `#/definitions/${handler!}` } },
+    };
     expect(new Validator(own, '7').validate(values).errors).toEqual([]);
   });
 }
 
 test('there are archives of both', () => {
-  expect([...archives.keys()]).toEqual(expect.arrayContaining(['public/models/digits', 'test/models/tiny-archive', 'the page, yolox']));
+  expect([...archives.keys()]).toEqual(
+    expect.arrayContaining(['public/models/digits', 'test/models/tiny-archive', 'the page, yolox']),
+  );
 });
 
 /** What the order of steps allows is parseTransforms' alone: these are judged with the steps that they need around them. */
@@ -82,19 +97,50 @@ for (const [step, ...options] of [
     1.5,
   ],
   ['centerCrop', 224, [3, 4], { size: 3 }, -1, [0, 1], { size: '3' }],
-  ['pad', 3, [3], [1, 2], [1, 2, 3, 4], { padding: 2, fill: [1, 2, 3] }, { padding: 2, fill: 256 }, [1, 2, 3], -1, { fill: 3 }],
-  ['letterbox', [3, 4], { size: [3, 4], position: 'top-left', fill: 0 }, 640, { size: [3, 4], position: 'left' }, { size: [3, 4], color: 3 }],
+  [
+    'pad',
+    3,
+    [3],
+    [1, 2],
+    [1, 2, 3, 4],
+    { padding: 2, fill: [1, 2, 3] },
+    { padding: 2, fill: 256 },
+    [1, 2, 3],
+    -1,
+    { fill: 3 },
+  ],
+  [
+    'letterbox',
+    [3, 4],
+    { size: [3, 4], position: 'top-left', fill: 0 },
+    640,
+    { size: [3, 4], position: 'left' },
+    { size: [3, 4], color: 3 },
+  ],
   ['grayscale', undefined, 1, 3, { channels: 3 }, 2, { channels: '3' }],
   ['colorOrder', 'RGB', 'BGR', 'rgb', 3, undefined],
   ['toTensor', undefined, 1, { scale: 0.5 }, 0, { scale: 0 }, { scale: 'x' }, { factor: 1 }],
-  ['normalize', { mean: 0, std: 1 }, { mean: [0], std: [1, 2, 3] }, { mean: 0 }, { mean: [1, 2], std: 1 }, { mean: 'x', std: 1 }, 3],
+  [
+    'normalize',
+    { mean: 0, std: 1 },
+    { mean: [0], std: [1, 2, 3] },
+    { mean: 0 },
+    { mean: [1, 2], std: 1 },
+    { mean: 'x', std: 1 },
+    3,
+  ],
   ['layout', 'NCHW', 'NHWC', 'HWC', { order: 'NHWC' }],
   ['blur', 3, undefined],
 ] as const) {
   test(`the published schema and parseTransforms agree on ${step}`, () => {
     for (const option of options) {
       const item = option === undefined ? step : { [step]: option };
-      const steps = step === 'toTensor' ? [item] : step === 'normalize' || step === 'layout' ? ['toTensor', item] : [item, 'toTensor'];
+      const steps =
+        step === 'toTensor'
+          ? [item]
+          : step === 'normalize' || step === 'layout'
+            ? ['toTensor', item]
+            : [item, 'toTensor'];
       let parses = true;
       try {
         parseTransforms(steps);

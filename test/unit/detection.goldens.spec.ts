@@ -1,7 +1,7 @@
 /** Every format against the float64 decoders of `test/goldens/detection/make.py`: the heads of each, and an image stretched, letterboxed or cropped. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import type { Session, Tensor } from '../../src/contract.ts';
+import type { Session, Tensor } from '../../src/contract/tensors.ts';
 import { createContext, ObjectDetector, type Detections } from '../../src/worker.ts';
 import { stubSession } from './stub-session.ts';
 
@@ -10,7 +10,10 @@ interface Golden {
   readonly decoder: Readonly<Record<string, unknown>>;
   readonly image: readonly [number, number];
   readonly outputs: Readonly<Record<string, { dtype: 'float32' | 'int64'; dims: number[]; data: string }>>;
-  readonly runs: readonly { readonly knobs: Readonly<Record<string, number>>; readonly expected: Readonly<Record<string, readonly (readonly number[])[]>> }[];
+  readonly runs: readonly {
+    readonly knobs: Readonly<Record<string, number>>;
+    readonly expected: Readonly<Record<string, readonly (readonly number[])[]>>;
+  }[];
 }
 
 const goldens = JSON.parse(readFileSync('test/goldens/detection/goldens.json', 'utf8')) as {
@@ -26,7 +29,9 @@ const TOLERANCE = 1e-4;
 
 function read({ dtype, dims, data }: Golden['outputs'][string]): Tensor {
   const bytes = new Uint8Array(Buffer.from(data, 'base64')).buffer;
-  return dtype === 'int64' ? { dtype, dims, data: new BigInt64Array(bytes) } : { dtype, dims, data: new Float32Array(bytes) };
+  return dtype === 'int64'
+    ? { dtype, dims, data: new BigInt64Array(bytes) }
+    : { dtype, dims, data: new Float32Array(bytes) };
 }
 
 function session(outputs: Golden['outputs']): Session {
@@ -49,16 +54,27 @@ for (const golden of goldens.heads) {
   test(golden.name, async () => {
     const labels = labelsOf(golden);
     const [width, height] = golden.image;
-    for (const [way, expected, knobs] of golden.runs.flatMap((run) => Object.entries(run.expected).map(([way, expected]) => [way, expected, run.knobs] as const))) {
+    for (const [way, expected, knobs] of golden.runs.flatMap((run) =>
+      Object.entries(run.expected).map(([way, expected]) => [way, expected, run.knobs] as const),
+    )) {
       const options = {
         session: session(golden.outputs),
-        config: { handler: { imageProcessing: [...goldens.ways[way]!, 'toTensor'], decoder: golden.decoder, ...(labels && { labels }) } },
+        config: {
+          handler: {
+            imageProcessing: [...goldens.ways[way]!, 'toTensor'],
+            decoder: golden.decoder,
+            ...(labels && { labels }),
+          },
+        },
         files: { 'anchors.json': JSON.stringify(goldens.anchors) },
         params: knobs,
       };
       const handler = new ObjectDetector();
       await handler.initialize(createContext(options));
-      const [found] = (await handler.handle([{ data: new Uint8Array(width * height * 3), dims: [height, width, 3] }], createContext(options))) as [Detections];
+      const [found] = (await handler.handle(
+        [{ data: new Uint8Array(width * height * 3), dims: [height, width, 3] }],
+        createContext(options),
+      )) as [Detections];
       expect(found, way).toBeInstanceOf(Array);
       expect(
         found.map(({ label }) => label),
@@ -67,7 +83,9 @@ for (const golden of goldens.heads) {
       for (const [index, { score, box }] of found.entries()) {
         for (const [i, value] of [score, box.xmin, box.ymin, box.xmax, box.ymax].entries()) {
           const wanted = expected[index]![i + 1]!;
-          expect(Math.abs(value - wanted), `${way}, object ${index}: ${value} for ${wanted}`).toBeLessThanOrEqual(TOLERANCE * Math.max(1, Math.abs(wanted)));
+          expect(Math.abs(value - wanted), `${way}, object ${index}: ${value} for ${wanted}`).toBeLessThanOrEqual(
+            TOLERANCE * Math.max(1, Math.abs(wanted)),
+          );
         }
       }
     }

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { engineError } from '../../src/engines/failure.ts';
-import { TabServeError } from '../../src/errors.ts';
+import { TabServeError } from '../../src/contract/errors.ts';
 
 /** What engines and browsers say, by what it means. */
 const SAYINGS = {
@@ -11,7 +11,11 @@ const SAYINGS = {
     'WebAssembly.Memory(): could not allocate memory: out of memory',
     'Cannot enlarge memory arrays',
   ],
-  'device-lost': ['The device was lost', 'Device is lost.', "A valid external Instance reference no longer exists: device 'x' lost"],
+  'device-lost': [
+    'The device was lost',
+    'Device is lost.',
+    "A valid external Instance reference no longer exists: device 'x' lost",
+  ],
   'inference-failed': ['Unknown op Frobnicate', 'the room is lost on me', 'boom', 'memory'],
 } as const;
 
@@ -19,14 +23,24 @@ for (const [code, sayings] of Object.entries(SAYINGS)) {
   for (const saying of sayings) {
     test(`${code}: ${saying}`, () => {
       const cause = new Error(saying);
-      expect(engineError('inference-failed', 'It could not', cause)).toMatchObject({ code, message: `It could not: ${saying}`, cause });
+      expect(engineError('inference-failed', 'It could not', cause)).toMatchObject({
+        code,
+        message: `It could not: ${saying}`,
+        cause,
+      });
     });
   }
 }
 
 test('of two formats that ONNX Runtime tried, the one that the file has', () => {
-  const cause = new Error("Failed to load model as ONNX format: TypeError: int64 is not supported\nas ORT format: TypeError: Cannot read properties of null (reading 'irVersion')");
-  expect(engineError('backend-failed', 'It could not', cause)).toMatchObject({ code: 'backend-failed', message: 'It could not: TypeError: int64 is not supported', cause });
+  const cause = new Error(
+    "Failed to load model as ONNX format: TypeError: int64 is not supported\nas ORT format: TypeError: Cannot read properties of null (reading 'irVersion')",
+  );
+  expect(engineError('backend-failed', 'It could not', cause)).toMatchObject({
+    code: 'backend-failed',
+    message: 'It could not: TypeError: int64 is not supported',
+    cause,
+  });
 });
 
 test('what is ours already stays as it is', () => {

@@ -1,14 +1,25 @@
 import { expect, test } from '@playwright/test';
-import { asTabServeError, errorFromData, errorToData, PredictionError, TabServeError } from '../../src/errors.ts';
+import { errorFromData, errorToData } from '../../src/contract/error-data.ts';
+import { asTabServeError, PredictionError, TabServeError } from '../../src/contract/errors.ts';
 
 /** As a message between page and worker carries it. */
 const cross = (error: unknown): Error => errorFromData(structuredClone(errorToData(error)));
 
 test('an error of ours crosses whole, with its chain of causes', () => {
   const root = Object.assign(new RangeError('too deep'), { code: 'E_DEEP' });
-  const error = cross(new PredictionError('handler-failed', 'broken', { stage: 'inference', cause: new TabServeError('device-lost', 'gone', { cause: root }) })) as PredictionError;
+  const error = cross(
+    new PredictionError('handler-failed', 'broken', {
+      stage: 'inference',
+      cause: new TabServeError('device-lost', 'gone', { cause: root }),
+    }),
+  ) as PredictionError;
   expect(error).toBeInstanceOf(PredictionError);
-  expect(error).toMatchObject({ name: 'PredictionError', code: 'handler-failed', stage: 'inference', message: 'broken' });
+  expect(error).toMatchObject({
+    name: 'PredictionError',
+    code: 'handler-failed',
+    stage: 'inference',
+    message: 'broken',
+  });
   expect(error.cause).toBeInstanceOf(TabServeError);
   expect(error.cause).toMatchObject({ code: 'device-lost', retriable: true });
   expect((error.cause as Error).cause).toMatchObject({ name: 'RangeError', message: 'too deep', code: 'E_DEEP' });

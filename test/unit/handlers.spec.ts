@@ -1,10 +1,25 @@
 import { expect, test } from '@playwright/test';
-import type { Session, TensorInfo, Tensors } from '../../src/contract.ts';
-import { BaseHandler, createContext, ImageClassifier, ImageSegmenter, ObjectDetector, PredictionError, VisionHandler, type Context, type TensorInput } from '../../src/worker.ts';
+import type { Session, TensorInfo, Tensors } from '../../src/contract/tensors.ts';
+import {
+  BaseHandler,
+  createContext,
+  ImageClassifier,
+  ImageSegmenter,
+  ObjectDetector,
+  PredictionError,
+  VisionHandler,
+  type Context,
+  type TensorInput,
+} from '../../src/worker.ts';
 import { stubSession } from './stub-session.ts';
 
-const vector = (name: string, size: number, batch: number | string = 'batch'): TensorInfo => ({ name, dtype: 'float32', dims: [batch, size] });
-const f32 = (dims: number[], values: number[]) => ({ dtype: 'float32', dims, data: Float32Array.from(values) }) as const;
+const vector = (name: string, size: number, batch: number | string = 'batch'): TensorInfo => ({
+  name,
+  dtype: 'float32',
+  dims: [batch, size],
+});
+const f32 = (dims: number[], values: number[]) =>
+  ({ dtype: 'float32', dims, data: Float32Array.from(values) }) as const;
 
 /** Doubles every number. */
 const doubler = (batch: number | string = 'batch') =>
@@ -15,14 +30,23 @@ const doubler = (batch: number | string = 'batch') =>
     ),
   }));
 
-async function handle<H extends BaseHandler<never, unknown>>(handler: H, session: Session, rows: unknown[], options: Parameters<typeof createContext>[0] = {}) {
+async function handle<H extends BaseHandler<never, unknown>>(
+  handler: H,
+  session: Session,
+  rows: unknown[],
+  options: Parameters<typeof createContext>[0] = {},
+) {
   await handler.initialize(createContext({ session, ...options }));
   return await handler.handle(rows as never[], createContext({ session, ...options, batchSize: rows.length }));
 }
 
 test('BaseHandler: rows are stacked, run once, and taken apart again', async () => {
   const session = doubler();
-  const results = (await handle(new BaseHandler(), session, [f32([2], [1, 2]), { data: f32([2], [3, 4]) }, { body: { x: f32([1, 2], [5, 6]) } }])) as Tensors[];
+  const results = (await handle(new BaseHandler(), session, [
+    f32([2], [1, 2]),
+    { data: f32([2], [3, 4]) },
+    { body: { x: f32([1, 2], [5, 6]) } },
+  ])) as Tensors[];
   expect(session.runs.map(({ x }) => x!.dims)).toEqual([[3, 2]]);
   expect(results.map(({ y }) => [...(y!.data as Float32Array)])).toEqual([[2, 4], [6, 8], [10, 12]]); // prettier-ignore
   expect(new Set(results.map(({ y }) => (y!.data as Float32Array).buffer)).size).toBe(3);
@@ -34,7 +58,11 @@ test('BaseHandler: a model with a fixed batch gets the batch in pieces', async (
     [2, [2, 2]],
   ] as const) {
     const session = doubler(fixed);
-    const results = (await handle(new BaseHandler(), session, [f32([2], [1, 2]), f32([2], [3, 4]), f32([2], [5, 6])])) as Tensors[];
+    const results = (await handle(new BaseHandler(), session, [
+      f32([2], [1, 2]),
+      f32([2], [3, 4]),
+      f32([2], [5, 6]),
+    ])) as Tensors[];
     expect(session.runs.map(({ x }) => x!.dims[0])).toEqual(pieces);
     expect(results.map(({ y }) => [...(y!.data as Float32Array)])).toEqual([[2, 4], [6, 8], [10, 12]]); // prettier-ignore
   }
@@ -71,7 +99,9 @@ test('the contract: initialized first, no empty batch, one result a row', async 
     }
   }
   const session = doubler();
-  await expect(new BaseHandler().handle([f32([2], [1, 2])], createContext({ session }))).rejects.toMatchObject({ code: 'not-initialized' });
+  await expect(new BaseHandler().handle([f32([2], [1, 2])], createContext({ session }))).rejects.toMatchObject({
+    code: 'not-initialized',
+  });
   await expect(handle(new BaseHandler(), session, [])).rejects.toMatchObject({ code: 'invalid-input' });
   await expect(handle(new Short(), session, [f32([2], [1, 2]), f32([2], [1, 2])])).rejects.toMatchObject({
     code: 'batch-contract',
@@ -82,7 +112,9 @@ test('the contract: initialized first, no empty batch, one result a row', async 
 test('a row that fails keeps its place; when all fail the model is not run', async () => {
   class Picky extends BaseHandler<TensorInput, unknown> {
     override preprocess(data: readonly TensorInput[], context: Context) {
-      data.forEach((row, index) => (row as { data: Float32Array }).data[0]! < 0 && context.fail(index, new RangeError('negative')));
+      data.forEach(
+        (row, index) => (row as { data: Float32Array }).data[0]! < 0 && context.fail(index, new RangeError('negative')),
+      );
       return super.preprocess(data, context);
     }
   }
@@ -100,12 +132,20 @@ test('a row that fails keeps its place; when all fail the model is not run', asy
 const image = (value: number) => ({ data: new Uint8Array(4 * 4 * 3).fill(value), dims: [4, 4, 3] });
 /** Its logits are the mean of the image, times the class. */
 const classifier = (classes = 4) =>
-  stubSession([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }], [vector('logits', classes)], ({ image: { dims, data } = f32([0], []) }) => {
-    const rows = dims[0]!;
-    const size = data.length / rows;
-    const means = Array.from({ length: rows }, (_, row) => (data as Float32Array).slice(row * size, (row + 1) * size).reduce((sum, value) => sum + value, 0) / size);
-    return { logits: f32([rows, classes], means.flatMap((mean) => Array.from({ length: classes }, (_, index) => mean * index))) }; // prettier-ignore
-  });
+  stubSession(
+    [{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }],
+    [vector('logits', classes)],
+    ({ image: { dims, data } = f32([0], []) }) => {
+      const rows = dims[0]!;
+      const size = data.length / rows;
+      const means = Array.from(
+        { length: rows },
+        (_, row) =>
+          (data as Float32Array).slice(row * size, (row + 1) * size).reduce((sum, value) => sum + value, 0) / size,
+      );
+      return { logits: f32([rows, classes], means.flatMap((mean) => Array.from({ length: classes }, (_, index) => mean * index))) }; // prettier-ignore
+    },
+  );
 const CONFIG = { handler: { imageProcessing: ['toTensor'] } };
 
 test('ImageClassifier: softmax, labels in TorchServe’s three forms, the index of a class without one', async () => {
@@ -116,7 +156,10 @@ test('ImageClassifier: softmax, labels in TorchServe’s three forms, the index 
     [{ 3: 'dog' }, ['0', '1', '2', 'dog']],
   ] as const;
   for (const [labels, keys] of forms) {
-    const [result] = await handle(new ImageClassifier(), classifier(), [image(255)], { config: CONFIG, files: { 'index_to_name.json': JSON.stringify(labels) } });
+    const [result] = await handle(new ImageClassifier(), classifier(), [image(255)], {
+      config: CONFIG,
+      files: { 'index_to_name.json': JSON.stringify(labels) },
+    });
     expect(Object.keys(result as object)).toEqual(keys);
     const total = Math.exp(0) + Math.exp(1) + Math.exp(2) + Math.exp(3);
     expect((result as Record<string, number>)['dog']).toBeCloseTo(Math.exp(3) / total, 6);
@@ -126,7 +169,11 @@ test('ImageClassifier: softmax, labels in TorchServe’s three forms, the index 
 test('ImageClassifier: k from the class, the config and the request, clamped to the classes', async () => {
   const session = classifier();
   const count = async (handler: ImageClassifier, config: Record<string, unknown>, params = {}) =>
-    Object.keys((await handle(handler, session, [image(9)], { config: { handler: { ...CONFIG.handler, ...config } }, params }))[0] as object).length;
+    Object.keys(
+      (
+        await handle(handler, session, [image(9)], { config: { handler: { ...CONFIG.handler, ...config } }, params })
+      )[0] as object,
+    ).length;
   const two = new ImageClassifier();
   two.setMaxResultClasses(2);
   expect(await count(new ImageClassifier(), {})).toBe(4);
@@ -138,9 +185,15 @@ test('ImageClassifier: k from the class, the config and the request, clamped to 
 });
 
 test('ImageClassifier: probabilities pass as they are, and what is not finite fails its row alone', async () => {
-  const [result] = await handle(new ImageClassifier(), classifier(2), [image(255)], { config: { handler: { ...CONFIG.handler, output: 'probabilities' } } });
+  const [result] = await handle(new ImageClassifier(), classifier(2), [image(255)], {
+    config: { handler: { ...CONFIG.handler, output: 'probabilities' } },
+  });
   expect(result).toEqual({ 1: 1, 0: 0 });
-  const session = stubSession([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }], [vector('logits', 2)], () => ({ logits: f32([2, 2], [1, NaN, 1, 2]) }));
+  const session = stubSession(
+    [{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }],
+    [vector('logits', 2)],
+    () => ({ logits: f32([2, 2], [1, NaN, 1, 2]) }),
+  );
   const [bad, good] = await handle(new ImageClassifier(), session, [image(1), image(2)], { config: CONFIG });
   expect(bad).toMatchObject({ code: 'inference-failed' });
   expect(Object.keys(good as object)).toHaveLength(2);
@@ -148,19 +201,47 @@ test('ImageClassifier: probabilities pass as they are, and what is not finite fa
 
 test('ImageClassifier: logits that are said to be probabilities fail their row with a hint; what float16 rounds does not', async () => {
   const outputs = [[0.25, 0.75], [2, -1], [1.0005, -0.0005], [0.5, 1.25]]; // prettier-ignore
-  const session = stubSession([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }], [vector('scores', 2)], () => ({ scores: f32([4, 2], outputs.flat()) }));
-  const rows = await handle(new ImageClassifier(), session, outputs.map(image.bind(null, 1)), { config: CONFIG, params: { output: 'probabilities' } });
-  const failure = (range: string) => ({ code: 'inference-failed', stage: 'postprocess', message: expect.stringMatching(`${range}.*logits`) });
-  expect(rows).toMatchObject([{ 1: 0.75, 0: 0.25 }, failure('-1 to 2'), { 0: Math.fround(1.0005), 1: Math.fround(-0.0005) }, failure('0.5 to 1.25')]);
+  const session = stubSession(
+    [{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }],
+    [vector('scores', 2)],
+    () => ({ scores: f32([4, 2], outputs.flat()) }),
+  );
+  const rows = await handle(new ImageClassifier(), session, outputs.map(image.bind(null, 1)), {
+    config: CONFIG,
+    params: { output: 'probabilities' },
+  });
+  const failure = (range: string) => ({
+    code: 'inference-failed',
+    stage: 'postprocess',
+    message: expect.stringMatching(`${range}.*logits`),
+  });
+  expect(rows).toMatchObject([
+    { 1: 0.75, 0: 0.25 },
+    failure('-1 to 2'),
+    { 0: Math.fround(1.0005), 1: Math.fround(-0.0005) },
+    failure('0.5 to 1.25'),
+  ]);
 });
 
 /** Answers with the height and width that it was fed. */
 const measurer = (...dims: TensorInfo['dims']) =>
-  stubSession([{ name: 'image', dtype: 'float32', dims }], [{ name: 'size', dtype: 'float32', dims: dims.length === 3 ? [2] : ['batch', 2] }], ({ image: fed }) => {
-    const size = fed!.dims.slice(-2);
-    return { size: dims.length === 3 ? f32([2], size) : f32([fed!.dims[0]!, 2], Array.from({ length: fed!.dims[0]! }, () => size).flat()) };
-  });
-const black = (height: number, width: number) => ({ data: new Uint8Array(height * width * 3), dims: [height, width, 3] });
+  stubSession(
+    [{ name: 'image', dtype: 'float32', dims }],
+    [{ name: 'size', dtype: 'float32', dims: dims.length === 3 ? [2] : ['batch', 2] }],
+    ({ image: fed }) => {
+      const size = fed!.dims.slice(-2);
+      return {
+        size:
+          dims.length === 3
+            ? f32([2], size)
+            : f32([fed!.dims[0]!, 2], Array.from({ length: fed!.dims[0]! }, () => size).flat()),
+      };
+    },
+  );
+const black = (height: number, width: number) => ({
+  data: new Uint8Array(height * width * 3),
+  dims: [height, width, 3],
+});
 
 for (const [kind, dims] of [
   ['dynamic height and width', ['batch', 3, 'h', 'w']],
@@ -171,27 +252,35 @@ for (const [kind, dims] of [
     const damaged = { data: new Uint8Array(3), dims: [8, 8, 3] };
     const session = measurer(...dims);
     const rows = await handle(new VisionHandler(), session, [damaged, black(8, 8), black(9, 8), damaged, black(8, 8)]);
-    expect(rows.map((row) => (row instanceof PredictionError ? `${row.code} ${row.stage}` : [...((row as Tensors)['size']!.data as Float32Array)]))).toEqual([
-      'invalid-input preprocess',
-      [8, 8],
-      [9, 8],
-      'invalid-input preprocess',
-      [8, 8],
-    ]);
+    expect(
+      rows.map((row) =>
+        row instanceof PredictionError
+          ? `${row.code} ${row.stage}`
+          : [...((row as Tensors)['size']!.data as Float32Array)],
+      ),
+    ).toEqual(['invalid-input preprocess', [8, 8], [9, 8], 'invalid-input preprocess', [8, 8]]);
     expect(session.runs).toHaveLength(3);
   });
 }
 
 test('VisionHandler: images of one size are run as one batch, and an image that does not fit the model fails alone', async () => {
   const session = measurer('batch', 3, 8, 'w');
-  expect(await handle(new VisionHandler(), session, [black(8, 9), black(9, 9), black(8, 9)])).toMatchObject([{}, { code: 'invalid-input' }, {}]);
+  expect(await handle(new VisionHandler(), session, [black(8, 9), black(9, 9), black(8, 9)])).toMatchObject([
+    {},
+    { code: 'invalid-input' },
+    {},
+  ]);
   expect(session.runs.map(({ image: fed }) => fed!.dims)).toEqual([[3, 3, 8, 9]]);
 });
 
 test('VisionHandler: rows of different sizes keep their own params, ids and knobs', async () => {
   class Told extends VisionHandler<unknown> {
     override postprocess(_: Tensors, context: Context) {
-      return context.requestIds.map((id, index) => [id, context.params[index]!['background'], this.placement(index, context)!.height]);
+      return context.requestIds.map((id, index) => [
+        id,
+        context.params[index]!['background'],
+        this.placement(index, context)!.height,
+      ]);
     }
   }
   const session = measurer('batch', 3, 'h', 'w');
@@ -219,7 +308,9 @@ test('ImageSegmenter and ObjectDetector: photos of different sizes through a mod
     [{ name: 'boxes', dtype: 'float32', dims: ['n', 4] }, { name: 'labels', dtype: 'int64', dims: ['n'] }, { name: 'scores', dtype: 'float32', dims: ['n'] }],
     ({ image: fed }) => ({ boxes: f32([1, 4], [0, 0, fed!.dims[2]!, fed!.dims[1]!]), labels: { dtype: 'int64', dims: [1], data: BigInt64Array.of(1n) }, scores: f32([1], [1]) }),
   ); // prettier-ignore
-  expect(await handle(new ObjectDetector(), torchvision, photos)).toEqual([8, 9].map((height) => [{ label: '1', score: 1, box: { xmin: 0, ymin: 0, xmax: 8, ymax: height } }]));
+  expect(await handle(new ObjectDetector(), torchvision, photos)).toEqual(
+    [8, 9].map((height) => [{ label: '1', score: 1, box: { xmin: 0, ymin: 0, xmax: 8, ymax: height } }]),
+  );
 });
 
 test('VisionHandler: a subclass with a preprocess of its own needs no transforms that fit', async () => {
@@ -238,12 +329,16 @@ test('a model that takes float16, uint8 or int32 gets it; another dtype is told 
     ['uint8', 1],
     ['int32', 1],
   ] as const) {
-    const session = stubSession([{ name: 'image', dtype, dims: [1, 3, 4, 4] }], [vector('logits', 2)], () => ({ logits: f32([1, 2], [0, 1]) }));
+    const session = stubSession([{ name: 'image', dtype, dims: [1, 3, 4, 4] }], [vector('logits', 2)], () => ({
+      logits: f32([1, 2], [0, 1]),
+    }));
     await handle(new ImageClassifier(), session, [image(255)], { config: CONFIG });
     expect(session.runs[0]!['image']).toMatchObject({ dtype });
     expect(session.runs[0]!['image']!.data[0]).toBe(expected);
   }
-  const bytes = stubSession([{ name: 'image', dtype: 'uint8', dims: [1, 3, 4, 4] }], [vector('logits', 2)], () => ({ logits: f32([1, 2], [0, 1]) }));
+  const bytes = stubSession([{ name: 'image', dtype: 'uint8', dims: [1, 3, 4, 4] }], [vector('logits', 2)], () => ({
+    logits: f32([1, 2], [0, 1]),
+  }));
   const normalized = { handler: { imageProcessing: [{ toTensor: 1 }, { normalize: { mean: 100, std: 0.5 } }] } };
   for (const [level, expected] of [
     [0, 0],
@@ -263,16 +358,29 @@ test('a model that takes float16, uint8 or int32 gets it; another dtype is told 
 test('ImageClassifier: an output that is none of classes is told at initialize', async () => {
   const load = (dims: TensorInfo['dims'], labels: unknown, dtype: TensorInfo['dtype'] = 'float32') =>
     new ImageClassifier().initialize(
-      createContext({ session: stubSession(classifier().inputs, [{ name: 'out', dtype, dims }], () => ({})), config: { handler: { ...CONFIG.handler, labels } } }),
+      createContext({
+        session: stubSession(classifier().inputs, [{ name: 'out', dtype, dims }], () => ({})),
+        config: { handler: { ...CONFIG.handler, labels } },
+      }),
     );
   const labels = ['ant', 'bee'];
-  for (const dims of [[], [1, 2], ['batch', 2], ['batch', 2, 1, 1], [1, 1, 2], [2], ['batch', 'classes']]) await load(dims, labels);
+  for (const dims of [[], [1, 2], ['batch', 2], ['batch', 2, 1, 1], [1, 1, 2], [2], ['batch', 'classes']])
+    await load(dims, labels);
   for (const dims of [[1, 3], ['batch', 3, 1, 1], [3], ['batch', 1]])
-    await expect(load(dims, labels), String(dims)).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('2 labels') });
+    await expect(load(dims, labels), String(dims)).rejects.toMatchObject({
+      code: 'model-config',
+      message: expect.stringContaining('2 labels'),
+    });
   for (const dims of [[1, 2, 8, 8], ['batch'], [1, 84, 8400]])
-    await expect(load(dims, labels), String(dims)).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('[batch, classes]') });
+    await expect(load(dims, labels), String(dims)).rejects.toMatchObject({
+      code: 'model-config',
+      message: expect.stringContaining('[batch, classes]'),
+    });
   await expect(load([1, 2], labels, 'string')).rejects.toMatchObject({ code: 'model-config' });
-  await expect(load([1, 2], { ant: 'ant', bee: 'bee' })).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('"ant" is no class index') });
+  await expect(load([1, 2], { ant: 'ant', bee: 'bee' })).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringContaining('"ant" is no class index'),
+  });
 });
 
 test('ImageClassifier: a label may be any word', async () => {
@@ -283,27 +391,41 @@ test('ImageClassifier: a label may be any word', async () => {
 });
 
 test('ImageClassifier: labels that are not the model’s are told at initialize; a mapping with gaps is taken', async () => {
-  const load = (labels: unknown) => handle(new ImageClassifier(), classifier(4), [image(255)], { config: { handler: { ...CONFIG.handler, labels } } });
-  await expect(load(['cat', 'dog'])).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('2 labels') });
-  await expect(load({ 7: 'cat' })).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('class 7') });
+  const load = (labels: unknown) =>
+    handle(new ImageClassifier(), classifier(4), [image(255)], { config: { handler: { ...CONFIG.handler, labels } } });
+  await expect(load(['cat', 'dog'])).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('2 labels'),
+  });
+  await expect(load({ 7: 'cat' })).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('class 7'),
+  });
   expect(await load({ 3: 'cat' })).toHaveLength(1);
 });
 
 test('ImageClassifier: of two classes with one label both are told', async () => {
-  const [result] = await handle(new ImageClassifier(), classifier(3), [image(255)], { config: { handler: { ...CONFIG.handler, labels: ['crane', 'dog', 'crane'] } } });
+  const [result] = await handle(new ImageClassifier(), classifier(3), [image(255)], {
+    config: { handler: { ...CONFIG.handler, labels: ['crane', 'dog', 'crane'] } },
+  });
   expect(Object.keys(result as object)).toEqual(['crane', 'dog', 'crane (0)']);
 });
 
 test('params of a request: what may differ does, what may not is told', async () => {
   const options = { config: CONFIG, params: { output: 'probabilities' } };
   expect(await handle(new ImageClassifier(), classifier(2), [image(255)], options)).toEqual([{ 1: 1, 0: 0 }]);
-  await expect(handle(new ImageClassifier(), classifier(2), [image(255)], { config: CONFIG, params: { labels: ['x'] } })).rejects.toMatchObject({ code: 'model-config' });
+  await expect(
+    handle(new ImageClassifier(), classifier(2), [image(255)], { config: CONFIG, params: { labels: ['x'] } }),
+  ).rejects.toMatchObject({ code: 'model-config' });
 });
 
 test('a small cap on images does not hinder the warm-up', async () => {
   const session = classifier();
   const handler = new ImageClassifier();
-  const context = createContext({ session, config: { handler: { imageProcessing: [{ resize: [4, 4] }, 'toTensor'], maxImagePixels: 16 } } });
+  const context = createContext({
+    session,
+    config: { handler: { imageProcessing: [{ resize: [4, 4] }, 'toTensor'], maxImagePixels: 16 } },
+  });
   await handler.initialize(context);
   const example = await handler.example(context);
   expect(example?.['image']?.dims).toEqual([1, 3, 4, 4]);
@@ -317,12 +439,18 @@ test('inputName and outputName choose the tensors; one that the model has not is
       ({ image: { dims } = f32([0], []) }) => ({ features: f32([dims[0]!, 9], Array(dims[0]! * 9).fill(0)), logits: f32([dims[0]!, 2], [0, 1]) }),
     ); // prettier-ignore
   const config = (names: object) => ({ config: { handler: { ...CONFIG.handler, output: 'probabilities', ...names } } });
-  expect(await handle(new ImageClassifier(), two(), [image(1)], config({ inputName: 'image', outputName: 'logits' }))).toEqual([{ 1: 1, 0: 0 }]);
-  await expect(handle(new ImageClassifier(), two(), [image(1)], config({ inputName: 'pixels' }))).rejects.toMatchObject({
-    code: 'model-config',
-    message: 'handler.inputName: the model has no "pixels"; it has "mask", "image".',
-  });
-  await expect(handle(new ImageClassifier(), two(), [image(1)], config({ inputName: 'image', outputName: 'Logits' }))).rejects.toMatchObject({
+  expect(
+    await handle(new ImageClassifier(), two(), [image(1)], config({ inputName: 'image', outputName: 'logits' })),
+  ).toEqual([{ 1: 1, 0: 0 }]);
+  await expect(handle(new ImageClassifier(), two(), [image(1)], config({ inputName: 'pixels' }))).rejects.toMatchObject(
+    {
+      code: 'model-config',
+      message: 'handler.inputName: the model has no "pixels"; it has "mask", "image".',
+    },
+  );
+  await expect(
+    handle(new ImageClassifier(), two(), [image(1)], config({ inputName: 'image', outputName: 'Logits' })),
+  ).rejects.toMatchObject({
     code: 'model-config',
     message: 'handler.outputName: the model has no "Logits"; it has "features", "logits".',
   });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import { prepare } from '../../src/client/inputs.ts';
-import { giveBack, takeBuffer, takeReady } from '../../src/buffers.ts';
+import { prepare } from '../../src/client/requests/inputs.ts';
+import { giveBack, takeBuffer, takeReady } from '../../src/shared/buffers.ts';
 import { decodeImage } from '../../src/images/decode.ts';
 import { findOrientation } from '../../src/images/exif.ts';
 import { flatten } from '../../src/images/flatten.ts';
@@ -65,7 +65,9 @@ test('both kernels compute the same, for every subsampling, width and window', (
       const x = Math.floor(next() * width);
       const y = Math.floor(next() * height);
       const window = { x, y, width: width - x, height: height - y };
-      const [a, b] = [convertWith(wasm, planes, window), convertWith(js, planes, window)].map((pixels) => pixels.filter((_, i) => i % 4 < 3));
+      const [a, b] = [convertWith(wasm, planes, window), convertWith(js, planes, window)].map((pixels) =>
+        pixels.filter((_, i) => i % 4 < 3),
+      );
       expect(a).toEqual(b);
     }
   }
@@ -100,7 +102,12 @@ test('an upright rectangle and its coded one are each other’s', () => {
     const [w, h] = orientation >= 5 ? [7, 11] : [11, 7];
     const rect = { x: 2, y: 1, width: 3, height: 5 };
     expect(toUpright(toCoded(rect, orientation, 11, 7), orientation, 11, 7)).toEqual(rect);
-    expect(toCoded({ x: 0, y: 0, width: w, height: h }, orientation, 11, 7)).toEqual({ x: 0, y: 0, width: 11, height: 7 });
+    expect(toCoded({ x: 0, y: 0, width: w, height: h }, orientation, 11, 7)).toEqual({
+      x: 0,
+      y: 0,
+      width: 11,
+      height: 7,
+    });
   }
 });
 
@@ -159,7 +166,8 @@ test('no header, cut or garbled anywhere, throws', () => {
     const whole = fixture(name);
     for (let i = 0; i < 200; i++) {
       const bytes = whole.slice(0, i < 100 ? i : Math.floor(next() * whole.length));
-      for (let k = 0; k < 4 && bytes.length > 12; k++) bytes[12 + Math.floor(next() * Math.min(120, bytes.length - 12))] = Math.floor(next() * 256);
+      for (let k = 0; k < 4 && bytes.length > 12; k++)
+        bytes[12 + Math.floor(next() * Math.min(120, bytes.length - 12))] = Math.floor(next() * 256);
       const header = readHeader(bytes);
       if (header?.exif) findOrientation(bytes, header.exif);
     }
@@ -212,7 +220,12 @@ test('the next buffer of a size is made ready while nothing else is to do, and g
 
 test('without a browser, arrays are images and inputs pass', async () => {
   const image = await decodeImage({ data: new Uint8Array([1, 2, 3, 4, 5, 6]), dims: [1, 2, 3] });
-  expect(await image.read({ x: 1, y: 0, width: 1, height: 1 })).toMatchObject({ format: 'RGB', width: 1, height: 1, data: new Uint8Array([4, 5, 6]) });
+  expect(await image.read({ x: 1, y: 0, width: 1, height: 1 })).toMatchObject({
+    format: 'RGB',
+    width: 1,
+    height: 1,
+    data: new Uint8Array([4, 5, 6]),
+  });
   await expect(decodeImage(new Blob([fixture('rgb.png') as BlobPart]))).rejects.toMatchObject({ code: 'image-decode' });
   expect((await prepare({ data: 'text' })).message()).toMatchObject({ value: { data: 'text' }, transferables: [] });
 });
@@ -220,7 +233,10 @@ test('without a browser, arrays are images and inputs pass', async () => {
 test('an input whose buffer goes before the page has a copy of its own', async () => {
   const prepared = async () => {
     const data = Float32Array.of(1, 2, 3);
-    return { input: await prepare({ data, dims: [3] }), leave: () => void structuredClone(data, { transfer: [data.buffer] }) };
+    return {
+      input: await prepare({ data, dims: [3] }),
+      leave: () => void structuredClone(data, { transfer: [data.buffer] }),
+    };
   };
   const sent = await prepared();
   expect(sent.input.message()!.value).toEqual({ data: Float32Array.of(1, 2, 3), dims: [3] });

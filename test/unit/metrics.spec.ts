@@ -1,11 +1,12 @@
 import { expect, test } from '@playwright/test';
-import type { Backend, Metrics, MetricType, Observation } from '../../src/contract.ts';
-import { PredictionError, TabServeError } from '../../src/errors.ts';
-import { Definitions } from '../../src/metrics/definitions.ts';
-import { Recorder } from '../../src/metrics/recorder.ts';
-import { MOST_SERIES, Registry } from '../../src/metrics/registry.ts';
-import { ServingMetrics } from '../../src/metrics/serving.ts';
-import { Sketch } from '../../src/metrics/sketch.ts';
+import type { Backend } from '../../src/contract/backends.ts';
+import type { Metrics, MetricType, Observation } from '../../src/contract/metrics.ts';
+import { PredictionError, TabServeError } from '../../src/contract/errors.ts';
+import { Definitions } from '../../src/shared/metrics/definitions.ts';
+import { Recorder } from '../../src/worker/recorder.ts';
+import { MOST_SERIES, Registry } from '../../src/client/metrics/registry.ts';
+import { ServingMetrics } from '../../src/client/metrics/client-metrics.ts';
+import { Sketch } from '../../src/client/metrics/sketch.ts';
 import { BaseHandler, createContext, type Context, type TensorInput, type Tensors } from '../../src/worker.ts';
 import { instrument } from '../../src/worker/stages.ts';
 import { random } from '../random.ts';
@@ -16,7 +17,8 @@ const normal = (next: () => number) => Math.sqrt(-2 * Math.log(1 - next())) * Ma
 
 const QS = [0.5, 0.95, 0.99];
 /** The value at rank ⌊q (n − 1)⌋, from all of them. */
-const exact = (values: readonly number[], q: number) => [...values].sort((a, b) => a - b)[Math.floor(q * (values.length - 1))]!;
+const exact = (values: readonly number[], q: number) =>
+  [...values].sort((a, b) => a - b)[Math.floor(q * (values.length - 1))]!;
 
 const distributions: Readonly<Record<string, (next: () => number) => number>> = {
   'even latencies of 1 to 2 ms': (next) => 1 + next(),
@@ -36,7 +38,10 @@ for (const [name, draw] of Object.entries(distributions)) {
       for (const [index, q] of QS.entries()) {
         const truth = exact(values, q);
         // 1 %, and the rounding of a logarithm at the border of two buckets.
-        expect(Math.abs(sketch.quantiles(...QS)[index]! - truth) / truth, `p${q * 100} of ${count}`).toBeLessThanOrEqual(0.01 + 1e-9);
+        expect(
+          Math.abs(sketch.quantiles(...QS)[index]! - truth) / truth,
+          `p${q * 100} of ${count}`,
+        ).toBeLessThanOrEqual(0.01 + 1e-9);
       }
       expect(sketch.count).toBe(count);
       expect(sketch.sum / values.reduce((sum, value) => sum + value, 0)).toBeCloseTo(1, 12);
@@ -89,7 +94,13 @@ test('the six methods record what they are given, with their units and labels', 
     { name: 'Nest', type: 'histogram', unit: 'MB', value: 0.5 },
     { name: 'Egg', type: 'histogram', unit: 'kB', value: 90 },
     { name: 'Hatched', type: 'histogram', unit: 'percent', value: 80 },
-    { name: 'Lost', type: 'counter', unit: 'count', value: 1, labels: { species: 'owl', Level: 'Error', error: 'the cat' } },
+    {
+      name: 'Lost',
+      type: 'counter',
+      unit: 'count',
+      value: 1,
+      labels: { species: 'owl', Level: 'Error', error: 'the cat' },
+    },
     { name: 'Distance', type: 'counter', unit: 'km', value: 7 },
     { name: 'Altitude', type: 'gauge', unit: 'm', value: -3 },
   ]);
@@ -105,18 +116,54 @@ const wrong: readonly (readonly [string, (metrics: Metrics) => void, RegExp])[] 
   ['a string for a number', (m) => m.addCounter('Birds', '3' as never), /"Birds".*finite.*3/],
   ['a name with a space', (m) => m.addCounter('Birds seen'), /"Birds seen".*letters/],
   ['no name', (m) => m.addCounter(''), /"".*letters/],
-  ['a label name with a dash', (m) => m.addCounter('Birds', 1, { labels: { 'wing-span': '1' } }), /"Birds".*"wing-span"/],
-  ['a label that Prometheus keeps', (m) => m.addCounter('Birds', 1, { labels: { __name__: 'x' } }), /"Birds".*"__name__"/],
-  ['a label that TabServe sets', (m) => m.addCounter('Birds', 1, { labels: { quantile: '0.5' } }), /"Birds".*quantile is set by TabServe/],
-  ['a label of a number', (m) => m.addCounter('Birds', 1, { labels: { age: 3 as never } }), /"Birds".*age must be a string/],
+  [
+    'a label name with a dash',
+    (m) => m.addCounter('Birds', 1, { labels: { 'wing-span': '1' } }),
+    /"Birds".*"wing-span"/,
+  ],
+  [
+    'a label that Prometheus keeps',
+    (m) => m.addCounter('Birds', 1, { labels: { __name__: 'x' } }),
+    /"Birds".*"__name__"/,
+  ],
+  [
+    'a label that TabServe sets',
+    (m) => m.addCounter('Birds', 1, { labels: { quantile: '0.5' } }),
+    /"Birds".*quantile is set by TabServe/,
+  ],
+  [
+    'a label of a number',
+    (m) => m.addCounter('Birds', 1, { labels: { age: 3 as never } }),
+    /"Birds".*age must be a string/,
+  ],
   ['a unit that is none', (m) => m.addTime('Flight', 1, { unit: 'min' as never }), /"Flight".*ms, s.*min/],
-  ['a type that is none', (m) => m.addMetric('Birds', 1, { unit: 'x', type: 'summary' as never }), /"Birds".*counter, gauge, histogram.*summary/],
+  [
+    'a type that is none',
+    (m) => m.addMetric('Birds', 1, { unit: 'x', type: 'summary' as never }),
+    /"Birds".*counter, gauge, histogram.*summary/,
+  ],
   ['no unit', (m) => m.addMetric('Birds', 1, undefined as never), /"Birds".*expected a unit/],
-  ['two types of one name', (m) => (m.addCounter('Birds'), m.addTime('Birds', 1)), /"Birds".*counter in count.*histogram in ms/],
-  ['two units of one name', (m) => (m.addTime('Flight', 1), m.addTime('Flight', 1, { unit: 's' })), /"Flight".*histogram in ms.*histogram in s/],
+  [
+    'two types of one name',
+    (m) => (m.addCounter('Birds'), m.addTime('Birds', 1)),
+    /"Birds".*counter in count.*histogram in ms/,
+  ],
+  [
+    'two units of one name',
+    (m) => (m.addTime('Flight', 1), m.addTime('Flight', 1, { unit: 's' })),
+    /"Flight".*histogram in ms.*histogram in s/,
+  ],
   ['the name of a built-in metric', (m) => m.addTime('HandlerTime', 1), /"HandlerTime".*by itself/],
-  ['the name of a histogram’s line', (m) => (m.addTime('Flight', 1), m.addCounter('Flight_count')), /"Flight_count".*Flight /],
-  ['a histogram with such a line', (m) => (m.addCounter('Flight_sum'), m.addTime('Flight', 1)), /"Flight".*Flight_sum /],
+  [
+    'the name of a histogram’s line',
+    (m) => (m.addTime('Flight', 1), m.addCounter('Flight_count')),
+    /"Flight_count".*Flight /,
+  ],
+  [
+    'a histogram with such a line',
+    (m) => (m.addCounter('Flight_sum'), m.addTime('Flight', 1)),
+    /"Flight".*Flight_sum /,
+  ],
 ];
 
 for (const [what, record, message] of wrong) {
@@ -163,7 +210,11 @@ test('ten thousand label values: a hundred series, and one for the rest, told on
   expect(MOST_SERIES).toBe(100);
   expect(counters['Visits']).toHaveLength(101);
   expect(counters['Visits']!.at(-1)).toEqual({ labels: { other: 'true' }, unit: 'count', value: 2 * 9900 });
-  expect(counters['Visits']![7], 'a series that is kept goes on').toEqual({ labels: { user: '7' }, unit: 'count', value: 7 });
+  expect(counters['Visits']![7], 'a series that is kept goes on').toEqual({
+    labels: { user: '7' },
+    unit: 'count',
+    value: 7,
+  });
   expect(histograms['Stay']!.at(-1)).toMatchObject({ labels: { other: 'true' }, count: 9900, sum: 9900 });
   expect(warnings).toHaveLength(2);
   expect(warnings[0]).toContain('Visits');
@@ -171,7 +222,8 @@ test('ten thousand label values: a hundred series, and one for the rest, told on
 
 test('labels in another order are the same series; values that look alike are not', () => {
   const registry = new Registry(() => {});
-  const add = (labels: Record<string, string>) => registry.record({ name: 'N', type: 'counter', unit: 'count', value: 1, labels });
+  const add = (labels: Record<string, string>) =>
+    registry.record({ name: 'N', type: 'counter', unit: 'count', value: 1, labels });
   for (const labels of [{ a: '1', b: '2' }, { b: '2', a: '1' }, { a: '1' }, { a: '1\nb\n2' }, { a: '1","b' }, {}]) add(labels as Record<string, string>); // prettier-ignore
   expect(registry.snapshot().counters['N']!.map(({ labels, value }) => [labels, value])).toEqual([[{ a: '1', b: '2' }, 2], [{ a: '1' }, 1], [{ a: '1\nb\n2' }, 1], [{ a: '1","b' }, 1], [{}, 1]]); // prettier-ignore
 });
@@ -187,7 +239,11 @@ test('a registry refuses what is wrong too, and keeps what it has', () => {
   ])
     expect(() => registry.record(bad)).toThrow(TabServeError);
   registry.record({ ...good, value: 4 });
-  expect(registry.snapshot()).toEqual({ counters: {}, gauges: { N: [{ labels: {}, unit: 'm', value: 4 }] }, histograms: {} });
+  expect(registry.snapshot()).toEqual({
+    counters: {},
+    gauges: { N: [{ labels: {}, unit: 'm', value: 4 }] },
+    histograms: {},
+  });
 });
 
 const WASM: Backend = { engine: 'onnx', name: 'wasm', threads: 1, proof: 'golden', skipped: [] };
@@ -204,7 +260,10 @@ async function served(warn: (message: string) => void = () => {}): Promise<Servi
   const failed = new PredictionError('image-decode', 'no image');
   await metrics.follow(3, () => Promise.resolve([1, failed, 2]));
   const refused = new TabServeError('timeout', 'too late');
-  expect(await metrics.follow(2, () => Promise.reject(refused)).catch((error: unknown) => error), 'the error passes').toBe(refused);
+  expect(
+    await metrics.follow(2, () => Promise.reject(refused)).catch((error: unknown) => error),
+    'the error passes',
+  ).toBe(refused);
   const strange = { labels: { note: 'two\nlines, "quoted" \\ {braces} = and a comma,' } };
   const recorder = new Recorder();
   recorder.addCounter('Birds', 3, strange);
@@ -220,7 +279,9 @@ test('what a client records by itself', async () => {
   expect(counters['BackendChanges']).toEqual([{ labels: { Backend: 'onnx/wasm' }, unit: 'Count', value: 1 }]);
   expect(counters['ts_queue_latency_microseconds']![0]!.value).toBeCloseTo(6000, 6);
   expect(gauges['MemoryUsed']![0]).toEqual({ labels: {}, unit: 'Megabytes', value: 3.5 });
-  const sums = Object.fromEntries(Object.entries(histograms).map(([name, [series]]) => [name, [series!.count, series!.sum]]));
+  const sums = Object.fromEntries(
+    Object.entries(histograms).map(([name, [series]]) => [name, [series!.count, series!.sum]]),
+  );
   expect(sums).toMatchObject({
     BatchSize: [3, 6],
     PredictionTime: [3, 60],
@@ -274,7 +335,8 @@ function parsed(text: string): Readonly<Record<string, { type: string; help: str
       if (metrics[current]) throw new Error(`${current} comes twice`);
       metrics[current] = { type: '', help: help[2]!, samples: [] };
     } else if (type) {
-      if (type[1] !== current || metrics[current]!.type !== '' || metrics[current]!.samples.length > 0) throw new Error(`out of place: ${line}`);
+      if (type[1] !== current || metrics[current]!.type !== '' || metrics[current]!.samples.length > 0)
+        throw new Error(`out of place: ${line}`);
       metrics[current]!.type = type[2]!;
     } else {
       const sample = sampleOf(line);
@@ -311,7 +373,9 @@ test('Prometheus text: what was recorded, with TorchServe’s names and labels',
   const text = parsed(metrics.prometheus());
   const model = { ModelName: 'a "bird"\\model', Level: 'Model' };
   const frontend = { model_name: 'a "bird"\\model', model_version: '2.1' };
-  expect(Object.keys(text).sort()).toEqual([...Object.keys(counters), ...Object.keys(gauges), ...Object.keys(histograms)].sort());
+  expect(Object.keys(text).sort()).toEqual(
+    [...Object.keys(counters), ...Object.keys(gauges), ...Object.keys(histograms)].sort(),
+  );
   expect(text['ts_inference_requests_total']).toMatchObject({
     type: 'counter',
     samples: [
@@ -333,9 +397,14 @@ test('Prometheus text: what was recorded, with TorchServe’s names and labels',
       { name: 'HandlerTime_count', labels: model, value: 3 },
     ],
   });
-  for (const name of ['QueueTime', 'PredictionTime', 'WorkerThreadTime', 'WorkerLoadTime']) expect(text[name]!.type).toBe('summary');
-  expect(text['Birds']!.samples).toEqual([{ name: 'Birds', labels: { ...model, note: 'two\nlines, "quoted" \\ {braces} = and a comma,' }, value: 3 }]);
-  expect(text['Lost']!.samples).toEqual([{ name: 'Lost', labels: { ModelName: 'a "bird"\\model', Level: 'Error', error: 'the cat' }, value: 1 }]);
+  for (const name of ['QueueTime', 'PredictionTime', 'WorkerThreadTime', 'WorkerLoadTime'])
+    expect(text[name]!.type).toBe('summary');
+  expect(text['Birds']!.samples).toEqual([
+    { name: 'Birds', labels: { ...model, note: 'two\nlines, "quoted" \\ {braces} = and a comma,' }, value: 3 },
+  ]);
+  expect(text['Lost']!.samples).toEqual([
+    { name: 'Lost', labels: { ModelName: 'a "bird"\\model', Level: 'Error', error: 'the cat' }, value: 1 },
+  ]);
   expect(text['Altitude']).toMatchObject({ type: 'gauge', samples: [{ value: -1e-7 }] });
 });
 
@@ -365,5 +434,7 @@ test('an override that calls super is timed once, and a stage of its own name on
   context.metrics.ran = (stage) => void ran.push(stage);
   await handler.handle([{ data: Float32Array.of(1), dims: [1] }], context);
   expect(ran).toEqual(['preprocess', 'inference', 'postprocess']);
-  expect(context.metrics.observations, 'a metric of a stage’s name is another thing').toEqual([{ name: 'inference', type: 'histogram', unit: 'ms', value: 1 }]);
+  expect(context.metrics.observations, 'a metric of a stage’s name is another thing').toEqual([
+    { name: 'inference', type: 'histogram', unit: 'ms', value: 1 },
+  ]);
 });

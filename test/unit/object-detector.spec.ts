@@ -1,16 +1,33 @@
 import { expect, test } from '@playwright/test';
-import type { Session, Tensor, TensorInfo, Tensors } from '../../src/contract.ts';
-import { createContext, iou, nms, ObjectDetector, PredictionError, type Candidate, type Detections } from '../../src/worker.ts';
+import type { Session, Tensor, TensorInfo, Tensors } from '../../src/contract/tensors.ts';
+import {
+  createContext,
+  iou,
+  nms,
+  ObjectDetector,
+  PredictionError,
+  type Candidate,
+  type Detections,
+} from '../../src/worker.ts';
 import { stubSession } from './stub-session.ts';
 
 type Dims = TensorInfo['dims'];
 
 const SIDE = 32;
 const IMAGE: TensorInfo = { name: 'image', dtype: 'float32', dims: [1, 3, SIDE, SIDE] };
-const out = (dims: Dims, name = 'output', dtype: TensorInfo['dtype'] = 'float32'): TensorInfo => ({ name, dtype, dims });
-const f32 = (dims: number[], values: readonly number[]): Tensor => ({ dtype: 'float32', dims, data: Float32Array.from(values) });
+const out = (dims: Dims, name = 'output', dtype: TensorInfo['dtype'] = 'float32'): TensorInfo => ({
+  name,
+  dtype,
+  dims,
+});
+const f32 = (dims: number[], values: readonly number[]): Tensor => ({
+  dtype: 'float32',
+  dims,
+  data: Float32Array.from(values),
+});
 
-const stub = (outputs: readonly TensorInfo[], run: (feeds: Tensors) => Tensors = () => ({}), input = IMAGE) => stubSession([input], outputs, run);
+const stub = (outputs: readonly TensorInfo[], run: (feeds: Tensors) => Tensors = () => ({}), input = IMAGE) =>
+  stubSession([input], outputs, run);
 
 type Options = Parameters<typeof createContext>[0] & { readonly handler?: Record<string, unknown> };
 
@@ -18,16 +35,31 @@ async function start(session: Session, { handler = {}, ...options }: Options = {
   const detector = new ObjectDetector();
   const config = { handler: { imageProcessing: [{ resize: [SIDE, SIDE] }, 'toTensor'], ...handler } };
   await detector.initialize(createContext({ session, config, ...options }));
-  return { detector, handle: (rows: unknown[], params = {}) => detector.handle(rows as never[], createContext({ session, config, ...options, batchSize: rows.length, params })) };
+  return {
+    detector,
+    handle: (rows: unknown[], params = {}) =>
+      detector.handle(rows as never[], createContext({ session, config, ...options, batchSize: rows.length, params })),
+  };
 }
 
-const image = (value = 0, size = SIDE) => ({ data: new Uint8Array(size * size * 3).fill(value), dims: [size, size, 3] });
+const image = (value = 0, size = SIDE) => ({
+  data: new Uint8Array(size * size * 3).fill(value),
+  dims: [size, size, 3],
+});
 /** One final row after another. */
-const rowsModel = (...rows: readonly (readonly number[])[]) => stub([out([1, rows.length, 6])], () => ({ output: f32([1, rows.length, 6], rows.flat()) }));
+const rowsModel = (...rows: readonly (readonly number[])[]) =>
+  stub([out([1, rows.length, 6])], () => ({ output: f32([1, rows.length, 6], rows.flat()) }));
 const found = (result: unknown) => (result as Detections).map(({ label, score }) => [label, Number(score.toFixed(4))]);
 
 test('IoU and NMS: greater than the threshold goes, within its class; the best first, the earlier among equals', () => {
-  const box = (xmin: number, ymin: number, xmax: number, ymax: number, score: number, classIndex = 0): Candidate => ({ xmin, ymin, xmax, ymax, score, classIndex });
+  const box = (xmin: number, ymin: number, xmax: number, ymax: number, score: number, classIndex = 0): Candidate => ({
+    xmin,
+    ymin,
+    xmax,
+    ymax,
+    score,
+    classIndex,
+  });
   const [a, half, apart] = [box(0, 0, 10, 10, 0.6), box(0, 0, 10, 5, 0.9), box(20, 20, 30, 30, 0.7)];
   expect(iou(a, half)).toBe(0.5);
   expect(iou(a, apart)).toBe(0);
@@ -48,7 +80,9 @@ test('IoU and NMS: greater than the threshold goes, within its class; the best f
 test('knobs: from the class, the archive and the request', async () => {
   const rows = [0.9, 0.7, 0.5, 0.3].map((score, index) => [index * 2, 0, 16 + index * 2, 16, score, 0]);
   const session = rowsModel(...rows);
-  const { detector, handle } = await start(session, { handler: { decoder: 'rows', maxDetections: 3, iouThreshold: 1 } });
+  const { detector, handle } = await start(session, {
+    handler: { decoder: 'rows', maxDetections: 3, iouThreshold: 1 },
+  });
   const scores = async (params = {}) => found((await handle([image()], params))[0]).map(([, score]) => score);
   expect(await scores()).toEqual([0.9, 0.7, 0.5]);
   expect(await scores({ scoreThreshold: 0 })).toEqual([0.9, 0.7, 0.5]);
@@ -58,7 +92,10 @@ test('knobs: from the class, the archive and the request', async () => {
   expect(await scores({ scoreThreshold: 1 })).toEqual([]);
   detector.threshold = 0.8;
   expect(await scores()).toEqual([0.9]);
-  await expect(handle([image()], { decoder: 'yolov5' })).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('params.decoder') });
+  await expect(handle([image()], { decoder: 'yolov5' })).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('params.decoder'),
+  });
   for (const params of [
     { scoreThreshold: 1.5 },
     { scoreThreshold: -0.1 },
@@ -69,7 +106,10 @@ test('knobs: from the class, the archive and the request', async () => {
     { result: 'x' },
   ]) {
     const [key] = Object.keys(params);
-    await expect(handle([image()], params), key).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining(`params.${key}`) });
+    await expect(handle([image()], params), key).rejects.toMatchObject({
+      code: 'model-config',
+      message: expect.stringContaining(`params.${key}`),
+    });
   }
 });
 
@@ -86,29 +126,75 @@ test('thresholds out of range, wrong names and wrong options are told when it is
     [{ decoder: { rows: { unit: 'miles' } } }, /^handler\.decoder\.rows\.unit.*"pixels" or "fraction"/],
     [{ decoder: { yolox: { strides: [] } } }, /^handler\.decoder\.yolox\.strides/],
     [{ decoder: { yolox: { strides: [8, -1] } } }, /^handler\.decoder\.yolox\.strides\[1\]/],
-    [{ decoder: { rows: { columns: ['x1', 'y1', 'x2', 'y2', 'class', 'ignore'] } } }, /handler\.decoder\.rows\.columns must name score/],
+    [
+      { decoder: { rows: { columns: ['x1', 'y1', 'x2', 'y2', 'class', 'ignore'] } } },
+      /handler\.decoder\.rows\.columns must name score/,
+    ],
     [{ decoder: { rows: { columns: ['x1', 'y1', 'x1', 'y2', 'x2', 'score'] } } }, /handler\.decoder\.rows\.columns/],
     [{ decoder: { rows: { columns: ['x1', 'y1', 'cx', 'h', 'score', 'class'] } } }, /handler\.decoder\.rows\.columns/],
     [{ decoder: 'ssd' }, /handler\.decoder\.ssd\.anchors must be one of torchvision, tensorflow, blazeface, file/],
-    [{ decoder: { ssd: { anchors: { torchvision: { grids: [4, 2], aspectRatios: [[2]] } } } } }, /anchors\.torchvision\.aspectRatios must have 2 items for 2 grids, not 1/],
-    [{ decoder: { ssd: { anchors: { blazeface: { grids: [16, 0], perCell: [2, 6] } } } } }, /anchors\.blazeface\.grids\[1\] must be an integer ≥ 1/],
-    [{ decoder: { ssd: { anchors: { tensorflow: { grids: ['19'] } } } } }, /anchors\.tensorflow\.grids\[0\] must be an integer ≥ 1, or a list of 2/],
     [
-      { decoder: { ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [[2]], minRatio: 0.9, maxRatio: 0.2 } } } } },
+      { decoder: { ssd: { anchors: { torchvision: { grids: [4, 2], aspectRatios: [[2]] } } } } },
+      /anchors\.torchvision\.aspectRatios must have 2 items for 2 grids, not 1/,
+    ],
+    [
+      { decoder: { ssd: { anchors: { blazeface: { grids: [16, 0], perCell: [2, 6] } } } } },
+      /anchors\.blazeface\.grids\[1\] must be an integer ≥ 1/,
+    ],
+    [
+      { decoder: { ssd: { anchors: { tensorflow: { grids: ['19'] } } } } },
+      /anchors\.tensorflow\.grids\[0\] must be an integer ≥ 1, or a list of 2/,
+    ],
+    [
+      {
+        decoder: {
+          ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [[2]], minRatio: 0.9, maxRatio: 0.2 } } },
+        },
+      },
       /anchors\.torchvision\.minRatio must be less than maxRatio, not 0\.9 for 0\.2/,
     ],
-    [{ decoder: { ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [[2]], minRatio: 0 } } } } }, /anchors\.torchvision\.minRatio must be a number > 0, not 0/],
-    [{ decoder: { ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [[2]], steps: [0] } } } } }, /anchors\.torchvision\.steps\[0\] must be a number > 0, not 0/],
-    [{ decoder: { ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [[-2]] } } } } }, /anchors\.torchvision\.aspectRatios\[0\]\[0\] must be a number > 0, not -2/],
-    [{ decoder: { ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [] } } } } }, /anchors\.torchvision\.aspectRatios must be a list of at least 1/],
-    [{ decoder: { ssd: { anchors: { tensorflow: { grids: [4], minScale: 0.96 } } } } }, /anchors\.tensorflow\.minScale must be less than maxScale, not 0\.96 for 0\.95/],
-    [{ decoder: { ssd: { anchors: { tensorflow: { grids: [4], maxScale: -1 } } } } }, /anchors\.tensorflow\.maxScale must be a number > 0, not -1/],
-    [{ decoder: { ssd: { anchors: { tensorflow: { grids: [4], aspectRatios: [] } } } } }, /anchors\.tensorflow\.aspectRatios must be a list of at least 1/],
-    [{ decoder: { ssd: { anchors: { tensorflow: { grids: [4] } }, variances: [0.1, 0.1, 0, 0.2] } } }, /ssd\.variances\[2\] must be a number > 0, not 0/],
-    [{ decoder: { torchvision: { outputs: { boxes: ['a', 'b'] } } } }, /torchvision\.outputs\.boxes must be a string, not \["a","b"\]/],
+    [
+      { decoder: { ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [[2]], minRatio: 0 } } } } },
+      /anchors\.torchvision\.minRatio must be a number > 0, not 0/,
+    ],
+    [
+      { decoder: { ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [[2]], steps: [0] } } } } },
+      /anchors\.torchvision\.steps\[0\] must be a number > 0, not 0/,
+    ],
+    [
+      { decoder: { ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [[-2]] } } } } },
+      /anchors\.torchvision\.aspectRatios\[0\]\[0\] must be a number > 0, not -2/,
+    ],
+    [
+      { decoder: { ssd: { anchors: { torchvision: { grids: [4], aspectRatios: [] } } } } },
+      /anchors\.torchvision\.aspectRatios must be a list of at least 1/,
+    ],
+    [
+      { decoder: { ssd: { anchors: { tensorflow: { grids: [4], minScale: 0.96 } } } } },
+      /anchors\.tensorflow\.minScale must be less than maxScale, not 0\.96 for 0\.95/,
+    ],
+    [
+      { decoder: { ssd: { anchors: { tensorflow: { grids: [4], maxScale: -1 } } } } },
+      /anchors\.tensorflow\.maxScale must be a number > 0, not -1/,
+    ],
+    [
+      { decoder: { ssd: { anchors: { tensorflow: { grids: [4], aspectRatios: [] } } } } },
+      /anchors\.tensorflow\.aspectRatios must be a list of at least 1/,
+    ],
+    [
+      { decoder: { ssd: { anchors: { tensorflow: { grids: [4] } }, variances: [0.1, 0.1, 0, 0.2] } } },
+      /ssd\.variances\[2\] must be a number > 0, not 0/,
+    ],
+    [
+      { decoder: { torchvision: { outputs: { boxes: ['a', 'b'] } } } },
+      /torchvision\.outputs\.boxes must be a string, not \["a","b"\]/,
+    ],
     [{ decoder: { detr: { outputs: { logits: ['a'] } } } }, /detr\.outputs\.logits must be a string, not \["a"\]/],
   ] as const) {
-    await expect(start(rowsModel([0, 0, 1, 1, 1, 0]), { handler: { decoder: 'rows', ...handler } }), JSON.stringify(handler)).rejects.toMatchObject({
+    await expect(
+      start(rowsModel([0, 0, 1, 1, 1, 0]), { handler: { decoder: 'rows', ...handler } }),
+      JSON.stringify(handler),
+    ).rejects.toMatchObject({
       code: 'model-config',
       message: expect.stringMatching(message),
     });
@@ -120,11 +206,26 @@ test('a decoder that does not fit the model is told when it is initialized, with
   const yolov8 = [out([1, 7, 63])];
   const yolox = [out([1, 21, 8])];
   const triple = [out(['n', 4], 'a'), out(['n'], 'b', 'int64'), out(['n'], 'c')];
-  const six = [16, 4, 1].flatMap((points) => [out([1, points, 3], `scores ${points}`), out([1, points, 32], `sides ${points}`)]);
+  const six = [16, 4, 1].flatMap((points) => [
+    out([1, points, 3], `scores ${points}`),
+    out([1, points, 32], `sides ${points}`),
+  ]);
   const three = ['ant', 'bee', 'cat'];
   for (const [name, outputs, decoder, labels, message] of [
-    ['torchvision by default', yolov8, undefined, undefined, /torchvision reads boxes .*the model gives "output" \[1, 7, 63\]/],
-    ['yolov5', yolov8, 'yolov5', undefined, /yolov5 reads \[batch, boxes, 5 \+ classes\]; the model gives "output" \[1, 7, 63\]/],
+    [
+      'torchvision by default',
+      yolov8,
+      undefined,
+      undefined,
+      /torchvision reads boxes .*the model gives "output" \[1, 7, 63\]/,
+    ],
+    [
+      'yolov5',
+      yolov8,
+      'yolov5',
+      undefined,
+      /yolov5 reads \[batch, boxes, 5 \+ classes\]; the model gives "output" \[1, 7, 63\]/,
+    ],
     ['yolov5, three labels', [out([1, 63, 9])], 'yolov5', three, /3 labels.*4 classes/],
     ['yolov8', yolov5, 'yolov8', three, /3 labels.*4 classes/],
     ['yolov8 of an image', [out([1, 3, 8, 8])], 'yolov8', undefined, /yolov8 reads/],
@@ -134,7 +235,13 @@ test('a decoder that does not fit the model is told when it is initialized, with
     ['rows', yolov5, 'rows', undefined, /rows reads \[batch, boxes, 6\]/],
     ['rows of a vector', [out([6])], 'rows', undefined, /rows reads/],
     ['detr', yolov5, 'detr', undefined, /detr reads boxes/],
-    ['detr, labels of all logits', [out([1, 9, 4], 'pred_boxes'), out([1, 9, 3], 'logits')], 'detr', three, /3 labels.*2 classes/],
+    [
+      'detr, labels of all logits',
+      [out([1, 9, 4], 'pred_boxes'), out([1, 9, 3], 'logits')],
+      'detr',
+      three,
+      /3 labels.*2 classes/,
+    ],
     ['ssd', yolov5, { ssd: { anchors: { blazeface: { grids: [4], perCell: [2] } } } }, undefined, /ssd reads scores/],
     [
       'ssd, other anchors',
@@ -159,12 +266,28 @@ test('a decoder that does not fit the model is told when it is initialized, with
     ],
     ['nanodet', yolov5, 'nanodet', undefined, /nanodet reads \[batch, 16 \+ 4 \+ 1, classes/],
     ['nanodet of two strides', six, { nanodet: { strides: [8, 16] } }, undefined, undefined],
-    ['nanodet of other strides', six, { nanodet: { strides: [4, 8, 16] } }, undefined, /nanodet reads \[batch, 64 \| 16 \| 4, classes\]/],
+    [
+      'nanodet of other strides',
+      six,
+      { nanodet: { strides: [4, 8, 16] } },
+      undefined,
+      /nanodet reads \[batch, 64 \| 16 \| 4, classes\]/,
+    ],
     ['nanodet, four labels', six, { nanodet: { regMax: 7 } }, ['a', 'b', 'c', 'd'], /4 labels.*3 classes/],
-    ['nanodet, no such output', six, { nanodet: { outputs: ['x'] } }, undefined, /nanodet\.outputs: the model has no "x"/],
+    [
+      'nanodet, no such output',
+      six,
+      { nanodet: { outputs: ['x'] } },
+      undefined,
+      /nanodet\.outputs: the model has no "x"/,
+    ],
   ] as const) {
     const started = start(stub(outputs), { handler: { ...(decoder && { decoder }), ...(labels && { labels }) } });
-    if (message) await expect(started, name).rejects.toMatchObject({ code: 'model-config', message: expect.stringMatching(message) });
+    if (message)
+      await expect(started, name).rejects.toMatchObject({
+        code: 'model-config',
+        message: expect.stringMatching(message),
+      });
     else await started;
   }
 });
@@ -188,7 +311,12 @@ test('an output found by its name is held against its role', async () => {
       'torchvision',
       /torchvision\.outputs\.scores must be \[boxes\].*"scores" \[1, 4, 4\]/,
     ],
-    ['torchvision, usual name', [out([1, 10, 85], 'boxes'), ...triple.slice(1)], 'torchvision', /torchvision\.outputs\.boxes must be .*; the model gives "boxes" \[1, 10, 85\]/],
+    [
+      'torchvision, usual name',
+      [out([1, 10, 85], 'boxes'), ...triple.slice(1)],
+      'torchvision',
+      /torchvision\.outputs\.boxes must be .*; the model gives "boxes" \[1, 10, 85\]/,
+    ],
     [
       'torchvision, fewer scores',
       named({ boxes: [1, 10, 4], labels: [1, 10], scores: [1, 9] }),
@@ -215,10 +343,19 @@ test('an output found by its name is held against its role', async () => {
       { ssd: { anchors } },
       /ssd\.outputs\.boxes must be \[batch, anchors, 4\]; the model gives "boxes" \[1, 32, 3\]/,
     ],
-    ['ssd, fewer scores', named({ boxes: [1, 32, 4], scores: [1, 31, 2] }), { ssd: { anchors } }, /ssd reads boxes and scores of the 32 anchors/],
+    [
+      'ssd, fewer scores',
+      named({ boxes: [1, 32, 4], scores: [1, 31, 2] }),
+      { ssd: { anchors } },
+      /ssd reads boxes and scores of the 32 anchors/,
+    ],
   ] as const) {
     const started = start(stub(outputs), { handler: { decoder } });
-    if (message) await expect(started, name).rejects.toMatchObject({ code: 'model-config', message: expect.stringMatching(message) });
+    if (message)
+      await expect(started, name).rejects.toMatchObject({
+        code: 'model-config',
+        message: expect.stringMatching(message),
+      });
     else await started;
   }
 });
@@ -239,7 +376,9 @@ test('text is no detection, whatever the decoder', async () => {
     const name = typeof decoder === 'string' ? decoder : 'ssd';
     await expect(start(stub(outputs), { handler: { decoder } }), name).rejects.toMatchObject({
       code: 'model-config',
-      message: expect.stringMatching(new RegExp(`^handler\\.decoder: ${name} reads numbers; the model gives strings in "\\w+"`)),
+      message: expect.stringMatching(
+        new RegExp(`^handler\\.decoder: ${name} reads numbers; the model gives strings in "\\w+"`),
+      ),
     });
   }
   // One that nobody has named is no candidate.
@@ -258,7 +397,9 @@ test('yolov8 on what looks like YOLOv5’s is a warning, unless labels say how m
     }
     return told;
   };
-  expect(await warnings([1, 25200, 85])).toEqual([expect.stringMatching(/^handler\.decoder: "output" \[1, 25200, 85\] looks like YOLOv5's.*5 \+ 80/)]);
+  expect(await warnings([1, 25200, 85])).toEqual([
+    expect.stringMatching(/^handler\.decoder: "output" \[1, 25200, 85\] looks like YOLOv5's.*5 \+ 80/),
+  ]);
   expect(await warnings([1, 84, 8400])).toEqual([]);
   expect(await warnings([1, 8400, 84])).toEqual([]);
   expect(
@@ -279,7 +420,11 @@ test('dims that a model leaves open are checked when they are there', async () =
     const wrong = stub([out([])], () => ({ output: f32([1, 1, 5], [0, 0, 1, 1, 1]) }));
     const { handle } = await start(wrong, { handler: { decoder } });
     const [row] = await handle([image()]);
-    expect(row, decoder).toMatchObject({ code: 'model-config', stage: 'postprocess', message: expect.stringContaining(`${decoder} reads`) });
+    expect(row, decoder).toMatchObject({
+      code: 'model-config',
+      stage: 'postprocess',
+      message: expect.stringContaining(`${decoder} reads`),
+    });
   }
 });
 
@@ -292,14 +437,19 @@ test('labels: gaps are the index, one too many is told, and a sparse mapping may
       ),
     }));
   const label = async (labels?: unknown) => {
-    const { handle } = await start(yolov5(), { handler: { decoder: 'yolov5', ...(labels !== undefined && { labels }) } });
+    const { handle } = await start(yolov5(), {
+      handler: { decoder: 'yolov5', ...(labels !== undefined && { labels }) },
+    });
     return found((await handle([image()]))[0])[0]![0];
   };
   expect(await label()).toBe('2');
   expect(await label(['a', 'b', 'c'])).toBe('c');
   expect(await label({ 1: 'one', 2: 'two' })).toBe('two');
   expect(await label({ 1: 'one' })).toBe('2');
-  await expect(label({ 1: 'one', 3: 'three' })).rejects.toMatchObject({ code: 'model-config', message: expect.stringMatching(/class 3.*3 classes/) });
+  await expect(label({ 1: 'one', 3: 'three' })).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/class 3.*3 classes/),
+  });
 });
 
 test('what is not finite is left out; a row of nothing else fails alone', async () => {
@@ -333,12 +483,17 @@ test('what is not finite is left out; a row of nothing else fails alone', async 
     expect(results[0]).toMatchObject({ code: 'inference-failed', stage: 'postprocess' });
     expect(results[1]).toEqual([]);
   }
-  const some = await start(rowsModel([nan, nan, nan, nan, 0.9, 0], [0, 0, 1, 1, 0.1, 0]), { handler: { decoder: 'rows' } });
+  const some = await start(rowsModel([nan, nan, nan, nan, 0.9, 0], [0, 0, 1, 1, 0.1, 0]), {
+    handler: { decoder: 'rows' },
+  });
   expect(await some.handle([image()])).toEqual([[]]);
 });
 
 test('a class that a GPU made almost an integer is that one; one that is no number is none', async () => {
-  const { handle } = await start(rowsModel([0, 0, 9, 9, 0.9, 2.9999998], [0, 0, 9, 9, 0.8, NaN], [0, 0, 9, 9, 0.7, 1.0000001]), { handler: { decoder: 'rows' } });
+  const { handle } = await start(
+    rowsModel([0, 0, 9, 9, 0.9, 2.9999998], [0, 0, 9, 9, 0.8, NaN], [0, 0, 9, 9, 0.7, 1.0000001]),
+    { handler: { decoder: 'rows' } },
+  );
   expect(found((await handle([image()]))[0])).toEqual([['3', 0.9], ['1', 0.7]]); // prettier-ignore
 });
 
@@ -346,7 +501,9 @@ test('outputs are told by usual names, TensorFlow’s too, else by what fits, wh
   const boxes = f32([1, 2, 4], [0, 0, 0.5, 0.25, 0, 0, 1, 1]);
   const [scores, labels] = [f32([1, 2], [0.9, 0.1]), f32([1, 2], [17, 1])];
   const tensorflow = stub(
-    ['num_detections:0', 'detection_scores:0', 'detection_boxes:0', 'detection_classes:0'].map((name) => out([1, 2, ...(name.includes('boxes') ? [4] : [])], name)),
+    ['num_detections:0', 'detection_scores:0', 'detection_boxes:0', 'detection_classes:0'].map((name) =>
+      out([1, 2, ...(name.includes('boxes') ? [4] : [])], name),
+    ),
     () => ({
       'num_detections:0': f32([1], [2]),
       'detection_scores:0': scores,
@@ -354,15 +511,21 @@ test('outputs are told by usual names, TensorFlow’s too, else by what fits, wh
       'detection_classes:0': labels,
     }),
   );
-  const { handle } = await start(tensorflow, { handler: { decoder: { torchvision: { format: 'yxyx', unit: 'fraction' } } } });
-  expect(await handle([image()])).toEqual([[{ label: '17', score: expect.closeTo(0.9, 6), box: { xmin: 0, ymin: 0, xmax: 8, ymax: 16 } }]]);
+  const { handle } = await start(tensorflow, {
+    handler: { decoder: { torchvision: { format: 'yxyx', unit: 'fraction' } } },
+  });
+  expect(await handle([image()])).toEqual([
+    [{ label: '17', score: expect.closeTo(0.9, 6), box: { xmin: 0, ymin: 0, xmax: 8, ymax: 16 } }],
+  ]);
 
   const unnamed = stub([out(['n'], '6381', 'int64'), out(['n'], '6383'), out(['n', 4], '6379')], () => ({
     '6379': f32([1, 4], [1, 2, 3, 4]),
     '6381': { dtype: 'int64', dims: [1], data: BigInt64Array.of(5n) },
     '6383': f32([1], [0.9]),
   }));
-  expect(await (await start(unnamed)).handle([image()])).toEqual([[{ label: '5', score: expect.closeTo(0.9, 6), box: { xmin: 1, ymin: 2, xmax: 3, ymax: 4 } }]]);
+  expect(await (await start(unnamed)).handle([image()])).toEqual([
+    [{ label: '5', score: expect.closeTo(0.9, 6), box: { xmin: 1, ymin: 2, xmax: 3, ymax: 4 } }],
+  ]);
 
   const dense = stub([out([1, 2, 3], 'b'), out([1, 2, 4], 'a'), out([1, 9, 9], 'hidden')]);
   await expect(start(dense, { handler: { decoder: 'detr' } })).rejects.toMatchObject({
@@ -391,10 +554,14 @@ test('boxes are clipped to the image; one outside of it, or of no area, is none'
 });
 
 test('TorchServe’s shape, and none at all', async () => {
-  const { handle } = await start(rowsModel([1, 2, 3, 4, 0.75, 0]), { handler: { decoder: 'rows', labels: { 0: 'cat' }, result: 'torchserve' } });
+  const { handle } = await start(rowsModel([1, 2, 3, 4, 0.75, 0]), {
+    handler: { decoder: 'rows', labels: { 0: 'cat' }, result: 'torchserve' },
+  });
   expect(await handle([image()])).toEqual([[{ cat: [1, 2, 3, 4], score: 0.75 }]]);
   expect(await handle([image()], { scoreThreshold: 0.8 })).toEqual([[]]);
-  expect(await handle([image()], { result: 'typed' })).toEqual([[{ label: 'cat', score: 0.75, box: { xmin: 1, ymin: 2, xmax: 3, ymax: 4 } }]]);
+  expect(await handle([image()], { result: 'typed' })).toEqual([
+    [{ label: 'cat', score: 0.75, box: { xmin: 1, ymin: 2, xmax: 3, ymax: 4 } }],
+  ]);
 });
 
 /** As many boxes as the first pixel says: torchvision's shapes, which have no batch axis. */
@@ -422,10 +589,13 @@ test('torchvision’s models, which take one image: each row has a run of its ow
   ] as Dims[]) {
     const session = ragged(dims);
     const { handle } = await start(session);
-    const results = await handle([image(2), image(0), image(3), { data: new Uint8Array(5), dims: [5] }], { scoreThreshold: 0 });
+    const results = await handle([image(2), image(0), image(3), { data: new Uint8Array(5), dims: [5] }], {
+      scoreThreshold: 0,
+    });
     expect(results.slice(0, 3).map(found), String(dims)).toEqual([[['1', 0.9], ['2', 0.9]], [], [['1', 0.9], ['2', 0.9], ['3', 0.9]]]); // prettier-ignore
     expect(results[3]).toBeInstanceOf(PredictionError);
-    for (const fed of session.runs) expect(fed['image']!.dims).toEqual(dims.length === 3 ? [3, SIDE, SIDE] : [1, 3, SIDE, SIDE]);
+    for (const fed of session.runs)
+      expect(fed['image']!.dims).toEqual(dims.length === 3 ? [3, SIDE, SIDE] : [1, 3, SIDE, SIDE]);
     expect(await handle([image(0)])).toEqual([[]]);
   }
 });
@@ -436,7 +606,9 @@ test('a batch: each row is decoded from its own part, also where the model takes
       [out([batch, 2, 6])],
       ({ image: fed }) => {
         const size = 3 * SIDE * SIDE;
-        const classes = Array.from({ length: fed!.dims[0]! }, (_, row) => Math.round((fed!.data[row * size] as number) * 255));
+        const classes = Array.from({ length: fed!.dims[0]! }, (_, row) =>
+          Math.round((fed!.data[row * size] as number) * 255),
+        );
         return { output: f32([classes.length, 2, 6], classes.flatMap((index) => [0, 0, 9, 9, 0.9, index, 16, 16, 30, 30, 0.1, 0])) }; // prettier-ignore
       },
       { ...IMAGE, dims: [batch, 3, SIDE, SIDE] },
@@ -465,9 +637,18 @@ test('the warm-up runs the model, whatever its dims', async () => {
 
 test('anchors of a file: one that is no list of boxes is told', async () => {
   const ssd = (content: string) =>
-    start(stub([out([1, 2, 4], 'boxes'), out([1, 2, 3], 'scores')]), { handler: { decoder: { ssd: { anchors: { file: 'anchors.json' } } } }, files: { 'anchors.json': content } });
+    start(stub([out([1, 2, 4], 'boxes'), out([1, 2, 3], 'scores')]), {
+      handler: { decoder: { ssd: { anchors: { file: 'anchors.json' } } } },
+      files: { 'anchors.json': content },
+    });
   await ssd('[[0.5, 0.5, 1, 1], [0.5, 0.5, 0.5, 0.5]]');
   for (const content of ['[]', '{}', '[[1, 2, 3]]', '[[1, 2, 3, "4"]]'])
-    await expect(ssd(content), content).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('anchors.json') });
-  await expect(ssd('[[0.5, 0.5, 1, 1]]')).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('of the 1 anchors') });
+    await expect(ssd(content), content).rejects.toMatchObject({
+      code: 'model-format',
+      message: expect.stringContaining('anchors.json'),
+    });
+  await expect(ssd('[[0.5, 0.5, 1, 1]]')).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('of the 1 anchors'),
+  });
 });

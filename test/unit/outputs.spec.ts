@@ -1,20 +1,28 @@
 import { expect, test } from '@playwright/test';
-import { fromFloat16, toFloat16 } from '../../src/float16.ts';
+import { fromFloat16, toFloat16 } from '../../src/tensors/float16.ts';
 import { softmax } from '../../src/outputs/softmax.ts';
-import { concat, row, slice, stack, tensor } from '../../src/outputs/tensors.ts';
+import { concat, row, slice, stack, tensor } from '../../src/tensors/tensors.ts';
 import { topK } from '../../src/outputs/top-k.ts';
 
 test('float16: every bit pattern survives, and rounding is to the nearest, ties to even', () => {
-  const all = Uint16Array.from({ length: 65536 }, (_, bits) => bits).filter((bits) => (bits & 0x7c00) !== 0x7c00 || (bits & 0x3ff) === 0);
+  const all = Uint16Array.from({ length: 65536 }, (_, bits) => bits).filter(
+    (bits) => (bits & 0x7c00) !== 0x7c00 || (bits & 0x3ff) === 0,
+  );
   expect(toFloat16(fromFloat16(all))).toEqual(all);
   // Reference: between two neighbours a number takes the nearer one, in the middle the even one.
   for (let i = 0; i < 0x7bff; i += 7) {
     const [low, high] = fromFloat16(Uint16Array.of(i, i + 1)) as unknown as [number, number];
     const middle = (low + high) / 2;
     const nudge = (high - low) / 8;
-    expect([...toFloat16(Float32Array.of(middle - nudge, middle, middle + nudge))]).toEqual([i, i % 2 === 0 ? i : i + 1, i + 1]);
+    expect([...toFloat16(Float32Array.of(middle - nudge, middle, middle + nudge))]).toEqual([
+      i,
+      i % 2 === 0 ? i : i + 1,
+      i + 1,
+    ]);
   }
-  expect([...toFloat16(Float32Array.of(65519.99, 65520, 1e30, -1e30, 1e-30, -0))]).toEqual([0x7bff, 0x7c00, 0x7c00, 0xfc00, 0, 0x8000]);
+  expect([...toFloat16(Float32Array.of(65519.99, 65520, 1e30, -1e30, 1e-30, -0))]).toEqual([
+    0x7bff, 0x7c00, 0x7c00, 0xfc00, 0, 0x8000,
+  ]);
   expect(fromFloat16(toFloat16(Float32Array.of(NaN)))[0]).toBeNaN();
 });
 
@@ -39,6 +47,10 @@ test('tensors: stacking, taking rows, joining', () => {
   expect(stack([a]).data).toBe(a.data);
   expect(tensor({ data: new Uint8ClampedArray([1]), dims: [1] })).toMatchObject({ dtype: 'uint8' });
   expect(stack([{ dtype: 'string', dims: [1], data: ['a'] }, { dtype: 'string', dims: [1], data: ['b'] }]).data).toEqual(['a', 'b']); // prettier-ignore
-  expect(() => stack([a, tensor({ data: new Int32Array(2), dims: [2] })])).toThrow(expect.objectContaining({ code: 'invalid-input' }));
-  expect(() => tensor({ data: new Float32Array(3), dims: [2] })).toThrow(expect.objectContaining({ code: 'invalid-input' }));
+  expect(() => stack([a, tensor({ data: new Int32Array(2), dims: [2] })])).toThrow(
+    expect.objectContaining({ code: 'invalid-input' }),
+  );
+  expect(() => tensor({ data: new Float32Array(3), dims: [2] })).toThrow(
+    expect.objectContaining({ code: 'invalid-input' }),
+  );
 });

@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { compareOutputs, findNonFinite, TOLERANCES } from '../../src/backends/proof.ts';
-import type { ExpectedTensor, Tensor } from '../../src/contract.ts';
+import type { ExpectedTensor, Tensor } from '../../src/contract/tensors.ts';
 import { fetchArchive } from '../../src/models/archive.ts';
 import { generate, readGolden } from '../../src/models/golden.ts';
 import { hashOf } from '../../src/models/integrity.ts';
 import { readSafetensors } from '../../src/models/safetensors.ts';
 
 const fileBytes = (path: string): Uint8Array => readFileSync(new URL(path, import.meta.url));
-const f32 = (data: readonly number[], dims: readonly number[] = [data.length]): Tensor => ({ dtype: 'float32', dims, data: Float32Array.from(data) });
+const f32 = (data: readonly number[], dims: readonly number[] = [data.length]): Tensor => ({
+  dtype: 'float32',
+  dims,
+  data: Float32Array.from(data),
+});
 
 /** A `.safetensors` file of this header and so many bytes. */
 function file(header: unknown, bytes = 0): Uint8Array {
@@ -21,9 +25,14 @@ function file(header: unknown, bytes = 0): Uint8Array {
 
 test.describe('safetensors', () => {
   test("a file by Python's struct, of every dtype, with nothing aligned", () => {
-    const { tensors, metadata } = readSafetensors(fileBytes('../models/proof/dtypes.safetensors'), 'dtypes.safetensors');
+    const { tensors, metadata } = readSafetensors(
+      fileBytes('../models/proof/dtypes.safetensors'),
+      'dtypes.safetensors',
+    );
     expect(metadata).toEqual({ about: 'every dtype' });
-    const found = Object.fromEntries(Object.entries(tensors).map(([name, { dtype, dims, data }]) => [name, [dtype, dims, ...(data as Float32Array)]]));
+    const found = Object.fromEntries(
+      Object.entries(tensors).map(([name, { dtype, dims, data }]) => [name, [dtype, dims, ...(data as Float32Array)]]),
+    );
     expect(found).toEqual({
       three: ['uint8', [3], 1, 2, 3],
       F64: ['float64', [2, 1], 0.1, -1e300],
@@ -64,7 +73,9 @@ test.describe('safetensors', () => {
     ['a tensor that was cut off', file({ a: entry }, 7), '"a" runs past the end'],
   ] as const) {
     test(`damaged: ${what}`, () => {
-      expect(() => readSafetensors(bytes, 'golden.safetensors')).toThrow(expect.objectContaining({ code: 'model-format', message: expect.stringContaining(why) }));
+      expect(() => readSafetensors(bytes, 'golden.safetensors')).toThrow(
+        expect.objectContaining({ code: 'model-format', message: expect.stringContaining(why) }),
+      );
       expect(() => readSafetensors(bytes, 'golden.safetensors')).toThrow('golden.safetensors');
     });
   }
@@ -99,11 +110,27 @@ test.describe('golden examples', () => {
     ['metadata that is not JSON', { ...output, __metadata__: { 'inputs/x': '{' } }, '"inputs/x"'],
     ['a seed that is none', { ...output, __metadata__: { 'inputs/x': '{"seed": "1", "dims": [1]}' } }, '"inputs/x"'],
     ['an input without dims', { ...output, __metadata__: { 'inputs/x': '{"seed": 1}' } }, '"inputs/x"'],
-    ['a stride of 0', { ...output, __metadata__: { 'inputs/x': '{"seed": 1, "dims": [1]}', 'outputs/y': '{"stride": 0, "dims": [4]}' } }, '"outputs/y"'],
-    ['a sample of another size', { ...output, __metadata__: { 'inputs/x': '{"seed": 1, "dims": [1]}', 'outputs/y': '{"stride": 2, "dims": [5]}' } }, 'makes 3'],
+    [
+      'a stride of 0',
+      {
+        ...output,
+        __metadata__: { 'inputs/x': '{"seed": 1, "dims": [1]}', 'outputs/y': '{"stride": 0, "dims": [4]}' },
+      },
+      '"outputs/y"',
+    ],
+    [
+      'a sample of another size',
+      {
+        ...output,
+        __metadata__: { 'inputs/x': '{"seed": 1, "dims": [1]}', 'outputs/y': '{"stride": 2, "dims": [5]}' },
+      },
+      'makes 3',
+    ],
   ] as const) {
     test(`no golden example: ${what}`, () => {
-      expect(() => readGolden(file(header, 8), 'golden')).toThrow(expect.objectContaining({ code: 'model-format', message: expect.stringContaining(why) }));
+      expect(() => readGolden(file(header, 8), 'golden')).toThrow(
+        expect.objectContaining({ code: 'model-format', message: expect.stringContaining(why) }),
+      );
     });
   }
 });
@@ -113,7 +140,12 @@ test.describe('integrity', () => {
   const fetchWith = (extras: unknown, model = 'weights') =>
     fetchArchive('https://example.org/m/', {
       fetch: (url) => {
-        const files: Record<string, string> = { '/m/MAR-INF/MANIFEST.json': MANIFEST, '/m/tabserve.json': JSON.stringify(extras), '/m/m.onnx': model, '/m/golden': 'g' };
+        const files: Record<string, string> = {
+          '/m/MAR-INF/MANIFEST.json': MANIFEST,
+          '/m/tabserve.json': JSON.stringify(extras),
+          '/m/m.onnx': model,
+          '/m/golden': 'g',
+        };
         const text = files[new URL(String(url)).pathname];
         return Promise.resolve(text === undefined ? new Response('', { status: 404 }) : new Response(text));
       },
@@ -123,7 +155,14 @@ test.describe('integrity', () => {
 
   test('files that are what they must be', async () => {
     const sha256 = await hashOf([new Blob(['weights'])]);
-    const archive = await fetchWith({ golden: ['golden'], files: { 'm.onnx': { bytes: 7, sha256: sha256.toUpperCase() }, golden: { bytes: 1 }, 'not/asked/for': { bytes: 3 } } });
+    const archive = await fetchWith({
+      golden: ['golden'],
+      files: {
+        'm.onnx': { bytes: 7, sha256: sha256.toUpperCase() },
+        golden: { bytes: 1 },
+        'not/asked/for': { bytes: 3 },
+      },
+    });
     expect(archive).toMatchObject({ golden: ['golden'], models: { onnx: 'm.onnx' } });
     expect(Object.keys(archive.files).sort()).toEqual(['golden', 'm.onnx']);
   });
@@ -141,14 +180,26 @@ test.describe('integrity', () => {
     ['files that are a list', [1], 'weights', 'tabserve.json: files'],
   ] as const) {
     test(`refused: ${what}`, async () => {
-      await expect(fetchWith({ golden: ['golden'], files }, model)).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining(why) });
+      await expect(fetchWith({ golden: ['golden'], files }, model)).rejects.toMatchObject({
+        code: 'model-format',
+        message: expect.stringContaining(why),
+      });
     });
   }
 
   test('golden examples that are no list, are missing, or lie outside', async () => {
-    await expect(fetchWith({ golden: 'golden' })).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('golden must be a list') });
-    await expect(fetchWith({ golden: ['absent'] })).rejects.toMatchObject({ code: 'model-not-found', message: expect.stringContaining('absent') });
-    await expect(fetchWith({ golden: ['../golden'] })).rejects.toMatchObject({ code: 'model-format', message: expect.stringContaining('outside') });
+    await expect(fetchWith({ golden: 'golden' })).rejects.toMatchObject({
+      code: 'model-format',
+      message: expect.stringContaining('golden must be a list'),
+    });
+    await expect(fetchWith({ golden: ['absent'] })).rejects.toMatchObject({
+      code: 'model-not-found',
+      message: expect.stringContaining('absent'),
+    });
+    await expect(fetchWith({ golden: ['../golden'] })).rejects.toMatchObject({
+      code: 'model-format',
+      message: expect.stringContaining('outside'),
+    });
   });
 });
 
@@ -158,22 +209,37 @@ test.describe('comparison', () => {
   test('float32: a thousandth of the largest, and 1e-4', () => {
     const right = f32([0, 100, -200]);
     expect(compare(f32([0.2, 100, -200]), right)).toEqual({ wrong: undefined, error: expect.closeTo(0.2, 5) });
-    expect(compare(f32([0, 100, -200.25]), right)).toEqual({ wrong: expect.stringContaining('off by 0.250 at 2 (-200.25 for -200), allowed is 0.200'), error: 0.25 });
+    expect(compare(f32([0, 100, -200.25]), right)).toEqual({
+      wrong: expect.stringContaining('off by 0.250 at 2 (-200.25 for -200), allowed is 0.200'),
+      error: 0.25,
+    });
     expect(compare(f32([0.00009]), f32([0])).wrong).toBeUndefined();
     expect(compare(f32([0.00011]), f32([0])).wrong).toBeDefined();
   });
 
   test('float16 by value, with a tolerance of its own', () => {
-    const f16 = (...data: number[]): Tensor => ({ dtype: 'float16', dims: [data.length], data: Uint16Array.from(data) });
+    const f16 = (...data: number[]): Tensor => ({
+      dtype: 'float16',
+      dims: [data.length],
+      data: Uint16Array.from(data),
+    });
     // 0x3c00 is 1, 0x3c01 the next number, 0x3c20 is 1.03125, 0x7e00 and 0x7e01 are both not a number.
     expect(compare(f16(0x3c01, 0x7e01), f16(0x3c00, 0x7e00))).toEqual({ wrong: undefined, error: 2 ** -10 });
-    expect(compare(f16(0x3c20), f16(0x3c00))).toMatchObject({ wrong: expect.stringContaining('off by'), error: 0.03125 });
+    expect(compare(f16(0x3c20), f16(0x3c00))).toMatchObject({
+      wrong: expect.stringContaining('off by'),
+      error: 0.03125,
+    });
     expect(compare(f16(0x8000), f16(0x0000)).wrong).toBeUndefined();
   });
 
   test('float64 as float32', () => {
     expect(TOLERANCES.float64).toEqual(TOLERANCES.float32);
-    expect(compare({ dtype: 'float64', dims: [1], data: Float64Array.of(1.002) }, { dtype: 'float64', dims: [1], data: Float64Array.of(1) }).wrong).toBeDefined();
+    expect(
+      compare(
+        { dtype: 'float64', dims: [1], data: Float64Array.of(1.002) },
+        { dtype: 'float64', dims: [1], data: Float64Array.of(1) },
+      ).wrong,
+    ).toBeDefined();
   });
 
   for (const [dtype, right, off] of [
@@ -186,7 +252,9 @@ test.describe('comparison', () => {
     test(`${dtype}: equal, or wrong`, () => {
       const tensor = (data: typeof right | typeof off): Tensor => ({ dtype, dims: [2], data }) as Tensor;
       expect(compare(tensor(right), tensor(right))).toEqual({ wrong: undefined, error: 0 });
-      expect(compare(tensor(off), tensor(right)).wrong).toContain(`is ${String(off[1])} at 1, expected ${String(right[1])}`);
+      expect(compare(tensor(off), tensor(right)).wrong).toContain(
+        `is ${String(off[1])} at 1, expected ${String(right[1])}`,
+      );
     });
   }
 
@@ -210,21 +278,35 @@ test.describe('comparison', () => {
     const sample: ExpectedTensor = { dtype: 'float32', dims: [2, 3], data: Float32Array.of(0, 2, 4), stride: 2 };
     expect(compare(f32([0, 9, 2, 9, 4, 9], [2, 3]), sample).wrong).toBeUndefined();
     expect(compare(f32([0, 9, 2, 9, 5, 9], [2, 3]), sample).wrong).toContain('at 4 (5 for 4)');
-    expect(compare({ dtype: 'int32', dims: [4], data: Int32Array.of(1, 2, 3, 4) }, { dtype: 'int32', dims: [4], data: Int32Array.of(1, 4), stride: 2 }).wrong).toContain(
-      'is 3 at 2',
-    );
+    expect(
+      compare(
+        { dtype: 'int32', dims: [4], data: Int32Array.of(1, 2, 3, 4) },
+        { dtype: 'int32', dims: [4], data: Int32Array.of(1, 4), stride: 2 },
+      ).wrong,
+    ).toContain('is 3 at 2');
   });
 
   test('names, dtypes and dims', () => {
     expect(compareOutputs({}, { y: f32([1]) })).toEqual({ wrong: 'output "y" is missing', error: Infinity });
-    expect(compare(f32([1, 2], [1, 2]), f32([1, 2], [2, 1])).wrong).toContain('float32 [1, 2], expected float32 [2, 1]');
-    expect(compare({ dtype: 'int32', dims: [1], data: Int32Array.of(1) }, f32([1])).wrong).toContain('int32 [1], expected float32 [1]');
+    expect(compare(f32([1, 2], [1, 2]), f32([1, 2], [2, 1])).wrong).toContain(
+      'float32 [1, 2], expected float32 [2, 1]',
+    );
+    expect(compare({ dtype: 'int32', dims: [1], data: Int32Array.of(1) }, f32([1])).wrong).toContain(
+      'int32 [1], expected float32 [1]',
+    );
     expect(compareOutputs({ y: f32([1]), more: f32([2]) }, { y: f32([1]) })).toEqual({ wrong: undefined, error: 0 });
   });
 
   test('the first number that is not finite', () => {
     expect(findNonFinite({ a: f32([1, 2]), b: f32([1, -Infinity]) })).toBe('output "b" is -Infinity at 1');
-    expect(findNonFinite({ h: { dtype: 'float16', dims: [1], data: Uint16Array.of(0x7e00) } })).toBe('output "h" is NaN at 0');
-    expect(findNonFinite({ i: { dtype: 'int32', dims: [1], data: Int32Array.of(0x7f800000) }, s: { dtype: 'string', dims: [1], data: ['NaN'] } })).toBeUndefined();
+    expect(findNonFinite({ h: { dtype: 'float16', dims: [1], data: Uint16Array.of(0x7e00) } })).toBe(
+      'output "h" is NaN at 0',
+    );
+    expect(
+      findNonFinite({
+        i: { dtype: 'int32', dims: [1], data: Int32Array.of(0x7f800000) },
+        s: { dtype: 'string', dims: [1], data: ['NaN'] },
+      }),
+    ).toBeUndefined();
   });
 });

@@ -1,12 +1,24 @@
 import { expect, test } from '@playwright/test';
-import { Job } from '../../src/client/job.ts';
-import { JobQueue } from '../../src/client/queue.ts';
+import { Job } from '../../src/client/requests/job.ts';
+import { JobQueue } from '../../src/client/requests/queue.ts';
 
 const row = { message: () => undefined, repeatable: true, keep: () => {}, takeBack: () => {}, release: () => {} };
 
 let calls = 0;
-function job(id: string, { order = ++calls, priority = 0, whole = false, signal = undefined as AbortSignal | undefined, waited = 0 } = {}): Job {
-  const made = new Job([row], { order, request: 'predict', params: { id }, priority, whole, signal, since: performance.now() - waited, timeout: undefined });
+function job(
+  id: string,
+  { order = ++calls, priority = 0, whole = false, signal = undefined as AbortSignal | undefined, waited = 0 } = {},
+): Job {
+  const made = new Job([row], {
+    order,
+    request: 'predict',
+    params: { id },
+    priority,
+    whole,
+    signal,
+    since: performance.now() - waited,
+    timeout: undefined,
+  });
   made.answer.catch(() => {});
   return made;
 }
@@ -29,7 +41,12 @@ function drain(queue: JobQueue, batchSize: number): string[] {
 test('batches are taken in order, the higher priority first, and what stands alone keeps its place', () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   expect(drain(queueOf(...names.map((name) => job(name))), 2)).toEqual(['ab', 'cd', 'e']);
-  expect(drain(queueOf(job('a'), job('b', { priority: 2 }), job('c', { priority: -1 }), job('d', { priority: 2 }), job('e')), 3)).toEqual(['bda', 'ec']);
+  expect(
+    drain(
+      queueOf(job('a'), job('b', { priority: 2 }), job('c', { priority: -1 }), job('d', { priority: 2 }), job('e')),
+      3,
+    ),
+  ).toEqual(['bda', 'ec']);
   expect(drain(queueOf(job('a'), job('b', { whole: true }), job('c'), job('d')), 8)).toEqual(['a', 'b', 'cd']);
   expect(drain(queueOf(job('a', { whole: true }), job('b')), 8)).toEqual(['a', 'b']);
 });
@@ -43,12 +60,20 @@ test('a batch that is not full waits for the oldest in it, and no longer', () =>
   expect(queue.take({ batchSize: 3, maxBatchDelay: 30 }).jobs?.map(({ params }) => params['id'])).toEqual(['b', 'a']);
   // One that stands alone does not wait, nor does what is before it.
   const mixed = queueOf(job('a'), job('b', { whole: true }));
-  expect([1, 2].map(() => mixed.take({ batchSize: 8, maxBatchDelay: 1000 }).jobs?.map(({ params }) => params['id']))).toEqual([['a'], ['b']]);
+  expect(
+    [1, 2].map(() => mixed.take({ batchSize: 8, maxBatchDelay: 1000 }).jobs?.map(({ params }) => params['id'])),
+  ).toEqual([['a'], ['b']]);
   expect(mixed.take({ batchSize: 8, maxBatchDelay: 1000 })).toEqual({ jobs: undefined, dueIn: undefined });
 });
 
 test('one whose input took time takes the place of its call', () => {
-  const queue = queueOf(job('b', { order: 2 }), job('d', { order: 4 }), job('a', { order: 1 }), job('c', { order: 3 }), job('e', { order: 5 }));
+  const queue = queueOf(
+    job('b', { order: 2 }),
+    job('d', { order: 4 }),
+    job('a', { order: 1 }),
+    job('c', { order: 3 }),
+    job('e', { order: 5 }),
+  );
   expect(drain(queue, 2)).toEqual(['ab', 'cd', 'e']);
 });
 

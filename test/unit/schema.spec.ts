@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { checkConfig } from '../../src/models/config.ts';
-import { checkSection, type ConfigSchema } from '../../src/schema.ts';
+import { checkSection, type ConfigSchema } from '../../src/shared/schema.ts';
 
 const SCHEMA: ConfigSchema = {
   topK: { type: 'integer', minimum: 1 },
@@ -22,7 +22,12 @@ const SCHEMA: ConfigSchema = {
       {
         type: 'object',
         properties: {
-          yolox: { type: 'object', properties: { strides: { type: 'array', items: { type: 'integer', minimum: 1 } } }, required: ['strides'], additionalProperties: false },
+          yolox: {
+            type: 'object',
+            properties: { strides: { type: 'array', items: { type: 'integer', minimum: 1 } } },
+            required: ['strides'],
+            additionalProperties: false,
+          },
         },
         required: ['yolox'],
         additionalProperties: false,
@@ -35,14 +40,23 @@ const SCHEMA: ConfigSchema = {
       { enum: ['yolox', 'ssd'] },
       {
         type: 'object',
-        properties: { yolox: { type: ['object', 'null'], properties: { strides: { type: 'array', items: { type: 'integer' } } } }, ssd: { type: ['object', 'null'] } },
+        properties: {
+          yolox: { type: ['object', 'null'], properties: { strides: { type: 'array', items: { type: 'integer' } } } },
+          ssd: { type: ['object', 'null'] },
+        },
         minProperties: 1,
         maxProperties: 1,
         additionalProperties: false,
       },
     ],
   },
-  head: { anyOf: ['rows', 'grid'].map((kind) => ({ type: 'object', properties: { kind: { const: kind }, [kind]: { type: 'integer' } }, required: ['kind'] })) },
+  head: {
+    anyOf: ['rows', 'grid'].map((kind) => ({
+      type: 'object',
+      properties: { kind: { const: kind }, [kind]: { type: 'integer' } },
+      required: ['kind'],
+    })),
+  },
 };
 
 /** What is wrong with these values, and the warnings. */
@@ -58,8 +72,12 @@ function check(values: Record<string, unknown>, schema = SCHEMA): string[] {
 }
 
 test('values that fit', () => {
-  expect(check({ topK: 3, threshold: 0, output: 'logits', upright: false, colour: [0, 0, 255], labels: {}, size: [2, 3] })).toEqual([]);
-  expect(check({ topK: undefined, decoder: { yolox: { strides: [8, 16] } }, size: 7, head: { kind: 'grid', grid: 1 } })).toEqual([]);
+  expect(
+    check({ topK: 3, threshold: 0, output: 'logits', upright: false, colour: [0, 0, 255], labels: {}, size: [2, 3] }),
+  ).toEqual([]);
+  expect(
+    check({ topK: undefined, decoder: { yolox: { strides: [8, 16] } }, size: 7, head: { kind: 'grid', grid: 1 } }),
+  ).toEqual([]);
 });
 
 for (const [what, values, message] of [
@@ -76,19 +94,51 @@ for (const [what, values, message] of [
   ['too short a list', { colour: [1, 2] }, 'handler.colour must be a list of 3, each an integer in 0..255, not [1,2].'],
   ['several types', { labels: 3 }, 'handler.labels must be a list or a mapping of keys to values, not 3.'],
   ['the one alternative that it resembles', { size: [2, 'x'] }, 'handler.size[1] must be an integer ≥ 1, not "x".'],
-  ['no alternative', { size: 'x' }, 'handler.size must be an integer ≥ 1, or a list of 2, each an integer ≥ 1, not "x".'],
-  ['deep inside', { decoder: { yolox: { strides: [8, 'x'] } } }, 'handler.decoder.yolox.strides[1] must be an integer ≥ 1, not "x".'],
-  ['a missing key', { decoder: { yolox: {} } }, 'handler.decoder.yolox.strides is missing: a list, each an integer ≥ 1.'],
-  ['a nested key, misspelt', { decoder: { yolox: { stride: [8] } } }, 'handler.decoder.yolox.stride is not a known key; probably strides is meant.'],
-  ['a nested key, unknown', { decoder: { yolox: { anchors: [8] } } }, 'handler.decoder.yolox.anchors is not a known key; there are strides.'],
+  [
+    'no alternative',
+    { size: 'x' },
+    'handler.size must be an integer ≥ 1, or a list of 2, each an integer ≥ 1, not "x".',
+  ],
+  [
+    'deep inside',
+    { decoder: { yolox: { strides: [8, 'x'] } } },
+    'handler.decoder.yolox.strides[1] must be an integer ≥ 1, not "x".',
+  ],
+  [
+    'a missing key',
+    { decoder: { yolox: {} } },
+    'handler.decoder.yolox.strides is missing: a list, each an integer ≥ 1.',
+  ],
+  [
+    'a nested key, misspelt',
+    { decoder: { yolox: { stride: [8] } } },
+    'handler.decoder.yolox.stride is not a known key; probably strides is meant.',
+  ],
+  [
+    'a nested key, unknown',
+    { decoder: { yolox: { anchors: [8] } } },
+    'handler.decoder.yolox.anchors is not a known key; there are strides.',
+  ],
   [
     'no alternative of a mapping',
     { decoder: { yolo: {} } },
     /^handler\.decoder must be "torchvision" or "detr", or a mapping with the keys yolox, or .* ssd, not \{"yolo":\{\}\}\.$/,
   ],
-  ['the one alternative that is a mapping', { coder: { yolo: {} } }, 'handler.coder.yolo is not a known key; probably yolox is meant.'],
-  ['too many keys', { coder: { yolox: {}, ssd: {} } }, 'handler.coder must be a mapping with one of the keys yolox, ssd, not {"yolox":{},"ssd":{}}.'],
-  ['an alternative known by its constant', { head: { kind: 'rows', rows: 'x' } }, 'handler.head.rows must be an integer, not "x".'],
+  [
+    'the one alternative that is a mapping',
+    { coder: { yolo: {} } },
+    'handler.coder.yolo is not a known key; probably yolox is meant.',
+  ],
+  [
+    'too many keys',
+    { coder: { yolox: {}, ssd: {} } },
+    'handler.coder must be a mapping with one of the keys yolox, ssd, not {"yolox":{},"ssd":{}}.',
+  ],
+  [
+    'an alternative known by its constant',
+    { head: { kind: 'rows', rows: 'x' } },
+    'handler.head.rows must be an integer, not "x".',
+  ],
   ['a long value', { output: 'x'.repeat(500) }, /not "x{76}…\.$/],
 ] as const) {
   test(`a value that does not fit: ${what}`, () => {
@@ -104,25 +154,40 @@ test('an unknown key is a warning with the nearest name, or with none', () => {
     ['color', 'colour'],
     ['label', 'labels'],
   ]) {
-    expect(check({ [key!]: 'anything' })).toEqual([`warning: handler.${key} is not a known key; probably ${known} is meant.`]);
+    expect(check({ [key!]: 'anything' })).toEqual([
+      `warning: handler.${key} is not a known key; probably ${known} is meant.`,
+    ]);
   }
   expect(check({ classes: 1 })).toEqual(['warning: handler.classes is not a known key.']);
   expect(check({ toString: 1 })).toEqual(['warning: handler.toString is not a known key.']);
 });
 
 test('an unknown key deep inside is a warning too', () => {
-  expect(check({ coder: { yolox: { stride: [8] } } })).toEqual(['warning: handler.coder.yolox.stride is not a known key; probably strides is meant.']);
+  expect(check({ coder: { yolox: { stride: [8] } } })).toEqual([
+    'warning: handler.coder.yolox.stride is not a known key; probably strides is meant.',
+  ]);
   expect(check({ coder: { yolox: null } })).toEqual([]);
 });
 
 test('the top of the config: TorchServe’s keys are checked, others pass, what looks misspelt is told', () => {
   const warnings: string[] = [];
   const warn = (message: string): number => warnings.push(message);
-  checkConfig({ batchSize: 4, maxBatchDelay: 100, responseTimeout: 120, deviceType: 'gpu', mine: { x: 1 }, bachSize: 4 }, warn);
+  checkConfig(
+    { batchSize: 4, maxBatchDelay: 100, responseTimeout: 120, deviceType: 'gpu', mine: { x: 1 }, bachSize: 4 },
+    warn,
+  );
   expect(warnings).toEqual(['bachSize is not a known key; probably batchSize is meant.']);
-  expect(() => checkConfig({ batchSize: 'four' }, warn)).toThrow(expect.objectContaining({ code: 'model-config', message: 'batchSize must be an integer ≥ 1, not "four".' }));
-  expect(() => checkConfig({ handler: 'topK' } as never, warn)).toThrow('handler must be a mapping of keys to values, not "topK".');
+  expect(() => checkConfig({ batchSize: 'four' }, warn)).toThrow(
+    expect.objectContaining({ code: 'model-config', message: 'batchSize must be an integer ≥ 1, not "four".' }),
+  );
+  expect(() => checkConfig({ handler: 'topK' } as never, warn)).toThrow(
+    'handler must be a mapping of keys to values, not "topK".',
+  );
   expect(() => checkConfig({ jobQueueSize: 0 }, warn)).toThrow('jobQueueSize must be an integer ≥ 1, not 0.');
-  expect(() => checkConfig({ engine: { freeDimensions: { batch: '1' } } as never }, warn)).toThrow('engine.freeDimensions.batch must be an integer ≥ 1, not "1".');
-  expect(() => checkConfig({ engine: { graphOptimizationLevel: 'most' } as never }, warn)).toThrow('one of "disabled", "basic", "extended", "all"');
+  expect(() => checkConfig({ engine: { freeDimensions: { batch: '1' } } as never }, warn)).toThrow(
+    'engine.freeDimensions.batch must be an integer ≥ 1, not "1".',
+  );
+  expect(() => checkConfig({ engine: { graphOptimizationLevel: 'most' } as never }, warn)).toThrow(
+    'one of "disabled", "basic", "extended", "all"',
+  );
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import type { Session, Tensor } from '../../src/contract.ts';
+import type { Session, Tensor } from '../../src/contract/tensors.ts';
 import { createContext, ImageSegmenter, type ClassMap, type SoftMask, type TorchServeMap } from '../../src/worker.ts';
 import { cases, values, type SegmenterCase, type Stored } from '../goldens/segmenter/read.ts';
 import { stubSession } from './stub-session.ts';
@@ -23,7 +23,8 @@ for (const golden of cases) {
     const segmenter = new ImageSegmenter();
     await segmenter.initialize(createContext(options));
     const image = { data: new Uint8Array(width * height * 3), dims: [height, width, 3] };
-    const ask = async <R>(params: Record<string, unknown>) => (await segmenter.handle([image], createContext({ ...options, params })))[0] as unknown as R;
+    const ask = async <R>(params: Record<string, unknown>) =>
+      (await segmenter.handle([image], createContext({ ...options, params })))[0] as unknown as R;
 
     const map = await ask<ClassMap>({});
     expect(map).toMatchObject({ result: 'classes', width, height });
@@ -46,5 +47,7 @@ for (const golden of cases) {
 function expectClose(got: Float32Array, stored: Stored): void {
   const wanted = values(stored as Stored & { dtype: 'float32' });
   expect(got.length).toBe(wanted.length);
-  expect(wanted.reduce((worst, value, index) => Math.max(worst, Math.abs(got[index]! - value)), 0)).toBeLessThanOrEqual(TOLERANCE);
+  expect(wanted.reduce((worst, value, index) => Math.max(worst, Math.abs(got[index]! - value)), 0)).toBeLessThanOrEqual(
+    TOLERANCE,
+  );
 }

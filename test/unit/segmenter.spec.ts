@@ -1,14 +1,26 @@
 import { expect, test } from '@playwright/test';
-import type { DType, Session, TensorDataMap, TensorInfo } from '../../src/contract.ts';
-import { axis } from '../../src/outputs/resample.ts';
-import { createContext, ImageSegmenter, PredictionError, type ClassMap, type Segmentation, type SoftMask, type TorchServeMap } from '../../src/worker.ts';
+import type { DType, Session, TensorDataMap, TensorInfo } from '../../src/contract/tensors.ts';
+import { axis } from '../../src/outputs/interpolate.ts';
+import {
+  createContext,
+  ImageSegmenter,
+  PredictionError,
+  type ClassMap,
+  type Segmentation,
+  type SoftMask,
+  type TorchServeMap,
+} from '../../src/worker.ts';
 import { transferablesOf } from '../../src/outputs/transfer.ts';
 import { stubSession } from './stub-session.ts';
 
 type Dims = TensorInfo['dims'];
 
 /** A model of one output that answers with these numbers, whatever it is fed. */
-function model(dims: readonly number[], values: readonly number[], { dtype = 'float32' as DType, declared = dims as Dims, input = [1, 3, 2, 4] as Dims } = {}): Session {
+function model(
+  dims: readonly number[],
+  values: readonly number[],
+  { dtype = 'float32' as DType, declared = dims as Dims, input = [1, 3, 2, 4] as Dims } = {},
+): Session {
   const data =
     dtype === 'int64'
       ? BigInt64Array.from(values, BigInt)
@@ -18,7 +30,11 @@ function model(dims: readonly number[], values: readonly number[], { dtype = 'fl
           ? Uint16Array.from(values)
           : Float32Array.from(values);
   const out = { dtype, dims, data: data as TensorDataMap[DType] };
-  return stubSession([{ name: 'image', dtype: 'float32', dims: input }], [{ name: 'out', dtype, dims: declared }], () => ({ out }));
+  return stubSession(
+    [{ name: 'image', dtype: 'float32', dims: input }],
+    [{ name: 'out', dtype, dims: declared }],
+    () => ({ out }),
+  );
 }
 
 /** An image that is its tensor: 4 wide, 2 high. */
@@ -34,13 +50,18 @@ async function segment<R = ClassMap>(
   const segmenter = new ImageSegmenter();
   const config = { handler: { imageProcessing: ['toTensor'], ...handler } };
   await segmenter.initialize(createContext({ session, config }));
-  return (await segmenter.handle(rows as never[], createContext({ session, config, params, batchSize: rows.length }))) as unknown as R[];
+  return (await segmenter.handle(
+    rows as never[],
+    createContext({ session, config, params, batchSize: rows.length }),
+  )) as unknown as R[];
 }
 
 /** `count` channels of 4 × 2, in which pixel i is of class i mod count. */
-const stripes = (count: number, high = 10) => Array.from({ length: count * 8 }, (_, i) => ((i % 8) % count === Math.floor(i / 8) ? high : 0));
+const stripes = (count: number, high = 10) =>
+  Array.from({ length: count * 8 }, (_, i) => ((i % 8) % count === Math.floor(i / 8) ? high : 0));
 /** The same numbers with the channels last. */
-const channelsLast = (values: readonly number[], count: number) => Array.from({ length: values.length }, (_, i) => values[(i % count) * 8 + Math.floor(i / count)]!);
+const channelsLast = (values: readonly number[], count: number) =>
+  Array.from({ length: values.length }, (_, i) => values[(i % count) * 8 + Math.floor(i / count)]!);
 
 test('logits of several classes: class, softmax score, labels; without labels the indices', async () => {
   const [map] = await segment(model([1, 3, 2, 4], stripes(3)), { labels: ['sky', 'sea', 'sand'] });
@@ -58,7 +79,9 @@ test('the layout: the input’s, unless the dims fit the other alone; the config
   const square = { input: [1, 3, 2, 2] as Dims };
   const small = { data: new Uint8Array(2 * 2 * 3), dims: [2, 2, 3] };
   const ambiguous = model([1, 2, 2, 2], [9, 0, 9, 0, 0, 9, 9, 0], square);
-  const classes = async (handler: Record<string, unknown>) => [...(await segment(ambiguous, handler, {}, [small]))[0]!.classes];
+  const classes = async (handler: Record<string, unknown>) => [
+    ...(await segment(ambiguous, handler, {}, [small]))[0]!.classes,
+  ];
   expect(await classes({})).toEqual([0, 1, 0, 0]);
   expect(await classes({ layout: 'NHWC' })).toEqual([0, 0, 1, 0]);
 });
@@ -73,11 +96,14 @@ test('one channel: sigmoid of logits, probabilities as they are; the threshold b
     const [map] = await segment(model(dims, logits));
     expect(map!.labels).toEqual(['background', 'foreground']);
     expect([...map!.classes]).toEqual([0, 0, 0, 0, 1, 1, 1, 1]);
-    for (const [i, logit] of logits.entries()) expect(map!.scores![i]).toBeCloseTo(1 / (1 + Math.exp(-Math.abs(logit))), 6);
+    for (const [i, logit] of logits.entries())
+      expect(map!.scores![i]).toBeCloseTo(1 / (1 + Math.exp(-Math.abs(logit))), 6);
   }
   const probabilities = model([1, 1, 2, 4], [0, 0.1, 0.3, 0.5, 0.6, 0.8, 0.9, 1]);
   const count = async (handler: Record<string, unknown>, params = {}) =>
-    [...(await segment(probabilities, { output: 'probabilities', ...handler }, params))[0]!.classes].filter((value) => value === 1).length;
+    [...(await segment(probabilities, { output: 'probabilities', ...handler }, params))[0]!.classes].filter(
+      (value) => value === 1,
+    ).length;
   expect(await count({})).toBe(4);
   expect(await count({ threshold: 0.2 })).toBe(6);
   expect(await count({ threshold: 0.2 }, { threshold: 0.85 })).toBe(2);
@@ -91,16 +117,24 @@ test('integer classes of every shape and dtype; more than 256 take two bytes', a
       const [map] = await segment(model(dims, values, { dtype }), { output: 'classes' });
       expect(map).toEqual({ result: 'classes', width: 4, height: 2, labels: ['0', '1', '2', '3', '4'], classes: Uint8Array.from(values) });
     } // prettier-ignore
-  const half = await segment(model([1, 2, 4], [0, 0x3c00, 0x4000, 0, 0, 0, 0, 0], { dtype: 'float16' }), { output: 'classes', labels: ['a', 'b', 'c', 'd'] });
+  const half = await segment(model([1, 2, 4], [0, 0x3c00, 0x4000, 0, 0, 0, 0, 0], { dtype: 'float16' }), {
+    output: 'classes',
+    labels: ['a', 'b', 'c', 'd'],
+  });
   expect(half[0]).toMatchObject({ labels: ['a', 'b', 'c', 'd'], classes: Uint8Array.of(0, 1, 2, 0, 0, 0, 0, 0) });
   // 255 is the customary mark of a pixel that has no class.
-  const [marked] = await segment(model([1, 2, 4], [0, 255, 0, 0, 0, 0, 0, 0], { dtype: 'int64' }), { output: 'classes', labels: ['a', 'b'] });
+  const [marked] = await segment(model([1, 2, 4], [0, 255, 0, 0, 0, 0, 0, 0], { dtype: 'int64' }), {
+    output: 'classes',
+    labels: ['a', 'b'],
+  });
   expect(marked!.classes).toBeInstanceOf(Uint8Array);
   expect([0, 1, 255].map((index) => marked!.labels[index])).toEqual(['a', 'b', '255']);
   const [wide] = await segment(model([1, 2, 4], [0, 300, 0, 0, 0, 0, 0, 0], { dtype: 'int64' }), { output: 'classes' });
   expect(wide!.classes).toEqual(Uint16Array.of(0, 300, 0, 0, 0, 0, 0, 0));
   for (const bad of [-1, 70_000, 0.5, NaN]) {
-    const [failed] = await segment<PredictionError>(model([1, 2, 4], [0, bad, 0, 0, 0, 0, 0, 0]), { output: 'classes' });
+    const [failed] = await segment<PredictionError>(model([1, 2, 4], [0, bad, 0, 0, 0, 0, 0, 0]), {
+      output: 'classes',
+    });
     expect(failed, String(bad)).toMatchObject({ code: 'inference-failed', stage: 'postprocess' });
   }
 });
@@ -121,29 +155,51 @@ test('a mask: of class 1 of two, or of the class that is named', async () => {
   const [back] = await segment<SoftMask>(one, { result: 'mask', foreground: 'background' });
   expect([front!.label, back!.label]).toEqual(['foreground', 'background']);
   for (const [i, value] of front!.mask.entries()) expect(value + back!.mask[i]!).toBeCloseTo(1, 6);
-  const [hard] = await segment<SoftMask>(model([1, 2, 4], [0, 1, 2, 3, 4, 3, 2, 1], { dtype: 'int64' }), { output: 'classes', result: 'mask', foreground: 3 });
+  const [hard] = await segment<SoftMask>(model([1, 2, 4], [0, 1, 2, 3, 4, 3, 2, 1], { dtype: 'int64' }), {
+    output: 'classes',
+    result: 'mask',
+    foreground: 3,
+  });
   expect([...hard!.mask]).toEqual([0, 0, 0, 1, 0, 1, 0, 0]);
   // Labels with gaps.
   const some = { 0: 'sky', 2: 'sand' };
   const [sand] = await segment<SoftMask>(three, { labels: some, result: 'mask', foreground: 'sand' });
   expect(sand!.label).toBe('sand');
-  const [third] = await segment<SoftMask>(model([1, 2, 4], [0, 1, 2, 3, 2, 3, 2, 1], { dtype: 'int64' }), { output: 'classes', result: 'mask', labels: some, foreground: 'sand' });
+  const [third] = await segment<SoftMask>(model([1, 2, 4], [0, 1, 2, 3, 2, 3, 2, 1], { dtype: 'int64' }), {
+    output: 'classes',
+    result: 'mask',
+    labels: some,
+    foreground: 'sand',
+  });
   expect([third!.label, ...third!.mask]).toEqual(['sand', 0, 0, 1, 0, 1, 0, 1, 0]);
 });
 
 test('TorchServe’s shape is of the model’s size, and any result may be', async () => {
   const large = { data: new Uint8Array(8 * 4 * 3), dims: [4, 8, 3] };
   const handler = { imageProcessing: [{ resize: [2, 4] }, 'toTensor'] };
-  const [pairs] = await segment<TorchServeMap>(model([1, 3, 2, 4], stripes(3)), { ...handler, result: 'torchserve' }, {}, [large]);
+  const [pairs] = await segment<TorchServeMap>(
+    model([1, 3, 2, 4], stripes(3)),
+    { ...handler, result: 'torchserve' },
+    {},
+    [large],
+  );
   expect(pairs).toMatchObject({ dtype: 'float32', dims: [2, 4, 2] });
   expect(pairs!.data.filter((_, i) => i % 2 === 0)).toEqual(Float32Array.of(0, 1, 2, 0, 1, 2, 0, 1));
-  const size = async (params: object) => (({ width, height }) => [width, height])((await segment(model([1, 3, 2, 4], stripes(3)), handler, { ...params }, [large]))[0]!);
+  const size = async (params: object) =>
+    (({ width, height }) => [width, height])(
+      (await segment(model([1, 3, 2, 4], stripes(3)), handler, { ...params }, [large]))[0]!,
+    );
   expect(await size({})).toEqual([8, 4]);
   expect(await size({ size: 'model' })).toEqual([4, 2]);
 });
 
 test('rows have buffers of their own, which are transferred', async () => {
-  const rows = await segment(model([2, 3, 2, 4], [...stripes(3), ...stripes(3)], { input: ['rows', 3, 2, 4], declared: ['rows', 3, 2, 4] }), {}, {}, [image, image]);
+  const rows = await segment(
+    model([2, 3, 2, 4], [...stripes(3), ...stripes(3)], { input: ['rows', 3, 2, 4], declared: ['rows', 3, 2, 4] }),
+    {},
+    {},
+    [image, image],
+  );
   const buffers = rows.flatMap(({ classes, scores }) => [classes.buffer, scores!.buffer]);
   expect(new Set(buffers).size).toBe(4);
   expect(rows.flatMap((row) => transferablesOf(row))).toEqual(buffers);
@@ -164,14 +220,22 @@ test('numbers that are not finite, or no probabilities, fail their row alone', a
 });
 
 test('an image that cannot be read keeps its place', async () => {
-  const session = model([2, 1, 2, 4], Array<number>(16).fill(1), { input: ['rows', 3, 2, 4], declared: ['rows', 1, 2, 4] });
-  const [bad, good] = await segment<PredictionError | ClassMap>(session, {}, {}, [{ data: new Uint8Array(3), dims: [2, 4, 3] }, image]);
+  const session = model([2, 1, 2, 4], Array<number>(16).fill(1), {
+    input: ['rows', 3, 2, 4],
+    declared: ['rows', 1, 2, 4],
+  });
+  const [bad, good] = await segment<PredictionError | ClassMap>(session, {}, {}, [
+    { data: new Uint8Array(3), dims: [2, 4, 3] },
+    image,
+  ]);
   expect(bad).toBeInstanceOf(PredictionError);
   expect(good).toMatchObject({ result: 'classes', classes: new Uint8Array(8).fill(1) });
 });
 
 test('a ready tensor is its own image, and a preprocess of one’s own answers in the size of the map', async () => {
-  const [map] = await segment(model([1, 3, 2, 4], stripes(3)), {}, {}, [{ data: new Float32Array(24), dims: [3, 2, 4] }]);
+  const [map] = await segment(model([1, 3, 2, 4], stripes(3)), {}, {}, [
+    { data: new Float32Array(24), dims: [3, 2, 4] },
+  ]);
   expect(map).toMatchObject({ width: 4, height: 2 });
   class Own extends ImageSegmenter {
     override preprocess() {
@@ -191,7 +255,12 @@ const integers = model([1, 2, 4], Array<number>(8).fill(0), { dtype: 'int64' });
 for (const [what, session, handler, message] of [
   ['fewer labels than classes', three, { labels: ['sky', 'sea'] }, /2 labels.*3 classes/],
   ['more labels than classes', three, { labels: ['a', 'b', 'c', 'd'] }, /4 labels.*3 classes/],
-  ['one label for one channel', model([1, 1, 2, 4], Array<number>(8).fill(0)), { labels: ['person'] }, /1 labels.*one channel.*background/],
+  [
+    'one label for one channel',
+    model([1, 1, 2, 4], Array<number>(8).fill(0)),
+    { labels: ['person'] },
+    /1 labels.*one channel.*background/,
+  ],
   ['an output that is not there', three, { outputName: 'aux' }, /outputName.*"aux".*"out"/],
   ['an output that is no map', model([1, 1000], Array<number>(1000).fill(0)), {}, /outputName.*\[1, 1000\]/],
   ['integers as logits', integers, {}, /handler\.output.*int64/],
@@ -201,14 +270,22 @@ for (const [what, session, handler, message] of [
   ['a threshold below 0', three, { threshold: -0.1 }, /handler\.threshold.*0\.\.1.*-0\.1/],
   ['a threshold for several channels', three, { threshold: 0.5 }, /threshold.*one channel/],
   ['a mask of three classes', three, { result: 'mask' }, /foreground.*label or index/],
-  ['a mask of a class that is not there', three, { result: 'mask', labels: ['a', 'b', 'c'], foreground: 'person' }, /foreground.*"person".*a, b, c/],
+  [
+    'a mask of a class that is not there',
+    three,
+    { result: 'mask', labels: ['a', 'b', 'c'], foreground: 'person' },
+    /foreground.*"person".*a, b, c/,
+  ],
   ['a mask of an index that is not there', three, { result: 'mask', foreground: 3 }, /foreground.*3.*0, 1, 2/],
   ['a negative index', three, { result: 'mask', foreground: -1 }, /handler\.foreground/],
   ['TorchServe’s shape without scores', integers, { output: 'classes', result: 'torchserve' }, /result.*torchserve/],
   ['an unknown layout', three, { layout: 'CHW' }, /handler\.layout.*"NCHW" or "NHWC"/],
 ] as const) {
   test(`told at initialize: ${what}`, async () => {
-    await expect(segment(session, handler)).rejects.toMatchObject({ code: 'model-config', message: expect.stringMatching(message) });
+    await expect(segment(session, handler)).rejects.toMatchObject({
+      code: 'model-config',
+      message: expect.stringMatching(message),
+    });
   });
 }
 
@@ -234,7 +311,16 @@ test('every pixel of a letterboxed image samples the image alone, however thin i
 });
 
 test('params: what does not fit fails the request, what cannot differ is told', async () => {
-  expect((await segment<PredictionError>(three, {}, { result: 'mask' }))[0]).toMatchObject({ code: 'model-config', message: expect.stringMatching(/foreground/) });
-  await expect(segment(three, {}, { threshold: 2 })).rejects.toMatchObject({ code: 'model-config', message: expect.stringMatching(/params\.threshold/) });
-  await expect(segment(three, {}, { output: 'probabilities' })).rejects.toMatchObject({ code: 'model-config', message: expect.stringMatching(/params\.output/) });
+  expect((await segment<PredictionError>(three, {}, { result: 'mask' }))[0]).toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/foreground/),
+  });
+  await expect(segment(three, {}, { threshold: 2 })).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/params\.threshold/),
+  });
+  await expect(segment(three, {}, { output: 'probabilities' })).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/params\.output/),
+  });
 });

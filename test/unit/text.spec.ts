@@ -1,9 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import type { TensorInfo } from '../../src/contract.ts';
+import type { TensorInfo } from '../../src/contract/tensors.ts';
 import { expandContractions } from '../../src/text/contractions.ts';
 import { ngramsOf, words } from '../../src/text/torchserve.ts';
-import { createContext, PredictionError, TextClassifier, TextHandler, type ContextOptions, type TextInput } from '../../src/worker.ts';
+import {
+  createContext,
+  PredictionError,
+  TextClassifier,
+  TextHandler,
+  type ContextOptions,
+  type TextInput,
+} from '../../src/worker.ts';
 import { stubSession } from './stub-session.ts';
 
 /** By Hugging Face's tokenizers in Python, and TorchServe's functions: `test/models/text/make.py`. A mask that is not there is all ones. */
@@ -16,7 +23,13 @@ type Input = string | readonly [string, string];
 interface Kind {
   readonly alone: readonly (Row & { input: Input })[];
   readonly cut: readonly (Row & { input: Input; maxLength: number })[];
-  readonly files: readonly { name: string; truncation: unknown; padding: unknown; inputs: readonly Input[]; rows: readonly Row[] }[];
+  readonly files: readonly {
+    name: string;
+    truncation: unknown;
+    padding: unknown;
+    inputs: readonly Input[];
+    rows: readonly Row[];
+  }[];
   readonly padded: readonly Row[];
 }
 interface TorchServe {
@@ -33,9 +46,14 @@ const goldens = JSON.parse(read('goldens.json')) as {
   readonly torchserve: TorchServe;
 };
 
-const toInput = (input: Input): TextInput => (typeof input === 'string' ? input : { text: input[0], textPair: input[1] });
+const toInput = (input: Input): TextInput =>
+  typeof input === 'string' ? input : { text: input[0], textPair: input[1] };
 const int64 = (name: string, ...dims: (string | number)[]): TensorInfo => ({ name, dtype: 'int64', dims });
-const BERT = [int64('input_ids', 'batch', 'length'), int64('attention_mask', 'batch', 'length'), int64('token_type_ids', 'batch', 'length')];
+const BERT = [
+  int64('input_ids', 'batch', 'length'),
+  int64('attention_mask', 'batch', 'length'),
+  int64('token_type_ids', 'batch', 'length'),
+];
 const BAG = [int64('text', 'tokens'), int64('offsets', 'batch')];
 const LOGITS = [{ name: 'logits', dtype: 'float32', dims: ['batch', 3] }] as const;
 
@@ -43,7 +61,13 @@ const LOGITS = [{ name: 'logits', dtype: 'float32', dims: ['batch', 3] }] as con
 const stub = (inputs = BERT, logits: readonly number[] = [1, 3, 2], outputs: readonly TensorInfo[] = LOGITS) =>
   stubSession(inputs, outputs, (feeds) => {
     const rows = feeds[inputs.at(-1)!.name]!.dims[0]!;
-    return { logits: { dtype: 'float32', dims: [rows, logits.length], data: Float32Array.from({ length: rows * logits.length }, (_, i) => logits[i % logits.length]!) } };
+    return {
+      logits: {
+        dtype: 'float32',
+        dims: [rows, logits.length],
+        data: Float32Array.from({ length: rows * logits.length }, (_, i) => logits[i % logits.length]!),
+      },
+    };
   });
 
 /** What a model with these inputs is fed. */
@@ -61,7 +85,12 @@ async function feeds(
     Object.entries(tensors).map(([name, { dims, data }]) => {
       const values = Array.from(data as BigInt64Array, Number);
       const length = dims[1] ?? values.length;
-      return [name, Array.from({ length: dims.length === 1 ? 1 : dims[0]! }, (_, row) => values.slice(row * length, (row + 1) * length))];
+      return [
+        name,
+        Array.from({ length: dims.length === 1 ? 1 : dims[0]! }, (_, row) =>
+          values.slice(row * length, (row + 1) * length),
+        ),
+      ];
     }),
   );
 }
@@ -87,19 +116,34 @@ for (const [kind, golden] of Object.entries(goldens.tokenizers)) {
     }
     for (const row of golden.cut) {
       test(`cut to ${row.maxLength}: ${shown(row.input)}`, async () => {
-        expect(await feeds([toInput(row.input)], { files: filesOf(kind), params: { maxLength: row.maxLength } })).toEqual(toFeeds([row]));
-        expect(await feeds([toInput(row.input)], { files: filesOf(kind), config: { handler: { maxLength: row.maxLength } } })).toEqual(toFeeds([row]));
+        expect(
+          await feeds([toInput(row.input)], { files: filesOf(kind), params: { maxLength: row.maxLength } }),
+        ).toEqual(toFeeds([row]));
+        expect(
+          await feeds([toInput(row.input)], {
+            files: filesOf(kind),
+            config: { handler: { maxLength: row.maxLength } },
+          }),
+        ).toEqual(toFeeds([row]));
       });
     }
     for (const { name, truncation, padding, inputs, rows } of golden.files) {
       test(`truncation and padding of the file: ${name}`, async () => {
         const json = { ...(JSON.parse(read(`${kind}/tokenizer.json`)) as object), truncation, padding };
-        expect(await feeds(inputs.map(toInput), { files: { 'tokenizer.json': JSON.stringify(json) } })).toEqual(toFeeds(rows));
+        expect(await feeds(inputs.map(toInput), { files: { 'tokenizer.json': JSON.stringify(json) } })).toEqual(
+          toFeeds(rows),
+        );
       });
     }
     test('a batch of rows of any length', async () => {
-      const config = { padding_side: 'right', pad_token: golden === goldens.tokenizers['byte-level-bpe'] ? '<pad>' : null };
-      const json = { ...(JSON.parse(read(`${kind}/tokenizer.json`)) as object), ...(kind === 'unigram' && { padding: { pad_id: 0, pad_type_id: 1 } }) };
+      const config = {
+        padding_side: 'right',
+        pad_token: golden === goldens.tokenizers['byte-level-bpe'] ? '<pad>' : null,
+      };
+      const json = {
+        ...(JSON.parse(read(`${kind}/tokenizer.json`)) as object),
+        ...(kind === 'unigram' && { padding: { pad_id: 0, pad_type_id: 1 } }),
+      };
       const files = { 'tokenizer.json': JSON.stringify(json), 'tokenizer_config.json': JSON.stringify(config) };
       expect(await feeds(goldens.batch.map(toInput), { files })).toEqual(toFeeds(golden.padded));
     });
@@ -108,7 +152,9 @@ for (const [kind, golden] of Object.entries(goldens.tokenizers)) {
 
 test('the language classifier: as Hugging Face’s tokenizers', async () => {
   const tokenizer = readFileSync(new URL('../../public/models/languages/tokenizer.json', import.meta.url), 'utf8');
-  expect(await feeds(goldens.texts, { files: { 'tokenizer.json': tokenizer } })).toEqual(toFeeds(goldens.languages.padded));
+  expect(await feeds(goldens.texts, { files: { 'tokenizer.json': tokenizer } })).toEqual(
+    toFeeds(goldens.languages.padded),
+  );
 });
 
 test.describe('what the model takes', () => {
@@ -119,35 +165,51 @@ test.describe('what the model takes', () => {
     const handler = new TextHandler();
     await handler.initialize(createContext({ session, files }));
     const { tokens, ...others } = await handler.preprocess(['Hello, world!'], createContext({ session, files }));
-    expect([tokens!.dtype, tokens!.data, others]).toEqual(['int32', Int32Array.from(goldens.tokenizers['word-piece']!.alone[0]!.ids), {}]);
+    expect([tokens!.dtype, tokens!.data, others]).toEqual([
+      'int32',
+      Int32Array.from(goldens.tokenizers['word-piece']!.alone[0]!.ids),
+      {},
+    ]);
   });
 
   test('input_ids are found wherever they stand', async () => {
     const session = stub(BERT.toReversed());
-    expect(await feeds(['Hello, world!'], { session, files })).toEqual(toFeeds([goldens.tokenizers['word-piece']!.alone[0]!]));
+    expect(await feeds(['Hello, world!'], { session, files })).toEqual(
+      toFeeds([goldens.tokenizers['word-piece']!.alone[0]!]),
+    );
   });
 
   test('a fixed length is filled up, or cut to', async () => {
     const session = () => stub([int64('input_ids', 1, 6), int64('attention_mask', 1, 6)]);
     const [cls, a, sep] = goldens.tokenizers['word-piece']!.alone[4]!.ids;
-    expect(await feeds(['a'], { session: session(), files })).toEqual({ input_ids: [[cls, a, sep, 0, 0, 0]], attention_mask: [[1, 1, 1, 0, 0, 0]] });
+    expect(await feeds(['a'], { session: session(), files })).toEqual({
+      input_ids: [[cls, a, sep, 0, 0, 0]],
+      attention_mask: [[1, 1, 1, 0, 0, 0]],
+    });
     const long = (await feeds(['a a a a a a a a a'], { session: session(), files }))['input_ids'];
     expect(long).toEqual([[cls, a, a, a, a, sep]]);
     // A fixed batch gets its rows in pieces.
     const model = session();
     const handler = new TextClassifier();
     await handler.initialize(createContext({ session: model, files }));
-    expect(await handler.handle(['a', 'a a a', 'a'], createContext({ session: model, files, batchSize: 3 }))).toHaveLength(3);
+    expect(
+      await handler.handle(['a', 'a a a', 'a'], createContext({ session: model, files, batchSize: 3 })),
+    ).toHaveLength(3);
     expect(model.runs.map((fed) => fed['input_ids']!.dims)).toEqual([[1, 6], [1, 6], [1, 6]]); // prettier-ignore
   });
 
   test('the limit of tokenizer_config.json, of the config, of the request', async () => {
     const limited = { ...files, 'tokenizer_config.json': '{"model_max_length": 5}' };
-    const length = async (options: Parameters<typeof feeds>[1]): Promise<number> => (await feeds(['a a a a a a a a a'], options))['input_ids']![0]!.length;
+    const length = async (options: Parameters<typeof feeds>[1]): Promise<number> =>
+      (await feeds(['a a a a a a a a a'], options))['input_ids']![0]!.length;
     expect(await length({ files: limited })).toBe(5);
     expect(await length({ files: limited, config: { handler: { maxLength: 7 } } })).toBe(7);
     expect(await length({ files: limited, config: { handler: { maxLength: 7 } }, params: { maxLength: 4 } })).toBe(4);
-    expect(await length({ files: { ...files, 'tokenizer_config.json': '{"model_max_length": 1000000000000000019884624838656}' } })).toBe(11);
+    expect(
+      await length({
+        files: { ...files, 'tokenizer_config.json': '{"model_max_length": 1000000000000000019884624838656}' },
+      }),
+    ).toBe(11);
   });
 });
 
@@ -171,7 +233,10 @@ test.describe("TorchServe's pipeline", () => {
   const files = { 'source_vocab.json': '["<unk>", "will", "not", "will not", "play"]' };
   test('a batch: tokens in one list, and where each row begins; what the vocabulary lacks is <unk>', async () => {
     const session = stub(BAG);
-    expect(await feeds(["won't", 'play Play!', "Won't <i>play</i>"], { session, files, config })).toEqual({ text: [[1, 2, 3, 4, 4, 0, 1, 2, 4, 3, 0]], offsets: [[0, 3, 6]] });
+    expect(await feeds(["won't", 'play Play!', "Won't <i>play</i>"], { session, files, config })).toEqual({
+      text: [[1, 2, 3, 4, 4, 0, 1, 2, 4, 3, 0]],
+      offsets: [[0, 3, 6]],
+    });
   });
   test('a mapping is a vocabulary too; without <unk> the unknown is left out; padded where the model takes rows', async () => {
     const vocabulary = { 'source_vocab.json': '{"will": 5, "not": 7, "<pad>": 9}' };
@@ -179,7 +244,13 @@ test.describe("TorchServe's pipeline", () => {
     expect(await feeds(["won't", 'not me'], { session, files: vocabulary, config })).toEqual({ ids: [[5, 7], [7, 9]] }); // prettier-ignore
   });
   test('ngrams: 1', async () => {
-    expect(await feeds(["won't"], { session: stub(BAG), files, config: { handler: { tokenizer: 'torchserve', ngrams: 1 } } })).toEqual({ text: [[1, 2]], offsets: [[0]] });
+    expect(
+      await feeds(["won't"], {
+        session: stub(BAG),
+        files,
+        config: { handler: { tokenizer: 'torchserve', ngrams: 1 } },
+      }),
+    ).toEqual({ text: [[1, 2]], offsets: [[0]] });
   });
 });
 
@@ -191,16 +262,23 @@ test.describe('TextClassifier', () => {
     const handler = new TextClassifier();
     const { texts = ['a'], ...rest } = options;
     await handler.initialize(createContext({ session, files, ...rest }));
-    return await handler.handle(texts as TextInput[], createContext({ session, files, ...rest, batchSize: texts.length }));
+    return await handler.handle(
+      texts as TextInput[],
+      createContext({ session, files, ...rest, batchSize: texts.length }),
+    );
   }
 
   test('all classes in falling order; as many as asked for', async () => {
     const [all] = await classify({ config: { handler: { labels } } });
     expect(Object.keys(all!)).toEqual(['green', 'blue', 'red']);
     const e = Math.exp;
-    expect(Object.values(all!)).toEqual([e(3), e(2), e(1)].map((value) => expect.closeTo(value / (e(1) + e(2) + e(3)), 12)));
+    expect(Object.values(all!)).toEqual(
+      [e(3), e(2), e(1)].map((value) => expect.closeTo(value / (e(1) + e(2) + e(3)), 12)),
+    );
     expect(Object.keys((await classify({ config: { handler: { labels, topK: 2 } } }))[0]!)).toEqual(['green', 'blue']);
-    expect(Object.keys((await classify({ config: { handler: { labels, topK: 2 } }, params: { topK: 1 } }))[0]!)).toEqual(['green']);
+    expect(
+      Object.keys((await classify({ config: { handler: { labels, topK: 2 } }, params: { topK: 1 } }))[0]!),
+    ).toEqual(['green']);
     const handler = new TextClassifier();
     handler.setMaxResultClasses(1);
     const session = stub();
@@ -213,14 +291,22 @@ test.describe('TextClassifier', () => {
     const options = { config: { handler: { labels, multiLabel: true } } };
     const sigmoid = (x: number) => expect.closeTo(1 / (1 + Math.exp(-x)), 12);
     expect(await classify(options, [-1, 2, 0.125])).toEqual([{ green: sigmoid(2), blue: sigmoid(0.125) }]);
-    expect(await classify({ ...options, params: { threshold: 0.2 } }, [-1, 2, 0.125])).toEqual([{ green: sigmoid(2), blue: sigmoid(0.125), red: sigmoid(-1) }]);
-    expect(await classify({ ...options, params: { threshold: 0.2, topK: 1 } }, [-1, 2, 0.125])).toEqual([{ green: sigmoid(2) }]);
+    expect(await classify({ ...options, params: { threshold: 0.2 } }, [-1, 2, 0.125])).toEqual([
+      { green: sigmoid(2), blue: sigmoid(0.125), red: sigmoid(-1) },
+    ]);
+    expect(await classify({ ...options, params: { threshold: 0.2, topK: 1 } }, [-1, 2, 0.125])).toEqual([
+      { green: sigmoid(2) },
+    ]);
     expect(await classify(options, [-1, -2, -3])).toEqual([{}]);
-    expect(await classify({ config: { handler: { labels, multiLabel: true, output: 'probabilities' } } }, [0.25, 0.75, 0.5])).toEqual([{ green: 0.75, blue: 0.5 }]);
+    expect(
+      await classify({ config: { handler: { labels, multiLabel: true, output: 'probabilities' } } }, [0.25, 0.75, 0.5]),
+    ).toEqual([{ green: 0.75, blue: 0.5 }]);
   });
 
   test('no room for the tokens that are added fails the row', async () => {
-    expect(await classify({ params: { maxLength: 1 } })).toEqual([expect.objectContaining({ code: 'invalid-input', stage: 'preprocess' })]);
+    expect(await classify({ params: { maxLength: 1 } })).toEqual([
+      expect.objectContaining({ code: 'invalid-input', stage: 'preprocess' }),
+    ]);
   });
 
   test('a threshold in a request, of a single label, fails it', async () => {
@@ -232,16 +318,38 @@ test.describe('TextClassifier', () => {
   });
 
   test('logits that are said to be probabilities fail the row with a hint', async () => {
-    const failure = expect.objectContaining({ code: 'inference-failed', stage: 'postprocess', message: expect.stringMatching('-2 to 3.*logits') });
-    for (const multiLabel of [false, true]) expect(await classify({ config: { handler: { output: 'probabilities', multiLabel } } }, [3, -2, 0])).toEqual([failure]);
+    const failure = expect.objectContaining({
+      code: 'inference-failed',
+      stage: 'postprocess',
+      message: expect.stringMatching('-2 to 3.*logits'),
+    });
+    for (const multiLabel of [false, true])
+      expect(await classify({ config: { handler: { output: 'probabilities', multiLabel } } }, [3, -2, 0])).toEqual([
+        failure,
+      ]);
   });
 
   test('a row of numbers that are not finite fails', async () => {
-    expect(await classify({}, [NaN, 1, 2])).toEqual([expect.objectContaining({ code: 'inference-failed', stage: 'postprocess' })]);
+    expect(await classify({}, [NaN, 1, 2])).toEqual([
+      expect.objectContaining({ code: 'inference-failed', stage: 'postprocess' }),
+    ]);
   });
 
   test('inputs: text, Blob, pair, TorchServe’s row; a bad row fails alone', async () => {
-    const rows = await classify({ texts: ['a', new Blob(['a']), { text: 'a', textPair: 'b' }, { data: 'a' }, { body: new Blob(['a']) }, 7, null, ['a', 'b'], { text: 1 }, {}] });
+    const rows = await classify({
+      texts: [
+        'a',
+        new Blob(['a']),
+        { text: 'a', textPair: 'b' },
+        { data: 'a' },
+        { body: new Blob(['a']) },
+        7,
+        null,
+        ['a', 'b'],
+        { text: 1 },
+        {},
+      ],
+    });
     expect(rows.map((row) => (row instanceof PredictionError ? `${row.code} ${row.stage}` : 'answer'))).toEqual([
       ...Array.from({ length: 5 }, () => 'answer'),
       ...Array.from({ length: 5 }, () => 'invalid-input preprocess'),
@@ -251,7 +359,9 @@ test.describe('TextClassifier', () => {
 
   test('half of a surrogate pair is U+FFFD', async () => {
     const byteLevel = { files: filesOf('byte-level-bpe') };
-    expect(await feeds(['a\ud83d b\ude00\ud83d\ude00'], byteLevel)).toEqual(await feeds(['a\ufffd b\ufffd\u{1f600}'], byteLevel));
+    expect(await feeds(['a\ud83d b\ude00\ud83d\ude00'], byteLevel)).toEqual(
+      await feeds(['a\ufffd b\ufffd\u{1f600}'], byteLevel),
+    );
   });
 
   for (const [kind, text] of [
@@ -278,21 +388,59 @@ test.describe('told at initialize', () => {
   for (const [what, options, words_] of [
     ['no tokenizer.json', { files: {} }, 'tokenizer.json'],
     ['no vocabulary', { files, config: { handler: { tokenizer: 'torchserve' } } }, 'source_vocab.json'],
-    ['a tokenizer that does not exist', { files, config: { handler: { tokenizer: 'spacy' } } }, '"huggingface" or "torchserve"'],
-    ['a threshold of a single label', { files, config: { handler: { threshold: 0.5 } } }, 'threshold: it is for multiLabel: true'],
-    ['n-grams of a Hugging Face tokenizer', { files, config: { handler: { ngrams: 2 } } }, 'handler.ngrams: it is for tokenizer: torchserve'],
+    [
+      'a tokenizer that does not exist',
+      { files, config: { handler: { tokenizer: 'spacy' } } },
+      '"huggingface" or "torchserve"',
+    ],
+    [
+      'a threshold of a single label',
+      { files, config: { handler: { threshold: 0.5 } } },
+      'threshold: it is for multiLabel: true',
+    ],
+    [
+      'n-grams of a Hugging Face tokenizer',
+      { files, config: { handler: { ngrams: 2 } } },
+      'handler.ngrams: it is for tokenizer: torchserve',
+    ],
     ['a threshold out of range', { files, config: { handler: { threshold: 1.5 } } }, 'handler.threshold'],
-    ['fewer labels than classes', { files, config: { handler: { labels: ['a', 'b'] } } }, 'there are 2 labels, but the model tells 3 classes apart'],
-    ['more labels than classes', { files, config: { handler: { labels: ['a', 'b', 'c', 'd'] } } }, 'there are 4 labels, but the model tells 3 classes apart'],
+    [
+      'fewer labels than classes',
+      { files, config: { handler: { labels: ['a', 'b'] } } },
+      'there are 2 labels, but the model tells 3 classes apart',
+    ],
+    [
+      'more labels than classes',
+      { files, config: { handler: { labels: ['a', 'b', 'c', 'd'] } } },
+      'there are 4 labels, but the model tells 3 classes apart',
+    ],
     ['another input name', { files, config: { handler: { inputName: 'ids' } } }, 'handler.inputName'],
     ['no room for a token', { files, config: { handler: { maxLength: 2 } } }, 'handler.maxLength'],
-    ['more tokens than the model takes', { files, session: stub([int64('input_ids', 'batch', 8)]), config: { handler: { maxLength: 9 } } }, 'the model takes 8 tokens'],
-    ['a model of images', { files, session: stub([{ name: 'image', dtype: 'float32', dims: [1, 3, 4, 4] }]) }, '"image" float32 [1, 3, 4, 4]'],
-    ['an input that no tokenizer makes', { files, session: stub([...BERT, int64('position_ids', 'batch', 'length')]) }, '"position_ids"'],
-    ['an output that is none of classes', { files, session: stub(BERT, [1], [{ name: 'logits', dtype: 'float32', dims: ['batch', 'length', 8] }]) }, '[batch, length, 8]'],
+    [
+      'more tokens than the model takes',
+      { files, session: stub([int64('input_ids', 'batch', 8)]), config: { handler: { maxLength: 9 } } },
+      'the model takes 8 tokens',
+    ],
+    [
+      'a model of images',
+      { files, session: stub([{ name: 'image', dtype: 'float32', dims: [1, 3, 4, 4] }]) },
+      '"image" float32 [1, 3, 4, 4]',
+    ],
+    [
+      'an input that no tokenizer makes',
+      { files, session: stub([...BERT, int64('position_ids', 'batch', 'length')]) },
+      '"position_ids"',
+    ],
+    [
+      'an output that is none of classes',
+      { files, session: stub(BERT, [1], [{ name: 'logits', dtype: 'float32', dims: ['batch', 'length', 8] }]) },
+      '[batch, length, 8]',
+    ],
   ] as const) {
     test(what, async () => {
-      const failure = new TextClassifier().initialize(createContext({ session: stub(), ...(options as ContextOptions) }));
+      const failure = new TextClassifier().initialize(
+        createContext({ session: stub(), ...(options as ContextOptions) }),
+      );
       await expect(failure).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining(words_) });
     });
   }
@@ -300,11 +448,19 @@ test.describe('told at initialize', () => {
   for (const [what, options] of [
     ['a file that is no JSON', { files: { 'tokenizer.json': '<html>' } }],
     ['JSON that is no tokenizer', { files: { 'tokenizer.json': '{"model": {"type": "Quantum"}}' } }],
-    ['a vocabulary without ids', { files: { 'source_vocab.json': '{"a": "b"}' }, config: { handler: { tokenizer: 'torchserve' } } }],
-    ['an empty vocabulary', { files: { 'source_vocab.json': 'null' }, config: { handler: { tokenizer: 'torchserve' } } }],
+    [
+      'a vocabulary without ids',
+      { files: { 'source_vocab.json': '{"a": "b"}' }, config: { handler: { tokenizer: 'torchserve' } } },
+    ],
+    [
+      'an empty vocabulary',
+      { files: { 'source_vocab.json': 'null' }, config: { handler: { tokenizer: 'torchserve' } } },
+    ],
   ] as const) {
     test(what, async () => {
-      await expect(new TextHandler().initialize(createContext({ session: stub(), ...options }))).rejects.toMatchObject({ code: 'model-format' });
+      await expect(new TextHandler().initialize(createContext({ session: stub(), ...options }))).rejects.toMatchObject({
+        code: 'model-format',
+      });
     });
   }
 });

@@ -17,7 +17,10 @@ const told = (json: ModelJson) =>
 test('the names are the keys of the signature, wherever the converter has put it', () => {
   const signature = {
     inputs: { image: { name: 'serving_default_x:0', dtype: 'DT_FLOAT', tensorShape: shape(-1, 4) } },
-    outputs: { ids: { name: 'PartitionedCall:1', dtype: 'DT_INT64', tensorShape: shape(-1) }, ok: { name: 'PartitionedCall:0', dtype: 10, tensorShape: {} } },
+    outputs: {
+      ids: { name: 'PartitionedCall:1', dtype: 'DT_INT64', tensorShape: shape(-1) },
+      ok: { name: 'PartitionedCall:0', dtype: 10, tensorShape: {} },
+    },
   };
   const expected = { inputs: ['image: float32 [,4]'], outputs: ['ids: int64 []', 'ok: bool []'] };
   expect(told(model({ signature }))).toEqual(expected);
@@ -25,20 +28,38 @@ test('the names are the keys of the signature, wherever the converter has put it
 });
 
 test('a table that the model carries with it is no input', () => {
-  const signature = { inputs: { x: { name: 'x:0', dtype: 'DT_FLOAT', tensorShape: shape(4) }, table: { name: 'table:0', dtype: 'DT_RESOURCE', resourceId: 7 } } };
+  const signature = {
+    inputs: {
+      x: { name: 'x:0', dtype: 'DT_FLOAT', tensorShape: shape(4) },
+      table: { name: 'table:0', dtype: 'DT_RESOURCE', resourceId: 7 },
+    },
+  };
   expect(told(model({ signature }))['inputs']).toEqual(['x: float32 [4]']);
 });
 
 test('without a signature: placeholders, and what no other node reads', () => {
   const nodes = [
     x,
-    { name: 'best', op: 'ArgMax', input: ['x', 'axis'], attr: { T: { type: 'DT_FLOAT' }, output_type: { type: 'DT_INT64' } } },
+    {
+      name: 'best',
+      op: 'ArgMax',
+      input: ['x', 'axis'],
+      attr: { T: { type: 'DT_FLOAT' }, output_type: { type: 'DT_INT64' } },
+    },
     { name: 'axis', op: 'Const', attr: { dtype: { type: 'DT_INT32' } } },
     { name: 'positive', op: 'Greater', input: ['x:0', '^axis'], attr: { T: { type: 'DT_FLOAT' } } },
-    { name: 'same', op: 'Identity', input: ['x'], attr: { T: { type: 'DT_FLOAT' }, _output_shapes: { list: { shape: [shape(-1, 4)] } } } },
+    {
+      name: 'same',
+      op: 'Identity',
+      input: ['x'],
+      attr: { T: { type: 'DT_FLOAT' }, _output_shapes: { list: { shape: [shape(-1, 4)] } } },
+    },
     { name: 'init', op: 'NoOp' },
   ];
-  expect(told(model({}, nodes))).toEqual({ inputs: ['x: float32 [,4]'], outputs: ['best: int64 []', 'positive: bool []', 'same: float32 [,4]'] });
+  expect(told(model({}, nodes))).toEqual({
+    inputs: ['x: float32 [,4]'],
+    outputs: ['best: int64 []', 'positive: bool []', 'same: float32 [,4]'],
+  });
 });
 
 test('results of another dtype than T, attributes that the converter leaves out, and later outputs', () => {
@@ -46,7 +67,8 @@ test('results of another dtype than T, attributes that the converter leaves out,
   const T = type('DT_FLOAT');
   const dtypes = (op: string, attr: object = {}, index = 0) => {
     const outputs = { y: { name: index === 0 ? 'y' : `y:${index}` } };
-    return readSignature(model({ signature: { outputs } }, [x, { name: 'y', op, input: ['x'], attr }])).outputs[0]!.dtype;
+    return readSignature(model({ signature: { outputs } }, [x, { name: 'y', op, input: ['x'], attr }])).outputs[0]!
+      .dtype;
   };
   for (const [op, attr, expected] of [
     ['Where', { T: type('DT_BOOL') }, ['int64']],
@@ -74,20 +96,39 @@ test('results of another dtype than T, attributes that the converter leaves out,
 });
 
 test('what declares no dtype is what the run gives', async () => {
-  const result = { shape: [2], dtype: 'int32', data: () => Promise.resolve(Int32Array.of(7, 300)) } as unknown as Parameters<typeof fromTensorFlow>[0];
-  expect(await fromTensorFlow(result, { name: 'y', dtype: undefined, dims: [] })).toEqual({ dtype: 'int32', dims: [2], data: Int32Array.of(7, 300) });
-  expect(await fromTensorFlow(result, { name: 'y', dtype: 'int64', dims: [] })).toEqual({ dtype: 'int64', dims: [2], data: BigInt64Array.of(7n, 300n) });
+  const result = {
+    shape: [2],
+    dtype: 'int32',
+    data: () => Promise.resolve(Int32Array.of(7, 300)),
+  } as unknown as Parameters<typeof fromTensorFlow>[0];
+  expect(await fromTensorFlow(result, { name: 'y', dtype: undefined, dims: [] })).toEqual({
+    dtype: 'int32',
+    dims: [2],
+    data: Int32Array.of(7, 300),
+  });
+  expect(await fromTensorFlow(result, { name: 'y', dtype: 'int64', dims: [] })).toEqual({
+    dtype: 'int64',
+    dims: [2],
+    data: BigInt64Array.of(7n, 300n),
+  });
 });
 
 test('an input whose dtype nobody tells', () => {
   const signature = { inputs: { x: { name: 'gone:0', tensorShape: shape(4) } } };
-  expect(() => readSignature(model({ signature }))).toThrow(expect.objectContaining({ code: 'unsupported', message: expect.stringContaining('which dtype its input "x"') }));
+  expect(() => readSignature(model({ signature }))).toThrow(
+    expect.objectContaining({ code: 'unsupported', message: expect.stringContaining('which dtype its input "x"') }),
+  );
 });
 
 test('a dtype that TensorFlow.js has not, and an input whose rank nobody tells', () => {
-  const entry = (dtype: string, tensorShape?: object) => model({ signature: { inputs: { half: { name: 'h:0', dtype, tensorShape } } } });
+  const entry = (dtype: string, tensorShape?: object) =>
+    model({ signature: { inputs: { half: { name: 'h:0', dtype, tensorShape } } } });
   for (const dtype of ['DT_HALF', 'DT_DOUBLE', 'DT_COMPLEX64', 'DT_UINT32'])
-    expect(() => readSignature(entry(dtype, shape(1)))).toThrow(expect.objectContaining({ code: 'unsupported', message: expect.stringContaining(dtype) }));
+    expect(() => readSignature(entry(dtype, shape(1)))).toThrow(
+      expect.objectContaining({ code: 'unsupported', message: expect.stringContaining(dtype) }),
+    );
   for (const unknown of [undefined, { unknownRank: true }])
-    expect(() => readSignature(entry('DT_FLOAT', unknown))).toThrow(expect.objectContaining({ code: 'unsupported', message: expect.stringContaining('"half"') }));
+    expect(() => readSignature(entry('DT_FLOAT', unknown))).toThrow(
+      expect.objectContaining({ code: 'unsupported', message: expect.stringContaining('"half"') }),
+    );
 });

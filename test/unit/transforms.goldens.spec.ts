@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import type { DecodedImage, PixelFormat, Pixels } from '../../src/contract.js';
+import type { DecodedImage, PixelFormat, Pixels } from '../../src/contract/images.js';
 import { createJsKernel } from '../../src/transforms/kernel-js.js';
 import { createWasmKernel } from '../../src/transforms/kernel-wasm.js';
 import { parseTransforms } from '../../src/transforms/parse.js';
@@ -19,7 +19,9 @@ interface Golden {
   readonly sample: string;
 }
 
-const { cases } = JSON.parse(readFileSync('test/goldens/transforms/goldens.json', 'utf8')) as { readonly cases: readonly Golden[] };
+const { cases } = JSON.parse(readFileSync('test/goldens/transforms/goldens.json', 'utf8')) as {
+  readonly cases: readonly Golden[];
+};
 
 /** `image` of make.py, in any format, with rows that are longer than they need be. */
 function generate({ width, height, pattern, mode }: Golden, format: PixelFormat): Pixels {
@@ -46,11 +48,24 @@ function decoded({ format, width, height, stride, data }: Pixels): DecodedImage 
     height,
     pixels: 0,
     async read(rect = { x: 0, y: 0, width, height }) {
-      if (rect.x < 0 || rect.y < 0 || rect.x + rect.width > width || rect.y + rect.height > height || rect.width < 1 || rect.height < 1)
+      if (
+        rect.x < 0 ||
+        rect.y < 0 ||
+        rect.x + rect.width > width ||
+        rect.y + rect.height > height ||
+        rect.width < 1 ||
+        rect.height < 1
+      )
         throw new Error(`read(${JSON.stringify(rect)})`);
       image.pixels += rect.width * rect.height;
       const from = rect.y * stride + rect.x * step;
-      return { format, width: rect.width, height: rect.height, stride, data: data.slice(from, from + (rect.height - 1) * stride + rect.width * step) };
+      return {
+        format,
+        width: rect.width,
+        height: rect.height,
+        stride,
+        data: data.slice(from, from + (rect.height - 1) * stride + rect.width * step),
+      };
     },
     close() {},
   };
@@ -66,7 +81,11 @@ for (const create of [createWasmKernel, createJsKernel]) {
         const kernel = create()!;
         const plan = compileWith(() => kernel, parseTransforms(golden.transforms));
         expect(plan.outputDims(width, height)).toEqual(golden.dims);
-        for (const format of mode === 'L' ? (['L'] as const) : isLarge ? (['BGRX'] as const) : (['RGB', 'BGR', 'RGBX', 'BGRX'] as const)) {
+        for (const format of mode === 'L'
+          ? (['L'] as const)
+          : isLarge
+            ? (['BGRX'] as const)
+            : (['RGB', 'BGR', 'RGBX', 'BGRX'] as const)) {
           const { data, dims } = await plan.run(decoded(generate(golden, format)));
           expect(dims).toEqual(golden.dims);
           // The sample says by how much, the hash whether.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { buildKernel } from '../../scripts/build-kernels.mjs';
-import type { DecodedImage, PixelFormat, Pixels, Rect } from '../../src/contract.js';
+import type { DecodedImage, PixelFormat, Pixels, Rect } from '../../src/contract/images.js';
 import {
   centerCrop,
   colorOrder,
@@ -36,7 +36,13 @@ function randoms(seed: number): (below: number) => number {
 function noise(width: number, height: number, format: PixelFormat = 'RGB', seed = 1): Pixels {
   const step = { L: 1, RGB: 3, BGR: 3, RGBX: 4, BGRX: 4 }[format];
   const random = randoms(seed);
-  return { format, width, height, stride: width * step, data: Uint8Array.from({ length: width * height * step }, () => random(256)) };
+  return {
+    format,
+    width,
+    height,
+    stride: width * step,
+    data: Uint8Array.from({ length: width * height * step }, () => random(256)),
+  };
 }
 
 /** Says what is read of it. */
@@ -49,7 +55,12 @@ function recorded(pixels: Pixels): DecodedImage & { readonly reads: Rect[] } {
     read(rect = { x: 0, y: 0, width: pixels.width, height: pixels.height }) {
       reads.push(rect);
       const step = pixels.stride / pixels.width;
-      return Promise.resolve({ ...pixels, width: rect.width, height: rect.height, data: pixels.data.subarray(rect.y * pixels.stride + rect.x * step) });
+      return Promise.resolve({
+        ...pixels,
+        width: rect.width,
+        height: rect.height,
+        data: pixels.data.subarray(rect.y * pixels.stride + rect.x * step),
+      });
     },
     close() {},
   };
@@ -73,7 +84,9 @@ test('the window that a crop keeps equals the crop of the whole, and no more is 
     const { data, geometry } = await compile(compose(scale, centerCrop(crop), toTensor())).run(image);
     const expected = [];
     for (let c = 0; c < 3; c++)
-      for (let y = 0; y < crop[0]; y++) for (let x = 0; x < crop[1]; x++) expected.push(whole.data[(c * newHeight + y - geometry.offsetY) * newWidth + x - geometry.offsetX]!);
+      for (let y = 0; y < crop[0]; y++)
+        for (let x = 0; x < crop[1]; x++)
+          expected.push(whole.data[(c * newHeight + y - geometry.offsetY) * newWidth + x - geometry.offsetX]!);
     expect([...data], `${width}×${height} to ${newWidth}×${newHeight}, ${crop.join('×')}`).toEqual(expected);
     expect(image.reads).toHaveLength(1);
   }
@@ -85,15 +98,26 @@ test('the window that a crop keeps equals the crop of the whole, and no more is 
 
 test('both kernels agree, whatever the sizes, tiles and strips', async () => {
   const random = randoms(3);
-  const sizes: (readonly [number, number, number, number])[] = Array.from({ length: 40 }, () => [1 + random(300), 1 + random(300), 1 + random(300), 1 + random(300)]);
+  const sizes: (readonly [number, number, number, number])[] = Array.from({ length: 40 }, () => [
+    1 + random(300),
+    1 + random(300),
+    1 + random(300),
+    1 + random(300),
+  ]);
   // Many tiles, in both directions; strips of two rows.
   sizes.push([1200, 1100, 1190, 1090], [9000, 400, 9000, 1], [40, 3000, 3000, 40], [40000, 3, 3, 5]);
   const [js, wasm] = [createJsKernel(), createWasmKernel()!];
   for (const [i, [width, height, newWidth, newHeight]] of sizes.entries()) {
     const pixels = noise(width, height, (['BGRX', 'RGB', 'L'] as const)[i % 3]!, i);
     const transforms = compose(resize([newHeight, newWidth], { interpolation: FILTERS[1 + (i % 3)]! }), toTensor());
-    const [expected, actual] = [await compileWith(() => js, transforms).run(pixels), await compileWith(() => wasm, transforms).run(pixels)];
-    expect(Buffer.from(actual.data.buffer).equals(Buffer.from(expected.data.buffer)), `${width}×${height} to ${newWidth}×${newHeight}`).toBe(true);
+    const [expected, actual] = [
+      await compileWith(() => js, transforms).run(pixels),
+      await compileWith(() => wasm, transforms).run(pixels),
+    ];
+    expect(
+      Buffer.from(actual.data.buffer).equals(Buffer.from(expected.data.buffer)),
+      `${width}×${height} to ${newWidth}×${newHeight}`,
+    ).toBe(true);
   }
   for (const kernel of [js, wasm]) expect(kernel.memory(0).length).toBeLessThan(9 << 20);
 });
@@ -151,10 +175,30 @@ async function geometry(width: number, height: number, ...steps: Transforms): Pr
 
 test('geometry leads from the image to the tensor', async () => {
   expect(await geometry(20, 10)).toEqual({ scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 });
-  expect(await geometry(200, 100, resize(50), centerCrop(40))).toEqual({ scaleX: 0.5, scaleY: 0.5, offsetX: -30, offsetY: -5 });
-  expect(await geometry(200, 100, letterbox([64, 64]))).toEqual({ scaleX: 0.32, scaleY: 0.32, offsetX: 0, offsetY: 16 });
-  expect(await geometry(200, 100, letterbox([64, 64], { position: 'top-left' }))).toEqual({ scaleX: 0.32, scaleY: 0.32, offsetX: 0, offsetY: 0 });
-  expect(await geometry(20, 10, pad([4, 2]), resize([28, 14]))).toEqual({ scaleX: 0.5, scaleY: 2, offsetX: 2, offsetY: 4 });
+  expect(await geometry(200, 100, resize(50), centerCrop(40))).toEqual({
+    scaleX: 0.5,
+    scaleY: 0.5,
+    offsetX: -30,
+    offsetY: -5,
+  });
+  expect(await geometry(200, 100, letterbox([64, 64]))).toEqual({
+    scaleX: 0.32,
+    scaleY: 0.32,
+    offsetX: 0,
+    offsetY: 16,
+  });
+  expect(await geometry(200, 100, letterbox([64, 64], { position: 'top-left' }))).toEqual({
+    scaleX: 0.32,
+    scaleY: 0.32,
+    offsetX: 0,
+    offsetY: 0,
+  });
+  expect(await geometry(20, 10, pad([4, 2]), resize([28, 14]))).toEqual({
+    scaleX: 0.5,
+    scaleY: 2,
+    offsetX: 2,
+    offsetY: 4,
+  });
   expect(await geometry(2, 1000, resize([10, 10]))).toEqual({ scaleX: 5, scaleY: 0.01, offsetX: 0, offsetY: 0 });
 });
 
@@ -221,12 +265,27 @@ for (const [config, message] of [
   ['resize', 'handler.imageProcessing must be a list of steps, not "resize".'],
   [[7], 'handler.imageProcessing[0] must be the name of a step, or an object with one key, its name, not 7.'],
   [[{ resize: 1, pad: 2 }], 'handler.imageProcessing[0] must be the name of a step'],
-  [['rezise'], "handler.imageProcessing[0]: there is no step 'rezise'; there are resize, centerCrop, pad, letterbox, grayscale, colorOrder, toTensor, normalize, layout."],
-  [[{ centerCrop: 1 }, { resize: 'big' }], 'handler.imageProcessing[1].resize.size must be a number or [height, width], positive integers, not "big".'],
+  [
+    ['rezise'],
+    "handler.imageProcessing[0]: there is no step 'rezise'; there are resize, centerCrop, pad, letterbox, grayscale, colorOrder, toTensor, normalize, layout.",
+  ],
+  [
+    [{ centerCrop: 1 }, { resize: 'big' }],
+    'handler.imageProcessing[1].resize.size must be a number or [height, width], positive integers, not "big".',
+  ],
   [[{ resize: 2.5 }], 'handler.imageProcessing[0].resize.size must be'],
-  [['resize'], 'handler.imageProcessing[0].resize.size must be a number or [height, width], positive integers, not undefined.'],
-  [[{ resize: { size: 4, interpolation: 'area' } }], 'handler.imageProcessing[0].resize.interpolation must be one of nearest, bilinear, bicubic, lanczos, not "area".'],
-  [[{ resize: { size: 4, antialias: true } }], 'handler.imageProcessing[0].resize.antialias is unknown; handler.imageProcessing[0].resize takes size, interpolation, maxSize.'],
+  [
+    ['resize'],
+    'handler.imageProcessing[0].resize.size must be a number or [height, width], positive integers, not undefined.',
+  ],
+  [
+    [{ resize: { size: 4, interpolation: 'area' } }],
+    'handler.imageProcessing[0].resize.interpolation must be one of nearest, bilinear, bicubic, lanczos, not "area".',
+  ],
+  [
+    [{ resize: { size: 4, antialias: true } }],
+    'handler.imageProcessing[0].resize.antialias is unknown; handler.imageProcessing[0].resize takes size, interpolation, maxSize.',
+  ],
   [[{ resize: { size: 4, maxSize: 4 } }], 'resize.maxSize must be an integer greater than size'],
   [[{ resize: { size: [4, 4], maxSize: 9 } }], 'resize.maxSize must be'],
   [[{ centerCrop: [1, 2, 3] }], 'centerCrop.size must be'],
@@ -234,20 +293,35 @@ for (const [config, message] of [
   [[{ pad: [1, 2, 3] }], 'pad.padding must be'],
   [[{ pad: { padding: 1, fill: 256 } }], 'pad.fill must be an integer in 0..255, or [red, green, blue], not 256.'],
   [[{ letterbox: 640 }], 'letterbox.size must be [height, width], positive integers, not 640.'],
-  [[{ letterbox: { size: [64, 32], position: 'left' } }], 'letterbox.position must be one of center, top-left, not "left".'],
+  [
+    [{ letterbox: { size: [64, 32], position: 'left' } }],
+    'letterbox.position must be one of center, top-left, not "left".',
+  ],
   [[{ grayscale: 2 }], 'grayscale.channels must be one of 1, 3, not 2.'],
   [[{ colorOrder: 'GBR' }], 'colorOrder must be one of RGB, BGR, not "GBR".'],
   [[{ toTensor: { scale: 0 } }], 'toTensor.scale must be a finite number other than 0, not 0.'],
   [['toTensor', 'normalize'], 'normalize.mean must be one finite number, or 3, not undefined.'],
-  [['toTensor', { normalize: { mean: 0, std: 1e-60 } }], 'normalize.std must be numbers other than 0 in float32, not 1e-60.'],
+  [
+    ['toTensor', { normalize: { mean: 0, std: 1e-60 } }],
+    'normalize.std must be numbers other than 0 in float32, not 1e-60.',
+  ],
   [['toTensor', { layout: 'CHW' }], 'layout must be one of NCHW, NHWC, not "CHW".'],
   [[{ normalize: { mean: 0, std: 1 } }, 'toTensor'], 'handler.imageProcessing[0].normalize must come after toTensor.'],
   [['toTensor', { resize: 4 }], 'handler.imageProcessing[1].resize must come before toTensor.'],
   [['toTensor', 'toTensor'], 'handler.imageProcessing[1].toTensor stands twice; once is allowed.'],
-  [['toTensor', { layout: 'NHWC' }, { layout: 'NCHW' }], 'handler.imageProcessing[2].layout stands twice; once is allowed.'],
+  [
+    ['toTensor', { layout: 'NHWC' }, { layout: 'NCHW' }],
+    'handler.imageProcessing[2].layout stands twice; once is allowed.',
+  ],
   [[{ resize: 4 }], 'handler.imageProcessing has no toTensor: the model needs a tensor.'],
-  [['grayscale', { pad: { padding: 1, fill: [1, 2, 3] } }, 'toTensor'], 'handler.imageProcessing[1].pad fills one channel: its fill must be one number.'],
-  [['grayscale', 'toTensor', { normalize: { mean: [1, 2, 3], std: 1 } }], 'handler.imageProcessing[2].normalize has 3 values for an image of one channel.'],
+  [
+    ['grayscale', { pad: { padding: 1, fill: [1, 2, 3] } }, 'toTensor'],
+    'handler.imageProcessing[1].pad fills one channel: its fill must be one number.',
+  ],
+  [
+    ['grayscale', 'toTensor', { normalize: { mean: [1, 2, 3], std: 1 } }],
+    'handler.imageProcessing[2].normalize has 3 values for an image of one channel.',
+  ],
 ] as const) {
   test(`refused: ${JSON.stringify(config)}`, () => {
     let error: unknown;
@@ -256,7 +330,11 @@ for (const [config, message] of [
     } catch (thrown) {
       error = thrown;
     }
-    expect(error).toMatchObject({ name: 'TabServeError', code: 'model-config', message: expect.stringContaining(message) });
+    expect(error).toMatchObject({
+      name: 'TabServeError',
+      code: 'model-config',
+      message: expect.stringContaining(message),
+    });
   });
 }
 

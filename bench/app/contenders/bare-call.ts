@@ -1,18 +1,28 @@
 /** No contender: the same worker, handler and message as ours, by comlink alone: no supervisor, nothing kept for another try. */
 import { transfer } from 'comlink';
-import { Connection } from '../../../src/client/connection.ts';
-import type { Envelope, HandleAnswer } from '../../../src/wire.ts';
+import { Connection } from '../../../src/client/workers/connection.ts';
+import type { Envelope, HandleAnswer } from '../../../src/contract/wire.ts';
 import { CHANNELS, HEIGHT, MODEL_URL, WIDTH, type Answer } from '../model.ts';
 import { CONFIG, makeWorker } from './tabserve.ts';
 
 export async function openBareCall(): Promise<(pixels: Float32Array) => Promise<Answer>> {
   const connection = await Connection.start(makeWorker, { signal: undefined, startupTimeout: 60, onEvent: () => {} });
-  const archive = await connection.call((worker) => worker.load({ source: new URL(MODEL_URL, location.href).href, config: CONFIG }));
-  await connection.call((worker) => worker.open({ candidate: 'onnx/wasm', archive, handler: 'image_classifier', assets: undefined }));
+  const archive = await connection.call((worker) =>
+    worker.load({ source: new URL(MODEL_URL, location.href).href, config: CONFIG }),
+  );
+  await connection.call((worker) =>
+    worker.open({ candidate: 'onnx/wasm', archive, handler: 'image_classifier', assets: undefined }),
+  );
   let calls = 0;
   return async (pixels) => {
     const data = pixels.slice();
-    const call = { id: String(++calls), request: 'predict' as const, ids: ['0'], params: [{}], rows: [{ data, dims: [CHANNELS, HEIGHT, WIDTH] }] };
+    const call = {
+      id: String(++calls),
+      request: 'predict' as const,
+      ids: ['0'],
+      params: [{}],
+      rows: [{ data, dims: [CHANNELS, HEIGHT, WIDTH] }],
+    };
     const { rows } = await connection.call<HandleAnswer>((worker) => worker.handle(transfer(call, [data.buffer])));
     return (rows[0] as Extract<Envelope<Answer>, { ok: true }>).value;
   };

@@ -16,7 +16,9 @@ export async function openRaw(): Promise<Raw> {
   return {
     version: ort.env.versions.web ?? 'unknown',
     async run(pixels) {
-      const { logits } = await session.run({ pixel_values: new ort.Tensor('float32', pixels, [1, CHANNELS, HEIGHT, WIDTH]) });
+      const { logits } = await session.run({
+        pixel_values: new ort.Tensor('float32', pixels, [1, CHANNELS, HEIGHT, WIDTH]),
+      });
       return logits!.data as Float32Array;
     },
   };

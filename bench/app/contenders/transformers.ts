@@ -19,7 +19,11 @@ export async function openTransformers(): Promise<Transformers> {
   onnx.wasm.numThreads = THREADS;
   onnx.wasm.proxy = false;
   const { graphOptimizationLevel, logSeverityLevel } = SESSION_OPTIONS;
-  const classifier = await pipeline('image-classification', 'model', { device: 'wasm', dtype: 'fp32', session_options: { graphOptimizationLevel, logSeverityLevel } });
+  const classifier = await pipeline('image-classification', 'model', {
+    device: 'wasm',
+    dtype: 'fp32',
+    session_options: { graphOptimizationLevel, logSeverityLevel },
+  });
   return {
     version: env.version,
     ortVersion: onnx.versions?.web ?? 'unknown',

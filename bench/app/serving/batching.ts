@@ -31,7 +31,11 @@ export async function measureBatching({ batchSize, runs, rounds }: BatchingOptio
   const client = await openClient(batchSize);
   const samples: Record<keyof Batching, number[]> = { raw: [], rawSingly: [], ours: [] };
   for (let round = -1; round < rounds; round++) {
-    const taken = { raw: await raw({ batchSize, runs }), ours: await timeFull(client, batchSize, runs), rawSingly: await raw({ batchSize: 1, runs: runs * batchSize }) };
+    const taken = {
+      raw: await raw({ batchSize, runs }),
+      ours: await timeFull(client, batchSize, runs),
+      rawSingly: await raw({ batchSize: 1, runs: runs * batchSize }),
+    };
     if (round < 0) continue;
     for (const [name, took] of Object.entries(taken)) samples[name as keyof Batching].push(took);
   }
@@ -54,12 +58,20 @@ async function openRaw(): Promise<(runs: Runs) => Promise<number>> {
 }
 
 function openClient(batchSize: number): Promise<MlpClient> {
-  return load(MLP_URL, { handler: 'base_handler', backends: ['onnx/wasm'], batchSize, config: { engine: ENGINE } }) as Promise<MlpClient>;
+  return load(MLP_URL, {
+    handler: 'base_handler',
+    backends: ['onnx/wasm'],
+    batchSize,
+    config: { engine: ENGINE },
+  }) as Promise<MlpClient>;
 }
 
 function makeInputs(count: number): readonly { readonly data: Float32Array; readonly dims: readonly number[] }[] {
   const rows = makeRows(count);
-  return Array.from({ length: count }, (_, index) => ({ data: rows.slice(index * WIDTH, (index + 1) * WIDTH), dims: [WIDTH] }));
+  return Array.from({ length: count }, (_, index) => ({
+    data: rows.slice(index * WIDTH, (index + 1) * WIDTH),
+    dims: [WIDTH],
+  }));
 }
 
 /** Milliseconds of `runs` batches while more requests wait: once the first ones, which found no other to join, are answered, every batch is full. */

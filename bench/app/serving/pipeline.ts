@@ -33,14 +33,27 @@ export interface Pipeline {
 }
 
 /** Photos, one at a time in turns with as many as go. */
-export async function measurePipeline({ backend, width, height, rounds, requests }: PipelineOptions): Promise<Pipeline> {
+export async function measurePipeline({
+  backend,
+  width,
+  height,
+  rounds,
+  requests,
+}: PipelineOptions): Promise<Pipeline> {
   const { url, options } = MODELS[backend];
-  const client = (await load(url, { handler: 'image_classifier', backends: [`onnx/${backend}`], ...options })) as unknown as Client<ImageClassifier>;
+  const client = (await load(url, {
+    handler: 'image_classifier',
+    backends: [`onnx/${backend}`],
+    ...options,
+  })) as unknown as Client<ImageClassifier>;
   const photo = await makePhoto(width, height);
   await allWorkers(client);
   const samples: Record<keyof Pipeline, number[]> = { preprocess: [], inference: [], alone: [], pipelined: [] };
   for (let round = -1; round < rounds; round++) {
-    const taken = { ...(await timeAlone(client, photo, requests)), pipelined: await timePipelined(client, photo, requests) };
+    const taken = {
+      ...(await timeAlone(client, photo, requests)),
+      pipelined: await timePipelined(client, photo, requests),
+    };
     if (round < 0) continue;
     for (const [name, took] of Object.entries(taken)) samples[name as keyof Pipeline].push(took);
   }
@@ -57,7 +70,11 @@ async function allWorkers(client: Client<ImageClassifier>): Promise<void> {
   }
 }
 
-async function timeAlone(client: Client<ImageClassifier>, photo: File, requests: number): Promise<Record<'preprocess' | 'inference' | 'alone', number>> {
+async function timeAlone(
+  client: Client<ImageClassifier>,
+  photo: File,
+  requests: number,
+): Promise<Record<'preprocess' | 'inference' | 'alone', number>> {
   const sums = { preprocess: 0, inference: 0 };
   const stop = client.on('response', ({ timings }) => {
     sums.preprocess += timings.preprocess!;

@@ -12,7 +12,11 @@ ort.env.wasm.numThreads = ENGINE.threads;
 ort.env.wasm.wasmPaths = { wasm: new URL('onnxruntime-web/ort-wasm-simd-threaded.wasm', import.meta.url) };
 const { threads: _, ...options } = ENGINE;
 const model = new Uint8Array(await (await fetch(MLP_URL)).arrayBuffer());
-const session = await ort.InferenceSession.create(model, { executionProviders: ['wasm'], logSeverityLevel: 3, ...options });
+const session = await ort.InferenceSession.create(model, {
+  executionProviders: ['wasm'],
+  logSeverityLevel: 3,
+  ...options,
+});
 
 scope.onmessage = async ({ data: { batchSize, runs } }: MessageEvent<Runs>) => {
   const x = new ort.Tensor('float32', makeRows(batchSize), [batchSize, WIDTH]);

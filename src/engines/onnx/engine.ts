@@ -1,5 +1,6 @@
 import type * as Ort from 'onnxruntime-web';
-import type { DType, EngineOptions, Tensor, TensorDataMap, TensorInfo, Tensors } from '../../contract.js';
+import type { EngineOptions } from '../../contract/archive.js';
+import type { DType, Tensor, TensorDataMap, TensorInfo, Tensors } from '../../contract/tensors.js';
 import type { Engine } from '../engine.js';
 import { engineError } from '../failure.js';
 import { heapBytes, watchHeap } from '../heap.js';
@@ -36,7 +37,11 @@ export function createEngine(build: Build): Engine {
       const { inputs, outputs } = readSignature(bytes);
       const session = await lock.run(() => create(build, bytes, options));
       await build.gpu?.watch();
-      return new LockedSession(load(build, session, fixDimensions(inputs, options), fixDimensions(outputs, options)), lock, build.gpu?.loss);
+      return new LockedSession(
+        load(build, session, fixDimensions(inputs, options), fixDimensions(outputs, options)),
+        lock,
+        build.gpu?.loss,
+      );
     },
   };
 }
@@ -54,15 +59,27 @@ async function create(build: Build, model: Uint8Array, options: EngineOptions): 
   }
 }
 
-function load({ ort: { Tensor }, provider }: Build, session: Ort.InferenceSession, inputs: readonly TensorInfo[], outputs: readonly TensorInfo[]): LoadedModel {
+function load(
+  { ort: { Tensor }, provider }: Build,
+  session: Ort.InferenceSession,
+  inputs: readonly TensorInfo[],
+  outputs: readonly TensorInfo[],
+): LoadedModel {
   return {
     inputs,
     outputs,
     async run(feeds: Tensors): Promise<Tensors> {
       try {
-        const ortFeeds = Object.fromEntries(Object.entries(feeds).map(([name, { dtype, data, dims }]) => [name, new Tensor(dtype as 'float32', data as Float32Array, dims)]));
+        const ortFeeds = Object.fromEntries(
+          Object.entries(feeds).map(([name, { dtype, data, dims }]) => [
+            name,
+            new Tensor(dtype as 'float32', data as Float32Array, dims),
+          ]),
+        );
         const results = await session.run(ortFeeds);
-        return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, toTensor(result as Ort.Tensor)]));
+        return Object.fromEntries(
+          Object.entries(results).map(([name, result]) => [name, toTensor(result as Ort.Tensor)]),
+        );
       } catch (cause) {
         throw engineError('inference-failed', `ONNX Runtime could not run the model on ${provider}`, cause);
       }
@@ -75,7 +92,8 @@ function toTensor(result: Ort.Tensor): Tensor {
   const dtype = result.type as DType;
   // Where the browser has Float16Array, ONNX Runtime answers with one; ours are always the 16 bits.
   const { data } = result as { data: TensorDataMap[DType] };
-  const bits = dtype === 'float16' && !(data instanceof Uint16Array) ? sixteenBits(data as unknown as ArrayBufferView) : data;
+  const bits =
+    dtype === 'float16' && !(data instanceof Uint16Array) ? sixteenBits(data as unknown as ArrayBufferView) : data;
   return { dtype, dims: result.dims, data: bits };
 }
 
@@ -84,5 +102,8 @@ function sixteenBits(data: ArrayBufferView): Uint16Array {
 }
 
 function fixDimensions(infos: readonly TensorInfo[], { freeDimensions = {} }: EngineOptions): readonly TensorInfo[] {
-  return infos.map((info) => ({ ...info, dims: info.dims.map((size) => (typeof size === 'string' ? (freeDimensions[size] ?? size) : size)) }));
+  return infos.map((info) => ({
+    ...info,
+    dims: info.dims.map((size) => (typeof size === 'string' ? (freeDimensions[size] ?? size) : size)),
+  }));
 }

@@ -1,5 +1,5 @@
-import type { DType, TensorInfo } from '../../contract.js';
-import { TabServeError } from '../../errors.js';
+import type { DType, TensorInfo } from '../../contract/tensors.js';
+import { TabServeError } from '../../contract/errors.js';
 
 /**
  * Reads what an ONNX file says of its inputs and outputs: of all providers of ONNX Runtime Web, the WebGL one does not tell.
@@ -55,7 +55,13 @@ function readValueInfo(info: Uint8Array): TensorInfo {
   for (const { field, value } of fields(find(tensorType!, 2) ?? new Uint8Array())) {
     if (field !== 1 || typeof value === 'number') continue;
     const size = [...fields(value)][0];
-    dims.push(size?.field === 1 && typeof size.value === 'number' ? size.value : size?.field === 2 ? text(size.value as Uint8Array) || null : null);
+    dims.push(
+      size?.field === 1 && typeof size.value === 'number'
+        ? size.value
+        : size?.field === 2
+          ? text(size.value as Uint8Array) || null
+          : null,
+    );
   }
   return { name, dtype, dims };
 }

@@ -5,7 +5,10 @@ import { createEngine } from './engine.js';
 
 /** ONNX Runtime's WebGL provider. In maintenance, and wrong on some models: `backends/` offers it only when it is named. */
 export function start({ onLost }: EngineEnvironment): Engine {
-  const loss = new Loss(onLost, () => (ort.env.webgl.context as WebGLRenderingContext | undefined)?.isContextLost() ?? false);
+  const loss = new Loss(
+    onLost,
+    () => (ort.env.webgl.context as WebGLRenderingContext | undefined)?.isContextLost() ?? false,
+  );
   let watched: EventTarget | undefined;
   return createEngine({
     ort,

@@ -1,5 +1,5 @@
-import type { Files } from '../../contract.js';
-import { TabServeError } from '../../errors.js';
+import type { Files } from '../../contract/archive.js';
+import { TabServeError } from '../../contract/errors.js';
 
 /** A node of a graph model: a `NodeDef` of TensorFlow as JSON. */
 export interface GraphNode {
@@ -61,5 +61,10 @@ export async function readArtifacts(files: Files, path: string): Promise<Artifac
   }
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
   const shards = (model.weightsManifest ?? []).flatMap(({ paths }) => paths);
-  return { model, weightData: await Promise.all(shards.map(async (shard) => (await files.bytes(folder + shard)).buffer as ArrayBuffer)) };
+  return {
+    model,
+    weightData: await Promise.all(
+      shards.map(async (shard) => (await files.bytes(folder + shard)).buffer as ArrayBuffer),
+    ),
+  };
 }

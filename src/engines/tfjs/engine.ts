@@ -1,5 +1,13 @@
-import { engine as tensorflow, findBackendFactory, registerBackend, removeBackend, setBackend, version_core, type KernelBackend } from '@tensorflow/tfjs-core';
-import type { Tensors } from '../../contract.js';
+import {
+  engine as tensorflow,
+  findBackendFactory,
+  registerBackend,
+  removeBackend,
+  setBackend,
+  version_core,
+  type KernelBackend,
+} from '@tensorflow/tfjs-core';
+import type { Tensors } from '../../contract/tensors.js';
 import type { Engine } from '../engine.js';
 import { engineError } from '../failure.js';
 import { Lock } from '../lock.js';
@@ -67,8 +75,18 @@ function load({ name, maxInteger, watch = (work) => work() }: Build, model: Mode
   const run = async (feeds: Tensors): Promise<Tensors> => {
     tensorflow().startScope();
     try {
-      const results = await model.execute(Object.fromEntries(Object.entries(feeds).map(([input, tensor]) => [input, toTensorFlow(input, tensor, maxInteger)])));
-      return Object.fromEntries(await Promise.all(model.outputs.map(async (output, index) => [output.name, await fromTensorFlow(results[index]!, output)] as const)));
+      const results = await model.execute(
+        Object.fromEntries(
+          Object.entries(feeds).map(([input, tensor]) => [input, toTensorFlow(input, tensor, maxInteger)]),
+        ),
+      );
+      return Object.fromEntries(
+        await Promise.all(
+          model.outputs.map(
+            async (output, index) => [output.name, await fromTensorFlow(results[index]!, output)] as const,
+          ),
+        ),
+      );
     } finally {
       tensorflow().endScope();
     }

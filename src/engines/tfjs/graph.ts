@@ -15,7 +15,11 @@ const ASYNCHRONOUS = new Set([
 export async function loadGraph({ model: json, weightData }: Artifacts): Promise<Model> {
   const { inputs, outputs } = readSignature(json);
   const { weightsManifest = [], ...rest } = json;
-  const artifacts = { ...rest, weightSpecs: weightsManifest.flatMap(({ weights }) => weights), weightData } as unknown as io.ModelArtifacts;
+  const artifacts = {
+    ...rest,
+    weightSpecs: weightsManifest.flatMap(({ weights }) => weights),
+    weightData,
+  } as unknown as io.ModelArtifacts;
   const model = await loadGraphModel({ load: () => Promise.resolve(artifacts) });
   const names = outputs.map(({ name }) => name);
   const asynchronous = json.modelTopology.node?.some(({ op }) => ASYNCHRONOUS.has(op)) ?? false;

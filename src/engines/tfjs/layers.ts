@@ -1,12 +1,19 @@
 import { loadLayersModel } from '@tensorflow/tfjs-layers';
 import type { io } from '@tensorflow/tfjs-core';
-import type { DType, TensorInfo } from '../../contract.js';
+import type { DType, TensorInfo } from '../../contract/tensors.js';
 import type { Artifacts } from './artifacts.js';
 import type { Model } from './model.js';
 
 /** A layers model: a Keras model, or what `model.save` of TensorFlow.js wrote. Its inputs and outputs are named as its layers are. */
-export async function loadLayers({ model: { modelTopology, weightsManifest = [] }, weightData }: Artifacts): Promise<Model> {
-  const artifacts = { modelTopology, weightSpecs: weightsManifest.flatMap(({ weights }) => weights), weightData } as unknown as io.ModelArtifacts;
+export async function loadLayers({
+  model: { modelTopology, weightsManifest = [] },
+  weightData,
+}: Artifacts): Promise<Model> {
+  const artifacts = {
+    modelTopology,
+    weightSpecs: weightsManifest.flatMap(({ weights }) => weights),
+    weightData,
+  } as unknown as io.ModelArtifacts;
   const model = await loadLayersModel({ load: () => Promise.resolve(artifacts) });
   const info = (names: readonly string[], tensors: typeof model.inputs): readonly TensorInfo[] =>
     tensors.map(({ dtype, shape }, index) => ({ name: names[index]!, dtype: dtype as DType, dims: shape }));

@@ -1,5 +1,5 @@
 import type { NamedTensorMap, Tensor as TfTensor } from '@tensorflow/tfjs-core';
-import type { OutputInfo, TensorInfo } from '../../contract.js';
+import type { OutputInfo, TensorInfo } from '../../contract/tensors.js';
 
 /** A graph model or a layers model. */
 export interface Model {

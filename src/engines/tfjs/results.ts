@@ -3,7 +3,22 @@ import type { GraphNode } from './artifacts.js';
 /** A dtype; an attribute that says it; or an attribute with its default, which the converter leaves out. */
 type Result = string | readonly [attribute: string, byDefault: string];
 
-const BOOLEAN = ['Equal', 'NotEqual', 'Greater', 'GreaterEqual', 'Less', 'LessEqual', 'LogicalAnd', 'LogicalOr', 'LogicalNot', 'IsNan', 'IsInf', 'IsFinite', 'All', 'Any'];
+const BOOLEAN = [
+  'Equal',
+  'NotEqual',
+  'Greater',
+  'GreaterEqual',
+  'Less',
+  'LessEqual',
+  'LogicalAnd',
+  'LogicalOr',
+  'LogicalNot',
+  'IsNan',
+  'IsInf',
+  'IsFinite',
+  'All',
+  'Any',
+];
 
 /**
  * Results of operations, output by output, where they are of another dtype than `T` says, or an attribute may be missing.
@@ -58,7 +73,8 @@ const ATTRIBUTES = ['Tout', 'DstT', 'Tparams', 'element_dtype', 'dtype', 'output
 
 /** What TensorFlow says output `index` of a node is of: a `DataType`; undefined where the node does not tell. */
 export function resultOf({ op, attr = {} }: GraphNode, index: number): string | number | undefined {
-  const read = (attribute: string): string | number | undefined => attr[attribute]?.type ?? attr[attribute]?.list?.type?.[index];
+  const read = (attribute: string): string | number | undefined =>
+    attr[attribute]?.type ?? attr[attribute]?.list?.type?.[index];
   if (!Object.hasOwn(RESULTS, op)) return ATTRIBUTES.map(read).find((type) => type !== undefined);
   const result = RESULTS[op]![index] ?? [];
   if (typeof result === 'string') return result.startsWith('DT_') ? result : read(result);

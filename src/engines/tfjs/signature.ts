@@ -1,5 +1,5 @@
-import type { DType, OutputInfo, TensorInfo } from '../../contract.js';
-import { TabServeError } from '../../errors.js';
+import type { DType, OutputInfo, TensorInfo } from '../../contract/tensors.js';
+import { TabServeError } from '../../contract/errors.js';
 import type { GraphNode, GraphShape, ModelJson, SignatureEntry } from './artifacts.js';
 import { resultOf } from './results.js';
 
@@ -26,11 +26,16 @@ const DTYPES: Readonly<Record<string, DType>> = {
 export function readSignature({ modelTopology, signature: own, userDefinedMetadata }: ModelJson): Signature {
   const nodes = new Map((modelTopology.node ?? []).map((node) => [node.name, node]));
   const signature = userDefinedMetadata?.signature ?? own;
-  const inputs = entriesOf(signature?.inputs) ?? implied([...nodes.values()].filter(({ op }) => op.startsWith('Placeholder')));
+  const inputs =
+    entriesOf(signature?.inputs) ?? implied([...nodes.values()].filter(({ op }) => op.startsWith('Placeholder')));
   const outputs = entriesOf(signature?.outputs) ?? implied(findSinks(nodes));
   return {
-    inputs: inputs.filter(([, { resourceId }]) => resourceId === undefined).map(([name, entry]) => asInput(readEntry('input', name, entry, nodes))),
-    outputs: outputs.map(([name, entry]) => readEntry('output', name, entry, nodes)).map(({ dims = [], ...output }) => ({ ...output, dims })),
+    inputs: inputs
+      .filter(([, { resourceId }]) => resourceId === undefined)
+      .map(([name, entry]) => asInput(readEntry('input', name, entry, nodes))),
+    outputs: outputs
+      .map(([name, entry]) => readEntry('output', name, entry, nodes))
+      .map(({ dims = [], ...output }) => ({ ...output, dims })),
   };
 }
 
@@ -47,20 +52,34 @@ function implied(nodes: readonly GraphNode[]): readonly Entry[] {
 
 /** Nodes that no other one reads. */
 function findSinks(nodes: ReadonlyMap<string, GraphNode>): readonly GraphNode[] {
-  const read = new Set([...nodes.values()].flatMap(({ input = [] }) => input.map((name) => name.replace(/^\^/, '').replace(/:\d+$/, ''))));
+  const read = new Set(
+    [...nodes.values()].flatMap(({ input = [] }) => input.map((name) => name.replace(/^\^/, '').replace(/:\d+$/, ''))),
+  );
   return [...nodes.values()].filter(({ name, op }) => !read.has(name) && op !== 'NoOp');
 }
 
 /** What is known of an input or output. */
 type Told = Omit<OutputInfo, 'dims'> & { readonly dims: TensorInfo['dims'] | undefined };
 
-function readEntry(kind: 'input' | 'output', name: string, { name: tensor, dtype, tensorShape }: SignatureEntry, nodes: ReadonlyMap<string, GraphNode>): Told {
+function readEntry(
+  kind: 'input' | 'output',
+  name: string,
+  { name: tensor, dtype, tensorShape }: SignatureEntry,
+  nodes: ReadonlyMap<string, GraphNode>,
+): Told {
   const [, nodeName, index] = /^(.*?)(?::(\d+))?$/.exec(tensor)!;
   const node = nodes.get(nodeName!);
   const declared = dtype ?? (node && resultOf(node, Number(index ?? 0)));
   const known = declared === undefined ? undefined : DTYPES[declared];
-  if (declared !== undefined && !known) throw new TabServeError('unsupported', `The model's ${kind} "${name}" is of ${declared}, which TensorFlow.js has not.`);
-  const dims = dimsOf(tensorShape) ?? dimsOf(node?.attr?.['shape']?.shape) ?? dimsOf(node?.attr?.['_output_shapes']?.list?.shape?.[Number(index ?? 0)]);
+  if (declared !== undefined && !known)
+    throw new TabServeError(
+      'unsupported',
+      `The model's ${kind} "${name}" is of ${declared}, which TensorFlow.js has not.`,
+    );
+  const dims =
+    dimsOf(tensorShape) ??
+    dimsOf(node?.attr?.['shape']?.shape) ??
+    dimsOf(node?.attr?.['_output_shapes']?.list?.shape?.[Number(index ?? 0)]);
   return { name, dtype: known, dims };
 }
 

@@ -1,6 +1,6 @@
 import { tensor as makeTensor, type Tensor as TfTensor } from '@tensorflow/tfjs-core';
-import type { DType, OutputInfo, Tensor, TensorDataMap } from '../../contract.js';
-import { TabServeError } from '../../errors.js';
+import type { DType, OutputInfo, Tensor, TensorDataMap } from '../../contract/tensors.js';
+import { TabServeError } from '../../contract/errors.js';
 
 /** Integers that our dtypes hold, and that TensorFlow.js holds in its only integer, int32. */
 const RANGES: Readonly<Partial<Record<DType, readonly [min: number, max: number]>>> = {
@@ -17,21 +17,30 @@ const RANGES: Readonly<Partial<Record<DType, readonly [min: number, max: number]
  */
 export function toTensorFlow(name: string, { dtype, dims, data }: Tensor, maxInteger: number): TfTensor {
   const [min, max] = RANGES[dtype] ?? [];
-  if (min === undefined || max === undefined) return makeTensor(data as Float32Array, [...dims], dtype as 'float32' | 'bool' | 'string');
+  if (min === undefined || max === undefined)
+    return makeTensor(data as Float32Array, [...dims], dtype as 'float32' | 'bool' | 'string');
   const integers = data as unknown as Int32Array;
   const [low, high] = [Math.max(min, -maxInteger), Math.min(max, maxInteger)];
   const index = integers.findIndex((value) => value < low || value > high);
   if (index >= 0) {
-    throw new TabServeError('invalid-input', `Input "${name}" holds ${integers[index]} at ${index}: TensorFlow.js computes ${dtype} here from ${low} to ${high} only.`);
+    throw new TabServeError(
+      'invalid-input',
+      `Input "${name}" holds ${integers[index]} at ${index}: TensorFlow.js computes ${dtype} here from ${low} to ${high} only.`,
+    );
   }
   return makeTensor(integers instanceof Int32Array ? integers : Int32Array.from(integers, Number), [...dims], 'int32');
 }
 
 /** A result as the model declares it; as TensorFlow.js has it where it declares no dtype. Its data is a copy: what TensorFlow.js hands out may be a weight's own memory. */
-export async function fromTensorFlow(result: TfTensor, { name, dtype = result.dtype as DType }: OutputInfo): Promise<Tensor> {
+export async function fromTensorFlow(
+  result: TfTensor,
+  { name, dtype = result.dtype as DType }: OutputInfo,
+): Promise<Tensor> {
   const dims = result.shape;
-  if (result.dtype === 'string') return { dtype: 'string', dims, data: (await result.data<'string'>()) as unknown as string[] };
-  if (result.dtype === 'complex64') throw new TabServeError('unsupported', `Output "${name}" is complex, which no dtype of ours is.`);
+  if (result.dtype === 'string')
+    return { dtype: 'string', dims, data: (await result.data<'string'>()) as unknown as string[] };
+  if (result.dtype === 'complex64')
+    throw new TabServeError('unsupported', `Output "${name}" is complex, which no dtype of ours is.`);
   const values = (await result.data()) as Float32Array | Int32Array | Uint8Array;
   if (dtype === result.dtype) return { dtype, dims, data: values.slice() };
   return { dtype, dims, data: restore(name, values, dtype) };
@@ -39,8 +48,11 @@ export async function fromTensorFlow(result: TfTensor, { name, dtype = result.dt
 
 function restore(name: string, values: Float32Array | Int32Array | Uint8Array, dtype: DType): TensorDataMap[DType] {
   const [min, max] = RANGES[dtype] ?? [-Infinity, Infinity];
-  const wrong = RANGES[dtype] ? values.find((value) => !Number.isInteger(value) || value < min || value > max) : undefined;
-  if (wrong !== undefined) throw new TabServeError('inference-failed', `Output "${name}" is ${dtype}, but TensorFlow.js answered ${wrong}.`);
+  const wrong = RANGES[dtype]
+    ? values.find((value) => !Number.isInteger(value) || value < min || value > max)
+    : undefined;
+  if (wrong !== undefined)
+    throw new TabServeError('inference-failed', `Output "${name}" is ${dtype}, but TensorFlow.js answered ${wrong}.`);
   switch (dtype) {
     case 'int64':
       return BigInt64Array.from(values as Int32Array, BigInt);

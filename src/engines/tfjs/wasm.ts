@@ -1,6 +1,6 @@
 import { setWasmPaths, type BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import { env } from '@tensorflow/tfjs-core';
-import { TabServeError } from '../../errors.js';
+import { TabServeError } from '../../contract/errors.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
 import { createEngine, startBackend } from './engine.js';
 
@@ -11,7 +11,11 @@ export async function start({ assets }: EngineEnvironment): Promise<Engine> {
   const { href } = assets === undefined ? bundled : new URL('tfjs-backend-wasm-simd.wasm', assets);
   // Vite's dev server leaves our name of the file unresolved where it has bundled us as a dependency.
   const wasm = href.replace(/\/\.vite\/deps[^/]*\/(?=@tensorflow\/)/, '/');
-  setWasmPaths({ 'tfjs-backend-wasm.wasm': wasm, 'tfjs-backend-wasm-simd.wasm': wasm, 'tfjs-backend-wasm-threaded-simd.wasm': wasm });
+  setWasmPaths({
+    'tfjs-backend-wasm.wasm': wasm,
+    'tfjs-backend-wasm-simd.wasm': wasm,
+    'tfjs-backend-wasm-threaded-simd.wasm': wasm,
+  });
   const backend = await startBackend<BackendWasm>('wasm').catch((cause: unknown) => {
     // What it throws is no Error.
     throw new Error(`${wasm} could not be loaded: ${(cause as Error).message}`, { cause });

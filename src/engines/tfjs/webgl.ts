@@ -1,7 +1,7 @@
 import '@tensorflow/tfjs-backend-webgl';
 import type { MathBackendWebGL } from '@tensorflow/tfjs-backend-webgl';
 import { env } from '@tensorflow/tfjs-core';
-import { TabServeError } from '../../errors.js';
+import { TabServeError } from '../../contract/errors.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
 import { createEngine, startBackend } from './engine.js';
 import { Loss } from '../loss.js';
@@ -20,7 +20,8 @@ export async function start({ onLost }: EngineEnvironment): Promise<Engine> {
     async watch(work) {
       const result = await work();
       // A texture that does not fit is not an error to it: it computes with what is there.
-      if (gl.getError() === gl.OUT_OF_MEMORY) throw new TabServeError('out-of-memory', 'The GPU has not enough memory for the model.');
+      if (gl.getError() === gl.OUT_OF_MEMORY)
+        throw new TabServeError('out-of-memory', 'The GPU has not enough memory for the model.');
       return result;
     },
   });

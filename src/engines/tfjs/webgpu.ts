@@ -1,6 +1,6 @@
 import '@tensorflow/tfjs-backend-webgpu';
 import type { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
-import { TabServeError } from '../../errors.js';
+import { TabServeError } from '../../contract/errors.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
 import { createEngine, startBackend } from './engine.js';
 import { Loss } from '../loss.js';
@@ -21,9 +21,15 @@ export async function start({ onLost }: EngineEnvironment): Promise<Engine> {
       // A shader or a buffer that the device refuses is not an error to it: it answers zeros.
       for (const filter of FILTERS.toReversed()) device.pushErrorScope(filter);
       const [result] = await Promise.allSettled([work()]);
-      const errors = await Promise.all(FILTERS.map(async (filter) => ({ filter, error: await device.popErrorScope() })));
+      const errors = await Promise.all(
+        FILTERS.map(async (filter) => ({ filter, error: await device.popErrorScope() })),
+      );
       for (const { filter, error } of errors) {
-        if (error) throw new TabServeError(filter === 'out-of-memory' ? filter : 'inference-failed', `WebGPU refused the model: ${error.message}`);
+        if (error)
+          throw new TabServeError(
+            filter === 'out-of-memory' ? filter : 'inference-failed',
+            `WebGPU refused the model: ${error.message}`,
+          );
       }
       if (result.status === 'rejected') throw result.reason;
       return result.value;

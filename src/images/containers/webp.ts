@@ -21,7 +21,11 @@ export function readWebp(bytes: Uint8Array): Facts {
         if (whole) size = { width: uint24(start + 4) + 1, height: uint24(start + 7) + 1 };
         break;
       case 'VP8 ':
-        if (whole) size ??= { width: view.getUint16(start + 6, true) & 0x3fff, height: view.getUint16(start + 8, true) & 0x3fff };
+        if (whole)
+          size ??= {
+            width: view.getUint16(start + 6, true) & 0x3fff,
+            height: view.getUint16(start + 8, true) & 0x3fff,
+          };
         break;
       case 'VP8L':
         if (whole) {

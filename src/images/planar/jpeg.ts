@@ -2,7 +2,7 @@
  * Chroma upsampling and colour of libjpeg-turbo (jdsample.c "fancy upsampling", jdcolor.c), bit for bit: what Pillow
  * and other readers of libjpeg show. A browser's own conversion repeats chroma samples: off by 1 on average, by 10 at edges.
  */
-import type { Rect } from '../../contract.js';
+import type { Rect } from '../../contract/images.js';
 import { createKernel, SLACK, type Kernel } from './kernel.js';
 import { chromaRows, type Convert, type Planes } from './planes.js';
 
@@ -18,7 +18,15 @@ export function convertWith(kernel: Kernel, planes: Planes, window: Rect): Uint8
   const chroma = Math.max(...chromaRows(bottom, planes)) + 1 - top;
   const columns = halfWidth ? (width + 1) >> 1 : width;
 
-  const room = place(window.height * yStride, chroma * uStride, chroma * vStride, 2 * (columns + 2), 2 * columns, 2 * columns, window.height * window.width * 4);
+  const room = place(
+    window.height * yStride,
+    chroma * uStride,
+    chroma * vStride,
+    2 * (columns + 2),
+    2 * columns,
+    2 * columns,
+    window.height * window.width * 4,
+  );
   const [y, u, v, sums, uRow, vRow, target] = room.offsets as [number, number, number, number, number, number, number];
   const memory = kernel.memory(room.bytes);
   memory.set(planes.y.subarray(window.y * yStride, (bottom + 1) * yStride), y);
@@ -29,7 +37,8 @@ export function convertWith(kernel: Kernel, planes: Planes, window: Rect): Uint8
   const widen = (plane: number, stride: number, near: number, far: number, row: number): number => {
     const from = plane + (near - top) * stride;
     if (!halfWidth) return from;
-    if (planes.narrow) for (let i = 0; i < columns; i++) memory[row + 2 * i] = memory[row + 2 * i + 1] = memory[from + i]!;
+    if (planes.narrow)
+      for (let i = 0; i < columns; i++) memory[row + 2 * i] = memory[row + 2 * i + 1] = memory[from + i]!;
     // Without a row beside it, a sample is four times the nearest: libjpeg's (3a + b + 1) / 4, (3a + b + 2) / 4 in sixteenths.
     else if (planes.halfHeight) kernel.upsample(from, plane + (far - top) * stride, columns, 8, 7, sums, row);
     else kernel.upsample(from, from, columns, 4, 8, sums, row);

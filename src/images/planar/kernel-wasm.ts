@@ -1,7 +1,7 @@
 /**
  * The kernel on WebAssembly SIMD.
  */
-import { bytesOf, instantiate } from '../../wasm-kernel.js';
+import { bytesOf, instantiate } from '../../shared/wasm-kernel.js';
 import type { Kernel } from './kernel.js';
 import { YCC_WASM } from './ycc.wasm.js';
 

@@ -1,7 +1,7 @@
 /**
  * Luma and subsampled chroma of a part of a picture, as a decoder leaves them.
  */
-import type { Rect } from '../../contract.js';
+import type { Rect } from '../../contract/images.js';
 
 /** Planes of 8-bit samples. Chroma lies at half the resolution (rounded up) along each side that is subsampled. */
 export interface Planes {

@@ -38,7 +38,15 @@ function upsample(plane: Uint8Array, near: number, far: number, count: number, r
 }
 
 /** ITU-R BT.601 at studio range, in 14-bit fixed point whose products lose 8 bits; the clamped array clamps. */
-function toRgb(luma: Uint8Array, from: number, u: Uint8Array, v: Uint8Array, x: number, count: number, to: number): void {
+function toRgb(
+  luma: Uint8Array,
+  from: number,
+  u: Uint8Array,
+  v: Uint8Array,
+  x: number,
+  count: number,
+  to: number,
+): void {
   for (let i = 0, o = to; i < count; i++, o += 4) {
     const l = (luma[from + i]! * 19077) >> 8;
     const b = u[x + i]!;

@@ -1,5 +1,5 @@
-import { TabServeError } from '../../errors.js';
-import type { Schema } from '../../schema.js';
+import { TabServeError } from '../../contract/errors.js';
+import type { Schema } from '../../shared/schema.js';
 
 /** Anchors as centre and size in fractions of the input's sides, four numbers each. */
 export type Anchors = Float64Array;
@@ -64,11 +64,22 @@ export const anchorsSchema: Schema = {
       required: ['grids', 'aspectRatios'],
       properties: {
         grids,
-        aspectRatios: { type: 'array', items: numbers, minItems: 1, description: 'Of each feature map, beside 1 and without inverses, e.g. [[2], [2, 3]].' },
-        scales: { ...numbers, description: 'One for each feature map and one more. By default evenly from minRatio to maxRatio, and 1.' },
+        aspectRatios: {
+          type: 'array',
+          items: numbers,
+          minItems: 1,
+          description: 'Of each feature map, beside 1 and without inverses, e.g. [[2], [2, 3]].',
+        },
+        scales: {
+          ...numbers,
+          description: 'One for each feature map and one more. By default evenly from minRatio to maxRatio, and 1.',
+        },
         minRatio: { ...positive, description: 'Less than maxRatio; 0.15 by default.' },
         maxRatio: { ...positive, description: '0.9 by default.' },
-        steps: { ...numbers, description: 'Pixels between the cells of each feature map. By default the cells divide the input evenly.' },
+        steps: {
+          ...numbers,
+          description: 'Pixels between the cells of each feature map. By default the cells divide the input evenly.',
+        },
       },
     },
     tensorflow: {
@@ -80,24 +91,45 @@ export const anchorsSchema: Schema = {
         aspectRatios: { ...numbers, minItems: 1, description: '[1, 2, 0.5, 3, 0.3333] by default.' },
         minScale: { ...positive, description: 'Less than maxScale; 0.2 by default.' },
         maxScale: { ...positive, description: '0.95 by default.' },
-        reduceLowest: { type: 'boolean', description: 'Whether the first feature map has three boxes a cell alone (reduce_boxes_in_lowest_layer); true by default.' },
+        reduceLowest: {
+          type: 'boolean',
+          description:
+            'Whether the first feature map has three boxes a cell alone (reduce_boxes_in_lowest_layer); true by default.',
+        },
       },
     },
     blazeface: {
       type: 'object',
       description: "MediaPipe's anchors of one size, as BlazeFace has them.",
       required: ['grids', 'perCell'],
-      properties: { grids, perCell: { type: 'array', items: { type: 'integer', minimum: 1 }, description: 'Anchors in each cell of each feature map.' } },
+      properties: {
+        grids,
+        perCell: {
+          type: 'array',
+          items: { type: 'integer', minimum: 1 },
+          description: 'Anchors in each cell of each feature map.',
+        },
+      },
     },
-    file: { type: 'string', description: "A JSON file of the archive: a list of [cx, cy, w, h] in fractions of the input's sides." },
+    file: {
+      type: 'string',
+      description: "A JSON file of the archive: a list of [cx, cy, w, h] in fractions of the input's sides.",
+    },
   },
 };
 
 /** Anchors of a generator. `size` of the input tensor counts where `steps` are given, in pixels. */
-export function makeAnchors({ torchvision, tensorflow, blazeface }: AnchorOptions, { width, height }: { readonly width: number; readonly height: number }): Anchors {
+export function makeAnchors(
+  { torchvision, tensorflow, blazeface }: AnchorOptions,
+  { width, height }: { readonly width: number; readonly height: number },
+): Anchors {
   if (torchvision) {
     const { steps } = torchvision;
-    return fill(torchvision.grids, torchvisionShapes(torchvision), (level) => steps && [steps[level]! / width, steps[level]! / height]);
+    return fill(
+      torchvision.grids,
+      torchvisionShapes(torchvision),
+      (level) => steps && [steps[level]! / width, steps[level]! / height],
+    );
   }
   if (tensorflow) return fill(tensorflow.grids, tensorflowShapes(tensorflow));
   const { grids, perCell } = blazeface!;
@@ -110,19 +142,29 @@ export function makeAnchors({ torchvision, tensorflow, blazeface }: AnchorOption
 type Shape = readonly [width: number, height: number];
 
 /** Every shape at every cell, row by row; cells are of size 1 / grid unless a step says otherwise. */
-function fill(grids: readonly Grid[], shapes: readonly (readonly Shape[])[], step?: (level: number) => Shape | undefined): Anchors {
+function fill(
+  grids: readonly Grid[],
+  shapes: readonly (readonly Shape[])[],
+  step?: (level: number) => Shape | undefined,
+): Anchors {
   const anchors: number[] = [];
   grids.forEach((grid, level) => {
     const [rows, columns] = typeof grid === 'number' ? [grid, grid] : grid;
     const [stepX, stepY] = step?.(level) ?? [1 / columns, 1 / rows];
     for (let y = 0; y < rows; y++)
-      for (let x = 0; x < columns; x++) for (const [width, height] of shapes[level]!) anchors.push((x + 0.5) * stepX, (y + 0.5) * stepY, width, height);
+      for (let x = 0; x < columns; x++)
+        for (const [width, height] of shapes[level]!) anchors.push((x + 0.5) * stepX, (y + 0.5) * stepY, width, height);
   });
   return Float64Array.from(anchors);
 }
 
 /** @see https://github.com/pytorch/vision/blob/main/torchvision/models/detection/anchor_utils.py `DefaultBoxGenerator` */
-function torchvisionShapes({ aspectRatios, minRatio = MIN_RATIO, maxRatio = MAX_RATIO, scales = evenly(minRatio, maxRatio, aspectRatios.length) }: TorchvisionAnchors): Shape[][] {
+function torchvisionShapes({
+  aspectRatios,
+  minRatio = MIN_RATIO,
+  maxRatio = MAX_RATIO,
+  scales = evenly(minRatio, maxRatio, aspectRatios.length),
+}: TorchvisionAnchors): Shape[][] {
   const clip = (value: number): number => Math.min(Math.max(value, 0), 1);
   return aspectRatios.map((ratios, level) => {
     const [scale, next] = [scales[level]!, scales[level + 1]!];
@@ -134,12 +176,21 @@ function torchvisionShapes({ aspectRatios, minRatio = MIN_RATIO, maxRatio = MAX_
         [scale / root, scale * root],
       ];
     });
-    return [[scale, scale] as const, [between, between] as const, ...others].map(([width, height]): Shape => [clip(width), clip(height)]);
+    return [[scale, scale] as const, [between, between] as const, ...others].map(([width, height]): Shape => [
+      clip(width),
+      clip(height),
+    ]);
   });
 }
 
 /** @see https://github.com/tensorflow/models/blob/master/research/object_detection/anchor_generators/multiple_grid_anchor_generator.py `create_ssd_anchors` */
-function tensorflowShapes({ grids, aspectRatios = [1, 2, 0.5, 3, 0.3333], minScale = MIN_SCALE, maxScale = MAX_SCALE, reduceLowest = true }: TensorflowAnchors): Shape[][] {
+function tensorflowShapes({
+  grids,
+  aspectRatios = [1, 2, 0.5, 3, 0.3333],
+  minScale = MIN_SCALE,
+  maxScale = MAX_SCALE,
+  reduceLowest = true,
+}: TensorflowAnchors): Shape[][] {
   const scales = evenly(minScale, maxScale, grids.length);
   const shape = (scale: number, ratio: number): Shape => [scale * Math.sqrt(ratio), scale / Math.sqrt(ratio)];
   return grids.map((_, level) => {
@@ -151,12 +202,17 @@ function tensorflowShapes({ grids, aspectRatios = [1, 2, 0.5, 3, 0.3333], minSca
 
 /** `count` numbers from `min` to `max`, and 1. */
 function evenly(min: number, max: number, count: number): number[] {
-  return [...Array.from({ length: count }, (_, index) => (count > 1 ? min + ((max - min) * index) / (count - 1) : min)), 1];
+  return [
+    ...Array.from({ length: count }, (_, index) => (count > 1 ? min + ((max - min) * index) / (count - 1) : min)),
+    1,
+  ];
 }
 
 /** Reads a list of [cx, cy, w, h]. @throws `model-format` */
 export function parseAnchors(value: unknown, file: string): Anchors {
-  const isAnchor = (item: unknown): item is number[] => Array.isArray(item) && item.length === 4 && item.every(Number.isFinite);
-  if (!Array.isArray(value) || value.length === 0 || !value.every(isAnchor)) throw new TabServeError('model-format', `${file} must be a list of [cx, cy, w, h].`);
+  const isAnchor = (item: unknown): item is number[] =>
+    Array.isArray(item) && item.length === 4 && item.every(Number.isFinite);
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isAnchor))
+    throw new TabServeError('model-format', `${file} must be a list of [cx, cy, w, h].`);
   return Float64Array.from(value.flat());
 }

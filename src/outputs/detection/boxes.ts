@@ -1,4 +1,4 @@
-import type { Schema } from '../../schema.js';
+import type { Schema } from '../../shared/schema.js';
 import type { Box } from './detection.js';
 import type { Size } from './decoder.js';
 
@@ -12,9 +12,13 @@ export type Unit = (typeof UNITS)[number];
 
 export const boxFormatSchema: Schema = {
   enum: [...BOX_FORMATS],
-  description: 'The numbers of a box: corners (xyxy, the default), corners with y first (yxyx), left top corner and size (xywh), or centre and size (cxcywh).',
+  description:
+    'The numbers of a box: corners (xyxy, the default), corners with y first (yxyx), left top corner and size (xywh), or centre and size (cxcywh).',
 };
-export const unitSchema: Schema = { enum: [...UNITS], description: "What boxes are measured in: pixels of the model's input, the default, or fractions of its sides." };
+export const unitSchema: Schema = {
+  enum: [...UNITS],
+  description: "What boxes are measured in: pixels of the model's input, the default, or fractions of its sides.",
+};
 
 /** The numbers of a box, whatever its format. */
 export type BoxNumbers = readonly [number, number, number, number];
@@ -40,5 +44,7 @@ export function toBox(format: BoxFormat, a: number, b: number, c: number, d: num
 
 /** A box in pixels of a tensor of this size. */
 export function toPixels(box: Box, unit: Unit, { width, height }: Size): Box {
-  return unit === 'pixels' ? box : { xmin: box.xmin * width, ymin: box.ymin * height, xmax: box.xmax * width, ymax: box.ymax * height };
+  return unit === 'pixels'
+    ? box
+    : { xmin: box.xmin * width, ymin: box.ymin * height, xmax: box.xmax * width, ymax: box.ymax * height };
 }

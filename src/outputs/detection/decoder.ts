@@ -1,6 +1,6 @@
-import type { OutputInfo } from '../../contract.js';
-import { TabServeError } from '../../errors.js';
-import type { ConfigSchema } from '../../schema.js';
+import type { OutputInfo } from '../../contract/tensors.js';
+import { TabServeError } from '../../contract/errors.js';
+import type { ConfigSchema } from '../../shared/schema.js';
 import type { Proposals } from './proposals.js';
 
 export interface Size {
@@ -94,8 +94,15 @@ export function checkCounts(
 }
 
 /** A `model-config` error: what the decoder reads, and what the model gives instead. */
-export function misfit(name: string, expected: string, outputs: readonly Pick<OutputInfo, 'name' | 'dims'>[]): TabServeError {
-  return new TabServeError('model-config', `handler.decoder: ${name} reads ${expected}; the model gives ${shown(outputs)}.`);
+export function misfit(
+  name: string,
+  expected: string,
+  outputs: readonly Pick<OutputInfo, 'name' | 'dims'>[],
+): TabServeError {
+  return new TabServeError(
+    'model-config',
+    `handler.decoder: ${name} reads ${expected}; the model gives ${shown(outputs)}.`,
+  );
 }
 
 /** Outputs as a run gave them for one image, with a batch axis again. */

@@ -16,14 +16,19 @@ export interface DetrOptions extends ProbabilityOptions {
 
 /** DETR and its relatives: logits of each query, and its box as centre and size in fractions of the tensor's sides. */
 export const detr: Format<DetrOptions> = {
-  description: 'DETR: logits [batch, queries, classes] and boxes [batch, queries, 4] as centre and size in fractions of the input’s sides.',
+  description:
+    'DETR: logits [batch, queries, classes] and boxes [batch, queries, 4] as centre and size in fractions of the input’s sides.',
   options: {
     outputs: rolesSchema(ROLES),
     activation: {
       enum: [...ACTIVATIONS],
-      description: 'What makes probabilities of logits: softmax (DETR, YOLOS; the default) or sigmoid (Deformable DETR, RT-DETR); none where they are some.',
+      description:
+        'What makes probabilities of logits: softmax (DETR, YOLOS; the default) or sigmoid (Deformable DETR, RT-DETR); none where they are some.',
     },
-    background: { enum: [...BACKGROUNDS], description: 'Where the logit of "no object" is. last by default; none with sigmoid.' },
+    background: {
+      enum: [...BACKGROUNDS],
+      description: 'Where the logit of "no object" is. last by default; none with sigmoid.',
+    },
   },
   iouThreshold: 1,
   create({ outputs = {}, activation = 'softmax', background = activation === 'softmax' ? 'last' : 'none' }, model) {
@@ -38,7 +43,12 @@ export const detr: Format<DetrOptions> = {
         const [count, columns] = logits!.dims as readonly [number, number];
         if (boxes!.data.length !== count * 4) throw misfit('detr', COUNTS, ofBatch(found, [logits!, boxes!]));
         return {
-          ...bestProbabilities(logits!.data, { count, classes: columns, offset: 0, boxStride: columns, classStride: 1 }, activation, background),
+          ...bestProbabilities(
+            logits!.data,
+            { count, classes: columns, offset: 0, boxStride: columns, classStride: 1 },
+            activation,
+            background,
+          ),
           box: (index) => toPixels(toBox('cxcywh', ...numbersAt(boxes!.data, index * 4)), 'fraction', size),
         };
       },

@@ -1,5 +1,5 @@
-import { TabServeError } from '../../errors.js';
-import type { Schema } from '../../schema.js';
+import { TabServeError } from '../../contract/errors.js';
+import type { Schema } from '../../shared/schema.js';
 import type { Decoder, Format, ModelFacts } from './decoder.js';
 import { detr } from './detr.js';
 import { nanodet } from './nanodet.js';
@@ -39,8 +39,12 @@ export const decoderSchema: Schema = {
 export const USUAL_THRESHOLDS = NAMES.map((name) => `${name} ${FORMATS[name].iouThreshold}`).join(', ');
 
 /** The decoder that a config asks for, by name or as `{ name: options }`, with the usual threshold of its suppression. @throws `model-config` */
-export async function createDecoder(value: unknown, model: ModelFacts): Promise<Decoder & { readonly iouThreshold: number }> {
-  const [[name, options] = []] = typeof value === 'string' ? [[value, {}] as const] : Object.entries(value as Record<string, object | null>);
+export async function createDecoder(
+  value: unknown,
+  model: ModelFacts,
+): Promise<Decoder & { readonly iouThreshold: number }> {
+  const [[name, options] = []] =
+    typeof value === 'string' ? [[value, {}] as const] : Object.entries(value as Record<string, object | null>);
   const format = FORMATS[name as FormatName] as Format<object>;
   const decoder = await format.create(options ?? {}, model);
   const text = model.outputs.find(({ name, dtype }) => dtype === 'string' && decoder.outputs.includes(name));

@@ -1,4 +1,4 @@
-import type { Schema } from '../../schema.js';
+import type { Schema } from '../../shared/schema.js';
 import type { Size } from './decoder.js';
 
 /** One feature map: its points lie `stride` pixels apart, row by row, and `start` is the index of its first one. */
@@ -13,7 +13,8 @@ export const stridesSchema: Schema = {
   type: 'array',
   items: { type: 'integer', minimum: 1 },
   minItems: 1,
-  description: 'Pixels of the input between two points of each feature map, in the order of the output. [8, 16, 32] by default.',
+  description:
+    'Pixels of the input between two points of each feature map, in the order of the output. [8, 16, 32] by default.',
 };
 
 /** The feature maps of a tensor of this size. */
@@ -33,7 +34,10 @@ export function pointCount(levels: readonly Level[]): number {
 }
 
 /** Column and row of point `index` in its feature map, and the stride of that. */
-export function pointAt(levels: readonly Level[], index: number): { readonly x: number; readonly y: number; readonly stride: number } {
+export function pointAt(
+  levels: readonly Level[],
+  index: number,
+): { readonly x: number; readonly y: number; readonly stride: number } {
   const { start, columns, stride } = levels.findLast(({ start }) => start <= index)!;
   return { x: (index - start) % columns, y: Math.floor((index - start) / columns), stride };
 }

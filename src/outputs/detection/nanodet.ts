@@ -1,4 +1,4 @@
-import { TabServeError } from '../../errors.js';
+import { TabServeError } from '../../contract/errors.js';
 import { softmax } from '../softmax.js';
 import { isBatch, isTable, join, misfit, ofBatch, type Format, type Size, type View } from './decoder.js';
 import { levelsOf, pointAt, pointCount, stridesSchema } from './grid.js';
@@ -33,24 +33,43 @@ export const nanodet: Format<NanodetOptions> = {
     'NanoDet: class scores and the distributions of the four sides, in one output [batch, points, classes + 4 · (regMax + 1)], or in two for each stride, which are matched by their number of points.',
   options: {
     strides: stridesSchema,
-    regMax: { type: 'integer', minimum: 1, description: 'Bins of a side less one. Told by the number of labels where there are any, else 7.' },
-    centerOffset: { type: 'number', description: 'Where a point lies in its cell: 0.5, the middle, by default; 0 for NanoDet-Plus.' },
-    outputs: { type: 'array', items: { type: 'string' }, minItems: 1, description: 'The outputs that belong to the head, in any order, where the model has others.' },
+    regMax: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Bins of a side less one. Told by the number of labels where there are any, else 7.',
+    },
+    centerOffset: {
+      type: 'number',
+      description: 'Where a point lies in its cell: 0.5, the middle, by default; 0 for NanoDet-Plus.',
+    },
+    outputs: {
+      type: 'array',
+      items: { type: 'string' },
+      minItems: 1,
+      description: 'The outputs that belong to the head, in any order, where the model has others.',
+    },
   },
   iouThreshold: 0.6,
   create({ strides = [8, 16, 32], regMax, centerOffset = 0.5, outputs: names }, model) {
-    const outputs = names?.map((name) => model.outputs.find((output) => output.name === name) ?? missing(name, model.outputs)) ?? model.outputs;
+    const outputs =
+      names?.map((name) => model.outputs.find((output) => output.name === name) ?? missing(name, model.outputs)) ??
+      model.outputs;
     const isSingle = outputs.length === 1;
     const expected = (size?: Size): string => {
-      const points = (size ? levelsOf(strides, size).map(({ count }) => count) : strides.map((stride) => `points of stride ${stride}`)).join(isSingle ? ' + ' : ' | ');
-      return isSingle ? `[batch, ${points}, classes + 4 · (regMax + 1)]` : `[batch, ${points}, classes] and [batch, ${points}, 4 · (regMax + 1)]`;
+      const points = (
+        size ? levelsOf(strides, size).map(({ count }) => count) : strides.map((stride) => `points of stride ${stride}`)
+      ).join(isSingle ? ' + ' : ' | ');
+      return isSingle
+        ? `[batch, ${points}, classes + 4 · (regMax + 1)]`
+        : `[batch, ${points}, classes] and [batch, ${points}, 4 · (regMax + 1)]`;
     };
     /** The last axis of the sides: all of it in tensors of their own, the end of it in a single one. */
     const sidesOf = (columns: number): number => {
       if (regMax !== undefined) return 4 * (regMax + 1);
       return isSingle && model.labels !== undefined ? columns - model.labels : 4 * (REG_MAX + 1);
     };
-    const isSides = (columns: number): boolean => (regMax === undefined && model.labels !== undefined ? columns !== model.labels : columns === sidesOf(columns));
+    const isSides = (columns: number): boolean =>
+      regMax === undefined && model.labels !== undefined ? columns !== model.labels : columns === sidesOf(columns);
 
     const headOf = (views: readonly View[], size: Size): Head => {
       const unfit = (): never => {
@@ -59,8 +78,14 @@ export const nanodet: Format<NanodetOptions> = {
       const levels = levelsOf(strides, size);
       const count = pointCount(levels);
       const ofLevels = (isWanted: (columns: number) => boolean): View =>
-        join(levels.map((level) => views.find(({ dims }) => isWanted(dims.at(-1)!) && dims.at(-2) === level.count) ?? unfit()));
-      const [scores, sides] = isSingle ? [views[0]!, views[0]!] : [ofLevels((columns) => !isSides(columns)), ofLevels(isSides)];
+        join(
+          levels.map(
+            (level) => views.find(({ dims }) => isWanted(dims.at(-1)!) && dims.at(-2) === level.count) ?? unfit(),
+          ),
+        );
+      const [scores, sides] = isSingle
+        ? [views[0]!, views[0]!]
+        : [ofLevels((columns) => !isSides(columns)), ofLevels(isSides)];
       const [columns, sideStride] = [scores.dims.at(-1)!, sides.dims.at(-1)!];
       const sideLength = isSingle ? sidesOf(columns) : sideStride;
       const classes = isSingle ? columns - sideLength : columns;
@@ -76,7 +101,9 @@ export const nanodet: Format<NanodetOptions> = {
     };
 
     // The same on empty tensors, where the model fixes all dims.
-    const known = outputs.map(({ dims }) => dims.slice(-2)).filter((dims): dims is number[] => dims.length === 2 && dims.every((size) => typeof size === 'number'));
+    const known = outputs
+      .map(({ dims }) => dims.slice(-2))
+      .filter((dims): dims is number[] => dims.length === 2 && dims.every((size) => typeof size === 'number'));
     if (!outputs.every(isTable)) throw misfit('nanodet', expected(model.size), outputs);
     const classes =
       model.size && known.length === outputs.length
@@ -99,7 +126,10 @@ export const nanodet: Format<NanodetOptions> = {
             const [cx, cy] = [(x + centerOffset) * stride, (y + centerOffset) * stride];
             const distance = (side: number): number => {
               const at = index * sideStride + sideOffset + side * bins;
-              return softmax(sides.subarray(at, at + bins)).reduce((sum, probability, bin) => sum + probability * bin, 0) * stride;
+              return (
+                softmax(sides.subarray(at, at + bins)).reduce((sum, probability, bin) => sum + probability * bin, 0) *
+                stride
+              );
             };
             return { xmin: cx - distance(0), ymin: cy - distance(1), xmax: cx + distance(2), ymax: cy + distance(3) };
           },
@@ -110,5 +140,8 @@ export const nanodet: Format<NanodetOptions> = {
 };
 
 function missing(name: string, outputs: readonly { readonly name: string }[]): never {
-  throw new TabServeError('model-config', `handler.decoder.nanodet.outputs: the model has no "${name}"; it has ${outputs.map((output) => `"${output.name}"`).join(', ')}.`);
+  throw new TabServeError(
+    'model-config',
+    `handler.decoder.nanodet.outputs: the model has no "${name}"; it has ${outputs.map((output) => `"${output.name}"`).join(', ')}.`,
+  );
 }

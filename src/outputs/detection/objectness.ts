@@ -1,4 +1,4 @@
-import type { OutputInfo } from '../../contract.js';
+import type { OutputInfo } from '../../contract/tensors.js';
 import { numbersAt, type BoxNumbers } from './boxes.js';
 import { isBatch, isTable, misfit, ofBatch, type Decoder, type ModelFacts, type Size } from './decoder.js';
 import type { Box } from './detection.js';
@@ -27,7 +27,13 @@ export function objectnessRows(name: string, { output, size }: ModelFacts, { exp
       const { data, dims } = view!;
       const [count, columns] = dims as readonly [number, number];
       if (dims.length !== 2 || !fits(dims, size)) throw misfit(name, expected(size), ofBatch([output], [view!]));
-      const { scores, classes } = bestClasses(data, { count, classes: columns - 5, offset: 5, boxStride: columns, classStride: 1 });
+      const { scores, classes } = bestClasses(data, {
+        count,
+        classes: columns - 5,
+        offset: 5,
+        boxStride: columns,
+        classStride: 1,
+      });
       for (let row = 0; row < count; row++) scores[row]! *= data[row * columns + 4]!;
       const boxOf = boxes(size);
       return { scores, classes, box: (row) => boxOf(numbersAt(data, row * columns), row) };

@@ -1,4 +1,4 @@
-import { TabServeError } from '../../errors.js';
+import { TabServeError } from '../../contract/errors.js';
 import type { Candidate } from '../nms.js';
 import { logistic } from '../sigmoid.js';
 import type { Box } from './detection.js';
@@ -36,7 +36,8 @@ export function bestClasses(data: Float32Array, layout: ScoreLayout): Pick<Propo
   // In the order in which the numbers lie in memory: many times faster than across it.
   if (boxStride < classStride) {
     const scores = new Float32Array(count).fill(-Infinity);
-    for (let index = 0; index < classes; index++) raise(scores, best.classes, data, offset + index * classStride, boxStride, index);
+    for (let index = 0; index < classes; index++)
+      raise(scores, best.classes, data, offset + index * classStride, boxStride, index);
     best.scores.set(scores);
   } else {
     for (let box = 0; box < count; box++) {
@@ -55,7 +56,14 @@ export function bestClasses(data: Float32Array, layout: ScoreLayout): Pick<Propo
 }
 
 /** Where class `index` scores higher than those before it. */
-function raise(scores: Float32Array, classes: Int32Array, data: Float32Array, from: number, stride: number, index: number): void {
+function raise(
+  scores: Float32Array,
+  classes: Int32Array,
+  data: Float32Array,
+  from: number,
+  stride: number,
+  index: number,
+): void {
   for (let box = 0, at = from; box < scores.length; box++, at += stride) {
     if (data[at]! > scores[box]!) {
       scores[box] = data[at]!;
@@ -79,21 +87,37 @@ export interface ProbabilityOptions {
 }
 
 /** The best class of each box that is not the background, and its probability. */
-export function bestProbabilities(data: Float32Array, layout: ScoreLayout, activation: Activation, background: Background): Pick<Proposals, 'scores' | 'classes'> {
+export function bestProbabilities(
+  data: Float32Array,
+  layout: ScoreLayout,
+  activation: Activation,
+  background: Background,
+): Pick<Proposals, 'scores' | 'classes'> {
   const first = background === 'first' ? 1 : 0;
-  const own = { ...layout, offset: layout.offset + first * layout.classStride, classes: layout.classes - (background === 'none' ? 0 : 1) };
+  const own = {
+    ...layout,
+    offset: layout.offset + first * layout.classStride,
+    classes: layout.classes - (background === 'none' ? 0 : 1),
+  };
   const { scores, classes } = bestClasses(data, own);
   for (let box = 0; box < scores.length; box++) {
     classes[box]! += first;
-    if (activation !== 'none' && Number.isFinite(scores[box])) scores[box] = activation === 'sigmoid' ? logistic(scores[box]!) : softmaxOf(scores[box]!, data, layout, box);
+    if (activation !== 'none' && Number.isFinite(scores[box]))
+      scores[box] = activation === 'sigmoid' ? logistic(scores[box]!) : softmaxOf(scores[box]!, data, layout, box);
   }
   return { scores, classes };
 }
 
 /** 1 / Σ exp(xⱼ − x): the softmax of a logit `x` among those of its box. */
-function softmaxOf(x: number, data: Float32Array, { classes, offset, boxStride, classStride }: ScoreLayout, box: number): number {
+function softmaxOf(
+  x: number,
+  data: Float32Array,
+  { classes, offset, boxStride, classStride }: ScoreLayout,
+  box: number,
+): number {
   let sum = 0;
-  for (let index = 0; index < classes; index++) sum += Math.exp(data[offset + box * boxStride + index * classStride]! - x);
+  for (let index = 0; index < classes; index++)
+    sum += Math.exp(data[offset + box * boxStride + index * classStride]! - x);
   return 1 / sum;
 }
 
@@ -107,9 +131,12 @@ export function select({ scores, classes, box }: Proposals, threshold: number): 
     const score = scores[index]!;
     if (!(score >= threshold) || score === Infinity) continue;
     const { xmin, ymin, xmax, ymax } = box(index);
-    if (Number.isFinite(xmin + ymin + xmax + ymax)) candidates.push({ xmin, ymin, xmax, ymax, score, classIndex: classes[index]! });
+    if (Number.isFinite(xmin + ymin + xmax + ymax))
+      candidates.push({ xmin, ymin, xmax, ymax, score, classIndex: classes[index]! });
   }
   if (candidates.length === 0 && scores.length > 0 && !scores.some(Number.isFinite))
-    throw new TabServeError('inference-failed', 'The model answered with scores that are not finite.', { stage: 'postprocess' });
+    throw new TabServeError('inference-failed', 'The model answered with scores that are not finite.', {
+      stage: 'postprocess',
+    });
   return candidates;
 }

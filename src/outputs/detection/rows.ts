@@ -1,4 +1,4 @@
-import { TabServeError } from '../../errors.js';
+import { TabServeError } from '../../contract/errors.js';
 import { toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
 import { isBatch, isTable, misfit, ofBatch, type Format } from './decoder.js';
 import { chosenClasses } from './proposals.js';
@@ -33,7 +33,11 @@ export const rows: Format<RowsOptions> = {
   create({ columns = ['x1', 'y1', 'x2', 'y2', 'score', 'class'], unit = 'pixels' }, { output }) {
     const format = BOXES.find(([, names]) => names.every((name) => columns.includes(name)));
     const once = columns.filter((column) => column !== 'ignore');
-    const isBox = format && columns.includes('score') && once.length === new Set(once).size && once.every((name) => [...format[1], 'score', 'class'].includes(name));
+    const isBox =
+      format &&
+      columns.includes('score') &&
+      once.length === new Set(once).size &&
+      once.every((name) => [...format[1], 'score', 'class'].includes(name));
     if (!isBox)
       throw new TabServeError(
         'model-config',
@@ -41,7 +45,8 @@ export const rows: Format<RowsOptions> = {
       );
     const expected = `[batch, boxes, ${columns.length}] (${columns.join(', ')})`;
     const width = output.dims.at(-1);
-    if (!isTable(output) || (typeof width === 'number' && width !== columns.length)) throw misfit('rows', expected, [output]);
+    if (!isTable(output) || (typeof width === 'number' && width !== columns.length))
+      throw misfit('rows', expected, [output]);
     const [a, b, c, d] = format[1].map((name) => columns.indexOf(name)) as [number, number, number, number];
     const [scoreColumn, classColumn] = [columns.indexOf('score'), columns.indexOf('class')];
     return {
@@ -52,7 +57,8 @@ export const rows: Format<RowsOptions> = {
         const { data, dims } = view!;
         const [count, width] = dims as readonly [number, number];
         if (dims.length !== 2 || width !== columns.length) throw misfit('rows', expected, ofBatch([output], [view!]));
-        const column = (index: number): Float32Array => Float32Array.from({ length: count }, (_, row) => data[row * width + index]!);
+        const column = (index: number): Float32Array =>
+          Float32Array.from({ length: count }, (_, row) => data[row * width + index]!);
         return {
           ...chosenClasses(column(scoreColumn), classColumn < 0 ? new Float32Array(count) : column(classColumn)),
           box(row) {

@@ -1,6 +1,17 @@
-import type { OutputInfo } from '../../contract.js';
-import { TabServeError } from '../../errors.js';
-import { anchorsSchema, makeAnchors, MAX_RATIO, MAX_SCALE, MIN_RATIO, MIN_SCALE, parseAnchors, type AnchorOptions, type Anchors, type Grid } from './anchors.js';
+import type { OutputInfo } from '../../contract/tensors.js';
+import { TabServeError } from '../../contract/errors.js';
+import {
+  anchorsSchema,
+  makeAnchors,
+  MAX_RATIO,
+  MAX_SCALE,
+  MIN_RATIO,
+  MIN_SCALE,
+  parseAnchors,
+  type AnchorOptions,
+  type Anchors,
+  type Grid,
+} from './anchors.js';
 import { numbersAt, toBox } from './boxes.js';
 import { isBatch, isTable, join, misfit, ofBatch, type Format, type Size } from './decoder.js';
 import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type ProbabilityOptions } from './proposals.js';
@@ -12,9 +23,16 @@ const rolesOf = (hasKeyPoints: boolean): readonly Role[] => [
     name: 'boxes',
     usual: ['boxes', 'bbox_regression', 'regressors', 'raw_detection_boxes'],
     dims: '[batch, anchors, 4]',
-    fits: ({ dims }) => isTable({ dims }) && (typeof dims.at(-1) !== 'number' || dims.at(-1) === 4 || (hasKeyPoints && Number(dims.at(-1)) > 4)),
+    fits: ({ dims }) =>
+      isTable({ dims }) &&
+      (typeof dims.at(-1) !== 'number' || dims.at(-1) === 4 || (hasKeyPoints && Number(dims.at(-1)) > 4)),
   },
-  { name: 'scores', usual: ['scores', 'cls_logits', 'classificators', 'raw_detection_scores'], dims: '[batch, anchors, classes]', fits: isTable },
+  {
+    name: 'scores',
+    usual: ['scores', 'cls_logits', 'classificators', 'raw_detection_scores'],
+    dims: '[batch, anchors, classes]',
+    fits: isTable,
+  },
 ];
 
 const CODINGS = ['xywh', 'yxhw', 'pixels'] as const;
@@ -29,7 +47,9 @@ export interface SsdOptions extends ProbabilityOptions {
 }
 
 /** What each family of anchors usually goes with. */
-const FAMILIES: Readonly<Record<keyof AnchorOptions, Required<Pick<SsdOptions, 'activation' | 'background' | 'coding'>>>> = {
+const FAMILIES: Readonly<
+  Record<keyof AnchorOptions, Required<Pick<SsdOptions, 'activation' | 'background' | 'coding'>>>
+> = {
   torchvision: { activation: 'softmax', background: 'first', coding: 'xywh' },
   tensorflow: { activation: 'sigmoid', background: 'first', coding: 'yxhw' },
   blazeface: { activation: 'sigmoid', background: 'none', coding: 'pixels' },
@@ -49,8 +69,15 @@ export const ssd: Format<SsdOptions> = {
   options: {
     anchors: anchorsSchema,
     outputs: rolesSchema(rolesOf(false), true),
-    activation: { enum: [...ACTIVATIONS], description: 'What makes probabilities of logits: softmax (torchvision), sigmoid (tensorflow, blazeface), or none where they are some.' },
-    background: { enum: [...BACKGROUNDS], description: 'Which class is the background: first (torchvision, tensorflow), last, or none (blazeface).' },
+    activation: {
+      enum: [...ACTIVATIONS],
+      description:
+        'What makes probabilities of logits: softmax (torchvision), sigmoid (tensorflow, blazeface), or none where they are some.',
+    },
+    background: {
+      enum: [...BACKGROUNDS],
+      description: 'Which class is the background: first (torchvision, tensorflow), last, or none (blazeface).',
+    },
     coding: {
       enum: [...CODINGS],
       description:
@@ -67,11 +94,18 @@ export const ssd: Format<SsdOptions> = {
   iouThreshold: 0.45,
   async create({ anchors: how, outputs = {}, variances = [0.1, 0.1, 0.2, 0.2], ...options }, model) {
     const family = how && (Object.keys(how)[0] as keyof AnchorOptions);
-    if (!family || !Object.hasOwn(FAMILIES, family)) throw new TabServeError('model-config', `handler.decoder.ssd.anchors must be one of ${Object.keys(FAMILIES).join(', ')}.`);
+    if (!family || !Object.hasOwn(FAMILIES, family))
+      throw new TabServeError(
+        'model-config',
+        `handler.decoder.ssd.anchors must be one of ${Object.keys(FAMILIES).join(', ')}.`,
+      );
     checkLevels(how);
     checkRanges(how);
     const { activation, background, coding } = { ...FAMILIES[family], ...options };
-    const [boxOutputs, scoreOutputs] = findOutputs('ssd', rolesOf(coding === 'pixels'), outputs, model) as [OutputInfo[], OutputInfo[]];
+    const [boxOutputs, scoreOutputs] = findOutputs('ssd', rolesOf(coding === 'pixels'), outputs, model) as [
+      OutputInfo[],
+      OutputInfo[],
+    ];
     const found = [...boxOutputs, ...scoreOutputs];
     const fromFile = how.file === undefined ? undefined : parseAnchors(await model.json(how.file), how.file);
     const anchorsOf = memo((size: Size): Anchors => fromFile ?? makeAnchors(how, size));
@@ -83,7 +117,11 @@ export const ssd: Format<SsdOptions> = {
     const anchors = anchorsOf(model.size ?? { width: 1, height: 1 });
     for (const role of [boxOutputs, scoreOutputs]) {
       const counts = role.map(({ dims }) => dims.at(-2));
-      if (counts.every((count) => typeof count === 'number') && counts.reduce((sum, count) => sum + count, 0) !== anchors.length / 4) throw unfit(anchors, found);
+      if (
+        counts.every((count) => typeof count === 'number') &&
+        counts.reduce((sum, count) => sum + count, 0) !== anchors.length / 4
+      )
+        throw unfit(anchors, found);
     }
     return {
       outputs: found.map(({ name }) => name),
@@ -94,15 +132,22 @@ export const ssd: Format<SsdOptions> = {
         const [boxes, scores] = [join(views.slice(0, boxOutputs.length)), join(views.slice(boxOutputs.length))];
         const [count, stride] = boxes.dims as readonly [number, number];
         const classes = scores.dims[1]!;
-        if (count !== anchors.length / 4 || scores.dims[0] !== count || stride < 4) throw unfit(anchors, ofBatch(found, views));
+        if (count !== anchors.length / 4 || scores.dims[0] !== count || stride < 4)
+          throw unfit(anchors, ofBatch(found, views));
         return {
-          ...bestProbabilities(scores.data, { count, classes, offset: 0, boxStride: classes, classStride: 1 }, activation, background),
+          ...bestProbabilities(
+            scores.data,
+            { count, classes, offset: 0, boxStride: classes, classStride: 1 },
+            activation,
+            background,
+          ),
           box(index) {
             const [cx, cy, width, height] = numbersAt(anchors, index * 4);
             const [a, b, c, d] = numbersAt(boxes.data, index * stride);
             if (coding === 'pixels') return toBox('cxcywh', cx * size.width + a, cy * size.height + b, c, d);
             const [x, y, w, h] = coding === 'xywh' ? [a, b, c, d] : [b, a, d, c];
-            const side = (log: number, anchor: number, pixels: number): number => Math.exp(Math.min(log, MAX_LOG_SIZE)) * anchor * pixels;
+            const side = (log: number, anchor: number, pixels: number): number =>
+              Math.exp(Math.min(log, MAX_LOG_SIZE)) * anchor * pixels;
             return toBox(
               'cxcywh',
               (cx + x * variances[0] * width) * size.width,
@@ -121,7 +166,10 @@ export const ssd: Format<SsdOptions> = {
 function checkLevels({ torchvision, blazeface }: AnchorOptions): void {
   const check = (key: string, list: readonly unknown[] | undefined, grids: readonly Grid[], more = 0): void => {
     if (list && list.length !== grids.length + more)
-      throw new TabServeError('model-config', `handler.decoder.ssd.anchors.${key} must have ${grids.length + more} items for ${grids.length} grids, not ${list.length}.`);
+      throw new TabServeError(
+        'model-config',
+        `handler.decoder.ssd.anchors.${key} must have ${grids.length + more} items for ${grids.length} grids, not ${list.length}.`,
+      );
   };
   if (torchvision) {
     check('torchvision.aspectRatios', torchvision.aspectRatios, torchvision.grids);
@@ -134,10 +182,16 @@ function checkLevels({ torchvision, blazeface }: AnchorOptions): void {
 /** Sizes that grow from the first feature map to the last. */
 function checkRanges({ torchvision, tensorflow }: AnchorOptions): void {
   const check = (minKey: string, maxKey: string, min: number, max: number): void => {
-    if (min >= max) throw new TabServeError('model-config', `handler.decoder.ssd.anchors.${minKey} must be less than ${maxKey}, not ${min} for ${max}.`);
+    if (min >= max)
+      throw new TabServeError(
+        'model-config',
+        `handler.decoder.ssd.anchors.${minKey} must be less than ${maxKey}, not ${min} for ${max}.`,
+      );
   };
-  if (torchvision && !torchvision.scales) check('torchvision.minRatio', 'maxRatio', torchvision.minRatio ?? MIN_RATIO, torchvision.maxRatio ?? MAX_RATIO);
-  if (tensorflow) check('tensorflow.minScale', 'maxScale', tensorflow.minScale ?? MIN_SCALE, tensorflow.maxScale ?? MAX_SCALE);
+  if (torchvision && !torchvision.scales)
+    check('torchvision.minRatio', 'maxRatio', torchvision.minRatio ?? MIN_RATIO, torchvision.maxRatio ?? MAX_RATIO);
+  if (tensorflow)
+    check('tensorflow.minScale', 'maxScale', tensorflow.minScale ?? MIN_SCALE, tensorflow.maxScale ?? MAX_SCALE);
 }
 
 /** The anchors of the last size: it seldom changes. */

@@ -1,4 +1,4 @@
-import type { DType, OutputInfo } from '../../contract.js';
+import type { DType, OutputInfo } from '../../contract/tensors.js';
 import { boxFormatSchema, numbersAt, toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
 import { checkCounts, isBatch, isBoxTable, type Format } from './decoder.js';
 import { chosenClasses } from './proposals.js';

@@ -13,13 +13,17 @@ export interface YoloxOptions {
  * An export that has decoded them (`--decode_in_inference`) makes yolov5's rows.
  */
 export const yolox: Format<YoloxOptions> = {
-  description: 'YOLOX as it exports itself, [batch, cells, 5 + classes]: centre = (xy + cell) · stride, size = exp(wh) · stride, objectness and class scores.',
+  description:
+    'YOLOX as it exports itself, [batch, cells, 5 + classes]: centre = (xy + cell) · stride, size = exp(wh) · stride, objectness and class scores.',
   options: { strides: stridesSchema },
   iouThreshold: 0.45,
   create({ strides = [8, 16, 32] }, model) {
     return objectnessRows('yolox', model, {
-      expected: (size) => `[batch, ${size ? `${pointCount(levelsOf(strides, size))} cells (strides ${strides.join(', ')})` : 'cells'}, 5 + classes]`,
-      fits: ([cells, columns], size) => (typeof columns !== 'number' || columns > 5) && (typeof cells !== 'number' || !size || cells === pointCount(levelsOf(strides, size))),
+      expected: (size) =>
+        `[batch, ${size ? `${pointCount(levelsOf(strides, size))} cells (strides ${strides.join(', ')})` : 'cells'}, 5 + classes]`,
+      fits: ([cells, columns], size) =>
+        (typeof columns !== 'number' || columns > 5) &&
+        (typeof cells !== 'number' || !size || cells === pointCount(levelsOf(strides, size))),
       boxes(size) {
         const levels = levelsOf(strides, size);
         return ([cx, cy, w, h], cell) => {

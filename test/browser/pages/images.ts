@@ -1,5 +1,5 @@
 /** Exposes the modules under test as `window.images`; with `?worker`, those of the worker in a module worker. */
-import { prepare } from '../../../src/client/inputs.js';
+import { prepare } from '../../../src/client/requests/inputs.js';
 import { decodeImage } from '../../../src/images/decode.js';
 
 Object.assign(window, { images: { decodeImage, prepare } });

@@ -1,5 +1,6 @@
 import { wrap, type Remote } from 'comlink';
-import type { CandidateName, Stage } from '../../../src/contract.ts';
+import type { CandidateName } from '../../../src/contract/backends.ts';
+import type { Stage } from '../../../src/contract/stages.ts';
 import * as tabserve from '../../../src/index.ts';
 import { random } from '../../random.ts';
 import type { Failure, GoldenFeeds } from '../fixtures.ts';
@@ -39,8 +40,11 @@ export interface Gate {
 let gates = 0;
 async function gate(stage: Stage): Promise<Gate> {
   const name = `gate ${gates++}`;
-  const open = await new Promise<() => void>((ready) => void navigator.locks.request(name, () => new Promise<void>((resolve) => ready(resolve))));
-  const waits = async (): Promise<boolean> => (await navigator.locks.query()).pending!.some((lock) => lock.name === name);
+  const open = await new Promise<() => void>(
+    (ready) => void navigator.locks.request(name, () => new Promise<void>((resolve) => ready(resolve))),
+  );
+  const waits = async (): Promise<boolean> =>
+    (await navigator.locks.query()).pending!.some((lock) => lock.name === name);
   return {
     params: { gate: { name, stage } },
     async reached() {
@@ -64,7 +68,10 @@ function tensors(feeds: GoldenFeeds): tabserve.Tensors {
   return Object.fromEntries(
     Object.entries(feeds).map(([name, { dtype, dims, data }]) => {
       if (dtype === 'string') return [name, { dtype, dims, data: data as string[] }];
-      const array = dtype === 'int64' ? BigInt64Array.from(data as string[], BigInt) : ARRAYS[dtype as 'float32'].from(data as string[], Number);
+      const array =
+        dtype === 'int64'
+          ? BigInt64Array.from(data as string[], BigInt)
+          : ARRAYS[dtype as 'float32'].from(data as string[], Number);
       return [name, { dtype, dims, data: array }];
     }),
   );
@@ -86,7 +93,10 @@ async function disposal(): Promise<{ inside: string; after: string }> {
   let kept: tabserve.Client | undefined;
   let inside = '';
   {
-    await using client = await tabserve.load('/test/models/affine_fixed.onnx', { handler: 'base_handler', backends: ['wasm'] });
+    await using client = await tabserve.load('/test/models/affine_fixed.onnx', {
+      handler: 'base_handler',
+      backends: ['wasm'],
+    });
     kept = client as unknown as tabserve.Client;
     inside = client.backend!.name;
   }

@@ -1,14 +1,17 @@
 import { memory } from '@tensorflow/tfjs-core';
 import { expose } from 'comlink';
-import type { CandidateName, EngineName, OutputInfo, Session, TensorInfo, Tensors } from '../../../src/contract.ts';
+import type { CandidateName, EngineName } from '../../../src/contract/backends.ts';
+import type { OutputInfo, Session, TensorInfo, Tensors } from '../../../src/contract/tensors.ts';
 import type { Engine } from '../../../src/engines/engine.ts';
 import { allEngines } from '../../../src/engines/index.ts';
-import { errorToData, type ErrorData } from '../../../src/errors.ts';
+import { errorToData, type ErrorData } from '../../../src/contract/error-data.ts';
 import { fetchArchive } from '../../../src/models/archive.ts';
 import { createFiles } from '../../../src/models/files.ts';
 import { lose } from '../../../demo/lab/gpu.ts';
 
-export type Attempt<T> = { readonly value: T; readonly error?: undefined } | { readonly value?: undefined; readonly error: ErrorData };
+export type Attempt<T> =
+  | { readonly value: T; readonly error?: undefined }
+  | { readonly value?: undefined; readonly error: ErrorData };
 
 async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   try {
@@ -30,10 +33,15 @@ const bare = {
   },
   open: (url: string): Promise<Attempt<number>> =>
     attempt(async () => {
-      const { files, models } = await fetchArchive(new URL(url, location.origin).href, { fetch: fetch.bind(globalThis) });
+      const { files, models } = await fetchArchive(new URL(url, location.origin).href, {
+        fetch: fetch.bind(globalThis),
+      });
       return sessions.push(await engine.open(createFiles(files), models[format]!, {})) - 1;
     }),
-  describe: (id: number): { inputs: readonly TensorInfo[]; outputs: readonly OutputInfo[] } => ({ inputs: sessions[id]!.inputs, outputs: sessions[id]!.outputs }),
+  describe: (id: number): { inputs: readonly TensorInfo[]; outputs: readonly OutputInfo[] } => ({
+    inputs: sessions[id]!.inputs,
+    outputs: sessions[id]!.outputs,
+  }),
   run: (id: number, feeds: Tensors): Promise<Attempt<Tensors>> => attempt(() => sessions[id]!.run(feeds)),
   dispose: (id: number): Promise<Attempt<void>> => attempt(async () => sessions[id]![Symbol.asyncDispose]()),
   /** Tensors and bytes that TensorFlow.js holds. */

@@ -1,4 +1,11 @@
-import { BaseHandler, expose, PredictionError, type Context, type TensorInput, type Tensors } from '../../../src/worker.ts';
+import {
+  BaseHandler,
+  expose,
+  PredictionError,
+  type Context,
+  type TensorInput,
+  type Tensors,
+} from '../../../src/worker.ts';
 
 /** Does in each stage what `params` ask for. */
 class Failing extends BaseHandler<TensorInput, unknown> {
@@ -32,11 +39,13 @@ class Failing extends BaseHandler<TensorInput, unknown> {
 
 function misbehave(stage: string, data: readonly TensorInput[], { params }: Context): void {
   const how = params[0] ?? {};
-  if (how['throw'] === stage) throw Object.assign(new TypeError(`${stage} is broken`, { cause: new Error('deep inside') }), { code: 'E_BROKEN' });
+  if (how['throw'] === stage)
+    throw Object.assign(new TypeError(`${stage} is broken`, { cause: new Error('deep inside') }), { code: 'E_BROKEN' });
   if (how['throwCoded'] === stage) throw new PredictionError('unsupported', 'not today');
   if (how['throwText'] === stage) throw 'just text';
   // A stage that knows nothing of rows, and throws for the batch because of one.
-  if (how['poison'] === stage && data.some((row) => (row as { data: Float32Array }).data[0] === 666)) throw new RangeError('a poisoned row');
+  if (how['poison'] === stage && data.some((row) => (row as { data: Float32Array }).data[0] === 666))
+    throw new RangeError('a poisoned row');
 }
 
 expose(Failing);

@@ -1,4 +1,11 @@
-import { BaseHandler, expose, TabServeError, type Context, type TensorInput, type Tensors } from '../../../src/worker.ts';
+import {
+  BaseHandler,
+  expose,
+  TabServeError,
+  type Context,
+  type TensorInput,
+  type Tensors,
+} from '../../../src/worker.ts';
 import { lose } from '../../../demo/lab/gpu.ts';
 
 /** What goes wrong, in which stage, in how many workers. */

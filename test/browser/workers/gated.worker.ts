@@ -1,5 +1,12 @@
-import type { Stage } from '../../../src/contract.ts';
-import { BaseHandler, expose, PredictionError, type Context, type TensorInput, type Tensors } from '../../../src/worker.ts';
+import type { Stage } from '../../../src/contract/stages.ts';
+import {
+  BaseHandler,
+  expose,
+  PredictionError,
+  type Context,
+  type TensorInput,
+  type Tensors,
+} from '../../../src/worker.ts';
 
 /** What a request asks for by `params`. */
 export interface Asked {
@@ -28,7 +35,8 @@ const numbers = new WeakMap<Context, number>();
 const kept: unknown[] = [];
 
 async function pass(stage: Stage, { params }: Context): Promise<void> {
-  for (const { gate } of params as readonly Asked[]) if (gate && gate.stage === stage) await navigator.locks.request(gate.name, () => {});
+  for (const { gate } of params as readonly Asked[])
+    if (gate && gate.stage === stage) await navigator.locks.request(gate.name, () => {});
 }
 
 /** Tells of each row in which batch it ran; a page can hold a batch in any stage. */
@@ -38,7 +46,9 @@ class Gated extends BaseHandler<TensorInput, unknown> {
     const asked = context.params as readonly Asked[];
     if (asked.some(({ odd }) => odd === 'keep')) kept.push(...data);
     if (asked.some(({ odd }) => odd === 'never')) await new Promise(() => {});
-    asked.forEach(({ bad }, index) => bad === 'row' && context.fail(index, new PredictionError('invalid-input', 'this row is bad')));
+    asked.forEach(
+      ({ bad }, index) => bad === 'row' && context.fail(index, new PredictionError('invalid-input', 'this row is bad')),
+    );
     if (asked.some(({ bad }) => bad === 'batch')) throw new RangeError('this batch is bad');
     await pass('preprocess', context);
     return await super.preprocess(data, context);
@@ -53,7 +63,13 @@ class Gated extends BaseHandler<TensorInput, unknown> {
     await pass('postprocess', context);
     const rows = (await super.postprocess(outputs, context)) as readonly Tensors[];
     const batch = numbers.get(context)!;
-    const told = rows.map(({ y }, index): Told => ({ y: [...(y!.data as Float32Array)], batchSize: rows.length, id: context.requestIds[index]!, batch, worker }));
+    const told = rows.map(({ y }, index): Told => ({
+      y: [...(y!.data as Float32Array)],
+      batchSize: rows.length,
+      id: context.requestIds[index]!,
+      batch,
+      worker,
+    }));
     const { odd } = context.params[0] as Asked;
     if (odd === 'twice') return rows.map(() => told[0]);
     if (odd === 'moved-twice') return rows.map(() => rows[0]);

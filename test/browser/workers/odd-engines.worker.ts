@@ -31,7 +31,12 @@ function odd(name: string): EngineLoader {
             const outputs = await session.run(feeds);
             await wait(run);
             return wrong
-              ? Object.fromEntries(Object.entries(outputs).map(([key, output]) => [key, { ...output, data: spoil(output.data as Float32Array, wrong, feeds) }]))
+              ? Object.fromEntries(
+                  Object.entries(outputs).map(([key, output]) => [
+                    key,
+                    { ...output, data: spoil(output.data as Float32Array, wrong, feeds) },
+                  ]),
+                )
               : outputs;
           },
         };

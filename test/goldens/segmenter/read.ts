@@ -16,7 +16,12 @@ export interface SegmenterCase {
   readonly handler: Readonly<Record<string, unknown>>;
   /** The model's answer. */
   readonly output: Stored;
-  readonly expected: { readonly classes: Stored; readonly scores?: Stored; readonly mask: Stored; readonly torchserve?: Stored };
+  readonly expected: {
+    readonly classes: Stored;
+    readonly scores?: Stored;
+    readonly mask: Stored;
+    readonly torchserve?: Stored;
+  };
 }
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url));
@@ -26,7 +31,11 @@ const bytes = Uint8Array.from(read('expected.bin')).buffer;
 
 const ARRAYS = { uint8: Uint8Array, float32: Float32Array, int64: BigInt64Array };
 
-export function values<D extends Stored['dtype']>({ dtype, dims, offset }: Stored & { readonly dtype: D }): InstanceType<(typeof ARRAYS)[D]> {
+export function values<D extends Stored['dtype']>({
+  dtype,
+  dims,
+  offset,
+}: Stored & { readonly dtype: D }): InstanceType<(typeof ARRAYS)[D]> {
   const length = dims.reduce((product, dim) => product * dim, 1);
   return new ARRAYS[dtype](bytes, offset, length) as InstanceType<(typeof ARRAYS)[D]>;
 }

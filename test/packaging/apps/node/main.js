@@ -11,8 +11,15 @@ const session = {
   [Symbol.asyncDispose ?? Symbol.for('asyncDispose')]: async () => {},
 };
 
-const context = createContext({ session, files: { 'index_to_name.json': '["zero", "one", "two"]' }, config: { handler: { imageProcessing: ['toTensor'] } } });
+const context = createContext({
+  session,
+  files: { 'index_to_name.json': '["zero", "one", "two"]' },
+  config: { handler: { imageProcessing: ['toTensor'] } },
+});
 const handler = new ImageClassifier();
 await handler.initialize(context);
-const [answer] = await handler.handle([{ data: Float32Array.of(0, 1, 2), dims: [3, 1, 1] }], createContext({ session }));
+const [answer] = await handler.handle(
+  [{ data: Float32Array.of(0, 1, 2), dims: [3, 1, 1] }],
+  createContext({ session }),
+);
 console.log(JSON.stringify(answer));

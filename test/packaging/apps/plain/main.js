@@ -15,7 +15,10 @@ async function show() {
   const digits = await classifier.predict(photo);
   await classifier.dispose();
 
-  const parity = connect(() => new Worker(new URL('./odd-or-even.worker.js', import.meta.url), { type: 'module' }), { model: '/models/digits/', ...options });
+  const parity = connect(() => new Worker(new URL('./odd-or-even.worker.js', import.meta.url), { type: 'module' }), {
+    model: '/models/digits/',
+    ...options,
+  });
   await parity.initialize();
   const odd = await parity.predict(photo);
   await parity.dispose();

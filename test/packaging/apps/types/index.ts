@@ -1,5 +1,12 @@
 import { connect, load, TabServeError, type Backend, type Client } from 'tabserve';
-import { createContext, expose, ImageClassifier, type Classification, type Context, type Tensors } from 'tabserve/worker';
+import {
+  createContext,
+  expose,
+  ImageClassifier,
+  type Classification,
+  type Context,
+  type Tensors,
+} from 'tabserve/worker';
 import { onnxWasm } from 'tabserve/engines/onnx-wasm';
 import { expose as exposeCore, type Engines } from 'tabserve/worker/core';
 import { load as loadStandalone } from 'tabserve/standalone';
@@ -20,7 +27,9 @@ export async function page(photo: Blob): Promise<void> {
   const same: typeof classifier = await loadStandalone('/models/digits/', { handler: 'image_classifier' });
   const backend: Backend | undefined = same.backend;
 
-  const loudest: Client<Loudest> = connect<Loudest>(() => new Worker(new URL('./loudest.js', import.meta.url)), { model: '/models/digits/' });
+  const loudest: Client<Loudest> = connect<Loudest>(() => new Worker(new URL('./loudest.js', import.meta.url)), {
+    model: '/models/digits/',
+  });
   const answer: string = await loudest.predict(photo);
   // @ts-expect-error a number is no image
   await loudest.predict(7);

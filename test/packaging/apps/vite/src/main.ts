@@ -10,7 +10,10 @@ async function show(): Promise<unknown> {
   const digits = await classifier.predict(photo);
   await classifier.dispose();
 
-  const parity = connect<OddOrEven>(() => new Worker(new URL('./odd-or-even.worker.ts', import.meta.url), { type: 'module' }), { model: '/models/digits/', ...options });
+  const parity = connect<OddOrEven>(
+    () => new Worker(new URL('./odd-or-even.worker.ts', import.meta.url), { type: 'module' }),
+    { model: '/models/digits/', ...options },
+  );
   await parity.initialize();
   const odd = await parity.predict(photo);
   await parity.dispose();

@@ -5,7 +5,10 @@ export class OddOrEven extends ImageClassifier<number> {
   override postprocess(outputs: Tensors, { systemProperties }: Context): number[] {
     const logits = outputs[this.model.outputs[0]!.name]!;
     return Array.from({ length: systemProperties.batchSize }, (_, index) =>
-      softmax(row(logits, index).data as Float32Array).reduce((sum, probability, digit) => sum + (digit % 2 ? probability : 0), 0),
+      softmax(row(logits, index).data as Float32Array).reduce(
+        (sum, probability, digit) => sum + (digit % 2 ? probability : 0),
+        0,
+      ),
     );
   }
 }

@@ -3,7 +3,9 @@ import { connect } from 'tabserve';
 async function show() {
   const photo = document.querySelector('img');
   await photo.decode();
-  const classifier = connect(() => new Worker(new URL('./classifier.worker.js', import.meta.url), { type: 'module' }), { model: '/models/digits/' });
+  const classifier = connect(() => new Worker(new URL('./classifier.worker.js', import.meta.url), { type: 'module' }), {
+    model: '/models/digits/',
+  });
   await classifier.initialize();
   return { digits: await classifier.predict(photo), backends: [classifier.backend] };
 }

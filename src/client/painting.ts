@@ -1,0 +1,85 @@
+/** Paints segmentations for a canvas. Touches no browser global until it is called. */
+import { TabServeError } from '../contract/errors.js';
+import type { Segmentation } from '../outputs/segmentation.js';
+
+/** Red, green, blue and alpha, in 0..255; alpha is 255 where it is not given. */
+export type Color = readonly [red: number, green: number, blue: number, alpha?: number];
+
+export interface PaintClassesOptions {
+  /** Colours by class index; a class beyond its end stays clear. @default vocPalette(256) with class 0, by convention the background, clear */
+  readonly palette?: readonly Color[];
+  /** Opacity of the whole, in 0..1. @default 0.5 */
+  readonly alpha?: number;
+}
+
+export interface PaintMaskOptions {
+  /** @default [0, 0, 0] */
+  readonly color?: Color;
+  /** Opacity where the mask is 1, in 0..1. @default 1 */
+  readonly alpha?: number;
+}
+
+/**
+ * The colours of PASCAL VOC: the bits of the class index, three by three from the lowest, are the bits of red, green and blue from the highest.
+ * @param count at most 256
+ * @see http://host.robots.ox.ac.uk/pascal/VOC/voc2012/htmldoc/devkit_doc.html `VOClabelcolormap` of the development kit
+ */
+export function vocPalette(count: number): Color[] {
+  return Array.from({ length: count }, (_, index) => {
+    const channel = (offset: number): number => {
+      let value = 0;
+      for (let bit = 0; bit < 8; bit++) value |= ((index >> (3 * bit + offset)) & 1) << (7 - bit);
+      return value;
+    };
+    return [channel(0), channel(1), channel(2)];
+  });
+}
+
+/** A class map as colours over a clear ground, of the map's size. @throws `invalid-input` unless it is one */
+export function paintClasses(
+  segmentation: Segmentation,
+  { palette = defaultPalette(), alpha = 0.5 }: PaintClassesOptions = {},
+): ImageData {
+  if (segmentation.result !== 'classes') throw wrongKind('paintClasses', 'classes', segmentation);
+  const { width, height, classes } = segmentation;
+  const colors = new Uint8ClampedArray(65_536 * 4);
+  palette.forEach(([red, green, blue, opacity = 255], index) =>
+    colors.set([red, green, blue, opacity * alpha], index * 4),
+  );
+  const image = new ImageData(width, height);
+  // One 32-bit word a pixel, in the machine's own byte order on both sides.
+  const [words, pixels] = [new Uint32Array(colors.buffer), new Uint32Array(image.data.buffer)];
+  for (let i = 0; i < pixels.length; i++) pixels[i] = words[classes[i]!]!;
+  return image;
+}
+
+/**
+ * A mask as the opacity of one colour, of the mask's size: drawn over a photo it tints the foreground, and with `destination-in`
+ * it cuts the foreground out. @throws `invalid-input` unless it is one
+ */
+export function paintMask(
+  segmentation: Segmentation,
+  { color: [red, green, blue, opacity = 255] = [0, 0, 0], alpha = 1 }: PaintMaskOptions = {},
+): ImageData {
+  if (segmentation.result !== 'mask') throw wrongKind('paintMask', 'mask', segmentation);
+  const { width, height, mask } = segmentation;
+  const image = new ImageData(width, height);
+  const pixels = new Uint32Array(image.data.buffer);
+  const shades = new Uint8ClampedArray(256 * 4);
+  for (let shade = 0; shade < 256; shade++) shades.set([red, green, blue, (shade / 255) * opacity * alpha], shade * 4);
+  const words = new Uint32Array(shades.buffer);
+  for (let i = 0; i < pixels.length; i++) pixels[i] = words[Math.round(mask[i]! * 255)]!;
+  return image;
+}
+
+function defaultPalette(): readonly Color[] {
+  const [, ...others] = vocPalette(256);
+  return [[0, 0, 0, 0], ...others];
+}
+
+function wrongKind(name: string, wanted: string, { result }: Segmentation): TabServeError {
+  return new TabServeError(
+    'invalid-input',
+    `${name} paints a result of "${wanted}", but this is one of "${result}"; \`handler.result\` of the config, or \`params\`, says which it is.`,
+  );
+}

@@ -1,0 +1,49 @@
+import { asTabServeError, PredictionError } from '../../contract/errors.js';
+import { unlessAborted } from '../abort.js';
+import { prepare, type Prepared } from './inputs.js';
+import { tooLate } from './job.js';
+
+/** An input that the page itself could not prepare fails alone. */
+export type Row = Prepared | PredictionError;
+
+export interface RowOptions {
+  readonly transfer: boolean;
+  readonly signals: readonly AbortSignal[];
+  /** Milliseconds. */
+  readonly timeout: number | undefined;
+}
+
+/** Prepares inputs; at once where nothing is to be waited for, so that they can be sent within the call itself. @throws `aborted`, `timeout` */
+export function prepareRows(inputs: readonly unknown[], options: RowOptions): readonly Row[] | Promise<readonly Row[]> {
+  const rows = inputs.map((input) => prepareRow(input, options.transfer));
+  if (rows.every((row) => !(row instanceof Promise))) return rows as Row[];
+  // The call returns before they are sent.
+  for (const row of rows) if ('keep' in row) row.keep();
+  return inTime(Promise.all(rows), options);
+}
+
+async function inTime(preparing: Promise<readonly Row[]>, { signals, timeout }: RowOptions): Promise<readonly Row[]> {
+  const late = new AbortController();
+  const timer = timeout === undefined ? undefined : setTimeout(() => late.abort(tooLate(timeout)), timeout);
+  try {
+    return await unlessAborted(preparing, AbortSignal.any([...signals, late.signal]));
+  } catch (error) {
+    void preparing.then((rows) => rows.forEach((row) => row instanceof PredictionError || row.release()));
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function prepareRow(input: unknown, transfer: boolean): Row | Promise<Row> {
+  try {
+    const prepared = prepare(input, { transfer });
+    return prepared instanceof Promise ? prepared.catch(failedRow) : prepared;
+  } catch (error) {
+    return failedRow(error);
+  }
+}
+
+function failedRow(error: unknown): PredictionError {
+  return PredictionError.from(asTabServeError(error, 'preprocess'));
+}

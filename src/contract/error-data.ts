@@ -1,0 +1,61 @@
+/** Errors as data that a structured clone can carry, and back. */
+import { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './errors.js';
+
+/** An error as data. */
+export interface ErrorData {
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string | undefined;
+  readonly code?: unknown;
+  readonly stage?: ErrorStage | undefined;
+  readonly cause?: ErrorData | { readonly value: unknown } | undefined;
+}
+
+/** An error as data that a structured clone can carry, its chain of causes included. */
+export function errorToData(error: unknown, depth = 8): ErrorData {
+  if (!(error instanceof Error)) return { name: 'Error', message: describe(error) };
+  const { code, stage } = error as Partial<TabServeError>;
+  return {
+    name:
+      error instanceof PredictionError
+        ? 'PredictionError'
+        : error instanceof TabServeError
+          ? 'TabServeError'
+          : error.name,
+    message: error.message,
+    stack: error.stack,
+    code: typeof code === 'string' || typeof code === 'number' ? code : undefined,
+    stage,
+    cause:
+      error.cause === undefined || depth === 0
+        ? undefined
+        : error.cause instanceof Error
+          ? errorToData(error.cause, depth - 1)
+          : { value: describe(error.cause) },
+  };
+}
+
+/** The error again: ours as ours, another as an `Error` of the same name, message, stack, code and cause. */
+export function errorFromData(data: ErrorData): Error {
+  const cause =
+    data.cause === undefined ? undefined : 'value' in data.cause ? data.cause.value : errorFromData(data.cause);
+  const ours =
+    data.name === 'PredictionError' ? PredictionError : data.name === 'TabServeError' ? TabServeError : undefined;
+  const error = ours
+    ? new ours(data.code as ErrorCode, data.message, { cause, stage: data.stage })
+    : Object.assign(
+        new Error(data.message, cause === undefined ? undefined : { cause }),
+        data.code === undefined ? {} : { code: data.code },
+      );
+  if (!ours) Object.defineProperty(error, 'name', { value: data.name, configurable: true, writable: true });
+  if (data.stack) error.stack = data.stack;
+  return error;
+}
+
+function describe(value: unknown): string {
+  try {
+    return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
+}

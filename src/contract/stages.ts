@@ -1,0 +1,6 @@
+/** The stages of a handler, in the order in which they run. */
+export const STAGES = ['initialize', 'preprocess', 'inference', 'postprocess'] as const;
+export type Stage = (typeof STAGES)[number];
+
+/** Milliseconds that a batch spent in each stage; a stage that did not run is missing. */
+export type Timings = Readonly<Partial<Record<Stage, number>>>;

@@ -1,0 +1,126 @@
+/**
+ * What crosses between page and worker, and how: types only, but for the protocol's number.
+ */
+import type { Archive, ModelConfig, Progress } from './archive.js';
+import type { CandidateName, EngineName, Probe } from './backends.js';
+import type { Context, ModelCard, Params } from './handler.js';
+import type { Observation } from './metrics.js';
+import type { Timings } from './stages.js';
+import type { Tensors } from './tensors.js';
+
+/** A page and a worker of different protocols refuse each other. */
+export const PROTOCOL = 4;
+
+/** The worker's first message, sent when it can listen. */
+export interface ReadyMessage {
+  readonly tabserve: 'ready';
+  readonly protocol: number;
+}
+
+/** The page's only message to the worker itself; all else goes through the ports. */
+export interface ConnectMessage {
+  readonly tabserve: 'connect';
+  /** For calls to the `WorkerApi`, through comlink. */
+  readonly calls: MessagePort;
+  /** For `WorkerEvent`s. */
+  readonly events: MessagePort;
+  /** A Web Lock that the worker holds as long as it lives. */
+  readonly life: string;
+}
+
+/** What the worker tells unasked; `held`: it holds its lock; `unreadable`: a message came that it cannot read; `alive`: it has got on; `lost`: its GPU is gone. */
+export type WorkerEvent =
+  | { readonly type: 'held' | 'unreadable' }
+  /** With a batch's id, that one; without, the worker as a whole. */
+  | { readonly type: 'alive'; readonly id: string | undefined }
+  | { readonly type: 'lost'; readonly why: string }
+  | { readonly type: 'progress'; readonly progress: Progress };
+
+/** How an answer crosses: errors are data, because the handlers with which comlink carries errors belong to the app. */
+export type Envelope<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
+
+/** What the worker offers to the page. */
+export interface WorkerApi {
+  /** @param known by an earlier worker of this page: then nothing is looked at again */
+  probe(
+    known: Probe | undefined,
+  ): Promise<Envelope<{ readonly probe: Probe; readonly built: readonly CandidateName[] }>>;
+  load(request: LoadRequest): Promise<Envelope<Archive>>;
+  /** The archive with its model in the format of one engine; what it has already is not downloaded again. */
+  loadModel(archive: Archive, engine: EngineName): Promise<Envelope<Archive>>;
+  open(request: OpenRequest): Promise<Envelope<Opened>>;
+  /** A run of the model on each of these feeds, or on made-up ones: what backends are compared on. None where none can be made up. */
+  sample(feeds?: readonly Tensors[]): Promise<Envelope<readonly Sampled[]>>;
+  /** Takes about `budget` ms. Undefined where there is nothing to run the model on. */
+  measure(budget: number): Promise<Envelope<Measured | undefined>>;
+  /** SHA-256 of the model's files; undefined in an insecure context. */
+  hash(archive: Archive, engine: EngineName): Promise<Envelope<string | undefined>>;
+  handle(request: HandleRequest): Promise<Envelope<HandleAnswer>>;
+  cancel(id: string): void;
+  /** What the handler knows of its model. @throws `not-cloneable` for what of its own cannot be sent */
+  describe(): Promise<Envelope<ModelCard>>;
+  ping(): Promise<Envelope<void>>;
+}
+
+export interface LoadRequest {
+  /** A URL, or a file of the visitor's. */
+  readonly source: string | File;
+  readonly config: ModelConfig | undefined;
+}
+
+export interface OpenRequest {
+  readonly candidate: CandidateName;
+  readonly archive: Archive;
+  /** A built-in handler's name; undefined for the manifest's, or where the worker exposes a class of its own. */
+  readonly handler: string | undefined;
+  readonly assets: string | undefined;
+}
+
+export interface Opened extends Tried {
+  readonly threads: number;
+  /** Of the engine. */
+  readonly version: string;
+}
+
+/** What a model's first runs have shown. */
+export interface Tried {
+  /** Golden examples that it answered right, and its largest difference from them. */
+  readonly golden: number;
+  readonly error: number;
+  /** Why its answers want a comparison. */
+  readonly suspicion: string | undefined;
+}
+
+export interface Sampled {
+  readonly feeds: Tensors;
+  readonly outputs: Tensors;
+}
+
+export interface Measured {
+  /** Milliseconds. */
+  readonly median: number;
+  readonly runs: number;
+}
+
+/** A batch. */
+export interface HandleRequest {
+  readonly id: string;
+  readonly request: Exclude<Context['request'], 'describe'>;
+  readonly rows: readonly unknown[];
+  /** One a row, and so are `params`. */
+  readonly ids: readonly string[];
+  readonly params: readonly Params[];
+}
+
+export interface HandleAnswer {
+  readonly rows: readonly Envelope<unknown>[];
+  /** Why the batch failed as a whole; then there are no rows. */
+  readonly failure?: unknown;
+  readonly timings: Timings;
+  /** Milliseconds in the handler. */
+  readonly handlerTime: number;
+  /** What the handler has recorded, where it has recorded anything. */
+  readonly metrics?: readonly Observation[];
+  /** Bytes that the engine holds. */
+  readonly memory: number;
+}

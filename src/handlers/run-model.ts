@@ -1,0 +1,96 @@
+import type { DType, Session, TensorDataMap, TensorInfo, Tensors } from '../contract/tensors.js';
+import { concat, row, slice, stack } from '../tensors/tensors.js';
+
+const ARRAYS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  float16: Uint16Array,
+  int8: Int8Array,
+  uint8: Uint8Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  int64: BigInt64Array,
+  uint64: BigUint64Array,
+  bool: Uint8Array,
+};
+
+/**
+ * Runs a batch. A model whose batch axis is fixed at another size is run in pieces of that size, the last one filled up with its own last row;
+ * one that has no batch axis gets row after row.
+ */
+export async function runBatch(session: Session, feeds: Tensors): Promise<Tensors> {
+  if (session.inputs.every((input) => lacksBatch(input, feeds))) {
+    const rows = await runRows(session, feeds);
+    return mapTensors(rows[0]!, (_, name) => stack(rows.map((outputs) => outputs[name]!)));
+  }
+  const rows = Object.values(feeds)[0]?.dims[0];
+  const fixed = session.inputs[0]?.dims[0];
+  const batched =
+    Object.values(feeds).every(({ dims }) => dims[0] === rows) && session.inputs.every(({ dims }) => dims[0] === fixed);
+  if (rows === undefined || typeof fixed !== 'number' || rows === fixed || fixed === 0 || !batched)
+    return await session.run(feeds);
+  const pieces: Tensors[] = [];
+  for (let from = 0; from < rows; from += fixed) {
+    const to = Math.min(from + fixed, rows);
+    const piece = mapTensors(feeds, (tensor) => {
+      const part = slice(tensor, from, to);
+      const last = slice(tensor, to - 1, to);
+      return to - from === fixed ? part : concat([part, ...Array.from({ length: fixed - (to - from) }, () => last)]);
+    });
+    pieces.push(
+      mapTensors(await session.run(piece), (tensor) =>
+        tensor.dims[0] === fixed ? slice(tensor, 0, to - from) : tensor,
+      ),
+    );
+  }
+  return mapTensors(pieces[0]!, (_, name) => concat(pieces.map((piece) => piece[name]!)));
+}
+
+/** Runs each row alone: its outputs as the model makes them. */
+export async function runRows(session: Session, feeds: Tensors): Promise<Tensors[]> {
+  const rows: Tensors[] = [];
+  for (let index = 0; index < Object.values(feeds)[0]!.dims[0]!; index++) {
+    const own = session.inputs
+      .filter(({ name }) => name in feeds)
+      .map((input) => [input.name, (lacksBatch(input, feeds) ? row : single)(feeds[input.name]!, index)] as const);
+    rows.push(await session.run(Object.fromEntries(own)));
+  }
+  return rows;
+}
+
+function single(tensor: Tensors[string], index: number): Tensors[string] {
+  return slice(tensor, index, index + 1);
+}
+
+function lacksBatch({ name, dims }: TensorInfo, feeds: Tensors): boolean {
+  return feeds[name]?.dims.length === dims.length + 1;
+}
+
+/** Zeros for every input, of one row; undefined where another dimension is dynamic. */
+export function zeros(inputs: readonly TensorInfo[]): Tensors | undefined {
+  const feeds: Record<string, Tensors[string]> = {};
+  for (const { name, dtype, dims } of inputs) {
+    const [batch, ...rest] = dims;
+    if (rest.some((size) => typeof size !== 'number')) return undefined;
+    const known = dims.length === 0 ? [] : [typeof batch === 'number' ? batch : 1, ...(rest as number[])];
+    feeds[name] = {
+      dtype,
+      dims: known,
+      data: zeroData(
+        dtype,
+        known.reduce((product, dim) => product * dim, 1),
+      ),
+    };
+  }
+  return feeds;
+}
+
+function zeroData(dtype: DType, length: number): TensorDataMap[DType] {
+  return dtype === 'string' ? Array.from({ length }, () => '') : new ARRAYS[dtype](length);
+}
+
+function mapTensors(tensors: Tensors, change: (tensor: Tensors[string], name: string) => Tensors[string]): Tensors {
+  return Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [name, change(tensor, name)]));
+}
