@@ -32,7 +32,7 @@ export interface ModelFacts {
   /** On the switch between models. */
   readonly short: string;
   readonly name: string;
-  readonly licence: string;
+  readonly license: string;
   /** Size of the weights. */
   readonly bytes: number;
   /** Engines that the archive holds the model for, the one that is tried first in front. */

@@ -224,7 +224,7 @@ def line(x0, y0, x1, y1):
 
 
 DRAWN = {
-    # Off centre and larger than a digit of the training data.
+    # Off center and larger than a digit of the training data.
     "drawn-3": (3, dict(width=18, strokes=[curve((95, 62), (140, 45), (178, 75), (160, 115), (120, 130), (170, 145), (188, 190), (150, 228), (95, 215))])),
     # Thin, small, in a corner of the canvas.
     "drawn-7": (7, dict(width=14, strokes=[line(80, 60, 170, 55), line(170, 55, 120, 190)])),

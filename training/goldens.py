@@ -26,7 +26,7 @@ DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", 
 
 
 # model: (input, seed, dims, by output of which only every n-th element is kept)
-# Centernet's rows are in the order of their scores: seed and stride are such that no sampled row has a neighbour within 5e-6, fifty times float32's rounding.
+# Centernet's rows are in the order of their scores: seed and stride are such that no sampled row has a neighbor within 5e-6, fifty times float32's rounding.
 GRAPHS = {
     "selfie": ("input_1:0", 1, [1, 256, 256, 3], {"activation_10:0": 97}),
     "meet": ("input_1:0", 1, [1, 144, 256, 3], {"segment:0": 97}),

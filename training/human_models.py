@@ -77,7 +77,7 @@ def centernet(graph, image):
 
 
 def nanodet(graph, image):
-    """Generalised focal loss: the distance to each side is the mean of a distribution over 0..10 strides (arXiv:2006.04388)."""
+    """Generalized focal loss: the distance to each side is the mean of a distribution over 0..10 strides (arXiv:2006.04388)."""
     square, to_image = letterbox(image, 416)
     x = pixels(square).flip(-1)
     x = (x - torch.tensor([103.53, 116.28, 123.675])) / torch.tensor([57.375, 57.12, 58.395])
@@ -88,8 +88,8 @@ def nanodet(graph, image):
         across = 416 // stride
         distances = by_dims[across * across, 44].reshape(-1, 4, 11).softmax(-1) @ torch.arange(11, dtype=torch.float64) * stride
         y, x = torch.meshgrid(torch.arange(across), torch.arange(across), indexing="ij")
-        centres = (torch.stack([x, y], -1).reshape(-1, 2) + 0.5) * stride
-        boxes.append(torch.cat([centres - distances[:, :2], centres + distances[:, 2:]], 1))
+        centers = (torch.stack([x, y], -1).reshape(-1, 2) + 0.5) * stride
+        boxes.append(torch.cat([centers - distances[:, :2], centers + distances[:, 2:]], 1))
         scores.append(by_dims[across * across, 80])
     scores = torch.cat(scores).numpy()
     assert np.sort(scores, 1)[:, -2].max() < DETECTORS["nanodet"][1], "one point has two classes: argmax and multi-label differ"

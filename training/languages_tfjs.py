@@ -47,7 +47,7 @@ class Transformer(Writer):
         mean = self.reduce(f"{name}/mean", "Mean", x, 2)
         variance = self.reduce(f"{name}/variance", "Mean", self.add(f"{name}/squares", "SquaredDifference", x, mean), 2)
         scale = self.add(f"{name}/rsqrt", "Rsqrt", self.add(f"{name}/epsilon", "AddV2", variance, self.constant(f"{name}/small", np.float32(EPSILON))))
-        y = self.add(f"{name}/scaled", "Mul", self.add(f"{name}/centred", "Sub", x, mean), scale)
+        y = self.add(f"{name}/scaled", "Mul", self.add(f"{name}/centered", "Sub", x, mean), scale)
         y = self.add(f"{name}/weighted", "Mul", y, self.constant(f"{name}/weight", self.source[f"{name}.weight"]))
         return self.add(name, "AddV2", y, self.constant(f"{name}/bias", self.source[f"{name}.bias"]))
 

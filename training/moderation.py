@@ -9,7 +9,7 @@ Writes  test/models/moderation/model.json, group1-shard1of1.bin   the TensorFlow
         test/models/moderation/model.onnx                         the same, names, layout (NHWC) and softmax included, for a batch of one
         test/models/moderation/{golden.safetensors,tabserve.json,moderation.golden.json}
 
-The weights stay the 8-bit integers that they are, and ONNX Runtime makes float32 of them when it opens the model. Batch normalisation is folded into
+The weights stay the 8-bit integers that they are, and ONNX Runtime makes float32 of them when it opens the model. Batch normalization is folded into
 the scales of the convolution before it and a bias. The answers of ONNX Runtime to the samples are checked against tfjs_layers.py's in float64: they must be about
 as near as PyTorch in float32 is.
 """
@@ -91,15 +91,15 @@ class Converter:
         integers = integers.transpose(order)
         scales = np.float32(scale * np.broadcast_to(factors, integers.shape[0])).reshape(-1, *[1] * (integers.ndim - 1))
         wide = self.emit("Cast", [self.constant(name, integers)], f"{name}/float", to=TensorProto.FLOAT)
-        centred = self.emit("Sub", [wide, self.constant(f"{name}/zero", np.float32(zero))], f"{name}/centred")
-        return self.emit("Mul", [centred, self.constant(f"{name}/scale", scales)], f"{name}/scaled")
+        centered = self.emit("Sub", [wide, self.constant(f"{name}/zero", np.float32(zero))], f"{name}/centered")
+        return self.emit("Mul", [centered, self.constant(f"{name}/scale", scales)], f"{name}/scaled")
 
     def convert(self, layer):
         name, kind, config = layer["name"], layer["class_name"], layer["config"]
         inputs = [self.names[source] for source in sources(layer)]
         size = self.sizes[sources(layer)[0]]
         if kind in ("ZeroPadding2D", "Conv2D", "DepthwiseConv2D", "Dropout"):
-            output = inputs[0]  # the normalisation that follows pads and convolves
+            output = inputs[0]  # the normalization that follows pads and convolves
         elif kind == "BatchNormalization":
             output, size = self.normalized_convolution(name, config, self.layers[sources(layer)[0]])
         elif kind == "ReLU":

@@ -6,7 +6,7 @@
 
 Writes  public/models/orientation/   model.json, orientation.bin
 
-Batch, height and width stay dynamic; batch normalisation is folded into the convolutions. Before it ends it runs what it has written with `tfjs_graph.py`,
+Batch, height and width stay dynamic; batch normalization is folded into the convolutions. Before it ends it runs what it has written with `tfjs_graph.py`,
 which shares no code with TensorFlow.js, and holds the answers to the samples against those of ONNX Runtime.
 """
 
@@ -75,7 +75,7 @@ class Converter(Writer):
             raise NotImplementedError(node.op_type)
 
     def convolution(self, node, attributes, normalization):
-        """With its batch normalisation: y = (x − mean) · scale / √(variance + ε) + shift, of each channel."""
+        """With its batch normalization: y = (x − mean) · scale / √(variance + ε) + shift, of each channel."""
         x, name, kernel = node.input[0], node.output[0], self.source[node.input[1]].astype(np.float64)
         bias = self.source[node.input[2]].astype(np.float64) if len(node.input) > 2 else np.zeros(len(kernel))
         if normalization is not None:

@@ -76,7 +76,7 @@ def key(name):
 
 
 def read_weights(folder, manifest):
-    """Every weight as TensorFlow.js reads it: float16 is widened, an affine quantisation undone as value · scale + min, in float64 as JavaScript has it, and rounded to float32."""
+    """Every weight as TensorFlow.js reads it: float16 is widened, an affine quantization undone as value · scale + min, in float64 as JavaScript has it, and rounded to float32."""
     for group in manifest:
         data = b"".join((folder / path).read_bytes() for path in group["paths"])
         offset = 0

@@ -76,8 +76,8 @@ class Converter:
         integers = np.round(array / scale) + zero
         assert 0 <= integers.min() and integers.max() <= 255
         self.emit("Cast", [self.constant(f"{name} uint8", integers.astype(np.uint8))], f"{name} float", to=TensorProto.FLOAT)
-        self.emit("Sub", [f"{name} float", self.constant(f"{name} zero", np.float32(zero))], f"{name} centred")
-        self.emit("Mul", [f"{name} centred", self.constant(f"{name} scale", np.float32(scale))], name)
+        self.emit("Sub", [f"{name} float", self.constant(f"{name} zero", np.float32(zero))], f"{name} centered")
+        self.emit("Mul", [f"{name} centered", self.constant(f"{name} scale", np.float32(scale))], name)
         return name
 
     def is_constant(self, tensor):

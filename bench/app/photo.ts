@@ -38,10 +38,10 @@ function drawSpot(
   random: () => number,
 ): void {
   const [x, y, radius] = [random() * width, random() * height, (0.03 + random() * 0.15) * width];
-  const colour = [random(), random(), random()].map((part) => Math.round(part * 255)).join(' ');
+  const color = [random(), random(), random()].map((part) => Math.round(part * 255)).join(' ');
   const fill = context.createRadialGradient(x, y, 0, x, y, radius);
-  fill.addColorStop(0, `rgb(${colour} / 0.25)`);
-  fill.addColorStop(1, `rgb(${colour} / 0)`);
+  fill.addColorStop(0, `rgb(${color} / 0.25)`);
+  fill.addColorStop(1, `rgb(${color} / 0)`);
   context.fillStyle = fill;
   context.fillRect(0, 0, width, height);
 }

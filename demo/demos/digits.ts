@@ -16,7 +16,7 @@ export const digits: Demo = {
       url: 'models/digits/',
       short: 'digits',
       name: 'digits 1.0',
-      licence: 'MIT',
+      license: 'MIT',
       bytes: 106_341,
       engines: ['onnx', 'tfjs'],
     },

@@ -16,7 +16,7 @@ export const language: Demo = {
       url: 'models/languages/',
       short: 'languages',
       name: 'languages 1.0, a small transformer',
-      licence: 'MIT',
+      license: 'MIT',
       bytes: 1_729_609,
       engines: ['onnx', 'tfjs'],
     },

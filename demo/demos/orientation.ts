@@ -16,7 +16,7 @@ export const orientation: Demo = {
       url: 'models/orientation/',
       short: 'PP-OCR',
       name: 'PP-OCR mobile v2.0, direction',
-      licence: 'Apache-2.0',
+      license: 'Apache-2.0',
       bytes: 578_966,
       engines: ['onnx', 'tfjs'],
     },

@@ -5,7 +5,7 @@ import type { Deviation } from './statistics.js';
 
 /** A candidate, and what is known of it so far. */
 export type Row = { readonly candidate: CandidateName } & (
-  | { readonly state: 'waiting' | 'measuring' | 'cancelled' }
+  | { readonly state: 'waiting' | 'measuring' | 'canceled' }
   | { readonly state: 'failed'; readonly reason: string }
   | {
       readonly state: 'measured';
@@ -23,7 +23,7 @@ export interface Chart {
 const STATES = {
   waiting: 'waits',
   measuring: 'is measured…',
-  cancelled: 'not measured',
+  canceled: 'not measured',
   failed: 'does not run',
 } as const;
 

@@ -54,7 +54,7 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
     'div',
     { class: 'picture-stage', 'data-empty': '' },
     layers,
-    el('p', { class: 'invitation' }, 'A video, and the person in it in colour'),
+    el('p', { class: 'invitation' }, 'A video, and the person in it in color'),
   );
   const picture = button('Start a moving picture', () => void start('picture'));
   const film = button('Start the camera', () => void start('camera'));

@@ -193,8 +193,8 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
       if (busy.signal !== signal) return;
       for (const [index, row] of rows.entries())
         if (row.state === 'waiting' || row.state === 'measuring')
-          set(index, { candidate: row.candidate, state: 'cancelled' });
-      say(signal.aborted ? 'Cancelled.' : described(error).message, signal.aborted ? 'quiet' : 'failed');
+          set(index, { candidate: row.candidate, state: 'canceled' });
+      say(signal.aborted ? 'Canceled.' : described(error).message, signal.aborted ? 'quiet' : 'failed');
     }
     story.textContent = stories.join('\n\n');
     diagnosis.hidden = stories.length === 0;

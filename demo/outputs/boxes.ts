@@ -13,7 +13,7 @@ export interface Boxes {
 }
 
 /** Draws boxes with their labels over a stage's picture, as sharp as the screen, and again when the picture gets another size. */
-export function boxes(stage: PictureStage, colourOf: (label: string) => string): Boxes {
+export function boxes(stage: PictureStage, colorOf: (label: string) => string): Boxes {
   const { canvas } = stage;
   const context = canvas.getContext('2d')!;
   let current: Detections = [];
@@ -36,15 +36,15 @@ export function boxes(stage: PictureStage, colourOf: (label: string) => string):
         (box.xmax - box.xmin) * scaleX,
         (box.ymax - box.ymin) * scaleY,
         `${label} ${Math.round(score * 100)}%`,
-        colourOf(label),
+        colorOf(label),
       );
     }
   };
 
-  const drawBox = (x: number, y: number, width: number, height: number, text: string, colour: string): void => {
+  const drawBox = (x: number, y: number, width: number, height: number, text: string, color: string): void => {
     // A dark line around the bright one: one of the two is seen on any photo.
     context.lineJoin = 'round';
-    for (const [style, line] of [['rgb(0 0 0 / 55%)', LINE + 2] as const, [colour, LINE] as const]) {
+    for (const [style, line] of [['rgb(0 0 0 / 55%)', LINE + 2] as const, [color, LINE] as const]) {
       context.strokeStyle = style;
       context.lineWidth = line;
       context.strokeRect(x + LINE / 2, y + LINE / 2, Math.max(0, width - LINE), Math.max(0, height - LINE));
@@ -54,7 +54,7 @@ export function boxes(stage: PictureStage, colourOf: (label: string) => string):
     const chip = context.measureText(text).width + 2 * PADDING;
     const left = Math.max(0, Math.min(x, canvas.clientWidth - chip));
     const top = y >= CHIP ? y - CHIP : Math.min(y, canvas.clientHeight - CHIP);
-    context.fillStyle = colour;
+    context.fillStyle = color;
     context.beginPath();
     context.roundRect(left, top, chip, CHIP, 4);
     context.fill();

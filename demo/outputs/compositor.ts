@@ -4,10 +4,10 @@ import { blurrer } from './blur.js';
 import { drawScenery } from './scenery.js';
 
 /** What comes behind the person; `mask` shows the mask alone. */
-export type Backdrop = 'blur' | 'scenery' | 'colour' | 'mask';
+export type Backdrop = 'blur' | 'scenery' | 'color' | 'mask';
 
 export interface Compositor {
-  draw(shown: Shown, mask: SoftMask, backdrop: Backdrop, colour: string): void;
+  draw(shown: Shown, mask: SoftMask, backdrop: Backdrop, color: string): void;
   clear(): void;
 }
 
@@ -25,9 +25,9 @@ export function compositor(canvas: HTMLCanvasElement): Compositor {
     context.globalCompositeOperation = how;
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
   };
-  const fill = (how: GlobalCompositeOperation, colour: string): void => {
+  const fill = (how: GlobalCompositeOperation, color: string): void => {
     context.globalCompositeOperation = how;
-    context.fillStyle = colour;
+    context.fillStyle = color;
     context.fillRect(0, 0, canvas.width, canvas.height);
   };
   const drawn = (): HTMLCanvasElement => {
@@ -36,7 +36,7 @@ export function compositor(canvas: HTMLCanvasElement): Compositor {
   };
 
   return {
-    draw({ image, width, height }, mask, backdrop, colour) {
+    draw({ image, width, height }, mask, backdrop, color) {
       const scale = Math.min(1, LARGEST / Math.max(width, height));
       fit(context, Math.round(width * scale), Math.round(height * scale));
       fit(person, mask.width, mask.height);
@@ -49,7 +49,7 @@ export function compositor(canvas: HTMLCanvasElement): Compositor {
       lay('copy', image);
       const behind = backdrop === 'blur' ? blurred(canvas, person.canvas) : undefined;
       lay('destination-in', person.canvas);
-      if (backdrop === 'colour') fill('destination-over', colour);
+      if (backdrop === 'color') fill('destination-over', color);
       else lay('destination-over', behind ?? drawn());
     },
     clear: () => context.clearRect(0, 0, canvas.width, canvas.height),

@@ -9,8 +9,8 @@ import { palette } from './palette.js';
 
 /** Boxes over the stage's picture, and the same as a list; a slider sets the lowest score. */
 export function detections(stage: PictureStage, changed: () => void): Output<Detections> {
-  const colourOf = palette();
-  const drawn = boxes(stage, colourOf);
+  const colorOf = palette();
+  const drawn = boxes(stage, colorOf);
   const count = el('p', { class: 'headline' });
   const list = el('ol', { class: 'detections', 'aria-label': 'What was found', tabindex: '0' });
   const threshold = slider('Lowest score', { value: 0.3, min: 0.05, max: 0.95, step: 0.05, says: percent }, changed);
@@ -19,7 +19,7 @@ export function detections(stage: PictureStage, changed: () => void): Output<Det
   const draw = (found: Detections | undefined): void => {
     count.textContent = found ? counted(found.length) : 'Nothing yet';
     element.toggleAttribute('data-empty', !found);
-    list.replaceChildren(...(found ?? []).map((detection) => row(detection, colourOf(detection.label))));
+    list.replaceChildren(...(found ?? []).map((detection) => row(detection, colorOf(detection.label))));
     drawn.draw(found ?? []);
   };
   draw(undefined);
@@ -44,9 +44,9 @@ function counted(count: number): string {
   return count === 0 ? 'Nothing found' : count === 1 ? '1 object' : `${count} objects`;
 }
 
-function row({ label, score, box: { xmin, ymin, xmax, ymax } }: Detection, colour: string): HTMLLIElement {
+function row({ label, score, box: { xmin, ymin, xmax, ymax } }: Detection, color: string): HTMLLIElement {
   const swatch = el('span', { class: 'swatch', 'aria-hidden': 'true' });
-  swatch.style.background = colour;
+  swatch.style.background = color;
   const place = `${Math.round(xmax - xmin)} × ${Math.round(ymax - ymin)} at ${Math.round(xmin)}, ${Math.round(ymin)}`;
   return el(
     'li',

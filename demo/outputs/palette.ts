@@ -1,5 +1,5 @@
 /** Bright enough for black text on each, and far enough from one another. */
-const COLOURS = [
+const COLORS = [
   '#4fd1a5',
   '#ffb454',
   '#7cb7ff',
@@ -14,12 +14,12 @@ const COLOURS = [
   '#a9c4d6',
 ] as const;
 
-/** A colour for each label, the same as long as this lives. */
+/** A color for each label, the same as long as this lives. */
 export function palette(): (label: string) => string {
   const known = new Map<string, string>();
   return (label) => {
-    const colour = known.get(label) ?? COLOURS[known.size % COLOURS.length]!;
-    known.set(label, colour);
-    return colour;
+    const color = known.get(label) ?? COLORS[known.size % COLORS.length]!;
+    known.set(label, color);
+    return color;
   };
 }

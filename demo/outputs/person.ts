@@ -9,7 +9,7 @@ import { compositor, type Backdrop } from './compositor.js';
 const BACKDROPS: Readonly<Record<Backdrop, string>> = {
   blur: 'Blur',
   scenery: 'Evening',
-  colour: 'Colour',
+  color: 'Color',
   mask: 'Mask',
 };
 
@@ -18,23 +18,23 @@ export function person(stage: PictureStage): Output<SoftMask> {
   const composed = compositor(stage.canvas);
   const name = el('span', { class: 'top-name' });
   const part = el('span', { class: 'top-share' });
-  const colour = el('input', { type: 'color', value: '#2f7a68', 'aria-label': 'Colour of the background' });
+  const color = el('input', { type: 'color', value: '#2f7a68', 'aria-label': 'Color of the background' });
   let mask: SoftMask | undefined;
   /** What the mask is of. */
   let of: Shown | undefined;
 
   const draw = (): void => {
     if (!mask) composed.clear();
-    else if (of && of === stage.shown) composed.draw(of, mask, backdrop.value, colour.value);
-    colour.hidden = backdrop.value !== 'colour';
+    else if (of && of === stage.shown) composed.draw(of, mask, backdrop.value, color.value);
+    color.hidden = backdrop.value !== 'color';
   };
   const backdrop = segments('backdrop', 'Background', BACKDROPS, draw);
-  colour.addEventListener('input', draw);
+  color.addEventListener('input', draw);
   const element = el(
     'div',
     { class: 'person' },
     el('p', { class: 'headline' }, name, part),
-    el('div', { class: 'backdrop' }, backdrop.element, colour),
+    el('div', { class: 'backdrop' }, backdrop.element, color),
   );
 
   const say = (): string => {

@@ -8,19 +8,19 @@ export interface Snippet {
   show(source: string): void;
 }
 
-/** Shows code, lightly coloured, and copies it. */
+/** Shows code, lightly colored, and copies it. */
 export function snippet(code: HTMLElement, copy: HTMLButtonElement): Snippet {
   let current = '';
   copies(copy, () => current);
   return {
     show(source) {
       current = source;
-      code.replaceChildren(...coloured(source));
+      code.replaceChildren(...colored(source));
     },
   };
 }
 
-function* coloured(source: string): Generator<Node | string> {
+function* colored(source: string): Generator<Node | string> {
   let end = 0;
   for (const match of source.matchAll(TOKENS)) {
     const [kind, text] = Object.entries(match.groups ?? {}).find(([, group]) => group !== undefined)!;

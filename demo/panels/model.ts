@@ -8,13 +8,13 @@ export interface ModelPanel {
   readonly model: ModelFacts;
 }
 
-/** Which model a demo runs, what it weighs and under which licence it is; a switch where there are several. */
+/** Which model a demo runs, what it weighs and under which license it is; a switch where there are several. */
 export function modelPanel({ models }: Demo, switched: () => void): ModelPanel {
   const facts = el('div');
-  const show = ({ name, url, licence, bytes: size }: ModelFacts): void =>
+  const show = ({ name, url, license, bytes: size }: ModelFacts): void =>
     facts.replaceChildren(
       el('p', { class: 'model-name' }, name),
-      el('p', {}, `${bytes(size)} · ${licence} · `, el('a', { href: `${url}README.md` }, 'model card')),
+      el('p', {}, `${bytes(size)} · ${license} · `, el('a', { href: `${url}README.md` }, 'model card')),
     );
   const chosen = segments('model', 'Model', Object.fromEntries(models.map(({ url, short }) => [url, short])), () => {
     show(panel.model);

@@ -6,7 +6,7 @@ import type { Segmentation } from '../outputs/segmentation.js';
 export type Color = readonly [red: number, green: number, blue: number, alpha?: number];
 
 export interface PaintClassesOptions {
-  /** Colours by class index; a class beyond its end stays clear. @default vocPalette(256) with class 0, by convention the background, clear */
+  /** Colors by class index; a class beyond its end stays clear. @default vocPalette(256) with class 0, by convention the background, clear */
   readonly palette?: readonly Color[];
   /** Opacity of the whole, in 0..1. @default 0.5 */
   readonly alpha?: number;
@@ -20,7 +20,7 @@ export interface PaintMaskOptions {
 }
 
 /**
- * The colours of PASCAL VOC: the bits of the class index, three by three from the lowest, are the bits of red, green and blue from the highest.
+ * The colors of PASCAL VOC: the bits of the class index, three by three from the lowest, are the bits of red, green and blue from the highest.
  * @param count at most 256
  * @see http://host.robots.ox.ac.uk/pascal/VOC/voc2012/htmldoc/devkit_doc.html `VOClabelcolormap` of the development kit
  */
@@ -35,7 +35,7 @@ export function vocPalette(count: number): Color[] {
   });
 }
 
-/** A class map as colours over a clear ground, of the map's size. @throws `invalid-input` unless it is one */
+/** A class map as colors over a clear ground, of the map's size. @throws `invalid-input` unless it is one */
 export function paintClasses(
   segmentation: Segmentation,
   { palette = defaultPalette(), alpha = 0.5 }: PaintClassesOptions = {},
@@ -54,7 +54,7 @@ export function paintClasses(
 }
 
 /**
- * A mask as the opacity of one colour, of the mask's size: drawn over a photo it tints the foreground, and with `destination-in`
+ * A mask as the opacity of one color, of the mask's size: drawn over a photo it tints the foreground, and with `destination-in`
  * it cuts the foreground out. @throws `invalid-input` unless it is one
  */
 export function paintMask(

@@ -35,7 +35,7 @@ export interface DecodedImage {
 export interface DecodeOptions {
   /** Turns photos upright by their EXIF tag. @default true */
   readonly exifOrientation?: boolean;
-  /** The colour, RGB in 0..255, that shows through transparent pixels. @default [255, 255, 255] */
+  /** The color, RGB in 0..255, that shows through transparent pixels. @default [255, 255, 255] */
   readonly background?: readonly [number, number, number];
   /** An image of more pixels than this is refused with `image-too-large`. @default 178956970, Pillow's */
   readonly maxPixels?: number;

@@ -46,7 +46,7 @@ export class ObjectDetector<Result = Detections> extends VisionHandler<Result> {
     result: {
       enum: ['typed', 'torchserve'],
       description:
-        'typed: { label, score, box } (the default); torchserve: { [label]: [x1, y1, x2, y2], score }, in which a class labelled "score" loses its box.',
+        'typed: { label, score, box } (the default); torchserve: { [label]: [x1, y1, x2, y2], score }, in which a class labeled "score" loses its box.',
     },
   };
 

@@ -17,7 +17,7 @@ const MASK = 'attention_mask';
 const TYPES = 'token_type_ids';
 
 /**
- * Texts in: tokenises each row, and makes the model's tensors of a batch whose rows are of any length.
+ * Texts in: tokenizes each row, and makes the model's tensors of a batch whose rows are of any length.
  *
  * With inputs of rank 2, rows are padded to the longest of their batch, or to the length that the model has fixed: `input_ids`, and `attention_mask`
  * and `token_type_ids` where the model takes them. With inputs of rank 1, tokens follow one another, and a second input says where each row begins, as

@@ -48,7 +48,7 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
       minItems: 3,
       maxItems: 3,
       description:
-        'The colour, [red, green, blue] in 0..255, that shows through transparent pixels. Default [255, 255, 255].',
+        'The color, [red, green, blue] in 0..255, that shows through transparent pixels. Default [255, 255, 255].',
     },
     maxImagePixels: {
       type: 'integer',

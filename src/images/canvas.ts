@@ -1,7 +1,7 @@
 /**
  * Things drawn, read back through a 2D canvas.
  *
- * A canvas premultiplies, so the colour under a low alpha is coarse; composited, it comes out within 1 of exact.
+ * A canvas premultiplies, so the color under a low alpha is coarse; composited, it comes out within 1 of exact.
  */
 import type { Rect } from '../contract/images.js';
 import { TabServeError } from '../contract/errors.js';

@@ -20,7 +20,7 @@ type Color = readonly [number, number, number];
 /**
  * Opens an image. What is decoded, composited and turned equals Pillow's pixels: exactly for JPEG, PNG, GIF, BMP and
  * WebP, within 4 of 255 for AVIF (measured in Chromium 156; without ImageDecoder, a canvas is in between, and no more is
- * promised than within 1 for what is lossless). Colour profiles are ignored, as by Pillow. A VideoFrame in YUV is
+ * promised than within 1 for what is lossless). Color profiles are ignored, as by Pillow. A VideoFrame in YUV is
  * converted by the browser.
  *
  * What the caller passes stays the caller's: it is never closed, and is to be left as it is until the image is closed.

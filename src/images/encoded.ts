@@ -1,7 +1,7 @@
 /**
  * Image files.
  *
- * Pixels are taken as coded: no colour profile is applied (`colorSpaceConversion: 'none'`), because Pillow, with
+ * Pixels are taken as coded: no color profile is applied (`colorSpaceConversion: 'none'`), because Pillow, with
  * which models are trained, applies none either.
  */
 import { TabServeError } from '../contract/errors.js';

@@ -3,7 +3,7 @@
  */
 
 /**
- * Puts pixels of four bytes, the last of them alpha and not premultiplied, over a colour, in place.
+ * Puts pixels of four bytes, the last of them alpha and not premultiplied, over a color, in place.
  * @param background in the order of the pixels' channels, 0..255
  */
 export function flatten(data: Uint8Array | Uint8ClampedArray, background: readonly [number, number, number]): void {

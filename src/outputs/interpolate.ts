@@ -6,7 +6,7 @@ export interface Axis {
   readonly from: Int32Array;
   readonly to: Int32Array;
   readonly weight: Float64Array;
-  /** Pixels `first` up to `end`, exclusive, have their centre in the map. The others were cropped away. */
+  /** Pixels `first` up to `end`, exclusive, have their center in the map. The others were cropped away. */
   readonly first: number;
   readonly end: number;
 }
@@ -20,8 +20,8 @@ export interface Grid {
 const ROUNDING = 1e-6;
 
 /**
- * Bilinear sampling with half-pixel centres, `torch.nn.functional.interpolate(…, mode='bilinear', align_corners=False, antialias=False)`:
- * the centre of pixel `i` lies at `(i + 0.5) * scale + offset - 0.5` in the map's pixels. What is not of the image (padding) is not sampled.
+ * Bilinear sampling with half-pixel centers, `torch.nn.functional.interpolate(…, mode='bilinear', align_corners=False, antialias=False)`:
+ * the center of pixel `i` lies at `(i + 0.5) * scale + offset - 0.5` in the map's pixels. What is not of the image (padding) is not sampled.
  * @param size of the image, in pixels
  * @param mapSize of the map
  * @param scale and `offset`: a point `x` of the image lies at `x * scale + offset` in the map, outer corners at 0
@@ -32,9 +32,9 @@ export function axis(size: number, mapSize: number, scale = mapSize / size, offs
   const [from, to, weight] = [new Int32Array(size), new Int32Array(size), new Float64Array(size)];
   let [first, end] = [size, 0];
   for (let i = 0; i < size; i++) {
-    const centre = (i + 0.5) * scale + offset;
-    if (centre >= 0 && centre <= mapSize) [first, end] = [Math.min(first, i), i + 1];
-    const at = Math.min(Math.max(centre - 0.5, lowest), highest);
+    const center = (i + 0.5) * scale + offset;
+    if (center >= 0 && center <= mapSize) [first, end] = [Math.min(first, i), i + 1];
+    const at = Math.min(Math.max(center - 0.5, lowest), highest);
     from[i] = Math.floor(at);
     to[i] = Math.min(from[i]! + 1, highest);
     weight[i] = at - from[i]!;

@@ -165,7 +165,7 @@ function nearest(name: string, names: readonly string[]): string | undefined {
   return best?.[1];
 }
 
-/** Letters to insert, delete, replace, or swap with their neighbour (optimal string alignment). */
+/** Letters to insert, delete, replace, or swap with their neighbor (optimal string alignment). */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let i = 1; i <= a.length; i++) {

@@ -46,7 +46,7 @@ export function words(text: string): string[] {
   return ascii.replace(/[!-/:-@[-`{-~]/g, '').split(/[\s\x1c-\x1f]+/).filter(Boolean); // prettier-ignore
 }
 
-/** All tokens, then all pairs of neighbours, and so on up to `n`: torchtext's `ngrams_iterator`. */
+/** All tokens, then all pairs of neighbors, and so on up to `n`: torchtext's `ngrams_iterator`. */
 export function ngramsOf(tokens: readonly string[], n: number): string[] {
   return Array.from({ length: n }, (_, more) =>
     tokens.slice(0, Math.max(0, tokens.length - more)).map((_, at) => tokens.slice(at, at + more + 1).join(' ')),

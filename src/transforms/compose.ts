@@ -10,7 +10,7 @@ export function compose(...steps: readonly Step[]): Transforms {
 }
 
 /**
- * Scales, antialiased, as torchvision does a Pillow image; `nearest` takes the pixel under the centre.
+ * Scales, antialiased, as torchvision does a Pillow image; `nearest` takes the pixel under the center.
  * A number is the shorter side: the longer one becomes `trunc(size * long / short)`. With `maxSize`, which must be greater than `size`,
  * a longer side beyond it becomes `maxSize`, and the shorter one `trunc(maxSize * size / longer)`.
  * @param size positive integers
@@ -23,7 +23,7 @@ export function resize(
 }
 
 /**
- * Cuts out the centre; what is missing of an image that is smaller is filled with black. An odd pixel goes where torchvision has it:
+ * Cuts out the center; what is missing of an image that is smaller is filled with black. An odd pixel goes where torchvision has it:
  * cropping starts at `(image - crop) / 2`, a half rounded to even; padding puts the odd pixel right and below.
  */
 export function centerCrop(size: number | HeightWidth): Step {
@@ -43,8 +43,8 @@ export function pad(
 
 /**
  * Scales so that the whole image just fits, keeps its ratio, and pads to the exact size. With `s = min(h / height, w / width)` the scaled sides
- * are `height * s` and `width * s`, a half rounded to even and at least 1; the image is centred, an odd pixel of padding goes right and below.
- * These are Ultralytics' rules, and its grey. With `position: 'top-left'`, as YOLOX has it, all padding goes right and below.
+ * are `height * s` and `width * s`, a half rounded to even and at least 1; the image is centered, an odd pixel of padding goes right and below.
+ * These are Ultralytics' rules, and its gray. With `position: 'top-left'`, as YOLOX has it, all padding goes right and below.
  */
 export function letterbox(
   size: HeightWidth,

@@ -108,7 +108,7 @@ function resizedSize(
   return width <= height ? [long, short] : [short, long];
 }
 
-/** Where a centred crop puts the image's edge: torchvision first pads what is too small, then crops. */
+/** Where a centered crop puts the image's edge: torchvision first pads what is too small, then crops. */
 function cropOffset(image: number, crop: number): number {
   return crop > image ? Math.floor((crop - image) / 2) : -roundHalfEven((image - crop) / 2);
 }

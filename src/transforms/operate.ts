@@ -34,8 +34,8 @@ export function operate(
       const moved = { ...input, x: input.x + operation.x, y: input.y + operation.y };
       if (contains(moved, window)) return moved;
       const { fill } = operation;
-      const isGrey = typeof fill === 'number' || (fill[0] === fill[1] && fill[1] === fill[2]);
-      return place(moved, fill, allocate(input.format === 'L' && !isGrey ? 'RGB' : input.format));
+      const isGray = typeof fill === 'number' || (fill[0] === fill[1] && fill[1] === fill[2]);
+      return place(moved, fill, allocate(input.format === 'L' && !isGray ? 'RGB' : input.format));
     }
   }
 }
@@ -70,7 +70,7 @@ function gray(input: View, output: View): View {
   return output;
 }
 
-/** Lays the input on a canvas; a canvas of colour under an input of one channel is RGB. */
+/** Lays the input on a canvas; a canvas of color under an input of one channel is RGB. */
 function place(input: View, fill: Fill, output: View): View {
   const step = PIXEL_BYTES[output.format];
   const color = typeof fill === 'number' ? [fill, fill, fill] : fill;

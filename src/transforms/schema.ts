@@ -11,7 +11,7 @@ const side: Schema = { type: 'integer', minimum: 1 };
 const level: Schema = { type: 'integer', minimum: 0, maximum: 255 };
 const fill: Schema = {
   anyOf: [level, listOf(level, 3)],
-  description: 'A grey level, or [red, green, blue], in 0..255.',
+  description: 'A gray level, or [red, green, blue], in 0..255.',
 };
 const interpolation: Schema = {
   enum: [...INTERPOLATIONS],
@@ -49,7 +49,7 @@ const STEPS: {
     value: options<StepOptions['resize']>({ size, interpolation, maxSize: side }, ['size']),
   },
   centerCrop: {
-    description: 'Cuts out the centre, of [height, width] or a square; what a smaller image lacks is black.',
+    description: 'Cuts out the center, of [height, width] or a square; what a smaller image lacks is black.',
     value: options<StepOptions['centerCrop']>({ size }, ['size']),
   },
   pad: {
@@ -59,7 +59,7 @@ const STEPS: {
   },
   letterbox: {
     description:
-      'Scales the whole image, antialiased but for nearest, into [height, width] with its ratio kept and its sides rounded, and pads with fill, 114 by default; centred, unless position is top-left.',
+      'Scales the whole image, antialiased but for nearest, into [height, width] with its ratio kept and its sides rounded, and pads with fill, 114 by default; centered, unless position is top-left.',
     value: options<StepOptions['letterbox']>({ size: heightWidth, fill, interpolation, position }, ['size']),
   },
   grayscale: {

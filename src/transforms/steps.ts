@@ -19,7 +19,7 @@ export type Position = (typeof POSITIONS)[number];
 /** Height and width in pixels: torchvision's order. */
 export type HeightWidth = readonly [height: number, width: number];
 
-/** A grey level, or red, green and blue: integers in 0..255. */
+/** A gray level, or red, green and blue: integers in 0..255. */
 export type Fill = number | readonly [red: number, green: number, blue: number];
 
 /** What each step holds, with its defaults filled in. */

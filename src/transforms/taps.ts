@@ -42,7 +42,7 @@ export interface Taps {
 
 /**
  * The taps that scale `input` pixels to `output`, both positive.
- * Computed in double precision, normalised to a sum of 1, then rounded half away from zero to 22 bits, as Pillow does.
+ * Computed in double precision, normalized to a sum of 1, then rounded half away from zero to 22 bits, as Pillow does.
  */
 export function computeTaps(input: number, output: number, name: FilterName): Taps {
   const filter = FILTERS[name];
@@ -72,7 +72,7 @@ export function computeTaps(input: number, output: number, name: FilterName): Ta
 }
 
 /**
- * The input of each output of a nearest-neighbour scaling: the one under the output's centre. Pillow walks there in steps, and adds up
+ * The input of each output of a nearest-neighbor scaling: the one under the output's center. Pillow walks there in steps, and adds up
  * the rounding of each, so a multiplication would differ.
  */
 export function nearestIndices(input: number, output: number): Int32Array {

@@ -40,9 +40,9 @@ function scaled(scale: number): Float32Array {
 }
 
 function normalized(table: Float32Array, mean: number, std: number): Float32Array {
-  const centre = Math.fround(mean);
+  const center = Math.fround(mean);
   const spread = Math.fround(std);
-  return table.map((value) => Math.fround(value - centre) / spread);
+  return table.map((value) => Math.fround(value - center) / spread);
 }
 
 /** Writes the pixels of `window` as one row of the batch, from element `offset` on. */

@@ -21,7 +21,7 @@ const BOX = {
 interface Example {
   /** Beside the manifest, the config and the model. */
   readonly files?: Readonly<Record<string, string>>;
-  /** What is passed; without one a grey photo of 320 × 160. */
+  /** What is passed; without one a gray photo of 320 × 160. */
   readonly input?: unknown;
   readonly expected: unknown;
   /** A second request, with these `params`. */
@@ -68,7 +68,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     xmax: near((258 * 320) / 416),
     ymax: near((129 * 320) / 416),
   }),
-  // Anchor 0 has its centre at 8 pixels and a side of 0.2 · 320 = 64, which is 0.1 · 30 · 64 = 192 pixels away: 200 ± 32 of 320, and 104 ± 32 stretched to 160.
+  // Anchor 0 has its center at 8 pixels and a side of 0.2 · 320 = 64, which is 0.1 · 30 · 64 = 192 pixels away: 200 ± 32 of 320, and 104 ± 32 stretched to 160.
   ssdlite: detector(COCO91, Math.exp(9) / (Math.exp(9) + 90), {
     xmin: near(168),
     ymin: near(36),

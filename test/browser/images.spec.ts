@@ -113,7 +113,7 @@ const parts = ({ width, height }: Read): Rect[] => [
   { x: 0, y: 1, width, height: height - 2 },
 ];
 
-/** What the test frames show: grey that grows to the right and down. */
+/** What the test frames show: gray that grows to the right and down. */
 const luma = (x: number, y: number): number => 20 + x * 8 + y * 12;
 
 for (const where of ['worker', 'page'] as const) {
@@ -287,9 +287,9 @@ for (const where of ['worker', 'page'] as const) {
           // Neutral chroma, opaque.
           const data = new Uint8Array(width * height * size).fill(128);
           for (let i = 0; i < width * height; i++) {
-            const grey = 20 + (i % width) * 8 + Math.floor(i / width) * 12;
-            if (size === 4) data.set([grey, grey, grey, 255], i * 4);
-            else data[i] = grey;
+            const gray = 20 + (i % width) * 8 + Math.floor(i / width) * 12;
+            if (size === 4) data.set([gray, gray, gray, 255], i * 4);
+            else data[i] = gray;
           }
           if (format === 'I420A') data.fill(255, width * height * 1.5);
           const frame = new VideoFrame(data, {
@@ -361,7 +361,7 @@ for (const where of ['worker', 'page'] as const) {
           batch: { data: new Uint8Array(12), dims: [1, 2, 2, 3] },
           zero: { data: new Uint8Array(0), dims: [0, 2, 3] },
           float: { data: new Float32Array(12), dims: [2, 2, 3] },
-          mislabelled: { data: new Uint8Array(12), dims: [2, 2, 3], dtype: 'bool' },
+          mislabeled: { data: new Uint8Array(12), dims: [2, 2, 3], dtype: 'bool' },
         };
         const out: Record<string, Failure | undefined> = {};
         for (const [name, source] of Object.entries(sources))

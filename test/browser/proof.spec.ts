@@ -14,9 +14,7 @@ type Visit = Pick<ClientOptions, 'backends' | 'prefer' | 'measureBudget' | 'veri
 };
 
 /** Each visit is a client of its own; they share a store. What each took, and how many workers. */
-function visit(
-  visits: readonly Visit[],
-): Promise<
+function visit(visits: readonly Visit[]): Promise<
   {
     workers: number;
     code?: string;

@@ -84,7 +84,7 @@ test('a mask as the page paints it: tints the foreground, or cuts it out @once',
   expect(pixels.cut).toEqual([0, 128, 255]);
 });
 
-test('a class map as the page paints it: PASCAL VOC’s colours, or one’s own @once', async ({ open }) => {
+test('a class map as the page paints it: PASCAL VOC’s colors, or one’s own @once', async ({ open }) => {
   const page = await open();
   const painted = await page.evaluate(() => {
     const { paintClasses, vocPalette } = window.tabserve;

@@ -176,8 +176,8 @@ test('background: both models, every background', async ({ page, gallery, compla
     // Her face, and the wall beside it.
     expect((await drawn(page, 0.45, 0.25))[0]).toBeGreaterThan(230);
     expect((await drawn(page, 0.68, 0.08))[0]).toBeLessThan(40);
-    await page.getByRole('radio', { name: 'Colour' }).check();
-    await page.getByLabel('Colour of the background').fill('#0000ff');
+    await page.getByRole('radio', { name: 'Color' }).check();
+    await page.getByLabel('Color of the background').fill('#0000ff');
     const [red, green, blue] = await drawn(page, 0.68, 0.08);
     expect(blue! - Math.max(red!, green!)).toBeGreaterThan(180);
     await page.getByRole('radio', { name: 'Evening' }).check();
@@ -475,7 +475,7 @@ test('with the keyboard alone, on a phone', async ({ page, context, gallery, com
   await page.keyboard.press('Enter');
   await expect(contest.getByRole('button', { name: 'Cancel' })).toBeFocused();
   await page.keyboard.press('Enter');
-  await expect(contest).toContainText('Cancelled.');
+  await expect(contest).toContainText('Canceled.');
   await fits();
 
   await visit('Serving');

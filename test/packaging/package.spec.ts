@@ -9,7 +9,7 @@ test('publint finds nothing', async ({ tarball }) => {
   expect(await node('.', bin('publint/src/cli.js'), 'run', tarball, '--strict')).toContain('All good!');
 });
 
-test('the tarball holds the build, the licence and nothing of ours besides', async ({ tarball }) => {
+test('the tarball holds the build, the license and nothing of ours besides', async ({ tarball }) => {
   const files = await list(tarball);
   expect(files).toEqual(
     expect.arrayContaining(['LICENSE', 'package.json', 'dist/index.d.ts', 'dist/standalone/tabserve.js']),

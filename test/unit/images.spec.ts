@@ -73,7 +73,7 @@ test('both kernels compute the same, for every subsampling, width and window', (
   }
 });
 
-test('every colour is converted as libjpeg converts it', () => {
+test('every color is converted as libjpeg converts it', () => {
   const [js, wasm] = [createJsKernel(), createWasmKernel()!];
   const memories = [js, wasm].map((kernel) => kernel.memory(4096));
   let wrong = 0;

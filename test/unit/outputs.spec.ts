@@ -9,7 +9,7 @@ test('float16: every bit pattern survives, and rounding is to the nearest, ties 
     (bits) => (bits & 0x7c00) !== 0x7c00 || (bits & 0x3ff) === 0,
   );
   expect(toFloat16(fromFloat16(all))).toEqual(all);
-  // Reference: between two neighbours a number takes the nearer one, in the middle the even one.
+  // Reference: between two neighbors a number takes the nearer one, in the middle the even one.
   for (let i = 0; i < 0x7bff; i += 7) {
     const [low, high] = fromFloat16(Uint16Array.of(i, i + 1)) as unknown as [number, number];
     const middle = (low + high) / 2;

@@ -8,7 +8,7 @@ const SCHEMA: ConfigSchema = {
   above: { type: 'number', exclusiveMinimum: 0 },
   output: { enum: ['logits', 'probabilities'] },
   upright: { type: 'boolean' },
-  colour: { type: 'array', items: { type: 'integer', minimum: 0, maximum: 255 }, minItems: 3, maxItems: 3 },
+  color: { type: 'array', items: { type: 'integer', minimum: 0, maximum: 255 }, minItems: 3, maxItems: 3 },
   labels: { type: ['array', 'object'] },
   size: {
     anyOf: [
@@ -73,7 +73,7 @@ function check(values: Record<string, unknown>, schema = SCHEMA): string[] {
 
 test('values that fit', () => {
   expect(
-    check({ topK: 3, threshold: 0, output: 'logits', upright: false, colour: [0, 0, 255], labels: {}, size: [2, 3] }),
+    check({ topK: 3, threshold: 0, output: 'logits', upright: false, color: [0, 0, 255], labels: {}, size: [2, 3] }),
   ).toEqual([]);
   expect(
     check({ topK: undefined, decoder: { yolox: { strides: [8, 16] } }, size: 7, head: { kind: 'grid', grid: 1 } }),
@@ -90,8 +90,8 @@ for (const [what, values, message] of [
   ['on an open limit', { above: 0 }, 'handler.above must be a number > 0, not 0.'],
   ['none of the allowed', { output: 'logit' }, 'handler.output must be "logits" or "probabilities", not "logit".'],
   ['YAML 1.1’s yes', { upright: 'yes' }, 'handler.upright must be true or false, not "yes".'],
-  ['an item of a list', { colour: [1, 2, 300] }, 'handler.colour[2] must be an integer in 0..255, not 300.'],
-  ['too short a list', { colour: [1, 2] }, 'handler.colour must be a list of 3, each an integer in 0..255, not [1,2].'],
+  ['an item of a list', { color: [1, 2, 300] }, 'handler.color[2] must be an integer in 0..255, not 300.'],
+  ['too short a list', { color: [1, 2] }, 'handler.color must be a list of 3, each an integer in 0..255, not [1,2].'],
   ['several types', { labels: 3 }, 'handler.labels must be a list or a mapping of keys to values, not 3.'],
   ['the one alternative that it resembles', { size: [2, 'x'] }, 'handler.size[1] must be an integer ≥ 1, not "x".'],
   [
@@ -151,7 +151,7 @@ test('an unknown key is a warning with the nearest name, or with none', () => {
     ['topk', 'topK'],
     ['treshold', 'threshold'],
     ['otuput', 'output'],
-    ['color', 'colour'],
+    ['colour', 'color'],
     ['label', 'labels'],
   ]) {
     expect(check({ [key!]: 'anything' })).toEqual([

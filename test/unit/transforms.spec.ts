@@ -92,7 +92,7 @@ test('the window that a crop keeps equals the crop of the whole, and no more is 
   }
   const photo = recorded(noise(400, 300));
   await compile(compose(resize([30, 40]), centerCrop([20, 30]), toTensor())).run(photo);
-  // Columns 5 … 34 and rows 5 … 24 of a tenth: a filter reaches 10 pixels to each side of a centre, and the centres are 55 … 345 and 55 … 245.
+  // Columns 5 … 34 and rows 5 … 24 of a tenth: a filter reaches 10 pixels to each side of a center, and the centers are 55 … 345 and 55 … 245.
   expect(photo.reads).toEqual([{ x: 45, y: 45, width: 310, height: 210 }]);
 });
 

@@ -1,5 +1,5 @@
 /**
- * Chroma upsampling and colour of libjpeg-turbo (jdsample.c "fancy upsampling", jdcolor.c), bit for bit: what Pillow
+ * Chroma upsampling and color of libjpeg-turbo (jdsample.c "fancy upsampling", jdcolor.c), bit for bit: what Pillow
  * and other readers of libjpeg show. A browser's own conversion repeats chroma samples: off by 1 on average, by 10 at edges.
  */
 import type { Rect } from '../../contract/images.js';

@@ -1,5 +1,5 @@
 /**
- * What computes libjpeg's colours, a row at a time. There are two kernels with the same results: WebAssembly SIMD and plain JavaScript.
+ * What computes libjpeg's colors, a row at a time. There are two kernels with the same results: WebAssembly SIMD and plain JavaScript.
  */
 import { createJsKernel } from './kernel-js.js';
 import { createWasmKernel } from './kernel-wasm.js';

@@ -1,5 +1,5 @@
 /**
- * Chroma upsampling and colour of libwebp (dsp/upsampling.c "fancy upsampler", dsp/yuv.h), bit for bit.
+ * Chroma upsampling and color of libwebp (dsp/upsampling.c "fancy upsampler", dsp/yuv.h), bit for bit.
  */
 import { chromaRows, type Convert } from './planes.js';
 

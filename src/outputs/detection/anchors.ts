@@ -1,7 +1,7 @@
 import { TabServeError } from '../../contract/errors.js';
 import type { Schema } from '../../shared/schema.js';
 
-/** Anchors as centre and size in fractions of the input's sides, four numbers each. */
+/** Anchors as center and size in fractions of the input's sides, four numbers each. */
 export type Anchors = Float64Array;
 
 /** torchvision's `DefaultBoxGenerator`. */
@@ -23,7 +23,7 @@ export interface TensorflowAnchors {
   readonly reduceLowest?: boolean;
 }
 
-/** MediaPipe's, as BlazeFace has them: centres alone, of size 1. */
+/** MediaPipe's, as BlazeFace has them: centers alone, of size 1. */
 export interface BlazefaceAnchors {
   readonly grids: readonly Grid[];
   readonly perCell: readonly number[];

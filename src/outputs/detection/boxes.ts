@@ -3,7 +3,7 @@ import type { Box } from './detection.js';
 import type { Size } from './decoder.js';
 
 export const BOX_FORMATS = ['xyxy', 'yxyx', 'xywh', 'cxcywh'] as const;
-/** Corners; corners with y first; a corner and the size; the centre and the size. */
+/** Corners; corners with y first; a corner and the size; the center and the size. */
 export type BoxFormat = (typeof BOX_FORMATS)[number];
 
 export const UNITS = ['pixels', 'fraction'] as const;
@@ -13,7 +13,7 @@ export type Unit = (typeof UNITS)[number];
 export const boxFormatSchema: Schema = {
   enum: [...BOX_FORMATS],
   description:
-    'The numbers of a box: corners (xyxy, the default), corners with y first (yxyx), left top corner and size (xywh), or centre and size (cxcywh).',
+    'The numbers of a box: corners (xyxy, the default), corners with y first (yxyx), left top corner and size (xywh), or center and size (cxcywh).',
 };
 export const unitSchema: Schema = {
   enum: [...UNITS],

@@ -14,10 +14,10 @@ export interface DetrOptions extends ProbabilityOptions {
   readonly outputs?: OutputNames;
 }
 
-/** DETR and its relatives: logits of each query, and its box as centre and size in fractions of the tensor's sides. */
+/** DETR and its relatives: logits of each query, and its box as center and size in fractions of the tensor's sides. */
 export const detr: Format<DetrOptions> = {
   description:
-    'DETR: logits [batch, queries, classes] and boxes [batch, queries, 4] as centre and size in fractions of the input’s sides.',
+    'DETR: logits [batch, queries, classes] and boxes [batch, queries, 4] as center and size in fractions of the input’s sides.',
   options: {
     outputs: rolesSchema(ROLES),
     activation: {

@@ -25,7 +25,7 @@ interface Head {
 }
 
 /**
- * NanoDet's head: class scores (sigmoid is in the graph), and for each side of the box a distribution over `regMax + 1` bins. With `centre = (cell + centerOffset) · stride` the
+ * NanoDet's head: class scores (sigmoid is in the graph), and for each side of the box a distribution over `regMax + 1` bins. With `center = (cell + centerOffset) · stride` the
  * distance of a side is Σ softmax(bins)ᵢ · i · stride; the order is left, top, right, bottom (Generalized Focal Loss, arXiv:2006.04388).
  */
 export const nanodet: Format<NanodetOptions> = {

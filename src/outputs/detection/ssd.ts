@@ -60,8 +60,8 @@ const FAMILIES: Readonly<
 const MAX_LOG_SIZE = Math.log(1000 / 16);
 
 /**
- * SSD's raw heads: class logits and box regressions of each anchor. With the anchor's centre c and size s, and variances v:
- * centre = c + xy · v · s, size = s · exp(wh · v). BlazeFace's are plain: centre = c + xy / input, size = wh / input.
+ * SSD's raw heads: class logits and box regressions of each anchor. With the anchor's center c and size s, and variances v:
+ * center = c + xy · v · s, size = s · exp(wh · v). BlazeFace's are plain: center = c + xy / input, size = wh / input.
  */
 export const ssd: Format<SsdOptions> = {
   description:
@@ -81,7 +81,7 @@ export const ssd: Format<SsdOptions> = {
     coding: {
       enum: [...CODINGS],
       description:
-        'The numbers of a box: centre and size in units of its anchor and the variances (xywh), the same with y first (yxhw; tensorflow), or offset and size in pixels of the input (pixels; blazeface).',
+        'The numbers of a box: center and size in units of its anchor and the variances (xywh), the same with y first (yxhw; tensorflow), or offset and size in pixels of the input (pixels; blazeface).',
     },
     variances: {
       type: 'array',

@@ -8,10 +8,10 @@ const EXPECTED = '[batch, 4 + classes, boxes] or [batch, boxes, 4 + classes]';
 /** COCO's: most published models tell those apart. */
 const COCO_CLASSES = 80;
 
-/** YOLOv8's output, which the export has decoded: centre, size, and a score for each class, usually with the boxes along the last axis; YOLO11's is the same. */
+/** YOLOv8's output, which the export has decoded: center, size, and a score for each class, usually with the boxes along the last axis; YOLO11's is the same. */
 export const yolov8: Format<YoloOptions> = {
   description:
-    'YOLOv8 and YOLO11, [batch, 4 + classes, boxes], or the same transposed: centre, size and class scores, decoded by the export. The axis of the classes is the one that fits the labels, else the shorter one.',
+    'YOLOv8 and YOLO11, [batch, 4 + classes, boxes], or the same transposed: center, size and class scores, decoded by the export. The axis of the classes is the one that fits the labels, else the shorter one.',
   options: {
     unit: {
       ...unitSchema,

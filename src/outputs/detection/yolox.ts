@@ -8,13 +8,13 @@ export interface YoloxOptions {
 }
 
 /**
- * YOLOX's raw rows, as its own export leaves them: centre and size by the cell of a grid, objectness, and a score for each class.
- * Centre = (xy + cell) · stride, size = exp(wh) · stride; the score is objectness times class score.
+ * YOLOX's raw rows, as its own export leaves them: center and size by the cell of a grid, objectness, and a score for each class.
+ * Center = (xy + cell) · stride, size = exp(wh) · stride; the score is objectness times class score.
  * An export that has decoded them (`--decode_in_inference`) makes yolov5's rows.
  */
 export const yolox: Format<YoloxOptions> = {
   description:
-    'YOLOX as it exports itself, [batch, cells, 5 + classes]: centre = (xy + cell) · stride, size = exp(wh) · stride, objectness and class scores.',
+    'YOLOX as it exports itself, [batch, cells, 5 + classes]: center = (xy + cell) · stride, size = exp(wh) · stride, objectness and class scores.',
   options: { strides: stridesSchema },
   iouThreshold: 0.45,
   create({ strides = [8, 16, 32] }, model) {

@@ -88,25 +88,25 @@ def yolov8(out, options):
 
 
 def grid(strides, offset):
-    """Centres and strides of all cells, row by row, in pixels."""
-    centres, steps = [], []
+    """Centers and strides of all cells, row by row, in pixels."""
+    centers, steps = [], []
     for s in strides:
         ys, xs = np.meshgrid(np.arange(-(-HEIGHT // s)), np.arange(-(-WIDTH // s)), indexing="ij")
-        centres.append((np.stack([xs, ys], -1).reshape(-1, 2) + offset) * s)
+        centers.append((np.stack([xs, ys], -1).reshape(-1, 2) + offset) * s)
         steps.append(np.full(xs.size, s))
-    return np.concatenate(centres), np.concatenate(steps)
+    return np.concatenate(centers), np.concatenate(steps)
 
 
 def yolox(out, options):
     """Megvii-BaseDetection/YOLOX yolox/utils/demo_utils.py demo_postprocess"""
     x = out["output"][0]
-    centres, s = grid(options.get("strides", [8, 16, 32]), 0)
-    return best(corners(x[:, 0] * s + centres[:, 0], x[:, 1] * s + centres[:, 1], np.exp(x[:, 2]) * s, np.exp(x[:, 3]) * s), x[:, 4:5] * x[:, 5:])
+    centers, s = grid(options.get("strides", [8, 16, 32]), 0)
+    return best(corners(x[:, 0] * s + centers[:, 0], x[:, 1] * s + centers[:, 1], np.exp(x[:, 2]) * s, np.exp(x[:, 3]) * s), x[:, 4:5] * x[:, 5:])
 
 
 def nanodet(out, options):
     """RangiLyu/nanodet nanodet/model/head/nanodet_head.py get_bboxes and module/integral.py"""
-    centres, s = grid(options.get("strides", [8, 16, 32]), options.get("centerOffset", 0.5))
+    centers, s = grid(options.get("strides", [8, 16, 32]), options.get("centerOffset", 0.5))
     if len(out) == 1:
         scores, sides = np.split(next(iter(out.values()))[0], [CLASSES], -1)
     else:
@@ -115,7 +115,7 @@ def nanodet(out, options):
         sides = np.concatenate([v for k, v in by_points if k.startswith("sides")])
     bins = sides.shape[1] // 4
     d = (softmax(sides.reshape(-1, 4, bins)) @ np.arange(bins)) * s[:, None]
-    return best(np.concatenate([centres - d[:, :2], centres + d[:, 2:]], -1), scores)
+    return best(np.concatenate([centers - d[:, :2], centers + d[:, 2:]], -1), scores)
 
 
 def rows(out, options):
@@ -462,10 +462,10 @@ def level_cells(cell):
 
 
 def cell_boxes(random, cell):
-    """A box somewhere around each cell's centre."""
+    """A box somewhere around each cell's center."""
     ys, xs = np.meshgrid(np.arange(HEIGHT // cell), np.arange(WIDTH // cell), indexing="ij")
-    centres = (np.stack([xs, ys], -1).reshape(-1, 2) + 0.5) * cell
-    return np.concatenate([centres, random.uniform(cell, 3 * cell, (len(centres), 2))], -1)[None]
+    centers = (np.stack([xs, ys], -1).reshape(-1, 2) + 0.5) * cell
+    return np.concatenate([centers, random.uniform(cell, 3 * cell, (len(centers), 2))], -1)[None]
 
 
 def make_models():
@@ -545,10 +545,10 @@ def scene():
     """A picture of 201 × 123 pixels: gradients, rectangles and discs."""
     y, x = np.mgrid[0:123, 0:201]
     image = np.stack([x * 255 / 200, y * 255 / 122, 255 - (x + y) * 255 / 322], -1)
-    for cx, cy, r, colour in [(50, 40, 22, (250, 30, 20)), (150, 70, 30, (10, 220, 60)), (100, 100, 15, (240, 240, 30))]:
-        image[(x - cx) ** 2 + (y - cy) ** 2 < r * r] = colour
-    for x1, y1, x2, y2, colour in [(120, 10, 190, 35, (20, 20, 230)), (10, 80, 60, 115, (0, 0, 0))]:
-        image[y1:y2, x1:x2] = colour
+    for cx, cy, r, color in [(50, 40, 22, (250, 30, 20)), (150, 70, 30, (10, 220, 60)), (100, 100, 15, (240, 240, 30))]:
+        image[(x - cx) ** 2 + (y - cy) ** 2 < r * r] = color
+    for x1, y1, x2, y2, color in [(120, 10, 190, 35, (20, 20, 230)), (10, 80, 60, 115, (0, 0, 0))]:
+        image[y1:y2, x1:x2] = color
     return Image.fromarray(image.round().astype(np.uint8))
 
 

@@ -76,7 +76,7 @@ def exif(orientation, order="<"):
     return b"Exif\0\0" + mark + struct.pack(order + "HIHHHIHHI", 42, 8, 1, 0x0112, 3, 1, orientation, 0, 0)
 
 
-# Lossless, with alpha: every alpha against many colours.
+# Lossless, with alpha: every alpha against many colors.
 alpha = Image.new("RGBA", (32, 32))
 randomness = random.Random(7)
 alpha.putdata([(randomness.randrange(256), randomness.randrange(256), randomness.randrange(256), (x * 8 + y) % 256) for y in range(32) for x in range(32)])
@@ -107,7 +107,7 @@ frames = [picture().quantize(32), ImageOps.flip(picture()).quantize(32)]
 save("animated.gif", frames[0], save_all=True, append_images=frames[1:], duration=100, loop=0)
 golden("animated.gif")
 
-# Colour profiles and gamma are ignored, as Pillow ignores them.
+# Color profiles and gamma are ignored, as Pillow ignores them.
 profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
 profile[24:36] = bytes(12)  # the time of its making
 profile = bytes(profile.replace(b"rXYZ", b"tmp_").replace(b"gXYZ", b"rXYZ").replace(b"tmp_", b"gXYZ"))  # red and green change places
@@ -119,7 +119,7 @@ plain = (HERE / "rgb.png").read_bytes()
 (HERE / "gamma.png").write_bytes(plain[:33] + chunk(b"gAMA", struct.pack(">I", 100000)) + plain[33:])
 golden("gamma.png")
 
-# Lossy. Coloured noise, so that chroma upsampling shows.
+# Lossy. Colored noise, so that chroma upsampling shows.
 noisy = Image.new("RGB", (W, H))
 noisy.putdata([tuple(randomness.randrange(256) for _ in range(3)) for _ in range(W * H)])
 noisy = noisy.filter(ImageFilter.GaussianBlur(1))

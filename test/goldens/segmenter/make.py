@@ -104,7 +104,7 @@ FOREGROUND = {"logits": 2, "sigmoid": 1, "probabilities": 1, "two_logits": 1, "a
 
 
 def image(width, height, seed):
-    """Soft blobs of colour."""
+    """Soft blobs of color."""
     noise = np.random.default_rng(seed).integers(0, 256, (3, 4, 3), dtype=np.uint8)
     return Image.fromarray(noise).resize((width, height), Image.Resampling.BICUBIC)
 

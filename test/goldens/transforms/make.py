@@ -148,7 +148,7 @@ def cases():
     yield case((300, 201), {"letterbox": {"size": [320, 310], "fill": 0}}, {"colorOrder": "BGR"}, {"toTensor": {"scale": 1}}, {"layout": "NHWC"})
     for size in [(640, 480), (481, 641), (100, 100), (33, 7), (1, 1000)]:
         yield case(size, {"letterbox": {"size": [96, 64], "position": "top-left"}}, {"colorOrder": "BGR"}, {"toTensor": {"scale": 1}})
-    # Grayscale, one channel, colour order, scale and layout.
+    # Grayscale, one channel, color order, scale and layout.
     one = {"normalize": {"mean": [0.1307], "std": [0.3081]}}
     yield case((64, 48), {"grayscale": 1}, resize([28, 28]), tensor, one)
     yield case((64, 48), resize([28, 28]), {"grayscale": 1}, tensor, one, {"layout": "NHWC"})

