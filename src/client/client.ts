@@ -310,7 +310,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
 
   async #answers(job: Job): Promise<unknown[]> {
     this.#supervisor.run(job);
-    job.keep();
+    job.snapshot();
     const { rows, batchSize, timings } = await job.answer;
     this.#events.emit('response', { rows: rows.length, batchSize, queued: job.queued, timings });
     return rows.map((row) => (row.ok ? row.value : errorFromData(row.error as ErrorData)));

@@ -586,7 +586,7 @@ test.describe('inputs on the page @once', () => {
       const input = { data, dims: [2, 2, 3] };
       const copy = await images.prepare(input);
       const early = copy.message()!;
-      copy.keep();
+      copy.snapshot();
       data.fill(1);
       const first = await cross(early);
       const again = await cross(copy.message()!);

@@ -241,11 +241,11 @@ test('an input whose buffer goes before the page has a copy of its own', async (
   const sent = await prepared();
   expect(sent.input.message()!.value).toEqual({ data: Float32Array.of(1, 2, 3), dims: [3] });
   sent.leave();
-  sent.input.keep();
-  expect(sent.input.repeatable).toBe(false);
+  sent.input.snapshot();
+  expect(sent.input.replayable).toBe(false);
   expect(sent.input.message()).toBeUndefined();
   const waiting = await prepared();
   waiting.leave();
-  waiting.input.keep();
+  waiting.input.snapshot();
   expect(() => waiting.input.message()).toThrow(TypeError);
 });

@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import { Job } from '../../src/client/requests/job.ts';
 import { JobQueue } from '../../src/client/requests/queue.ts';
 
-const row = { message: () => undefined, repeatable: true, keep: () => {}, takeBack: () => {}, release: () => {} };
+const row = { message: () => undefined, replayable: true, snapshot: () => {}, rollback: () => {}, release: () => {} };
 
 let calls = 0;
 function job(

@@ -53,7 +53,7 @@ export class Batch {
 
   /** What `message` gave could not be sent: each job may go by itself. */
   takeApart(): readonly Job[] {
-    for (const job of this.pending) job.takeBack();
+    for (const job of this.pending) job.rollback();
     return this.pending;
   }
 

@@ -7,14 +7,14 @@ import { duplicate } from './copies.js';
 
 /** One input, as the page keeps it until it was answered. */
 export interface Prepared {
-  /** What crosses, and what of it moves; made afresh at each call. Undefined if it can be sent only once, and was. @throws if a copy could not be made, here or in `keep` */
+  /** What crosses, and what of it moves; made afresh at each call. Undefined if it can be sent only once, and was. @throws if a copy could not be made, here or in `snapshot` */
   message(): Message | undefined;
   /** Copies what the caller may change, before the call returns: after the first message where there is one already, so that the worker need not wait for it. */
-  keep(): void;
+  snapshot(): void;
   /** Whether there is another message to be had. */
-  readonly repeatable: boolean;
+  readonly replayable: boolean;
   /** The last message could not be sent: nothing of it has gone. */
-  takeBack(): void;
+  rollback(): void;
   /** Frees what was made for it. */
   release(): void;
 }
@@ -39,10 +39,10 @@ export interface PrepareOptions {
  * | `<video>` | a VideoFrame of what it shows, moved | no |
  * | Blob, File, string, … | itself | yes |
  * | ImageBitmap, VideoFrame | itself; the caller leaves it open until the answer is there | yes |
- * | typed array, ArrayBuffer, ImageData | a copy, which moves (a structured clone takes ten times as long); `keep` takes another | yes |
+ * | typed array, ArrayBuffer, ImageData | a copy, which moves (a structured clone takes ten times as long); `snapshot` takes another | yes |
  * | any of the caller's own, with `transfer` | itself, moved | no |
  *
- * Pixels of elements are never read on the page. A canvas and a video are taken as they are at the call, and so is an array if `keep` follows within it.
+ * Pixels of elements are never read on the page. A canvas and a video are taken as they are at the call, and so is an array if `snapshot` follows within it.
  * @throws `image-decode` if an `<img>` is broken or has no source; `invalid-input` if an element has no pixels, or not any
  *   that this page may read (another origin's, without CORS), or if an array's buffer is gone
  */
@@ -71,7 +71,7 @@ export function prepare(input: unknown, { transfer = false }: PrepareOptions = {
   let sent = false;
   let failure: unknown;
   let isOwn = transfer;
-  const keep = (): void => {
+  const snapshot = (): void => {
     if (isOwn) return;
     isOwn = true;
     try {
@@ -81,7 +81,7 @@ export function prepare(input: unknown, { transfer = false }: PrepareOptions = {
     }
   };
   const message = (): Message | undefined => {
-    if (!prepared.repeatable) return undefined;
+    if (!prepared.replayable) return undefined;
     if (failure !== undefined) throw failure;
     sent = true;
     const transferables = new Set<Transferable>();
@@ -94,15 +94,15 @@ export function prepare(input: unknown, { transfer = false }: PrepareOptions = {
   };
   const prepared: Prepared = {
     message,
-    keep,
-    takeBack: () => void (sent = false),
+    snapshot,
+    rollback: () => void (sent = false),
     release,
-    get repeatable() {
+    get replayable() {
       return !sent || (!transfer && images.size === 0 && failure === undefined);
     },
   };
   if (pending.length === 0) return prepared;
-  keep();
+  snapshot();
   return allOrNone(pending, release).then(() => prepared);
 }
 

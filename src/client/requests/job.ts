@@ -96,23 +96,23 @@ export class Job {
   }
 
   /** Whether the page still holds all of its input. */
-  get repeatable(): boolean {
-    return this.#rows.every((row) => row.repeatable);
+  get replayable(): boolean {
+    return this.#rows.every((row) => row.replayable);
   }
 
-  /** What is sent, row by row; made afresh at each call, and only while `repeatable`. */
+  /** What is sent, row by row; made afresh at each call, and only while `replayable`. */
   messages(): readonly Message[] {
     return this.#rows.map((row) => row.message()!);
   }
 
   /** Copies what the caller may change, before its call returns. */
-  keep(): void {
-    if (!this.#settled) for (const row of this.#rows) row.keep();
+  snapshot(): void {
+    if (!this.#settled) for (const row of this.#rows) row.snapshot();
   }
 
   /** What `messages` gave could not be sent: it is all still here. */
-  takeBack(): void {
-    for (const row of this.#rows) row.takeBack();
+  rollback(): void {
+    for (const row of this.#rows) row.rollback();
   }
 
   resolve(answer: JobAnswer): void {

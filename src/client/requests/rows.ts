@@ -4,7 +4,7 @@ import { prepare, type Prepared } from './inputs.js';
 import { tooLate } from './job.js';
 
 /** An input that the page itself could not prepare fails alone. */
-export type Row = Prepared | PredictionError;
+export type PreparedRow = Prepared | PredictionError;
 
 export interface RowOptions {
   readonly transfer: boolean;
@@ -14,15 +14,21 @@ export interface RowOptions {
 }
 
 /** Prepares inputs; at once where nothing is to be waited for, so that they can be sent within the call itself. @throws `aborted`, `timeout` */
-export function prepareRows(inputs: readonly unknown[], options: RowOptions): readonly Row[] | Promise<readonly Row[]> {
+export function prepareRows(
+  inputs: readonly unknown[],
+  options: RowOptions,
+): readonly PreparedRow[] | Promise<readonly PreparedRow[]> {
   const rows = inputs.map((input) => prepareRow(input, options.transfer));
-  if (rows.every((row) => !(row instanceof Promise))) return rows as Row[];
+  if (rows.every((row) => !(row instanceof Promise))) return rows as PreparedRow[];
   // The call returns before they are sent.
-  for (const row of rows) if ('keep' in row) row.keep();
+  for (const row of rows) if ('snapshot' in row) row.snapshot();
   return inTime(Promise.all(rows), options);
 }
 
-async function inTime(preparing: Promise<readonly Row[]>, { signals, timeout }: RowOptions): Promise<readonly Row[]> {
+async function inTime(
+  preparing: Promise<readonly PreparedRow[]>,
+  { signals, timeout }: RowOptions,
+): Promise<readonly PreparedRow[]> {
   const late = new AbortController();
   const timer = timeout === undefined ? undefined : setTimeout(() => late.abort(tooLate(timeout)), timeout);
   try {
@@ -35,7 +41,7 @@ async function inTime(preparing: Promise<readonly Row[]>, { signals, timeout }: 
   }
 }
 
-function prepareRow(input: unknown, transfer: boolean): Row | Promise<Row> {
+function prepareRow(input: unknown, transfer: boolean): PreparedRow | Promise<PreparedRow> {
   try {
     const prepared = prepare(input, { transfer });
     return prepared instanceof Promise ? prepared.catch(failedRow) : prepared;

@@ -220,7 +220,7 @@ export class Supervisor {
     for (const job of jobs) {
       if (this.#closed.signal.aborted) job.reject(error);
       else if (job.loss) job.reject(blamed(error, job.loss));
-      else if (job.repeatable) {
+      else if (job.replayable) {
         job.loss = error;
         this.#replays.push(job);
       } else job.reject(lost(error));
