@@ -1,7 +1,8 @@
 /** The worker's public names. Engines are entries of their own (`tabserve/engines/…`): what is in the graph of an entry, some bundlers emit. */
 export { expose, type ExposeOptions } from './worker/expose.js';
 export type { HandlerClass } from './worker/host.js';
-export { createContext, type BatchContext, type ContextOptions } from './worker/context.js';
+export type { BatchContext } from './worker/context.js';
+export { createTestContext, type TestContextOptions } from './worker/testing.js';
 export type { Engine, EngineEnvironment, EngineLoader, Engines } from './engines/engine.js';
 export { BaseHandler, type TensorInput } from './handlers/base-handler.js';
 export { VisionHandler, type Placement } from './handlers/vision-handler.js';
@@ -23,7 +24,7 @@ export { softmax } from './outputs/softmax.js';
 export { topK, type Ranked } from './outputs/top-k.js';
 export { labelOf, type Labels } from './outputs/labels.js';
 export { concat, row, slice, stack, tensor, toFloats } from './tensors/tensors.js';
-export { transfer } from './outputs/transfer.js';
+export { transferResult } from './outputs/transfer.js';
 export type { EngineOptions, Files, Manifest, ModelConfig } from './contract/archive.js';
 export type { Context, Handler, Params } from './contract/handler.js';
 export type { DecodedImage, DecodeOptions, ImageInput, Pixels } from './contract/images.js';

@@ -4,7 +4,7 @@ import type { OutputInfo, Session, Tensor, TensorInfo, Tensors, TypedArrayInput 
 import { PredictionError, TabServeError } from '../contract/errors.js';
 import { parseLabels, type Labels } from '../outputs/labels.js';
 import { row as rowOf, stack, tensor } from '../tensors/tensors.js';
-import { transfer } from '../outputs/transfer.js';
+import { transferResult } from '../outputs/transfer.js';
 import { runBatch, zeros } from './run-model.js';
 import { checkSection, type ConfigSchema } from '../shared/schema.js';
 import { schemaOf } from './config.js';
@@ -183,7 +183,7 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
       const buffers = new Set(
         Object.values(own).flatMap(({ data }) => (ArrayBuffer.isView(data) ? [data.buffer as ArrayBuffer] : [])),
       );
-      return transfer(own, [...buffers]) as Result;
+      return transferResult(own, [...buffers]) as Result;
     });
   }
 

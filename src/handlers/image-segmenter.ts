@@ -8,7 +8,7 @@ import { axis, bilinear, nearest, type Grid } from '../outputs/interpolate.js';
 import { checkScores, type ScoreKind } from '../outputs/scores.js';
 import type { Segmentation } from '../outputs/segmentation.js';
 import { slice, toFloats } from '../tensors/tensors.js';
-import { transfer } from '../outputs/transfer.js';
+import { transferResult } from '../outputs/transfer.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { isChannelsLast, VisionHandler, type Placement } from './vision-handler.js';
@@ -194,7 +194,7 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
     const size = { width: grid.columns.size, height: grid.rows.size };
     if (knobs.result === 'mask') {
       const mask = bilinear(this.#probabilities(output, form, knobs.foreground), grid);
-      return transfer(
+      return transferResult(
         {
           result: 'mask',
           ...size,
@@ -206,7 +206,7 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
     }
     if (this.#kind === 'classes') {
       const classes = nearest(integerClasses(output), form.width, grid);
-      return transfer(
+      return transferResult(
         {
           result: 'classes',
           ...size,
@@ -219,11 +219,11 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
     const { classes, scores } = classMap(this.#scores(output, form, this.#kind), this.#kind, grid, knobs.threshold);
     if (knobs.result === 'torchserve') {
       const data = interleave(classes, scores);
-      return transfer({ result: 'torchserve', dtype: 'float32', dims: [size.height, size.width, 2], data }, [
+      return transferResult({ result: 'torchserve', dtype: 'float32', dims: [size.height, size.width, 2], data }, [
         data.buffer,
       ]);
     }
-    return transfer({ result: 'classes', ...size, labels: this.#labels(knobs.classes), classes, scores }, [
+    return transferResult({ result: 'classes', ...size, labels: this.#labels(knobs.classes), classes, scores }, [
       classes.buffer,
       scores.buffer,
     ]);

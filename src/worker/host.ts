@@ -27,7 +27,7 @@ import { checkConfig } from '../models/config.js';
 import type { FetchOptions } from '../models/fetch.js';
 import { createFiles } from '../models/files.js';
 import { transferablesOf } from '../outputs/transfer.js';
-import { batchContext, type BatchContext, type Surroundings } from './context.js';
+import { batchContext, type BatchContext, type HandlerEnvironment } from './context.js';
 import { describeModel } from './describe.js';
 import { notCloneable } from './endpoint.js';
 import { instrument } from './stages.js';
@@ -75,7 +75,7 @@ export class Host implements WorkerApi {
   /** Batches by their metrics, which all of their contexts share, and the worker as a whole: when the page last heard of each. */
   readonly #batches = new WeakMap<Metrics, { readonly id: string; told: number }>();
   readonly #whole = { id: undefined, told: 0 };
-  #surroundings: Surroundings | undefined;
+  #environment: HandlerEnvironment | undefined;
 
   constructor(options: HostOptions) {
     this.#options = options;
@@ -109,7 +109,7 @@ export class Host implements WorkerApi {
       const Class = await this.#options.handlerClass(request.handler ?? archive.manifest.model.handler);
       checkConfig(archive.config, (message) => this.#warn(message));
       const engine = (this.#engine = await this.#startEngine(request));
-      this.#surroundings = {
+      this.#environment = {
         modelDir: archive.url,
         manifest: archive.manifest,
         config: archive.config,
@@ -119,9 +119,9 @@ export class Host implements WorkerApi {
       };
       const handler = new Class();
       instrument(handler, (stage) => this.#getOn(stage));
-      const context = batchContext(this.#surroundings, { metrics: new Recorder(this.#definitions) });
+      const context = batchContext(this.#environment, { metrics: new Recorder(this.#definitions) });
       await handler.initialize(context);
-      const tried = await tryOut(handler, batchContext(this.#surroundings, {}), archive);
+      const tried = await tryOut(handler, batchContext(this.#environment, {}), archive);
       this.#recorded = context.metrics.observations;
       this.#name = request.handler ?? archive.manifest.model.handler ?? Class.name;
       this.#handler = handler;
@@ -142,9 +142,9 @@ export class Host implements WorkerApi {
   }
 
   get #open(): { readonly handler: Handler; readonly context: Context } {
-    if (!this.#handler || !this.#surroundings)
+    if (!this.#handler || !this.#environment)
       throw new TabServeError('not-initialized', 'The worker has opened no model yet.');
-    return { handler: this.#handler, context: batchContext(this.#surroundings, {}) };
+    return { handler: this.#handler, context: batchContext(this.#environment, {}) };
   }
 
   async #startEngine({ candidate, archive, assets }: OpenRequest): Promise<Engine> {
@@ -234,7 +234,7 @@ export class Host implements WorkerApi {
         params: params.slice(from, to),
       };
       return checkLength(
-        await handler.handle(rows.slice(from, to) as never[], batchContext(this.#surroundings!, batch)),
+        await handler.handle(rows.slice(from, to) as never[], batchContext(this.#environment!, batch)),
         to - from,
       );
     };
@@ -267,7 +267,7 @@ export class Host implements WorkerApi {
 
   describe(): Promise<Envelope<ModelCard>> {
     return envelope(() =>
-      describeModel(this.#open.handler, this.#name, batchContext(this.#surroundings!, { request: 'describe' })),
+      describeModel(this.#open.handler, this.#name, batchContext(this.#environment!, { request: 'describe' })),
     );
   }
 

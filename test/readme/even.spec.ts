@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { createContext, type Session } from 'tabserve/worker';
+import { createTestContext, type Session } from 'tabserve/worker';
 import { EvenOrOdd } from './even.worker.js';
 
 test('the likelier digit decides', async () => {
@@ -9,7 +9,7 @@ test('the likelier digit decides', async () => {
     run: async () => ({ logits: { dtype: 'float32', dims: [1, 2], data: Float32Array.of(1, 3) } }),
     [Symbol.asyncDispose]: async () => {},
   };
-  const context = createContext({
+  const context = createTestContext({
     session,
     config: { handler: { imageProcessing: ['toTensor'], labels: ['three', 'four'] } },
   });

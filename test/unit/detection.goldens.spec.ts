@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import type { Session, Tensor } from '../../src/contract/tensors.ts';
-import { createContext, ObjectDetector, type Detections } from '../../src/worker.ts';
+import { createTestContext, ObjectDetector, type Detections } from '../../src/worker.ts';
 import { stubSession } from './stub-session.ts';
 
 interface Golden {
@@ -70,10 +70,10 @@ for (const golden of goldens.heads) {
         params: knobs,
       };
       const handler = new ObjectDetector();
-      await handler.initialize(createContext(options));
+      await handler.initialize(createTestContext(options));
       const [found] = (await handler.handle(
         [{ data: new Uint8Array(width * height * 3), dims: [height, width, 3] }],
-        createContext(options),
+        createTestContext(options),
       )) as [Detections];
       expect(found, way).toBeInstanceOf(Array);
       expect(

@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import type { Session, TensorInfo, Tensors } from '../../src/contract/tensors.ts';
 import {
   BaseHandler,
-  createContext,
+  createTestContext,
   ImageClassifier,
   ImageSegmenter,
   ObjectDetector,
@@ -34,10 +34,10 @@ async function handle<H extends BaseHandler<never, unknown>>(
   handler: H,
   session: Session,
   rows: unknown[],
-  options: Parameters<typeof createContext>[0] = {},
+  options: Parameters<typeof createTestContext>[0] = {},
 ) {
-  await handler.initialize(createContext({ session, ...options }));
-  return await handler.handle(rows as never[], createContext({ session, ...options, batchSize: rows.length }));
+  await handler.initialize(createTestContext({ session, ...options }));
+  return await handler.handle(rows as never[], createTestContext({ session, ...options, batchSize: rows.length }));
 }
 
 test('BaseHandler: rows are stacked, run once, and taken apart again', async () => {
@@ -99,7 +99,7 @@ test('the contract: initialized first, no empty batch, one result a row', async 
     }
   }
   const session = doubler();
-  await expect(new BaseHandler().handle([f32([2], [1, 2])], createContext({ session }))).rejects.toMatchObject({
+  await expect(new BaseHandler().handle([f32([2], [1, 2])], createTestContext({ session }))).rejects.toMatchObject({
     code: 'not-initialized',
   });
   await expect(handle(new BaseHandler(), session, [])).rejects.toMatchObject({ code: 'invalid-input' });
@@ -285,9 +285,9 @@ test('VisionHandler: rows of different sizes keep their own params, ids and knob
   }
   const session = measurer('batch', 3, 'h', 'w');
   const handler = new Told();
-  await handler.initialize(createContext({ session }));
+  await handler.initialize(createTestContext({ session }));
   const [red, blue] = [{ background: [255, 0, 0] }, { background: [0, 0, 255] }];
-  const context = { ...createContext({ batchSize: 2 }), params: [red, blue] };
+  const context = { ...createTestContext({ batchSize: 2 }), params: [red, blue] };
   expect(await handler.handle([black(8, 8), black(9, 8)], context)).toEqual([['0', red.background, 8], ['1', blue.background, 9]]); // prettier-ignore
 });
 
@@ -358,7 +358,7 @@ test('a model that takes float16, uint8 or int32 gets it; another dtype is told 
 test('ImageClassifier: an output that is none of classes is told at initialize', async () => {
   const load = (dims: TensorInfo['dims'], labels: unknown, dtype: TensorInfo['dtype'] = 'float32') =>
     new ImageClassifier().initialize(
-      createContext({
+      createTestContext({
         session: stubSession(classifier().inputs, [{ name: 'out', dtype, dims }], () => ({})),
         config: { handler: { ...CONFIG.handler, labels } },
       }),
@@ -422,7 +422,7 @@ test('params of a request: what may differ does, what may not is told', async ()
 test('a small cap on images does not hinder the warm-up', async () => {
   const session = classifier();
   const handler = new ImageClassifier();
-  const context = createContext({
+  const context = createTestContext({
     session,
     config: { handler: { imageProcessing: [{ resize: [4, 4] }, 'toTensor'], maxImagePixels: 16 } },
   });

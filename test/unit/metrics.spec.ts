@@ -7,7 +7,7 @@ import { Recorder } from '../../src/worker/recorder.ts';
 import { MOST_SERIES, Registry } from '../../src/client/metrics/registry.ts';
 import { ServingMetrics } from '../../src/client/metrics/client-metrics.ts';
 import { Sketch } from '../../src/client/metrics/sketch.ts';
-import { BaseHandler, createContext, type Context, type TensorInput, type Tensors } from '../../src/worker.ts';
+import { BaseHandler, createTestContext, type Context, type TensorInput, type Tensors } from '../../src/worker.ts';
 import { instrument } from '../../src/worker/stages.ts';
 import { random } from '../random.ts';
 import { stubSession } from './stub-session.ts';
@@ -73,7 +73,7 @@ test('zeros, the unmeasurably small and the enormous have their place', () => {
 });
 
 test('the six methods record what they are given, with their units and labels', () => {
-  const { metrics } = createContext();
+  const { metrics } = createTestContext();
   const labels = { species: 'owl' };
   metrics.addCounter('Birds');
   metrics.addCounter('Birds', 3, { labels });
@@ -104,7 +104,7 @@ test('the six methods record what they are given, with their units and labels', 
     { name: 'Distance', type: 'counter', unit: 'km', value: 7 },
     { name: 'Altitude', type: 'gauge', unit: 'm', value: -3 },
   ]);
-  expect(createContext().metrics.observations, 'nothing is shared between contexts').toEqual([]);
+  expect(createTestContext().metrics.observations, 'nothing is shared between contexts').toEqual([]);
 });
 
 const wrong: readonly (readonly [string, (metrics: Metrics) => void, RegExp])[] = [
@@ -428,8 +428,8 @@ test('an override that calls super is timed once, and a stage of its own name on
   const session = stubSession([info('x')], [info('y')], ({ x }) => ({ y: x! }));
   const handler = new Slow();
   instrument(handler);
-  await handler.initialize(createContext({ session }));
-  const context = createContext({ session });
+  await handler.initialize(createTestContext({ session }));
+  const context = createTestContext({ session });
   const ran: string[] = [];
   context.metrics.ran = (stage) => void ran.push(stage);
   await handler.handle([{ data: Float32Array.of(1), dims: [1] }], context);

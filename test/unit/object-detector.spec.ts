@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import type { Session, Tensor, TensorInfo, Tensors } from '../../src/contract/tensors.ts';
 import {
-  createContext,
+  createTestContext,
   iou,
   nms,
   ObjectDetector,
@@ -29,16 +29,19 @@ const f32 = (dims: number[], values: readonly number[]): Tensor => ({
 const stub = (outputs: readonly TensorInfo[], run: (feeds: Tensors) => Tensors = () => ({}), input = IMAGE) =>
   stubSession([input], outputs, run);
 
-type Options = Parameters<typeof createContext>[0] & { readonly handler?: Record<string, unknown> };
+type Options = Parameters<typeof createTestContext>[0] & { readonly handler?: Record<string, unknown> };
 
 async function start(session: Session, { handler = {}, ...options }: Options = {}) {
   const detector = new ObjectDetector();
   const config = { handler: { imageProcessing: [{ resize: [SIDE, SIDE] }, 'toTensor'], ...handler } };
-  await detector.initialize(createContext({ session, config, ...options }));
+  await detector.initialize(createTestContext({ session, config, ...options }));
   return {
     detector,
     handle: (rows: unknown[], params = {}) =>
-      detector.handle(rows as never[], createContext({ session, config, ...options, batchSize: rows.length, params })),
+      detector.handle(
+        rows as never[],
+        createTestContext({ session, config, ...options, batchSize: rows.length, params }),
+      ),
   };
 }
 
@@ -629,7 +632,7 @@ test('a tensor that is ready answers in its own pixels', async () => {
 test('the warm-up runs the model, whatever its dims', async () => {
   for (const session of [ragged([3, 'height', 'width']), rowsModel([0, 0, 1, 1, 1, 0])]) {
     const { detector } = await start(session, { handler: session.outputs.length === 1 ? { decoder: 'rows' } : {} });
-    const context = createContext({ session });
+    const context = createTestContext({ session });
     await detector.inference((await detector.example(context))!, context);
     expect(session.runs).toHaveLength(1);
   }

@@ -1,6 +1,12 @@
 import { expect, test } from '@playwright/test';
 import type { Session, Tensor } from '../../src/contract/tensors.ts';
-import { createContext, ImageSegmenter, type ClassMap, type SoftMask, type TorchServeMap } from '../../src/worker.ts';
+import {
+  createTestContext,
+  ImageSegmenter,
+  type ClassMap,
+  type SoftMask,
+  type TorchServeMap,
+} from '../../src/worker.ts';
 import { cases, values, type SegmenterCase, type Stored } from '../goldens/segmenter/read.ts';
 import { stubSession } from './stub-session.ts';
 
@@ -21,10 +27,10 @@ for (const golden of cases) {
     const [width, height] = size;
     const options = { session: session(golden), config: { handler } };
     const segmenter = new ImageSegmenter();
-    await segmenter.initialize(createContext(options));
+    await segmenter.initialize(createTestContext(options));
     const image = { data: new Uint8Array(width * height * 3), dims: [height, width, 3] };
     const ask = async <R>(params: Record<string, unknown>) =>
-      (await segmenter.handle([image], createContext({ ...options, params })))[0] as unknown as R;
+      (await segmenter.handle([image], createTestContext({ ...options, params })))[0] as unknown as R;
 
     const map = await ask<ClassMap>({});
     expect(map).toMatchObject({ result: 'classes', width, height });

@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import type { DType, Session, TensorDataMap, TensorInfo } from '../../src/contract/tensors.ts';
 import { axis } from '../../src/outputs/interpolate.ts';
 import {
-  createContext,
+  createTestContext,
   ImageSegmenter,
   PredictionError,
   type ClassMap,
@@ -49,10 +49,10 @@ async function segment<R = ClassMap>(
 ): Promise<R[]> {
   const segmenter = new ImageSegmenter();
   const config = { handler: { imageProcessing: ['toTensor'], ...handler } };
-  await segmenter.initialize(createContext({ session, config }));
+  await segmenter.initialize(createTestContext({ session, config }));
   return (await segmenter.handle(
     rows as never[],
-    createContext({ session, config, params, batchSize: rows.length }),
+    createTestContext({ session, config, params, batchSize: rows.length }),
   )) as unknown as R[];
 }
 
@@ -242,7 +242,7 @@ test('a ready tensor is its own image, and a preprocess of one’s own answers i
       return Promise.resolve({ image: { dtype: 'float32', dims: [1, 3, 2, 4], data: new Float32Array(24) } as const });
     }
   }
-  const context = createContext({ session: model([1, 3, 1, 2], [1, 0, 0, 1, 0, 0]) });
+  const context = createTestContext({ session: model([1, 3, 1, 2], [1, 0, 0, 1, 0, 0]) });
   const own = new Own();
   await own.initialize(context);
   expect((await own.handle([image], context))[0]).toMatchObject({ width: 2, height: 1, classes: Uint8Array.of(0, 1) });

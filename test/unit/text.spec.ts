@@ -4,11 +4,11 @@ import type { TensorInfo } from '../../src/contract/tensors.ts';
 import { expandContractions } from '../../src/text/contractions.ts';
 import { ngramsOf, words } from '../../src/text/torchserve.ts';
 import {
-  createContext,
+  createTestContext,
   PredictionError,
   TextClassifier,
   TextHandler,
-  type ContextOptions,
+  type TestContextOptions,
   type TextInput,
 } from '../../src/worker.ts';
 import { stubSession } from './stub-session.ts';
@@ -73,11 +73,11 @@ const stub = (inputs = BERT, logits: readonly number[] = [1, 3, 2], outputs: rea
 /** What a model with these inputs is fed. */
 async function feeds(
   texts: readonly unknown[],
-  { session = stub(), ...options }: Omit<ContextOptions, 'session'> & { session?: ReturnType<typeof stub> } = {},
+  { session = stub(), ...options }: Omit<TestContextOptions, 'session'> & { session?: ReturnType<typeof stub> } = {},
 ): Promise<Record<string, number[][]>> {
   const handler = new TextHandler();
-  await handler.initialize(createContext({ session, ...options }));
-  const context = createContext({ session, ...options, batchSize: texts.length });
+  await handler.initialize(createTestContext({ session, ...options }));
+  const context = createTestContext({ session, ...options, batchSize: texts.length });
   const tensors = await handler.preprocess(texts as TextInput[], context);
   const [failure] = context.failures.values();
   if (failure) throw failure;
@@ -163,8 +163,8 @@ test.describe('what the model takes', () => {
   test('ids alone, by whatever name; int32 as int32', async () => {
     const session = stub([{ name: 'tokens', dtype: 'int32', dims: [null, null] }]);
     const handler = new TextHandler();
-    await handler.initialize(createContext({ session, files }));
-    const { tokens, ...others } = await handler.preprocess(['Hello, world!'], createContext({ session, files }));
+    await handler.initialize(createTestContext({ session, files }));
+    const { tokens, ...others } = await handler.preprocess(['Hello, world!'], createTestContext({ session, files }));
     expect([tokens!.dtype, tokens!.data, others]).toEqual([
       'int32',
       Int32Array.from(goldens.tokenizers['word-piece']!.alone[0]!.ids),
@@ -191,9 +191,9 @@ test.describe('what the model takes', () => {
     // A fixed batch gets its rows in pieces.
     const model = session();
     const handler = new TextClassifier();
-    await handler.initialize(createContext({ session: model, files }));
+    await handler.initialize(createTestContext({ session: model, files }));
     expect(
-      await handler.handle(['a', 'a a a', 'a'], createContext({ session: model, files, batchSize: 3 })),
+      await handler.handle(['a', 'a a a', 'a'], createTestContext({ session: model, files, batchSize: 3 })),
     ).toHaveLength(3);
     expect(model.runs.map((fed) => fed['input_ids']!.dims)).toEqual([[1, 6], [1, 6], [1, 6]]); // prettier-ignore
   });
@@ -257,14 +257,17 @@ test.describe("TorchServe's pipeline", () => {
 test.describe('TextClassifier', () => {
   const files = filesOf('word-piece');
   const labels = ['red', 'green', 'blue'];
-  async function classify(options: ContextOptions & { texts?: readonly unknown[] } = {}, logits?: readonly number[]) {
+  async function classify(
+    options: TestContextOptions & { texts?: readonly unknown[] } = {},
+    logits?: readonly number[],
+  ) {
     const session = stub(BERT, logits);
     const handler = new TextClassifier();
     const { texts = ['a'], ...rest } = options;
-    await handler.initialize(createContext({ session, files, ...rest }));
+    await handler.initialize(createTestContext({ session, files, ...rest }));
     return await handler.handle(
       texts as TextInput[],
-      createContext({ session, files, ...rest, batchSize: texts.length }),
+      createTestContext({ session, files, ...rest, batchSize: texts.length }),
     );
   }
 
@@ -282,8 +285,8 @@ test.describe('TextClassifier', () => {
     const handler = new TextClassifier();
     handler.setMaxResultClasses(1);
     const session = stub();
-    await handler.initialize(createContext({ session, files }));
-    expect(Object.keys((await handler.handle(['a'], createContext({ session, files })))[0]!)).toEqual(['1']);
+    await handler.initialize(createTestContext({ session, files }));
+    expect(Object.keys((await handler.handle(['a'], createTestContext({ session, files })))[0]!)).toEqual(['1']);
     expect(() => handler.setMaxResultClasses(0)).toThrow('positive integer');
   });
 
@@ -312,8 +315,8 @@ test.describe('TextClassifier', () => {
   test('a threshold in a request, of a single label, fails it', async () => {
     const session = stub();
     const handler = new TextClassifier();
-    await handler.initialize(createContext({ session, files }));
-    const [row] = await handler.handle(['a'], createContext({ session, files, params: { threshold: 0.5 } }));
+    await handler.initialize(createTestContext({ session, files }));
+    const [row] = await handler.handle(['a'], createTestContext({ session, files, params: { threshold: 0.5 } }));
     expect(row).toMatchObject({ code: 'model-config', message: expect.stringContaining('multiLabel') });
   });
 
@@ -439,7 +442,7 @@ test.describe('told at initialize', () => {
   ] as const) {
     test(what, async () => {
       const failure = new TextClassifier().initialize(
-        createContext({ session: stub(), ...(options as ContextOptions) }),
+        createTestContext({ session: stub(), ...(options as TestContextOptions) }),
       );
       await expect(failure).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining(words_) });
     });
@@ -458,7 +461,9 @@ test.describe('told at initialize', () => {
     ],
   ] as const) {
     test(what, async () => {
-      await expect(new TextHandler().initialize(createContext({ session: stub(), ...options }))).rejects.toMatchObject({
+      await expect(
+        new TextHandler().initialize(createTestContext({ session: stub(), ...options })),
+      ).rejects.toMatchObject({
         code: 'model-format',
       });
     });

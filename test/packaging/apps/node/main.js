@@ -1,5 +1,5 @@
 import { load } from 'tabserve';
-import { createContext, ImageClassifier } from 'tabserve/worker';
+import { createTestContext, ImageClassifier } from 'tabserve/worker';
 
 if (typeof load !== 'function') throw new Error('load is missing');
 
@@ -11,7 +11,7 @@ const session = {
   [Symbol.asyncDispose ?? Symbol.for('asyncDispose')]: async () => {},
 };
 
-const context = createContext({
+const context = createTestContext({
   session,
   files: { 'index_to_name.json': '["zero", "one", "two"]' },
   config: { handler: { imageProcessing: ['toTensor'] } },
@@ -20,6 +20,6 @@ const handler = new ImageClassifier();
 await handler.initialize(context);
 const [answer] = await handler.handle(
   [{ data: Float32Array.of(0, 1, 2), dims: [3, 1, 1] }],
-  createContext({ session }),
+  createTestContext({ session }),
 );
 console.log(JSON.stringify(answer));

@@ -1,6 +1,6 @@
 import { connect, load, TabServeError, type Backend, type Client } from 'tabserve';
 import {
-  createContext,
+  createTestContext,
   expose,
   ImageClassifier,
   type Classification,
@@ -42,5 +42,5 @@ export function worker(): void {
   const engines: Engines = { 'onnx/wasm': onnxWasm };
   expose(Loudest);
   exposeCore(Loudest, { engines });
-  void new Loudest().initialize(createContext());
+  void new Loudest().initialize(createTestContext());
 }
