@@ -7,7 +7,7 @@ export interface Modules {
   readonly config: typeof import('../src/handlers/config.ts');
   readonly schema: typeof import('../src/shared/schema.ts');
   readonly models: typeof import('../src/models/config.ts');
-  readonly transforms: typeof import('../src/transforms/schema.ts');
+  readonly transforms: typeof import('../src/transforms/transforms-schema.ts');
 }
 
 /** The JSON Schema of a `model-config.yaml`. `definitions` has the `handler:` section of each handler. */

@@ -10,7 +10,7 @@ const SOURCES = {
   config: 'handlers/config',
   schema: 'shared/schema',
   models: 'models/config',
-  transforms: 'transforms/schema',
+  transforms: 'transforms/transforms-schema',
 };
 
 /** The handler classes by name. */

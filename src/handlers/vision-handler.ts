@@ -5,12 +5,12 @@ import { asTabServeError, TabServeError, type PredictionError } from '../contrac
 import { toFloat16 } from '../tensors/float16.js';
 import { row as rowOf, stack, tensor } from '../tensors/tensors.js';
 import {
-  compile,
+  compileTransforms,
   compose,
   parseTransforms,
   toTensor,
   type Geometry,
-  type Plan,
+  type CompiledTransforms,
   type Transforms,
 } from '../transforms/index.js';
 import { BaseHandler } from './base-handler.js';
@@ -60,7 +60,7 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
 
   /** From pixels to tensor. An archive's `handler.imageProcessing` is taken over it. */
   imageProcessing: Transforms = compose(toTensor());
-  #plan!: Plan;
+  #plan!: CompiledTransforms;
   /** What belongs to a batch goes with its context. */
   readonly #placements = new WeakMap<Context, Placement[]>();
   /** Batches that are no one tensor. */
@@ -71,7 +71,7 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
     await super.initialize(context);
     const configured = this.config['imageProcessing'];
     if (configured !== undefined) this.imageProcessing = parseTransforms(configured);
-    this.#plan = compile(this.imageProcessing);
+    this.#plan = compileTransforms(this.imageProcessing);
     if (this.#preprocessesImages) this.#checkFit();
   }
 

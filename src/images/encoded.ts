@@ -11,9 +11,9 @@ import { frameSource, orientationOf } from './frame.js';
 import { readHeader, type Header } from './header.js';
 import { checkSize } from './limits.js';
 import type { Orientation } from './orientation.js';
-import { convertJpeg } from './planar/jpeg.js';
+import { convertJpeg } from './planar/jpeg-color.js';
 import type { Convert } from './planar/planes.js';
-import { convertWebp } from './planar/webp.js';
+import { convertWebp } from './planar/webp-color.js';
 import type { Source } from './source.js';
 
 export interface EncodedOptions {

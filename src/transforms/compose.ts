@@ -2,10 +2,19 @@
  * The steps as functions. Each throws `model-config`, naming the option, if one has a wrong value.
  */
 import { readStep } from './read.js';
-import type { ColorOrder, Fill, HeightWidth, Interpolation, Layout, Position, Step, Transforms } from './steps.js';
+import type {
+  ColorOrder,
+  FillColor,
+  HeightWidth,
+  Interpolation,
+  TensorLayout,
+  LetterboxPosition,
+  TransformStep,
+  Transforms,
+} from './steps.js';
 
-/** The steps as they are. Their order is checked by `compile`. */
-export function compose(...steps: readonly Step[]): Transforms {
+/** The steps as they are. Their order is checked by `compileTransforms`. */
+export function compose(...steps: readonly TransformStep[]): Transforms {
   return steps;
 }
 
@@ -18,7 +27,7 @@ export function compose(...steps: readonly Step[]): Transforms {
 export function resize(
   size: number | HeightWidth,
   options: { readonly interpolation?: Interpolation; readonly maxSize?: number } = {},
-): Step {
+): TransformStep {
   return readStep('resize', { size, ...options }, 'resize');
 }
 
@@ -26,7 +35,7 @@ export function resize(
  * Cuts out the center; what is missing of an image that is smaller is filled with black. An odd pixel goes where torchvision has it:
  * cropping starts at `(image - crop) / 2`, a half rounded to even; padding puts the odd pixel right and below.
  */
-export function centerCrop(size: number | HeightWidth): Step {
+export function centerCrop(size: number | HeightWidth): TransformStep {
   return readStep('centerCrop', { size }, 'centerCrop');
 }
 
@@ -34,10 +43,10 @@ export function centerCrop(size: number | HeightWidth): Step {
  * Adds a border.
  * @param padding non-negative integers: all sides, `[left and right, top and bottom]`, or `[left, top, right, bottom]`
  */
-export function pad(
+export function padImage(
   padding: number | readonly [number, number] | readonly [number, number, number, number],
-  options: { /** @default 0 */ readonly fill?: Fill } = {},
-): Step {
+  options: { /** @default 0 */ readonly fill?: FillColor } = {},
+): TransformStep {
   return readStep('pad', { padding, ...options }, 'pad');
 }
 
@@ -49,21 +58,21 @@ export function pad(
 export function letterbox(
   size: HeightWidth,
   options: {
-    /** @default 114 */ readonly fill?: Fill;
+    /** @default 114 */ readonly fill?: FillColor;
     /** @default 'bilinear' */ readonly interpolation?: Interpolation;
-    /** @default 'center' */ readonly position?: Position;
+    /** @default 'center' */ readonly position?: LetterboxPosition;
   } = {},
-): Step {
+): TransformStep {
   return readStep('letterbox', { size, ...options }, 'letterbox');
 }
 
 /** Pillow's `L`: `(19595 R + 38470 G + 7471 B + 32768) >> 16`, in one channel or repeated in three. */
-export function grayscale(options: { /** @default 1 */ readonly channels?: 1 | 3 } = {}): Step {
+export function grayscale(options: { /** @default 1 */ readonly channels?: 1 | 3 } = {}): TransformStep {
   return readStep('grayscale', options, 'grayscale');
 }
 
 /** The order of the tensor's channels, RGB unless said. Fills stay RGB wherever this step stands; `mean` and `std` follow the order. */
-export function colorOrder(order: ColorOrder): Step {
+export function colorOrder(order: ColorOrder): TransformStep {
   return readStep('colorOrder', order, 'colorOrder');
 }
 
@@ -71,7 +80,7 @@ export function colorOrder(order: ColorOrder): Step {
  * 0..255 become float32. By default the value is divided by 255 in float32, as torchvision does, to 0..1;
  * with another `scale` it is multiplied by float32(scale): 1 leaves 0..255.
  */
-export function toTensor(options: { /** @default 1 / 255 */ readonly scale?: number } = {}): Step {
+export function toTensor(options: { /** @default 1 / 255 */ readonly scale?: number } = {}): TransformStep {
   return readStep('toTensor', options, 'toTensor');
 }
 
@@ -79,11 +88,11 @@ export function toTensor(options: { /** @default 1 / 255 */ readonly scale?: num
  * `(x - mean) / std` in float32, each of the two operations rounded, as torch does it.
  * @param mean one number a channel, or one for all; so `std`, where none may be 0
  */
-export function normalize(mean: readonly number[], std: readonly number[]): Step {
+export function normalize(mean: readonly number[], std: readonly number[]): TransformStep {
   return readStep('normalize', { mean, std }, 'normalize');
 }
 
 /** Channels first (`NCHW`, what torchvision makes and the default) or last (`NHWC`). */
-export function layout(order: Layout): Step {
+export function layout(order: TensorLayout): TransformStep {
   return readStep('layout', order, 'layout');
 }

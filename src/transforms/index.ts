@@ -7,12 +7,21 @@ export {
   layout,
   letterbox,
   normalize,
-  pad,
+  padImage,
   resize,
   toTensor,
 } from './compose.js';
-export type { ColorOrder, Fill, HeightWidth, Interpolation, Layout, Position, Step, Transforms } from './steps.js';
+export type {
+  ColorOrder,
+  FillColor,
+  HeightWidth,
+  Interpolation,
+  TensorLayout,
+  LetterboxPosition,
+  TransformStep,
+  Transforms,
+} from './steps.js';
 export { parseTransforms } from './parse.js';
-export { compile } from './plan.js';
-export type { ImageRow, Plan, RowDims } from './plan.js';
+export { compileTransforms } from './compile.js';
+export type { ImageRow, CompiledTransforms, RowDims } from './compile.js';
 export type { Geometry } from './lower.js';

@@ -2,13 +2,13 @@
  * Pixel steps become three primitive operations once the size of the image is known. All rounding of sizes and positions is here.
  */
 import { TabServeError } from '../contract/errors.js';
-import type { Fill, Interpolation, StepOptions, Transforms } from './steps.js';
+import type { FillColor, Interpolation, StepOptions, Transforms } from './steps.js';
 
 /** One primitive operation; `width` and `height` are those of its result. */
-export type Stage = { readonly width: number; readonly height: number } & (
+export type Primitive = { readonly width: number; readonly height: number } & (
   | { readonly kind: 'resize'; readonly interpolation: Interpolation }
   /** The image lies with its corner at (`x`, `y`), which may be negative, on a canvas of `fill`. */
-  | { readonly kind: 'place'; readonly x: number; readonly y: number; readonly fill: Fill }
+  | { readonly kind: 'place'; readonly x: number; readonly y: number; readonly fill: FillColor }
   | { readonly kind: 'gray' }
 );
 
@@ -25,7 +25,7 @@ export interface Geometry {
 
 /** What is done to an image of one size. `width` and `height` are the tensor's. */
 export interface Lowered {
-  readonly stages: readonly Stage[];
+  readonly primitives: readonly Primitive[];
   readonly width: number;
   readonly height: number;
   readonly geometry: Geometry;
@@ -35,7 +35,7 @@ export interface Lowered {
 export function lower(transforms: Transforms, width: number, height: number): Lowered {
   if (!(width > 0 && height > 0))
     throw new TabServeError('invalid-input', `An image of ${width} × ${height} pixels cannot be transformed.`);
-  const stages: Stage[] = [];
+  const primitives: Primitive[] = [];
   const geometry = { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 };
 
   const scaleTo = (newWidth: number, newHeight: number, interpolation: Interpolation): void => {
@@ -47,7 +47,7 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
       );
     // Pillow halves the work on very tall images by the other order of passes, and with it changes the rounding.
     if (height > width * 100 && newHeight < height && newWidth !== width) scaleTo(width, newHeight, interpolation);
-    stages.push({ kind: 'resize', width: newWidth, height: newHeight, interpolation });
+    primitives.push({ kind: 'resize', width: newWidth, height: newHeight, interpolation });
     geometry.scaleX *= newWidth / width;
     geometry.offsetX *= newWidth / width;
     geometry.scaleY *= newHeight / height;
@@ -55,9 +55,9 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
     width = newWidth;
     height = newHeight;
   };
-  const place = (x: number, y: number, newWidth: number, newHeight: number, fill: Fill): void => {
+  const place = (x: number, y: number, newWidth: number, newHeight: number, fill: FillColor): void => {
     if (x === 0 && y === 0 && newWidth === width && newHeight === height) return;
-    stages.push({ kind: 'place', x, y, width: newWidth, height: newHeight, fill });
+    primitives.push({ kind: 'place', x, y, width: newWidth, height: newHeight, fill });
     geometry.offsetX += x;
     geometry.offsetY += y;
     width = newWidth;
@@ -86,10 +86,10 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
       const before = (padding: number): number => (position === 'center' ? Math.floor(padding / 2) : 0);
       place(before(boxWidth - width), before(boxHeight - height), boxWidth, boxHeight, fill);
     } else if ('grayscale' in step) {
-      stages.push({ kind: 'gray', width, height });
+      primitives.push({ kind: 'gray', width, height });
     }
   }
-  return { stages, width, height, geometry };
+  return { primitives, width, height, geometry };
 }
 
 /** @see https://github.com/pytorch/vision/blob/main/torchvision/transforms/functional.py `_compute_resized_output_size` */

@@ -1,22 +1,22 @@
 /** Runs the operations of a program on pixels. */
-import type { Kernel } from './kernel.js';
+import type { ResampleKernel } from './resample-kernel.js';
 import type { Operation } from './program.js';
 import { resample } from './resample.js';
-import type { Fill } from './steps.js';
-import { channelByte, PIXEL_BYTES, type Scratch, type View } from './view.js';
+import type { FillColor } from './steps.js';
+import { channelByte, PIXEL_BYTES, type Scratch, type PixelWindow } from './pixel-window.js';
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>;
 
 /** The operation's window of its result, which may lie in a larger view. Its memory is the input's, or `scratch` number `index`. */
 export function operate(
   operation: Operation,
-  input: View,
-  kernel: () => Kernel,
+  input: PixelWindow,
+  kernel: () => ResampleKernel,
   scratch: Scratch,
   index: number,
-): View {
+): PixelWindow {
   const { window } = operation;
-  const allocate = (format: View['format']): View => {
+  const allocate = (format: PixelWindow['format']): PixelWindow => {
     const stride = window.width * PIXEL_BYTES[format];
     return { ...window, format, stride, data: scratch.take(index, stride * window.height) };
   };
@@ -40,11 +40,11 @@ export function operate(
   }
 }
 
-function contains(view: View, { x, y, width, height }: View | Operation['window']): boolean {
+function contains(view: PixelWindow, { x, y, width, height }: PixelWindow | Operation['window']): boolean {
   return view.x <= x && view.y <= y && x + width <= view.x + view.width && y + height <= view.y + view.height;
 }
 
-function nearest({ columns, rows, window }: Of<'nearest'>, input: View, output: View): View {
+function nearest({ columns, rows, window }: Of<'nearest'>, input: PixelWindow, output: PixelWindow): PixelWindow {
   const step = PIXEL_BYTES[input.format];
   for (let y = 0, to = 0; y < window.height; y++) {
     const row = (rows[window.y + y]! - input.y) * input.stride;
@@ -56,7 +56,7 @@ function nearest({ columns, rows, window }: Of<'nearest'>, input: View, output: 
   return output;
 }
 
-function gray(input: View, output: View): View {
+function gray(input: PixelWindow, output: PixelWindow): PixelWindow {
   const step = PIXEL_BYTES[input.format];
   const red = channelByte(input.format, 0);
   const blue = channelByte(input.format, 2);
@@ -71,7 +71,7 @@ function gray(input: View, output: View): View {
 }
 
 /** Lays the input on a canvas; a canvas of color under an input of one channel is RGB. */
-function place(input: View, fill: Fill, output: View): View {
+function place(input: PixelWindow, fill: FillColor, output: PixelWindow): PixelWindow {
   const step = PIXEL_BYTES[output.format];
   const color = typeof fill === 'number' ? [fill, fill, fill] : fill;
   for (let channel = 0; channel < Math.min(step, 3); channel++) {

@@ -1,7 +1,7 @@
 /** Reads transforms from a config, and checks their order. */
 import { TabServeError } from '../contract/errors.js';
-import { readStep, STEP_NAMES, wrong } from './read.js';
-import type { Fill, Step, StepName, Transforms } from './steps.js';
+import { readStep, STEP_NAMES, invalidValue } from './read.js';
+import type { FillColor, TransformStep, StepName, Transforms } from './steps.js';
 
 /**
  * Transforms from an archive's YAML, or from `compose`: a list whose items are a step's name (`- toTensor`), its name and main value
@@ -11,7 +11,7 @@ import type { Fill, Step, StepName, Transforms } from './steps.js';
  * @throws `model-config`, naming the key and what is allowed there, if a step is unknown, has a wrong value, or stands where it cannot
  */
 export function parseTransforms(value: unknown, key = 'handler.imageProcessing'): Transforms {
-  if (!Array.isArray(value)) throw wrong(key, value, 'a list of steps');
+  if (!Array.isArray(value)) throw invalidValue(key, value, 'a list of steps');
   const transforms = value.map((item: unknown, index) => {
     const [name, options] = nameAndOptions(item, `${key}[${index}]`);
     return readStep(name, options, `${key}[${index}].${name}`);
@@ -21,7 +21,7 @@ export function parseTransforms(value: unknown, key = 'handler.imageProcessing')
 }
 
 /** The one name of a step. */
-export function stepName(step: Step): StepName {
+export function stepName(step: TransformStep): StepName {
   return Object.keys(step)[0] as StepName;
 }
 
@@ -33,7 +33,8 @@ function nameAndOptions(item: unknown, key: string): readonly [StepName, unknown
         ? Object.entries(item)
         : [];
   const [entry] = entries;
-  if (!entry || entries.length > 1) throw wrong(key, item, 'the name of a step, or an object with one key, its name');
+  if (!entry || entries.length > 1)
+    throw invalidValue(key, item, 'the name of a step, or an object with one key, its name');
   const [name, options] = entry;
   if (STEP_NAMES.includes(name as StepName)) return [name as StepName, options];
   throw new TabServeError('model-config', `${key}: there is no step '${name}'; there are ${STEP_NAMES.join(', ')}.`);
@@ -53,7 +54,7 @@ function checkOrder(transforms: Transforms, key: string): void {
     } else if (isTensor) {
       throw fail(name === 'toTensor' ? 'stands twice; once is allowed' : 'must come before toTensor');
     }
-    const fill: Fill | undefined =
+    const fill: FillColor | undefined =
       'pad' in step ? step.pad.fill : 'letterbox' in step ? step.letterbox.fill : undefined;
     if (channels === 1 && typeof fill === 'object') throw fail('fills one channel: its fill must be one number');
     if ('grayscale' in step) channels = step.grayscale.channels;

@@ -1,8 +1,8 @@
 /**
- * The stages for images of one size, each with the window of its input that the windows after it need.
+ * The primitives for images of one size, each with the window of its input that the windows after it need.
  */
 import type { Rect } from '../contract/images.js';
-import { lower, type Geometry, type Stage } from './lower.js';
+import { lower, type Geometry, type Primitive } from './lower.js';
 import type { Transforms } from './steps.js';
 import { computeTaps, nearestIndices, tapsSpan, type Taps } from './taps.js';
 
@@ -12,11 +12,11 @@ export interface Scaling {
   readonly vertical: Taps | undefined;
 }
 
-/** A stage ready to run; `window` is the part of its result that is needed. */
+/** A primitive ready to run; `window` is the part of its result that is needed. */
 export type Operation = { readonly window: Rect } & (
   | { readonly kind: 'resize'; readonly scaling: Scaling }
   | { readonly kind: 'nearest'; readonly columns: Int32Array; readonly rows: Int32Array }
-  | (Stage & { readonly kind: 'place' })
+  | (Primitive & { readonly kind: 'place' })
   | { readonly kind: 'gray' }
 );
 
@@ -30,35 +30,35 @@ export interface Program {
 }
 
 export function createProgram(transforms: Transforms, imageWidth: number, imageHeight: number): Program {
-  const { stages, width, height, geometry } = lower(transforms, imageWidth, imageHeight);
+  const { primitives, width, height, geometry } = lower(transforms, imageWidth, imageHeight);
   const operations: Operation[] = [];
   let window: Rect | undefined = { x: 0, y: 0, width, height };
-  for (let index = stages.length - 1; index >= 0 && window; index--) {
-    const input = stages[index - 1] ?? { width: imageWidth, height: imageHeight };
-    const operation = prepare(stages[index]!, input.width, input.height, window);
+  for (let index = primitives.length - 1; index >= 0 && window; index--) {
+    const input = primitives[index - 1] ?? { width: imageWidth, height: imageHeight };
+    const operation = prepare(primitives[index]!, input.width, input.height, window);
     operations.unshift(operation);
     window = inputWindow(operation, input.width, input.height);
   }
   return { source: window, operations, width, height, geometry };
 }
 
-function prepare(stage: Stage, width: number, height: number, window: Rect): Operation {
-  if (stage.kind === 'gray') return { kind: 'gray', window };
-  if (stage.kind === 'place') return { ...stage, window };
-  const { interpolation } = stage;
+function prepare(primitive: Primitive, width: number, height: number, window: Rect): Operation {
+  if (primitive.kind === 'gray') return { kind: 'gray', window };
+  if (primitive.kind === 'place') return { ...primitive, window };
+  const { interpolation } = primitive;
   if (interpolation === 'nearest')
     return {
       kind: 'nearest',
       window,
-      columns: nearestIndices(width, stage.width),
-      rows: nearestIndices(height, stage.height),
+      columns: nearestIndices(width, primitive.width),
+      rows: nearestIndices(height, primitive.height),
     };
   const taps = (input: number, output: number): Taps | undefined =>
     input === output ? undefined : computeTaps(input, output, interpolation);
   return {
     kind: 'resize',
     window,
-    scaling: { horizontal: taps(width, stage.width), vertical: taps(height, stage.height) },
+    scaling: { horizontal: taps(width, primitive.width), vertical: taps(height, primitive.height) },
   };
 }
 

@@ -7,9 +7,9 @@ import {
   INTERPOLATIONS,
   LAYOUTS,
   POSITIONS,
-  type Fill,
+  type FillColor,
   type HeightWidth,
-  type Step,
+  type TransformStep,
   type StepName,
   type StepOptions,
 } from './steps.js';
@@ -25,7 +25,7 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
     };
     if (maxSize === undefined) return options;
     if (!isSide(maxSize) || typeof options.size !== 'number' || maxSize <= options.size)
-      throw wrong(`${key}.maxSize`, maxSize, 'an integer greater than size, which must be one number');
+      throw invalidValue(`${key}.maxSize`, maxSize, 'an integer greater than size, which must be one number');
     return { ...options, maxSize };
   },
   centerCrop(value, key) {
@@ -40,7 +40,7 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
       ![1, 2, 4].includes(sides.length) ||
       !sides.every((side) => Number.isSafeInteger(side) && side >= 0)
     )
-      throw wrong(`${key}.padding`, options.padding, 'a non-negative integer, or 2 or 4 of them');
+      throw invalidValue(`${key}.padding`, options.padding, 'a non-negative integer, or 2 or 4 of them');
     const [left, top = left, right = left, bottom = top] = sides as [number, number?, number?, number?];
     return { padding: [left, top, right, bottom], fill: fill(options.fill ?? 0, `${key}.fill`) };
   },
@@ -60,14 +60,14 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
   colorOrder: (value, key) => oneOf(COLOR_ORDERS, value, key),
   toTensor(value, key) {
     const { scale = 1 / 255 } = record(value, key, ['scale']);
-    if (!isNumber(scale) || scale === 0) throw wrong(`${key}.scale`, scale, 'a finite number other than 0');
+    if (!isNumber(scale) || scale === 0) throw invalidValue(`${key}.scale`, scale, 'a finite number other than 0');
     return { scale };
   },
   normalize(value, key) {
     const { mean, std } = record(value, key, ['mean', 'std']);
     const options = { mean: perChannel(mean, `${key}.mean`), std: perChannel(std, `${key}.std`) };
     if (options.std.some((number) => Math.fround(number) === 0))
-      throw wrong(`${key}.std`, std, 'numbers other than 0 in float32');
+      throw invalidValue(`${key}.std`, std, 'numbers other than 0 in float32');
     return options;
   },
   layout: (value, key) => oneOf(LAYOUTS, value, key),
@@ -77,12 +77,12 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
 export const STEP_NAMES = Object.keys(READERS) as readonly StepName[];
 
 /** A step with its defaults filled in. Reading what it returns gives the same again. @throws `model-config`, naming `key` */
-export function readStep(name: StepName, value: unknown, key: string): Step {
-  return { [name]: READERS[name](value, key) } as Step;
+export function readStep(name: StepName, value: unknown, key: string): TransformStep {
+  return { [name]: READERS[name](value, key) } as TransformStep;
 }
 
 /** A `model-config` error that says which key, what it should be, and what it is. */
-export function wrong(key: string, value: unknown, allowed: string): TabServeError {
+export function invalidValue(key: string, value: unknown, allowed: string): TabServeError {
   return new TabServeError('model-config', `${key} must be ${allowed}, not ${JSON.stringify(value) ?? String(value)}.`);
 }
 
@@ -121,22 +121,22 @@ function isList<T>(value: unknown, isItem: (item: unknown) => item is T): value 
 
 function pair(value: unknown, key: string, others = ''): HeightWidth {
   if (isList(value, isSide) && value.length === 2) return value as unknown as HeightWidth;
-  throw wrong(key, value, `${others}[height, width], positive integers`);
+  throw invalidValue(key, value, `${others}[height, width], positive integers`);
 }
 
-function fill(value: unknown, key: string): Fill {
+function fill(value: unknown, key: string): FillColor {
   if (isLevel(value)) return value;
-  if (isList(value, isLevel) && value.length === 3) return value as unknown as Fill;
-  throw wrong(key, value, 'an integer in 0..255, or [red, green, blue]');
+  if (isList(value, isLevel) && value.length === 3) return value as unknown as FillColor;
+  throw invalidValue(key, value, 'an integer in 0..255, or [red, green, blue]');
 }
 
 function perChannel(value: unknown, key: string): readonly number[] {
   const numbers = isNumber(value) ? [value] : value;
   if (isList(numbers, isNumber) && (numbers.length === 1 || numbers.length === 3)) return numbers;
-  throw wrong(key, value, 'one finite number, or 3');
+  throw invalidValue(key, value, 'one finite number, or 3');
 }
 
 function oneOf<const T>(allowed: readonly T[], value: unknown, key: string): T {
   if (allowed.includes(value as T)) return value as T;
-  throw wrong(key, value, `one of ${allowed.join(', ')}`);
+  throw invalidValue(key, value, `one of ${allowed.join(', ')}`);
 }

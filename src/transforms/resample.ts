@@ -3,10 +3,10 @@
  * small (WebAssembly memory never shrinks): about `TILE_BYTES` twice, `STRIP_BYTES`, and the taps.
  */
 import type { Rect } from '../contract/images.js';
-import { SLACK, tapsBytes, type Kernel, type PassTaps } from './kernel.js';
+import { SLACK, tapsBytes, type ResampleKernel, type PassTaps } from './resample-kernel.js';
 import { scaledWindow, type Scaling } from './program.js';
 import type { Taps } from './taps.js';
-import { PIXEL_BYTES, type View } from './view.js';
+import { PIXEL_BYTES, type PixelWindow } from './pixel-window.js';
 
 const TILE_BYTES = 3 << 20;
 /** Small enough for a processor's cache, so that copying a strip in costs little. */
@@ -16,7 +16,13 @@ const STRIP_BYTES = 1 << 17;
  * Writes `window` of the resized image to `target`, tightly packed, in the source's format.
  * @param source holds at least `scaledWindow(scaling, window)`
  */
-export function resample(kernel: Kernel, source: View, scaling: Scaling, window: Rect, target: Uint8Array): void {
+export function resample(
+  kernel: ResampleKernel,
+  source: PixelWindow,
+  scaling: Scaling,
+  window: Rect,
+  target: Uint8Array,
+): void {
   const { width, height } = tileSize(scaling, window, PIXEL_BYTES[source.format]);
   for (let y = 0; y < window.height; y += height)
     for (let x = 0; x < window.width; x += width) {
@@ -41,8 +47,8 @@ function tileSize(scaling: Scaling, window: Rect, step: number): { readonly widt
 }
 
 function resampleTile(
-  kernel: Kernel,
-  source: View,
+  kernel: ResampleKernel,
+  source: PixelWindow,
   scaling: Scaling,
   tile: Rect,
   window: Rect,

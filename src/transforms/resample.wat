@@ -1,5 +1,5 @@
-;; The two passes of Pillow's 8-bit resampling, on WebAssembly SIMD. `kernel.ts` documents the arguments,
-;; `kernel-js.ts` is the same in plain JavaScript; `node scripts/build-kernels.mjs` compiles this file.
+;; The two passes of Pillow's 8-bit resampling, on WebAssembly SIMD. `resample-kernel.ts` documents the arguments,
+;; `resample-kernel-js.ts` is the same in plain JavaScript; `node scripts/build-kernels.mjs` compiles this file.
 ;;
 ;; A weight w has up to 24 bits and i32x4.dot_i16x8_s takes 16, so w = high * 2^15 + low, and
 ;; sum(w * p) = (sum(high * p) << 15) + sum(low * p). All of it is arithmetic modulo 2^32 and the total fits 32 bits,

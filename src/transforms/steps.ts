@@ -10,17 +10,17 @@ export const COLOR_ORDERS = ['RGB', 'BGR'] as const;
 export type ColorOrder = (typeof COLOR_ORDERS)[number];
 
 export const LAYOUTS = ['NCHW', 'NHWC'] as const;
-export type Layout = (typeof LAYOUTS)[number];
+export type TensorLayout = (typeof LAYOUTS)[number];
 
 /** Where a letterbox puts the image: in the middle, or at the top left with all padding right and below. */
 export const POSITIONS = ['center', 'top-left'] as const;
-export type Position = (typeof POSITIONS)[number];
+export type LetterboxPosition = (typeof POSITIONS)[number];
 
 /** Height and width in pixels: torchvision's order. */
 export type HeightWidth = readonly [height: number, width: number];
 
 /** A gray level, or red, green and blue: integers in 0..255. */
-export type Fill = number | readonly [red: number, green: number, blue: number];
+export type FillColor = number | readonly [red: number, green: number, blue: number];
 
 /** What each step holds, with its defaults filled in. */
 export interface StepOptions {
@@ -32,24 +32,24 @@ export interface StepOptions {
   readonly centerCrop: { readonly size: HeightWidth };
   readonly pad: {
     readonly padding: readonly [left: number, top: number, right: number, bottom: number];
-    readonly fill: Fill;
+    readonly fill: FillColor;
   };
   readonly letterbox: {
     readonly size: HeightWidth;
-    readonly fill: Fill;
+    readonly fill: FillColor;
     readonly interpolation: Interpolation;
-    readonly position: Position;
+    readonly position: LetterboxPosition;
   };
   readonly grayscale: { readonly channels: 1 | 3 };
   readonly colorOrder: ColorOrder;
   readonly toTensor: { readonly scale: number };
   readonly normalize: { readonly mean: readonly number[]; readonly std: readonly number[] };
-  readonly layout: Layout;
+  readonly layout: TensorLayout;
 }
 export type StepName = keyof StepOptions;
 
 /** One step: its name and its options. */
-export type Step = { [Name in StepName]: { readonly [Key in Name]: StepOptions[Name] } }[StepName];
+export type TransformStep = { [Name in StepName]: { readonly [Key in Name]: StepOptions[Name] } }[StepName];
 
 /** Steps in the order in which they apply: pixel steps, then `toTensor`, then `normalize` and `layout`. */
-export type Transforms = readonly Step[];
+export type Transforms = readonly TransformStep[];

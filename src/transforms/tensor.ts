@@ -3,14 +3,14 @@
  * that can come out, computed as torch computes it.
  */
 import type { Rect } from '../contract/images.js';
-import type { ColorOrder, Layout, Transforms } from './steps.js';
-import { channelByte, PIXEL_BYTES, type View } from './view.js';
+import type { ColorOrder, TensorLayout, Transforms } from './steps.js';
+import { channelByte, PIXEL_BYTES, type PixelWindow } from './pixel-window.js';
 
 /** How pixels become a tensor; independent of the image's size. */
 export interface TensorForm {
   readonly channels: 1 | 3;
   readonly order: ColorOrder;
-  readonly layout: Layout;
+  readonly layout: TensorLayout;
   /** The float32 of each of 256 values, a table for each channel of the tensor. */
   readonly tables: readonly Float32Array[];
 }
@@ -18,7 +18,7 @@ export interface TensorForm {
 export function tensorForm(transforms: Transforms): TensorForm {
   let channels: 1 | 3 = 3;
   let order: ColorOrder = 'RGB';
-  let layout: Layout = 'NCHW';
+  let layout: TensorLayout = 'NCHW';
   let tables: readonly Float32Array[] = [];
   for (const step of transforms) {
     if ('grayscale' in step) channels = step.grayscale.channels;
@@ -47,7 +47,7 @@ function normalized(table: Float32Array, mean: number, std: number): Float32Arra
 
 /** Writes the pixels of `window` as one row of the batch, from element `offset` on. */
 export function writeTensor(
-  view: View,
+  view: PixelWindow,
   window: Rect,
   { channels, order, layout, tables }: TensorForm,
   out: Float32Array,

@@ -10,7 +10,7 @@ import * as models from '../../src/models/config.ts';
 import * as schema from '../../src/shared/schema.ts';
 import { parseTransforms } from '../../src/transforms/index.ts';
 import { examples } from '../docs/page.ts';
-import * as transforms from '../../src/transforms/schema.ts';
+import * as transforms from '../../src/transforms/transforms-schema.ts';
 
 const modules = { registry, config, schema, models, transforms };
 const root = new URL('../../', import.meta.url);

@@ -8,9 +8,9 @@ import { flatten } from '../../src/images/flatten.ts';
 import { readHeader } from '../../src/images/header.ts';
 import { toCoded, toUpright, turn, type Orientation } from '../../src/images/orientation.ts';
 import { buildKernel } from '../../scripts/build-kernels.mjs';
-import { convertWith } from '../../src/images/planar/jpeg.ts';
-import { createJsKernel } from '../../src/images/planar/kernel-js.ts';
-import { createWasmKernel } from '../../src/images/planar/kernel-wasm.ts';
+import { convertWith } from '../../src/images/planar/jpeg-color.ts';
+import { createJsColorKernel } from '../../src/images/planar/color-kernel-js.ts';
+import { createWasmColorKernel } from '../../src/images/planar/color-kernel-wasm.ts';
 
 const folder = 'test/goldens/images/';
 const fixture = (name: string): Uint8Array => new Uint8Array(readFileSync(folder + name));
@@ -36,8 +36,8 @@ test('the kernel is compiled from its source', async () => {
 });
 
 test('both kernels compute the same, for every subsampling, width and window', () => {
-  const wasm = createWasmKernel()!;
-  const js = createJsKernel();
+  const wasm = createWasmColorKernel()!;
+  const js = createJsColorKernel();
   const next = random(1);
   const bytes = (n: number): Uint8Array => Uint8Array.from({ length: n }, () => Math.floor(next() * 256));
   for (const [halfWidth, halfHeight] of [
@@ -74,7 +74,7 @@ test('both kernels compute the same, for every subsampling, width and window', (
 });
 
 test('every color is converted as libjpeg converts it', () => {
-  const [js, wasm] = [createJsKernel(), createWasmKernel()!];
+  const [js, wasm] = [createJsColorKernel(), createWasmColorKernel()!];
   const memories = [js, wasm].map((kernel) => kernel.memory(4096));
   let wrong = 0;
   for (let u = 0; u < 256; u++) {

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import type { DecodedImage, PixelFormat, Pixels } from '../../src/contract/images.js';
-import { createJsKernel } from '../../src/transforms/kernel-js.js';
-import { createWasmKernel } from '../../src/transforms/kernel-wasm.js';
+import { createJsResampleKernel } from '../../src/transforms/resample-kernel-js.js';
+import { createWasmResampleKernel } from '../../src/transforms/resample-kernel-wasm.js';
 import { parseTransforms } from '../../src/transforms/parse.js';
-import { compileWith } from '../../src/transforms/plan.js';
+import { compileTransformsWith } from '../../src/transforms/compile.js';
 
 interface Golden {
   readonly width: number;
@@ -72,14 +72,14 @@ function decoded({ format, width, height, stride, data }: Pixels): DecodedImage 
   return image;
 }
 
-for (const create of [createWasmKernel, createJsKernel]) {
+for (const create of [createWasmResampleKernel, createJsResampleKernel]) {
   test.describe(create.name, () => {
     for (const golden of cases) {
       const { width, height, mode } = golden;
       const isLarge = width * height > 1e6;
       test(`${golden.mode ?? 'RGB'} ${width}×${height} ${JSON.stringify(golden.transforms)}`, async () => {
         const kernel = create()!;
-        const plan = compileWith(() => kernel, parseTransforms(golden.transforms));
+        const plan = compileTransformsWith(() => kernel, parseTransforms(golden.transforms));
         expect(plan.outputDims(width, height)).toEqual(golden.dims);
         for (const format of mode === 'L'
           ? (['L'] as const)

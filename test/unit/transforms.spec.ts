@@ -5,13 +5,13 @@ import type { DecodedImage, PixelFormat, Pixels, Rect } from '../../src/contract
 import {
   centerCrop,
   colorOrder,
-  compile,
+  compileTransforms,
   compose,
   grayscale,
   layout,
   letterbox,
   normalize,
-  pad,
+  padImage,
   parseTransforms,
   resize,
   toTensor,
@@ -19,10 +19,10 @@ import {
   type Interpolation,
   type Transforms,
 } from '../../src/transforms/index.js';
-import { createJsKernel } from '../../src/transforms/kernel-js.js';
-import { createWasmKernel } from '../../src/transforms/kernel-wasm.js';
-import { createKernel, type Kernel } from '../../src/transforms/kernel.js';
-import { compileWith } from '../../src/transforms/plan.js';
+import { createJsResampleKernel } from '../../src/transforms/resample-kernel-js.js';
+import { createWasmResampleKernel } from '../../src/transforms/resample-kernel-wasm.js';
+import { createResampleKernel, type ResampleKernel } from '../../src/transforms/resample-kernel.js';
+import { compileTransformsWith } from '../../src/transforms/compile.js';
 
 /** A seeded linear congruential generator: integers in 0 … below - 1. */
 function randoms(seed: number): (below: number) => number {
@@ -79,9 +79,9 @@ test('the window that a crop keeps equals the crop of the whole, and no more is 
     const crop = [1 + random(newHeight), 1 + random(newWidth)] as const;
     const scale = resize([newHeight, newWidth], { interpolation: FILTERS[i % 4]! });
     const pixels = noise(width, height, i % 3 ? 'BGRX' : 'L', i);
-    const whole = await compile(compose(scale, toTensor())).run(pixels);
+    const whole = await compileTransforms(compose(scale, toTensor())).run(pixels);
     const image = recorded(pixels);
-    const { data, geometry } = await compile(compose(scale, centerCrop(crop), toTensor())).run(image);
+    const { data, geometry } = await compileTransforms(compose(scale, centerCrop(crop), toTensor())).run(image);
     const expected = [];
     for (let c = 0; c < 3; c++)
       for (let y = 0; y < crop[0]; y++)
@@ -91,7 +91,7 @@ test('the window that a crop keeps equals the crop of the whole, and no more is 
     expect(image.reads).toHaveLength(1);
   }
   const photo = recorded(noise(400, 300));
-  await compile(compose(resize([30, 40]), centerCrop([20, 30]), toTensor())).run(photo);
+  await compileTransforms(compose(resize([30, 40]), centerCrop([20, 30]), toTensor())).run(photo);
   // Columns 5 … 34 and rows 5 … 24 of a tenth: a filter reaches 10 pixels to each side of a center, and the centers are 55 … 345 and 55 … 245.
   expect(photo.reads).toEqual([{ x: 45, y: 45, width: 310, height: 210 }]);
 });
@@ -106,13 +106,13 @@ test('both kernels agree, whatever the sizes, tiles and strips', async () => {
   ]);
   // Many tiles, in both directions; strips of two rows.
   sizes.push([1200, 1100, 1190, 1090], [9000, 400, 9000, 1], [40, 3000, 3000, 40], [40000, 3, 3, 5]);
-  const [js, wasm] = [createJsKernel(), createWasmKernel()!];
+  const [js, wasm] = [createJsResampleKernel(), createWasmResampleKernel()!];
   for (const [i, [width, height, newWidth, newHeight]] of sizes.entries()) {
     const pixels = noise(width, height, (['BGRX', 'RGB', 'L'] as const)[i % 3]!, i);
     const transforms = compose(resize([newHeight, newWidth], { interpolation: FILTERS[1 + (i % 3)]! }), toTensor());
     const [expected, actual] = [
-      await compileWith(() => js, transforms).run(pixels),
-      await compileWith(() => wasm, transforms).run(pixels),
+      await compileTransformsWith(() => js, transforms).run(pixels),
+      await compileTransformsWith(() => wasm, transforms).run(pixels),
     ];
     expect(
       Buffer.from(actual.data.buffer).equals(Buffer.from(expected.data.buffer)),
@@ -123,7 +123,7 @@ test('both kernels agree, whatever the sizes, tiles and strips', async () => {
 });
 
 test('where WebAssembly or SIMD is refused, JavaScript computes', () => {
-  expect(createKernel().name).toBe('wasm');
+  expect(createResampleKernel().name).toBe('wasm');
   const { Module } = WebAssembly;
   try {
     Object.assign(WebAssembly, {
@@ -131,14 +131,16 @@ test('where WebAssembly or SIMD is refused, JavaScript computes', () => {
         throw new WebAssembly.CompileError('refused by the Content Security Policy');
       },
     });
-    expect(createKernel().name).toBe('js');
+    expect(createResampleKernel().name).toBe('js');
   } finally {
     Object.assign(WebAssembly, { Module });
   }
 });
 
 test('runs of one plan overlap', async () => {
-  const plan = compile(compose(grayscale({ channels: 3 }), pad(3), resize(40), centerCrop(33), toTensor()));
+  const plan = compileTransforms(
+    compose(grayscale({ channels: 3 }), padImage(3), resize(40), centerCrop(33), toTensor()),
+  );
   const images = Array.from({ length: 6 }, (_, i) => noise(50 + i * 17, 90 - i * 7, 'BGRX', i));
   const alone = [];
   for (const image of images) alone.push((await plan.run(image)).data);
@@ -159,7 +161,7 @@ test('runs of one plan overlap', async () => {
 });
 
 test('a row goes where it should in the batch', async () => {
-  const plan = compile(compose(resize([4, 5]), toTensor()));
+  const plan = compileTransforms(compose(resize([4, 5]), toTensor()));
   const [dims, image] = [plan.outputDims(9, 9), noise(9, 9)];
   const batch = new Float32Array(2 * 60).fill(-1);
   const { data, dims: sameDims } = await plan.run(image, batch, 60);
@@ -170,7 +172,7 @@ test('a row goes where it should in the batch', async () => {
 });
 
 async function geometry(width: number, height: number, ...steps: Transforms): Promise<Geometry> {
-  return (await compile(compose(...steps, toTensor())).run(noise(width, height))).geometry;
+  return (await compileTransforms(compose(...steps, toTensor())).run(noise(width, height))).geometry;
 }
 
 test('geometry leads from the image to the tensor', async () => {
@@ -193,7 +195,7 @@ test('geometry leads from the image to the tensor', async () => {
     offsetX: 0,
     offsetY: 0,
   });
-  expect(await geometry(20, 10, pad([4, 2]), resize([28, 14]))).toEqual({
+  expect(await geometry(20, 10, padImage([4, 2]), resize([28, 14]))).toEqual({
     scaleX: 0.5,
     scaleY: 2,
     offsetX: 2,
@@ -203,7 +205,7 @@ test('geometry leads from the image to the tensor', async () => {
 });
 
 test('what cannot be transformed is refused', async () => {
-  const plan = compile(compose(resize(10, { maxSize: 20 }), toTensor()));
+  const plan = compileTransforms(compose(resize(10, { maxSize: 20 }), toTensor()));
   await expect(plan.run({ ...noise(4, 4), width: 0 })).rejects.toMatchObject({ code: 'invalid-input' });
   await expect(plan.run({ ...noise(4, 4), height: 5 })).rejects.toMatchObject({ code: 'invalid-input' });
   await expect(plan.run(noise(1, 1000))).rejects.toThrow('An image of 1 × 1000 pixels would be resized to 0 × 20.');
@@ -212,9 +214,11 @@ test('what cannot be transformed is refused', async () => {
 
 test('a plan without a filter makes no kernel', async () => {
   let made = 0;
-  const kernel = (): Kernel => (made++, createJsKernel());
-  await compileWith(kernel, compose(centerCrop(3), toTensor())).run(noise(5, 5));
-  await compileWith(kernel, compose(resize([2, 2], { interpolation: 'nearest' }), toTensor())).run(noise(5, 5));
+  const kernel = (): ResampleKernel => (made++, createJsResampleKernel());
+  await compileTransformsWith(kernel, compose(centerCrop(3), toTensor())).run(noise(5, 5));
+  await compileTransformsWith(kernel, compose(resize([2, 2], { interpolation: 'nearest' }), toTensor())).run(
+    noise(5, 5),
+  );
   expect(made).toBe(0);
 });
 
@@ -225,8 +229,8 @@ test('a config says what the functions say', () => {
     resize(256, { interpolation: 'lanczos', maxSize: 300 }),
     centerCrop(224),
     centerCrop([32, 30]),
-    pad(4),
-    pad([1, 2], { fill: [1, 2, 3] }),
+    padImage(4),
+    padImage([1, 2], { fill: [1, 2, 3] }),
     letterbox([640, 320]),
     letterbox([640, 320], { fill: 0, interpolation: 'nearest' }),
     letterbox([640, 320], { position: 'top-left' }),
@@ -258,7 +262,7 @@ test('a config says what the functions say', () => {
   expect(parseTransforms(config)).toEqual(steps);
   expect(parseTransforms(JSON.parse(JSON.stringify(steps)))).toEqual(steps);
   expect(parseTransforms([{ toTensor: null }])).toEqual([toTensor()]);
-  expect(compile(steps).transforms).toEqual(steps);
+  expect(compileTransforms(steps).transforms).toEqual(steps);
 });
 
 for (const [config, message] of [
@@ -340,5 +344,7 @@ for (const [config, message] of [
 
 test('a function refuses a wrong option by its name, and compile a wrong order', () => {
   expect(() => resize(0)).toThrow('resize.size must be a number or [height, width], positive integers, not 0.');
-  expect(() => compile(compose(toTensor(), resize(3)))).toThrow('imageProcessing[1].resize must come before toTensor.');
+  expect(() => compileTransforms(compose(toTensor(), resize(3)))).toThrow(
+    'imageProcessing[1].resize must come before toTensor.',
+  );
 });

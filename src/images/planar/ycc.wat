@@ -1,5 +1,5 @@
-;; libjpeg's chroma upsampling and colour conversion on WebAssembly SIMD. `kernel.ts` documents the arguments,
-;; `kernel-js.ts` is the same in plain JavaScript; `node scripts/build-kernels.mjs` compiles this file.
+;; libjpeg's chroma upsampling and color conversion on WebAssembly SIMD. `color-kernel.ts` documents the arguments,
+;; `color-kernel-js.ts` is the same in plain JavaScript; `node scripts/build-kernels.mjs` compiles this file.
 (module
   (memory (export "memory") 1)
 

@@ -2,7 +2,7 @@
 import type { PixelFormat, Pixels } from '../contract/images.js';
 
 /** The pixels of a larger image from its column `x` and row `y` on. */
-export interface View extends Pixels {
+export interface PixelWindow extends Pixels {
   readonly x: number;
   readonly y: number;
 }
@@ -16,7 +16,7 @@ export function channelByte(format: PixelFormat, color: number): number {
   return format === 'BGR' || format === 'BGRX' ? 2 - color : color;
 }
 
-/** Memory that stages write their pixels to: kept from one image to the next, unless it is large. Used between two awaits only. */
+/** Memory that primitives write their pixels to: kept from one image to the next, unless it is large. Used between two awaits only. */
 export interface Scratch {
   /** At least `bytes` of memory with unknown contents, the same ones for each `index`. */
   take(index: number, bytes: number): Uint8Array;

@@ -2,17 +2,17 @@
  * The kernel on WebAssembly SIMD.
  */
 import { bytesOf, instantiate } from '../../shared/wasm-kernel.js';
-import type { Kernel } from './kernel.js';
+import type { ColorKernel } from './color-kernel.js';
 import { YCC_WASM } from './ycc.wasm.js';
 
 interface Exports {
   readonly memory: WebAssembly.Memory;
-  readonly upsample: Kernel['upsample'];
-  readonly convert: Kernel['convert'];
+  readonly upsample: ColorKernel['upsample'];
+  readonly convert: ColorKernel['convert'];
 }
 
 /** Undefined where WebAssembly or its SIMD is missing, or a content security policy forbids it. */
-export function createWasmKernel(): Kernel | undefined {
+export function createWasmColorKernel(): ColorKernel | undefined {
   const exports = instantiate<Exports>(YCC_WASM);
   if (!exports) return undefined;
   const { memory, upsample, convert } = exports;

@@ -1,11 +1,11 @@
 /**
  * The kernel in plain JavaScript.
  */
-import type { Kernel } from './kernel.js';
+import type { ColorKernel } from './color-kernel.js';
 
 const HALF = 1 << 15;
 
-export function createJsKernel(): Kernel {
+export function createJsColorKernel(): ColorKernel {
   let memory = new Uint8Array(0);
   let clamped = new Uint8ClampedArray(memory.buffer);
   let wide = new Uint16Array(memory.buffer);

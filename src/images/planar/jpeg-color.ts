@@ -3,15 +3,15 @@
  * and other readers of libjpeg show. A browser's own conversion repeats chroma samples: off by 1 on average, by 10 at edges.
  */
 import type { Rect } from '../../contract/images.js';
-import { createKernel, SLACK, type Kernel } from './kernel.js';
+import { createColorKernel, SLACK, type ColorKernel } from './color-kernel.js';
 import { chromaRows, type Convert, type Planes } from './planes.js';
 
-let kernel: Kernel | undefined;
+let kernel: ColorKernel | undefined;
 
-export const convertJpeg: Convert = (planes, window) => convertWith((kernel ??= createKernel()), planes, window);
+export const convertJpeg: Convert = (planes, window) => convertWith((kernel ??= createColorKernel()), planes, window);
 
 /** Copies the rows that `window` needs into the kernel's memory, and converts them there. */
-export function convertWith(kernel: Kernel, planes: Planes, window: Rect): Uint8Array {
+export function convertWith(kernel: ColorKernel, planes: Planes, window: Rect): Uint8Array {
   const { yStride, uStride, vStride, width, halfWidth } = planes;
   const bottom = window.y + window.height - 1;
   const top = Math.min(...chromaRows(window.y, planes));

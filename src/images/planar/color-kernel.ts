@@ -1,11 +1,11 @@
 /**
  * What computes libjpeg's colors, a row at a time. There are two kernels with the same results: WebAssembly SIMD and plain JavaScript.
  */
-import { createJsKernel } from './kernel-js.js';
-import { createWasmKernel } from './kernel-wasm.js';
+import { createJsColorKernel } from './color-kernel-js.js';
+import { createWasmColorKernel } from './color-kernel-wasm.js';
 
 /** Works on memory of its own, laid out by the caller. All offsets are in bytes. */
-export interface Kernel {
+export interface ColorKernel {
   readonly name: 'wasm' | 'js';
   /** At least `bytes` of memory, kept for the kernel's life; earlier contents and views are lost when it grows. */
   memory(bytes: number): Uint8Array;
@@ -24,6 +24,6 @@ export interface Kernel {
 export const SLACK = 64;
 
 /** The fastest kernel that runs here. */
-export function createKernel(): Kernel {
-  return createWasmKernel() ?? createJsKernel();
+export function createColorKernel(): ColorKernel {
+  return createWasmColorKernel() ?? createJsColorKernel();
 }

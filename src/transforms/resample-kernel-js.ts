@@ -1,11 +1,11 @@
 /** The passes in plain JavaScript, for where WebAssembly or its SIMD is refused. */
-import type { Kernel, PassTaps, Rows } from './kernel.js';
+import type { ResampleKernel, PassTaps, Rows } from './resample-kernel.js';
 import { PRECISION_BITS } from './taps.js';
 
 const HALF = 1 << (PRECISION_BITS - 1);
 
 /** A kernel that always works. */
-export function createJsKernel(): Kernel {
+export function createJsResampleKernel(): ResampleKernel {
   let bytes = new Uint8Array(0);
   const taps: Partial<Record<'horizontal' | 'vertical', PassTaps>> = {};
   return {

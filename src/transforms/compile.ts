@@ -1,14 +1,14 @@
 /** Compiles transforms for the CPU. */
 import type { DecodedImage, Pixels } from '../contract/images.js';
 import { TabServeError } from '../contract/errors.js';
-import { createKernel, type Kernel } from './kernel.js';
+import { createResampleKernel, type ResampleKernel } from './resample-kernel.js';
 import { lower, type Geometry } from './lower.js';
 import { operate } from './operate.js';
 import { parseTransforms } from './parse.js';
 import { createProgram, type Program } from './program.js';
 import type { Transforms } from './steps.js';
 import { tensorForm, writeTensor } from './tensor.js';
-import { createScratch, PIXEL_BYTES, type View } from './view.js';
+import { createScratch, PIXEL_BYTES, type PixelWindow } from './pixel-window.js';
 
 /** `[channels, height, width]`, or `[height, width, channels]` after `layout('NHWC')`. */
 export type RowDims = readonly [number, number, number];
@@ -22,7 +22,7 @@ export interface ImageRow {
 }
 
 /** Transforms, ready to run. One plan serves images of all sizes; runs may overlap. */
-export interface Plan {
+export interface CompiledTransforms {
   /** With all defaults filled in. */
   readonly transforms: Transforms;
   /** The dims of the row that an image of this size becomes. @throws `invalid-input` if a resize would leave nothing of it */
@@ -41,13 +41,13 @@ export interface Plan {
  * It keeps up to about 7 MB of WebAssembly memory from its first resize on, and buffers for intermediate images.
  * @throws `model-config` if a step has a wrong value or stands where it cannot
  */
-export function compile(transforms: Transforms): Plan {
-  let kernel: Kernel | undefined;
-  return compileWith(() => (kernel ??= createKernel()), transforms);
+export function compileTransforms(transforms: Transforms): CompiledTransforms {
+  let kernel: ResampleKernel | undefined;
+  return compileTransformsWith(() => (kernel ??= createResampleKernel()), transforms);
 }
 
-/** `compile` on a kernel of one's choice. */
-export function compileWith(kernel: () => Kernel, steps: Transforms): Plan {
+/** `compileTransforms` on a kernel of one's choice. */
+export function compileTransformsWith(kernel: () => ResampleKernel, steps: Transforms): CompiledTransforms {
   const transforms = parseTransforms(steps, 'imageProcessing');
   const form = tensorForm(transforms);
   const scratch = createScratch();
@@ -83,7 +83,7 @@ export function compileWith(kernel: () => Kernel, steps: Transforms): Plan {
   };
 }
 
-async function readView(image: DecodedImage | Pixels, { source }: Program): Promise<View> {
+async function readView(image: DecodedImage | Pixels, { source }: Program): Promise<PixelWindow> {
   if (!source) return { format: 'L', width: 0, height: 0, stride: 0, data: new Uint8Array(0), x: 0, y: 0 };
   const view = 'read' in image ? { ...(await image.read(source)), x: source.x, y: source.y } : { ...image, x: 0, y: 0 };
   const bytes = view.width * PIXEL_BYTES[view.format];

@@ -1,6 +1,6 @@
 /** The passes on WebAssembly SIMD (`resample.wat`). */
 import { bytesOf, instantiate } from '../shared/wasm-kernel.js';
-import type { Kernel, PassTaps } from './kernel.js';
+import type { ResampleKernel, PassTaps } from './resample-kernel.js';
 import { RESAMPLE_WASM } from './resample.wasm.js';
 
 interface Exports {
@@ -34,7 +34,7 @@ interface PlacedTaps extends PassTaps {
 }
 
 /** A kernel with memory of its own, or undefined where WebAssembly or its SIMD is missing or refused (by a Content Security Policy). */
-export function createWasmKernel(): Kernel | undefined {
+export function createWasmResampleKernel(): ResampleKernel | undefined {
   const exports = instantiate<Exports>(RESAMPLE_WASM);
   if (!exports) return undefined;
   const placed: Partial<Record<'horizontal' | 'vertical', PlacedTaps>> = {};

@@ -1,8 +1,8 @@
 /**
  * What computes the two passes of a resize. There are two kernels with the same results: WebAssembly SIMD and plain JavaScript.
  */
-import { createJsKernel } from './kernel-js.js';
-import { createWasmKernel } from './kernel-wasm.js';
+import { createJsResampleKernel } from './resample-kernel-js.js';
+import { createWasmResampleKernel } from './resample-kernel-wasm.js';
 
 /** Where a pass finds its taps: byte offsets of the first inputs, one an output, and weights in groups of four. */
 export interface PassTaps {
@@ -24,7 +24,7 @@ export interface Rows {
  * Works on memory of its own, laid out by the caller. Both passes round to 8 bits. They read up to `SLACK` bytes beyond the rows
  * (such bytes have weight 0), and may write the padding at the end of a row.
  */
-export interface Kernel {
+export interface ResampleKernel {
   readonly name: 'wasm' | 'js';
   /** At least `bytes` of memory, kept for the kernel's life; earlier contents and views are lost when it grows. */
   memory(bytes: number): Uint8Array;
@@ -45,6 +45,6 @@ export function tapsBytes({ starts, groups }: PassTaps): number {
 }
 
 /** The fastest kernel that runs here. */
-export function createKernel(): Kernel {
-  return createWasmKernel() ?? createJsKernel();
+export function createResampleKernel(): ResampleKernel {
+  return createWasmResampleKernel() ?? createJsResampleKernel();
 }
