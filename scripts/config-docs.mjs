@@ -80,7 +80,9 @@ function keyTable(schema, expected, ofHandler = false) {
     code(key),
     cell(expected(one)),
     ...(ofHandler ? [key.includes('.') || one.readOnly ? '' : 'yes'] : []),
-    one.description ?? '',
+    [one.description, one.default === undefined ? [] : `Default ${code(JSON.stringify(one.default))}.`]
+      .flat()
+      .join(' '),
   ]);
   return table(['Key', 'Value', ...(ofHandler ? ['`params`'] : []), 'Meaning'], rows);
 }

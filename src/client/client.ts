@@ -5,7 +5,7 @@ import type { HandleRequest } from '../contract/wire.js';
 import { errorFromData, type ErrorData } from '../contract/error-data.js';
 import { PredictionError, TabServeError } from '../contract/errors.js';
 import { ServingMetrics, type ClientMetrics } from './metrics/client-metrics.js';
-import { LONGEST_MS, numberOf, SERVING, servingOf, type Range } from '../contract/settings.js';
+import { CLIENT_SETTINGS, REQUEST_SETTINGS, resolveSettings, SERVING, servingOf } from '../contract/settings.js';
 import { abortion, unlessAborted } from './abort.js';
 import type { WorkerFactory } from './workers/connection.js';
 import { Emitter } from './events.js';
@@ -26,14 +26,6 @@ import { Story } from './log.js';
 import { Supervisor } from './workers/supervisor.js';
 import { browserVerdicts } from './selection/verdicts.js';
 import { VERSION } from '../contract/version.js';
-
-/** The client's own numbers among its options; those of `Serving` are checked with the config. */
-const RANGES = {
-  measureBudget: { type: 'number', minimum: 0, maximum: LONGEST_MS },
-  maxRetryTimeoutInSec: { type: 'number', minimum: 0, maximum: LONGEST_MS / 1000 },
-  maxRuns: { type: 'integer', minimum: 1 },
-  maxMemory: { type: 'number', exclusiveMinimum: 0 },
-} as const satisfies Readonly<Record<string, Range>>;
 
 /** An `initialize` that is under way. */
 interface Opening {
@@ -63,7 +55,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   constructor(factory: WorkerFactory, options: ClientOptions & { readonly handler?: string | undefined }) {
     this.#factory = factory;
     this.#options = options;
-    const { maxRetryTimeoutInSec = 300, maxRuns, maxMemory } = options;
+    const { maxRetryTimeoutInSec = CLIENT_SETTINGS.maxRetryTimeoutInSec.default, maxRuns, maxMemory } = options;
     this.#supervisor = new Supervisor({
       maxRetryTimeoutInSec,
       maxRuns,
@@ -124,7 +116,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   async initialize(options: InitializeOptions = {}): Promise<void> {
     if (this.#disposed.signal.aborted) throw disposed();
     if (this.#supervisor.serving) return;
-    this.#checkNumbers();
+    resolveSettings(CLIENT_SETTINGS, { ...this.#options });
     const joined = this.#opening;
     if (!joined) return await this.#begin(options).done;
     if (options.onProgress) joined.listeners.add(options.onProgress);
@@ -135,11 +127,6 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
       if (!joined.signal?.aborted || options.signal?.aborted) throw error;
       await this.initialize(options);
     }
-  }
-
-  /** @throws `model-config` */
-  #checkNumbers(): void {
-    for (const key of Object.keys(RANGES) as (keyof typeof RANGES)[]) numberOf(key, this.#options[key], RANGES[key]);
   }
 
   #begin({ signal, onProgress }: InitializeOptions): Opening {
@@ -183,7 +170,8 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   async #openModel(how: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<Open> {
     const started = performance.now();
     const { model, handler, backends, assets } = this.#options;
-    const { prefer = 'first', measureBudget = 3000, verify = 'golden', verdicts = browserVerdicts } = this.#options;
+    const { prefer = 'first', verify = 'golden', verdicts = browserVerdicts } = this.#options;
+    const { measureBudget } = resolveSettings(CLIENT_SETTINGS, { ...this.#options });
     const open = await openModel({
       factory: this.#factory,
       source: model instanceof File ? model : absolute(model).href,
@@ -288,7 +276,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   ): Promise<unknown[]> {
     const { signal, timeout, priority = 0, params, transfer = false } = options;
     this.#checkOpen();
-    checkOptions(options);
+    resolveSettings(REQUEST_SETTINGS, { ...options }, 'invalid-input');
     if (signal?.aborted) throw abortion(signal);
     const { refusal } = this.#supervisor;
     if (refusal) throw refusal;
@@ -340,18 +328,6 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }
-}
-
-/** @throws `invalid-input` */
-function checkOptions({ timeout, priority }: RequestOptions): void {
-  if (timeout !== undefined && !(timeout > 0 && timeout <= LONGEST_MS)) {
-    throw new TabServeError(
-      'invalid-input',
-      `timeout: expected a positive number of milliseconds, of at most ${LONGEST_MS}, got ${String(timeout)}.`,
-    );
-  }
-  if (priority !== undefined && !Number.isSafeInteger(priority))
-    throw new TabServeError('invalid-input', `priority: expected a whole number, got ${String(priority)}.`);
 }
 
 /** What the caller does to its params after the call changes nothing. @throws `not-cloneable` */

@@ -6,12 +6,12 @@ import type { ElementInput, ImageInput } from '../contract/images.js';
 import type { MetricsSnapshot } from '../contract/metrics.js';
 import type { Timings } from '../contract/stages.js';
 import type { TabServeError } from '../contract/errors.js';
-import type { Serving } from '../contract/settings.js';
+import type { ClientSettings, RequestSettings, Serving } from '../contract/settings.js';
 import type { Recovery } from './workers/supervisor.js';
 import type { VerdictStore } from './selection/verdicts.js';
 
-/** `Serving`'s settings are taken over the archive's own; see there for what each means. */
-export interface ClientOptions extends Partial<Serving> {
+/** What `load` and `connect` take. The settings of `Serving` replace the archive's own. */
+export interface ClientOptions extends Partial<Serving>, ClientSettings {
   /** URL of a model archive (a folder) or of bare weights (`.onnx`, or TensorFlow.js's `model.json`), relative to the page; or an `.onnx` file of the visitor's. */
   readonly model: string | URL | File;
   /**
@@ -24,8 +24,6 @@ export interface ClientOptions extends Partial<Serving> {
    * measured is remembered, for this model, engine, adapter and browser. @default 'first'
    */
   readonly prefer?: 'first' | 'fastest';
-  /** Milliseconds that `fastest` may cost beyond opening the first backend. @default 3000 */
-  readonly measureBudget?: number;
   /**
    * How a backend is proven. `golden`: by the archive's golden examples, where it has some. `reference`: where it has none, by a comparison with WASM in
    * a second worker, once; the verdict is remembered. An answer that is not finite is compared so in any case. @default 'golden'
@@ -37,30 +35,19 @@ export interface ClientOptions extends Partial<Serving> {
   readonly config?: ModelConfig;
   /** URL of a folder with onnxruntime-web's `.wasm` and `.mjs` files and TensorFlow.js's `.wasm`, where the app serves them itself. */
   readonly assets?: string | URL;
-  /** Seconds for which a lost worker is being replaced before the client fails for good. @default 300, as TorchServe's */
-  readonly maxRetryTimeoutInSec?: number;
-  /** Batches after which a worker is replaced in the background; never if not given. */
-  readonly maxRuns?: number;
-  /**
-   * Bytes (of WebAssembly memory, or of tensors on a GPU) past which a worker is replaced in the background: WebAssembly's memory never shrinks.
-   * A worker that is past it after its first batch is not. Never if not given.
-   */
-  readonly maxMemory?: number;
 }
 
+/** What `initialize` takes. */
 export interface InitializeOptions {
   /** Aborts downloading and opening; nothing is left running. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
 }
 
-export interface RequestOptions {
+/** What `predict`, `handle` and `explain` take beside the input. */
+export interface RequestOptions extends RequestSettings {
   /** Rejects the request at once; what runs already is discarded. */
   readonly signal?: AbortSignal;
-  /** Milliseconds after which the request is rejected with `timeout`; what runs already is discarded. */
-  readonly timeout?: number;
-  /** Requests of a higher one are run first; any whole number. @default 0 */
-  readonly priority?: number;
   /** Knobs of the handler for this request, e.g. `{ topK: 3 }`. */
   readonly params?: Params;
   /** Moves bitmaps, frames and buffers to the worker instead of copying them: they are gone here. @default false */

@@ -1,10 +1,10 @@
 import type { ModelConfig } from './archive.js';
-import { TabServeError } from './errors.js';
+import { TabServeError, type ErrorCode } from './errors.js';
 
-/** The longest that a browser's timer can wait, in milliseconds: a little less than 25 days. */
+/** The longest time that a browser's timer can wait, in milliseconds: a little less than 25 days. */
 export const LONGEST_MS = 2 ** 31 - 1;
 
-/** What a number may be. */
+/** The numbers that a setting may have. */
 export interface Range {
   readonly type: 'integer' | 'number';
   readonly minimum?: number;
@@ -12,35 +12,80 @@ export interface Range {
   readonly maximum?: number;
 }
 
-/** One that has a default, for the docs. */
+/** A setting: its range, its text for the docs, and its default where it has one. */
 interface Setting extends Range {
-  readonly default: number;
+  readonly default?: number;
   readonly description: string;
 }
 
-/** How a model is served: TorchServe's keys that mean something in a tab, at the top of `model-config.yaml` and in the client's options. */
+// The three tables below are the only place where these settings have a name, a range, a default and a text. An editor shows the docblock of an
+// entry as the option's documentation; a unit test compares it with `description` and `default`.
+
+/**
+ * How a model is served: the keys of TorchServe that mean something in a tab. They stand at the top of `model-config.yaml` and in the client's
+ * options, and the options win.
+ */
 export const SERVING = {
-  minWorkers: { type: 'integer', minimum: 1, default: 1, description: 'Workers that are kept ready on WASM; on a GPU there is one. Default 1.' },
-  maxWorkers: { type: 'integer', minimum: 1, default: 1, description: 'Workers that may be there at once on WASM, when requests wait; on a GPU there is one. Default 1.' },
-  batchSize: { type: 'integer', minimum: 1, default: 1, description: 'Requests that run together, at most. Default 1.' },
-  maxBatchDelay: { type: 'number', minimum: 0, maximum: LONGEST_MS, default: 0, description: 'How long a request waits for others to join its batch, in milliseconds from its arrival. Default 0: a batch is what has gathered while the worker was busy.' },
-  jobQueueSize: { type: 'integer', minimum: 1, default: 100, description: 'Requests that may wait; a further one is refused with queue-full. Default 100.' },
-  responseTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS / 1000, default: 120, description: 'How long a worker may run something without a sign of life before it is replaced, in seconds. Default 120.' },
-  startupTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS / 1000, default: 120, description: 'How long a worker may start without a sign of life (bytes count) before it is given up, in seconds. Default 120.' },
+  /** Workers that are kept ready on WASM. On a GPU there is one. @default 1 */
+  minWorkers: { type: 'integer', minimum: 1, default: 1, description: 'Workers that are kept ready on WASM. On a GPU there is one.' },
+  /** The most workers on WASM, while requests wait. On a GPU there is one. @default 1 */
+  maxWorkers: { type: 'integer', minimum: 1, default: 1, description: 'The most workers on WASM, while requests wait. On a GPU there is one.' },
+  /** The most requests that run together. @default 1 */
+  batchSize: { type: 'integer', minimum: 1, default: 1, description: 'The most requests that run together.' },
+  /** Milliseconds, from its arrival, for which a request waits for others to join its batch. With 0, a batch is what arrived while the worker was busy. @default 0 */
+  maxBatchDelay: { type: 'number', minimum: 0, maximum: LONGEST_MS, default: 0, description: 'Milliseconds, from its arrival, for which a request waits for others to join its batch. With 0, a batch is what arrived while the worker was busy.' },
+  /** Requests that may wait. The next one is refused with `queue-full`. @default 100 */
+  jobQueueSize: { type: 'integer', minimum: 1, default: 100, description: 'Requests that may wait. The next one is refused with `queue-full`.' },
+  /** Seconds for which a worker may run a batch without a heartbeat. Then it is replaced. @default 120 */
+  responseTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS / 1000, default: 120, description: 'Seconds for which a worker may run a batch without a heartbeat. Then it is replaced.' },
+  /** Seconds for which a worker may start without a heartbeat. Then it is given up. Bytes that arrive are a heartbeat. @default 120 */
+  startupTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS / 1000, default: 120, description: 'Seconds for which a worker may start without a heartbeat. Then it is given up. Bytes that arrive are a heartbeat.' },
+} as const satisfies Readonly<Record<string, Setting & { readonly default: number }>>; // prettier-ignore
+
+/** The client's own numbers: they stand in its options only. */
+export const CLIENT_SETTINGS = {
+  /** Milliseconds that `prefer: 'fastest'` may take beyond opening the first backend. @default 3000 */
+  measureBudget: { type: 'number', minimum: 0, maximum: LONGEST_MS, default: 3000, description: "Milliseconds that `prefer: 'fastest'` may take beyond opening the first backend." },
+  /** Seconds for which the client tries to replace a lost worker. Then every request fails, until `initialize` is called again. The name and the default are TorchServe's. @default 300 */
+  maxRetryTimeoutInSec: { type: 'number', minimum: 0, maximum: LONGEST_MS / 1000, default: 300, description: "Seconds for which the client tries to replace a lost worker. Then every request fails, until `initialize` is called again. The name and the default are TorchServe's." },
+  /** Batches after which a worker is replaced in the background. Without it, no count of batches replaces a worker. */
+  maxRuns: { type: 'integer', minimum: 1, description: 'Batches after which a worker is replaced in the background. Without it, no count of batches replaces a worker.' },
+  /** Bytes, of WebAssembly memory or of tensors on a GPU, above which a worker is replaced in the background: WebAssembly memory never shrinks. A worker that is above the limit after its first batch is kept. Without it, no amount of memory replaces a worker. */
+  maxMemory: { type: 'number', exclusiveMinimum: 0, description: 'Bytes, of WebAssembly memory or of tensors on a GPU, above which a worker is replaced in the background: WebAssembly memory never shrinks. A worker that is above the limit after its first batch is kept. Without it, no amount of memory replaces a worker.' },
 } as const satisfies Readonly<Record<string, Setting>>; // prettier-ignore
 
-type Key = keyof typeof SERVING;
-export type Serving = { readonly [K in Key]: number };
+/** The numbers of one request. */
+export const REQUEST_SETTINGS = {
+  /** Milliseconds after which the request is rejected with `timeout`. What a worker runs already is discarded. Without it, a request waits for its answer. */
+  timeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS, description: 'Milliseconds after which the request is rejected with `timeout`. What a worker runs already is discarded. Without it, a request waits for its answer.' },
+  /** Requests of a higher priority run first. @default 0 */
+  priority: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, default: 0, description: 'Requests of a higher priority run first.' },
+} as const satisfies Readonly<Record<string, Setting>>; // prettier-ignore
 
-/** The settings in force. @throws `model-config` naming the key, what it may be and what it is */
+/** How a model is served, every setting with its value. */
+export type Serving = { readonly [K in keyof typeof SERVING]: number };
+
+/** The client's own numbers, as its options have them. */
+export type ClientSettings = { readonly [K in keyof typeof CLIENT_SETTINGS]?: number };
+
+/** The numbers of one request, as its options have them. */
+export type RequestSettings = { readonly [K in keyof typeof REQUEST_SETTINGS]?: number };
+
+type Table = Readonly<Record<string, Setting>>;
+
+/** The settings of a table with their values: a number where the setting has a default, else a number or undefined. */
+export type Resolved<T extends Table> = {
+  readonly [K in keyof T]: T[K] extends { readonly default: number } ? number : number | undefined;
+};
+
+/**
+ * Returns the settings in force.
+ * @throws `model-config` naming the key, what it may be and what it is
+ */
 export function servingOf(config: ModelConfig): Serving {
-  const settings = Object.entries(SERVING).map(([key, setting]) => [
-    key,
-    numberOf(key, config[key], setting) ?? setting.default,
-  ]);
-  const serving = Object.fromEntries(settings) as Serving;
+  const serving = resolveSettings(SERVING, config);
   const { minWorkers, maxWorkers } = serving;
-  // One that only sets the lower mark means the upper as well.
+  // A caller that sets only the minimum raises the maximum with it.
   if (config['maxWorkers'] === undefined) return { ...serving, maxWorkers: Math.max(minWorkers, maxWorkers) };
   if (minWorkers > maxWorkers)
     throw new TabServeError(
@@ -50,20 +95,46 @@ export function servingOf(config: ModelConfig): Serving {
   return serving;
 }
 
-/** A number that was set, or undefined. @throws `model-config` naming the key, what it may be and what it is */
-export function numberOf(
+/**
+ * Returns what `values` has of the settings in `table`, with the defaults of the others.
+ * @throws `code` naming the key, what it may be and what it is
+ */
+export function resolveSettings<T extends Table>(
+  table: T,
+  values: Readonly<Record<string, unknown>>,
+  code: ErrorCode = 'model-config',
+): Resolved<T> {
+  const settings = Object.entries(table).map(([key, setting]) => [
+    key,
+    numberOf(key, values[key], setting, code) ?? setting.default,
+  ]);
+  return Object.fromEntries(settings) as Resolved<T>;
+}
+
+/**
+ * Returns a number that was set, or undefined.
+ * @throws `code` naming the key, what it may be and what it is
+ */
+function numberOf(
   key: string,
   value: unknown,
   { type, minimum = -Infinity, exclusiveMinimum = -Infinity, maximum = Infinity }: Range,
+  code: ErrorCode,
 ): number | undefined {
   if (value === undefined) return undefined;
   const fits = typeof value === 'number' && value >= minimum && value > exclusiveMinimum && value <= maximum;
   if (fits && (type === 'integer' ? Number.isInteger(value) : Number.isFinite(value))) return value;
   const least = exclusiveMinimum === -Infinity ? `≥ ${minimum}` : `> ${exclusiveMinimum}`;
   const most = maximum === Infinity ? '' : ` and ≤ ${maximum}`;
-  const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
-  throw new TabServeError(
-    'model-config',
-    `${key} must be ${type === 'integer' ? 'an integer' : 'a number'} ${least}${most}, not ${shown}.`,
-  );
+  const what = type === 'integer' ? 'an integer' : 'a number';
+  throw new TabServeError(code, `${key} must be ${what} ${least}${most}, not ${shown(value)}.`);
+}
+
+/** A value of any type as text: neither a symbol, an object without a prototype nor one whose `toString` throws breaks the message. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 77)}…` : value);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'function') return 'a function';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
