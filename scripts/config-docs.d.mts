@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../src/contract/errors.ts';
 import type { HandlerName } from '../src/handlers/registry.ts';
 import type { Schema } from '../src/shared/schema.ts';
 
@@ -8,6 +9,9 @@ export interface Modules {
   readonly schema: typeof import('../src/shared/schema.ts');
   readonly models: typeof import('../src/models/config.ts');
   readonly transforms: typeof import('../src/transforms/transforms-schema.ts');
+  readonly errors: typeof import('../src/contract/errors.ts');
+  readonly settings: typeof import('../src/contract/settings.ts');
+  readonly metrics: typeof import('../src/shared/metrics/built-in.ts');
 }
 
 /** The JSON Schema of a `model-config.yaml`. `definitions` has the `handler:` section of each handler. */
@@ -15,5 +19,14 @@ export function configSchema(
   modules: Modules,
 ): Promise<Schema & { readonly definitions: Readonly<Record<HandlerName, Schema>> }>;
 
-/** `page` with its tables of keys made anew: what stands between `<!-- keys of … -->` and `<!-- end -->`. */
+/** The pages in docs/ that have tables made from the code. */
+export const PAGES: readonly string[];
+
+/** What an app's developer does about an error, by its code. */
+export const ADVICE: Readonly<Record<ErrorCode, string>>;
+
+/** Returns `page` with its tables made anew: what stands between `<!-- keys of … -->` or `<!-- table of … -->` and `<!-- end -->`. */
 export function withTables(page: string, modules: Modules): Promise<string>;
+
+/** Returns `page` with its code blocks made anew: a block after `<!-- path -->` is that file. Of a test it is a part, from its first `test(` on. */
+export function withSnippets(page: string, read: (path: string) => string): string;

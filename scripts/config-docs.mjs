@@ -1,16 +1,56 @@
-// Makes docs/model-config.schema.json, and the tables of keys in docs/model-config.md, from the handler classes' own schemas.
-// Run it after every change of a schema: `node scripts/config-docs.mjs`; a unit test compares.
-import { readFile, writeFile } from 'node:fs/promises';
+// Makes docs/model-config.schema.json, the tables in docs/ (of keys, settings and error codes) and the code blocks of the pages, each from the code itself.
+// Run it after every change of one of these: `node scripts/config-docs.mjs`; unit tests compare.
+import { readFileSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
+const ROOT = new URL('../', import.meta.url);
 const SCHEMA = new URL('../docs/model-config.schema.json', import.meta.url);
-const PAGE = new URL('../docs/model-config.md', import.meta.url);
+/** The pages that have such tables, in docs/. */
+export const PAGES = ['model-config.md', 'serving.md', 'metrics.md', 'errors.md'];
 const SOURCES = {
   registry: 'handlers/registry',
   config: 'handlers/config',
   schema: 'shared/schema',
   models: 'models/config',
   transforms: 'transforms/transforms-schema',
+  errors: 'contract/errors',
+  settings: 'contract/settings',
+  metrics: 'shared/metrics/built-in',
+};
+
+/** What an app's developer does about an error, by its code. */
+export const ADVICE = {
+  network: 'Call `initialize()` again. What has been downloaded is kept.',
+  'model-not-found':
+    "Check the URL in the message. A dev server often answers a missing file with its `index.html`, and that counts as missing too.",
+  'model-format': 'Compare the file with the original. Git LFS pointers and truncated uploads are the usual causes.',
+  'model-config': 'Correct the key that the message names; [model-config.md](model-config.md) says what it may be.',
+  'unknown-handler':
+    "Name a built-in handler, or connect to a worker of your own ([handlers.md](handlers.md)). A Python handler does not run in a browser.",
+  'backend-failed': 'Nothing, as long as another backend runs. Otherwise `diagnose()` has the reason of each backend.',
+  'backend-wrong': 'Nothing, as long as another backend runs. Please report the model and the GPU to the engine.',
+  'no-backend':
+    'Read the reasons in the message. Usually `backends` allows too few of them, or the model has an operator that no engine has.',
+  'invalid-input': 'Correct the input or the option that the message names.',
+  'image-decode': 'Tell the user. HEIC and TIFF, for instance, are not decoded by most browsers.',
+  'image-too-large': 'Scale the image down first, or raise `maxImagePixels` in the config.',
+  'inference-failed': "Compare the input's dims with `describe().inputs`; the engine's own error is the `cause`.",
+  'handler-failed': "Read `stage` and `cause`: the error is in the handler's own code.",
+  'batch-contract': 'Make the stage return one result for each row, in the same order.',
+  'not-cloneable': 'Pass (or return) plain data: no functions, no DOM nodes, no class instances.',
+  'not-initialized': 'Wait for `initialize()`, or use `load()`, which does.',
+  disposed: 'Make another client.',
+  aborted: 'Nothing: your own signal asked for it.',
+  timeout: 'Show it to the user, raise `timeout`, or send fewer requests.',
+  'queue-full':
+    'Try again later, or send less: `jobQueueStatus` says how much room is left. `jobQueueSize` raises the limit.',
+  'worker-failed':
+    "Check that the worker's URL in the message loads, that the Content-Security-Policy allows it, and that the module calls `expose`.",
+  'worker-lost': 'Call again. Another worker is being opened already.',
+  'device-lost': 'Call again. Another worker is being opened already.',
+  'out-of-memory': 'Use a smaller input, batch or model. `maxMemory` replaces a worker before it gets there.',
+  unsupported: 'Choose another way; the message says which there are.',
 };
 
 /** The handler classes by name. */
@@ -53,7 +93,7 @@ export async function configSchema({ registry, config, models, transforms }) {
   };
 }
 
-export async function withTables(page, { registry, schema: { expected }, models, transforms }) {
+export async function withTables(page, { registry, schema: { expected }, models, transforms, errors, settings, metrics }) {
   const own = Object.values(await classes(registry)).map((handler) => [
     handler.name,
     Object.hasOwn(handler, 'schema') ? handler.schema : {},
@@ -67,9 +107,14 @@ export async function withTables(page, { registry, schema: { expected }, models,
     steps: table(['Step', 'What it does', 'Options'], steps.map(([name, schema]) => [code(name), schema.description, optionsOf(schema, expected)])), // prettier-ignore
     engine: keyTable(models.ENGINE_SCHEMA, expected),
     serving: keyTable(serving, expected),
+    settings: settingsTable(settings.SERVING, expected),
+    'client settings': settingsTable(settings.CLIENT_SETTINGS, expected),
+    'request settings': settingsTable(settings.REQUEST_SETTINGS, expected),
+    errors: errorTable(errors),
+    metrics: metricsTable(metrics),
   };
-  return page.replace(/(<!-- keys of (\w+) -->\n)[^]*?(?=<!-- end -->)/g, (_, start, name) => {
-    if (!tables[name]) throw new Error(`docs/model-config.md: there are no keys of ${name}.`);
+  return page.replace(/(<!-- (?:keys|table) of (\w[\w ]*) -->\n)[^]*?(?=<!-- end -->)/g, (_, start, name) => {
+    if (!tables[name]) throw new Error(`There is no table of ${name}.`);
     return `${start}\n${tables[name]}\n\n`;
   });
 }
@@ -85,6 +130,37 @@ function keyTable(schema, expected, ofHandler = false) {
       .join(' '),
   ]);
   return table(['Key', 'Value', ...(ofHandler ? ['`params`'] : []), 'Meaning'], rows);
+}
+
+/** A page with its code blocks made anew: a block after `<!-- path -->` is that file. Of a test it is a part, from its first `test(` on. */
+export function withSnippets(page, read) {
+  return page.replace(/(<!-- ((?:public|test)\/\S+\.\w+) -->\n```\w+\n)[^]*?```/g, (_, start, path) => {
+    const text = read(path);
+    return `${start}${(path.endsWith('.spec.ts') ? text.slice(text.indexOf('\ntest(') + 1) : text).trimEnd()}\n\`\`\``;
+  });
+}
+
+function settingsTable(settings, expected) {
+  const rows = Object.entries(settings).map(([key, one]) => [
+    code(key),
+    one.default === undefined ? '' : String(one.default),
+    cell(expected(one)),
+    one.description,
+  ]);
+  return table(['Setting', 'Default', 'Value', 'Meaning'], rows);
+}
+
+function metricsTable({ BUILT_IN }) {
+  const rows = Object.entries(BUILT_IN).map(([name, { type, unit, help }]) => [code(name), type, unit, help]);
+  return table(['Metric', 'Type', 'Unit', 'Meaning'], rows);
+}
+
+function errorTable({ ERROR_CODES }) {
+  const rows = Object.entries(ERROR_CODES).map(([name, { meaning, retriable, blames }]) => {
+    if (!ADVICE[name]) throw new Error(`scripts/config-docs.mjs has no advice for the error code ${name}.`);
+    return [code(name), meaning, retriable ? 'yes' : '', blames, ADVICE[name]];
+  });
+  return table(['Code', 'What has happened', 'Retriable', 'Blames', 'What to do'], rows);
 }
 
 /** Keys by their full path, those of nested mappings after their own. */
@@ -137,6 +213,14 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     ),
   );
   await writeFile(SCHEMA, `${JSON.stringify(await configSchema(modules), null, 2)}\n`);
-  await writeFile(PAGE, await withTables(await readFile(PAGE, 'utf8'), modules));
+  for (const name of PAGES) {
+    const page = new URL(`../docs/${name}`, import.meta.url);
+    await writeFile(page, await withTables(await readFile(page, 'utf8'), modules));
+  }
+  const pages = ['README.md', ...(await readdir(new URL('docs/', ROOT))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)];
+  for (const name of pages) {
+    const page = new URL(name, ROOT);
+    await writeFile(page, withSnippets(await readFile(page, 'utf8'), (path) => readFileSync(new URL(path, ROOT), 'utf8')));
+  }
   await vite.close();
 }

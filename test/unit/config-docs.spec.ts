@@ -2,8 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Validator, type Schema } from '@cfworker/json-schema';
 import { expect, test } from '@playwright/test';
 import { parse } from 'yaml';
-import { configSchema, withTables } from '../../scripts/config-docs.mjs';
+import { ADVICE, configSchema, PAGES, withTables } from '../../scripts/config-docs.mjs';
 import type { Manifest } from '../../src/contract/archive.ts';
+import * as errors from '../../src/contract/errors.ts';
+import * as settings from '../../src/contract/settings.ts';
+import * as metrics from '../../src/shared/metrics/built-in.ts';
 import * as config from '../../src/handlers/config.ts';
 import * as registry from '../../src/handlers/registry.ts';
 import * as models from '../../src/models/config.ts';
@@ -12,15 +15,19 @@ import { parseTransforms } from '../../src/transforms/index.ts';
 import { examples } from '../docs/page.ts';
 import * as transforms from '../../src/transforms/transforms-schema.ts';
 
-const modules = { registry, config, schema, models, transforms };
+const modules = { registry, config, schema, models, transforms, errors, settings, metrics };
 const root = new URL('../../', import.meta.url);
 const text = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const published = JSON.parse(text('docs/model-config.schema.json')) as Schema & { definitions: Record<string, Schema> };
 
-test('the published schema and the tables of the page are those of the classes', async () => {
+test('the published schema and the tables of the pages are those of the code', async () => {
   const advice = 'node scripts/config-docs.mjs makes them anew';
   expect(published, advice).toEqual(JSON.parse(JSON.stringify(await configSchema(modules))));
-  expect(text('docs/model-config.md'), advice).toBe(await withTables(text('docs/model-config.md'), modules));
+  for (const page of PAGES) expect(text(`docs/${page}`), advice).toBe(await withTables(text(`docs/${page}`), modules));
+});
+
+test('every error code has its advice, and there is none for a code that is gone', () => {
+  expect(Object.keys(ADVICE).sort()).toEqual(Object.keys(errors.ERROR_CODES).sort());
 });
 
 test('every key is described', () => {

@@ -1,0 +1,87 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from '@playwright/test';
+import { withSnippets } from '../../scripts/config-docs.mjs';
+
+const root = new URL('../../', import.meta.url);
+const text = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const docs = readdirSync(new URL('docs', root)).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
+const written = ['README.md', ...docs];
+const pages = [...written, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md'];
+
+/** What is no program: commands, a tree of files, headers. What has a test of its own: the archives of docs/model-config.md, and how each is asked. */
+const isProgram = (page: string, language: string): boolean =>
+  page !== 'docs/model-config.md' && !['sh', 'text', 'mermaid', 'http'].includes(language);
+
+interface Block {
+  readonly page: string;
+  readonly file: string | undefined;
+  readonly language: string;
+  readonly code: string;
+}
+
+function blocksOf(page: string): Block[] {
+  return [...text(page).matchAll(/(?:<!-- (\S+) -->\n)?```(\w+)\n([^]*?)```/g)].map(([, file, language, code]) => ({
+    page,
+    file,
+    language: language!,
+    code: code!,
+  }));
+}
+
+for (const page of written) {
+  test(`${page}: every block of code is a file of the repository`, () => {
+    for (const { file, language, code } of blocksOf(page)) {
+      if (!isProgram(page, language)) continue;
+      expect(file, `this block names its file:\n${code}`).toBeDefined();
+    }
+    expect(text(page), 'node scripts/config-docs.mjs copies the files into the pages').toBe(
+      withSnippets(text(page), text),
+    );
+  });
+}
+
+test('every file of a snippet is shown on a page, and runs in a test', () => {
+  const shown = new Set(written.flatMap(blocksOf).map(({ file }) => file));
+  const tests = text('test/browser/readme.spec.ts');
+  for (const name of readdirSync(new URL('test/readme', root)).filter((name) => name.endsWith('.ts'))) {
+    if (name === 'snippets.spec.ts') continue;
+    expect([...shown], 'the files of all blocks').toContain(`test/readme/${name}`);
+    // A test runs as itself; a worker is opened by another snippet, or by a test.
+    const opener = name.replace(/\.worker\.ts$/, '.ts');
+    if (!name.endsWith('.spec.ts')) expect(tests.includes(name) || tests.includes(opener), `a test runs ${name}`).toBe(true);
+  }
+});
+
+test('every command is a script of package.json', () => {
+  const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
+  const lines = [...pages.flatMap(blocksOf).filter(({ language }) => language === 'sh').flatMap(({ code }) => code.split('\n')), ...pages.flatMap((page) => [...text(page).matchAll(/`(npm [^`]+)`/g)].map(([, command]) => command!))];
+  const named = lines.flatMap((line) => [...line.matchAll(/\bnpm (?:run (?:-s )?([\w:]+)|(start|test)\b)/g)].map(([, run, short]) => run ?? short!));
+  expect(named.length).toBeGreaterThan(4);
+  for (const name of named) expect(Object.keys(scripts)).toContain(name);
+});
+
+for (const page of pages) {
+  test(`${page}: every link within the repository leads somewhere`, () => {
+    for (const [, target] of text(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [path, anchor] = target!.split('#') as [string, string?];
+      const file = path ? new URL(path, new URL(page, root)) : new URL(page, root);
+      expect(existsSync(file), `${page} links ${target}`).toBe(true);
+      if (anchor && file.pathname.endsWith('.md'))
+        expect(anchorsOf(readFileSync(file, 'utf8')), `${page} links ${target}`).toContain(anchor);
+    }
+  });
+}
+
+/** As GitHub makes them of headings. */
+function anchorsOf(page: string): string[] {
+  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-'),
+  );
+}
+
+test('the README is a first page', () => {
+  expect(text('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
+});
