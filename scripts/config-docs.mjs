@@ -23,11 +23,11 @@ const SOURCES = {
 export const ADVICE = {
   network: 'Call `initialize()` again. What has been downloaded is kept.',
   'model-not-found':
-    "Check the URL in the message. A dev server often answers a missing file with its `index.html`, and that counts as missing too.",
+    'Check the URL in the message. A dev server often answers a missing file with its `index.html`, and that counts as missing too.',
   'model-format': 'Compare the file with the original. Git LFS pointers and truncated uploads are the usual causes.',
   'model-config': 'Correct the key that the message names; [model-config.md](model-config.md) says what it may be.',
   'unknown-handler':
-    "Name a built-in handler, or connect to a worker of your own ([handlers.md](handlers.md)). A Python handler does not run in a browser.",
+    'Name a built-in handler, or connect to a worker of your own ([handlers.md](handlers.md)). A Python handler does not run in a browser.',
   'backend-failed': 'Nothing, as long as another backend runs. Otherwise `diagnose()` has the reason of each backend.',
   'backend-wrong': 'Nothing, as long as another backend runs. Please report the model and the GPU to the engine.',
   'no-backend':
@@ -93,7 +93,10 @@ export async function configSchema({ registry, config, models, transforms }) {
   };
 }
 
-export async function withTables(page, { registry, schema: { expected }, models, transforms, errors, settings, metrics }) {
+export async function withTables(
+  page,
+  { registry, schema: { expected }, models, transforms, errors, settings, metrics },
+) {
   const own = Object.values(await classes(registry)).map((handler) => [
     handler.name,
     Object.hasOwn(handler, 'schema') ? handler.schema : {},
@@ -217,10 +220,16 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const page = new URL(`../docs/${name}`, import.meta.url);
     await writeFile(page, await withTables(await readFile(page, 'utf8'), modules));
   }
-  const pages = ['README.md', ...(await readdir(new URL('docs/', ROOT))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)];
+  const pages = [
+    'README.md',
+    ...(await readdir(new URL('docs/', ROOT))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
+  ];
   for (const name of pages) {
     const page = new URL(name, ROOT);
-    await writeFile(page, withSnippets(await readFile(page, 'utf8'), (path) => readFileSync(new URL(path, ROOT), 'utf8')));
+    await writeFile(
+      page,
+      withSnippets(await readFile(page, 'utf8'), (path) => readFileSync(new URL(path, ROOT), 'utf8')),
+    );
   }
   await vite.close();
 }

@@ -1,34 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from './fixtures.ts';
 
-/** Each block of the README stands in a file, named in the comment before it, and that file runs. */
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const blocks = [...readme.matchAll(/(?:<!-- (\S+) -->\n)?```(\w+)\n([^]*?)```/g)].map(([, file, language, code]) => ({
-  file,
-  language,
-  code: code!,
-}));
-
-test('every block of code in the README is a file that runs @once', () => {
-  expect(blocks.length).toBeGreaterThan(4);
-  for (const { file, language, code } of blocks) {
-    if (language === 'sh') continue;
-    expect(file, `this block names its file:\n${code}`).toBeDefined();
-    expect(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'), file).toContain(code);
-  }
-  for (const command of blocks.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.split('\n'))) {
-    const script = /^npm (?:run )?(\w+)/.exec(command)?.[1];
-    if (script && script !== 'install')
-      expect(
-        Object.keys(
-          (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { scripts: object })
-            .scripts,
-        ),
-        command,
-      ).toContain(script);
-  }
-});
-
+/** The snippets of README.md and docs/ run here; test/readme/snippets.spec.ts compares them with the pages. */
 for (const [file, expected] of [
   ['quick.ts', [/^\{three: 0\.9\d+/, /engine: onnx, name: wasm/]],
   ['healing.ts', [/^\{three: 0\.9\d+/]],
@@ -43,9 +15,10 @@ for (const [file, expected] of [
   ['serving.ts', [/^29 answered, 11 refused at once$/, /^any [12] \{remainingCapacity: 20, pendingRequests: 0\}$/]],
   ['text.ts', [/^\{German: 0\.\d+\}$/]],
   ['proven.ts', [/^(onnx|tfjs)\/(wasm|webgl), proven by golden: \d+(\.\d+)? ms a run$/]],
+  ['failures.ts', [/^false$/, /^image-decode in preprocess$/, /^aborted false$/]],
   ['even.ts', [/^odd$/, /^image-decode in preprocess$/]],
 ] as const) {
-  test(`README: ${file} @once`, async ({ page }) => {
+  test(`snippet ${file} @once`, async ({ page }) => {
     const lines: string[] = [];
     page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
     page.on('pageerror', (error) => lines.push(String(error)));
@@ -56,7 +29,7 @@ for (const [file, expected] of [
   });
 }
 
-test('README: counted.worker.ts @once', async ({ open }) => {
+test('snippet counted.worker.ts @once', async ({ open }) => {
   const page = await open();
   const answers = await page.evaluate(async () => {
     const client = window.tabserve.connect(() => new Worker('/test/readme/counted.worker.ts', { type: 'module' }), {
@@ -73,7 +46,7 @@ test('README: counted.worker.ts @once', async ({ open }) => {
   expect(answers).toEqual([{ labels: { digit: 'three' }, unit: 'count', value: 2 }]);
 });
 
-test('README: boxes.ts @once', async ({ page }) => {
+test('snippet boxes.ts @once', async ({ page }) => {
   const lines: string[] = [];
   page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
   page.on('pageerror', (error) => lines.push(String(error)));
@@ -87,7 +60,7 @@ test('README: boxes.ts @once', async ({ page }) => {
   expect(lines[0]).toMatch(/^cat 0\.56\d* \{xmin: 0\.\d+, ymin: 3\.\d+, xmax: 418\.\d+, ymax: 297\.\d+\}$/);
 });
 
-test('README: cutout.ts @once', async ({ page }) => {
+test('snippet cutout.ts @once', async ({ page }) => {
   await page.goto('/test/browser/pages/readme.html');
   await page.locator('img').evaluate(async (image: HTMLImageElement) => {
     image.src = '/models/selfie/samples/astronaut.jpg';
@@ -102,4 +75,18 @@ test('README: cutout.ts @once', async ({ page }) => {
   expect(alphas.size).toEqual([512, 512]);
   expect(alphas.corner).toBeLessThan(10);
   expect(alphas.face).toBeGreaterThan(245);
+});
+
+test('snippet lean.worker.ts @once', async ({ open }) => {
+  const page = await open();
+  const backend = await page.evaluate(async () => {
+    const client = window.tabserve.connect(() => new Worker('/test/readme/lean.worker.ts', { type: 'module' }), {
+      model: '/models/digits/',
+    });
+    await client.initialize();
+    await client.dispose();
+    return client.backend!;
+  });
+  expect(backend).toMatchObject({ engine: 'onnx', name: 'wasm' });
+  expect(backend.skipped.map(({ reason }) => reason)).toContain('This worker was built without the engine for it.');
 });

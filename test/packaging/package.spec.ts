@@ -12,12 +12,21 @@ test('publint finds nothing', async ({ tarball }) => {
 test('the tarball holds the build, the license and nothing of ours besides', async ({ tarball }) => {
   const files = await list(tarball);
   expect(files).toEqual(
-    expect.arrayContaining(['LICENSE', 'package.json', 'dist/index.d.ts', 'dist/standalone/tabserve.js']),
+    expect.arrayContaining([
+      'LICENSE',
+      'package.json',
+      'docs/handlers.md',
+      'docs/model-config.schema.json',
+      'dist/index.d.ts',
+      'dist/standalone/tabserve.js',
+    ]),
   );
   expect(
     files.filter(
       (file) =>
-        !/^(dist\/.*\.(js|d\.ts)|docs\/model-config\.(md|schema\.json)|LICENSE|README\.md|package\.json)$/.test(file),
+        !/^(dist\/.*\.(js|d\.ts)|docs\/([a-z-]+\.md|model-config\.schema\.json)|LICENSE|README\.md|package\.json)$/.test(
+          file,
+        ),
     ),
   ).toEqual([]);
 });

@@ -4,9 +4,16 @@ import { withSnippets } from '../../scripts/config-docs.mjs';
 
 const root = new URL('../../', import.meta.url);
 const text = (path: string): string => readFileSync(new URL(path, root), 'utf8');
-const docs = readdirSync(new URL('docs', root)).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
+const docs = readdirSync(new URL('docs', root))
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`);
 const written = ['README.md', ...docs];
-const pages = [...written, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md'];
+const pages = [
+  ...written,
+  ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md'].filter((page) =>
+    existsSync(new URL(page, root)),
+  ),
+];
 
 /** What is no program: commands, a tree of files, headers. What has a test of its own: the archives of docs/model-config.md, and how each is asked. */
 const isProgram = (page: string, language: string): boolean =>
@@ -48,14 +55,23 @@ test('every file of a snippet is shown on a page, and runs in a test', () => {
     expect([...shown], 'the files of all blocks').toContain(`test/readme/${name}`);
     // A test runs as itself; a worker is opened by another snippet, or by a test.
     const opener = name.replace(/\.worker\.ts$/, '.ts');
-    if (!name.endsWith('.spec.ts')) expect(tests.includes(name) || tests.includes(opener), `a test runs ${name}`).toBe(true);
+    if (!name.endsWith('.spec.ts'))
+      expect(tests.includes(name) || tests.includes(opener), `a test runs ${name}`).toBe(true);
   }
 });
 
 test('every command is a script of package.json', () => {
   const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
-  const lines = [...pages.flatMap(blocksOf).filter(({ language }) => language === 'sh').flatMap(({ code }) => code.split('\n')), ...pages.flatMap((page) => [...text(page).matchAll(/`(npm [^`]+)`/g)].map(([, command]) => command!))];
-  const named = lines.flatMap((line) => [...line.matchAll(/\bnpm (?:run (?:-s )?([\w:]+)|(start|test)\b)/g)].map(([, run, short]) => run ?? short!));
+  const lines = [
+    ...pages
+      .flatMap(blocksOf)
+      .filter(({ language }) => language === 'sh')
+      .flatMap(({ code }) => code.split('\n')),
+    ...pages.flatMap((page) => [...text(page).matchAll(/`(npm [^`]+)`/g)].map(([, command]) => command!)),
+  ];
+  const named = lines.flatMap((line) =>
+    [...line.matchAll(/\bnpm (?:run (?:-s )?([\w:]+)|(start|test)\b)/g)].map(([, run, short]) => run ?? short!),
+  );
   expect(named.length).toBeGreaterThan(4);
   for (const name of named) expect(Object.keys(scripts)).toContain(name);
 });
