@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = new URL('../', import.meta.url);
 const SCHEMA = new URL('../docs/model-config.schema.json', import.meta.url);
 /** The pages that have such tables, in docs/. */
-export const PAGES = ['model-config.md', 'serving.md', 'metrics.md', 'errors.md'];
+export const PAGES = ['model-config.md', 'serving.md', 'healing.md', 'metrics.md', 'errors.md'];
 const SOURCES = {
   registry: 'handlers/registry',
   config: 'handlers/config',
