@@ -1,4 +1,5 @@
 import type { ModelConfig } from './archive.js';
+import { describeValue } from './describe-value.js';
 import { TabServeError, type ErrorCode } from './errors.js';
 
 /** The longest time that a browser's timer can wait, in milliseconds: a little less than 25 days. */
@@ -127,14 +128,5 @@ function numberOf(
   const least = exclusiveMinimum === -Infinity ? `≥ ${minimum}` : `> ${exclusiveMinimum}`;
   const most = maximum === Infinity ? '' : ` and ≤ ${maximum}`;
   const what = type === 'integer' ? 'an integer' : 'a number';
-  throw new TabServeError(code, `${key} must be ${what} ${least}${most}, not ${shown(value)}.`);
-}
-
-/** A value of any type as text: neither a symbol, an object without a prototype nor one whose `toString` throws breaks the message. */
-function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 77)}…` : value);
-  if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value === 'function') return 'a function';
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+  throw new TabServeError(code, `${key} must be ${what} ${least}${most}, not ${describeValue(value)}.`);
 }

@@ -1,4 +1,5 @@
 import { Validator, type Schema } from '@cfworker/json-schema';
+import { describeValue, isJson, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 
 export type { Schema };
@@ -6,8 +7,20 @@ export type { Schema };
 /** JSON Schemas by key, for one section of a config. Each stands alone: no `$ref`. */
 export type ConfigSchema = Readonly<Record<string, Schema>>;
 
+type Warn = (message: string, meant: string | undefined) => void;
+
+/** A key that its schema does not know. */
+interface UnknownKey {
+  readonly schema: ConfigSchema;
+  readonly key: string;
+  readonly where: string;
+}
+
+/** Unknown keys that are told one by one, each with the nearest known key; the others are counted. */
+const TOLD = 50;
+
 /**
- * Checks the values of one section. A key that the schema does not know is passed on, with a warning that says which it was probably meant to be.
+ * Checks the values of one section. A key that the schema does not know passes, with a warning that names the nearest known key.
  * @param where what the keys belong to, e.g. `handler`; '' for the top of the config
  * @param warn gets the message, and the known key that was probably meant
  * @throws `model-config` naming the key by its full path, what it may be and what it is
@@ -16,36 +29,63 @@ export function checkSection(
   schema: ConfigSchema,
   values: Readonly<Record<string, unknown>>,
   where: string,
-  warn: (message: string, meant: string | undefined) => void,
+  warn: Warn,
+): void {
+  const unknown: UnknownKey[] = [];
+  checkKeys(schema, values, where, unknown);
+  // Only unknown keys pay for the search of the nearest name.
+  for (const { schema: section, key, where: path } of unknown.slice(0, TOLD)) {
+    const meant = nearest(key, Object.keys(section));
+    warn(`${joined(path, key)} is not a known key${probably(meant)}.`, meant);
+  }
+  if (unknown.length > TOLD)
+    warn(`${unknown.length - TOLD} more keys${where && ` of ${where}`} are not known.`, undefined);
+}
+
+function checkKeys(
+  schema: ConfigSchema,
+  values: Readonly<Record<string, unknown>>,
+  where: string,
+  unknown: UnknownKey[],
 ): void {
   for (const [key, value] of Object.entries(values)) {
-    const path = where ? `${where}.${key}` : key;
-    const meant = nearest(key, Object.keys(schema));
-    if (!Object.hasOwn(schema, key)) warn(`${path} is not a known key${probably(meant)}.`, meant);
+    if (!Object.hasOwn(schema, key)) unknown.push({ schema, key, where });
     else if (value !== undefined) {
+      const path = joined(where, key);
       const fault = findFault(schema[key]!, value, path);
       if (fault) throw new TabServeError('model-config', fault);
-      checkInside(schema[key]!, value, path, warn);
+      findUnknownKeys(schema[key]!, value, path, unknown);
     }
   }
 }
 
-type Warn = (message: string, meant: string | undefined) => void;
-
-/** The unknown keys within a value that fits. */
-function checkInside(schema: Schema, value: unknown, path: string, warn: Warn): void {
+/** Finds the unknown keys within a value that fits. */
+function findUnknownKeys(schema: Schema, value: unknown, path: string, unknown: UnknownKey[]): void {
   const { properties, additionalProperties, items, anyOf, oneOf } = schema;
-  const alternative = (anyOf ?? oneOf)?.find((one) => new Validator(one).validate(value).valid);
-  if (alternative) checkInside(alternative, value, path, warn);
+  const alternative = (anyOf ?? oneOf)?.find((one) => isValid(one, value));
+  if (alternative) findUnknownKeys(alternative, value, path, unknown);
   else if (Array.isArray(value) && isRecord(items))
-    value.forEach((item, index) => checkInside(items, item, `${path}[${index}]`, warn));
+    value.forEach((item, index) => findUnknownKeys(items, item, `${path}[${index}]`, unknown));
   else if (isRecord(value) && properties && !additionalProperties)
-    checkSection(properties as ConfigSchema, value, path, warn);
+    checkKeys(properties as ConfigSchema, value, path, unknown);
 }
 
-/** What is wrong with `value`, told of the innermost place that is; undefined where nothing is. */
+function joined(where: string, key: string): string {
+  return where ? `${where}.${shorten(key)}` : shorten(key);
+}
+
+/** Each schema's validator: a request's params are checked again and again. */
+const validators = new WeakMap<Schema, Validator>();
+
+function isValid(schema: Schema, value: unknown): boolean {
+  const validator = validators.get(schema) ?? new Validator(schema);
+  validators.set(schema, validator);
+  return validator.validate(value).valid;
+}
+
+/** Returns what is wrong with `value`, at the innermost place that is wrong; undefined if nothing is. */
 function findFault(schema: Schema, value: unknown, path: string): string | undefined {
-  if (isJson(value) && new Validator(schema).validate(value).valid) return undefined;
+  if (isJson(value) && isValid(schema, value)) return undefined;
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives) {
     const ofType = alternatives.filter((one) => isOfType(one, value));
@@ -60,7 +100,7 @@ function findFault(schema: Schema, value: unknown, path: string): string | undef
     const fault = findFaultOfKeys(schema, value, path);
     if (fault) return fault;
   }
-  return `${path} must be ${expected(schema)}, not ${shown(value)}.`;
+  return `${path} must be ${expected(schema)}, not ${describeValue(value)}.`;
 }
 
 function findFaultOfKeys(
@@ -72,8 +112,8 @@ function findFaultOfKeys(
   for (const [key, inner] of Object.entries(value)) {
     const schema = names.includes(key) ? properties[key] : additionalProperties;
     if (schema === false)
-      return `${path}.${key} is not a known key${probably(nearest(key, names)) || `; there are ${names.join(', ')}`}.`;
-    const fault = isRecord(schema) && findFault(schema, inner, `${path}.${key}`);
+      return `${joined(path, key)} is not a known key${probably(nearest(key, names)) || `; there are ${names.join(', ')}`}.`;
+    const fault = isRecord(schema) && findFault(schema, inner, joined(path, key));
     if (fault) return fault;
   }
   const missing = required.find((key) => !Object.hasOwn(value, key));
@@ -88,7 +128,7 @@ function isOfType(schema: Schema, value: unknown): boolean {
   return types.has(type) || (type === 'number' && types.has('integer'));
 }
 
-/** Whether a mapping was probably meant for this alternative: it has its constants or, where there are none, one of its keys. */
+/** Returns whether a mapping was probably meant for this alternative: it has the alternative's constants or, if it has no constants, one of its keys. */
 function resembles({ properties = {} }: Schema, value: unknown): boolean {
   if (!isRecord(value)) return true;
   const constants = Object.entries(properties).filter(([, property]) => isRecord(property) && 'const' in property);
@@ -96,11 +136,14 @@ function resembles({ properties = {} }: Schema, value: unknown): boolean {
   return Object.keys(properties).some((key) => Object.hasOwn(value, key));
 }
 
-/** What a schema allows, in words. */
+/** Returns what a schema allows, in words. */
 export function expected(schema: Schema): string {
   const { const: constant, enum: values, anyOf, oneOf, type } = schema;
-  if (constant !== undefined) return shown(constant);
-  if (values) return values.length > 2 ? `one of ${values.map(shown).join(', ')}` : values.map(shown).join(' or ');
+  if (constant !== undefined) return describeValue(constant);
+  if (values)
+    return values.length > 2
+      ? `one of ${values.map(describeValue).join(', ')}`
+      : values.map(describeValue).join(' or ');
   const alternatives = anyOf ?? oneOf;
   if (alternatives) return [...new Set(alternatives.map(expected))].join(', or ');
   return [type ?? []].flat().map((one) => WORDS[one](schema)).join(' or ') || 'another value'; // prettier-ignore
@@ -134,20 +177,7 @@ function range({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema)
   return told.length > 0 ? ` ${told.join(' and ')}` : '';
 }
 
-/** A value as the config has it, shortened. */
-function shown(value: unknown): string {
-  const text = (isJson(value) ? JSON.stringify(value) : undefined) ?? String(value);
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
-}
-
-/** NaN and infinity can be written in YAML, and any value can stand in an option; what is not JSON fits no schema. */
-function isJson(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value === 'object' && value !== null) return Object.values(value).every(isJson);
-  return value === null || typeof value === 'string' || typeof value === 'boolean';
-}
-
-/** Whether a value is a mapping of keys to values. */
+/** Returns whether a value is a mapping of keys to values. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -156,16 +186,21 @@ function probably(meant: string | undefined): string {
   return meant === undefined ? '' : `; probably ${meant} is meant`;
 }
 
-/** The name that `name` was probably meant to be: one that differs in its case, or in up to a third of its letters. */
+/** Returns the known name that was probably meant: one that differs in its case, or in at most a third of its letters. */
 function nearest(name: string, names: readonly string[]): string | undefined {
-  const edits = names.map((known) => [distance(name.toLowerCase(), known.toLowerCase()), known] as const);
-  const [best] = edits
-    .filter(([count, known]) => count <= Math.max(name.length, known.length) / 3)
-    .sort(([a], [b]) => a - b);
-  return best?.[1];
+  let best: string | undefined;
+  let fewest = Infinity;
+  for (const known of names) {
+    const most = Math.max(name.length, known.length) / 3;
+    // The lengths alone differ by more letters than may differ.
+    if (Math.abs(name.length - known.length) > Math.min(most, fewest - 1)) continue;
+    const count = distance(name.toLowerCase(), known.toLowerCase());
+    if (count <= most && count < fewest) [best, fewest] = [known, count];
+  }
+  return best;
 }
 
-/** Letters to insert, delete, replace, or swap with their neighbor (optimal string alignment). */
+/** Returns how many letters to insert, delete, replace, or swap with their neighbor make `b` of `a` (optimal string alignment). */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let i = 1; i <= a.length; i++) {

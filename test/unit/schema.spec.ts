@@ -1,4 +1,5 @@
 import { expect, test } from '@playwright/test';
+import * as fc from 'fast-check';
 import { checkConfig } from '../../src/models/config.ts';
 import { checkSection, type ConfigSchema } from '../../src/shared/schema.ts';
 
@@ -85,7 +86,7 @@ for (const [what, values, message] of [
   ['a fraction', { topK: 1.5 }, 'handler.topK must be an integer ≥ 1, not 1.5.'],
   ['nothing at all', { topK: null }, 'handler.topK must be an integer ≥ 1, not null.'],
   ['what YAML calls .nan', { threshold: NaN }, 'handler.threshold must be a number in 0..1, not NaN.'],
-  ['a bigint', { topK: 3n }, 'handler.topK must be an integer ≥ 1, not 3.'],
+  ['a bigint', { topK: 3n }, 'handler.topK must be an integer ≥ 1, not 3n.'],
   ['out of range', { threshold: 1.5 }, 'handler.threshold must be a number in 0..1, not 1.5.'],
   ['on an open limit', { above: 0 }, 'handler.above must be a number > 0, not 0.'],
   ['none of the allowed', { output: 'logit' }, 'handler.output must be "logits" or "probabilities", not "logit".'],
@@ -189,5 +190,68 @@ test('the top of the config: TorchServe’s keys are checked, others pass, what 
   );
   expect(() => checkConfig({ engine: { graphOptimizationLevel: 'most' } as never }, warn)).toThrow(
     'one of "disabled", "basic", "extended", "all"',
+  );
+});
+
+/** A schema that counts how often its keys are listed. */
+function counted(): { readonly schema: ConfigSchema; readonly listed: () => number } {
+  let count = 0;
+  const schema = new Proxy(SCHEMA, {
+    ownKeys: (target) => {
+      count++;
+      return Reflect.ownKeys(target);
+    },
+  });
+  return { schema, listed: () => count };
+}
+
+test('known keys are not compared with the others', () => {
+  const { schema, listed } = counted();
+  expect(check({ topK: 3, threshold: 0.5, output: 'logits', upright: true }, schema)).toEqual([]);
+  expect(listed()).toBe(0);
+  expect(check({ topK: 3, treshold: 0.5 }, schema)).toHaveLength(1);
+  expect(listed()).toBe(1);
+});
+
+test('of thousands of unknown keys, the first are told and the others are counted', () => {
+  const { schema, listed } = counted();
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`thresholt${index}`, index]));
+  const told = check(many, schema);
+  expect(told).toHaveLength(51);
+  expect(told[0]).toBe('warning: handler.thresholt0 is not a known key; probably threshold is meant.');
+  expect(told[50]).toBe('warning: 19950 more keys of handler are not known.');
+  expect(listed()).toBeLessThanOrEqual(51);
+});
+
+test('unknown keys in thousands of items are counted together', () => {
+  const items = { type: 'object', properties: { x: { type: 'integer' } } } as const;
+  const told = check({ boxes: Array.from({ length: 20_000 }, () => ({ y: 1 })) }, { boxes: { type: 'array', items } });
+  expect(told).toHaveLength(51);
+  expect(told[50]).toBe('warning: 19950 more keys of handler are not known.');
+});
+
+test('a key of 300 kB has no near name, and is shortened in the message', () => {
+  const [told, ...others] = check({ ['threshold'.repeat(33_000)]: 1 });
+  expect(others).toEqual([]);
+  expect(told).toMatch(/^warning: handler\.(threshold)+\w*… is not a known key\.$/);
+  expect(told!.length).toBeLessThan(150);
+});
+
+test('whatever the values are, they fit or a TabServeError says why not', () => {
+  const cyclic: unknown[] = [];
+  cyclic.push(cyclic);
+  const deep = Array.from({ length: 20_000 }).reduce<unknown>((inner) => [inner], 1);
+  const values = fc.oneof(
+    fc.anything({ withBigInt: true, withNullPrototype: true, withDate: true, withMap: true, withTypedArray: true }),
+    fc.constantFrom<unknown>(cyclic, deep, Symbol('s'), () => 1, Proxy.revocable({}, {}).proxy, {
+      toJSON: () => cyclic,
+    }),
+  );
+  const keys = fc.oneof(fc.constantFrom(...Object.keys(SCHEMA), '__proto__', 'constructor'), fc.string());
+  fc.assert(
+    fc.property(fc.array(fc.tuple(keys, values)), (entries) => {
+      // `check` refuses any other error.
+      for (const message of check(Object.fromEntries(entries))) expect(message.length).toBeLessThan(2000);
+    }),
   );
 });

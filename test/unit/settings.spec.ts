@@ -40,7 +40,7 @@ for (const [values, message] of [
   [{ timeout: '10' }, 'timeout must be a number > 0 and ≤ 2147483647, not "10".'],
   [{ timeout: 0 }, 'timeout must be a number > 0 and ≤ 2147483647, not 0.'],
   [{ timeout: null }, 'timeout must be a number > 0 and ≤ 2147483647, not null.'],
-  [{ priority: Object.create(null) as object }, /^priority must be an integer .*, not an object\.$/],
+  [{ priority: Object.create(null) as object }, /^priority must be an integer .*, not \{\}\.$/],
   [{ priority: Symbol('high') }, /^priority must be an integer .*, not Symbol\(high\)\.$/],
   [{ priority: 0.5 }, /^priority must be an integer .*, not 0\.5\.$/],
 ] as const) {

@@ -1,0 +1,47 @@
+/** Characters of a value that a message shows. */
+const LONGEST = 80;
+
+/** Levels of a value that are looked at: a value that is nested deeper, or holds itself, is not shown in full. */
+const DEEPEST = 256;
+
+/** Returns a value of any type as short text for a message; it never throws. */
+export function describeValue(value: unknown): string {
+  if (isJson(value)) return shorten(JSON.stringify(value));
+  if (typeof value === 'bigint') return shorten(`${value}n`);
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'object') return isArray(value) ? 'a list' : 'an object';
+  return shorten(String(value));
+}
+
+/** Returns text of at most 80 characters. */
+export function shorten(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST - 3)}…` : text;
+}
+
+/**
+ * Returns whether a value can be written as JSON. NaN and infinity cannot, although YAML has them, and neither can a value that holds itself. It
+ * never throws: a getter or a proxy that does makes the value no JSON.
+ */
+export function isJson(value: unknown): boolean {
+  try {
+    return fits(value, DEEPEST);
+  } catch {
+    return false;
+  }
+}
+
+function fits(value: unknown, levels: number): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value === 'object' && value !== null)
+    return levels > 0 && Object.values(value).every((inner) => fits(inner, levels - 1));
+  return value === null || typeof value === 'string' || typeof value === 'boolean';
+}
+
+/** A revoked proxy throws even here. */
+function isArray(value: unknown): boolean {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
