@@ -34,7 +34,7 @@ export interface EngineOptions {
   readonly threads?: number;
 }
 
-/** A model archive as downloaded: the page keeps it, workers get it. */
+/** A model archive, as far as it is downloaded. The page keeps it and gives it to each worker. */
 export interface Archive {
   /** The URL that it came from. */
   readonly url: string;
@@ -42,15 +42,29 @@ export interface Archive {
   readonly config: ModelConfig;
   /** The model in each format that the archive has it in: the path of its `.onnx`, or of its `model.json`. */
   readonly models: Readonly<Partial<Record<EngineName, string>>>;
-  /** By path. Of a model in several formats, only those that an engine has asked for. */
+  /** The files downloaded so far, by path. A model in several formats is downloaded in those that an engine has asked for. */
   readonly files: Readonly<Record<string, Blob>>;
   /** Golden examples, by path: what a backend must answer before it is trusted. */
   readonly golden: readonly string[];
-  /** What is known of files beforehand, by path. */
+  /** What differs for one engine's model, where `tabserve.json` says so. */
+  readonly variants?: Readonly<Partial<Record<EngineName, ArchiveVariant>>>;
+  /** The expected size and hash of files, by path. */
   readonly integrity: Readonly<Record<string, Integrity>>;
 }
 
-/** What a file must be. */
+/** What an engine uses in place of the archive's own: its model may have another layout, or other names for its inputs and outputs. */
+export interface ArchiveVariant {
+  /** The whole config. */
+  readonly config?: ModelConfig;
+  readonly golden?: readonly string[];
+}
+
+/** Returns the archive as one engine sees it, with the config and the golden examples for its model. */
+export function archiveFor(archive: Archive, engine: EngineName): Archive {
+  return { ...archive, ...archive.variants?.[engine] };
+}
+
+/** The expected size and hash of a file. */
 export interface Integrity {
   /** Its size. */
   readonly bytes?: number;
@@ -68,9 +82,17 @@ export interface Files {
   json(path: string): Promise<unknown>;
 }
 
-/** Bytes of one file of the archive. `total` is undefined while its size is unknown. */
-export interface Progress {
+/** How much of one file has been downloaded: a file of the archive, or the engine's `.wasm`. */
+export interface FileProgress {
+  /** The file's path in the archive, or the name of the engine's file. */
   readonly file: string;
   readonly loaded: number;
+  /** Undefined while the file's size is unknown. */
   readonly total: number | undefined;
+}
+
+/** Progress of one file, and of all files together. */
+export interface Progress extends FileProgress {
+  /** All files of the model and the engine. `total` is undefined until the size of each is known. */
+  readonly overall: { readonly loaded: number; readonly total: number | undefined };
 }

@@ -1,7 +1,7 @@
 /**
  * What crosses between page and worker, and how: types only, but for the protocol's number.
  */
-import type { Archive, ModelConfig, Progress } from './archive.js';
+import type { Archive, FileProgress, ModelConfig } from './archive.js';
 import type { CandidateName, EngineName, Probe } from './backends.js';
 import type { Context, ModelCard, Params } from './handler.js';
 import type { Observation } from './metrics.js';
@@ -9,7 +9,7 @@ import type { Timings } from './stages.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 4;
+export const PROTOCOL = 5;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -34,7 +34,8 @@ export type WorkerEvent =
   /** With a batch's id, that one; without, the worker as a whole. */
   | { readonly type: 'alive'; readonly id: string | undefined }
   | { readonly type: 'lost'; readonly why: string }
-  | { readonly type: 'progress'; readonly progress: Progress };
+  /** `planned`: this worker will download no files but those that it has told of. */
+  | { readonly type: 'progress'; readonly progress: FileProgress; readonly planned: boolean };
 
 /** How an answer crosses: errors are data, because the handlers with which comlink carries errors belong to the app. */
 export type Envelope<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
@@ -45,9 +46,13 @@ export interface WorkerApi {
   probe(
     known: Probe | undefined,
   ): Promise<Envelope<{ readonly probe: Probe; readonly built: readonly CandidateName[] }>>;
+  /** Returns the archive with what choosing a backend needs: manifest, config and labels. The download of its other files begins. */
   load(request: LoadRequest): Promise<Envelope<Archive>>;
-  /** The archive with its model in the format of one engine; what it has already is not downloaded again. */
-  loadModel(archive: Archive, engine: EngineName): Promise<Envelope<Archive>>;
+  /**
+   * Downloads the model in the candidate's format, and meanwhile downloads and starts the candidate's engine, for `open`.
+   * Returns the archive with every file that the candidate needs; files that it has already are not downloaded again.
+   */
+  loadModel(archive: Archive, start: StartRequest): Promise<Envelope<Archive>>;
   open(request: OpenRequest): Promise<Envelope<Opened>>;
   /** A run of the model on each of these feeds, or on made-up ones: what backends are compared on. None where none can be made up. */
   sample(feeds?: readonly Tensors[]): Promise<Envelope<readonly Sampled[]>>;
@@ -68,12 +73,17 @@ export interface LoadRequest {
   readonly config: ModelConfig | undefined;
 }
 
-export interface OpenRequest {
+/** Which engine to start, and on which backend. */
+export interface StartRequest {
   readonly candidate: CandidateName;
+  /** URL of a folder with the engine's files; undefined where the bundler has placed them. */
+  readonly assets: string | undefined;
+}
+
+export interface OpenRequest extends StartRequest {
   readonly archive: Archive;
   /** A built-in handler's name; undefined for the manifest's, or where the worker exposes a class of its own. */
   readonly handler: string | undefined;
-  readonly assets: string | undefined;
 }
 
 export interface Opened extends Tried {

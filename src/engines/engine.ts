@@ -1,15 +1,19 @@
-import type { EngineOptions, Files } from '../contract/archive.js';
+import type { EngineOptions, FileProgress, Files } from '../contract/archive.js';
 import type { CandidateName } from '../contract/backends.js';
 import type { Session } from '../contract/tensors.js';
 
-/** What an engine needs to know of its surroundings before it starts. */
+/** What an engine needs to start. */
 export interface EngineEnvironment {
   /** URL of a folder that holds the engine's files; undefined where the bundler has placed them. */
   readonly assets: string | undefined;
   /** Threads to compute with, at most. */
   readonly threads: number;
-  /** To be told when the GPU is lost, whether or not anything runs. */
+  /** Called when the GPU is lost, whether or not anything runs. */
   readonly onLost: (why: string) => void;
+  /** Called while the engine's `.wasm` is downloaded. Its scripts, which the browser imports, are not counted. */
+  readonly onProgress?: (progress: FileProgress) => void;
+  /** @default `globalThis.fetch` */
+  readonly fetch?: typeof fetch;
 }
 
 /** One engine, started on one backend. Its create, run and release calls wait for one another. */

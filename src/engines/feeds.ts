@@ -1,4 +1,5 @@
-import type { DType, Tensor, TensorInfo, Tensors } from '../contract/tensors.js';
+import { arrayName } from '../contract/dtypes.js';
+import type { Tensor, TensorInfo, Tensors } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 
 /**
@@ -14,7 +15,7 @@ export function checkFeeds(feeds: Tensors, inputs: readonly TensorInfo[]): void 
     }
   }
   for (const input of inputs) {
-    const tensor = feeds[input.name];
+    const tensor = Object.hasOwn(feeds, input.name) ? feeds[input.name] : undefined;
     if (!tensor) throw invalid(`Input "${input.name}" is missing: expected ${formatTensor(input)}.`);
     checkTensor(tensor, input);
   }
@@ -27,8 +28,10 @@ function checkTensor(tensor: Tensor, input: TensorInfo): void {
     input.dims.every((size, axis) => typeof size !== 'number' || size === tensor.dims[axis]);
   if (!fits) throw invalid(`Input "${input.name}" expects ${formatTensor(input)}, got ${formatTensor(tensor)}.`);
   const array = Object.prototype.toString.call(tensor.data).slice(8, -1);
-  if (array !== ARRAYS[tensor.dtype])
-    throw invalid(`Input "${input.name}" is ${tensor.dtype}, whose data is a ${ARRAYS[tensor.dtype]}, got a ${array}.`);
+  if (array !== arrayName(tensor.dtype))
+    throw invalid(
+      `Input "${input.name}" is ${tensor.dtype}, whose data is a ${arrayName(tensor.dtype)}, got a ${array}.`,
+    );
   const size = tensor.dims.reduce((product, dim) => product * dim, 1);
   if (tensor.data.length !== size) {
     throw invalid(
@@ -37,24 +40,7 @@ function checkTensor(tensor: Tensor, input: TensorInfo): void {
   }
 }
 
-/** What holds each dtype's data: the names of `TensorDataMap`'s classes. */
-const ARRAYS: Readonly<Record<DType, string>> = {
-  float32: 'Float32Array',
-  float64: 'Float64Array',
-  float16: 'Uint16Array',
-  int8: 'Int8Array',
-  uint8: 'Uint8Array',
-  int16: 'Int16Array',
-  uint16: 'Uint16Array',
-  int32: 'Int32Array',
-  uint32: 'Uint32Array',
-  int64: 'BigInt64Array',
-  uint64: 'BigUint64Array',
-  bool: 'Uint8Array',
-  string: 'Array',
-};
-
-/** E.g. `float32 [batch, 3, 224, 224]`. */
+/** Formats dtype and dims, e.g. `float32 [batch, 3, 224, 224]`. */
 export function formatTensor({ dtype, dims }: Pick<TensorInfo, 'dtype' | 'dims'>): string {
   return `${dtype} [${dims.map((size) => size ?? '?').join(', ')}]`;
 }

@@ -2,7 +2,7 @@ import type { OutputInfo, Session, TensorInfo, Tensors } from '../contract/tenso
 import { TabServeError } from '../contract/errors.js';
 import { checkFeeds } from './feeds.js';
 import type { Lock } from './lock.js';
-import type { Loss } from './loss.js';
+import type { DeviceLoss } from './device-loss.js';
 
 /** A model that an engine has loaded. Its calls are never made while another one runs. */
 export interface LoadedModel {
@@ -14,8 +14,8 @@ export interface LoadedModel {
 }
 
 /**
- * A session on a loaded model: feeds are checked, calls wait for one another, and once the GPU is lost none is made.
- * Engines answer zeros, or never, when they run on a lost device.
+ * A session on a loaded model. It checks feeds, makes one call of the engine at a time, and none once the GPU is lost:
+ * on a lost device engines answer zeros, or never.
  */
 export class LockedSession implements Session {
   #disposed = false;
@@ -23,7 +23,7 @@ export class LockedSession implements Session {
   constructor(
     private readonly model: LoadedModel,
     private readonly lock: Lock,
-    private readonly loss: Loss | undefined,
+    private readonly loss: DeviceLoss | undefined,
   ) {}
 
   get inputs(): readonly TensorInfo[] {
@@ -36,30 +36,28 @@ export class LockedSession implements Session {
 
   async run(feeds: Tensors): Promise<Tensors> {
     checkFeeds(feeds, this.inputs);
-    return await this.lock.run(async () => {
-      if (this.#disposed) throw new TabServeError('disposed', 'The session has been disposed of.');
-      this.loss?.check();
-      const outputs = await this.#run(feeds);
-      this.loss?.check();
-      return outputs;
-    });
+    try {
+      return await this.lock.run(() => this.#run(feeds));
+    } catch (error) {
+      // Other runs need not wait until it is known why this one failed.
+      throw this.loss ? await this.loss.explain(error) : error;
+    }
   }
 
   async #run(feeds: Tensors): Promise<Tensors> {
+    if (this.#disposed) throw new TabServeError('disposed', 'The session has been disposed of.');
+    this.loss?.check();
     const running = this.model.run(feeds);
-    if (!this.loss) return await running;
-    try {
-      return await this.loss.race(running);
-    } catch (error) {
-      throw await this.loss.explain(error);
-    }
+    const outputs = await (this.loss ? this.loss.race(running) : running);
+    this.loss?.check();
+    return outputs;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#disposed) return;
     this.#disposed = true;
     await this.lock.run(async () => {
-      if (!this.loss?.told) await this.model.release();
+      if (!this.loss?.isLost) await this.model.release();
     });
   }
 }

@@ -1,20 +1,6 @@
-import type { DType, Session, TensorDataMap, TensorInfo, Tensors } from '../contract/tensors.js';
+import { zeroData } from '../contract/dtypes.js';
+import type { Session, TensorInfo, Tensors } from '../contract/tensors.js';
 import { concat, row, slice, stack } from '../tensors/tensors.js';
-
-const ARRAYS = {
-  float32: Float32Array,
-  float64: Float64Array,
-  float16: Uint16Array,
-  int8: Int8Array,
-  uint8: Uint8Array,
-  int16: Int16Array,
-  uint16: Uint16Array,
-  int32: Int32Array,
-  uint32: Uint32Array,
-  int64: BigInt64Array,
-  uint64: BigUint64Array,
-  bool: Uint8Array,
-};
 
 /**
  * Runs a batch. A model whose batch axis is fixed at another size is run in pieces of that size, the last one filled up with its own last row;
@@ -85,10 +71,6 @@ export function zeros(inputs: readonly TensorInfo[]): Tensors | undefined {
     };
   }
   return feeds;
-}
-
-function zeroData(dtype: DType, length: number): TensorDataMap[DType] {
-  return dtype === 'string' ? Array.from({ length }, () => '') : new ARRAYS[dtype](length);
 }
 
 function mapTensors(tensors: Tensors, change: (tensor: Tensors[string], name: string) => Tensors[string]): Tensors {

@@ -1,21 +1,43 @@
-import type { Progress } from '../contract/archive.js';
+import type { FileProgress, Integrity } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
+import { bodySize, countBytes } from '../shared/count-bytes.js';
 
 export interface FetchOptions {
   readonly fetch: typeof fetch;
   readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly onProgress?: ((progress: FileProgress) => void) | undefined;
+  /** Downloads that have begun, by URL. Whoever asks for the same file gets the same download. */
+  readonly downloads?: Map<string, Promise<Blob | undefined>>;
 }
 
 /**
  * Downloads a file.
+ * @param expected given for a file that must be there: its progress is told from the start, with its size where that is known
  * @returns undefined if there is none: the server says 404 or 410, or answers a page of HTML, as development servers do for a missing file
  * @throws `network` for any other failure; `aborted`
  */
-export async function fetchFile(
+export function fetchFile(
+  url: URL,
+  file: string,
+  options: FetchOptions,
+  expected?: Integrity,
+): Promise<Blob | undefined> {
+  const { downloads, onProgress } = options;
+  const begun = downloads?.get(url.href);
+  if (begun) return begun;
+  if (expected) onProgress?.({ file, loaded: 0, total: expected.bytes });
+  const running = download(url, file, options, expected?.bytes);
+  downloads?.set(url.href, running);
+  // A failed download is tried again when the file is asked for again.
+  running.catch(() => downloads?.delete(url.href));
+  return running;
+}
+
+async function download(
   url: URL,
   file: string,
   { fetch, signal, onProgress }: FetchOptions,
+  bytes: number | undefined,
 ): Promise<Blob | undefined> {
   try {
     const response = await fetch(url, { signal: signal ?? null });
@@ -29,7 +51,7 @@ export async function fetchFile(
         'network',
         `${url.href}: the server answered ${response.status} ${response.statusText}`.trim(),
       );
-    return await readBody(response, file, onProgress);
+    return await readBody(response, file, bytes ?? bodySize(response), onProgress);
   } catch (cause) {
     if (signal?.aborted)
       throw new TabServeError('aborted', `The download of ${url.href} was aborted.`, { cause: signal.reason });
@@ -42,21 +64,16 @@ export async function fetchFile(
   }
 }
 
-async function readBody(response: Response, file: string, onProgress: FetchOptions['onProgress']): Promise<Blob> {
+async function readBody(
+  response: Response,
+  file: string,
+  total: number | undefined,
+  onProgress: FetchOptions['onProgress'],
+): Promise<Blob> {
   if (!response.body || !onProgress) return await response.blob();
-  // The length of a compressed body says nothing of the bytes that come out of it.
-  const length = response.headers.has('content-encoding') ? null : response.headers.get('content-length');
-  const total = length === null ? undefined : Number(length);
-  let loaded = 0;
-  const counter = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-    transform(chunk, controller) {
-      loaded += chunk.byteLength;
-      onProgress({ file, loaded, total });
-      controller.enqueue(chunk);
-    },
-  });
-  onProgress({ file, loaded, total });
-  const blob = await new Response(response.body.pipeThrough(counter)).blob();
+  onProgress({ file, loaded: 0, total });
+  const counted = countBytes(response.body, (loaded) => onProgress({ file, loaded, total }));
+  const blob = await new Response(counted).blob();
   onProgress({ file, loaded: blob.size, total: blob.size });
   return blob;
 }

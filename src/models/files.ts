@@ -4,7 +4,7 @@ import { TabServeError } from '../contract/errors.js';
 /** Read access to files by their path: an archive's Blobs, or a test's texts and bytes. */
 export function createFiles(files: Readonly<Record<string, Blob | Uint8Array | string>>): Files {
   const blob = (path: string): Blob => {
-    const file = files[path];
+    const file = Object.hasOwn(files, path) ? files[path] : undefined;
     if (file === undefined)
       throw new TabServeError(
         'model-not-found',
@@ -13,7 +13,7 @@ export function createFiles(files: Readonly<Record<string, Blob | Uint8Array | s
     return file instanceof Blob ? file : new Blob([file as BlobPart]);
   };
   return {
-    has: (path) => files[path] !== undefined,
+    has: (path) => Object.hasOwn(files, path),
     bytes: async (path) => new Uint8Array(await blob(path).arrayBuffer()),
     text: async (path) => await blob(path).text(),
     async json(path) {

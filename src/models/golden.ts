@@ -2,10 +2,13 @@ import type { ExpectedTensor, Golden, Tensor } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 import { areCounts, readSafetensors } from './safetensors.js';
 
+/** A gigabyte of float32: no example needs more. */
+const MAX_ELEMENTS = 2 ** 28;
+
 /**
- * Reads a golden example of an archive, a `.safetensors` file: tensors `inputs/<name>` and `outputs/<name>`. What would be large is told in the metadata
- * instead, under the tensor's key, as JSON: a float32 input by its generator, `{"seed": 1, "dims": [1, 3, 224, 224]}`; the whole dims of an output of which
- * the file has every `stride`-th element, `{"stride": 7, "dims": [1, 1000]}`. What lies between is not looked at.
+ * Reads a golden example of an archive, a `.safetensors` file with the tensors `inputs/<name>` and `outputs/<name>`.
+ * For large tensors the metadata has a JSON text under the tensor's key. A float32 input is generated from `{"seed": 1, "dims": [1, 3, 224, 224]}`.
+ * An output with `{"stride": 7, "dims": [1, 1000]}` is a sample: the file has every seventh element of a tensor of these dims.
  * @throws `model-format` if the file is damaged or holds no inputs or no outputs
  */
 export function readGolden(bytes: Uint8Array, name: string): Golden {
@@ -19,7 +22,13 @@ export function readGolden(bytes: Uint8Array, name: string): Golden {
   }
   for (const [key, tensor] of Object.entries(tensors)) {
     if (key.startsWith('inputs/')) inputs[key.slice('inputs/'.length)] = tensor;
-    if (key.startsWith('outputs/')) outputs[key.slice('outputs/'.length)] = sampleOf(tensor, metadata[key], key, name);
+    if (key.startsWith('outputs/'))
+      outputs[key.slice('outputs/'.length)] = sampleOf(
+        tensor,
+        Object.hasOwn(metadata, key) ? metadata[key] : undefined,
+        key,
+        name,
+      );
   }
   if (Object.keys(inputs).length === 0 || Object.keys(outputs).length === 0)
     throw new TabServeError('model-format', `${name} is no golden example: it needs inputs/… and outputs/….`);
@@ -29,7 +38,7 @@ export function readGolden(bytes: Uint8Array, name: string): Golden {
 function sampleOf(tensor: Tensor, text: string | undefined, key: string, name: string): ExpectedTensor {
   if (text === undefined) return tensor;
   const { stride, dims } = parse(text, key, name, 'stride');
-  const count = Math.ceil(dims.reduce((product, dim) => product * dim, 1) / stride);
+  const count = Math.ceil(sizeOf(dims) / stride);
   if (tensor.data.length === count) return { ...tensor, stride, dims };
   throw new TabServeError(
     'model-format',
@@ -45,19 +54,28 @@ function parse<K extends 'seed' | 'stride'>(
 ): Record<K, number> & { dims: readonly number[] } {
   try {
     const value = JSON.parse(text) as Record<K, number> & { dims: readonly number[] };
-    if (areCounts([value[number]]) && areCounts(value.dims) && (number === 'seed' || value[number] > 0)) return value;
+    if (
+      areCounts([value[number]]) &&
+      areCounts(value.dims) &&
+      (number === 'seed' ? sizeOf(value.dims) <= MAX_ELEMENTS : value[number] > 0)
+    )
+      return value;
   } catch {
-    // Told below.
+    // The error below says what was expected.
   }
   throw new TabServeError(
     'model-format',
-    `${name}: of "${key}" its metadata says ${text}, expected {"${number}": …, "dims": […]}.`,
+    `${name}: its metadata says ${text} under "${key}", expected {"${number}": …, "dims": […]}.`,
   );
 }
 
-/** Uniform numbers in −1..1: `x ← (1664525 x + 1013904223) mod 2³²` (Numerical Recipes), each as `x / 2³¹ − 1` in float32. */
+function sizeOf(dims: readonly number[]): number {
+  return dims.reduce((product, dim) => product * dim, 1);
+}
+
+/** Returns uniform numbers in −1..1: `x ← (1664525 x + 1013904223) mod 2³²` (Numerical Recipes), each as `x / 2³¹ − 1` in float32. */
 export function generate(seed: number, dims: readonly number[]): Float32Array {
-  const values = new Float32Array(dims.reduce((product, dim) => product * dim, 1));
+  const values = new Float32Array(sizeOf(dims));
   let x = seed;
   for (let index = 0; index < values.length; index++) {
     x = (Math.imul(1664525, x) + 1013904223) >>> 0;

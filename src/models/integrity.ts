@@ -4,8 +4,8 @@ import { TabServeError } from '../contract/errors.js';
 type Blobs = Readonly<Record<string, Blob>>;
 
 /**
- * Holds files against what they must be; those of `known` have been.
- * Where the browser has no Web Crypto (an insecure context) only sizes are compared.
+ * Compares files with the size and hash that they must have; those in `known` were compared before.
+ * Where the browser has no Web Crypto (an insecure context), only sizes are compared.
  * @throws `model-format` naming the file
  */
 export async function checkIntegrity(
@@ -15,8 +15,8 @@ export async function checkIntegrity(
 ): Promise<void> {
   await Promise.all(
     Object.entries(integrity).map(async ([path, { bytes, sha256 }]) => {
-      const file = files[path];
-      if (!file || known[path]) return;
+      if (!Object.hasOwn(files, path) || Object.hasOwn(known, path)) return;
+      const file = files[path]!;
       if (bytes !== undefined && file.size !== bytes)
         throw new TabServeError(
           'model-format',
@@ -33,7 +33,7 @@ export async function checkIntegrity(
   );
 }
 
-/** SHA-256 over the files, one after the other, in hexadecimal. */
+/** Returns the SHA-256 of the files' bytes, one file after the other, in hexadecimal. */
 export async function hashOf(files: readonly Blob[]): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', await new Blob([...files]).arrayBuffer());
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,10 +1,12 @@
+import { dtypeInfo } from '../contract/dtypes.js';
+import type { DType } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 
 /** Files that hold one group of weights together, one after the other. */
 export interface ShardGroup {
   /** Paths in the archive. */
   readonly paths: readonly string[];
-  /** Bytes that the weights take up; those of strings not counted, whose length their bytes say. */
+  /** Bytes that the weights take up. Strings are not counted: only their bytes tell their length. */
   readonly bytes: number;
 }
 
@@ -14,16 +16,13 @@ interface WeightSpec {
   readonly quantization?: { readonly dtype: string };
 }
 
-const BYTES: Readonly<Record<string, number>> = {
-  float32: 4,
-  int32: 4,
-  bool: 1,
-  complex64: 8,
-  uint8: 1,
-  uint16: 2,
-  float16: 2,
-  string: 0,
-};
+/** Dtypes of weights that are ours too, by the same name; TensorFlow.js has complex numbers and strings besides. */
+const DTYPES = ['float32', 'int32', 'bool', 'uint8', 'uint16', 'float16'] as const satisfies readonly DType[];
+const BYTES: ReadonlyMap<string, number> = new Map<string, number>([
+  ...DTYPES.map((dtype) => [dtype, dtypeInfo(dtype)!.array!.BYTES_PER_ELEMENT] as const),
+  ['complex64', 8],
+  ['string', 0],
+]);
 
 /**
  * Reads which files hold the weights of a TensorFlow.js model: its `weightsManifest`.
@@ -59,7 +58,7 @@ function checkPath(path: unknown): string {
 }
 
 function bytesOf({ dtype, shape, quantization }: WeightSpec): number {
-  const bytes = BYTES[quantization?.dtype ?? dtype];
+  const bytes = BYTES.get(quantization?.dtype ?? dtype);
   if (bytes === undefined) throw new TypeError(`weights of dtype ${quantization?.dtype ?? dtype} are unknown`);
   const size = shape.reduce((product, axis) => product * axis, bytes);
   if (!(size >= 0)) throw new TypeError(`weights of shape ${JSON.stringify(shape)} have no size`);

@@ -1,3 +1,4 @@
+import { dtypesBy } from '../contract/dtypes.js';
 import type { DType, Tensor, TensorDataMap, TypedArrayInput } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 import { fromFloat16 } from './float16.js';
@@ -19,24 +20,15 @@ export function tensor({ data, dims, dtype = dtypeOf(data) }: TypedArrayInput | 
 
 function dtypeOf(data: unknown): DType {
   const name = Object.prototype.toString.call(data).slice(8, -1);
-  const dtype = Array.isArray(data) ? 'string' : DTYPE_BY_ARRAY[name];
+  const dtype = Array.isArray(data) ? 'string' : DTYPE_BY_ARRAY.get(name);
   if (!dtype) throw new TabServeError('invalid-input', `Expected a typed array as data, got ${name}.`);
   return dtype;
 }
 
-const DTYPE_BY_ARRAY: Readonly<Record<string, DType>> = {
-  Float32Array: 'float32',
-  Float64Array: 'float64',
-  Int8Array: 'int8',
-  Uint8Array: 'uint8',
-  Uint8ClampedArray: 'uint8',
-  Int16Array: 'int16',
-  Uint16Array: 'uint16',
-  Int32Array: 'int32',
-  Uint32Array: 'uint32',
-  BigInt64Array: 'int64',
-  BigUint64Array: 'uint64',
-};
+const DTYPE_BY_ARRAY = new Map([
+  ...dtypesBy(({ array }) => (array ? [array.name] : [])),
+  ['Uint8ClampedArray', 'uint8' as const],
+]);
 
 /** Tensors of equal dtype and dims as one, with a new first axis. One alone keeps its data uncopied. @throws `invalid-input` */
 export function stack(rows: readonly Tensor[]): Tensor {

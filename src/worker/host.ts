@@ -1,5 +1,5 @@
 import { transfer as comlinkTransfer } from 'comlink';
-import type { Archive } from '../contract/archive.js';
+import { archiveFor, type Archive } from '../contract/archive.js';
 import type { CandidateName, EngineName, Probe } from '../contract/backends.js';
 import type { Context, Handler, ModelCard } from '../contract/handler.js';
 import type { Metrics, Observation } from '../contract/metrics.js';
@@ -13,6 +13,7 @@ import type {
   Opened,
   OpenRequest,
   Sampled,
+  StartRequest,
   WorkerApi,
   WorkerEvent,
 } from '../contract/wire.js';
@@ -22,13 +23,13 @@ import { probeBackends } from '../backends/probe.js';
 import type { Engine, Engines } from '../engines/engine.js';
 import { Definitions } from '../shared/metrics/definitions.js';
 import { Recorder } from './recorder.js';
-import { fetchArchive, fetchModel, hashModel } from '../models/archive.js';
+import { hashModel } from '../models/archive.js';
 import { checkConfig } from '../models/config.js';
-import type { FetchOptions } from '../models/fetch.js';
 import { createFiles } from '../models/files.js';
 import { transferablesOf } from '../outputs/transfer.js';
 import { batchContext, type BatchContext, type HandlerEnvironment } from './context.js';
 import { describeModel } from './describe.js';
+import { Downloads } from './downloads.js';
 import { notCloneable } from './endpoint.js';
 import { instrument } from './stages.js';
 import { measure, sample, tryOut } from './warm-up.js';
@@ -76,9 +77,13 @@ export class Host implements WorkerApi {
   readonly #batches = new WeakMap<Metrics, { readonly id: string; told: number }>();
   readonly #whole = { id: undefined, told: 0 };
   #environment: HandlerEnvironment | undefined;
+  readonly #downloads: Downloads;
+  /** The engine that `loadModel` has begun to start. */
+  #starting: { readonly candidate: CandidateName; readonly engine: Promise<Engine> } | undefined;
 
   constructor(options: HostOptions) {
     this.#options = options;
+    this.#downloads = new Downloads(options.emit);
   }
 
   probe(known: Probe | undefined): Promise<Envelope<{ probe: Probe; built: CandidateName[] }>> {
@@ -89,32 +94,32 @@ export class Host implements WorkerApi {
   }
 
   load({ source, config }: LoadRequest): Promise<Envelope<Archive>> {
-    return envelope(() => fetchArchive(source, { config, ...this.#fetching }), 'load');
+    return envelope(() => this.#downloads.archive(source, config), 'load');
   }
 
-  loadModel(archive: Archive, engine: EngineName): Promise<Envelope<Archive>> {
-    return envelope(() => fetchModel(archive, engine, this.#fetching), 'load');
-  }
-
-  get #fetching(): FetchOptions {
-    return {
-      onProgress: (progress) => this.#options.emit({ type: 'progress', progress }),
-      fetch: globalThis.fetch.bind(globalThis),
-    };
+  loadModel(archive: Archive, { candidate, assets }: StartRequest): Promise<Envelope<Archive>> {
+    const engine = engineOf(candidate);
+    const starting = this.#startEngine({ candidate, assets, archive: archiveFor(archive, engine) });
+    this.#starting = { candidate, engine: starting };
+    // Its failure is told by `open`: the page keeps the model for the next candidate.
+    starting.catch(() => {});
+    return envelope(() => this.#downloads.model(archive, engine), 'load');
   }
 
   open(request: OpenRequest): Promise<Envelope<Opened>> {
     return envelope(async () => {
-      const { archive, candidate } = request;
+      const { candidate } = request;
+      const archive = archiveFor(request.archive, engineOf(candidate));
       const Class = await this.#options.handlerClass(request.handler ?? archive.manifest.model.handler);
       checkConfig(archive.config, (message) => this.#warn(message));
-      const engine = (this.#engine = await this.#startEngine(request));
+      const starting = this.#starting?.candidate === candidate ? this.#starting.engine : undefined;
+      const engine = (this.#engine = await (starting ?? this.#startEngine({ ...request, archive })));
       this.#environment = {
         modelDir: archive.url,
         manifest: archive.manifest,
         config: archive.config,
         files: createFiles(archive.files),
-        open: sessions(engine, archive, archive.models[candidate.split('/')[0] as EngineName]!),
+        open: sessions(engine, archive, archive.models[engineOf(candidate)]!),
         warn: (message) => this.#warn(message),
       };
       const handler = new Class();
@@ -147,16 +152,13 @@ export class Host implements WorkerApi {
     return { handler: this.#handler, context: batchContext(this.#environment, {}) };
   }
 
-  async #startEngine({ candidate, archive, assets }: OpenRequest): Promise<Engine> {
+  async #startEngine({ candidate, archive, assets }: Omit<OpenRequest, 'handler'>): Promise<Engine> {
     const start = this.#options.engines[candidate];
     if (!start) throw new TabServeError('backend-failed', `This worker was built without ${candidate}.`);
     try {
       const onLost = (why: string): void => this.#options.emit({ type: 'lost', why });
-      return await start({
-        assets,
-        onLost,
-        threads: candidate === 'onnx/wasm' ? threadCount(archive.config.engine?.threads) : 1,
-      });
+      const threads = candidate === 'onnx/wasm' ? threadCount(archive.config.engine?.threads) : 1;
+      return await this.#downloads.engine((onProgress) => start({ assets, onLost, threads, onProgress }));
     } catch (cause) {
       throw new TabServeError(
         'backend-failed',
@@ -331,6 +333,10 @@ function sessions(engine: Engine, { files, config }: Archive, model: string): Co
     session.catch(() => opened.delete(path));
     return await session;
   };
+}
+
+function engineOf(candidate: CandidateName): EngineName {
+  return candidate.split('/')[0] as EngineName;
 }
 
 async function envelope<T>(work: () => Promise<T>, stage?: 'load' | 'initialize'): Promise<Envelope<T>> {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import { fetchArchive, fetchModel } from '../../src/models/archive.ts';
+import type { EngineName } from '../../src/contract/backends.ts';
+import { fetchArchive, fetchModel, type ArchiveOptions } from '../../src/models/archive.ts';
 import { mergeConfig, parseConfig } from '../../src/models/config.ts';
 import { VERSION } from '../../src/contract/version.ts';
 
@@ -18,8 +19,14 @@ const server =
     );
   };
 const manifest = (model: object) => JSON.stringify({ model: { modelName: 'm', serializedFile: 'm.onnx', ...model } });
-const get = (files: Record<string, string | Response>, url = 'https://example.org/m', options = {}) =>
-  fetchArchive(url, { fetch: server(files) as typeof fetch, ...options });
+const get = async (files: Record<string, string | Response>, url = 'https://example.org/m', options = {}) =>
+  fetchAll(url, { fetch: server(files) as typeof fetch, ...options });
+/** The archive, with its model where it has it in one format. */
+const fetchAll = async (url: string, options: ArchiveOptions) => {
+  const archive = await fetchArchive(url, options);
+  const [engine, ...others] = Object.keys(archive.models) as EngineName[];
+  return others.length > 0 ? archive : await fetchModel(archive, engine!, options);
+};
 
 test('a folder: manifest, weights, config, labels and extra files', async () => {
   const archive = await get({
@@ -57,6 +64,47 @@ test('a manifest that is none, names nothing, or reaches outside', async () => {
   });
   for (const path of ['../secret.onnx', 'https://evil.example/m.onnx', '/m.onnx'])
     await expect(only(manifest({ serializedFile: path }))).rejects.toMatchObject({ code: 'model-format' });
+});
+
+test('a manifest or tabserve.json with a value of the wrong type names the key', async () => {
+  const load = (manifest: unknown, extras: unknown = {}) =>
+    get({
+      '/m/MAR-INF/MANIFEST.json': JSON.stringify(manifest),
+      '/m/tabserve.json': JSON.stringify(extras),
+      '/m/m.onnx': 'w',
+    });
+  const model = { modelName: 'm', serializedFile: 'm.onnx' };
+  for (const [key, manifest] of [
+    ['modelName', { model: { ...model, modelName: 7 } }],
+    ['serializedFile', { model: { ...model, serializedFile: 3 } }],
+    ['configFile', { model: { ...model, configFile: 1 } }],
+    ['extensions', { model: { ...model, extensions: ['a.txt'] } }],
+    ['handler', { model: { ...model, handler: {} } }],
+    ['runtime', { model, runtime: 3 }],
+    ['model', { model: 'm.onnx' }],
+    ['the file', [model]],
+    ['the file', null],
+  ] as const)
+    await expect(load(manifest), key).rejects.toMatchObject({
+      code: 'model-format',
+      message: expect.stringMatching(new RegExp(`^MAR-INF/MANIFEST\\.json.*${key}.*got `)),
+    });
+  for (const [key, extras] of [
+    ['models', { models: 'm.onnx' }],
+    ['models.onnx', { models: { onnx: 3 } }],
+    ['models.onnx.file', { models: { onnx: {} } }],
+    ['models.onnx.config', { models: { onnx: { file: 'm.onnx', config: { batchSize: 3 } } } }],
+    ['models.onnx.golden', { models: { onnx: { file: 'm.onnx', golden: 'g' } } }],
+    ['golden', { golden: null }],
+    ['files["m.onnx"]', { files: { 'm.onnx': null } }],
+    ['files', { files: 3 }],
+    ['the file', [1]],
+  ] as const)
+    await expect(load({ model }, extras), key).rejects.toMatchObject({
+      code: 'model-format',
+      message: expect.stringContaining(`tabserve.json: ${key} must be`),
+    });
+  expect((await load({ model: { ...model, handler: null } })).manifest.model.handler ?? undefined).toBeUndefined();
 });
 
 test('config: what YAML is wrong, and what is merged', async () => {

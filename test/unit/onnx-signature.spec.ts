@@ -28,3 +28,22 @@ test('damage is found, wherever the file is cut', () => {
   for (const name of ['truncated', 'garbage', 'empty', 'not_a_model', 'no_graph'])
     expect(() => readSignature(read(name)), name).toThrow(expect.objectContaining({ code: 'model-format' }));
 });
+
+/** One field of a protobuf message: a number, bytes, or text. */
+const field = (number: number, value: number | bigint | Uint8Array | string): number[] => {
+  if (typeof value === 'number' || typeof value === 'bigint') return [number << 3, ...varint(BigInt(value))];
+  const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value;
+  return [(number << 3) | 2, ...varint(BigInt(bytes.length)), ...bytes];
+};
+const varint = (value: bigint): number[] =>
+  value < 128n ? [Number(value)] : [Number(value & 127n) | 128, ...varint(value >> 7n)];
+const message = (...fields: number[][]): Uint8Array => Uint8Array.from(fields.flat());
+
+test('a dimension of -1, as older exporters write it, is dynamic', () => {
+  // int64 fields are written in two's complement: -1 takes ten bytes.
+  const dims = [2n ** 64n - 1n, 3n].map((size) => field(1, message(field(1, size))));
+  const type = message(field(1, message(field(1, 1), field(2, message(...dims)))));
+  const graph = message(field(11, message(field(1, 'x'), field(2, type))));
+  const { inputs } = readSignature(message(field(1, 8), field(7, graph)));
+  expect(inputs).toEqual([{ name: 'x', dtype: 'float32', dims: [null, 3] }]);
+});

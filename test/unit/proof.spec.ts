@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { compareOutputs, findNonFinite, TOLERANCES } from '../../src/backends/proof.ts';
 import type { ExpectedTensor, Tensor } from '../../src/contract/tensors.ts';
-import { fetchArchive } from '../../src/models/archive.ts';
+import { fetchArchive, fetchModel } from '../../src/models/archive.ts';
 import { generate, readGolden } from '../../src/models/golden.ts';
 import { hashOf } from '../../src/models/integrity.ts';
 import { readSafetensors } from '../../src/models/safetensors.ts';
@@ -70,6 +70,9 @@ test.describe('safetensors', () => {
     ['a negative dim', file({ a: { ...entry, shape: [-2] } }, 8), '"a" has no dtype'],
     ['a dtype that we have not', file({ a: { ...entry, dtype: 'BF16' } }, 8), 'BF16'],
     ['offsets that do not suit the shape', file({ a: { ...entry, shape: [3] } }, 12), 'needs 12'],
+    ['a dtype named like a method of every object', file({ a: { ...entry, dtype: 'constructor' } }, 8), 'constructor'],
+    ['metadata that is null', file({ __metadata__: null, a: entry }, 8), '__metadata__'],
+    ['metadata that is no text', file({ __metadata__: { 'inputs/x': 3 } }), '"inputs/x"'],
     ['a tensor that was cut off', file({ a: entry }, 7), '"a" runs past the end'],
   ] as const) {
     test(`damaged: ${what}`, () => {
@@ -137,9 +140,9 @@ test.describe('golden examples', () => {
 
 test.describe('integrity', () => {
   const MANIFEST = JSON.stringify({ model: { modelName: 'm', serializedFile: 'm.onnx' } });
-  const fetchWith = (extras: unknown, model = 'weights') =>
-    fetchArchive('https://example.org/m/', {
-      fetch: (url) => {
+  const fetchWith = async (extras: unknown, model = 'weights') => {
+    const options = {
+      fetch: (url: RequestInfo | URL) => {
         const files: Record<string, string> = {
           '/m/MAR-INF/MANIFEST.json': MANIFEST,
           '/m/tabserve.json': JSON.stringify(extras),
@@ -149,7 +152,9 @@ test.describe('integrity', () => {
         const text = files[new URL(String(url)).pathname];
         return Promise.resolve(text === undefined ? new Response('', { status: 404 }) : new Response(text));
       },
-    });
+    };
+    return await fetchModel(await fetchArchive('https://example.org/m/', options), 'onnx', options);
+  };
   // printf weights | sha256sum
   const SHA256 = '9a129038d9a00aed0cf6a7ea059ca50a813449061ab87848cf1a13eafdf33b2c';
 

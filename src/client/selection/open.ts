@@ -4,6 +4,7 @@ import type { Backend, BackendName, CandidateName, Probe, Skipped } from '../../
 import { asTabServeError, TabServeError, type ErrorCode } from '../../contract/errors.js';
 import { servingOf, type Serving } from '../../contract/settings.js';
 import { abortion } from '../abort.js';
+import { sumProgress } from '../progress.js';
 import { Connection, type WorkerFactory } from '../workers/connection.js';
 import type { Story } from '../log.js';
 import { Memory, type Kept } from './memory.js';
@@ -64,6 +65,8 @@ export async function openModel(options: OpenOptions): Promise<Open> {
 
 class Opening {
   readonly #options: OpenOptions;
+  /** Counts the files of every worker that is started here. */
+  readonly #onProgress: ReturnType<typeof sumProgress> | undefined;
   readonly #workers = new Set<Connection>();
   readonly #skipped: Skipped[] = [];
   readonly #tried = new Set<CandidateName>();
@@ -74,6 +77,7 @@ class Opening {
 
   constructor(options: OpenOptions) {
     this.#options = options;
+    this.#onProgress = options.onProgress && sumProgress(options.onProgress);
   }
 
   async run(): Promise<Open> {
@@ -99,13 +103,13 @@ class Opening {
 
   /** @param until ends the start too */
   async #start(until?: AbortSignal): Promise<Connection> {
-    const { factory, onProgress } = this.#options;
+    const { factory } = this.#options;
     const { startupTimeout } = this.#serving;
     const signal = AbortSignal.any([this.#options.signal, until].filter((one) => one !== undefined));
     const connection = await Connection.start(factory, {
       signal,
       startupTimeout,
-      onEvent: (event) => event.type === 'progress' && onProgress?.(event.progress),
+      onEvent: (event) => event.type === 'progress' && this.#onProgress?.(event),
     });
     this.#workers.add(connection);
     return connection;

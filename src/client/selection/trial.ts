@@ -79,7 +79,9 @@ export class Trial {
 
   async #openOn(worker: Connection, candidate: Candidate): Promise<Opened> {
     const { handler, assets, onArchive } = this.#options;
-    this.#archive = await worker.call(({ loadModel }) => loadModel(this.#archive, candidate.engine));
+    this.#archive = await worker.call(({ loadModel }) =>
+      loadModel(this.#archive, { candidate: nameOf(candidate), assets }),
+    );
     onArchive(this.#archive);
     return await worker.call(({ open }) =>
       open({ candidate: nameOf(candidate), archive: this.#archive, handler, assets }),

@@ -1,10 +1,10 @@
 import type { Env } from 'onnxruntime-web';
-import { Loss } from '../loss.js';
+import { DeviceLoss } from '../device-loss.js';
 import type { Build } from './engine.js';
 
 /** Watches the GPU device that ONNX Runtime makes with its first session. */
 export function watchDevice(env: Env, onLost: (why: string) => void): NonNullable<Build['gpu']> {
-  const loss = new Loss(onLost);
+  const loss = new DeviceLoss(onLost);
   let watched: GPUDevice | undefined;
   return {
     loss,
@@ -12,7 +12,7 @@ export function watchDevice(env: Env, onLost: (why: string) => void): NonNullabl
       const device = (await env.webgpu.device) as GPUDevice | undefined;
       if (!device || device === watched) return;
       watched = device;
-      void device.lost.then(() => loss.tell());
+      void device.lost.then(() => loss.report());
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Engine } from '../engine.js';
 import { engineError } from '../failure.js';
 import { heapBytes, watchHeap } from '../heap.js';
 import { Lock } from '../lock.js';
-import type { Loss } from '../loss.js';
+import type { DeviceLoss } from '../device-loss.js';
 import { LockedSession, type LoadedModel } from '../session.js';
 import { readSignature } from './signature.js';
 
@@ -17,7 +17,7 @@ export interface Build {
   readonly provider: 'wasm' | 'webgl' | 'webgpu';
   readonly threads: number;
   /** The GPU's loss, and how to listen for it; called once there is a session, which is what makes the GPU's device. */
-  readonly gpu?: { readonly loss: Loss; watch(): Promise<void> | void };
+  readonly gpu?: { readonly loss: DeviceLoss; watch(): Promise<void> | void };
 }
 
 /**

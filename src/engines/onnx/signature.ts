@@ -1,4 +1,5 @@
-import type { DType, TensorInfo } from '../../contract/tensors.js';
+import { dtypesBy } from '../../contract/dtypes.js';
+import type { TensorInfo } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 
 /**
@@ -10,10 +11,7 @@ export interface Signature {
   readonly outputs: readonly TensorInfo[];
 }
 
-/** `TensorProto.DataType` by number. */
-const DTYPES: readonly (DType | undefined)[] = [
-  undefined, 'float32', 'uint8', 'int8', 'uint16', 'int16', 'int32', 'int64', 'string', 'bool', 'float16', 'float64', 'uint32', 'uint64',
-]; // prettier-ignore
+const DTYPES = dtypesBy(({ onnx }) => [onnx]);
 
 /** @throws `model-format` if the bytes are no ONNX model, or only a part of one; `unsupported` if an input or output is not a tensor. */
 export function readSignature(bytes: Uint8Array): Signature {
@@ -49,21 +47,21 @@ function readValueInfo(info: Uint8Array): TensorInfo {
   const name = text(find(info, 1));
   const tensorType = find(find(info, 2) ?? new Uint8Array(), 1);
   const elementType = tensorType && [...fields(tensorType)].find(({ field }) => field === 1)?.value;
-  const dtype = typeof elementType === 'number' ? DTYPES[elementType] : undefined;
+  const dtype = typeof elementType === 'number' ? DTYPES.get(elementType) : undefined;
   if (!dtype) throw new TabServeError('unsupported', `The model's "${name}" is not a tensor of a supported dtype.`);
   const dims: (number | string | null)[] = [];
   for (const { field, value } of fields(find(tensorType!, 2) ?? new Uint8Array())) {
     if (field !== 1 || typeof value === 'number') continue;
-    const size = [...fields(value)][0];
-    dims.push(
-      size?.field === 1 && typeof size.value === 'number'
-        ? size.value
-        : size?.field === 2
-          ? text(size.value as Uint8Array) || null
-          : null,
-    );
+    dims.push(readDim([...fields(value)][0]));
   }
   return { name, dtype, dims };
+}
+
+/** A fixed size, a symbol, or null. Older exporters write a dynamic size as −1, which as a varint is close to 2⁶⁴. */
+function readDim(dim: Field | undefined): number | string | null {
+  if (dim?.field === 1 && typeof dim.value === 'number') return Number.isSafeInteger(dim.value) ? dim.value : null;
+  if (dim?.field === 2 && typeof dim.value !== 'number') return text(dim.value) || null;
+  return null;
 }
 
 interface Field {

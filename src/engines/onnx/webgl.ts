@@ -1,11 +1,11 @@
 import * as ort from 'onnxruntime-web/webgl';
 import type { Engine, EngineEnvironment } from '../engine.js';
-import { Loss } from '../loss.js';
+import { DeviceLoss } from '../device-loss.js';
 import { createEngine } from './engine.js';
 
 /** ONNX Runtime's WebGL provider. In maintenance, and wrong on some models: `backends/` offers it only when it is named. */
 export function start({ onLost }: EngineEnvironment): Engine {
-  const loss = new Loss(
+  const loss = new DeviceLoss(
     onLost,
     () => (ort.env.webgl.context as WebGLRenderingContext | undefined)?.isContextLost() ?? false,
   );
@@ -21,7 +21,7 @@ export function start({ onLost }: EngineEnvironment): Engine {
         const { canvas } = ort.env.webgl.context as WebGLRenderingContext;
         if (canvas === watched) return;
         watched = canvas;
-        canvas.addEventListener('webglcontextlost', () => loss.tell());
+        canvas.addEventListener('webglcontextlost', () => loss.report());
       },
     },
   });

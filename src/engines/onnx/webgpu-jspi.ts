@@ -1,15 +1,20 @@
 import * as ort from 'onnxruntime-web/jspi';
 import type { Engine, EngineEnvironment } from '../engine.js';
 import { createEngine } from './engine.js';
-import { place } from './files.js';
+import { provideFiles } from './files.js';
 import { watchDevice } from './device.js';
 
 /** ONNX Runtime's native WebGPU provider, for browsers with JSPI: a third smaller, and it survives a run on a lost device. */
-export function start({ assets, onLost }: EngineEnvironment): Engine {
-  place(ort.env, assets, 1, {
-    wasm: () => new URL('onnxruntime-web/ort-wasm-simd-threaded.jspi.wasm', import.meta.url),
-    mjs: () => new URL('onnxruntime-web/ort-wasm-simd-threaded.jspi.mjs', import.meta.url),
-    name: 'ort-wasm-simd-threaded.jspi',
-  });
-  return createEngine({ ort, provider: 'webgpu', threads: 1, gpu: watchDevice(ort.env, onLost) });
+export async function start(environment: EngineEnvironment): Promise<Engine> {
+  await provideFiles(
+    ort.env,
+    { ...environment, threads: 1 },
+    {
+      wasm: () => new URL('onnxruntime-web/ort-wasm-simd-threaded.jspi.wasm', import.meta.url),
+      mjs: () => new URL('onnxruntime-web/ort-wasm-simd-threaded.jspi.mjs', import.meta.url),
+      name: 'ort-wasm-simd-threaded.jspi',
+      bytes: 16_758_545,
+    },
+  );
+  return createEngine({ ort, provider: 'webgpu', threads: 1, gpu: watchDevice(ort.env, environment.onLost) });
 }

@@ -1,15 +1,20 @@
 import * as ort from 'onnxruntime-web/webgpu';
 import type { Engine, EngineEnvironment } from '../engine.js';
 import { createEngine } from './engine.js';
-import { place } from './files.js';
+import { provideFiles } from './files.js';
 import { watchDevice } from './device.js';
 
 /** ONNX Runtime's native WebGPU provider, for browsers without JSPI. */
-export function start({ assets, onLost }: EngineEnvironment): Engine {
-  place(ort.env, assets, 1, {
-    wasm: () => new URL('onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm', import.meta.url),
-    mjs: () => new URL('onnxruntime-web/ort-wasm-simd-threaded.asyncify.mjs', import.meta.url),
-    name: 'ort-wasm-simd-threaded.asyncify',
-  });
-  return createEngine({ ort, provider: 'webgpu', threads: 1, gpu: watchDevice(ort.env, onLost) });
+export async function start(environment: EngineEnvironment): Promise<Engine> {
+  await provideFiles(
+    ort.env,
+    { ...environment, threads: 1 },
+    {
+      wasm: () => new URL('onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm', import.meta.url),
+      mjs: () => new URL('onnxruntime-web/ort-wasm-simd-threaded.asyncify.mjs', import.meta.url),
+      name: 'ort-wasm-simd-threaded.asyncify',
+      bytes: 26_781_914,
+    },
+  );
+  return createEngine({ ort, provider: 'webgpu', threads: 1, gpu: watchDevice(ort.env, environment.onLost) });
 }

@@ -14,7 +14,7 @@ import { Lock } from '../lock.js';
 import { LockedSession, type LoadedModel } from '../session.js';
 import { readArtifacts, type Artifacts } from './artifacts.js';
 import { loadGraph } from './graph.js';
-import type { Loss } from '../loss.js';
+import type { DeviceLoss } from '../device-loss.js';
 import type { Model } from './model.js';
 import { fromTensorFlow, toTensorFlow } from './tensors.js';
 
@@ -26,7 +26,7 @@ export interface Build {
   /** Bytes that it holds, where tensors are not all of it. */
   readonly memory?: () => number;
   /** The loss of its GPU. */
-  readonly loss?: Loss;
+  readonly loss?: DeviceLoss;
   /** Does the work, and throws for what the GPU says of it only afterwards. */
   readonly watch?: <T>(work: () => Promise<T>) => Promise<T>;
 }

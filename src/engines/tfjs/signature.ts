@@ -1,4 +1,5 @@
-import type { DType, OutputInfo, TensorInfo } from '../../contract/tensors.js';
+import { dtypesBy } from '../../contract/dtypes.js';
+import type { OutputInfo, TensorInfo } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { GraphNode, GraphShape, ModelJson, SignatureEntry } from './artifacts.js';
 import { resultOf } from './results.js';
@@ -9,14 +10,8 @@ export interface Signature {
   readonly outputs: readonly OutputInfo[];
 }
 
-/**
- * TensorFlow's `DataType`s that TensorFlow.js can hold: in its own float32, int32, bool and string, and the narrower and wider integers within int32.
- * By name, as the converter writes them, and by number: `types.proto` of TensorFlow.
- */
-const DTYPES: Readonly<Record<string, DType>> = {
-  DT_FLOAT: 'float32', DT_INT32: 'int32', DT_UINT8: 'uint8', DT_INT8: 'int8', DT_STRING: 'string', DT_INT64: 'int64', DT_BOOL: 'bool',
-  1: 'float32', 3: 'int32', 4: 'uint8', 6: 'int8', 7: 'string', 9: 'int64', 10: 'bool',
-}; // prettier-ignore
+/** The converter writes a dtype as its name or as its number. */
+const DTYPES = dtypesBy(({ tensorFlow = [] }) => tensorFlow.map(String));
 
 /**
  * The names are the keys of the model's signature, as they stand there, and the names of its nodes where it has none: placeholders, and what nothing else reads.
@@ -70,7 +65,7 @@ function readEntry(
   const [, nodeName, index] = /^(.*?)(?::(\d+))?$/.exec(tensor)!;
   const node = nodes.get(nodeName!);
   const declared = dtype ?? (node && resultOf(node, Number(index ?? 0)));
-  const known = declared === undefined ? undefined : DTYPES[declared];
+  const known = declared === undefined ? undefined : DTYPES.get(String(declared));
   if (declared !== undefined && !known)
     throw new TabServeError(
       'unsupported',

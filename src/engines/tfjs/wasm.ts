@@ -2,27 +2,43 @@ import { setWasmPaths, type BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import { env } from '@tensorflow/tfjs-core';
 import { TabServeError } from '../../contract/errors.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
+import { bytesFor, compileWasm } from '../wasm-module.js';
 import { createEngine, startBackend } from './engine.js';
 
+const NAME = 'tfjs-backend-wasm-simd.wasm';
+
 /** TensorFlow.js on WASM with SIMD. One thread: its threads are started from a `blob:`, and break when they are minified. */
-export async function start({ assets }: EngineEnvironment): Promise<Engine> {
+export async function start(environment: EngineEnvironment): Promise<Engine> {
   env().set('WASM_HAS_MULTITHREAD_SUPPORT', false);
   const bundled = new URL('@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm', import.meta.url);
-  const { href } = assets === undefined ? bundled : new URL('tfjs-backend-wasm-simd.wasm', assets);
-  // Vite's dev server leaves our name of the file unresolved where it has bundled us as a dependency.
-  const wasm = href.replace(/\/\.vite\/deps[^/]*\/(?=@tensorflow\/)/, '/');
-  setWasmPaths({
-    'tfjs-backend-wasm.wasm': wasm,
-    'tfjs-backend-wasm-simd.wasm': wasm,
-    'tfjs-backend-wasm-threaded-simd.wasm': wasm,
-  });
+  const { assets } = environment;
+  const { href } = assets === undefined ? bundled : new URL(NAME, assets);
+  // Vite's dev server leaves our URL of the file unresolved where it has bundled us as a dependency.
+  const url = new URL(href.replace(/\/\.vite\/deps[^/]*\/(?=@tensorflow\/)/, '/'));
+  provide(url.href, await compileWasm(url, { name: NAME, bytes: 424_594 }, environment));
   const backend = await startBackend<BackendWasm>('wasm').catch((cause: unknown) => {
     // What it throws is no Error.
-    throw new Error(`${wasm} could not be loaded: ${(cause as Error).message}`, { cause });
+    throw new Error(`TensorFlow.js could not be started on WASM: ${(cause as Error).message}`, { cause });
   });
   const module = backend.wasm as unknown as Memory;
   refuseNull(module);
   return createEngine({ name: 'wasm', maxInteger: 2 ** 31, memory: () => module.HEAPU8.byteLength });
+}
+
+/** Has TensorFlow.js instantiate the module where it would download its file. */
+function provide(url: string, module: WebAssembly.Module): void {
+  setWasmPaths(
+    {
+      'tfjs-backend-wasm.wasm': url,
+      'tfjs-backend-wasm-simd.wasm': url,
+      'tfjs-backend-wasm-threaded-simd.wasm': url,
+    },
+    true,
+  );
+  const { platform } = env();
+  const download = platform.fetch.bind(platform);
+  const response = { ok: true, arrayBuffer: () => Promise.resolve(bytesFor(module)) } as Response;
+  platform.fetch = (path, ...rest) => (path === url ? Promise.resolve(response) : download(path, ...rest));
 }
 
 interface Memory {

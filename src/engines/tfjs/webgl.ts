@@ -4,15 +4,15 @@ import { env } from '@tensorflow/tfjs-core';
 import { TabServeError } from '../../contract/errors.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
 import { createEngine, startBackend } from './engine.js';
-import { Loss } from '../loss.js';
+import { DeviceLoss } from '../device-loss.js';
 
 /** TensorFlow.js on WebGL 2. It keeps integers as floats. */
 export async function start({ onLost }: EngineEnvironment): Promise<Engine> {
   // Whether software will do is for `backends/` to decide.
   env().set('SOFTWARE_WEBGL_ENABLED', true);
   const { gl } = (await startBackend<MathBackendWebGL>('webgl')).gpgpu;
-  const loss = new Loss(onLost, () => gl.isContextLost());
-  gl.canvas.addEventListener('webglcontextlost', () => loss.tell());
+  const loss = new DeviceLoss(onLost, () => gl.isContextLost());
+  gl.canvas.addEventListener('webglcontextlost', () => loss.report());
   return createEngine({
     name: 'webgl',
     maxInteger: 2 ** 24,

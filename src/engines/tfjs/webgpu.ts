@@ -3,7 +3,7 @@ import type { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
 import { TabServeError } from '../../contract/errors.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
 import { createEngine, startBackend } from './engine.js';
-import { Loss } from '../loss.js';
+import { DeviceLoss } from '../device-loss.js';
 
 /** Innermost first. */
 const FILTERS = ['internal', 'validation', 'out-of-memory'] as const;
@@ -11,8 +11,8 @@ const FILTERS = ['internal', 'validation', 'out-of-memory'] as const;
 /** TensorFlow.js on WebGPU. */
 export async function start({ onLost }: EngineEnvironment): Promise<Engine> {
   const { device } = await startBackend<WebGPUBackend>('webgpu');
-  const loss = new Loss(onLost);
-  void device.lost.then(() => loss.tell());
+  const loss = new DeviceLoss(onLost);
+  void device.lost.then(() => loss.report());
   return createEngine({
     name: 'webgpu',
     maxInteger: 2 ** 31,

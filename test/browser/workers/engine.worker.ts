@@ -5,7 +5,7 @@ import type { OutputInfo, Session, TensorInfo, Tensors } from '../../../src/cont
 import type { Engine } from '../../../src/engines/engine.ts';
 import { allEngines } from '../../../src/engines/index.ts';
 import { errorToData, type ErrorData } from '../../../src/contract/error-data.ts';
-import { fetchArchive } from '../../../src/models/archive.ts';
+import { fetchArchive, fetchModel } from '../../../src/models/archive.ts';
 import { createFiles } from '../../../src/models/files.ts';
 import { lose } from '../../../demo/lab/gpu.ts';
 
@@ -33,9 +33,9 @@ const bare = {
   },
   open: (url: string): Promise<Attempt<number>> =>
     attempt(async () => {
-      const { files, models } = await fetchArchive(new URL(url, location.origin).href, {
-        fetch: fetch.bind(globalThis),
-      });
+      const options = { fetch: fetch.bind(globalThis) };
+      const archive = await fetchArchive(new URL(url, location.origin).href, options);
+      const { files, models } = await fetchModel(archive, format, options);
       return sessions.push(await engine.open(createFiles(files), models[format]!, {})) - 1;
     }),
   describe: (id: number): { inputs: readonly TensorInfo[]; outputs: readonly OutputInfo[] } => ({

@@ -1,0 +1,65 @@
+import { expect, test } from '@playwright/test';
+import { TabServeError } from '../../src/contract/errors.ts';
+import type { Tensors } from '../../src/contract/tensors.ts';
+import { DeviceLoss } from '../../src/engines/device-loss.ts';
+import { Lock } from '../../src/engines/lock.ts';
+import { LockedSession } from '../../src/engines/session.ts';
+
+const FAILURE = new TabServeError('inference-failed', 'no such kernel');
+
+/** A session whose model does what `run` does, each time. */
+function sessionOf(run: () => Promise<Tensors>, isGone?: () => boolean) {
+  const reported: string[] = [];
+  const loss = new DeviceLoss((why) => reported.push(why), isGone);
+  const model = { inputs: [], outputs: [], run, release: () => {} };
+  return { session: new LockedSession(model, new Lock(), loss), loss, reported };
+}
+
+const failures = (work: readonly Promise<unknown>[]) =>
+  Promise.all(work.map((one) => one.then(() => 'answer', (error: TabServeError) => error.code))); // prettier-ignore
+
+test('a run that fails holds up no other one, and leaves no listener', async () => {
+  let calls = 0;
+  const { session, loss } = sessionOf(() => (++calls === 1 ? Promise.reject(FAILURE) : Promise.resolve({})));
+  const order: string[] = [];
+  const failing = session.run({}).catch((error: TabServeError) => order.push(error.code));
+  const next = session.run({}).then(() => order.push('answer'));
+  await Promise.all([failing, next]);
+  expect(order).toEqual(['answer', 'inference-failed']);
+  expect(loss.waiting).toBe(0);
+});
+
+test('a failure that says what else is wrong is not held back', async () => {
+  const { session, loss } = sessionOf(() => Promise.reject(new TabServeError('out-of-memory', 'full')));
+  // Nothing is left that could be waited for once the failure is there.
+  await expect(session.run({})).rejects.toMatchObject({ code: 'out-of-memory' });
+  expect(await loss.explain(new TabServeError('invalid-input', 'x'))).toMatchObject({ code: 'invalid-input' });
+  expect(loss.waiting).toBe(0);
+});
+
+test('a loss rejects the run that waits, explains the one that failed just before, and refuses later ones', async () => {
+  let calls = 0;
+  const { session, loss, reported } = sessionOf(() =>
+    ++calls === 1 ? Promise.reject(FAILURE) : new Promise(() => {}),
+  );
+  const [failed, hanging] = [session.run({}), session.run({})];
+  const codes = failures([failed, hanging]);
+  // The second run is under way once the first has failed.
+  await expect.poll(() => calls).toBe(2);
+  loss.report();
+  loss.report();
+  expect(await codes).toEqual(['device-lost', 'device-lost']);
+  expect(await failures([session.run({})])).toEqual(['device-lost']);
+  expect([calls, reported.length, loss.waiting]).toEqual([2, 1, 0]);
+});
+
+test('a device that can be asked is asked after each run', async () => {
+  let gone = false;
+  const run = (): Promise<Tensors> => {
+    gone = true;
+    return Promise.resolve({});
+  };
+  const { session, reported } = sessionOf(run, () => gone);
+  expect(await failures([session.run({})])).toEqual(['device-lost']);
+  expect(reported).toEqual(['The GPU was lost.']);
+});

@@ -1,0 +1,16 @@
+import { readFileSync, statSync } from 'node:fs';
+import { expect, test } from '@playwright/test';
+
+/** Servers that compress do not tell the size of an engine's `.wasm`: it stands in our source. */
+for (const [source, path] of [
+  ['onnx/wasm', 'onnxruntime-web/dist/ort-wasm-simd-threaded.wasm'],
+  ['onnx/webgpu', 'onnxruntime-web/dist/ort-wasm-simd-threaded.asyncify.wasm'],
+  ['onnx/webgpu-jspi', 'onnxruntime-web/dist/ort-wasm-simd-threaded.jspi.wasm'],
+  ['tfjs/wasm', '@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm'],
+] as const) {
+  test(`${source}: the size of its .wasm`, () => {
+    const code = readFileSync(new URL(`../../src/engines/${source}.ts`, import.meta.url), 'utf8');
+    const bytes = /bytes: ([\d_]+)/.exec(code)![1]!.replaceAll('_', '');
+    expect(Number(bytes)).toBe(statSync(new URL(`../../node_modules/${path}`, import.meta.url)).size);
+  });
+}

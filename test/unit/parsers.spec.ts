@@ -1,0 +1,74 @@
+import { expect, test } from '@playwright/test';
+import fc from 'fast-check';
+import { TabServeError } from '../../src/contract/errors.ts';
+import { readSignature } from '../../src/engines/onnx/signature.ts';
+import { parseConfig } from '../../src/models/config.ts';
+import { readGolden } from '../../src/models/golden.ts';
+import { readExtras, readManifest } from '../../src/models/manifest.ts';
+import { readSafetensors } from '../../src/models/safetensors.ts';
+import { readWeightsManifest } from '../../src/models/shards.ts';
+
+/** Names that every object has, and names that the formats know. */
+const KEYS = [
+  'constructor', '__proto__', 'toString', '__metadata__', 'model', 'modelName', 'serializedFile', 'configFile', 'models', 'onnx', 'tfjs', 'file', 'config',
+  'golden', 'files', 'bytes', 'sha256', 'dtype', 'shape', 'data_offsets', 'inputs/x', 'outputs/y', 'modelTopology', 'weightsManifest', 'paths', 'weights',
+  'quantization', 'handler', 'engine',
+]; // prettier-ignore
+const VALUES = ['F32', 'constructor', '__proto__', 'm.onnx', 'm.json', '{"seed": 1, "dims": [4]}', '{"stride": 0, "dims": []}', 'float32', 'complex64']; // prettier-ignore
+
+const json: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom<unknown>(null, true, -1, 0, 8, 1e300, ...VALUES),
+    fc.string(),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(fc.oneof(fc.constantFrom(...KEYS), fc.string()), tie('value'), { maxKeys: 5 }),
+  ),
+})).value;
+
+const text = fc.oneof(
+  json.map((value) => JSON.stringify(value)),
+  fc.string(),
+);
+
+/** A `.safetensors` file with any header. */
+const tensors = fc.oneof(
+  fc.uint8Array(),
+  fc.tuple(text, fc.uint8Array({ maxLength: 64 })).map(([header, data]) => {
+    const bytes = new TextEncoder().encode(header);
+    const file = new Uint8Array(8 + bytes.length + data.length);
+    new DataView(file.buffer).setBigUint64(0, BigInt(bytes.length), true);
+    file.set(bytes, 8);
+    file.set(data, 8 + bytes.length);
+    return file;
+  }),
+);
+
+/** What any input gives: a value, or an error of ours. */
+const PARSERS = {
+  'a manifest': [text, readManifest],
+  'tabserve.json': [text, readExtras],
+  'model.json': [text, (value: string) => readWeightsManifest(value, 'tf/model.json')],
+  'model-config.yaml': [text, (value: string) => parseConfig(value, 'model-config.yaml')],
+  safetensors: [tensors, (value: Uint8Array) => readSafetensors(value, 'x')],
+  'a golden example': [tensors, (value: Uint8Array) => readGolden(value, 'x')],
+  'an ONNX file': [fc.uint8Array({ maxLength: 200 }), readSignature],
+} as unknown as Record<string, [fc.Arbitrary<unknown>, (value: unknown) => unknown]>;
+
+// Node.js prints what the YAML reader warns of.
+test.beforeAll(() => void process.removeAllListeners('warning'));
+
+for (const [what, [inputs, parse]] of Object.entries(PARSERS)) {
+  test(`${what}: whatever it holds, what is thrown is a TabServeError`, async () => {
+    await fc.assert(
+      fc.asyncProperty(inputs, async (input) => {
+        try {
+          await parse(input);
+        } catch (error) {
+          expect(error).toBeInstanceOf(TabServeError);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+}
