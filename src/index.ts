@@ -18,7 +18,7 @@ export { clearVerdicts, type Verdict, type VerdictStore } from './client/selecti
 export { paintClasses, paintMask, vocPalette, type Color } from './client/painting.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 export type { TextInput } from './handlers/text-handler.js';
-export type { Classification } from './outputs/classification.js';
+export type { Classification, LabelScore, TorchServeClassification } from './outputs/classification.js';
 export type { Serving } from './contract/settings.js';
 export type { Box, Detection, Detections, TorchServeDetection } from './outputs/detection/detection.js';
 export type { ClassMap, Segmentation, SoftMask, TorchServeMap } from './outputs/segmentation.js';

@@ -17,7 +17,7 @@ export type { ConfigSchema } from './shared/schema.js';
 export * from './transforms/index.js';
 export type { Box, Detection, Detections, TorchServeDetection } from './outputs/detection/detection.js';
 export { iou, nms, type Candidate } from './outputs/nms.js';
-export type { Classification } from './outputs/classification.js';
+export type { Classification, LabelScore, TorchServeClassification } from './outputs/classification.js';
 export type { ClassMap, Segmentation, SoftMask, TorchServeMap } from './outputs/segmentation.js';
 export { sigmoid } from './outputs/sigmoid.js';
 export { softmax } from './outputs/softmax.js';

@@ -32,7 +32,11 @@ export const digits: Demo = {
   startsWithSample: false,
   takesFiles: true,
   hint: 'Or drop or paste an image of a digit, anywhere on the page.',
-  snippet: classifying('image_classifier', 'canvas', '{ seven: 0.96, two: 0.01, … }'),
+  snippet: classifying(
+    'image_classifier',
+    'canvas',
+    "[{ label: 'seven', score: 0.96 }, { label: 'two', score: 0.01 }, …]",
+  ),
   load: ({ url }, options) => load(url, { handler: 'image_classifier', ...options }),
   mount: (events) => ({ input: drawPad(events, 'Draw a digit'), output: bars(5) }),
 };

@@ -31,7 +31,11 @@ export const language: Demo = {
   startsWithSample: true,
   takesFiles: false,
   hint: 'Type or paste a sentence. What you write never leaves this page.',
-  snippet: classifying('text_classifier', "'A minha irmã comprou um livro.'", '{ Portuguese: 0.97, Spanish: 0.00, … }'),
+  snippet: classifying(
+    'text_classifier',
+    "'A minha irmã comprou um livro.'",
+    "[{ label: 'Portuguese', score: 0.97 }, …]",
+  ),
   load: ({ url }, options) => load(url, { handler: 'text_classifier', ...options }),
   mount: (events) => ({ input: textField(events, 'A sentence in any language'), output: bars(5) }),
 };

@@ -30,7 +30,7 @@ export const orientation: Demo = {
   startsWithSample: true,
   takesFiles: true,
   hint: 'Drop or paste the image of one line of text, anywhere on the page.',
-  snippet: classifying('image_classifier', 'image', "{ 'upright (0°)': 0.99, … }"),
+  snippet: classifying('image_classifier', 'image', "[{ label: 'upright (0°)', score: 0.99 }, …]"),
   load: ({ url }, options) => load(url, { handler: 'image_classifier', ...options }),
   mount: (events) => ({ input: imageStage(events, 'One line of text'), output: bars(2, { longLabels: true }) }),
 };

@@ -1,9 +1,7 @@
+import type { Classification } from '../../src/index.js';
 import type { Output } from '../demo.js';
 import { el } from '../page/dom.js';
 import { percent } from '../page/format.js';
-
-/** Label → probability. */
-type Classification = Readonly<Record<string, number>>;
 
 /** The likeliest class in large, and below it `count` bars, the likeliest first. The rows are always there: nothing moves when a result comes. Long labels stand above their bars. */
 export function bars(count: number, { longLabels = false } = {}): Output<Classification> {
@@ -22,14 +20,14 @@ export function bars(count: number, { longLabels = false } = {}): Output<Classif
     el('ol', { 'aria-label': 'Likeliest classes' }, ...rows.map((row) => row.element)),
   );
 
-  const draw = (classes: readonly (readonly [string, number])[]): void => {
-    name.textContent = classes[0]?.[0] ?? 'Nothing yet';
-    share.textContent = classes[0] ? percent(classes[0][1]) : '';
+  const draw = (classes: Classification): void => {
+    name.textContent = classes[0]?.label ?? 'Nothing yet';
+    share.textContent = classes[0] ? percent(classes[0].score) : '';
     for (const [index, { label, fill, value }] of rows.entries()) {
-      const [text, probability] = classes[index] ?? ['', 0];
+      const { label: text, score } = classes[index] ?? { label: '', score: 0 };
       label.textContent = label.title = text;
-      value.textContent = text && percent(probability);
-      fill.style.transform = `scaleX(${probability})`;
+      value.textContent = text && percent(score);
+      fill.style.transform = `scaleX(${score})`;
     }
     element.toggleAttribute('data-empty', classes.length === 0);
   };
@@ -37,11 +35,9 @@ export function bars(count: number, { longLabels = false } = {}): Output<Classif
 
   return {
     element,
-    show(result) {
-      // Keys that look like numbers come first in a record, whatever their probability.
-      const classes = Object.entries(result).sort(([, a], [, b]) => b - a);
+    show(classes) {
       draw(classes);
-      return classes[0] ? `${classes[0][0]}, ${percent(classes[0][1])}` : 'nothing';
+      return classes[0] ? `${classes[0].label}, ${percent(classes[0].score)}` : 'nothing';
     },
     clear: () => draw([]),
   };

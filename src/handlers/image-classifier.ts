@@ -22,6 +22,10 @@ export class ImageClassifier<Result = Classification> extends VisionHandler<Resu
       minimum: 1,
       description: 'How many classes a result holds, the likeliest; all where there are fewer. Default 5.',
     },
+    result: {
+      enum: ['typed', 'torchserve'],
+      description: 'typed: [{ label, score }, …], best first (the default); torchserve: { [label]: score }.',
+    },
   };
 
   override imageProcessing = compose(
@@ -52,6 +56,7 @@ export class ImageClassifier<Result = Classification> extends VisionHandler<Resu
       activation: softmax,
       labels: this.mapping,
       topK: this.knob('topK', this.topk, index, context),
+      result: this.knob('result', 'typed', index, context),
     })) as Result[];
   }
 }

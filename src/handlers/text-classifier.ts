@@ -30,6 +30,10 @@ export class TextClassifier<Result = Classification> extends TextHandler<Result>
       description: 'With multiLabel: the probability, 0 to 1, from which on a label is given; 0.5 by default.',
     },
     topK: { type: 'integer', minimum: 1, description: 'How many classes a result holds, at most; all by default.' },
+    result: {
+      enum: ['typed', 'torchserve'],
+      description: 'typed: [{ label, score }, …], best first (the default); torchserve: { [label]: score }.',
+    },
   };
 
   /** How many classes a result holds, unless the config or a request says otherwise. */
@@ -54,6 +58,7 @@ export class TextClassifier<Result = Classification> extends TextHandler<Result>
       activation: this.config['multiLabel'] ? sigmoid : softmax,
       labels: this.mapping,
       topK: this.knob('topK', this.topk, index, context),
+      result: this.knob('result', 'typed', index, context),
       threshold: this.#threshold(index, context),
     })) as Result[];
   }

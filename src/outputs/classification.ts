@@ -6,11 +6,20 @@ import { checkScores, type ScoreKind } from './scores.js';
 import { toFloats } from '../tensors/tensors.js';
 import { topK as likeliest } from './top-k.js';
 
+/** A class by its label, and its probability in 0..1. */
+export interface LabelScore {
+  readonly label: string;
+  readonly score: number;
+}
+
+/** The likeliest classes, best first. Two classes of one label (ImageNet has two cranes) are two entries. */
+export type Classification = readonly LabelScore[];
+
 /**
- * Label → probability in 0..1, of the likeliest classes. Added in falling order; mind that JavaScript lists keys like "7" first, by number.
- * Of several classes with one label (ImageNet has two cranes), the less likely carry their index: `crane (517)`.
+ * TorchServe's form of a classification, `result: 'torchserve'`: label → probability in 0..1. A JavaScript object lists keys such as "7" before
+ * all others, whatever their probability. Of several classes with one label, the less likely carry their index: `crane (517)`.
  */
-export type Classification = Readonly<Record<string, number>>;
+export type TorchServeClassification = Readonly<Record<string, number>>;
 
 /** How a row's scores are read. */
 export interface Reading {
@@ -22,6 +31,8 @@ export interface Reading {
   readonly topK: number;
   /** The probability, 0 to 1, from which on a class is in the result; without one every class may be. */
   readonly threshold?: number | undefined;
+  /** The form of the result. */
+  readonly result: 'typed' | 'torchserve';
 }
 
 /**
@@ -32,7 +43,7 @@ export function classify(
   output: Tensor,
   context: Context,
   reading: (index: number) => Reading,
-): (Classification | undefined)[] {
+): (Classification | TorchServeClassification | undefined)[] {
   return rowScores(output, context.systemProperties.batchSize).map((scores, index) => {
     try {
       return context.failures.has(index) ? undefined : toClassification(scores, reading(index));
@@ -45,16 +56,19 @@ export function classify(
 
 function toClassification(
   scores: Float32Array,
-  { output, activation, labels, topK, threshold = -Infinity }: Reading,
-): Classification {
+  { output, activation, labels, topK, threshold = -Infinity, result }: Reading,
+): Classification | TorchServeClassification {
   checkScores(scores, output);
-  const result = new Map<string, number>();
-  for (const { index, score } of likeliest(output === 'probabilities' ? scores : activation(scores), topK)) {
-    if (score < threshold) break;
-    const label = labelOf(labels, index);
-    result.set(result.has(label) ? `${label} (${index})` : label, score);
-  }
-  return Object.fromEntries(result);
+  const ranked = likeliest(output === 'probabilities' ? scores : activation(scores), topK)
+    .filter(({ score }) => score >= threshold)
+    .map(({ index, score }) => ({ index, label: labelOf(labels, index), score }));
+  return result === 'torchserve' ? toRecord(ranked) : ranked.map(({ label, score }) => ({ label, score }));
+}
+
+function toRecord(ranked: readonly (LabelScore & { readonly index: number })[]): TorchServeClassification {
+  const record = new Map<string, number>();
+  for (const { index, label, score } of ranked) record.set(record.has(label) ? `${label} (${index})` : label, score);
+  return Object.fromEntries(record);
 }
 
 /** What `setMaxResultClasses` takes. @throws `model-config` unless `k` is a positive integer */

@@ -201,7 +201,7 @@ test('threads where the page is isolated, one where it is not @once', async ({ o
       const answer = await client.predict(await (await fetch('/models/digits/samples/drawn-3.png')).blob(), {
         params: { topK: 10 },
       });
-      return { threads: client.backend!.threads, sum: Object.values(answer).reduce((sum, value) => sum + value, 0) };
+      return { threads: client.backend!.threads, sum: answer.reduce((sum, { score }) => sum + score, 0) };
     });
   await open();
   const isolated = await load();

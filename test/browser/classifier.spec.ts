@@ -1,3 +1,4 @@
+import type { Classification } from '../../src/index.ts';
 import { expect, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
@@ -34,7 +35,7 @@ for (const engine of ['onnx', 'tfjs'] as const) {
         );
         return {
           ran: `${client.backend!.engine}/${client.backend!.name}`,
-          rows: (await client.handle(blobs, { params: { topK: 10 } })) as Record<string, number>[],
+          rows: (await client.handle(blobs, { params: { topK: 10 } })) as Classification[],
         };
       },
       { candidate: `${engine}/${backend}` as const, names: samples.map(({ sample }) => sample!) },
@@ -85,7 +86,7 @@ for (const engine of ['onnx', 'tfjs'] as const) {
         );
         return {
           ran: `${client.backend!.engine}/${client.backend!.name}`,
-          rows: (await client.handle(blobs)) as Record<string, number>[],
+          rows: (await client.handle(blobs)) as Classification[],
         };
       },
       { candidate, names: some.map(({ sample }) => sample!) },
@@ -134,15 +135,15 @@ test('every kind of input gives one answer', async ({ open, backend }) => {
     // The image takes its time; the array beside it is taken at the call.
     const together = client.handle([inputs.rgba, image]);
     pixels.data.fill(0);
-    const [besideImage] = (await together) as Record<string, number>[];
+    const [besideImage] = (await together) as Classification[];
     return { top: { ...top, besideImage: besideImage! }, kept };
   }, backend);
   expect(answers.kept).toBe(true);
   const [first, ...others] = Object.values(answers.top);
-  expect(Object.entries(first!).sort(([, a], [, b]) => b - a)[0]![0]).toBe('three');
+  expect(first![0]!.label).toBe('three');
   for (const other of others)
-    for (const [label, probability] of Object.entries(first!))
-      expect(Math.abs(other[label]! - probability)).toBeLessThanOrEqual(TOLERANCE);
+    for (const { label, score } of first!)
+      expect(Math.abs(scoreOf(other, label) - score)).toBeLessThanOrEqual(TOLERANCE);
 });
 
 test('a handler of one’s own overrides one stage and keeps the rest', async ({ open, backend }) => {
@@ -176,8 +177,8 @@ test('bare weights and options do without an archive', async ({ open, backend })
     return await client.predict({ data: new Uint8Array(64 * 3).fill(100), dims: [8, 8, 3] });
   }, backend);
   // k is clamped to the five classes; the two that have no label are their index.
-  expect(Object.keys(answers).sort()).toEqual(['2', '3', 'ant', 'bee', 'cat']);
-  expect(Object.values(answers).reduce((sum, value) => sum + value, 0)).toBeCloseTo(1, 6);
+  expect(answers.map(({ label }) => label).sort()).toEqual(['2', '3', 'ant', 'bee', 'cat']);
+  expect(answers.reduce((sum, { score }) => sum + score, 0)).toBeCloseTo(1, 6);
 });
 
 test('photos of all eight EXIF orientations count upright, or as coded when told so; transparency shows the background', async ({
@@ -224,8 +225,8 @@ test('photos of all eight EXIF orientations count upright, or as coded when told
     };
     return { photos, transparent };
   }, backend);
-  const close = (a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>, tolerance: number) =>
-    Object.entries(a).every(([label, value]) => Math.abs(b[label]! - value) <= tolerance);
+  const close = (a: Classification, b: Classification, tolerance: number) =>
+    a.every(({ label, score }) => Math.abs(scoreOf(b, label) - score) <= tolerance);
   for (const [index, { upright, expected, coded }] of answers.photos.entries()) {
     expect(close(upright, expected, TOLERANCE), `exif-${index + 1}.jpg`).toBe(true);
     expect(close(coded, answers.photos[0]!.upright, TOLERANCE), `exif-${index + 1}.jpg, as coded`).toBe(true);
@@ -238,14 +239,18 @@ test('photos of all eight EXIF orientations count upright, or as coded when told
 });
 
 function expectProbabilities(
-  got: Readonly<Record<string, number>>,
+  got: Classification,
   expected: readonly number[],
   labels: Readonly<Record<string, string>>,
 ): void {
   for (const [index, probability] of expected.entries()) {
-    const value = got[labels[index] ?? String(index)];
-    expect(Math.abs((value ?? NaN) - probability), `${labels[index]}: ${value} for ${probability}`).toBeLessThanOrEqual(
+    const value = scoreOf(got, labels[index] ?? String(index));
+    expect(Math.abs(value - probability), `${labels[index]}: ${value} for ${probability}`).toBeLessThanOrEqual(
       TOLERANCE,
     );
   }
+}
+
+function scoreOf(classes: Classification, wanted: string): number {
+  return classes.find(({ label }) => label === wanted)?.score ?? NaN;
 }

@@ -2,8 +2,8 @@ import { expect, test } from './fixtures.ts';
 
 /** The snippets of README.md and docs/ run here; test/readme/snippets.spec.ts compares them with the pages. */
 for (const [file, expected] of [
-  ['quick.ts', [/^\{three: 0\.9\d+/, /engine: onnx, name: wasm/]],
-  ['healing.ts', [/^\{three: 0\.9\d+/]],
+  ['quick.ts', [/^\[\{label: three, score: 0\.9\d+/, /engine: onnx, name: wasm/]],
+  ['healing.ts', [/^\[\{label: three, score: 0\.9\d+/]],
   [
     'metrics.ts',
     [
@@ -13,7 +13,7 @@ for (const [file, expected] of [
     ],
   ],
   ['serving.ts', [/^29 answered, 11 refused at once$/, /^any [12] \{remainingCapacity: 20, pendingRequests: 0\}$/]],
-  ['text.ts', [/^\{German: 0\.\d+\}$/]],
+  ['text.ts', [/^\[\{label: German, score: 0\.\d+\}\]$/]],
   ['proven.ts', [/^(onnx|tfjs)\/(wasm|webgl), proven by golden: \d+(\.\d+)? ms a run$/]],
   ['failures.ts', [/^false$/, /^image-decode in preprocess$/, /^aborted false$/]],
   ['even.ts', [/^odd$/, /^image-decode in preprocess$/]],

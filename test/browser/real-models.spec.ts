@@ -1,4 +1,4 @@
-import type { CandidateName, Detections, SoftMask } from '../../src/index.ts';
+import type { CandidateName, Classification, Detections, SoftMask } from '../../src/index.ts';
 import { expect, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
@@ -162,7 +162,7 @@ for (const engine of ENGINES) {
         return {
           candidate: `${engine}/${name}`,
           skipped: skipped.map(({ reason }) => reason),
-          rows: (await client.handle(photos)) as Record<string, number>[],
+          rows: (await client.handle(photos)) as Classification[],
         };
       },
       {
@@ -179,9 +179,12 @@ for (const engine of ENGINES) {
     for (const [index, { sample, probabilities }] of cases.entries()) {
       const expected = Object.entries(probabilities).sort(([, a], [, b]) => b - a);
       const row = answers.rows[index]!;
-      expect(Object.keys(row), sample).toEqual(expected.map(([label]) => label));
+      expect(
+        row.map(({ label }) => label),
+        sample,
+      ).toEqual(expected.map(([label]) => label));
       expectClose(
-        Object.values(row),
+        row.map(({ score }) => score),
         expected.map(([, probability]) => probability),
         TOLERANCE.probability,
         sample,

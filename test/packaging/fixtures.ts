@@ -2,12 +2,13 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
 import type { Backend } from '../../src/contract/backends.ts';
+import type { Classification } from '../../src/index.ts';
 import { pack, sizes, temporary } from './app.ts';
 import type { Site } from './server.ts';
 
 /** What an app shows when it has classified its image. */
 export interface Shown {
-  readonly digits: Readonly<Record<string, number>>;
+  readonly digits: Classification;
   readonly odd?: number;
   readonly backends: readonly Backend[];
 }
@@ -53,8 +54,8 @@ export const test = base.extend<Fixtures, { tarball: string }>({
 
 /** The image shows a seven. */
 export function expectSeven({ digits, odd, backends }: Shown): void {
-  expect(Object.keys(digits)[0]).toBe('seven');
-  expect(digits['seven']).toBeGreaterThan(0.9);
+  expect(digits[0]!.label).toBe('seven');
+  expect(digits[0]!.score).toBeGreaterThan(0.9);
   if (odd !== undefined) expect(odd).toBeGreaterThan(0.9);
   for (const backend of backends) expect(backend.name, JSON.stringify(backend.skipped)).toBe('wasm');
 }

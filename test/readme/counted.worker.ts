@@ -3,7 +3,7 @@ import { expose, ImageClassifier, type Classification, type Context, type Tensor
 class Counted extends ImageClassifier {
   override async postprocess(outputs: Tensors, context: Context): Promise<readonly Classification[]> {
     const rows = await super.postprocess(outputs, context);
-    for (const row of rows) context.metrics.addCounter('Answers', 1, { labels: { digit: Object.keys(row)[0]! } });
+    for (const row of rows) context.metrics.addCounter('Answers', 1, { labels: { digit: row[0]!.label } });
     return rows;
   }
 }

@@ -3,9 +3,7 @@ import { expose, ImageClassifier, type Classification, type Context, type Tensor
 export class EvenOrOdd extends ImageClassifier<'even' | 'odd'> {
   override async postprocess(outputs: Tensors, context: Context): Promise<('even' | 'odd')[]> {
     const rows = (await super.postprocess(outputs, context)) as unknown as Classification[];
-    return rows.map((digits) =>
-      ['zero', 'two', 'four', 'six', 'eight'].includes(Object.keys(digits)[0]!) ? 'even' : 'odd',
-    );
+    return rows.map((digits) => (['zero', 'two', 'four', 'six', 'eight'].includes(digits[0]!.label) ? 'even' : 'odd'));
   }
 }
 

@@ -30,8 +30,13 @@ declare const file: File;
 export async function builtIn(): Promise<void> {
   const classifier = await load('/models/digits/', { handler: 'image_classifier' });
   const classes: Classification = await classifier.predict(file);
-  const probability: number | undefined = classes['cat'];
-  void [probability, await classifier.predict(image), await classifier.predict({ data: image })];
+  const label: string | undefined = classes[0]?.label;
+  void [
+    label,
+    classes.map(({ score }) => score.toFixed(2)),
+    await classifier.predict(image),
+    await classifier.predict({ data: image }),
+  ];
   // @ts-expect-error A path is no image.
   await classifier.predict('cat.png');
   // @ts-expect-error There is no such handler.

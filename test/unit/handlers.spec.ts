@@ -8,6 +8,7 @@ import {
   ObjectDetector,
   PredictionError,
   VisionHandler,
+  type Classification,
   type Context,
   type TensorInput,
 } from '../../src/worker.ts';
@@ -153,26 +154,26 @@ test('ImageClassifier: softmax, labels in TorchServe’s three forms, the index 
     [{ 0: 'ant', 1: 'bee', 2: 'cat', 3: 'dog' }, ['dog', 'cat', 'bee', 'ant']],
     [{ 0: ['n0', 'ant'], 1: ['n1', 'bee'], 2: ['n2', 'cat'], 3: ['n3', 'dog'] }, ['dog', 'cat', 'bee', 'ant']],
     [{ object_type_names: ['ant', 'bee', 'cat', 'dog'] }, ['dog', 'cat', 'bee', 'ant']],
-    [{ 3: 'dog' }, ['0', '1', '2', 'dog']],
+    [{ 3: 'dog' }, ['dog', '2', '1', '0']],
   ] as const;
   for (const [labels, keys] of forms) {
     const [result] = await handle(new ImageClassifier(), classifier(), [image(255)], {
       config: CONFIG,
       files: { 'index_to_name.json': JSON.stringify(labels) },
     });
-    expect(Object.keys(result as object)).toEqual(keys);
+    expect((result as Classification).map(({ label }) => label)).toEqual(keys);
     const total = Math.exp(0) + Math.exp(1) + Math.exp(2) + Math.exp(3);
-    expect((result as Record<string, number>)['dog']).toBeCloseTo(Math.exp(3) / total, 6);
+    expect((result as Classification).find(({ label }) => label === 'dog')!.score).toBeCloseTo(Math.exp(3) / total, 6);
   }
 });
 
 test('ImageClassifier: k from the class, the config and the request, clamped to the classes', async () => {
   const session = classifier();
   const count = async (handler: ImageClassifier, config: Record<string, unknown>, params = {}) =>
-    Object.keys(
+    (
       (
         await handle(handler, session, [image(9)], { config: { handler: { ...CONFIG.handler, ...config } }, params })
-      )[0] as object,
+      )[0] as Classification
     ).length;
   const two = new ImageClassifier();
   two.setMaxResultClasses(2);
@@ -184,11 +185,34 @@ test('ImageClassifier: k from the class, the config and the request, clamped to 
   expect(() => two.setMaxResultClasses(0)).toThrow(expect.objectContaining({ code: 'model-config' }));
 });
 
+test('ImageClassifier: the list is by score, whatever the labels; the record is TorchServe’s', async () => {
+  const labels = { 0: '1', 1: 'crane', 2: '7', 3: 'crane' };
+  const config = { handler: { ...CONFIG.handler, labels, output: 'probabilities' } };
+  const session = () =>
+    stubSession([{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }], [vector('scores', 4)], () => ({
+      scores: f32([1, 4], [0.0625, 0.5, 0.125, 0.3125]),
+    }));
+  expect(await handle(new ImageClassifier(), session(), [image(1)], { config })).toEqual([
+    [
+      { label: 'crane', score: 0.5 },
+      { label: 'crane', score: 0.3125 },
+      { label: '7', score: 0.125 },
+      { label: '1', score: 0.0625 },
+    ],
+  ]);
+  const record = { crane: 0.5, 'crane (3)': 0.3125, 7: 0.125, 1: 0.0625 };
+  expect(
+    await handle(new ImageClassifier(), session(), [image(1)], { config, params: { result: 'torchserve' } }),
+  ).toEqual([record]);
+  const torchserve = { handler: { ...config.handler, result: 'torchserve' } };
+  expect(await handle(new ImageClassifier(), session(), [image(1)], { config: torchserve })).toEqual([record]);
+});
+
 test('ImageClassifier: probabilities pass as they are, and what is not finite fails its row alone', async () => {
   const [result] = await handle(new ImageClassifier(), classifier(2), [image(255)], {
     config: { handler: { ...CONFIG.handler, output: 'probabilities' } },
   });
-  expect(result).toEqual({ 1: 1, 0: 0 });
+  expect(result).toEqual([{ label: '1', score: 1 }, { label: '0', score: 0 }]); // prettier-ignore
   const session = stubSession(
     [{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }],
     [vector('logits', 2)],
@@ -196,7 +220,7 @@ test('ImageClassifier: probabilities pass as they are, and what is not finite fa
   );
   const [bad, good] = await handle(new ImageClassifier(), session, [image(1), image(2)], { config: CONFIG });
   expect(bad).toMatchObject({ code: 'inference-failed' });
-  expect(Object.keys(good as object)).toHaveLength(2);
+  expect(good).toHaveLength(2);
 });
 
 test('ImageClassifier: logits that are said to be probabilities fail their row with a hint; what float16 rounds does not', async () => {
@@ -216,9 +240,9 @@ test('ImageClassifier: logits that are said to be probabilities fail their row w
     message: expect.stringMatching(`${range}.*logits`),
   });
   expect(rows).toMatchObject([
-    { 1: 0.75, 0: 0.25 },
+    [{ label: '1', score: 0.75 }, { label: '0', score: 0.25 }], // prettier-ignore
     failure('-1 to 2'),
-    { 0: Math.fround(1.0005), 1: Math.fround(-0.0005) },
+    [{ label: '0', score: Math.fround(1.0005) }, { label: '1', score: Math.fround(-0.0005) }], // prettier-ignore
     failure('0.5 to 1.25'),
   ]);
 });
@@ -320,7 +344,7 @@ test('VisionHandler: a subclass with a preprocess of its own needs no transforms
     }
   }
   const [result] = await handle(new Own(), classifier(), [image(1)]);
-  expect(Object.keys(result as object)).toHaveLength(4);
+  expect(result).toHaveLength(4);
 });
 
 test('a model that takes float16, uint8 or int32 gets it; another dtype is told at initialize', async () => {
@@ -383,9 +407,11 @@ test('ImageClassifier: an output that is none of classes is told at initialize',
   });
 });
 
-test('ImageClassifier: a label may be any word', async () => {
+test('ImageClassifier: a label may be any word, in the record too', async () => {
   const [result] = await handle(new ImageClassifier(), classifier(3), [image(255)], {
-    config: { handler: { ...CONFIG.handler, labels: ['constructor', 'toString', '__proto__'] } },
+    config: {
+      handler: { ...CONFIG.handler, labels: ['constructor', 'toString', '__proto__'], result: 'torchserve' },
+    },
   });
   expect(Object.keys(result as object)).toEqual(['__proto__', 'toString', 'constructor']);
 });
@@ -404,16 +430,9 @@ test('ImageClassifier: labels that are not the model’s are told at initialize;
   expect(await load({ 3: 'cat' })).toHaveLength(1);
 });
 
-test('ImageClassifier: of two classes with one label both are told', async () => {
-  const [result] = await handle(new ImageClassifier(), classifier(3), [image(255)], {
-    config: { handler: { ...CONFIG.handler, labels: ['crane', 'dog', 'crane'] } },
-  });
-  expect(Object.keys(result as object)).toEqual(['crane', 'dog', 'crane (0)']);
-});
-
 test('params of a request: what may differ does, what may not is told', async () => {
   const options = { config: CONFIG, params: { output: 'probabilities' } };
-  expect(await handle(new ImageClassifier(), classifier(2), [image(255)], options)).toEqual([{ 1: 1, 0: 0 }]);
+  expect(await handle(new ImageClassifier(), classifier(2), [image(255)], options)).toEqual([[{ label: '1', score: 1 }, { label: '0', score: 0 }]]); // prettier-ignore
   await expect(
     handle(new ImageClassifier(), classifier(2), [image(255)], { config: CONFIG, params: { labels: ['x'] } }),
   ).rejects.toMatchObject({ code: 'model-config' });
@@ -441,7 +460,7 @@ test('inputName and outputName choose the tensors; one that the model has not is
   const config = (names: object) => ({ config: { handler: { ...CONFIG.handler, output: 'probabilities', ...names } } });
   expect(
     await handle(new ImageClassifier(), two(), [image(1)], config({ inputName: 'image', outputName: 'logits' })),
-  ).toEqual([{ 1: 1, 0: 0 }]);
+  ).toEqual([[{ label: '1', score: 1 }, { label: '0', score: 0 }]]); // prettier-ignore
   await expect(handle(new ImageClassifier(), two(), [image(1)], config({ inputName: 'pixels' }))).rejects.toMatchObject(
     {
       code: 'model-config',

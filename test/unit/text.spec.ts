@@ -8,6 +8,7 @@ import {
   PredictionError,
   TextClassifier,
   TextHandler,
+  type Classification,
   type TestContextOptions,
   type TextInput,
 } from '../../src/worker.ts';
@@ -257,6 +258,7 @@ test.describe("TorchServe's pipeline", () => {
 test.describe('TextClassifier', () => {
   const files = filesOf('word-piece');
   const labels = ['red', 'green', 'blue'];
+  const labelsOf = (row: unknown): string[] => (row as Classification).map(({ label }) => label);
   async function classify(
     options: TestContextOptions & { texts?: readonly unknown[] } = {},
     logits?: readonly number[],
@@ -273,37 +275,42 @@ test.describe('TextClassifier', () => {
 
   test('all classes in falling order; as many as asked for', async () => {
     const [all] = await classify({ config: { handler: { labels } } });
-    expect(Object.keys(all!)).toEqual(['green', 'blue', 'red']);
+    expect(labelsOf(all)).toEqual(['green', 'blue', 'red']);
     const e = Math.exp;
-    expect(Object.values(all!)).toEqual(
+    expect((all as Classification).map(({ score }) => score)).toEqual(
       [e(3), e(2), e(1)].map((value) => expect.closeTo(value / (e(1) + e(2) + e(3)), 12)),
     );
-    expect(Object.keys((await classify({ config: { handler: { labels, topK: 2 } } }))[0]!)).toEqual(['green', 'blue']);
-    expect(
-      Object.keys((await classify({ config: { handler: { labels, topK: 2 } }, params: { topK: 1 } }))[0]!),
-    ).toEqual(['green']);
+    expect(labelsOf((await classify({ config: { handler: { labels, topK: 2 } } }))[0])).toEqual(['green', 'blue']);
+    expect(labelsOf((await classify({ config: { handler: { labels, topK: 2 } }, params: { topK: 1 } }))[0])).toEqual([
+      'green',
+    ]);
     const handler = new TextClassifier();
     handler.setMaxResultClasses(1);
     const session = stub();
     await handler.initialize(createTestContext({ session, files }));
-    expect(Object.keys((await handler.handle(['a'], createTestContext({ session, files })))[0]!)).toEqual(['1']);
+    expect(labelsOf((await handler.handle(['a'], createTestContext({ session, files })))[0])).toEqual(['1']);
     expect(() => handler.setMaxResultClasses(0)).toThrow('positive integer');
   });
 
   test('several labels: each for itself, from the threshold on; none is an answer', async () => {
     const options = { config: { handler: { labels, multiLabel: true } } };
     const sigmoid = (x: number) => expect.closeTo(1 / (1 + Math.exp(-x)), 12);
-    expect(await classify(options, [-1, 2, 0.125])).toEqual([{ green: sigmoid(2), blue: sigmoid(0.125) }]);
-    expect(await classify({ ...options, params: { threshold: 0.2 } }, [-1, 2, 0.125])).toEqual([
-      { green: sigmoid(2), blue: sigmoid(0.125), red: sigmoid(-1) },
+    const [red, green, blue] = [
+      { label: 'red', score: sigmoid(-1) },
+      { label: 'green', score: sigmoid(2) },
+      { label: 'blue', score: sigmoid(0.125) },
+    ];
+    expect(await classify(options, [-1, 2, 0.125])).toEqual([[green, blue]]);
+    expect(await classify({ ...options, params: { threshold: 0.2 } }, [-1, 2, 0.125])).toEqual([[green, blue, red]]);
+    expect(await classify({ ...options, params: { threshold: 0.2, topK: 1 } }, [-1, 2, 0.125])).toEqual([[green]]);
+    expect(await classify(options, [-1, -2, -3])).toEqual([[]]);
+    expect(await classify({ ...options, params: { result: 'torchserve' } }, [-1, 2, 0.125])).toEqual([
+      { green: sigmoid(2), blue: sigmoid(0.125) },
     ]);
-    expect(await classify({ ...options, params: { threshold: 0.2, topK: 1 } }, [-1, 2, 0.125])).toEqual([
-      { green: sigmoid(2) },
-    ]);
-    expect(await classify(options, [-1, -2, -3])).toEqual([{}]);
+    expect(await classify({ ...options, params: { result: 'torchserve' } }, [-1, -2, -3])).toEqual([{}]);
     expect(
       await classify({ config: { handler: { labels, multiLabel: true, output: 'probabilities' } } }, [0.25, 0.75, 0.5]),
-    ).toEqual([{ green: 0.75, blue: 0.5 }]);
+    ).toEqual([[{ label: 'green', score: 0.75 }, { label: 'blue', score: 0.5 }]]); // prettier-ignore
   });
 
   test('no room for the tokens that are added fails the row', async () => {

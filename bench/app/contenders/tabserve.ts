@@ -17,6 +17,7 @@ export const CONFIG = {
     output: 'logits',
     topK: LABELS.length,
     labels: LABELS,
+    result: 'torchserve',
   },
 } as const;
 
@@ -57,8 +58,9 @@ export async function openOurs(): Promise<Ours> {
   let last: Timings = {};
   client.on('response', ({ timings }) => (last = timings));
   return {
-    classify: (file) => client.predict(file),
-    predictTensor: (pixels) => client.predict({ data: pixels, dims: [CHANNELS, HEIGHT, WIDTH] }),
+    classify: (file) => client.predict(file) as Promise<unknown> as Promise<Answer>,
+    predictTensor: (pixels) =>
+      client.predict({ data: pixels, dims: [CHANNELS, HEIGHT, WIDTH] }) as Promise<unknown> as Promise<Answer>,
     lastTimings: () => last,
   };
 }

@@ -10,8 +10,10 @@ export class Shouting extends ImageClassifier<Shout> {
   override async postprocess(outputs: Tensors, context: Context): Promise<readonly Shout[]> {
     const classified = (await super.postprocess(outputs, context)) as unknown as readonly Classification[];
     return classified.map((classes) => {
-      const [[top]] = Object.entries(classes).sort(([, a], [, b]) => b - a) as [[string, number]];
-      return { top: top.toUpperCase(), stages: [context.modelName, context.requestIds.length.toString()] };
+      return {
+        top: classes[0]!.label.toUpperCase(),
+        stages: [context.modelName, context.requestIds.length.toString()],
+      };
     });
   }
 }
