@@ -39,7 +39,9 @@ const softmax = (...logits: number[]): number[] =>
   logits.map((logit) => Math.exp(logit) / logits.reduce((sum, other) => sum + Math.exp(other), 0));
 const sigmoid = (logit: number): number => 1 / (1 + Math.exp(-logit));
 const text = (labels: Record<string, number>): unknown[] =>
-  Object.entries(labels).map(([label, value]) => ({ label, score: near(value) }));
+  Object.entries(labels)
+    .sort(([, a], [, b]) => b - a)
+    .map(([label, value]) => ({ label, score: near(value) }));
 /** An array that came back, as `summary` tells it. */
 const filled = (type: string, value: number): unknown => ({
   type,

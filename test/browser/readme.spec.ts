@@ -1,31 +1,39 @@
+import type { ConsoleMessage } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
 
 /** The snippets of README.md and docs/ run here; test/readme/snippets.spec.ts compares them with the pages. */
+
+/** What was logged, with objects as JSON. */
+async function logged(message: ConsoleMessage): Promise<string> {
+  const values: unknown[] = await Promise.all(message.args().map((value) => value.jsonValue()));
+  return values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(' ');
+}
+
 for (const [file, expected] of [
-  ['quick.ts', [/^\[\{label: three, score: 0\.9\d+/, /engine: onnx, name: wasm/]],
-  ['healing.ts', [/^\[\{label: three, score: 0\.9\d+/]],
+  ['quick.ts', [/^\[\{"label":"three","score":0\.9\d+/, /"engine":"onnx","name":"wasm"/]],
+  ['healing.ts', [/^\[\{"label":"three","score":0\.9\d+/]],
   [
     'metrics.ts',
     [
-      /unit: Count, value: 20\}$/,
-      /unit: ms, count: 20, sum: [\d.]+/,
+      /"unit":"Count","value":20\}$/,
+      /"unit":"ms","count":20,"sum":[\d.]+/,
       /^HandlerTime\{ModelName="digits",Level="Model",quantile="0.95"\} [\d.]+$/m,
     ],
   ],
-  ['serving.ts', [/^29 answered, 11 refused at once$/, /^any [12] \{remainingCapacity: 20, pendingRequests: 0\}$/]],
-  ['text.ts', [/^\[\{label: German, score: 0\.\d+\}\]$/]],
+  ['serving.ts', [/^29 answered, 11 refused at once$/, /^any [12] \{"remainingCapacity":20,"pendingRequests":0\}$/]],
+  ['text.ts', [/^\[\{"label":"German","score":0\.\d+\}\]$/]],
   ['proven.ts', [/^(onnx|tfjs)\/(wasm|webgl), proven by golden: \d+(\.\d+)? ms a run$/]],
   ['failures.ts', [/^false$/, /^image-decode in preprocess$/, /^aborted false$/]],
   ['even.ts', [/^odd$/, /^image-decode in preprocess$/]],
 ] as const) {
   test(`snippet ${file} @once`, async ({ page }) => {
-    const lines: string[] = [];
-    page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+    const lines: (string | Promise<string>)[] = [];
+    page.on('console', (message) => message.type() === 'log' && lines.push(logged(message)));
     page.on('pageerror', (error) => lines.push(String(error)));
     await page.goto('/test/browser/pages/readme.html');
     await page.addScriptTag({ type: 'module', url: `/test/readme/${file}` });
     await expect.poll(() => lines.length).toBe(expected.length);
-    for (const [index, pattern] of expected.entries()) expect(lines[index]).toMatch(pattern);
+    for (const [index, pattern] of expected.entries()) expect(await lines[index]).toMatch(pattern);
   });
 }
 
