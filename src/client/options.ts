@@ -50,7 +50,10 @@ export interface RequestOptions extends RequestSettings {
   readonly signal?: AbortSignal;
   /** Knobs of the handler for this request, e.g. `{ topK: 3 }`. */
   readonly params?: Params;
-  /** Moves bitmaps, frames and buffers to the worker instead of copying them: they are gone here. @default false */
+  /**
+   * Moves bitmaps, frames and buffers to the worker instead of copying them: they are gone on the page. An element keeps its picture, which is sent without
+   * a copy. If the worker is lost, the request fails with `worker-lost`, since there is nothing left to run it again with. @default false
+   */
   readonly transfer?: boolean;
 }
 
@@ -85,9 +88,12 @@ export interface Description extends ModelCard {
   readonly metrics: MetricsSnapshot;
 }
 
-/** What a page may pass for a handler's input: images in the page's own forms too. */
+/**
+ * What a page may pass for a handler's input. For images also elements of the page, and a URL object, whose image the page downloads. A string is no URL: a text
+ * is never the cause of a request. Write `new URL('cat.jpg', document.baseURI)`.
+ */
 export type ClientInput<H extends Handler> =
   | InputOf<H>
   | (ImageInput extends InputOf<H>
-      ? ElementInput | { readonly data: ElementInput } | { readonly body: ElementInput }
+      ? ElementInput | URL | { readonly data: ElementInput | URL } | { readonly body: ElementInput | URL }
       : never);

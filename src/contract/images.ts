@@ -8,10 +8,10 @@ export interface Rect {
   readonly height: number;
 }
 
-/** How the bytes of a pixel follow one another; X is a byte to ignore. */
+/** The order of the bytes of a pixel. X is a byte to ignore. */
 export type PixelFormat = 'RGB' | 'BGR' | 'RGBX' | 'BGRX' | 'L';
 
-/** 8-bit interleaved pixels, top row first. Opaque: transparency has been composited already. */
+/** 8-bit interleaved pixels, top row first. They are opaque: transparency has been composited already. */
 export interface Pixels {
   readonly format: PixelFormat;
   readonly width: number;
@@ -21,31 +21,31 @@ export interface Pixels {
   readonly data: Uint8Array | Uint8ClampedArray;
 }
 
-/** An image whose pixels are read on demand, upright, and only where they are needed. */
+/** An image in upright orientation, whose pixels are read on demand, and only where they are needed. */
 export interface DecodedImage {
   /** Upright width and height, in pixels. */
   readonly width: number;
   readonly height: number;
-  /** The pixels of `rect`, or all of them. The buffer is valid until the next `read` or `close`. */
+  /** Returns the pixels of `rect`, by default of the whole image. Their buffer is valid until the next `read` or `close`. */
   read(rect?: Rect): Pixels | Promise<Pixels>;
   close(): void;
 }
 
 /** How images are turned into pixels. */
 export interface DecodeOptions {
-  /** Turns photos upright by their EXIF tag. @default true */
+  /** Whether a photo is turned upright, as its EXIF tag says. @default true */
   readonly exifOrientation?: boolean;
-  /** The color, RGB in 0..255, that shows through transparent pixels. @default [255, 255, 255] */
+  /** The color behind transparent pixels: red, green, blue in 0..255. @default [255, 255, 255] */
   readonly background?: readonly [number, number, number];
-  /** An image of more pixels than this is refused with `image-too-large`. @default 178956970, Pillow's */
+  /** An image with more pixels than this is refused with `image-too-large`. @default 178956970, which is Pillow's limit */
   readonly maxPixels?: number;
 }
 
 /**
- * What a vision handler takes: an encoded image, something drawn, 8-bit pixels `[height, width, 1 | 3 | 4]` (RGB or RGBA),
- * or a float tensor that is ready for the model and passes untransformed.
+ * What a vision handler takes: an encoded image (a Blob or a File), a bitmap, a frame or a canvas, 8-bit pixels of dims `[height, width, 1 | 3 | 4]`
+ * (gray, RGB or RGBA), or a float32 tensor that has the model's dims and is not transformed.
  */
 export type ImageInput = Blob | ImageBitmap | ImageData | VideoFrame | OffscreenCanvas | TypedArrayInput;
 
-/** What a page may hand over as well: it is turned into something that can cross to the worker. */
+/** Elements whose picture a page may pass as an image. The client sends the worker an ImageBitmap, or of a video a VideoFrame. */
 export type ElementInput = HTMLImageElement | HTMLVideoElement | HTMLCanvasElement;

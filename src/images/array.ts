@@ -1,5 +1,5 @@
 /**
- * Pixels that the caller has in an array already.
+ * Images that are arrays of pixels.
  */
 import type { Rect } from '../contract/images.js';
 import type { TypedArrayInput } from '../contract/tensors.js';
@@ -9,7 +9,7 @@ import type { Lend, Raster, Source } from './source.js';
 const FORMATS = { 1: 'L', 3: 'RGB', 4: 'RGBA' } as const;
 
 /**
- * 8-bit pixels `[height, width, 1 | 3 | 4]`.
+ * Opens 8-bit pixels of dims `[height, width, 1 | 3 | 4]`.
  * @throws `invalid-input` if the dims, the dtype or the length do not fit
  */
 export function openArray({ data, dims, dtype = 'uint8' }: TypedArrayInput): Source {
@@ -29,7 +29,7 @@ export function openArray({ data, dims, dtype = 'uint8' }: TypedArrayInput): Sou
   }
   const expected = height * width * channels;
   if (data.length !== expected) {
-    const detached = data.length === 0 ? ' (was its buffer transferred?)' : '';
+    const detached = data.length === 0 ? ' (has its buffer been transferred?)' : '';
     throw new TabServeError(
       'invalid-input',
       `An image of ${given} has ${expected} bytes; got ${data.length}${detached}.`,
@@ -46,7 +46,7 @@ function isChannels(channels: number): channels is keyof typeof FORMATS {
   return channels in FORMATS;
 }
 
-/** @throws `invalid-input` if its pixels are not of 8 bits, or gone */
+/** Opens an ImageData. @throws `invalid-input` if its pixels do not have 8 bits, or its buffer has been transferred */
 export function openImageData(image: ImageData): Source {
   return openArray({ data: image.data as Uint8ClampedArray, dims: [image.height, image.width, 4] });
 }
@@ -61,7 +61,7 @@ class ArraySource implements Source {
     private readonly channels: keyof typeof FORMATS,
   ) {}
 
-  /** Opaque pixels are read where they lie. */
+  /** Returns opaque pixels without a copy. */
   read({ x, y, width, height }: Rect, lend: Lend): Raster {
     const { data, channels } = this;
     const format = FORMATS[channels];

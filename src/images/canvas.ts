@@ -1,7 +1,7 @@
 /**
- * Things drawn, read back through a 2D canvas.
+ * Bitmaps, canvases and frames, read through a 2D canvas.
  *
- * A canvas premultiplies, so the color under a low alpha is coarse; composited, it comes out within 1 of exact.
+ * A canvas stores premultiplied colors, so a color with a low alpha loses precision. After compositing it is within 1 of the exact value.
  */
 import type { Rect } from '../contract/images.js';
 import { TabServeError } from '../contract/errors.js';
@@ -12,7 +12,7 @@ export class CanvasSource implements Source {
   readonly orientation: Orientation;
   readonly #dispose: (() => void) | undefined;
 
-  /** @param options.dispose closes `image`, where it is ours */
+  /** @param options.dispose closes `image`; undefined if it is the caller's */
   constructor(
     private readonly image: ImageBitmap | OffscreenCanvas | VideoFrame,
     readonly width: number,
@@ -34,7 +34,7 @@ export class CanvasSource implements Source {
     } catch (cause) {
       throw new TabServeError(
         'invalid-input',
-        `The ${this.image.constructor.name} cannot be read. Has it been closed or transferred?`,
+        `The ${this.image.constructor.name} could not be read. Has it been closed or transferred?`,
         { cause },
       );
     }

@@ -1,5 +1,5 @@
 /**
- * Any image source as upright, opaque 8-bit pixels.
+ * Decodes every kind of image to upright, opaque 8-bit pixels.
  */
 import type { DecodedImage, DecodeOptions, ImageInput, Pixels, Rect } from '../contract/images.js';
 import type { TypedArrayInput } from '../contract/tensors.js';
@@ -18,16 +18,15 @@ import { upright } from './upright.js';
 type Color = readonly [number, number, number];
 
 /**
- * Opens an image. What is decoded, composited and turned equals Pillow's pixels: exactly for JPEG, PNG, GIF, BMP and
- * WebP, within 4 of 255 for AVIF (measured in Chromium 156; without ImageDecoder, a canvas is in between, and no more is
- * promised than within 1 for what is lossless). Color profiles are ignored, as by Pillow. A VideoFrame in YUV is
- * converted by the browser.
+ * Opens an image. Its pixels, decoded, composited and turned upright, equal those of Pillow 12: exactly for JPEG, PNG, GIF, BMP and
+ * WebP, within 4 of 255 for AVIF. This is measured in Chromium 156. A browser without ImageDecoder reads files through a canvas; there, lossless
+ * files are within 1. Color profiles are ignored, as in Pillow. The browser itself converts a VideoFrame in YUV.
  *
- * What the caller passes stays the caller's: it is never closed, and is to be left as it is until the image is closed.
- * @param source a file (JPEG, PNG, WebP, AVIF, BMP, a GIF's first frame: what this browser decodes; the bytes tell, not
- *   the type), something drawn, or 8-bit pixels `[height, width, 1 | 3 | 4]` (L, RGB, RGBA with alpha not premultiplied)
- * @throws `image-decode` if a file is empty, no image, damaged or truncated; `image-too-large`;
- *   `invalid-input` if `source` is nothing of the above, has no pixels, or was closed or transferred
+ * The source stays the caller's: it is never closed, and must not be changed before the image is closed.
+ * @param source a file of any format that this browser decodes (JPEG, PNG, WebP, AVIF, BMP, the first frame of a GIF), recognized by its bytes and not by
+ *   its type; a bitmap, frame or canvas; or 8-bit pixels of dims `[height, width, 1 | 3 | 4]` (gray, RGB, or RGBA whose alpha is not premultiplied)
+ * @throws `image-decode` if a file is empty, damaged, truncated or no image; `image-too-large`;
+ *   `invalid-input` if `source` is none of the above, has no pixels, or has been closed or transferred
  */
 export async function decodeImage(source: ImageInput, options: DecodeOptions = {}): Promise<DecodedImage> {
   const { exifOrientation = true, background = [255, 255, 255], maxPixels = MAX_PIXELS } = options;
@@ -58,11 +57,11 @@ async function open(source: ImageInput, exifOrientation: boolean, maxPixels: num
   if (isArrayInput(source)) return openArray(source);
   throw new TabServeError(
     'invalid-input',
-    `Expected an image: a Blob or File, ImageBitmap, ImageData, VideoFrame, OffscreenCanvas, or { data, dims } with 8-bit pixels; got ${nameOf(source)}.`,
+    `Expected an image: a Blob or File, ImageBitmap, ImageData, VideoFrame, OffscreenCanvas, or { data, dims } with 8-bit pixels; got ${nameOf(source)}.${hint(source)}`,
   );
 }
 
-/** Whether `value` is an instance of a class that this environment may not have. */
+/** Returns whether `value` is an instance of a class that this environment may lack. */
 function is(name: string, value: unknown): boolean {
   const type = (globalThis as Record<string, unknown>)[name];
   return typeof type === 'function' && value instanceof type;
@@ -83,8 +82,12 @@ function checkSides(name: string, width: number, height: number): void {
   if (width === 0 || height === 0)
     throw new TabServeError(
       'invalid-input',
-      `The ${name} is ${width} × ${height}: it has no pixels, or was closed or transferred.`,
+      `The ${name} is ${width} × ${height}. It has no pixels, or has been closed or transferred.`,
     );
+}
+
+function hint(value: unknown): string {
+  return typeof value === 'string' ? ' To have the page download an image, pass it new URL(…), not a string.' : '';
 }
 
 function nameOf(value: unknown): string {
@@ -137,7 +140,7 @@ class Image implements DecodedImage {
     return buffer;
   };
 
-  /** What a read still writes to must not reach another image. */
+  /** While a read is still writing to a buffer, that buffer must not be given to another image. */
   #release(): void {
     if (this.#reading === 0) this.#lent.forEach(giveBack);
     this.#lent = [];
@@ -148,12 +151,12 @@ class Image implements DecodedImage {
     if (inside && [x, y, width, height].every(Number.isInteger)) return;
     throw new TabServeError(
       'invalid-input',
-      `The rectangle ${width} × ${height} at (${x}, ${y}) does not lie on the pixels of an image of ${this.width} × ${this.height}.`,
+      `The rectangle of ${width} × ${height} at (${x}, ${y}) is not inside the image of ${this.width} × ${this.height}: it needs whole numbers, and at least one pixel.`,
     );
   }
 }
 
-/** The raster over the background; in place, where it has alpha. */
+/** Composites a raster over the background, in place if it has alpha. */
 function opaque({ format, ...rest }: Raster, background: Color): Pixels {
   if (format !== 'RGBA' && format !== 'BGRA') return { format, ...rest };
   const [r, g, b] = background;

@@ -1,8 +1,7 @@
 /**
- * Image files.
+ * Decodes image files.
  *
- * Pixels are taken as coded: no color profile is applied (`colorSpaceConversion: 'none'`), because Pillow, with
- * which models are trained, applies none either.
+ * Color profiles are not applied (`colorSpaceConversion: 'none'`): models are trained with Pillow, which does not apply them either.
  */
 import { TabServeError } from '../contract/errors.js';
 import { CanvasSource } from './canvas.js';
@@ -22,19 +21,22 @@ export interface EncodedOptions {
 }
 
 /**
- * The first frame of an image file. Its bytes say what it is, not its type.
- * @throws `image-decode` if it is empty, no image, damaged, truncated, or of a kind that this browser cannot decode;
- *   `image-too-large`, before anything is decoded where the header has the size
+ * Opens the first frame of an image file. The format is recognized by the file's bytes, not by its type.
+ * @throws `image-decode` if it is empty, damaged, truncated, no image, or in a format that this browser cannot decode;
+ *   `image-too-large`, before anything is decoded if the header has the size
  */
 export async function openEncoded(blob: Blob, { exifOrientation, maxPixels }: EncodedOptions): Promise<Source> {
-  if (blob.size === 0) throw new TabServeError('image-decode', 'The file is empty.');
+  if (blob.size === 0) throw new TabServeError('image-decode', 'The image file is empty (0 bytes).');
   const bytes = await read(blob);
   const header = readHeader(bytes);
   const type = header ? header.type : blob.type;
   if (type === undefined)
-    throw new TabServeError('image-decode', `Not an image that can be decoded: ${describe(blob, header)}.`);
+    throw new TabServeError(
+      'image-decode',
+      `The file is not an image that can be decoded: ${describe(blob, header)}. Use a JPEG, PNG, WebP, AVIF, GIF or BMP.`,
+    );
   if (header?.width !== undefined && header.height !== undefined) checkSize(header.width, header.height, maxPixels);
-  // Decoders disagree about EXIF: some turn the picture, some tell, some do neither. So none gets to see the tag.
+  // Some decoders apply the EXIF orientation, some report it, some do neither. So the tag is cleared before any of them sees it.
   const tag = header?.exif && findOrientation(bytes, header.exif);
   if (tag) clearOrientation(bytes, tag);
   const orientation = tag && exifOrientation ? tag.value : 1;
@@ -49,7 +51,7 @@ export async function openEncoded(blob: Blob, { exifOrientation, maxPixels }: En
   } catch (cause) {
     throw new TabServeError(
       'image-decode',
-      `This browser could not decode ${describe(blob, header)}: truncated, damaged, or not supported.`,
+      `This browser could not decode the image (${describe(blob, header)}): it is truncated, damaged, or in a format that this browser does not support.`,
       { cause },
     );
   }
@@ -59,19 +61,23 @@ async function read(blob: Blob): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return new Uint8Array(await blob.arrayBuffer());
   } catch (cause) {
-    throw new TabServeError('image-decode', `The file of ${blob.size} bytes could not be read.`, { cause });
+    throw new TabServeError(
+      'image-decode',
+      `The file of ${blob.size} bytes could not be read. Has it been changed or removed since it was chosen?`,
+      { cause },
+    );
   }
 }
 
 function describe({ size, type }: Blob, header: Header | undefined): string {
-  return `${header?.name ?? 'something unknown'}, ${size} bytes${type && `, given as ${type}`}`;
+  return `${header?.name ?? 'an unknown format'}, ${size} bytes${type && `, declared as ${type}`}`;
 }
 
 async function canDecode(type: string): Promise<boolean> {
   return typeof ImageDecoder !== 'undefined' && type !== '' && (await ImageDecoder.isTypeSupported(type));
 }
 
-/** Rejects where the data is incomplete: nothing is ever half an image. */
+/** Decodes the first frame. Rejects if the data is incomplete, so that no image is ever partly decoded. */
 async function decodeFrame(data: Uint8Array<ArrayBuffer>, type: string): Promise<VideoFrame> {
   const decoder = new ImageDecoder({
     data,
@@ -87,7 +93,7 @@ async function decodeFrame(data: Uint8Array<ArrayBuffer>, type: string): Promise
   }
 }
 
-/** How the reference decoder of this kind of file makes RGB of the planes, where there are planes. AVIF's is close to JPEG's. */
+/** Returns how the reference decoder of this format converts planes to RGB; undefined if the browser should convert. AVIF's conversion is close to JPEG's. */
 function converter({ colorSpace: { matrix, fullRange } }: VideoFrame, type: string): Convert | undefined {
   if (matrix !== 'smpte170m') return undefined;
   if ((type === 'image/jpeg' || type === 'image/avif') && fullRange) return convertJpeg;

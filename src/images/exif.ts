@@ -1,5 +1,5 @@
 /**
- * The orientation tag in a block of EXIF, which is a small TIFF file. A block that breaks a rule has none.
+ * Finds the orientation tag in a block of EXIF, which is a small TIFF file. In a block that is malformed there is none.
  */
 import type { Orientation } from './orientation.js';
 
@@ -11,7 +11,7 @@ export interface Span {
 
 export interface OrientationTag {
   readonly value: Orientation;
-  /** Where its two bytes lie. */
+  /** The position of its two bytes in the file. */
   readonly offset: number;
   readonly littleEndian: boolean;
 }
@@ -24,12 +24,12 @@ const SHORT = 3;
 const ENTRY_BYTES = 12;
 const PREFIX = [0x45, 0x78, 0x69, 0x66, 0, 0]; // 'Exif\0\0'
 
-/** Whether `Exif\0\0` stands at `start`. */
+/** Returns whether the bytes at `start` are `Exif\0\0`. */
 export function hasExifPrefix(bytes: Uint8Array, { start, end }: Span): boolean {
   return end - start >= PREFIX.length && PREFIX.every((byte, i) => bytes[start + i] === byte);
 }
 
-/** The tag in the first directory, where its value is one of 1 to 8. */
+/** Returns the tag of the first directory, if its value is in 1..8. */
 export function findOrientation(bytes: Uint8Array, span: Span): OrientationTag | undefined {
   const start = hasExifPrefix(bytes, span) ? span.start + PREFIX.length : span.start;
   const size = span.end - start;
@@ -51,7 +51,7 @@ export function findOrientation(bytes: Uint8Array, span: Span): OrientationTag |
   return undefined;
 }
 
-/** Makes the tag say "upright", so that no decoder turns the picture on its own account. */
+/** Sets the tag to "upright", so that no decoder turns the picture by itself. */
 export function clearOrientation(bytes: Uint8Array, { offset, littleEndian }: OrientationTag): void {
   new DataView(bytes.buffer, bytes.byteOffset).setUint16(offset, 1, littleEndian);
 }

@@ -1,10 +1,10 @@
 /**
- * Transparency, composited as Pillow's `Image.paste(image, mask=alpha)` does (`BLEND` in its Paste.c).
+ * Composites transparency as Pillow's `Image.paste(image, mask=alpha)` does (`BLEND` in its Paste.c).
  */
 
 /**
- * Puts pixels of four bytes, the last of them alpha and not premultiplied, over a color, in place.
- * @param background in the order of the pixels' channels, 0..255
+ * Composites pixels over a color, in place. A pixel has four bytes; the last one is its alpha, which is not premultiplied.
+ * @param background the color, 0..255, in the order of the pixels' channels
  */
 export function flatten(data: Uint8Array | Uint8ClampedArray, background: readonly [number, number, number]): void {
   const [b0, b1, b2] = background;
@@ -19,7 +19,7 @@ export function flatten(data: Uint8Array | Uint8ClampedArray, background: readon
   }
 }
 
-/** Rounds n / 255, for n in 0..65025. */
+/** Returns n / 255, rounded, for n in 0..65025. */
 function divide255(n: number): number {
   const t = n + 128;
   return ((t >> 8) + t) >> 8;

@@ -1,5 +1,5 @@
 /**
- * A VideoFrame, read in its own format where that is fast or exact, else in the RGBA that the browser converts it to.
+ * Reads a VideoFrame in its own format where that is fast or exact, and otherwise in RGBA, to which the browser converts it.
  */
 import type { Rect } from '../contract/images.js';
 import { TabServeError } from '../contract/errors.js';
@@ -11,7 +11,7 @@ import type { Lend, Raster, Source, Strips } from './source.js';
 type Interleaved = 'RGBA' | 'RGBX' | 'BGRA' | 'BGRX';
 const INTERLEAVED: readonly string[] = ['RGBA', 'RGBX', 'BGRA', 'BGRX'] satisfies Interleaved[];
 
-/** Formats of three planes, and which sides of their chroma are halved. */
+/** Formats with three planes, and the sides along which their chroma is subsampled. */
 const PLANAR: Readonly<Record<string, { halfWidth: boolean; halfHeight: boolean }>> = {
   I420: { halfWidth: true, halfHeight: true },
   I422: { halfWidth: true, halfHeight: false },
@@ -20,19 +20,19 @@ const PLANAR: Readonly<Record<string, { halfWidth: boolean; halfHeight: boolean 
 
 export interface FrameOptions {
   readonly orientation: Orientation;
-  /** Converts the three planes that this decoder leaves. Undefined: the browser converts. */
+  /** Converts the decoder's three planes to RGB. If undefined, the browser converts them. */
   readonly convert?: Convert | undefined;
   /** Whether `close` closes the frame. */
   readonly owned: boolean;
 }
 
-/** How a frame declares that it is to be turned; browsers that do not know of it turn nothing. */
+/** Returns the orientation that a frame declares; 1 in browsers whose frames declare none. */
 export function orientationOf(frame: VideoFrame): Orientation {
   const { rotation = 0, flip = false } = frame as { rotation?: number; flip?: boolean };
   return fromRotation(rotation, flip);
 }
 
-/** Reads the frame itself where it can; a canvas, which shows it upright, where it has no format or the browser converts none. */
+/** Opens a frame: directly where its format can be read, and otherwise through a canvas, which draws it upright. */
 export function frameSource(frame: VideoFrame, options: FrameOptions): Source {
   if (isReadable(frame, options.convert)) return new FrameSource(frame, options);
   const sides = [frame.displayWidth, frame.displayHeight] as const;
@@ -77,7 +77,7 @@ class FrameSource implements Source {
         return await this.#readPlanar(rect, lend, PLANAR[format]!, convert);
       return await this.#readConverted(rect, lend);
     } catch (cause) {
-      throw new TabServeError('invalid-input', 'The VideoFrame cannot be read. Has it been closed or transferred?', {
+      throw new TabServeError('invalid-input', 'The VideoFrame could not be read. Has it been closed or transferred?', {
         cause,
       });
     }
@@ -150,7 +150,7 @@ class FrameSource implements Source {
     };
   }
 
-  /** `rect` with `margin` more around it, outwards to even sides, which halved chroma asks for. */
+  /** Returns `rect` with a margin around it, extended to even sides, which subsampled chroma needs. */
   #align(rect: Rect, margin: number): Rect {
     const x = Math.max(0, rect.x - margin) & ~1;
     const y = Math.max(0, rect.y - margin) & ~1;

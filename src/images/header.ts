@@ -1,12 +1,12 @@
 /**
- * What the first bytes of a file tell, whatever its name and type say.
+ * Recognizes a file by its first bytes, whatever its name and type are.
  */
 import { readJpeg } from './containers/jpeg.js';
 import { readPng } from './containers/png.js';
 import { readWebp } from './containers/webp.js';
 import type { Span } from './exif.js';
 
-/** Coded width and height in pixels, and the block of EXIF, where the header has them. */
+/** The coded width and height in pixels, and the position of the EXIF block, if the header has them. */
 export interface Facts {
   readonly width?: number;
   readonly height?: number;
@@ -14,9 +14,9 @@ export interface Facts {
 }
 
 export interface Header extends Facts {
-  /** What to call it in a message, with its article. */
+  /** The format's name for messages, with its article. */
   readonly name: string;
-  /** The MIME type; undefined where nobody could decode it in a worker. */
+  /** The MIME type; undefined if no worker can decode this format. */
   readonly type: string | undefined;
 }
 
@@ -50,7 +50,7 @@ const KINDS: readonly Kind[] = [
   { name: 'text', matches: (text) => /^[\s!-~]+$/.test(text) },
 ];
 
-/** What kind of file this is; undefined if nothing tells. */
+/** Returns the format of a file and what its header says; undefined if the format is not known. */
 export function readHeader(bytes: Uint8Array): Header | undefined {
   const text = String.fromCharCode(...bytes.subarray(0, 512));
   const kind = KINDS.find(({ matches }) => matches(text));
@@ -63,7 +63,7 @@ function readGif(bytes: Uint8Array): Facts {
   return { width: view.getUint16(6, true), height: view.getUint16(8, true) };
 }
 
-/** The oldest header has 12 bytes and 16-bit sides; a negative height means top row first. */
+/** The oldest kind of header has 12 bytes and 16-bit sides. A negative height means that the top row comes first. */
 function readBmp(bytes: Uint8Array): Facts {
   if (bytes.length < 26) return {};
   const view = new DataView(bytes.buffer, bytes.byteOffset);

@@ -1,5 +1,5 @@
 /**
- * How large an image may be.
+ * The limit on an image's size.
  */
 import { TabServeError } from '../contract/errors.js';
 
@@ -11,6 +11,6 @@ export function checkSize(width: number, height: number, maxPixels: number): voi
   if (width * height <= maxPixels) return;
   throw new TabServeError(
     'image-too-large',
-    `The image has ${width} × ${height} = ${width * height} pixels; at most ${maxPixels} are allowed (maxPixels).`,
+    `The image has ${width} × ${height} = ${width * height} pixels; at most ${maxPixels} are allowed. Use a smaller image, or raise maxImagePixels.`,
   );
 }

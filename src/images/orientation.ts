@@ -5,7 +5,7 @@ import type { Rect } from '../contract/images.js';
 
 export type Orientation = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
 
-/** Upright (u, v) shows coded (x, y): sides swapped first (x = v, y = u), then x and y counted from the far end. */
+/** Maps an upright (u, v) to a coded (x, y): first the sides are swapped (x = v, y = u), then x and y are counted from the far end. */
 interface Turn {
   readonly swap: boolean;
   readonly flipX: boolean;
@@ -23,27 +23,27 @@ const TURNS: Readonly<Record<Orientation, Turn>> = {
   8: { swap: true, flipX: true, flipY: false },
 };
 
-/** Side of the square that is transposed at a time: its rows, read and written, stay in the cache. */
+/** The side of the square that is transposed at a time. The rows that it reads and writes stay in the cache. */
 const TILE = 32;
 
 export function swapsSides(orientation: Orientation): boolean {
   return TURNS[orientation].swap;
 }
 
-/** A clockwise rotation in degrees, then a mirroring from left to right. */
+/** Returns the orientation of a clockwise rotation in degrees, followed by a horizontal flip. */
 export function fromRotation(rotation: number, flip: boolean): Orientation {
   const quarter = (((rotation / 90) % 4) + 4) % 4;
   return (flip ? ([2, 5, 4, 7] as const) : ([1, 6, 3, 8] as const))[quarter as 0 | 1 | 2 | 3] ?? 1;
 }
 
-/** Where the upright `rect` lies in a coded picture of `width` × `height`. */
+/** Returns where the upright `rect` is in a coded picture of `width` × `height`. */
 export function toCoded(rect: Rect, orientation: Orientation, width: number, height: number): Rect {
   const { swap, flipX, flipY } = TURNS[orientation];
   const { x, y, width: w, height: h } = swap ? { x: rect.y, y: rect.x, width: rect.height, height: rect.width } : rect;
   return { x: flipX ? width - x - w : x, y: flipY ? height - y - h : y, width: w, height: h };
 }
 
-/** Where the coded `rect` shows in the upright picture, whose coded sides are `width` × `height`. */
+/** Returns where the coded `rect` of a coded picture of `width` × `height` is in the upright picture. */
 export function toUpright(rect: Rect, orientation: Orientation, width: number, height: number): Rect {
   const { swap, flipX, flipY } = TURNS[orientation];
   const x = flipX ? width - rect.x - rect.width : rect.x;
@@ -55,8 +55,8 @@ export function toUpright(rect: Rect, orientation: Orientation, width: number, h
 
 /**
  * Turns coded pixels of four bytes upright.
- * @param source `width` × `height` coded pixels, rows `stride` pixels apart
- * @param target where the top left pixel of the upright ones goes, with rows `targetStride` pixels apart
+ * @param source `width` × `height` coded pixels, with `stride` pixels from one row to the next
+ * @param target starts at the top left upright pixel, with `targetStride` pixels from one row to the next
  */
 export function turn(
   source: Uint32Array,

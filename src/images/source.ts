@@ -1,10 +1,10 @@
 /**
- * What every kind of image becomes before it is turned upright and made opaque.
+ * The common form of all kinds of images, before they are turned upright and made opaque.
  */
 import type { PixelFormat, Rect } from '../contract/images.js';
 import type { Orientation } from './orientation.js';
 
-/** Coded pixels: as stored, neither turned nor composited. Alpha is not premultiplied. */
+/** Coded pixels, as the file stores them: neither turned nor composited. Alpha is not premultiplied. */
 export interface Raster {
   readonly format: PixelFormat | 'RGBA' | 'BGRA';
   readonly width: number;
@@ -14,26 +14,26 @@ export interface Raster {
   readonly data: Uint8Array | Uint8ClampedArray;
 }
 
-/** Opaque pixels that are made a few rows at a time, so that they can be turned while they are in the cache. */
+/** Opaque pixels that are made a few rows at a time, so that they can be turned while they are in the processor's cache. */
 export interface Strips {
   readonly format: PixelFormat;
   readonly width: number;
   readonly height: number;
-  /** `rows` rows of four bytes a pixel from `top` on, close together. The answer is valid until the next call, of any image. */
+  /** Returns `rows` rows from `top` on, with four bytes per pixel and no gaps. They are valid until the next call, on any image. */
   strip(top: number, rows: number): Uint8Array | Uint8ClampedArray;
 }
 
-/** Lends memory of at least `bytes` bytes until the next read. */
+/** Lends at least `bytes` bytes of memory, until the next read. */
 export type Lend = (bytes: number) => ArrayBuffer;
 
 /** An image whose coded pixels can be read. */
 export interface Source {
   readonly width: number;
   readonly height: number;
-  /** How the coded pixels are to be turned. Only pixels of four bytes can be. */
+  /** How the coded pixels must be turned. Other than 1 only for pixels of four bytes. */
   readonly orientation: Orientation;
-  /** The coded pixels of `rect`, which lies inside. What has an alpha channel lies in lent memory, and may be written to. */
+  /** Reads the coded pixels of `rect`, which is inside the image. Pixels with an alpha channel are in lent memory, and may be changed. */
   read(rect: Rect, lend: Lend): Raster | Promise<Raster | Strips>;
-  /** Closes what was made for this source, and nothing of the caller's. */
+  /** Closes what was made for this source, but nothing that is the caller's. */
   close(): void;
 }

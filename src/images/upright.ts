@@ -1,14 +1,14 @@
 /**
- * Coded pixels put where they belong.
+ * Turns coded pixels upright.
  */
 import type { Pixels } from '../contract/images.js';
 import { toUpright, turn, type Orientation } from './orientation.js';
 import type { Lend, Strips } from './source.js';
 
-/** Rows that are made and turned at a time: 12-megapixel photos have 16 kB a row, and the cache some 512 kB. */
+/** The number of rows that are made and turned at a time. A row of a 12-megapixel photo has 16 kB; a cache has about 512 kB. */
 const STRIP_ROWS = 32;
 
-/** Opaque coded pixels as upright ones, in lent memory; as they are where there is nothing to do. */
+/** Returns opaque coded pixels in upright orientation, in lent memory. If there is nothing to do, returns them as they are. */
 export function upright(coded: Pixels | Strips, orientation: Orientation, lend: Lend): Pixels {
   const { format, width, height } = coded;
   if (!('strip' in coded) && orientation === 1) return coded;

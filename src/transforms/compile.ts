@@ -10,35 +10,39 @@ import type { Transforms } from './steps.js';
 import { tensorForm, writeTensor } from './tensor.js';
 import { createScratch, PIXEL_BYTES, type PixelWindow } from './pixel-window.js';
 
-/** `[channels, height, width]`, or `[height, width, channels]` after `layout('NHWC')`. */
+/** Dims of one row: `[channels, height, width]`, or `[height, width, channels]` after `layout('NHWC')`. */
 export type RowDims = readonly [number, number, number];
 
-/** One image as one row of a batch. */
+/** One image, as one row of a batch. */
 export interface ImageRow {
-  /** The array that was passed, or a new one. */
+  /** The array that was passed to `run`, or a new one. */
   readonly data: Float32Array;
   readonly dims: RowDims;
+  /** How points of the image and of the tensor relate. */
   readonly geometry: Geometry;
 }
 
-/** Transforms, ready to run. One plan serves images of all sizes; runs may overlap. */
+/** Transforms that are ready to run, on images of any size. Runs may overlap. */
 export interface CompiledTransforms {
-  /** With all defaults filled in. */
+  /** The steps, with all defaults filled in. */
   readonly transforms: Transforms;
-  /** The dims of the row that an image of this size becomes. @throws `invalid-input` if a resize would leave nothing of it */
+  /** Returns the dims of the row that an image of this size becomes. @throws `invalid-input` if a resize would leave no pixel of it */
   outputDims(width: number, height: number): RowDims;
   /**
-   * Transforms one image, reading only the part of it that shows in the result; one image must not be in two runs at a time,
-   * since its `read` lends one buffer. Images count as RGB: `L` is three equal channels unless `grayscale` says otherwise.
-   * @param out where the row goes, from element `offset` on; a new array of just its size if not given
-   * @throws `invalid-input` if the image is empty or shorter than it says, if a resize would leave nothing of it, or if the row does not fit `out`
+   * Transforms one image. Reads only the part of it that the result needs. The same image must not be in two runs at a time,
+   * since its `read` reuses one buffer. Every image counts as RGB: an `L` image has three equal channels, unless `grayscale` makes it one.
+   * @param out the array to write the row to, from element `offset` on. By default a new array
+   * @throws `invalid-input` if the image is empty, if it has fewer bytes than its size needs, if a resize would leave no pixel of it, or if the row does not fit `out`
    */
   run(image: DecodedImage | Pixels, out?: Float32Array, offset?: number): Promise<ImageRow>;
 }
 
 /**
- * A plan that computes on the CPU what torchvision computes on a Pillow image of the same pixels, bit for bit.
- * It keeps up to about 7 MB of WebAssembly memory from its first resize on, and buffers for intermediate images.
+ * Compiles transforms, from `compose` or `parseTransforms`, to a function of an image that computes on the CPU what torchvision 0.28.0 computes on an image
+ * of Pillow 12.3.0 with the same pixels, bit for bit: `test/goldens/transforms` holds results of these versions. Between versions, Pillow has changed the order of
+ * its two passes for very tall images (see `lower.ts`), and with it the last bit there.
+ *
+ * From its first resize on, it holds up to about 7 MB of WebAssembly memory, and buffers for intermediate images.
  * @throws `model-config` if a step has a wrong value or stands where it cannot
  */
 export function compileTransforms(transforms: Transforms): CompiledTransforms {
@@ -46,7 +50,7 @@ export function compileTransforms(transforms: Transforms): CompiledTransforms {
   return compileTransformsWith(() => (kernel ??= createResampleKernel()), transforms);
 }
 
-/** `compileTransforms` on a kernel of one's choice. */
+/** Does what `compileTransforms` does, with a given kernel. */
 export function compileTransformsWith(kernel: () => ResampleKernel, steps: Transforms): CompiledTransforms {
   const transforms = parseTransforms(steps, 'imageProcessing');
   const form = tensorForm(transforms);
@@ -54,7 +58,7 @@ export function compileTransformsWith(kernel: () => ResampleKernel, steps: Trans
   const dims = ({ width, height }: { readonly width: number; readonly height: number }): RowDims =>
     form.layout === 'NCHW' ? [form.channels, height, width] : [height, width, form.channels];
 
-  // The frames of a video are all of one size.
+  // All frames of a video have the same size: the last program is cached.
   let last: { readonly width: number; readonly height: number; readonly program: Program } | undefined;
   const programFor = (width: number, height: number): Program => {
     if (last?.width !== width || last.height !== height)
@@ -71,10 +75,10 @@ export function compileTransformsWith(kernel: () => ResampleKernel, steps: Trans
       if (out && !(offset >= 0 && offset + size <= out.length))
         throw new TabServeError(
           'invalid-input',
-          `A row of ${size} numbers does not fit an array of ${out.length} from ${offset} on.`,
+          `A row of ${size} numbers does not fit into an array of ${out.length} from element ${offset} on. Pass a larger array.`,
         );
       let view = await readView(image, program);
-      // Nothing is awaited from here on, so that runs may share the scratch and the kernel.
+      // From here on nothing is awaited, so overlapping runs can share the scratch memory and the kernel.
       program.operations.forEach((operation, index) => (view = operate(operation, view, kernel, scratch, index)));
       const data = out ?? new Float32Array(size);
       writeTensor(view, { x: 0, y: 0, width: program.width, height: program.height }, form, data, offset);
@@ -91,7 +95,7 @@ async function readView(image: DecodedImage | Pixels, { source }: Program): Prom
   if (missing || view.stride < bytes || view.data.length < (view.height - 1) * view.stride + bytes)
     throw new TabServeError(
       'invalid-input',
-      `${view.width} × ${view.height} ${view.format} pixels need more than ${view.data.length} bytes, or are not all that was asked for.`,
+      `The image has ${view.data.length} bytes for ${view.width} × ${view.height} ${view.format} pixels with rows ${view.stride} bytes apart: these are too few, or not the part that was asked for.`,
     );
   return view;
 }

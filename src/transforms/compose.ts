@@ -1,5 +1,5 @@
 /**
- * The steps as functions. Each throws `model-config`, naming the option, if one has a wrong value.
+ * Functions that return steps. Each throws `model-config`, naming the option, if an option has a wrong value.
  */
 import { readStep } from './read.js';
 import type {
@@ -13,16 +13,16 @@ import type {
   Transforms,
 } from './steps.js';
 
-/** The steps as they are. Their order is checked by `compileTransforms`. */
+/** Returns the steps as a list. `compileTransforms` checks their order. */
 export function compose(...steps: readonly TransformStep[]): Transforms {
   return steps;
 }
 
 /**
- * Scales, antialiased, as torchvision does a Pillow image; `nearest` takes the pixel under the center.
- * A number is the shorter side: the longer one becomes `trunc(size * long / short)`. With `maxSize`, which must be greater than `size`,
- * a longer side beyond it becomes `maxSize`, and the shorter one `trunc(maxSize * size / longer)`.
- * @param size positive integers
+ * Resizes with antialiasing, as torchvision resizes a Pillow image. `nearest` takes the pixel under the center, without antialiasing.
+ * If `size` is a number, the shorter side becomes `size` and the longer one `trunc(size * long / short)`. If the longer side then exceeds `maxSize`,
+ * which must be greater than `size`, it becomes `maxSize` and the shorter side `trunc(maxSize * size / longer)`.
+ * @param size the shorter side, or [height, width]: positive integers
  */
 export function resize(
   size: number | HeightWidth,
@@ -32,16 +32,16 @@ export function resize(
 }
 
 /**
- * Cuts out the center; what is missing of an image that is smaller is filled with black. An odd pixel goes where torchvision has it:
- * cropping starts at `(image - crop) / 2`, a half rounded to even; padding puts the odd pixel right and below.
+ * Crops the center. An image that is smaller than the crop is padded with black. An odd pixel goes where torchvision puts it:
+ * a crop starts at `(image - crop) / 2`, with a half rounded to even; padding has the odd pixel on the right and at the bottom.
  */
 export function centerCrop(size: number | HeightWidth): TransformStep {
   return readStep('centerCrop', { size }, 'centerCrop');
 }
 
 /**
- * Adds a border.
- * @param padding non-negative integers: all sides, `[left and right, top and bottom]`, or `[left, top, right, bottom]`
+ * Adds a border. In an archive's config this step is `pad`.
+ * @param padding in pixels, non-negative integers: all sides, `[left and right, top and bottom]`, or `[left, top, right, bottom]`
  */
 export function padImage(
   padding: number | readonly [number, number] | readonly [number, number, number, number],
@@ -51,9 +51,9 @@ export function padImage(
 }
 
 /**
- * Scales so that the whole image just fits, keeps its ratio, and pads to the exact size. With `s = min(h / height, w / width)` the scaled sides
- * are `height * s` and `width * s`, a half rounded to even and at least 1; the image is centered, an odd pixel of padding goes right and below.
- * These are Ultralytics' rules, and its gray. With `position: 'top-left'`, as YOLOX has it, all padding goes right and below.
+ * Resizes the image to the largest size that fits, keeping its aspect ratio, and pads it to the exact size. With `s = min(h / height, w / width)` the new sides
+ * are `height * s` and `width * s`, with a half rounded to even, and at least 1. The image is centered; an odd pixel of padding is on the right and at the bottom.
+ * These are Ultralytics' rules, with its gray. With `position: 'top-left'`, as in YOLOX, all padding is on the right and at the bottom.
  */
 export function letterbox(
   size: HeightWidth,
@@ -66,33 +66,34 @@ export function letterbox(
   return readStep('letterbox', { size, ...options }, 'letterbox');
 }
 
-/** Pillow's `L`: `(19595 R + 38470 G + 7471 B + 32768) >> 16`, in one channel or repeated in three. */
+/** Converts to gray as Pillow's mode `L`, `(19595 R + 38470 G + 7471 B + 32768) >> 16`: one channel, or three equal ones. */
 export function grayscale(options: { /** @default 1 */ readonly channels?: 1 | 3 } = {}): TransformStep {
   return readStep('grayscale', options, 'grayscale');
 }
 
-/** The order of the tensor's channels, RGB unless said. Fills stay RGB wherever this step stands; `mean` and `std` follow the order. */
+/** Sets the order of the tensor's channels, which is RGB by default. A `fill` stays RGB, wherever this step is; `mean` and `std` follow the order. */
 export function colorOrder(order: ColorOrder): TransformStep {
   return readStep('colorOrder', order, 'colorOrder');
 }
 
 /**
- * 0..255 become float32. By default the value is divided by 255 in float32, as torchvision does, to 0..1;
- * with another `scale` it is multiplied by float32(scale): 1 leaves 0..255.
+ * Converts pixels (0..255) to float32. By default each value is divided by 255 in float32, as in torchvision, which gives 0..1.
+ * With another `scale` it is multiplied by float32(scale): `scale: 1` leaves 0..255.
  */
 export function toTensor(options: { /** @default 1 / 255 */ readonly scale?: number } = {}): TransformStep {
   return readStep('toTensor', options, 'toTensor');
 }
 
 /**
- * `(x - mean) / std` in float32, each of the two operations rounded, as torch does it.
- * @param mean one number a channel, or one for all; so `std`, where none may be 0
+ * Computes `(x - mean) / std` in float32, and rounds after each of the two operations, as torch does.
+ * @param mean one number per channel, or one for all channels
+ * @param std the same; none may be 0
  */
 export function normalize(mean: readonly number[], std: readonly number[]): TransformStep {
   return readStep('normalize', { mean, std }, 'normalize');
 }
 
-/** Channels first (`NCHW`, what torchvision makes and the default) or last (`NHWC`). */
+/** Sets the tensor's layout: channels first (`NCHW`, torchvision's, the default) or last (`NHWC`). */
 export function layout(order: TensorLayout): TransformStep {
   return readStep('layout', order, 'layout');
 }

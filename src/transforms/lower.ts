@@ -1,20 +1,27 @@
 /**
- * Pixel steps become three primitive operations once the size of the image is known. All rounding of sizes and positions is here.
+ * Turns pixel steps into three primitive operations, once the size of the image is known. Sizes and positions are rounded here and nowhere else.
  */
 import { TabServeError } from '../contract/errors.js';
 import type { FillColor, Interpolation, StepOptions, Transforms } from './steps.js';
 
-/** One primitive operation; `width` and `height` are those of its result. */
+/** One primitive operation. `width` and `height` are those of its result. */
 export type Primitive = { readonly width: number; readonly height: number } & (
   | { readonly kind: 'resize'; readonly interpolation: Interpolation }
-  /** The image lies with its corner at (`x`, `y`), which may be negative, on a canvas of `fill`. */
+  /** Puts the image's top left corner at (`x`, `y`) of a canvas that is filled with `fill`. Both may be negative. */
   | { readonly kind: 'place'; readonly x: number; readonly y: number; readonly fill: FillColor }
   | { readonly kind: 'gray' }
 );
 
 /**
- * Where a point of the image lies in the tensor: `x * scaleX + offsetX`, `y * scaleY + offsetY`. Coordinates are continuous, in pixels;
- * (0, 0) is the outer corner of the first pixel.
+ * How points of the image and of the tensor relate. The point (x, y) of the upright image lies at
+ * (`x * scaleX + offsetX`, `y * scaleY + offsetY`) in the tensor, and the point (u, v) of the tensor at
+ * (`(u - offsetX) / scaleX`, `(v - offsetY) / scaleY`) in the image.
+ *
+ * Coordinates are in pixels and continuous: (0, 0) is the top left corner of the first pixel, (0.5, 0.5) its center, (width, height) the bottom
+ * right corner of the last one. A point of the image that a crop has cut off lies outside of the tensor; a point in padding lies outside of the image.
+ *
+ * For example, `letterbox([640, 640])` scales an image of 1280 × 720 by 0.5 and puts 140 rows above it: scaleX and scaleY are 0.5, offsetX is 0 and
+ * offsetY is 140. A detector's box from (100, 200) to (300, 400) in the tensor is the box from (200, 120) to (600, 520) in the image.
  */
 export interface Geometry {
   readonly scaleX: number;
@@ -23,7 +30,7 @@ export interface Geometry {
   readonly offsetY: number;
 }
 
-/** What is done to an image of one size. `width` and `height` are the tensor's. */
+/** The operations on an image of one size. `width` and `height` are those of the tensor. */
 export interface Lowered {
   readonly primitives: readonly Primitive[];
   readonly width: number;
@@ -31,10 +38,13 @@ export interface Lowered {
   readonly geometry: Geometry;
 }
 
-/** @throws `invalid-input` if the image is empty, or so long and thin that a resize leaves nothing of it */
+/** Returns the operations for an image of this size. @throws `invalid-input` if the image is empty, or so long and thin that a resize would leave no pixel of it */
 export function lower(transforms: Transforms, width: number, height: number): Lowered {
   if (!(width > 0 && height > 0))
-    throw new TabServeError('invalid-input', `An image of ${width} × ${height} pixels cannot be transformed.`);
+    throw new TabServeError(
+      'invalid-input',
+      `An image of ${width} × ${height} pixels cannot be transformed: it needs at least one pixel.`,
+    );
   const primitives: Primitive[] = [];
   const geometry = { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 };
 
@@ -43,9 +53,10 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
     if (newWidth < 1 || newHeight < 1)
       throw new TabServeError(
         'invalid-input',
-        `An image of ${width} × ${height} pixels would be resized to ${newWidth} × ${newHeight}.`,
+        `An image of ${width} × ${height} pixels would be resized to ${newWidth} × ${newHeight}, which leaves no pixel. Use a less narrow image, or a resize to [height, width].`,
       );
-    // Pillow halves the work on very tall images by the other order of passes, and with it changes the rounding.
+    // Pillow 12.3.0 makes the vertical pass first where an image is more than 100 times taller than wide (`Image.resize`, its pull request 9524), which changes the
+    // rounding in between. Later versions may have another rule: its pull request 9549 widens this one.
     if (height > width * 100 && newHeight < height && newWidth !== width) scaleTo(width, newHeight, interpolation);
     primitives.push({ kind: 'resize', width: newWidth, height: newHeight, interpolation });
     geometry.scaleX *= newWidth / width;
@@ -108,12 +119,12 @@ function resizedSize(
   return width <= height ? [long, short] : [short, long];
 }
 
-/** Where a centered crop puts the image's edge: torchvision first pads what is too small, then crops. */
+/** Returns where a centered crop puts the image's edge. torchvision first pads an image that is too small, then crops it. */
 function cropOffset(image: number, crop: number): number {
   return crop > image ? Math.floor((crop - image) / 2) : -roundHalfEven((image - crop) / 2);
 }
 
-/** Python's `round`. */
+/** Rounds as Python's `round`: a half to the even neighbor. */
 function roundHalfEven(value: number): number {
   const floor = Math.floor(value);
   if (value - floor !== 0.5) return Math.round(value);

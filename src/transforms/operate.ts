@@ -7,7 +7,7 @@ import { channelByte, PIXEL_BYTES, type Scratch, type PixelWindow } from './pixe
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>;
 
-/** The operation's window of its result, which may lie in a larger view. Its memory is the input's, or `scratch` number `index`. */
+/** Runs an operation. Returns pixels that include the operation's window, either in the input's memory or in buffer `index` of `scratch`. */
 export function operate(
   operation: Operation,
   input: PixelWindow,
@@ -70,7 +70,7 @@ function gray(input: PixelWindow, output: PixelWindow): PixelWindow {
   return output;
 }
 
-/** Lays the input on a canvas; a canvas of color under an input of one channel is RGB. */
+/** Puts the input on a filled canvas. If the fill is a color and the input has one channel, the canvas is RGB. */
 function place(input: PixelWindow, fill: FillColor, output: PixelWindow): PixelWindow {
   const step = PIXEL_BYTES[output.format];
   const color = typeof fill === 'number' ? [fill, fill, fill] : fill;

@@ -1,14 +1,14 @@
-/** Reads transforms from a config, and checks their order. */
+/** Reads transforms from a config, and checks the order of their steps. */
 import { TabServeError } from '../contract/errors.js';
 import { readStep, STEP_NAMES, invalidValue } from './read.js';
 import type { FillColor, TransformStep, StepName, Transforms } from './steps.js';
 
 /**
- * Transforms from an archive's YAML, or from `compose`: a list whose items are a step's name (`- toTensor`), its name and main value
+ * Parses transforms from an archive's YAML, or from `compose`: a list whose items are a step's name (`- toTensor`), its name and main value
  * (`- resize: 256`), or its name and options (`- resize: { size: [48, 192], interpolation: bicubic }`).
- * Defaults are filled in; parsing the result again gives the same.
- * @param key where the list stands, for messages
- * @throws `model-config`, naming the key and what is allowed there, if a step is unknown, has a wrong value, or stands where it cannot
+ * Fills in defaults; parsing the result again returns the same.
+ * @param key the list's key in the config, for error messages
+ * @throws `model-config`, naming the key and what is allowed there, if a step is unknown, has a wrong value, or is in the wrong place
  */
 export function parseTransforms(value: unknown, key = 'handler.imageProcessing'): Transforms {
   if (!Array.isArray(value)) throw invalidValue(key, value, 'a list of steps');
@@ -20,7 +20,7 @@ export function parseTransforms(value: unknown, key = 'handler.imageProcessing')
   return transforms;
 }
 
-/** The one name of a step. */
+/** Returns the name of a step, which is its only key. */
 export function stepName(step: TransformStep): StepName {
   return Object.keys(step)[0] as StepName;
 }
@@ -37,10 +37,13 @@ function nameAndOptions(item: unknown, key: string): readonly [StepName, unknown
     throw invalidValue(key, item, 'the name of a step, or an object with one key, its name');
   const [name, options] = entry;
   if (STEP_NAMES.includes(name as StepName)) return [name as StepName, options];
-  throw new TabServeError('model-config', `${key}: there is no step '${name}'; there are ${STEP_NAMES.join(', ')}.`);
+  throw new TabServeError(
+    'model-config',
+    `${key}: there is no step '${name}'. The steps are ${STEP_NAMES.join(', ')}.`,
+  );
 }
 
-/** Pixel steps, `toTensor` once, then `normalize` and at most one `layout`; and values that fit the channels which are there by then. */
+/** Checks the order: pixel steps, one `toTensor`, then `normalize` and at most one `layout`. Checks that values fit the number of channels at each step. */
 function checkOrder(transforms: Transforms, key: string): void {
   let isTensor = false;
   let hasLayout = false;
@@ -52,7 +55,7 @@ function checkOrder(transforms: Transforms, key: string): void {
     if (name === 'normalize' || name === 'layout') {
       if (!isTensor) throw fail('must come after toTensor');
     } else if (isTensor) {
-      throw fail(name === 'toTensor' ? 'stands twice; once is allowed' : 'must come before toTensor');
+      throw fail(name === 'toTensor' ? 'occurs twice; it is allowed once' : 'must come before toTensor');
     }
     const fill: FillColor | undefined =
       'pad' in step ? step.pad.fill : 'letterbox' in step ? step.letterbox.fill : undefined;
@@ -63,7 +66,7 @@ function checkOrder(transforms: Transforms, key: string): void {
       for (const values of [step.normalize.mean, step.normalize.std])
         if (values.length > channels) throw fail(`has ${values.length} values for an image of one channel`);
     if ('layout' in step) {
-      if (hasLayout) throw fail('stands twice; once is allowed');
+      if (hasLayout) throw fail('occurs twice; it is allowed once');
       hasLayout = true;
     }
   });

@@ -1,37 +1,37 @@
-/** Parts of images while they are being transformed. */
+/** The pixels of an image between two operations. */
 import type { PixelFormat, Pixels } from '../contract/images.js';
 
-/** The pixels of a larger image from its column `x` and row `y` on. */
+/** A part of a larger image, from its column `x` and row `y` on. */
 export interface PixelWindow extends Pixels {
   readonly x: number;
   readonly y: number;
 }
 
-/** Bytes of a pixel. */
+/** Bytes per pixel. */
 export const PIXEL_BYTES: Readonly<Record<PixelFormat, 1 | 3 | 4>> = { L: 1, RGB: 3, BGR: 3, RGBX: 4, BGRX: 4 };
 
-/** The byte of red, green or blue (0, 1, 2) in a pixel. */
+/** Returns which byte of a pixel is red, green or blue (`color` 0, 1, 2). */
 export function channelByte(format: PixelFormat, color: number): number {
   if (format === 'L') return 0;
   return format === 'BGR' || format === 'BGRX' ? 2 - color : color;
 }
 
-/** Memory that primitives write their pixels to: kept from one image to the next, unless it is large. Used between two awaits only. */
+/** Memory that operations write pixels to. It is reused for the next image, unless it is large. Only code between two awaits may use it. */
 export interface Scratch {
-  /** At least `bytes` of memory with unknown contents, the same ones for each `index`. */
+  /** Returns at least `bytes` bytes with any contents. The same `index` returns the same memory. */
   take(index: number, bytes: number): Uint8Array;
 }
 
-const KEPT_BYTES = 16 << 20;
+const MAX_REUSED_BYTES = 16 << 20;
 
 export function createScratch(): Scratch {
-  const kept: Uint8Array[] = [];
+  const buffers: Uint8Array[] = [];
   return {
     take(index, bytes) {
-      const buffer = kept[index];
+      const buffer = buffers[index];
       if (buffer && buffer.length >= bytes) return buffer;
       const fresh = new Uint8Array(bytes);
-      if (bytes <= KEPT_BYTES) kept[index] = fresh;
+      if (bytes <= MAX_REUSED_BYTES) buffers[index] = fresh;
       return fresh;
     },
   };

@@ -1,18 +1,18 @@
 /**
- * The primitives for images of one size, each with the window of its input that the windows after it need.
+ * The operations on images of one size. Each computes only the window of its result that the operations after it need.
  */
 import type { Rect } from '../contract/images.js';
 import { lower, type Geometry, type Primitive } from './lower.js';
 import type { Transforms } from './steps.js';
 import { computeTaps, nearestIndices, tapsSpan, type Taps } from './taps.js';
 
-/** The taps of a resize; a direction that keeps its size has none, and is skipped. */
+/** The taps of a resize. A direction in which the size stays the same has none, and its pass is skipped. */
 export interface Scaling {
   readonly horizontal: Taps | undefined;
   readonly vertical: Taps | undefined;
 }
 
-/** A primitive ready to run; `window` is the part of its result that is needed. */
+/** A primitive that is ready to run. `window` is the part of its result that is needed. */
 export type Operation = { readonly window: Rect } & (
   | { readonly kind: 'resize'; readonly scaling: Scaling }
   | { readonly kind: 'nearest'; readonly columns: Int32Array; readonly rows: Int32Array }
@@ -21,7 +21,7 @@ export type Operation = { readonly window: Rect } & (
 );
 
 export interface Program {
-  /** What to read of the image; undefined if padding is all that remains of it. */
+  /** The part of the image to read; undefined if only padding shows in the result. */
   readonly source: Rect | undefined;
   readonly operations: readonly Operation[];
   readonly width: number;
@@ -35,14 +35,14 @@ export function createProgram(transforms: Transforms, imageWidth: number, imageH
   let window: Rect | undefined = { x: 0, y: 0, width, height };
   for (let index = primitives.length - 1; index >= 0 && window; index--) {
     const input = primitives[index - 1] ?? { width: imageWidth, height: imageHeight };
-    const operation = prepare(primitives[index]!, input.width, input.height, window);
+    const operation = toOperation(primitives[index]!, input.width, input.height, window);
     operations.unshift(operation);
     window = inputWindow(operation, input.width, input.height);
   }
   return { source: window, operations, width, height, geometry };
 }
 
-function prepare(primitive: Primitive, width: number, height: number, window: Rect): Operation {
+function toOperation(primitive: Primitive, width: number, height: number, window: Rect): Operation {
   if (primitive.kind === 'gray') return { kind: 'gray', window };
   if (primitive.kind === 'place') return { ...primitive, window };
   const { interpolation } = primitive;
@@ -62,7 +62,7 @@ function prepare(primitive: Primitive, width: number, height: number, window: Re
   };
 }
 
-/** The part of a `width` × `height` input that the operation's window is made of; undefined if there is none. */
+/** Returns the part of a `width` × `height` input that the operation needs for its window; undefined if it needs nothing. */
 function inputWindow(operation: Operation, width: number, height: number): Rect | undefined {
   const { window } = operation;
   switch (operation.kind) {
@@ -85,7 +85,7 @@ function inputWindow(operation: Operation, width: number, height: number): Rect 
   }
 }
 
-/** The part of a resize's input that `window` of its result is made of. */
+/** Returns the part of a resize's input that `window` of its result depends on. */
 export function scaledWindow({ horizontal, vertical }: Scaling, { x, y, width, height }: Rect): Rect {
   return rect(
     horizontal ? tapsSpan(horizontal, x, width) : [x, x + width],

@@ -1,5 +1,5 @@
 /**
- * Reads the options of a step from whatever a config holds: short forms, defaults and errors are here and nowhere else.
+ * Reads the options of a step from any value of a config. Short forms, defaults and errors are defined here and nowhere else.
  */
 import { TabServeError } from '../contract/errors.js';
 import {
@@ -76,17 +76,26 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
 /** The names of all steps. */
 export const STEP_NAMES = Object.keys(READERS) as readonly StepName[];
 
-/** A step with its defaults filled in. Reading what it returns gives the same again. @throws `model-config`, naming `key` */
+/** Returns a step with its defaults filled in. Reading the result again returns the same. @throws `model-config`, naming `key` */
 export function readStep(name: StepName, value: unknown, key: string): TransformStep {
   return { [name]: READERS[name](value, key) } as TransformStep;
 }
 
-/** A `model-config` error that says which key, what it should be, and what it is. */
+/** Returns a `model-config` error that names the key, the allowed values and the actual one. */
 export function invalidValue(key: string, value: unknown, allowed: string): TabServeError {
-  return new TabServeError('model-config', `${key} must be ${allowed}, not ${JSON.stringify(value) ?? String(value)}.`);
+  return new TabServeError('model-config', `${key} must be ${allowed}, not ${show(value)}.`);
 }
 
-/** The options as an object; anything else is the value of the first one, and none at all is an empty object. */
+function show(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    // A bigint, or an object that contains itself.
+    return typeof value === 'bigint' ? `${value}n` : `a value of type ${typeof value}`;
+  }
+}
+
+/** Returns the options as an object. A value that is no object is the first option's; no value is an empty object. */
 function record<K extends string>(
   value: unknown,
   key: string,
@@ -96,8 +105,11 @@ function record<K extends string>(
   if (typeof value !== 'object' || Array.isArray(value)) return { [names[0]]: value } as { [Name in K]?: unknown };
   for (const name of Object.keys(value))
     if (!names.includes(name as K))
-      throw new TabServeError('model-config', `${key}.${name} is unknown; ${key} takes ${names.join(', ')}.`);
-  // An option that is undefined, or empty in YAML, is not there.
+      throw new TabServeError(
+        'model-config',
+        `${key}.${name} is unknown. The options of ${key} are ${names.join(', ')}.`,
+      );
+  // An option that is undefined, or empty in YAML, counts as missing.
   return Object.fromEntries(Object.entries(value).filter(([, option]) => option !== undefined && option !== null)) as {
     [Name in K]?: unknown;
   };

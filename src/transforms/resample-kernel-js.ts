@@ -1,10 +1,10 @@
-/** The passes in plain JavaScript, for where WebAssembly or its SIMD is refused. */
+/** The passes in plain JavaScript, for environments without WebAssembly SIMD. */
 import type { ResampleKernel, PassTaps, Rows } from './resample-kernel.js';
 import { PRECISION_BITS } from './taps.js';
 
 const HALF = 1 << (PRECISION_BITS - 1);
 
-/** A kernel that always works. */
+/** Creates the kernel that works everywhere. */
 export function createJsResampleKernel(): ResampleKernel {
   let bytes = new Uint8Array(0);
   const taps: Partial<Record<'horizontal' | 'vertical', PassTaps>> = {};
@@ -50,7 +50,7 @@ function horizontal1(
   }
 }
 
-/** A fourth byte of a pixel is never looked at again, and stays what it was. */
+/** Leaves the fourth byte of a pixel as it is: nothing reads it. */
 function horizontal3(
   bytes: Uint8Array,
   { starts, weights, groups }: PassTaps,
@@ -91,7 +91,7 @@ function vertical(
   const sums = new Int32Array(stride);
   for (let y = 0; y < rows; y++) {
     sums.fill(HALF);
-    // Row by row: reading down a column would miss the cache at every step.
+    // Row by row, since reading down a column would miss the cache at every step.
     for (let t = 0; t < count; t++) {
       const weight = weights[y * count + t]!;
       if (weight === 0) continue;

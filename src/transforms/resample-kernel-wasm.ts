@@ -33,7 +33,7 @@ interface PlacedTaps extends PassTaps {
   readonly weightsAt: number;
 }
 
-/** A kernel with memory of its own, or undefined where WebAssembly or its SIMD is missing or refused (by a Content Security Policy). */
+/** Creates a kernel; undefined where WebAssembly or its SIMD is missing, or a Content Security Policy forbids it. */
 export function createWasmResampleKernel(): ResampleKernel | undefined {
   const exports = instantiate<Exports>(RESAMPLE_WASM);
   if (!exports) return undefined;
@@ -69,7 +69,7 @@ export function createWasmResampleKernel(): ResampleKernel | undefined {
   };
 }
 
-/** Four weights become their four high parts, then their four low parts of 15 bits; see `resample.wat`. */
+/** Writes each four weights as their four high parts, then their four low parts of 15 bits; see `resample.wat`. */
 function splitWeights({ starts, weights, groups }: PassTaps, target: Int16Array): void {
   for (let i = 0; i < starts.length * groups * 4; i++) {
     const at = (i >> 2) * 8 + (i & 3);

@@ -1,6 +1,6 @@
 /**
- * Resizes a window of an image with a kernel. The kernel's memory holds one tile at a time, and of the source only a strip, so that it stays
- * small (WebAssembly memory never shrinks): about `TILE_BYTES` twice, `STRIP_BYTES`, and the taps.
+ * Resizes a window of an image with a kernel. WebAssembly memory never shrinks, so the kernel's memory holds only one tile at a time, and one strip of
+ * the source: about twice `TILE_BYTES`, plus `STRIP_BYTES`, plus the taps.
  */
 import type { Rect } from '../contract/images.js';
 import { SLACK, tapsBytes, type ResampleKernel, type PassTaps } from './resample-kernel.js';
@@ -9,12 +9,12 @@ import type { Taps } from './taps.js';
 import { PIXEL_BYTES, type PixelWindow } from './pixel-window.js';
 
 const TILE_BYTES = 3 << 20;
-/** Small enough for a processor's cache, so that copying a strip in costs little. */
+/** A strip fits into a processor's cache, so copying it in costs little. */
 const STRIP_BYTES = 1 << 17;
 
 /**
- * Writes `window` of the resized image to `target`, tightly packed, in the source's format.
- * @param source holds at least `scaledWindow(scaling, window)`
+ * Writes `window` of the resized image to `target`, in the source's format, without gaps between rows.
+ * @param source at least `scaledWindow(scaling, window)`
  */
 export function resample(
   kernel: ResampleKernel,
@@ -36,7 +36,7 @@ export function resample(
     }
 }
 
-/** The largest tile whose intermediate image, `tile.width` × the source's rows, fits. */
+/** Returns the largest tile whose intermediate image, `tile.width` × the source's rows, fits into `TILE_BYTES`. */
 function tileSize(scaling: Scaling, window: Rect, step: number): { readonly width: number; readonly height: number } {
   let { width, height } = window;
   const tooLarge = (): boolean =>
@@ -69,7 +69,7 @@ function resampleTile(
   const horizontalAt = reserve(horizontal ? tapsBytes(horizontal) : 0);
   const verticalAt = reserve(vertical ? tapsBytes(vertical) : 0);
   const stripAt = reserve(horizontal ? stripRows * inputStride + SLACK : 0);
-  // One row more for an odd row's pair; or three, with which the taps of the vertical pass are filled up.
+  // One more row, since rows are computed in pairs; or up to three, which the padded taps of the vertical pass read with weight 0.
   const middle = { at: reserve((input.height + 3) * stride + SLACK), stride };
   const result = vertical ? { at: reserve(tile.height * stride), stride } : middle;
   const memory = kernel.memory(end);
@@ -93,8 +93,8 @@ function resampleTile(
 }
 
 /**
- * The taps of the outputs `from … from + length - 1` as a kernel wants them, in bytes of `unit` an input, counted from input `origin`.
- * Taps that are filled up with zeros start earlier where they would reach beyond the `available` inputs by more than 3.
+ * Returns the taps of outputs `from … from + length - 1` in a kernel's form: starts are byte offsets from input `origin`, with `unit` bytes per input.
+ * Padded taps start earlier where they would otherwise reach more than 3 inputs beyond the `available` ones.
  */
 function cutTaps(taps: Taps, from: number, length: number, origin: number, available: number, unit: number): PassTaps {
   let most = 0;

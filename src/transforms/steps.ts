@@ -1,6 +1,6 @@
 /**
- * Image transforms as data, under torchvision's names. A step is an object of one key that JSON and YAML can hold, e.g.
- * `{ resize: { size: 256, interpolation: 'bilinear' } }`; the functions of `compose.ts` make such objects, `parseTransforms` reads them.
+ * Image transforms as data, under torchvision's names. A step is an object with one key, which JSON and YAML can represent, e.g.
+ * `{ resize: { size: 256, interpolation: 'bilinear' } }`. The functions of `compose.ts` return such objects; `parseTransforms` reads them from a config.
  */
 
 export const INTERPOLATIONS = ['nearest', 'bilinear', 'bicubic', 'lanczos'] as const;
@@ -12,17 +12,17 @@ export type ColorOrder = (typeof COLOR_ORDERS)[number];
 export const LAYOUTS = ['NCHW', 'NHWC'] as const;
 export type TensorLayout = (typeof LAYOUTS)[number];
 
-/** Where a letterbox puts the image: in the middle, or at the top left with all padding right and below. */
+/** Where a letterbox puts the image: in the center, or at the top left, with all padding on the right and at the bottom. */
 export const POSITIONS = ['center', 'top-left'] as const;
 export type LetterboxPosition = (typeof POSITIONS)[number];
 
-/** Height and width in pixels: torchvision's order. */
+/** Height and width in pixels, in torchvision's order. */
 export type HeightWidth = readonly [height: number, width: number];
 
 /** A gray level, or red, green and blue: integers in 0..255. */
 export type FillColor = number | readonly [red: number, green: number, blue: number];
 
-/** What each step holds, with its defaults filled in. */
+/** The options of each step, with defaults filled in. */
 export interface StepOptions {
   readonly resize: {
     readonly size: number | HeightWidth;
@@ -51,5 +51,5 @@ export type StepName = keyof StepOptions;
 /** One step: its name and its options. */
 export type TransformStep = { [Name in StepName]: { readonly [Key in Name]: StepOptions[Name] } }[StepName];
 
-/** Steps in the order in which they apply: pixel steps, then `toTensor`, then `normalize` and `layout`. */
+/** Steps in the order in which they are applied: pixel steps, then `toTensor`, then `normalize` and `layout`. */
 export type Transforms = readonly TransformStep[];

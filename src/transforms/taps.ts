@@ -1,12 +1,12 @@
 /**
- * Which input pixels make an output pixel, and with what weights: one direction of Pillow's antialiased resampling.
+ * Computes taps: the input pixels of each output pixel, with their weights. They are one direction of Pillow's antialiased resampling.
  * @see https://github.com/python-pillow/Pillow/blob/main/src/libImaging/Resample.c
  */
 
-/** Smooth filters; `nearest` takes a path of its own. */
+/** The filters that need taps; `nearest` does not. */
 export type FilterName = 'bilinear' | 'bicubic' | 'lanczos';
 
-/** A filter reaches `support` pixels to each side; when shrinking it is stretched by the scale, which is the antialiasing. */
+/** A filter reaches `support` pixels to each side. When an image shrinks, the filter is stretched by the scale: that is the antialiasing. */
 interface Filter {
   readonly support: number;
   weight(x: number): number;
@@ -18,7 +18,7 @@ const FILTERS: Readonly<Record<FilterName, Filter>> = {
   lanczos: { support: 3, weight: (x) => (-3 <= x && x < 3 ? sinc(x) * sinc(x / 3) : 0) },
 };
 
-/** Keys' cubic with a = -0.5. The order of the operations decides the last bit. */
+/** Computes Keys' cubic with a = -0.5. The order of the operations matters for the last bit. */
 function cubic(x: number): number {
   if (x < 1) return (1.5 * x - 2.5) * x * x + 1;
   return x < 2 ? (((x - 5) * x + 8) * x - 4) * -0.5 : 0;
@@ -28,21 +28,21 @@ function sinc(x: number): number {
   return x === 0 ? 1 : Math.sin(x * Math.PI) / (x * Math.PI);
 }
 
-/** Weights are integers in units of 2^-22: 8 bits of pixel, 2 of headroom and 22 of weight make 32. */
+/** Weights are integers in units of 2^-22: 8 bits of pixel, 2 bits of headroom and 22 bits of weight are 32 bits. */
 export const PRECISION_BITS = 22;
 
-/** For output `i`: inputs `starts[i] … starts[i] + counts[i] - 1` with the weights from `weights[i * stride]` on, zero-padded. */
+/** Output `i` is the sum of inputs `starts[i] … starts[i] + counts[i] - 1`, times the weights from `weights[i * stride]` on, which are padded with zeros. */
 export interface Taps {
   readonly starts: Int32Array;
   readonly counts: Int32Array;
   readonly weights: Int32Array;
-  /** Weights stored for each output, a multiple of 4. */
+  /** The number of weights stored for each output, a multiple of 4. */
   readonly stride: number;
 }
 
 /**
- * The taps that scale `input` pixels to `output`, both positive.
- * Computed in double precision, normalized to a sum of 1, then rounded half away from zero to 22 bits, as Pillow does.
+ * Computes the taps that resize `input` pixels to `output` pixels; both are positive.
+ * As in Pillow, the weights are computed in double precision, normalized to a sum of 1, and rounded to 22 bits, a half away from zero.
  */
 export function computeTaps(input: number, output: number, name: FilterName): Taps {
   const filter = FILTERS[name];
@@ -72,8 +72,8 @@ export function computeTaps(input: number, output: number, name: FilterName): Ta
 }
 
 /**
- * The input of each output of a nearest-neighbor scaling: the one under the output's center. Pillow walks there in steps, and adds up
- * the rounding of each, so a multiplication would differ.
+ * Computes the input pixel of each output pixel of a nearest-neighbor resize: the one under the output's center. Pillow adds the scale once per pixel,
+ * with a rounding error each time, so a multiplication would give other results.
  */
 export function nearestIndices(input: number, output: number): Int32Array {
   const scale = input / output;
@@ -83,7 +83,7 @@ export function nearestIndices(input: number, output: number): Int32Array {
   return indices;
 }
 
-/** The inputs that outputs `from … from + length - 1` are made of, as a half-open interval; `length` is positive. */
+/** Returns the inputs that outputs `from … from + length - 1` depend on, as a half-open interval; `length` is positive. */
 export function tapsSpan(taps: Taps, from: number, length: number): readonly [start: number, end: number] {
   const last = from + length - 1;
   return [taps.starts[from]!, taps.starts[last]! + taps.counts[last]!];

@@ -1,17 +1,17 @@
 /**
- * The last pass: `toTensor`, `normalize`, `colorOrder` and `layout` in one. A pixel has 256 values, so a table a channel holds every float32
- * that can come out, computed as torch computes it.
+ * The last pass, which does `toTensor`, `normalize`, `colorOrder` and `layout` at once. A byte has 256 values, so one table per channel has every float32
+ * that can result, computed as torch computes it.
  */
 import type { Rect } from '../contract/images.js';
 import type { ColorOrder, TensorLayout, Transforms } from './steps.js';
 import { channelByte, PIXEL_BYTES, type PixelWindow } from './pixel-window.js';
 
-/** How pixels become a tensor; independent of the image's size. */
+/** How pixels become a tensor. It does not depend on the image's size. */
 export interface TensorForm {
   readonly channels: 1 | 3;
   readonly order: ColorOrder;
   readonly layout: TensorLayout;
-  /** The float32 of each of 256 values, a table for each channel of the tensor. */
+  /** For each channel of the tensor: the float32 of each of the 256 byte values. */
   readonly tables: readonly Float32Array[];
 }
 
@@ -33,7 +33,7 @@ export function tensorForm(transforms: Transforms): TensorForm {
   return { channels, order, layout, tables };
 }
 
-// Float32Array rounds what is stored, and a single + - * / of float32 values in double precision, rounded, is the float32 operation.
+// A Float32Array rounds what is stored in it. One + - * / of float32 values in double precision, rounded once, equals the float32 operation.
 function scaled(scale: number): Float32Array {
   const factor = Math.fround(scale);
   return Float32Array.from({ length: 256 }, (_, value) => (scale === 1 / 255 ? value / 255 : value * factor));

@@ -2,8 +2,8 @@ import type { Schema } from '@cfworker/json-schema';
 import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, POSITIONS, type StepName, type StepOptions } from './steps.js';
 
 /**
- * `imageProcessing` as a JSON Schema, for editors: the short forms that `parseTransforms` takes, with what they mean.
- * A handler does not check with it: `parseTransforms` tells more, and knows the order of the steps. A test holds the one against the other.
+ * The JSON Schema of `imageProcessing`, for editors: all forms that `parseTransforms` accepts, with their meaning.
+ * A handler does not use it: `parseTransforms` has better messages, and checks the order of the steps. A test compares the two.
  */
 
 const listOf = (items: Schema, count: number): Schema => ({ type: 'array', items, minItems: count, maxItems: count });
@@ -29,7 +29,7 @@ const length: Schema = { type: 'integer', minimum: 0 };
 const padding: Schema = { anyOf: [length, ...[1, 2, 4].map((sides) => listOf(length, sides))] };
 const size: Schema = { anyOf: [side, heightWidth] };
 
-/** Options by name; the first may stand alone in their place. */
+/** Returns the schema of a step's options: an object of them, or the value of the first one alone. */
 const options = <Options extends object>(
   properties: { readonly [Name in keyof Options]-?: Schema },
   required: readonly (keyof Options & string)[] = [],

@@ -137,6 +137,76 @@ test('what was given away is not run again', async ({ open, backend }) => {
   expect(answer).toEqual({ retriable: { code: 'worker-lost', retriable: true }, after: 'answer' });
 });
 
+test('every kind of picture is answered though its worker is lost, whatever becomes of it on the page @once', async ({
+  open,
+}) => {
+  const page = await open();
+  const answers = await page.evaluate(async (model) => {
+    const client = window.tabserve.connect(window.workers.faulty, { model, backends: ['wasm'] });
+    await client.initialize();
+    const canvas = Object.assign(document.createElement('canvas'), { width: 24, height: 16 });
+    const context = canvas.getContext('2d')!;
+    const paint = (color: string): void => {
+      context.fillStyle = color;
+      context.fillRect(0, 0, 24, 16);
+    };
+    paint('rgb(10, 200, 30)');
+    const offscreen = new OffscreenCanvas(24, 16);
+    offscreen.getContext('2d')!.drawImage(canvas, 0, 0);
+    const url = canvas.toDataURL();
+    const img = Object.assign(new Image(), { src: url });
+    await img.decode();
+    const video = Object.assign(document.createElement('video'), { muted: true });
+    const stream = canvas.captureStream(30);
+    video.srcObject = stream;
+    const timer = setInterval(paint, 20, 'rgb(10, 200, 30)');
+    await video.play();
+    clearInterval(timer);
+    const bitmap = () => createImageBitmap(offscreen);
+    const frame = () => new VideoFrame(offscreen, { timestamp: 0 });
+    const kinds: Record<string, readonly [() => unknown, ((input: never) => void)?]> = {
+      img: [() => img, (image: HTMLImageElement) => void image.removeAttribute('src')],
+      canvas: [() => canvas, () => paint('rgb(0, 0, 0)')],
+      offscreen: [() => offscreen, () => offscreen.getContext('2d')!.clearRect(0, 0, 24, 16)],
+      video: [() => video, () => video.pause()],
+      bitmap: [bitmap, (image: ImageBitmap) => image.close()],
+      frame: [frame, (image: VideoFrame) => image.close()],
+      'frame in a row': [() => ({ data: frame() }), ({ data }: { data: VideoFrame }) => data.close()],
+      url: [() => new URL(url)],
+      blob: [async () => await (await fetch(url)).blob()],
+    };
+    const out: Record<string, unknown> = {};
+    // In the order of what each one spoils: the offscreen canvas is the source of bitmaps and frames.
+    for (const name of ['url', 'blob', 'video', 'bitmap', 'frame', 'frame in a row', 'offscreen', 'canvas', 'img']) {
+      const [make, spoil] = kinds[name]!;
+      const ask = async (options = {}): Promise<string> => {
+        const input = (await make()) as never;
+        const answer = client.predict(input, options);
+        if ('params' in options && name !== 'img') spoil?.(input);
+        return JSON.stringify(await answer);
+      };
+      const before = await ask();
+      const healed = await ask(window.fault('close', 'preprocess', 1)).catch(
+        (error) => `${error.code}: ${error.message}`,
+      );
+      out[name] = healed === before ? 'same' : `${before} became ${healed}`;
+    }
+    const given = async (input: unknown) => (await window.failure(client.predict(input as never, { ...window.fault('close', 'preprocess', 1), transfer: true }))).code; // prettier-ignore
+    paint('rgb(10, 200, 30)');
+    const gone = [await given(canvas), await given(await bitmap()), await given(frame())];
+    const still = await client
+      .predict((await (await fetch(url)).blob()) as never, {
+        ...window.fault('close', 'preprocess', 1),
+        transfer: true,
+      })
+      .then(() => 'answer');
+    await client.dispose();
+    return { out, gone, still };
+  }, MODEL);
+  for (const [name, outcome] of Object.entries(answers.out)) expect.soft(outcome, name).toBe('same');
+  expect(answers).toMatchObject({ gone: ['worker-lost', 'worker-lost', 'worker-lost'], still: 'answer' });
+});
+
 test('a batch that had to be taken apart, whose worker is lost on the way', async ({ open, backend }) => {
   const page = await open();
   const outcomes = await page.evaluate(

@@ -610,9 +610,9 @@ test.describe('inputs on the page @once', () => {
       ).message()!;
       const image = new ImageData(2, 2);
       const bitmap = await createImageBitmap(image);
-      const kept = (await images.prepare(bitmap)).message()!;
-      const same = kept.value === bitmap && kept.transferables.length === 0;
-      await cross(kept);
+      const copied = (await images.prepare(bitmap)).message()!;
+      const same = copied.value === bitmap || copied.transferables[0] !== copied.value;
+      await cross(copied);
       const sent = (await images.prepare([image, bitmap], { transfer: true })).message()!;
       return {
         once: once === undefined,
@@ -635,7 +635,7 @@ test.describe('inputs on the page @once', () => {
       gone: 0,
       id: '5',
       rest: '{"text":"yes","list":[1,null]}',
-      same: true,
+      same: false,
       open: 2,
       transferables: ['ArrayBuffer', 'ImageBitmap'],
     });
@@ -658,6 +658,88 @@ test.describe('inputs on the page @once', () => {
       globalThis.createImageBitmap = create;
       return [(value as ImageBitmap).width, ...made.map(({ width }) => width)];
     });
-    expect(widths).toEqual([0, 0]);
+    expect(widths).toEqual([0, 0, 0]);
+  });
+
+  test('a picture can be sent again and again, and stays what it was, with its transparency', async ({ page }) => {
+    const reads = await page.evaluate(async () => {
+      const png = Object.assign(new Image(), { src: '/test/goldens/images/alpha.png' });
+      await png.decode();
+      const bitmap = await createImageBitmap(png, { colorSpaceConversion: 'none' });
+      const out: Record<string, { right: number[]; pixels: number[][]; replayable: boolean }> = {};
+      for (const [name, input] of Object.entries({ png, frame: new VideoFrame(bitmap, { timestamp: 0 }), bitmap })) {
+        const right = (await cross({ value: input === png ? bitmap : input, transferables: [] })).pixels;
+        const prepared = await images.prepare(input);
+        prepared.snapshot();
+        if (input !== png) (input as ImageBitmap | VideoFrame).close();
+        // One that could not be sent is taken back, and sent the next time.
+        prepared.message();
+        prepared.rollback();
+        const pixels = [];
+        for (let i = 0; i < 4; i++) pixels.push((await cross(prepared.message()!)).pixels);
+        out[name] = { right, pixels, replayable: prepared.replayable };
+        prepared.release();
+      }
+      return out;
+    });
+    expect(largestDifference(reads['png']!.right, expected(goldens['alpha.png']!))).toBeLessThanOrEqual(1);
+    for (const [name, { right, pixels, replayable }] of Object.entries(reads)) {
+      expect.soft(replayable, name).toBe(true);
+      for (const sent of pixels) expect.soft(largestDifference(sent, right), name).toBe(0);
+    }
+  });
+
+  test('a URL is downloaded, and whatever cannot be is told with its address, its status and a remedy', async ({
+    page,
+  }) => {
+    await page.route('http://pictures.test/**', (route) =>
+      route.fulfill({
+        body: Buffer.from(readFileSync(new URL('rgb.png', folder))),
+        // Without one, Playwright would allow every origin.
+        headers: {
+          'access-control-allow-origin': route.request().url().includes('shared') ? '*' : 'http://elsewhere.test',
+        },
+      }),
+    );
+    const result = await page.evaluate(async () => {
+      const file = new URL('/test/goldens/images/rgb.png', location.href);
+      const blob = await (await fetch(file)).blob();
+      const local = URL.createObjectURL(blob);
+      const data = await new Promise<string>((resolve) => {
+        const reader = Object.assign(new FileReader(), { onload: () => resolve(reader.result as string) });
+        reader.readAsDataURL(blob);
+      });
+      const reads: Record<string, number[]> = {};
+      const urls = { file, local: new URL(local), data: new URL(data), shared: new URL('http://pictures.test/shared') };
+      for (const [name, url] of Object.entries(urls)) {
+        const prepared = await images.prepare({ data: url });
+        await cross(prepared.message()!);
+        reads[name] = (await cross(prepared.message()!)).pixels;
+      }
+      URL.revokeObjectURL(local);
+      const stopped = new AbortController();
+      const aborted = images.prepare(new URL('/test/goldens/images/rgb.jpg', location.href), {
+        signal: stopped.signal,
+      });
+      stopped.abort();
+      return {
+        reads,
+        aborted: await failure(() => aborted),
+        missing: await failure(() => images.prepare(new URL('/@fs/nowhere.png', location.href))),
+        foreign: await failure(() => images.prepare(new URL('http://pictures.test/private'))),
+        revoked: await failure(() => images.prepare(new URL(local))),
+      };
+    });
+    for (const [name, pixels] of Object.entries(result.reads))
+      expect.soft(largestDifference(pixels, expected(goldens['rgb.png']!)), name).toBe(0);
+    expect(result).toMatchObject({
+      aborted: { cause: expect.stringContaining('AbortError') },
+      missing: { code: 'invalid-input', message: expect.stringMatching(/nowhere\.png .*\b40[34]\b/) },
+      foreign: {
+        code: 'invalid-input',
+        message: expect.stringMatching(/http:\/\/pictures\.test\/private .*Access-Control-Allow-Origin.*Blob/),
+      },
+      revoked: { code: 'invalid-input', message: expect.stringMatching(/revoked/) },
+    });
   });
 });

@@ -36,8 +36,10 @@ export async function builtIn(): Promise<void> {
     classes.map(({ score }) => score.toFixed(2)),
     await classifier.predict(image),
     await classifier.predict({ data: image }),
+    await classifier.predict(new URL('https://example.com/cat.png')),
+    await classifier.predict({ data: new URL('blob:x') }),
   ];
-  // @ts-expect-error A path is no image.
+  // @ts-expect-error A path is no image: a URL is an object.
   await classifier.predict('cat.png');
   // @ts-expect-error There is no such handler.
   await load('/models/digits/', { handler: 'image_guesser' });
@@ -81,6 +83,8 @@ export async function builtIn(): Promise<void> {
   ];
   // @ts-expect-error It takes texts, no images.
   await texts.predict(image);
+  // @ts-expect-error Nor are texts downloaded.
+  await texts.predict(new URL('https://example.com/text'));
 
   const unnamed = await load('/models/digits/');
   // @ts-expect-error Which handler the archive names is not known here, and so is the result.

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
+import * as fc from 'fast-check';
 import { buildKernel } from '../../scripts/build-kernels.mjs';
 import type { DecodedImage, PixelFormat, Pixels, Rect } from '../../src/contract/images.js';
 import {
@@ -208,7 +209,9 @@ test('what cannot be transformed is refused', async () => {
   const plan = compileTransforms(compose(resize(10, { maxSize: 20 }), toTensor()));
   await expect(plan.run({ ...noise(4, 4), width: 0 })).rejects.toMatchObject({ code: 'invalid-input' });
   await expect(plan.run({ ...noise(4, 4), height: 5 })).rejects.toMatchObject({ code: 'invalid-input' });
-  await expect(plan.run(noise(1, 1000))).rejects.toThrow('An image of 1 × 1000 pixels would be resized to 0 × 20.');
+  await expect(plan.run(noise(1, 1000))).rejects.toThrow(
+    'An image of 1 × 1000 pixels would be resized to 0 × 20, which leaves no pixel.',
+  );
   expect(() => plan.outputDims(1, 1000)).toThrow('0 × 20');
 });
 
@@ -271,7 +274,7 @@ for (const [config, message] of [
   [[{ resize: 1, pad: 2 }], 'handler.imageProcessing[0] must be the name of a step'],
   [
     ['rezise'],
-    "handler.imageProcessing[0]: there is no step 'rezise'; there are resize, centerCrop, pad, letterbox, grayscale, colorOrder, toTensor, normalize, layout.",
+    "handler.imageProcessing[0]: there is no step 'rezise'. The steps are resize, centerCrop, pad, letterbox, grayscale, colorOrder, toTensor, normalize, layout.",
   ],
   [
     [{ centerCrop: 1 }, { resize: 'big' }],
@@ -288,7 +291,7 @@ for (const [config, message] of [
   ],
   [
     [{ resize: { size: 4, antialias: true } }],
-    'handler.imageProcessing[0].resize.antialias is unknown; handler.imageProcessing[0].resize takes size, interpolation, maxSize.',
+    'handler.imageProcessing[0].resize.antialias is unknown. The options of handler.imageProcessing[0].resize are size, interpolation, maxSize.',
   ],
   [[{ resize: { size: 4, maxSize: 4 } }], 'resize.maxSize must be an integer greater than size'],
   [[{ resize: { size: [4, 4], maxSize: 9 } }], 'resize.maxSize must be'],
@@ -312,10 +315,10 @@ for (const [config, message] of [
   [['toTensor', { layout: 'CHW' }], 'layout must be one of NCHW, NHWC, not "CHW".'],
   [[{ normalize: { mean: 0, std: 1 } }, 'toTensor'], 'handler.imageProcessing[0].normalize must come after toTensor.'],
   [['toTensor', { resize: 4 }], 'handler.imageProcessing[1].resize must come before toTensor.'],
-  [['toTensor', 'toTensor'], 'handler.imageProcessing[1].toTensor stands twice; once is allowed.'],
+  [['toTensor', 'toTensor'], 'handler.imageProcessing[1].toTensor occurs twice; it is allowed once.'],
   [
     ['toTensor', { layout: 'NHWC' }, { layout: 'NCHW' }],
-    'handler.imageProcessing[2].layout stands twice; once is allowed.',
+    'handler.imageProcessing[2].layout occurs twice; it is allowed once.',
   ],
   [[{ resize: 4 }], 'handler.imageProcessing has no toTensor: the model needs a tensor.'],
   [
@@ -347,4 +350,64 @@ test('a function refuses a wrong option by its name, and compile a wrong order',
   expect(() => compileTransforms(compose(toTensor(), resize(3)))).toThrow(
     'imageProcessing[1].resize must come before toTensor.',
   );
+});
+
+test('whatever a config has for transforms, what is thrown is a model-config error', () => {
+  const names = fc.constantFrom(
+    'resize',
+    'centerCrop',
+    'pad',
+    'letterbox',
+    'grayscale',
+    'normalize',
+    'layout',
+    'rotate',
+  );
+  const cyclic: unknown[] = [];
+  cyclic.push(cyclic);
+  const value = fc.oneof(
+    fc.anything({ withBigInt: true, withNullPrototype: true }),
+    fc.constant(cyclic),
+    fc.constant(1n),
+  );
+  const step = fc.oneof(
+    value,
+    names,
+    fc.tuple(names, value).map((entry) => Object.fromEntries([entry])),
+  );
+  fc.assert(
+    fc.property(fc.oneof(value, fc.array(step)), (transforms) => {
+      try {
+        parseTransforms(transforms);
+      } catch (error) {
+        expect(error).toMatchObject({ name: 'TabServeError', code: 'model-config' });
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** The samples of the docblocks of `transforms/index.ts` and of `Geometry`. */
+test('transforms run alone, and their geometry leads from the tensor back to the image', async () => {
+  const [width, height] = [1280, 720];
+  const imageData = { data: new Uint8ClampedArray(width * height * 4).fill(255) };
+  const mean = [0.5, 0.5, 0.5];
+  const std = [0.25, 0.25, 0.25];
+  const transforms = compileTransforms(compose(resize(256), centerCrop(224), toTensor(), normalize(mean, std)));
+  const { data, dims } = await transforms.run({
+    format: 'RGBX',
+    width,
+    height,
+    stride: width * 4,
+    data: imageData.data,
+  });
+  expect(dims).toEqual([3, 224, 224]);
+  expect([...new Set(data)]).toEqual([2]);
+
+  const boxed = compileTransforms(compose(letterbox([640, 640]), toTensor()));
+  const { geometry } = await boxed.run({ format: 'RGBX', width, height, stride: width * 4, data: imageData.data });
+  expect(geometry).toEqual({ scaleX: 0.5, scaleY: 0.5, offsetX: 0, offsetY: 140 });
+  const { scaleX, scaleY, offsetX, offsetY } = geometry;
+  const toImage = (u: number, v: number): number[] => [(u - offsetX) / scaleX, (v - offsetY) / scaleY];
+  expect([...toImage(100, 200), ...toImage(300, 400)]).toEqual([200, 120, 600, 520]);
 });

@@ -1,11 +1,16 @@
-/** Copies of what holds bytes. */
+/** Copies of objects that hold bytes. */
 
 type Allocate = (bytes: number) => ArrayBuffer;
 type TypedArray = new (buffer: ArrayBuffer, byteOffset: number, length?: number) => object;
 
+/** The getter that all typed arrays inherit: the name of the built-in class, whatever class a page derives from it. */
+const builtInName = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)!
+  .get as (this: unknown) => string | undefined;
+
 /**
- * A copy of a typed array (its own part of its buffer), an ArrayBuffer or an ImageData; anything else as it is.
- * @param allocate gives a buffer of at least so many bytes; one of just the size if not given
+ * Returns a copy of a typed array (of its own part of its buffer), a DataView, an ArrayBuffer or an ImageData, and anything else as it is.
+ * As in a structured clone, the copy of a derived class is of the built-in one.
+ * @param allocate returns a buffer of at least that many bytes. By default, a new buffer of exactly that size
  * @throws TypeError if the buffer has been transferred
  */
 export function duplicate(value: object, allocate: Allocate = (bytes) => new ArrayBuffer(bytes)): object {
@@ -18,5 +23,12 @@ export function duplicate(value: object, allocate: Allocate = (bytes) => new Arr
   if (!ArrayBuffer.isView(value)) return value;
   const buffer = allocate(value.byteLength);
   new Uint8Array(buffer).set(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
-  return new (value.constructor as TypedArray)(buffer, 0, (value as Partial<Uint8Array>).length ?? value.byteLength);
+  const Class = globalThis[(builtInName.call(value) ?? 'DataView') as 'Uint8Array'] as unknown as TypedArray;
+  return new Class(buffer, 0, (value as Partial<Uint8Array>).length ?? value.byteLength);
+}
+
+/** Returns the ArrayBuffer, or SharedArrayBuffer, of an ImageData or a view, and anything else as it is. */
+export function bufferOf(value: object): object {
+  const inner = typeof ImageData !== 'undefined' && value instanceof ImageData ? value.data : value;
+  return ArrayBuffer.isView(inner) ? inner.buffer : inner;
 }

@@ -1,21 +1,25 @@
 /**
- * What a page passes, made ready to cross to the worker.
+ * Inputs, made ready to be sent to a worker.
  */
-import { giveBack, takeBuffer, takeReady } from '../../shared/buffers.js';
 import { TabServeError } from '../../contract/errors.js';
-import { duplicate } from './copies.js';
+import { giveBack, takeBuffer, takeReady } from '../../shared/buffers.js';
+import { bufferOf, duplicate } from './copies.js';
+import { downloadImage } from './download.js';
+import { mapLeaves } from './leaves.js';
+import { OwnImage } from './own-image.js';
+import { isBitmap, isFrame, pictureOf, type Picture } from './pictures.js';
 
-/** One input, as the page keeps it until it was answered. */
+/** One input, as the page keeps it until it has been answered. */
 export interface Prepared {
-  /** What crosses, and what of it moves; made afresh at each call. Undefined if it can be sent only once, and was. @throws if a copy could not be made, here or in `snapshot` */
+  /** Returns what is sent, made afresh at each call; undefined if the input can be sent only once, and was. @throws if a copy could not be made, here or in `snapshot` */
   message(): Message | undefined;
-  /** Copies what the caller may change, before the call returns: after the first message where there is one already, so that the worker need not wait for it. */
+  /** Copies what the caller may change, before the call returns. A message may be made first, so that the worker need not wait for this copy. */
   snapshot(): void;
-  /** Whether there is another message to be had. */
+  /** Whether `message` will return another message. */
   readonly replayable: boolean;
-  /** The last message could not be sent: nothing of it has gone. */
+  /** Undoes `message`, whose result could not be sent. */
   rollback(): void;
-  /** Frees what was made for it. */
+  /** Frees what was made for this input. */
   release(): void;
 }
 
@@ -25,111 +29,167 @@ export interface Message {
 }
 
 export interface PrepareOptions {
-  /** Buffers, bitmaps and frames of the caller's move to the worker, and are gone here. @default false */
+  /** Whether the caller's buffers, bitmaps and frames move to the worker, and are gone on the page. @default false */
   readonly transfer?: boolean;
+  /** Aborts downloads. */
+  readonly signal?: AbortSignal;
 }
 
 /**
- * Prepares one row: an input, bare or as `{ data }` or `{ body }`, or nested in plain objects and arrays. At once, but for elements:
- * those give a promise.
+ * Prepares one row: an input, bare or as `{ data }` or `{ body }`, or nested in plain objects and arrays. Returns a promise where something must be
+ * waited for: an element, a canvas, an ImageBitmap, a URL.
  *
- * | given | crosses as | more than once |
+ * | input | sent as | sent again when a worker is lost |
  * |---|---|---|
- * | `<img>` (loaded or not), `<canvas>`, OffscreenCanvas | an ImageBitmap made of it, upright, moved | no |
- * | `<video>` | a VideoFrame of what it shows, moved | no |
- * | Blob, File, string, … | itself | yes |
- * | ImageBitmap, VideoFrame | itself; the caller leaves it open until the answer is there | yes |
- * | typed array, ArrayBuffer, ImageData | a copy, which moves (a structured clone takes ten times as long); `snapshot` takes another | yes |
- * | any of the caller's own, with `transfer` | itself, moved | no |
+ * | `<img>` (loaded or not), `<canvas>`, OffscreenCanvas | an ImageBitmap of what it shows at the call, upright | yes |
+ * | `<video>` | a VideoFrame of what it shows at the call | yes |
+ * | ImageBitmap | a copy | yes |
+ * | VideoFrame | a clone, which shares its pixels | yes |
+ * | URL | a Blob, which the page downloads once | yes |
+ * | Blob, File, string, number, … | itself | yes |
+ * | typed array, DataView, ArrayBuffer, ImageData | a copy, which is transferred (a structured clone takes ten times as long) | yes |
+ * | any of these with `transfer` | itself, transferred, without a copy | no, unless it is a Blob, a URL, a string, … |
  *
- * Pixels of elements are never read on the page. A canvas and a video are taken as they are at the call, and so is an array if `snapshot` follows within it.
- * @throws `image-decode` if an `<img>` is broken or has no source; `invalid-input` if an element has no pixels, or not any
- *   that this page may read (another origin's, without CORS), or if an array's buffer is gone
+ * The page never reads the pixels of an element. The caller may change or close all of its inputs as soon as the call has returned (if `snapshot`
+ * is called within it); `<img>` is the exception, whose picture is taken when it has been loaded. Until the answer is there, the page holds the pixels of
+ * each picture, and a `<video>` or VideoFrame one of its decoder's buffers; where that matters, `transfer` avoids it.
+ * @throws `image-decode` if an `<img>` is broken or has no source; `invalid-input` if an element has no pixels, or none that this page may read
+ *   (another origin's, without CORS), if a buffer, a bitmap or a frame is gone, if a URL cannot be downloaded, or if an object cannot be read
  */
-export function prepare(input: unknown, { transfer = false }: PrepareOptions = {}): Prepared | Promise<Prepared> {
-  const images = new Map<object, ImageBitmap | VideoFrame>();
-  const pending: Promise<unknown>[] = [];
-  const borrowed: ArrayBuffer[] = [];
-  const release = (): void => {
-    for (const image of images.values()) image.close();
-    borrowed.splice(0).forEach(giveBack);
-  };
-
-  let kept: unknown;
+export function prepare(input: unknown, options: PrepareOptions = {}): Prepared | Promise<Prepared> {
   try {
-    kept = mapLeaves(input, (leaf) => {
-      const image = fromElement(leaf);
-      if (image) pending.push(image.then((made) => images.set(leaf, made)));
-      else checkBuffer(leaf);
-      return leaf;
-    });
+    const prepared = new PreparedInput(input, options);
+    return prepared.pending ? prepared.pending.then(() => prepared) : prepared;
   } catch (error) {
-    void Promise.allSettled(pending).then(release);
-    throw error;
+    throw readable(error);
+  }
+}
+
+class PreparedInput implements Prepared {
+  /** What must be waited for; undefined if nothing. */
+  readonly pending: Promise<void> | undefined;
+  readonly #transfer: boolean;
+  /** Pictures by the object that stands for them in `#source`. */
+  readonly #images = new Map<object, OwnImage>();
+  /** Downloads by their URL object. */
+  readonly #blobs = new Map<object, Blob>();
+  readonly #borrowed: ArrayBuffer[] = [];
+  #source: unknown;
+  #hasSnapshot: boolean;
+  #failure: unknown;
+  /** The last message: how to undo it, and whether it transfers objects of the caller's. */
+  #sent: { readonly undo: (() => void)[]; movesCallers: boolean } | undefined;
+
+  constructor(input: unknown, { transfer = false, signal }: PrepareOptions) {
+    this.#transfer = transfer;
+    this.#hasSnapshot = transfer;
+    const pending: Promise<unknown>[] = [];
+    try {
+      this.#source = mapLeaves(input, (leaf) => {
+        const work = this.#replace(leaf, signal);
+        if (work) pending.push(work);
+        else checkUsable(leaf);
+        return leaf;
+      });
+    } catch (error) {
+      void Promise.allSettled(pending).then(() => this.release());
+      throw error;
+    }
+    if (pending.length === 0) return;
+    this.snapshot();
+    this.pending = this.#allOrNone(pending);
   }
 
-  let sent = false;
-  let failure: unknown;
-  let isOwn = transfer;
-  const snapshot = (): void => {
-    if (isOwn) return;
-    isOwn = true;
+  /** Starts to make what is sent in the place of `leaf`, where that takes time. */
+  #replace(leaf: object, signal: AbortSignal | undefined): Promise<unknown> | undefined {
+    if (typeof URL !== 'undefined' && leaf instanceof URL)
+      return downloadImage(leaf.href, signal).then((blob) => this.#blobs.set(leaf, blob));
+    if (this.#transfer && isBitmap(leaf)) return undefined;
+    return pictureOf(leaf)?.then(async (picture) => {
+      const image = new OwnImage(picture, this.#transfer);
+      this.#images.set(leaf, image);
+      await image.ready();
+    });
+  }
+
+  async #allOrNone(pending: readonly Promise<unknown>[]): Promise<void> {
+    const failed = (await Promise.allSettled(pending)).find(({ status }) => status === 'rejected');
+    if (!failed) return;
+    this.release();
+    throw readable((failed as PromiseRejectedResult).reason);
+  }
+
+  get replayable(): boolean {
+    if (!this.#sent) return true;
+    return (
+      !this.#sent.movesCallers &&
+      this.#failure === undefined &&
+      [...this.#images.values()].every(({ available }) => available)
+    );
+  }
+
+  snapshot(): void {
+    if (this.#hasSnapshot) return;
+    this.#hasSnapshot = true;
     try {
-      kept = mapLeaves(kept, (leaf) => duplicate(leaf, (bytes) => borrow(bytes, borrowed)));
+      this.#source = mapLeaves(this.#source, (leaf) => {
+        if (isFrame(leaf)) this.#images.set(leaf, new OwnImage(leaf.clone()));
+        return duplicate(leaf, (bytes) => this.#borrow(bytes));
+      });
     } catch (error) {
-      failure = error;
+      this.#failure = error;
     }
-  };
-  const message = (): Message | undefined => {
-    if (!prepared.replayable) return undefined;
-    if (failure !== undefined) throw failure;
-    sent = true;
+  }
+
+  message(): Message | undefined {
+    if (!this.replayable) return undefined;
+    if (this.#failure !== undefined) throw this.#failure;
+    const sent: { undo: (() => void)[]; movesCallers: boolean } = (this.#sent = { undo: [], movesCallers: false });
     const transferables = new Set<Transferable>();
-    const value = mapLeaves(kept, (leaf) => {
-      const own = images.get(leaf) ?? (transfer ? leaf : duplicate(leaf, takeReady));
-      if (transfer || own !== leaf) list(own, transferables);
+    const value = mapLeaves(this.#source, (leaf) => {
+      const image = this.#images.get(leaf);
+      if (image) {
+        const { picture, moves } = image.take();
+        sent.undo.push(() => image.putBack(picture));
+        if (moves) transferables.add(picture);
+        return picture;
+      }
+      const own = this.#blobs.get(leaf) ?? (this.#transfer ? leaf : duplicate(leaf, takeReady));
+      if (own === leaf && !this.#transfer) return own;
+      const before = transferables.size;
+      list(own, transferables);
+      if (own === leaf && transferables.size > before) sent.movesCallers = true;
       return own;
     });
     return { value, transferables: [...transferables] };
-  };
-  const prepared: Prepared = {
-    message,
-    snapshot,
-    rollback: () => void (sent = false),
-    release,
-    get replayable() {
-      return !sent || (!transfer && images.size === 0 && failure === undefined);
-    },
-  };
-  if (pending.length === 0) return prepared;
-  snapshot();
-  return allOrNone(pending, release).then(() => prepared);
-}
-
-/** `value` with its arrays and plain objects copied, and each thing in them that is neither replaced by what `replace` gives. */
-function mapLeaves(value: unknown, replace: (leaf: object) => unknown, done = new Map<object, unknown>()): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (done.has(value)) return done.get(value);
-  if (!isContainer(value)) {
-    const own = replace(value);
-    done.set(value, own);
-    return own;
   }
-  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
-  done.set(value, copy);
-  for (const [key, item] of Object.entries(value))
-    (copy as Record<string, unknown>)[key] = mapLeaves(item, replace, done);
-  return copy;
+
+  rollback(): void {
+    for (const undo of this.#sent?.undo ?? []) undo();
+    this.#sent = undefined;
+  }
+
+  release(): void {
+    // What was sent is not here any more, and what was not is closed with the rest.
+    this.rollback();
+    for (const image of this.#images.values()) image.close();
+    this.#borrowed.splice(0).forEach(giveBack);
+  }
+
+  #borrow(bytes: number): ArrayBuffer {
+    const buffer = takeBuffer(bytes);
+    this.#borrowed.push(buffer);
+    return buffer;
+  }
 }
 
-function borrow(bytes: number, borrowed: ArrayBuffer[]): ArrayBuffer {
-  const buffer = takeBuffer(bytes);
-  borrowed.push(buffer);
-  return buffer;
-}
-
-/** @throws `invalid-input` if it looks at a buffer that is gone */
-function checkBuffer(leaf: object): void {
+/** @throws `invalid-input` if it is an array whose buffer, or a picture whose pixels are gone */
+function checkUsable(leaf: object): void {
+  if ((isFrame(leaf) && leaf.codedWidth === 0) || (isBitmap(leaf) && leaf.width === 0))
+    throw new TabServeError(
+      'invalid-input',
+      `The ${isFrame(leaf) ? 'VideoFrame' : 'ImageBitmap'} has no pixels: it has been closed or transferred.`,
+    );
   const holder = bufferOf(leaf);
   if (!(holder instanceof ArrayBuffer)) return;
   try {
@@ -137,97 +197,30 @@ function checkBuffer(leaf: object): void {
   } catch (cause) {
     throw new TabServeError(
       'invalid-input',
-      `The ${leaf.constructor.name}'s buffer is gone: it has been transferred.`,
+      `The ${leaf.constructor.name}'s buffer has been transferred. Pass an array that still has its memory.`,
       { cause },
     );
   }
 }
 
-async function allOrNone(pending: readonly Promise<unknown>[], release: () => void): Promise<void> {
-  const failed = (await Promise.allSettled(pending)).find(({ status }) => status === 'rejected');
-  if (!failed) return;
-  release();
-  throw (failed as PromiseRejectedResult).reason;
-}
-
-/** An element's or a canvas's picture; undefined if `value` is neither. Under Node there are no such classes. */
-function fromElement(value: object): Promise<ImageBitmap | VideoFrame> | undefined {
-  if (typeof HTMLImageElement !== 'undefined' && value instanceof HTMLImageElement) return fromImage(value);
-  if (typeof HTMLVideoElement !== 'undefined' && value instanceof HTMLVideoElement) return fromVideo(value);
-  if (typeof HTMLCanvasElement !== 'undefined' && value instanceof HTMLCanvasElement) return fromCanvas(value);
-  if (typeof OffscreenCanvas !== 'undefined' && value instanceof OffscreenCanvas) return fromCanvas(value);
-  return undefined;
-}
-
-async function fromImage(image: HTMLImageElement): Promise<ImageBitmap> {
-  try {
-    await image.decode();
-  } catch (cause) {
-    const source = image.currentSrc || image.src;
-    throw new TabServeError(
-      'image-decode',
-      source ? `The <img> could not be loaded or decoded: ${shorten(source)}` : 'The <img> has no source.',
-      { cause },
-    );
-  }
-  return grab('<img>', image.naturalWidth, image.naturalHeight, () =>
-    createImageBitmap(image, { colorSpaceConversion: 'none' }),
-  );
-}
-
-async function fromVideo(video: HTMLVideoElement): Promise<ImageBitmap | VideoFrame> {
-  if (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) {
-    throw new TabServeError('invalid-input', 'The <video> has no current frame yet: wait for its "loadeddata" event.');
-  }
-  return grab<ImageBitmap | VideoFrame>('<video>', video.videoWidth, video.videoHeight, () =>
-    typeof VideoFrame === 'undefined' ? createImageBitmap(video) : new VideoFrame(video),
-  );
-}
-
-async function fromCanvas(canvas: HTMLCanvasElement | OffscreenCanvas): Promise<ImageBitmap> {
-  return grab('canvas', canvas.width, canvas.height, () => createImageBitmap(canvas));
-}
-
-async function grab<T extends ImageBitmap | VideoFrame>(
-  name: string,
-  width: number,
-  height: number,
-  make: () => Promise<T> | T,
-): Promise<T> {
-  if (width === 0 || height === 0)
-    throw new TabServeError('invalid-input', `The ${name} is ${width} × ${height}: it has no pixels.`);
-  try {
-    return await make();
-  } catch (cause) {
-    throw new TabServeError(
-      'invalid-input',
-      `The pixels of the ${name} cannot be read. Do they come from another origin, without CORS?`,
-      { cause },
-    );
-  }
-}
-
-/** What may hold inputs: an array, or an object that is nothing but its properties. */
-function isContainer(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return Array.isArray(value) || prototype === null || prototype === Object.prototype;
-}
-
-/** Puts what of `value` can be transferred on the list. Shared memory stays shared. */
+/** Adds what can be transferred of `value`. Shared memory stays shared. */
 function list(value: object, transferables: Set<Transferable>): void {
   const holder = bufferOf(value);
-  const isImage =
-    (typeof ImageBitmap !== 'undefined' && holder instanceof ImageBitmap) ||
-    (typeof VideoFrame !== 'undefined' && holder instanceof VideoFrame);
-  if (isImage || holder instanceof ArrayBuffer) transferables.add(holder as Transferable);
+  if (isBitmap(holder) || isFrame(holder) || holder instanceof ArrayBuffer)
+    transferables.add(holder as Picture | ArrayBuffer);
 }
 
-/** What holds the bytes of an ImageData or of a view; anything else as it is. */
-function bufferOf(value: object): object {
-  const inner = typeof ImageData !== 'undefined' && value instanceof ImageData ? value.data : value;
-  return ArrayBuffer.isView(inner) ? inner.buffer : inner;
-}
-
-function shorten(url: string): string {
-  return url.length > 100 ? `${url.slice(0, 100)}…` : url;
+/** Returns an error of ours as it is, and another, which an object of the caller's has thrown when it was read, as `invalid-input`. */
+function readable(error: unknown): TabServeError {
+  let why = 'it throws an object without a text';
+  try {
+    if (error instanceof TabServeError) return error;
+    why = error instanceof Error ? String(error.message) : String(error);
+    if (error instanceof RangeError) why += ' (is it nested too deeply?)';
+  } catch {
+    // Whatever was thrown cannot be read either.
+  }
+  return new TabServeError('invalid-input', `The input could not be read: ${why}. Pass plain data, images or arrays.`, {
+    cause: error,
+  });
 }

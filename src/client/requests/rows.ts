@@ -1,9 +1,9 @@
 import { asTabServeError, PredictionError } from '../../contract/errors.js';
 import { unlessAborted } from '../abort.js';
-import { prepare, type Prepared } from './inputs.js';
+import { prepare, type Prepared, type PrepareOptions } from './inputs.js';
 import { tooLate } from './job.js';
 
-/** An input that the page itself could not prepare fails alone. */
+/** One row of a call: prepared, or the error of a row that could not be, which fails alone. */
 export type PreparedRow = Prepared | PredictionError;
 
 export interface RowOptions {
@@ -13,16 +13,20 @@ export interface RowOptions {
   readonly timeout: number | undefined;
 }
 
-/** Prepares inputs; at once where nothing is to be waited for, so that they can be sent within the call itself. @throws `aborted`, `timeout` */
+/** Prepares inputs; synchronously where nothing must be waited for, so that they can be sent within the call itself. @throws `aborted`, `timeout` */
 export function prepareRows(
   inputs: readonly unknown[],
   options: RowOptions,
 ): readonly PreparedRow[] | Promise<readonly PreparedRow[]> {
-  const rows = inputs.map((input) => prepareRow(input, options.transfer));
+  const stop = new AbortController();
+  const rows = inputs.map((input) => prepareRow(input, { transfer: options.transfer, signal: stop.signal }));
   if (rows.every((row) => !(row instanceof Promise))) return rows as PreparedRow[];
-  // The call returns before they are sent.
+  // The call returns before these rows are sent.
   for (const row of rows) if ('snapshot' in row) row.snapshot();
-  return inTime(Promise.all(rows), options);
+  return inTime(Promise.all(rows), options).catch((error: unknown) => {
+    stop.abort(error);
+    throw error;
+  });
 }
 
 async function inTime(
@@ -41,9 +45,9 @@ async function inTime(
   }
 }
 
-function prepareRow(input: unknown, transfer: boolean): PreparedRow | Promise<PreparedRow> {
+function prepareRow(input: unknown, options: PrepareOptions): PreparedRow | Promise<PreparedRow> {
   try {
-    const prepared = prepare(input, { transfer });
+    const prepared = prepare(input, options);
     return prepared instanceof Promise ? prepared.catch(failedRow) : prepared;
   } catch (error) {
     return failedRow(error);

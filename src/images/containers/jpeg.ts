@@ -1,5 +1,5 @@
 /**
- * The header of a JPEG file (ITU-T T.81, Annex B): its segments up to the first frame header.
+ * Reads the header of a JPEG file (ITU-T T.81, Annex B): its segments up to the first frame header.
  */
 import { hasExifPrefix, type Span } from '../exif.js';
 import type { Facts } from '../header.js';
@@ -7,7 +7,7 @@ import type { Facts } from '../header.js';
 const APP1 = 0xe1;
 const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
-/** Markers 0xc0 to 0xcf that start no frame: Huffman tables, reserved, arithmetic conditioning. */
+/** The markers between 0xc0 and 0xcf that do not start a frame: Huffman tables, reserved, arithmetic conditioning. */
 const NO_FRAME = new Set([0xc4, 0xc8, 0xcc]);
 
 export function readJpeg(bytes: Uint8Array): Facts {

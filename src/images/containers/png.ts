@@ -1,10 +1,10 @@
 /**
- * The header of a PNG file (W3C PNG, third edition): IHDR, and eXIf wherever it stands.
+ * Reads the header of a PNG file (W3C PNG, third edition): IHDR, and eXIf anywhere in the file.
  */
 import type { Facts } from '../header.js';
 
 const SIGNATURE_BYTES = 8;
-/** Length, type and checksum. */
+/** A chunk's length, type and checksum. */
 const CHUNK_BYTES = 12;
 const IHDR = 0x49484452; // 'IHDR'
 const EXIF = 0x65584966; // 'eXIf'

@@ -1,5 +1,5 @@
 /**
- * The header of a WebP file (RFC 9649): the canvas of VP8X, or the frame of VP8 or VP8L, and EXIF.
+ * Reads the header of a WebP file (RFC 9649): the size of VP8X, or of VP8 or VP8L, and EXIF.
  */
 import type { Span } from '../exif.js';
 import type { Facts } from '../header.js';
@@ -15,20 +15,20 @@ export function readWebp(bytes: Uint8Array): Facts {
     const start = at + CHUNK_BYTES;
     const length = view.getUint32(at + 4, true);
     const end = start + length;
-    const whole = start + 10 <= bytes.length;
+    const isComplete = start + 10 <= bytes.length;
     switch (String.fromCharCode(...bytes.subarray(at, at + 4))) {
       case 'VP8X':
-        if (whole) size = { width: uint24(start + 4) + 1, height: uint24(start + 7) + 1 };
+        if (isComplete) size = { width: uint24(start + 4) + 1, height: uint24(start + 7) + 1 };
         break;
       case 'VP8 ':
-        if (whole)
+        if (isComplete)
           size ??= {
             width: view.getUint16(start + 6, true) & 0x3fff,
             height: view.getUint16(start + 8, true) & 0x3fff,
           };
         break;
       case 'VP8L':
-        if (whole) {
+        if (isComplete) {
           const bits = view.getUint32(start + 1, true);
           size ??= { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
         }

@@ -1,5 +1,5 @@
 /**
- * The kernel in plain JavaScript.
+ * The color kernel in plain JavaScript.
  */
 import type { ColorKernel } from './color-kernel.js';
 

@@ -1,5 +1,5 @@
 /**
- * The kernel on WebAssembly SIMD.
+ * The color kernel on WebAssembly SIMD.
  */
 import { bytesOf, instantiate } from '../../shared/wasm-kernel.js';
 import type { ColorKernel } from './color-kernel.js';
@@ -11,7 +11,7 @@ interface Exports {
   readonly convert: ColorKernel['convert'];
 }
 
-/** Undefined where WebAssembly or its SIMD is missing, or a content security policy forbids it. */
+/** Creates a kernel; undefined where WebAssembly or its SIMD is missing, or a Content Security Policy forbids it. */
 export function createWasmColorKernel(): ColorKernel | undefined {
   const exports = instantiate<Exports>(YCC_WASM);
   if (!exports) return undefined;

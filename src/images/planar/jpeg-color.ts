@@ -1,6 +1,6 @@
 /**
- * Chroma upsampling and color of libjpeg-turbo (jdsample.c "fancy upsampling", jdcolor.c), bit for bit: what Pillow
- * and other readers of libjpeg show. A browser's own conversion repeats chroma samples: off by 1 on average, by 10 at edges.
+ * Upsamples chroma and converts colors as libjpeg-turbo does (jdsample.c "fancy upsampling", jdcolor.c), bit for bit, and so as Pillow does.
+ * A browser's own conversion repeats chroma samples, and differs by 1 on average and by 10 at edges.
  */
 import type { Rect } from '../../contract/images.js';
 import { createColorKernel, SLACK, type ColorKernel } from './color-kernel.js';
@@ -33,7 +33,7 @@ export function convertWith(kernel: ColorKernel, planes: Planes, window: Rect): 
   memory.set(planes.u.subarray(top * uStride, (top + chroma) * uStride), u);
   memory.set(planes.v.subarray(top * vStride, (top + chroma) * vStride), v);
 
-  /** Where the row's chroma lies at full width. */
+  /** Returns the position of the row's chroma at full width. */
   const widen = (plane: number, stride: number, near: number, far: number, row: number): number => {
     const from = plane + (near - top) * stride;
     if (!halfWidth) return from;

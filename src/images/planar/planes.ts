@@ -1,9 +1,9 @@
 /**
- * Luma and subsampled chroma of a part of a picture, as a decoder leaves them.
+ * Luma and subsampled chroma of a part of a picture, as a decoder returns them.
  */
 import type { Rect } from '../../contract/images.js';
 
-/** Planes of 8-bit samples. Chroma lies at half the resolution (rounded up) along each side that is subsampled. */
+/** Planes of 8-bit samples. Chroma has half the resolution (rounded up) along each side that is subsampled. */
 export interface Planes {
   readonly y: Uint8Array;
   readonly u: Uint8Array;
@@ -11,7 +11,7 @@ export interface Planes {
   readonly yStride: number;
   readonly uStride: number;
   readonly vStride: number;
-  /** Luma samples in this part. Its edges are the picture's, or lie two samples outside of what is converted. */
+  /** Luma samples in this part. Its edges are those of the picture, or at least two samples away from the converted window. */
   readonly width: number;
   readonly height: number;
   readonly halfWidth: boolean;
@@ -20,10 +20,10 @@ export interface Planes {
   readonly narrow: boolean;
 }
 
-/** Converts `window`, in luma samples, to RGBX, its rows close together. The answer is valid until the next call. */
+/** Converts `window`, in luma samples, to RGBX, without gaps between rows. The result is valid until the next call. */
 export type Convert = (planes: Planes, window: Rect) => Uint8Array | Uint8ClampedArray;
 
-/** The chroma row that row `y` lies in, and the one that it lies next to. */
+/** Returns the chroma row that contains luma row `y`, and the neighboring one that is nearer to it. */
 export function chromaRows(y: number, { halfHeight, height }: Planes): readonly [near: number, far: number] {
   if (!halfHeight) return [y, y];
   const near = y >> 1;

@@ -1,5 +1,5 @@
 /**
- * Chroma upsampling and color of libwebp (dsp/upsampling.c "fancy upsampler", dsp/yuv.h), bit for bit.
+ * Upsamples chroma and converts colors as libwebp does (dsp/upsampling.c "fancy upsampler", dsp/yuv.h), bit for bit.
  */
 import { chromaRows, type Convert } from './planes.js';
 
@@ -22,7 +22,7 @@ export const convertWebp: Convert = (planes, window) => {
   return target.subarray(0, bytes);
 };
 
-/** Nine parts of the nearest sample, three of each beside it, one of the opposite: by way of two diagonals. */
+/** Doubles samples: nine parts of the nearest one, three of each of its neighbors, one of the diagonal neighbor; computed from two diagonals. */
 function upsample(plane: Uint8Array, near: number, far: number, count: number, row: Uint8Array): void {
   row[0] = (3 * plane[near]! + plane[far]! + 2) >> 2;
   for (let i = 1; i < count; i++) {
@@ -37,7 +37,7 @@ function upsample(plane: Uint8Array, near: number, far: number, count: number, r
   row[2 * count - 1] = (3 * plane[near + count - 1]! + plane[far + count - 1]! + 2) >> 2;
 }
 
-/** ITU-R BT.601 at studio range, in 14-bit fixed point whose products lose 8 bits; the clamped array clamps. */
+/** Converts ITU-R BT.601 at studio range, in 14-bit fixed point; products are shifted by 8 bits, and the target array clamps. */
 function toRgb(
   luma: Uint8Array,
   from: number,

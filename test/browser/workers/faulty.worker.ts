@@ -2,7 +2,9 @@ import {
   BaseHandler,
   expose,
   TabServeError,
+  unwrap,
   type Context,
+  type ImageInput,
   type TensorInput,
   type Tensors,
 } from '../../../src/worker.ts';
@@ -64,11 +66,11 @@ async function happen(stage: Fault['stage'], context: Context): Promise<void> {
   }
 }
 
-/** Does in each stage what `params.fault` asks for. */
-class Faulty extends BaseHandler<TensorInput, Tensors> {
-  override async preprocess(data: readonly TensorInput[], context: Context): Promise<Tensors> {
+/** Does in each stage what `params.fault` asks for. An image becomes a tensor of its first pixel, and its width. */
+class Faulty extends BaseHandler<TensorInput | ImageInput, Tensors> {
+  override async preprocess(data: readonly (TensorInput | ImageInput)[], context: Context): Promise<Tensors> {
     await happen('preprocess', context);
-    return await super.preprocess(data, context);
+    return await super.preprocess(await Promise.all(data.map((input) => firstPixel(input, context))), context);
   }
 
   override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
@@ -80,6 +82,18 @@ class Faulty extends BaseHandler<TensorInput, Tensors> {
     await happen('postprocess', context);
     return await super.postprocess(outputs, context);
   }
+}
+
+async function firstPixel(row: TensorInput | ImageInput, context: Context): Promise<TensorInput> {
+  const input = unwrap<TensorInput | ImageInput>(row);
+  if (!(input instanceof Blob || input instanceof ImageBitmap || input instanceof VideoFrame))
+    return row as TensorInput;
+  const image = await context.decodeImage(input);
+  const { data, format } = await image.read({ x: 0, y: 0, width: 1, height: 1 });
+  const [red, green, blue] = format.startsWith('BGR') ? [data[2]!, data[1]!, data[0]!] : [...data];
+  const pixel = { data: Float32Array.of(red!, green!, blue!, image.width), dims: [4] };
+  image.close();
+  return pixel;
 }
 
 expose(Faulty);

@@ -1,0 +1,88 @@
+/**
+ * Pictures of elements and canvases, and of bitmaps that stay the caller's. The page never reads their pixels.
+ */
+import { TabServeError } from '../../contract/errors.js';
+
+export type Picture = ImageBitmap | VideoFrame;
+
+/**
+ * Returns what an element or a canvas shows at the call, or a copy of an ImageBitmap; undefined for anything else. Node.js has none of these classes.
+ * @throws `image-decode` (by rejecting, as below) if an `<img>` is broken or has no source; `invalid-input` if there are no pixels, or none that this page may read
+ */
+export function pictureOf(value: object): Promise<Picture> | undefined {
+  if (typeof HTMLImageElement !== 'undefined' && value instanceof HTMLImageElement) return ofImage(value);
+  if (typeof HTMLVideoElement !== 'undefined' && value instanceof HTMLVideoElement) return ofVideo(value);
+  if (typeof HTMLCanvasElement !== 'undefined' && value instanceof HTMLCanvasElement) return ofCanvas(value);
+  if (typeof OffscreenCanvas !== 'undefined' && value instanceof OffscreenCanvas) return ofCanvas(value);
+  if (isBitmap(value)) return ofBitmap(value);
+  return undefined;
+}
+
+export function isBitmap(value: unknown): value is ImageBitmap {
+  return typeof ImageBitmap !== 'undefined' && value instanceof ImageBitmap;
+}
+
+export function isFrame(value: unknown): value is VideoFrame {
+  return typeof VideoFrame !== 'undefined' && value instanceof VideoFrame;
+}
+
+async function ofImage(image: HTMLImageElement): Promise<ImageBitmap> {
+  try {
+    await image.decode();
+  } catch (cause) {
+    const source = image.currentSrc || image.src;
+    throw new TabServeError(
+      'image-decode',
+      source
+        ? `The <img> could not be loaded or decoded: ${shorten(source)}. Check that this URL is an image.`
+        : 'The <img> has no source. Set its src first.',
+      { cause },
+    );
+  }
+  return grab('<img>', image.naturalWidth, image.naturalHeight, () =>
+    createImageBitmap(image, { colorSpaceConversion: 'none' }),
+  );
+}
+
+async function ofVideo(video: HTMLVideoElement): Promise<Picture> {
+  if (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) {
+    throw new TabServeError('invalid-input', 'The <video> has no current frame yet: wait for its "loadeddata" event.');
+  }
+  return grab<Picture>('<video>', video.videoWidth, video.videoHeight, () =>
+    typeof VideoFrame === 'undefined' ? createImageBitmap(video) : new VideoFrame(video),
+  );
+}
+
+async function ofCanvas(canvas: HTMLCanvasElement | OffscreenCanvas): Promise<ImageBitmap> {
+  return grab('canvas', canvas.width, canvas.height, () => createImageBitmap(canvas));
+}
+
+async function ofBitmap(bitmap: ImageBitmap): Promise<ImageBitmap> {
+  if (bitmap.width === 0)
+    throw new TabServeError('invalid-input', 'The ImageBitmap has no pixels: it has been closed or transferred.');
+  return grab('ImageBitmap', bitmap.width, bitmap.height, () => createImageBitmap(bitmap));
+}
+
+async function grab<T extends Picture>(
+  name: string,
+  width: number,
+  height: number,
+  make: () => Promise<T> | T,
+): Promise<T> {
+  if (width === 0 || height === 0)
+    throw new TabServeError('invalid-input', `The ${name} is ${width} × ${height}: it has no pixels.`);
+  try {
+    return await make();
+  } catch (cause) {
+    throw new TabServeError(
+      'invalid-input',
+      `The pixels of the ${name} cannot be read. If they come from another origin, that server must allow it (CORS), and an <img> or <video> needs crossorigin="anonymous".`,
+      { cause },
+    );
+  }
+}
+
+/** Returns a URL for a message: a `data:` URL may have megabytes. */
+export function shorten(url: string): string {
+  return url.length > 100 ? `${url.slice(0, 100)}…` : url;
+}

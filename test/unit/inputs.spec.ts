@@ -1,0 +1,156 @@
+import { expect, test } from '@playwright/test';
+import * as fc from 'fast-check';
+import { prepare } from '../../src/client/requests/inputs.ts';
+import { prepareRows } from '../../src/client/requests/rows.ts';
+import { PredictionError, TabServeError } from '../../src/contract/errors.ts';
+
+/** Objects that fight back: each throws, or answers nonsense, when something of it is looked at. */
+const thrown = fc.constantFrom<() => unknown>(
+  () => new Error('mine'),
+  () => undefined,
+  () => 7n,
+  () => Symbol('mine'),
+  () => Object.create(null),
+  () => ({ toString: () => raise(() => new Error('no text')) }),
+  () => new Proxy({}, { getPrototypeOf: () => raise(() => new Error('no prototype')) }),
+);
+function raise(make: () => unknown): never {
+  throw make();
+}
+const TRAPS = ['getPrototypeOf', 'ownKeys', 'getOwnPropertyDescriptor', 'get', 'has'] as const;
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+function detached(): object {
+  const array = new Float32Array(3);
+  structuredClone(array, { transfer: [array.buffer] });
+  return array;
+}
+
+class Odd extends Uint8Array {
+  override get byteLength(): number {
+    throw new Error('no length');
+  }
+}
+
+function cyclic(): object {
+  const object: Record<string, unknown> = {};
+  return Object.assign(object, { list: [object, { object }] });
+}
+
+function deep(): unknown {
+  let value: unknown = 1;
+  for (let i = 0; i < 100_000; i++) value = [value];
+  return value;
+}
+
+/** Makes an input: fast-check itself must not look at it. */
+type Make = () => unknown;
+
+const hostile: fc.Arbitrary<Make> = fc.oneof(
+  fc.constantFrom<Make>(revoked, detached, cyclic, deep, () => new Odd(8)),
+  fc.tuple(fc.constantFrom(...TRAPS), thrown).map(([trap, make]) => () => new Proxy({ data: 1 }, { [trap]: () => raise(make) })), // prettier-ignore
+  thrown.map((make) => () => Object.defineProperty({}, 'data', { enumerable: true, get: () => raise(make) })),
+  thrown.map((make) => () => ({ toString: () => raise(make), toJSON: () => raise(make) })),
+  fc.constantFrom<unknown>(Symbol('s'), 1n, undefined, null, new Map(), new Date(NaN), new WeakMap(), /x/).map((value) => () => value), // prettier-ignore
+  fc.constant(() => () => 1),
+  fc.constant(() => new Uint8Array(new SharedArrayBuffer(4))),
+);
+const anything: fc.Arbitrary<Make> = fc.oneof(
+  fc.anything({ withBigInt: true, withTypedArray: true, withSparseArray: true, withNullPrototype: true }).map((value) => () => value), // prettier-ignore
+  hostile,
+  fc.tuple(fc.oneof(fc.string(), fc.constant('__proto__')), hostile).map(([key, make]) => () => Object.fromEntries([[key, make()]])), // prettier-ignore
+  fc.array(hostile).map((makes) => () => makes.map((make) => make())),
+);
+
+test('whatever is passed as an input, what is thrown is a TabServeError', () => {
+  fc.assert(
+    fc.property(anything, fc.boolean(), (make, transfer) => {
+      let prepared;
+      try {
+        prepared = prepare(make(), { transfer });
+      } catch (error) {
+        expect(error).toBeInstanceOf(TabServeError);
+        expect((error as TabServeError).code).toBe('invalid-input');
+        expect((error as TabServeError).message.length).toBeGreaterThan(20);
+        return;
+      }
+      if (prepared instanceof Promise) throw new Error('nothing here is waited for');
+      prepared.snapshot();
+      prepared.release();
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('rows that cannot be read fail alone', () => {
+  fc.assert(
+    fc.property(fc.array(anything, { minLength: 1, maxLength: 4 }), (makes) => {
+      const rows = prepareRows([...makes.map((make) => make()), 'a text'], {
+        transfer: false,
+        signals: [],
+        timeout: undefined,
+      });
+      if (rows instanceof Promise) throw new Error('nothing here is waited for');
+      const last = rows.at(-1)!;
+      if (last instanceof PredictionError) throw last;
+      expect(last.message()).toEqual({ value: 'a text', transferables: [] });
+      expect(rows).toHaveLength(makes.length + 1);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('what is sent equals what was passed, however it is nested', () => {
+  const data = fc.oneof(
+    fc.jsonValue(),
+    fc.uint8Array(),
+    fc.float32Array({ noNaN: true }),
+    fc.bigInt64Array(),
+    fc.dictionary(fc.oneof(fc.string(), fc.constant('__proto__')), fc.uint8ClampedArray()),
+  );
+  fc.assert(
+    fc.property(data, (input) => {
+      const prepared = prepare(input);
+      if (prepared instanceof Promise) throw new Error('nothing here is waited for');
+      const before = structuredClone(input);
+      const { value, transferables } = prepared.message()!;
+      prepared.snapshot();
+      expect(structuredClone(value, { transfer: [...transferables] })).toEqual(before);
+      expect(input).toEqual(before);
+      expect(structuredClone(prepared.message()!.value)).toEqual(before);
+    }),
+  );
+});
+
+test('an array of a derived class is sent as the built-in one, and its constructor is never called', () => {
+  let calls = 0;
+  class Mine extends Float32Array {
+    constructor(length: number) {
+      super(length);
+      calls++;
+    }
+  }
+  const prepared = prepare(new Mine(2));
+  const before = calls;
+  const message = prepared instanceof Promise ? undefined : prepared.message();
+  expect(message!.value).toEqual(new Float32Array(2));
+  expect(Object.getPrototypeOf(message!.value)).toBe(Float32Array.prototype);
+  expect(calls).toBe(before);
+});
+
+test('a URL is downloaded once, and a failure says which and why', async () => {
+  const prepared = await prepare({ data: new URL('data:image/png;base64,AAEC') });
+  const sent = (): Blob => (prepared.message()!.value as { data: Blob }).data;
+  expect([...new Uint8Array(await sent().arrayBuffer())]).toEqual([0, 1, 2]);
+  expect(sent()).toBe(sent());
+  await expect(prepare(new URL('http://127.0.0.1:1/cat.png'))).rejects.toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringMatching(/127\.0\.0\.1:1\/cat\.png could not be downloaded: .*Access-Control-Allow-Origin/),
+  });
+  await expect(prepare([new URL('no-such-scheme:x'), 1])).rejects.toMatchObject({ code: 'invalid-input' });
+});
