@@ -1,24 +1,24 @@
 /**
- * Memory that is used again, for pixels and for copies of inputs: a fresh 48 MB costs as much time as reading into it.
+ * Buffers that are reused, for pixels and for copies of inputs. To allocate 48 MB takes as long as to read pixels into them.
  */
 const MAX_IDLE_BYTES = 96 * 2 ** 20;
 const MAX_IDLE_BUFFERS = 4;
-/** Smaller ones are quickly made, and would take the place of large ones. */
+/** Smaller buffers are not reused: they are quick to allocate, and would displace large ones. */
 const MIN_BYTES = 2 ** 14;
-/** A buffer this many times too large is left for a larger image, and in time dropped. */
+/** A buffer that is more than this many times too large is left for a larger image. */
 const MAX_SLACK = 4;
 
-/** Oldest first. */
+/** Buffers that nobody uses, the oldest first. */
 const idle: ArrayBuffer[] = [];
 
-/** A buffer of at least `bytes` bytes, with anything in it. It is the caller's until given back. */
+/** Returns a buffer of at least `bytes` bytes, with any contents. It is the caller's until `giveBack`. */
 export function takeBuffer(bytes: number): ArrayBuffer {
   if (bytes < MIN_BYTES) return new ArrayBuffer(bytes);
   const found = idle.findIndex(({ byteLength }) => byteLength >= bytes && byteLength <= bytes * MAX_SLACK);
   return found < 0 ? new ArrayBuffer(bytes) : idle.splice(found, 1)[0]!;
 }
 
-/** Gives a buffer back that nothing refers to any more. */
+/** Takes back a buffer. The caller must have no reference to it any more. */
 export function giveBack(buffer: ArrayBuffer): void {
   if (buffer.byteLength < MIN_BYTES) return;
   idle.push(buffer);
@@ -26,16 +26,16 @@ export function giveBack(buffer: ArrayBuffer): void {
   while (total > MAX_IDLE_BYTES || idle.length > MAX_IDLE_BUFFERS) total -= idle.shift()!.byteLength;
 }
 
-/** Larger ones are not kept ready: they would cost more memory than they save time. */
+/** Larger buffers are not made in advance: they would cost too much memory for the time that they save. */
 const MAX_READY_BYTES = 2 ** 23;
 const MAX_READY = 2;
 
-/** By size, oldest first. */
+/** Buffers that were made in advance, by size, the oldest first. */
 const ready = new Map<number, ArrayBuffer>();
 
 /**
- * A buffer of just `bytes` bytes, to be given away. Fresh memory costs a page fault for every 4 kB when it is first written (600 kB: 0.4 ms, where
- * a copy takes 0.03): so the next one of this size is made, and touched, as soon as the page has nothing else to do.
+ * Returns a buffer of exactly `bytes` bytes, which the caller may transfer. New memory costs a page fault for every 4 kB when it is first written: 0.4 ms for 600 kB,
+ * whose copy takes 0.03 ms. So the next buffer of this size is made, and written to, in a task of its own after this call.
  */
 export function takeReady(bytes: number): ArrayBuffer {
   if (bytes < MIN_BYTES || bytes > MAX_READY_BYTES) return new ArrayBuffer(bytes);

@@ -1,6 +1,6 @@
 const PAGE = 65_536;
 
-/** Exports of a kernel that is written out as base64, with memory of their own; undefined where WebAssembly or its SIMD is missing or refused (by a Content Security Policy). */
+/** Instantiates a kernel from its base64; undefined where WebAssembly or its SIMD is missing, or a Content Security Policy forbids it. */
 export function instantiate<Exports>(code: string): Exports | undefined {
   try {
     const bytes = Uint8Array.from(atob(code), (character) => character.charCodeAt(0));
@@ -10,7 +10,7 @@ export function instantiate<Exports>(code: string): Exports | undefined {
   }
 }
 
-/** The bytes of a kernel's memory, which grows to `bytes` at least. */
+/** Grows a kernel's memory to at least `bytes` bytes, and returns all of its bytes. */
 export function bytesOf(memory: WebAssembly.Memory, bytes: number): Uint8Array<ArrayBuffer> {
   const missing = bytes - memory.buffer.byteLength;
   if (missing > 0) memory.grow(Math.ceil(missing / PAGE));

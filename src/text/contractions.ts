@@ -1,7 +1,7 @@
 /**
- * The English contractions that TorchServe's text handlers expand (`ts/torch_handler/contractions.py`), each with its expansion. There, the
- * first listed wins over the longest, the first letter of the contraction stays, and "he'll've" has a "he" too many: "can't've" becomes
- * "cannotve", "'cause" "ecause", "ain't" "as not". Here the longest wins and is expanded whole.
+ * The English contractions that TorchServe's text handlers expand (`ts/torch_handler/contractions.py`), with their expansions. TorchServe has three mistakes, which are
+ * not copied: it replaces the first contraction of its list that matches, not the longest ("can't've" becomes "cannotve"); it leaves the first letter of a contraction
+ * ("'cause" becomes "ecause", "ain't" becomes "as not"); and its expansion of "he'll've" repeats "he". Here the longest match is replaced as a whole.
  */
 const REGULAR: readonly (readonly [suffix: string, expansion: string, stems: string])[] = [
   ["n't", ' not', 'are could did does do had has have is may might must need ought should was were would'],
@@ -47,7 +47,7 @@ const EXPANSIONS = new Map([
 ]);
 const PATTERN = new RegExp([...EXPANSIONS.keys()].sort((a, b) => b.length - a.length).join('|'), 'g');
 
-/** A lower-case text with its contractions written out. */
+/** Expands the contractions of a lower-case text. */
 export function expandContractions(text: string): string {
   return text.replace(PATTERN, (contraction) => EXPANSIONS.get(contraction)!);
 }

@@ -7,7 +7,7 @@ import { truncate, type Truncation } from './truncate.js';
 export const TOKENIZER = 'tokenizer.json';
 const TOKENIZER_CONFIG = 'tokenizer_config.json';
 
-/** The parts of a `tokenizer.json` that `@huggingface/tokenizers` leaves to us. */
+/** The parts of a `tokenizer.json` that `@huggingface/tokenizers` does not do. */
 interface TokenizerJson {
   readonly truncation?: { readonly max_length: number; readonly direction?: string; readonly strategy?: string } | null;
   readonly padding?: {
@@ -35,13 +35,13 @@ interface TokenizerConfig {
   readonly pad_token?: string | { readonly content: string } | null;
 }
 
-/** transformers writes 1e30 where a tokenizer has no limit. */
+/** A length from which there is no limit: transformers writes 1e30 for none. */
 const NO_LIMIT = 1e9;
 
 /**
- * Hugging Face's `tokenizer.json`, with `tokenizer_config.json` where the archive has one.
- * Truncation and padding are those of the first, else those of the second.
- * @throws `model-config` if the file is not in the archive; `model-format` if it is no tokenizer
+ * Loads Hugging Face's `tokenizer.json`, and `tokenizer_config.json` if the archive has one.
+ * Truncation and padding are those of the first file, and where it has none, those of the second.
+ * @throws `model-config` if the file is not in the archive; `model-format` if it is not a tokenizer
  */
 export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
   if (!files.has(TOKENIZER))
@@ -60,10 +60,10 @@ export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
     const template = parsePostProcessor(json.post_processor);
     const added = { single: addedTokens(template.single), pair: addedTokens(template.pair) };
     const truncation = truncationOf(json, config);
-    const prepare = preparation(json.normalizer);
-    // Where a vocabulary has no unknown token, what it does not know is left out.
+    const correct = correction(json.normalizer);
+    // If a vocabulary has no unknown token, the library returns undefined for a piece of text that is not in it.
     const tokens = (text: string): number[] =>
-      tokenizer.encode(prepare(text)).ids.filter((id: number | undefined) => id !== undefined);
+      tokenizer.encode(correct(text)).ids.filter((id: number | undefined) => id !== undefined);
     const limit = json.truncation?.max_length ?? config.model_max_length;
     return {
       addedTokens: added,
@@ -74,7 +74,7 @@ export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
         if (room < 0)
           throw new TabServeError(
             'invalid-input',
-            `maxLength is ${maxLength}, less than the tokens that the tokenizer adds.`,
+            `maxLength is ${maxLength}, but the tokenizer alone adds ${textPair === undefined ? added.single : added.pair} tokens. Raise maxLength.`,
           );
         return fill(
           template,
@@ -86,7 +86,7 @@ export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
     if (cause instanceof TabServeError) throw cause;
     throw new TabServeError(
       'model-format',
-      `${TOKENIZER} is no tokenizer: ${cause instanceof Error ? cause.message : String(cause)}`,
+      `${TOKENIZER} is not a tokenizer: ${cause instanceof Error ? cause.message : String(cause)}`,
       { cause },
     );
   }
@@ -127,13 +127,13 @@ function sideOf(direction: string | undefined): 'left' | 'right' {
   return direction?.toLowerCase() === 'left' ? 'left' : 'right';
 }
 
-/** What the library's normalizers do otherwise than those that the model was trained with is done before them. */
-function preparation(normalizer: Normalizer | null | undefined): (text: string) => string {
-  const all = flatten(normalizer);
+/** Returns a function that changes a text before the library's normalizers see it, where they differ from those that models are trained with. */
+function correction(normalizer: Normalizer | null | undefined): (text: string) => string {
+  const all = listNormalizers(normalizer);
   const lowers = all.some(({ type, lowercase }) => type === 'Lowercase' || (type === 'BertNormalizer' && lowercase));
   const spaced = all.some(({ type, handle_chinese_chars }) => type === 'BertNormalizer' && handle_chinese_chars);
   return (text) => {
-    // Hugging Face lowers each character for itself, JavaScript knows the sigma at the end of a word.
+    // Hugging Face converts each character by itself; JavaScript has a special sigma at the end of a word.
     const lowered = lowers ? text.replaceAll('Σ', 'σ') : text;
     return spaced
       ? lowered.replace(/[\u{20000}-\u{2A6DF}\u{2A700}-\u{2B81F}\u{2B920}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu, ' $& ')
@@ -141,7 +141,7 @@ function preparation(normalizer: Normalizer | null | undefined): (text: string) 
   };
 }
 
-function flatten(normalizer: Normalizer | null | undefined): readonly Normalizer[] {
+function listNormalizers(normalizer: Normalizer | null | undefined): readonly Normalizer[] {
   if (!normalizer) return [];
-  return [normalizer, ...(normalizer.normalizers ?? []).flatMap(flatten)];
+  return [normalizer, ...(normalizer.normalizers ?? []).flatMap(listNormalizers)];
 }

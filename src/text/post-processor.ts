@@ -1,15 +1,15 @@
 import { TabServeError } from '../contract/errors.js';
 import type { Encoding } from './tokenizer.js';
 
-/** A place in the row: special tokens, or one of the texts. */
-type Slot =
+/** A part of a row: special tokens, or one of the texts. */
+type TemplatePart =
   | { readonly ids: readonly number[]; readonly typeId: number }
   | { readonly text: 0 | 1; readonly typeId: number };
 
-/** What stands where in a row of one text, and in a row of a pair. */
+/** The parts of a row of one text, and of a row of a pair, in their order. */
 export interface Template {
-  readonly single: readonly Slot[];
-  readonly pair: readonly Slot[];
+  readonly single: readonly TemplatePart[];
+  readonly pair: readonly TemplatePart[];
 }
 
 /** `post_processor` of a `tokenizer.json`. */
@@ -39,25 +39,25 @@ const BARE: Template = {
   ],
 };
 
-/** Reads a `post_processor`: where special tokens go, and each token's type. @throws `unsupported` for a kind that is not known */
+/** Reads a `post_processor`: the places of special tokens, and each token's type. @throws `unsupported` for an unknown kind */
 export function parsePostProcessor(value: PostProcessor | null | undefined): Template {
   switch (value?.type) {
     case undefined:
     case 'ByteLevel':
       return BARE;
     case 'TemplateProcessing': {
-      const slot = (item: TemplateItem): Slot =>
+      const part = (item: TemplateItem): TemplatePart =>
         'Sequence' in item
           ? { text: item.Sequence.id === 'A' ? 0 : 1, typeId: item.Sequence.type_id }
           : { ids: value.special_tokens[item.SpecialToken.id]!.ids, typeId: item.SpecialToken.type_id };
-      return { single: value.single.map(slot), pair: value.pair.map(slot) };
+      return { single: value.single.map(part), pair: value.pair.map(part) };
     }
     case 'BertProcessing':
     case 'RobertaProcessing': {
       const bert = value.type === 'BertProcessing';
       const [cls, sep] = [[value.cls[1]], [value.sep[1]]];
       const second = bert ? 1 : 0;
-      const single: Slot[] = [{ ids: cls, typeId: 0 }, { text: 0, typeId: 0 }, { ids: sep, typeId: 0 }]; // prettier-ignore
+      const single: TemplatePart[] = [{ ids: cls, typeId: 0 }, { text: 0, typeId: 0 }, { ids: sep, typeId: 0 }]; // prettier-ignore
       return {
         single,
         pair: [
@@ -77,24 +77,24 @@ export function parsePostProcessor(value: PostProcessor | null | undefined): Tem
   }
   throw new TabServeError(
     'unsupported',
-    `tokenizer.json has a post_processor that is not known: ${JSON.stringify(value).slice(0, 200)}.`,
+    `tokenizer.json has a post_processor that TabServe does not support: ${JSON.stringify(value).slice(0, 200)}. It supports TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel, and a Sequence with at most one of the first three.`,
   );
 }
 
-/** How many tokens are added to the texts. */
-export function addedTokens(slots: readonly Slot[]): number {
-  return slots.reduce((sum, slot) => sum + ('ids' in slot ? slot.ids.length : 0), 0);
+/** Returns the number of special tokens in a row. */
+export function addedTokens(parts: readonly TemplatePart[]): number {
+  return parts.reduce((sum, part) => sum + ('ids' in part ? part.ids.length : 0), 0);
 }
 
-/** The texts' tokens with the special ones in their places. */
+/** Fills the texts' tokens into a template. */
 export function fill(
   { single, pair }: Template,
   first: readonly number[],
   second: readonly number[] | undefined,
 ): Encoding {
-  const parts = (second === undefined ? single : pair).map((slot) => {
-    const ids = 'ids' in slot ? slot.ids : slot.text === 0 ? first : (second ?? []);
-    return { ids, typeIds: Array.from(ids, () => slot.typeId) };
+  const parts = (second === undefined ? single : pair).map((part) => {
+    const ids = 'ids' in part ? part.ids : part.text === 0 ? first : (second ?? []);
+    return { ids, typeIds: Array.from(ids, () => part.typeId) };
   });
   return { ids: parts.flatMap(({ ids }) => ids), typeIds: parts.flatMap(({ typeIds }) => typeIds) };
 }

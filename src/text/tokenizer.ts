@@ -1,28 +1,28 @@
-/** A text, or a pair of texts, as token ids. */
+/** The token ids of a text, or of a pair of texts. */
 export interface Encoding {
   readonly ids: readonly number[];
-  /** Which of the two texts each token belongs to, as the tokenizer says: 0 or 1. */
+  /** For each token 0 or 1: which of the two texts it belongs to, according to the tokenizer. */
   readonly typeIds: readonly number[];
 }
 
-/** How rows of different lengths are made one length. */
+/** How rows of different lengths are padded to the same length. */
 export interface Padding {
   readonly id: number;
   readonly typeId: number;
   readonly side: 'left' | 'right';
-  /** Every row has this length, or is filled up to the longest of its batch. */
+  /** The length of every row; if undefined, the length of the longest row of the batch. */
   readonly length: number | undefined;
-  /** The length is rounded up to a multiple of this. */
+  /** The length is rounded up to a multiple of this number. */
   readonly multipleOf: number;
 }
 
-/** Makes token ids of texts; holds no state. */
+/** Converts texts to token ids. Has no state. */
 export interface TextTokenizer {
   readonly padding: Padding;
-  /** Tokens that a row may have, unless the handler's config says otherwise; undefined for any number. */
+  /** The largest number of tokens of a row, which the handler's config can override; undefined if there is no limit. */
   readonly maxLength: number | undefined;
-  /** Tokens that it adds to one text, and to a pair. */
+  /** The number of special tokens that it adds to a single text, and to a pair. */
   readonly addedTokens: { readonly single: number; readonly pair: number };
-  /** @throws `invalid-input` if a pair is given where none can be taken */
+  /** Encodes a text or a pair, in at most `maxLength` tokens. @throws `invalid-input` for a pair, if this tokenizer takes none */
   encode(text: string, textPair: string | undefined, maxLength: number): Encoding;
 }

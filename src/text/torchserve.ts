@@ -7,13 +7,13 @@ export const VOCABULARY = 'source_vocab.json';
 const UNKNOWN = '<unk>';
 const PAD = '<pad>';
 
-/** HTML tags and entities: `CLEANUP_REGEX` of TorchServe's `ts/utils/util.py`. */
+/** Matches HTML tags and entities: `CLEANUP_REGEX` of TorchServe's `ts/utils/util.py`. */
 const HTML = /<.*?>|&([a-z0-9]+|#[0-9]{1,6}|#x[0-9a-f]{1,6});/g;
 
 /**
- * TorchServe's text pipeline with its vocabulary: `source_vocab.pt` as JSON, a mapping of tokens to ids, or a list of tokens by id.
- * A token that it lacks is `<unk>`; left out where it has no `<unk>`.
- * @throws `model-config` if the file is not in the archive; `model-format` if it is no vocabulary
+ * Loads TorchServe's text pipeline with its vocabulary: `source_vocab.pt` as JSON, either an object from tokens to ids, or a list of tokens by id.
+ * A token that is not in the vocabulary becomes `<unk>`; it is left out if the vocabulary has no `<unk>`.
+ * @throws `model-config` if the file is not in the archive; `model-format` if it is not a vocabulary
  */
 export async function loadTorchServe(files: Files, ngrams: number): Promise<TextTokenizer> {
   if (!files.has(VOCABULARY))
@@ -31,22 +31,22 @@ export async function loadTorchServe(files: Files, ngrams: number): Promise<Text
       if (textPair !== undefined)
         throw new TabServeError('invalid-input', "TorchServe's text pipeline takes one text, not a pair.");
       const ids = ngramsOf(words(text), ngrams).flatMap((token) => vocabulary.get(token) ?? unknown ?? []);
-      const kept = ids.slice(0, maxLength);
-      return { ids: kept, typeIds: kept.map(() => 0) };
+      const truncated = ids.slice(0, maxLength);
+      return { ids: truncated, typeIds: truncated.map(() => 0) };
     },
   };
 }
 
-/** Cleans a text as TorchServe's `TextClassifier.preprocess` and splits it at white space: what torchtext's `basic_english` does to a text without punctuation. */
+/** Cleans a text as TorchServe's `TextClassifier.preprocess`, and splits it at white space, as torchtext's `basic_english` splits a text without punctuation. */
 export function words(text: string): string[] {
   const expanded = expandContractions(text.replace(HTML, '').toLowerCase());
   const ascii = expanded.normalize('NFKD').replace(/\P{ASCII}/gu, '');
-  // Python counts the four separators of ASCII as white space.
+  // In Python, the four separators of ASCII are white space.
   // oxlint-disable-next-line no-control-regex
   return ascii.replace(/[!-/:-@[-`{-~]/g, '').split(/[\s\x1c-\x1f]+/).filter(Boolean); // prettier-ignore
 }
 
-/** All tokens, then all pairs of neighbors, and so on up to `n`: torchtext's `ngrams_iterator`. */
+/** Returns all tokens, then all pairs of neighboring tokens, and so on up to `n` tokens: torchtext's `ngrams_iterator`. */
 export function ngramsOf(tokens: readonly string[], n: number): string[] {
   return Array.from({ length: n }, (_, more) =>
     tokens.slice(0, Math.max(0, tokens.length - more)).map((_, at) => tokens.slice(at, at + more + 1).join(' ')),

@@ -1,18 +1,18 @@
 import { TabServeError } from '../contract/errors.js';
 
-/** How the tokens of a row that is too long are cut, as `truncation` of a `tokenizer.json` says. */
+/** How a row with too many tokens is truncated: `truncation` of a `tokenizer.json`. */
 export interface Truncation {
   readonly strategy: 'longest_first' | 'only_first' | 'only_second';
-  /** The side that loses tokens. */
+  /** The side on which tokens are removed. */
   readonly side: 'left' | 'right';
 }
 
 type Pair = readonly [readonly number[], readonly number[] | undefined];
 
 /**
- * Cuts one text, or a pair, to `room` tokens together. `longest_first` cuts the longer one down to what the other leaves, and both to a half
- * where that is not enough: Hugging Face's tokenizers, `truncate_encodings`.
- * @throws `invalid-input` if the one text that may be cut is too short for it
+ * Truncates one text, or a pair together, to `room` tokens. `longest_first` truncates the longer text to the room that the shorter one leaves; if each of them
+ * has more than half of `room`, it truncates both to a half. This is `truncate_encodings` of Hugging Face's tokenizers.
+ * @throws `invalid-input` if the only text that may be truncated has too few tokens
  */
 export function truncate([first, second]: Pair, room: number, { strategy, side }: Truncation): Pair {
   const excess = first.length + (second?.length ?? 0) - room;
@@ -30,13 +30,13 @@ export function truncate([first, second]: Pair, room: number, { strategy, side }
   if (target.length <= excess)
     throw new TabServeError(
       'invalid-input',
-      `The pair is ${excess} tokens too long, and its ${strategy === 'only_first' ? 'first' : 'second'} text, which alone may be cut, has ${target.length}.`,
+      `The pair has ${excess} tokens too many, and only its ${strategy === 'only_first' ? 'first' : 'second'} text may be truncated, which has ${target.length}. Shorten the other text, or raise maxLength.`,
     );
   const left = cut(target, target.length - excess);
   return strategy === 'only_first' ? [left, second] : [first, left];
 }
 
-/** Tokens for the shorter and for the longer of two texts. */
+/** Returns the number of tokens for the shorter and for the longer of two texts. */
 function share(shorter: number, room: number): [number, number] {
   if (shorter <= room - shorter) return [shorter, room - shorter];
   return [Math.floor(room / 2), Math.ceil(room / 2)];

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { TabServeError } from '../../src/contract/errors.ts';
 import { readSignature } from '../../src/engines/onnx/signature.ts';
 import { parseConfig } from '../../src/models/config.ts';
