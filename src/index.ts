@@ -14,7 +14,8 @@ export type {
 export type { WorkerFactory } from './client/workers/connection.js';
 export type { Recovery } from './client/workers/supervisor.js';
 export type { ClientMetrics } from './client/metrics/client-metrics.js';
-export { clearVerdicts, type Verdict, type VerdictStore } from './client/selection/verdicts.js';
+export { clearVerdicts } from './client/selection/browser-verdicts.js';
+export type { Verdict, VerdictStore } from './client/selection/verdicts.js';
 export { paintClasses, paintMask, vocPalette, type Color } from './client/painting.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 export type { TextInput } from './handlers/text-handler.js';

@@ -2,24 +2,41 @@ import type { DType, ExpectedTensor, Golden, Tensor, Tensors } from '../contract
 import { fromFloat16 } from '../tensors/float16.js';
 
 /**
- * How far an output may be from what is right: `|got − expected| ≤ absolute + relative · max|expected|`, the maximum over the whole tensor.
- * Integers, bool and strings must be equal. Right backends differ by 1e-6 to 1e-4 of the maximum, since they add up in another order; wrong ones by far more.
+ * How far an output may be from the expected one: `|got − expected| ≤ absolute + relative · max|expected|`, the maximum over the whole tensor.
+ * Other dtypes (integers, bool, strings) must be equal.
  */
-export const TOLERANCES: Readonly<Partial<Record<DType, { readonly absolute: number; readonly relative: number }>>> = {
+export type Tolerances = Readonly<Partial<Record<DType, { readonly absolute: number; readonly relative: number }>>>;
+
+/** For golden examples, which another engine on another machine has computed. */
+export const GOLDEN_TOLERANCES: Tolerances = {
   float64: { absolute: 1e-4, relative: 1e-3 },
   float32: { absolute: 1e-4, relative: 1e-3 },
   float16: { absolute: 5e-3, relative: 1e-2 },
 };
 
-export interface Comparison {
-  /** In words, what is wrong; undefined if everything is within tolerance. */
+/**
+ * For a comparison of two backends of one engine with the same model and the same inputs. Correct backends differ by 1e-7 to 5e-5 of the maximum,
+ * because they add up in another order; ONNX Runtime's WebGL has been seen to be wrong by 3e-4.
+ */
+export const REFERENCE_TOLERANCES: Tolerances = {
+  float64: { absolute: 1e-5, relative: 2e-4 },
+  float32: { absolute: 1e-5, relative: 2e-4 },
+  float16: { absolute: 5e-3, relative: 1e-2 },
+};
+
+export interface OutputComparison {
+  /** What is wrong, in words; undefined if everything is within tolerance. */
   readonly wrong: string | undefined;
   /** Largest absolute difference over all numeric outputs. */
   readonly error: number;
 }
 
-/** Holds outputs against what they should be: names, dtypes, dims, and every element. Infinities and NaN must be where the expected ones are. */
-export function compareOutputs(got: Tensors, expected: Golden['outputs']): Comparison {
+/** Compares outputs with the expected ones: names, dtypes, dims, and every element. Infinities and NaN must be where the expected ones are. */
+export function compareOutputs(
+  got: Tensors,
+  expected: Golden['outputs'],
+  tolerances: Tolerances = GOLDEN_TOLERANCES,
+): OutputComparison {
   let error = 0;
   for (const [name, right] of Object.entries(expected)) {
     const output = got[name];
@@ -30,15 +47,18 @@ export function compareOutputs(got: Tensors, expected: Golden['outputs']): Compa
         error: Infinity,
       };
     }
-    const one = compareTensor(output, right);
+    const one = compareTensor(output, right, tolerances[right.dtype]);
     error = Math.max(error, one.error);
     if (one.wrong !== undefined) return { wrong: `output "${name}" ${one.wrong}`, error };
   }
   return { wrong: undefined, error };
 }
 
-function compareTensor({ dtype, data }: Tensor, { data: right, stride = 1 }: ExpectedTensor): Comparison {
-  const tolerance = TOLERANCES[dtype];
+function compareTensor(
+  { dtype, data }: Tensor,
+  { data: right, stride = 1 }: ExpectedTensor,
+  tolerance: Tolerances[DType],
+): OutputComparison {
   if (!tolerance) {
     const at = right.findIndex((value: unknown, index: number) => data[index * stride] !== value);
     if (at < 0) return { wrong: undefined, error: 0 };
@@ -75,7 +95,7 @@ function numbers(dtype: DType, data: Tensor['data']): Float32Array {
 /** The first output with a number that is not finite, in words; undefined if all are. Only floats can be anything else. */
 export function findNonFinite(outputs: Tensors): string | undefined {
   for (const [name, { dtype, data }] of Object.entries(outputs)) {
-    if (!TOLERANCES[dtype]) continue;
+    if (!GOLDEN_TOLERANCES[dtype]) continue;
     const values = numbers(dtype, data);
     for (let index = 0; index < values.length; index++) {
       if (!Number.isFinite(values[index])) return `output "${name}" is ${values[index]} at ${index}`;

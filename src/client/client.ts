@@ -11,7 +11,7 @@ import type { WorkerFactory } from './workers/connection.js';
 import { Emitter } from './events.js';
 import type { Prepared } from './requests/inputs.js';
 import { Job } from './requests/job.js';
-import { openModel, type Open, type OpenOptions } from './selection/open.js';
+import { openModel, type OpenedWorker, type OpenOptions } from './selection/open.js';
 import type {
   ClientEvents,
   ClientInput,
@@ -24,7 +24,7 @@ import type {
 import { prepareRows } from './requests/rows.js';
 import { Story } from './log.js';
 import { Supervisor } from './workers/supervisor.js';
-import { browserVerdicts } from './selection/verdicts.js';
+import { browserVerdicts } from './selection/browser-verdicts.js';
 import { VERSION } from '../contract/version.js';
 
 /** An `initialize` that is under way. */
@@ -167,7 +167,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     console.warn(`tabserve: ${message}`);
   }
 
-  async #openModel(how: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<Open> {
+  async #openModel(how: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<OpenedWorker> {
     const started = performance.now();
     const { model, handler, backends, assets } = this.#options;
     const { prefer = 'first', verify = 'golden', verdicts = browserVerdicts } = this.#options;
@@ -184,7 +184,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
       verify,
       verdicts,
       onProbe: (probe) => (this.#probe = probe),
-      story: this.#story,
+      log: (message, since) => this.#story.tell(message, since),
       onProgress: undefined,
       archive: this.#archive,
       onArchive: (archive) => (this.#archive = archive),

@@ -56,6 +56,8 @@ export interface Handler {
   handle(data: readonly never[], context: Context): Promise<readonly unknown[]>;
   /** Input of one row for a first run, which finds out whether a backend can run the model, and spares the first request what a backend does at first. */
   example?(context: Context): Tensors | undefined | Promise<Tensors | undefined>;
+  /** Further inputs of one row, with numbers as in real use: backends are compared on them, since wrong ones often agree on zeros and on noise. */
+  examples?(context: Context): readonly Tensors[] | Promise<readonly Tensors[]>;
 }
 
 /** What a handler takes: the element of what its `preprocess` takes. */

@@ -9,7 +9,7 @@ import type { Timings } from './stages.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 5;
+export const PROTOCOL = 6;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -54,8 +54,10 @@ export interface WorkerApi {
    */
   loadModel(archive: Archive, start: StartRequest): Promise<Envelope<Archive>>;
   open(request: OpenRequest): Promise<Envelope<Opened>>;
-  /** A run of the model on each of these feeds, or on made-up ones: what backends are compared on. None where none can be made up. */
-  sample(feeds?: readonly Tensors[]): Promise<Envelope<readonly Sampled[]>>;
+  /** Runs the model on the inputs that backends are compared on. Empty if no input can be generated. */
+  sample(): Promise<Envelope<readonly Sample[]>>;
+  /** Runs the model on another worker's inputs, and compares the outputs. */
+  compare(samples: readonly Sample[]): Promise<Envelope<Comparison>>;
   /** Takes about `budget` ms. Undefined where there is nothing to run the model on. */
   measure(budget: number): Promise<Envelope<Measured | undefined>>;
   /** SHA-256 of the model's files; undefined in an insecure context. */
@@ -94,16 +96,27 @@ export interface Opened extends Tried {
 
 /** What a model's first runs have shown. */
 export interface Tried {
-  /** Golden examples that it answered right, and its largest difference from them. */
+  /** Golden examples that it answered correctly, and its largest difference from them. */
   readonly golden: number;
   readonly error: number;
-  /** Why its answers want a comparison. */
+  /** Why its outputs should be compared with the reference. */
   readonly suspicion: string | undefined;
 }
 
-export interface Sampled {
+/** A run of the model. */
+export interface Sample {
   readonly feeds: Tensors;
   readonly outputs: Tensors;
+}
+
+/** How another worker's outputs differ from this one's. */
+export interface Comparison {
+  /** Inputs that were compared. */
+  readonly inputs: number;
+  /** The largest absolute difference. */
+  readonly error: number;
+  /** What is wrong, in words; undefined if every output is within tolerance. */
+  readonly wrong?: string | undefined;
 }
 
 export interface Measured {

@@ -14,11 +14,18 @@ import {
   type Transforms,
 } from '../transforms/index.js';
 import { BaseHandler } from './base-handler.js';
+import { drawExamplePicture } from './example-picture.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { rowContext, unwrap, type Row } from './row.js';
 
 /** What a model may take its images as. */
 const PIXEL_DTYPES: readonly DType[] = ['float32', 'float16', 'uint8', 'int32'];
+
+/** Side of the example pictures, in pixels. */
+const EXAMPLE_SIZE = 256;
+
+/** How much texture and how many shapes each example picture has; the first is a smooth gradient. */
+const EXAMPLE_DETAILS: readonly number[] = [0, 0.4, 1];
 
 /** One image of a batch: its upright size in pixels, the tensor's, and how points of the one lie in the other. */
 export interface Placement {
@@ -119,14 +126,25 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
 
   /** A black image, through the transforms: their code is compiled before the first request too. */
   override async example(context: Context): Promise<Tensors | undefined> {
-    if (!this.#preprocessesImages || !this.#fits(this.#plan.outputDims(256, 256))) return await super.example(context);
-    const { dims, data } = await this.#plan.run({
-      format: 'RGB',
-      width: 256,
-      height: 256,
-      stride: 256 * 3,
-      data: new Uint8Array(256 * 256 * 3),
-    });
+    if (!this.#takesExamples) return await super.example(context);
+    return await this.#exampleOf(new Uint8Array(EXAMPLE_SIZE * EXAMPLE_SIZE * 3));
+  }
+
+  /** Pictures with what photographs have (soft light, colors, texture, edges), through the transforms; none if `preprocess` is overridden. */
+  async examples(_context: Context): Promise<readonly Tensors[]> {
+    if (!this.#takesExamples) return [];
+    const pictures = EXAMPLE_DETAILS.map((detail, index) => drawExamplePicture(index + 1, EXAMPLE_SIZE, detail));
+    return await Promise.all(pictures.map((picture) => this.#exampleOf(picture)));
+  }
+
+  get #takesExamples(): boolean {
+    return this.#preprocessesImages && this.#fits(this.#plan.outputDims(EXAMPLE_SIZE, EXAMPLE_SIZE));
+  }
+
+  /** @param picture 8-bit RGB, `EXAMPLE_SIZE` wide and high */
+  async #exampleOf(picture: Uint8Array): Promise<Tensors> {
+    const [width, height] = [EXAMPLE_SIZE, EXAMPLE_SIZE];
+    const { dims, data } = await this.#plan.run({ format: 'RGB', width, height, stride: width * 3, data: picture });
     return this.#feeds([{ dtype: 'float32', dims, data }]);
   }
 

@@ -3,8 +3,9 @@ import { archiveFor, type Archive } from '../contract/archive.js';
 import type { CandidateName, EngineName, Probe } from '../contract/backends.js';
 import type { Context, Handler, ModelCard } from '../contract/handler.js';
 import type { Metrics, Observation } from '../contract/metrics.js';
-import type { Session, Tensors } from '../contract/tensors.js';
+import type { Session } from '../contract/tensors.js';
 import type {
+  Comparison,
   Envelope,
   HandleAnswer,
   HandleRequest,
@@ -12,7 +13,7 @@ import type {
   Measured,
   Opened,
   OpenRequest,
-  Sampled,
+  Sample,
   StartRequest,
   WorkerApi,
   WorkerEvent,
@@ -32,7 +33,7 @@ import { describeModel } from './describe.js';
 import { Downloads } from './downloads.js';
 import { notCloneable } from './endpoint.js';
 import { instrument } from './stages.js';
-import { measure, sample, tryOut } from './warm-up.js';
+import { compareSamples, measure, sample, tryOut } from './warm-up.js';
 import { threadCount } from './threads.js';
 
 export type HandlerClass = new () => Handler;
@@ -134,8 +135,12 @@ export class Host implements WorkerApi {
     }, 'initialize');
   }
 
-  sample(feeds?: readonly Tensors[]): Promise<Envelope<readonly Sampled[]>> {
-    return envelope(() => sample(this.#open.handler, this.#open.context, feeds), 'initialize');
+  sample(): Promise<Envelope<readonly Sample[]>> {
+    return envelope(() => sample(this.#open.handler, this.#open.context), 'initialize');
+  }
+
+  compare(samples: readonly Sample[]): Promise<Envelope<Comparison>> {
+    return envelope(() => compareSamples(this.#open.context, samples), 'initialize');
   }
 
   measure(budget: number): Promise<Envelope<Measured | undefined>> {

@@ -1,33 +1,33 @@
-import { compareOutputs, findNonFinite } from '../backends/proof.js';
+import { compareOutputs, findNonFinite, GOLDEN_TOLERANCES, REFERENCE_TOLERANCES } from '../backends/proof.js';
 import type { Archive } from '../contract/archive.js';
-import type { Context, Handler } from '../contract/handler.js';
-import type { Tensor, Tensors } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
-import { toFloat16 } from '../tensors/float16.js';
-import { generate, readGolden } from '../models/golden.js';
-import type { Measured, Sampled, Tried } from '../contract/wire.js';
+import type { Context, Handler } from '../contract/handler.js';
+import type { Session, Tensors } from '../contract/tensors.js';
+import type { Comparison, Measured, Sample, Tried } from '../contract/wire.js';
+import { readGolden } from '../models/golden.js';
+import { generateVariants } from './variants.js';
 
-/** Of the made-up input that backends are compared on. */
-const SEED = 1;
-/** The median of more says no more. */
-const MOST_RUNS = 25;
+/** The median of more runs says no more. */
+const MAX_RUNS = 25;
 
 /**
- * The first runs of a model on a backend: every golden example of the archive, then the handler's own example.
- * @throws `backend-wrong` with the measured error, if a golden example is answered otherwise; whatever a run throws
+ * Runs a model for the first time on a backend: on every golden example of the archive, then on the handler's own example.
+ * @throws `backend-wrong` with the measured error, if the outputs for a golden example are others; `backend-failed` if a run fails
  */
 export async function tryOut(handler: Handler, context: Context, { golden }: Archive): Promise<Tried> {
   let error = 0;
   for (const path of golden) {
     const { inputs, outputs } = readGolden(await context.files.bytes(path), path);
     const session = await context.open();
-    const comparison = compareOutputs(await session.run(inputs), outputs);
+    const comparison = compareOutputs(await run(session, inputs), outputs, GOLDEN_TOLERANCES);
     error = Math.max(error, comparison.error);
     if (comparison.wrong !== undefined)
       throw new TabServeError('backend-wrong', `It computes wrongly: on ${path}, ${comparison.wrong}.`);
   }
   const feeds = await handler.example?.(context);
-  const outputs = feeds && ((await handler.inference(feeds as never, context)) as Tensors | undefined);
+  const outputs =
+    feeds &&
+    (await blamingBackend(async () => (await handler.inference(feeds as never, context)) as Tensors | undefined));
   return {
     golden: golden.length,
     error,
@@ -35,43 +35,61 @@ export async function tryOut(handler: Handler, context: Context, { golden }: Arc
   };
 }
 
-/** A run on each of `feeds`; without them, on the handler's example and on noise. None where the dims of an input cannot be known. */
-export async function sample(
-  handler: Handler,
-  context: Context,
-  feeds?: readonly Tensors[],
-): Promise<readonly Sampled[]> {
-  const session = await context.open();
-  const sampled: Sampled[] = [];
-  for (const one of feeds ?? madeUp(await handler.example?.(context)))
-    sampled.push({ feeds: one, outputs: await session.run(one) });
-  return sampled;
-}
-
-/** The example, in which a number that is not finite may have been found; and noise in −1..1 in the place of its floats, since zeros hide most errors. */
-function madeUp(example: Tensors | undefined): Tensors[] {
+/**
+ * Runs the model on what backends are compared on: the handler's example, in which a number that is not finite may have been found; the handler's
+ * own further examples; and variants of the example with other numbers. Empty if the dims of an input are not known.
+ */
+export async function sample(handler: Handler, context: Context): Promise<readonly Sample[]> {
+  const example = await handler.example?.(context);
   if (!example) return [];
-  const noise = (tensor: Tensor): Tensor => {
-    if (tensor.dtype === 'float32') return { ...tensor, data: generate(SEED, tensor.dims) };
-    if (tensor.dtype === 'float16') return { ...tensor, data: toFloat16(generate(SEED, tensor.dims)) };
-    return tensor;
-  };
-  const noisy = Object.fromEntries(Object.entries(example).map(([name, tensor]) => [name, noise(tensor)]));
-  return Object.keys(example).some((name) => noisy[name] !== example[name]) ? [example, noisy] : [example];
+  const session = await context.open();
+  const samples: Sample[] = [];
+  for (const feeds of [example, ...((await handler.examples?.(context)) ?? []), ...generateVariants(example)])
+    samples.push({ feeds, outputs: await run(session, feeds) });
+  return samples;
 }
 
-/** Milliseconds of a run, the median of as many as fit in `budget` ms, at least one. Undefined where there is nothing to run it on. */
+/** Runs the model, here on the reference, on the inputs of another backend, and compares that one's outputs with these. */
+export async function compareSamples(context: Context, samples: readonly Sample[]): Promise<Comparison> {
+  const session = await context.open();
+  let error = 0;
+  let worst = -1;
+  let wrong: string | undefined;
+  for (const { feeds, outputs } of samples) {
+    const comparison = compareOutputs(outputs, await run(session, feeds), REFERENCE_TOLERANCES);
+    error = Math.max(error, comparison.error);
+    if (comparison.wrong !== undefined && comparison.error > worst)
+      [worst, wrong] = [comparison.error, comparison.wrong];
+  }
+  return { inputs: samples.length, error, wrong };
+}
+
+/** Returns the milliseconds of a run: the median of as many as fit in `budget` ms, at least one. Undefined if there is nothing to run the model on. */
 export async function measure(handler: Handler, context: Context, budget: number): Promise<Measured | undefined> {
   const feeds = await handler.example?.(context);
   if (!feeds) return undefined;
   const session = await context.open();
   const times: number[] = [];
   const ends = performance.now() + budget;
-  while (times.length === 0 || (times.length < MOST_RUNS && performance.now() < ends)) {
+  while (times.length === 0 || (times.length < MAX_RUNS && performance.now() < ends)) {
     const started = performance.now();
-    await session.run(feeds);
+    await run(session, feeds);
     times.push(performance.now() - started);
   }
   times.sort((a, b) => a - b);
   return { median: times[times.length >> 1]!, runs: times.length };
+}
+
+function run(session: Session, feeds: Tensors): Promise<Tensors> {
+  return blamingBackend(() => session.run(feeds));
+}
+
+/** Nobody has sent these inputs: if the engine cannot run them, the backend is at fault and not a row. */
+async function blamingBackend<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof TabServeError) || error.code !== 'inference-failed') throw error;
+    throw new TabServeError('backend-failed', error.message, { cause: error.cause, stage: error.stage });
+  }
 }

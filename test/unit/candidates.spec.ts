@@ -183,7 +183,7 @@ test('why not: what is missing, not what would be wrong with it', () => {
     'This worker was built without the engine for it.',
   ]);
   expect(reasons({ models: ONNX, probe: noWebgl })).toEqual(['This browser has no WebGL 2 in workers.']);
-  expect(reasons({ named: ['webgl'] })[0]).toContain('named onnx/webgl');
+  expect(reasons({ named: ['webgl'] })[0]).toContain('Name onnx/webgl');
 });
 
 test('a name that is neither a backend nor a candidate', () => {

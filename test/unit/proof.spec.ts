@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import { compareOutputs, findNonFinite, TOLERANCES } from '../../src/backends/proof.ts';
+import { compareOutputs, findNonFinite, GOLDEN_TOLERANCES } from '../../src/backends/proof.ts';
 import type { ExpectedTensor, Tensor } from '../../src/contract/tensors.ts';
 import { fetchArchive, fetchModel } from '../../src/models/archive.ts';
 import { generate, readGolden } from '../../src/models/golden.ts';
@@ -238,7 +238,7 @@ test.describe('comparison', () => {
   });
 
   test('float64 as float32', () => {
-    expect(TOLERANCES.float64).toEqual(TOLERANCES.float32);
+    expect(GOLDEN_TOLERANCES.float64).toEqual(GOLDEN_TOLERANCES.float32);
     expect(
       compare(
         { dtype: 'float64', dims: [1], data: Float64Array.of(1.002) },

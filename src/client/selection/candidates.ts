@@ -10,23 +10,42 @@ import {
 } from '../../contract/backends.js';
 import { TabServeError } from '../../contract/errors.js';
 
-/** An engine on a backend, worth a try. */
+/** An engine on a backend that may run the model. */
 export interface Candidate {
   readonly engine: EngineName;
   readonly name: BackendName;
 }
 
+/**
+ * ONNX Runtime's WebGL computes some models wrongly and reports no error. So it serves a model only after its outputs were proven correct: by the
+ * archive's golden examples, or by a comparison with WASM. That holds when it is named, too.
+ */
+const MUST_BE_PROVEN: CandidateName = 'onnx/webgl';
+
 export function nameOf({ engine, name }: Candidate): CandidateName {
   return `${engine}/${name}` as CandidateName;
 }
 
+export function isSame(a: Candidate, b: Candidate): boolean {
+  return a.engine === b.engine && a.name === b.name;
+}
+
+/** Returns whether a candidate may serve a model only once its outputs were proven correct. */
+export function mustBeProven(candidate: Candidate): boolean {
+  return nameOf(candidate) === MUST_BE_PROVEN;
+}
+
+/** Returns whether a candidate computes every model correctly, so that there is nothing to compare it with: WASM, and plain JavaScript. */
+export function isReference({ name }: Candidate): boolean {
+  return name === 'wasm' || name === 'cpu';
+}
+
 export interface Candidates {
-  /** In the order in which they are to be tried. */
+  /** In the order in which to try them. */
   readonly candidates: readonly Candidate[];
   readonly skipped: readonly Skipped[];
 }
 
-/** What there is to choose from. */
 export interface Choice {
   /** What the browser has. */
   readonly probe: Probe;
@@ -34,22 +53,22 @@ export interface Choice {
   readonly built: readonly CandidateName[];
   /** The formats that the archive has its model in. */
   readonly models: Archive['models'];
-  /** Whether each candidate will be proven right before it is taken. */
+  /** Whether every candidate is going to be proven anyway: the archive has golden examples, or the caller wants comparisons. */
   readonly proven?: boolean;
   /**
-   * The caller's own choice and order. A candidate's name means that one. A backend's name means every engine that the archive has a model for, ONNX Runtime first,
-   * but for `webgl`: there ONNX Runtime is meant only where TensorFlow.js has no model, or is not built in.
+   * The caller's own choice and order. A candidate's name means that one. A backend's name means every engine for which the archive has a model, ONNX
+   * Runtime first. Exception: `webgl` means ONNX Runtime only if TensorFlow.js has no model, or is not built in.
    */
   readonly named?: readonly (BackendName | CandidateName)[] | undefined;
 }
 
 /**
- * From what the browser has to what to try, and why not the rest. A pure function.
+ * Returns which candidates to try, in which order, and why not the others. A pure function.
  *
  * Default: WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; on each, ONNX Runtime before TensorFlow.js.
- * ONNX Runtime's WebGL computes some models wrongly and says nothing: it is tried only when it is to be proven, or named. Plain JavaScript is slow: only when named.
- * Candidates whose format the archive lacks are left out without a word, unless they are named.
- * @throws `model-config` for a name that is no backend
+ * ONNX Runtime's WebGL is tried if it is going to be proven anyway, or named. Plain JavaScript is slow: it is tried only if named.
+ * A candidate whose format the archive lacks is not mentioned, unless it is named.
+ * @throws `model-config` if a name is neither a backend nor a candidate
  */
 export function chooseCandidates({ probe, built, models, named, proven = false }: Choice): Candidates {
   const wanted = named
@@ -68,7 +87,7 @@ export function chooseCandidates({ probe, built, models, named, proven = false }
     if (missing !== undefined) skip(missing);
     else if (unnamed !== undefined) skip(unnamed);
     else if (!named && isSoftware(probe, candidate.name)) {
-      skip(`The GPU is software (${describeGpu(probe, candidate.name)}), slower than WASM; it is tried last.`);
+      skip(`The GPU is software (${describeGpu(probe, candidate.name)}), slower than WASM. It is tried last.`);
       last.push(candidate);
     } else candidates.push(candidate);
   }
@@ -79,7 +98,7 @@ export function chooseCandidates({ probe, built, models, named, proven = false }
     if (!(BACKENDS as readonly string[]).includes(name)) {
       throw new TabServeError(
         'model-config',
-        `backends: "${String(name)}" is none; expected ${[...BACKENDS, ...CANDIDATES].join(', ')}.`,
+        `backends: "${String(name)}" is neither a backend nor a candidate; expected one of ${[...BACKENDS, ...CANDIDATES].join(', ')}.`,
       );
     }
     const all = CANDIDATES.filter((candidate) => split(candidate).name === name);
@@ -107,19 +126,20 @@ function whatLacks(candidate: CandidateName, { probe, built, models }: Omit<Choi
   return undefined;
 }
 
-/** Why a candidate wants to be named itself; `byBackend`: its backend was. */
+/** Why a candidate must be named itself; `byBackend`: its backend was named. */
 function whyOnlyNamed(
   candidate: CandidateName,
   byBackend: boolean,
   choice: Pick<Choice, 'built' | 'models' | 'proven'>,
 ): string | undefined {
-  if (candidate === 'tfjs/cpu' && !byBackend) return 'Plain JavaScript is slow; it is tried only when it is named.';
-  if (candidate !== 'onnx/webgl' || choice.proven) return undefined;
+  if (candidate === 'tfjs/cpu' && !byBackend) return 'Plain JavaScript is slow. It is tried only if it is named.';
+  if (candidate !== MUST_BE_PROVEN || choice.proven) return undefined;
+  const faulty = "ONNX Runtime's WebGL computes some models wrongly";
   if (!byBackend)
-    return "ONNX Runtime's WebGL computes some models wrongly; it is tried only when it can be proven, or is named.";
+    return `${faulty}. It is tried only if the archive has golden examples, with verify: 'reference', or if it is named.`;
   const better = choice.models.tfjs !== undefined && choice.built.includes('tfjs/webgl');
   return better
-    ? "ONNX Runtime's WebGL computes some models wrongly, and TensorFlow.js has this one for WebGL; it is tried only when it is named onnx/webgl."
+    ? `${faulty}, and the archive has a TensorFlow.js model for WebGL. Name onnx/webgl to try it.`
     : undefined;
 }
 

@@ -1,55 +1,51 @@
-/** What was found out about a candidate at an earlier visit: whether it runs and computes right, and how fast it is. */
+/** What an earlier visit found out about a candidate: whether it runs, whether it computes correctly, and how fast it is. */
 export interface Verdict {
-  /** Config, adapter and browser that it holds for. Where one of them is another, the verdict is void. */
-  readonly surroundings: string;
-  /** The model's hash and the engine's version that it holds for; undefined where the candidate could not be opened. */
+  /** Config, adapter and browser that the verdict holds for. In another environment it is void. */
+  readonly environment: string;
+  /** The model's hash and the engine's version that the verdict holds for; undefined if the candidate could not be opened. */
   readonly build?: string | undefined;
-  /** Whether its answers were held against the reference. */
+  /** Whether its outputs were compared with the reference. */
   readonly compared?: boolean | undefined;
-  /** Why its answers are not to be trusted; undefined if they equal the reference's, or were not compared. */
+  /** How its outputs differ from the reference's; undefined if they are equal within tolerance, or were not compared. */
   readonly wrong?: string | undefined;
-  /** Milliseconds of a run, the median. */
+  /** Median of a run, in milliseconds. */
   readonly median?: number | undefined;
-  /** Why it did not run, or not in time, when it was last to be measured, and at how many visits that was so. */
+  /** Why it did not run, or not in time, when it was last measured, and at how many visits that happened. */
   readonly failed?: { readonly reason: string; readonly visits: number } | undefined;
 }
 
-/** Where verdicts are kept. A store that fails costs time, nothing else. */
+/**
+ * Stores verdicts. A store that throws, answers something else than a verdict, or does not answer within a second is treated as empty; the
+ * client's log says so.
+ */
 export interface VerdictStore {
   get(key: string): Promise<Verdict | undefined>;
   set(key: string, verdict: Verdict): Promise<void>;
   clear(): Promise<void>;
 }
 
-const DATABASE = 'tabserve';
-const STORE = 'verdicts';
-
-/** Keeps verdicts in the browser's IndexedDB, for this origin. */
-export const browserVerdicts: VerdictStore = {
-  get: async (key) => (await request('readonly', (store) => store.get(key))) as Verdict | undefined,
-  set: async (key, verdict) => void (await request('readwrite', (store) => store.put(verdict, key))),
-  clear: async () => void (await request('readwrite', (store) => store.clear())),
-};
-
-/** Forgets all verdicts: the next visit compares and measures anew. */
-export async function clearVerdicts(): Promise<void> {
-  await browserVerdicts.clear();
+/** Returns whether a store's answer is a verdict: any other version of the SDK, or anything else, may have written it. */
+export function isVerdict(value: unknown): value is Verdict {
+  if (!isRecord(value)) return false;
+  const { environment, build, compared, wrong, median, failed } = value;
+  return (
+    typeof environment === 'string' &&
+    isOptional(build, (it) => typeof it === 'string') &&
+    isOptional(compared, (it) => typeof it === 'boolean') &&
+    isOptional(wrong, (it) => typeof it === 'string') &&
+    isOptional(median, isDuration) &&
+    isOptional(failed, (it) => isRecord(it) && typeof it['reason'] === 'string' && isDuration(it['visits']))
+  );
 }
 
-async function request(mode: IDBTransactionMode, make: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {
-  const opening = indexedDB.open(DATABASE, 1);
-  opening.onupgradeneeded = () => void opening.result.createObjectStore(STORE);
-  const database = (await settled(opening)) as IDBDatabase;
-  try {
-    return await settled(make(database.transaction(STORE, mode).objectStore(STORE)));
-  } finally {
-    database.close();
-  }
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
-function settled(request: IDBRequest): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
+function isOptional(value: unknown, is: (value: unknown) => boolean): boolean {
+  return value === undefined || is(value);
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

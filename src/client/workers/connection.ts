@@ -67,8 +67,9 @@ export class Connection {
       else if (data.type !== 'alive') onEvent(data);
     };
     this.#remote = wrap<WorkerApi>(calls.port1);
-    const { probe, load, loadModel, open, sample, measure, hash, handle, cancel, describe, ping } = this.#remote;
-    this.#methods = { probe, load, loadModel, open, sample, measure, hash, handle, cancel, describe, ping };
+    const { probe, load, loadModel, open, sample, compare, measure, hash, handle, cancel, describe, ping } =
+      this.#remote;
+    this.#methods = { probe, load, loadModel, open, sample, compare, measure, hash, handle, cancel, describe, ping };
     worker.addEventListener('error', (event) => this.#end('worker-lost', failureOf(event)));
     // A message that cannot be read, here or there, would leave its call pending.
     for (const target of [worker, calls.port1, events.port1]) {

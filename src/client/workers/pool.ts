@@ -7,7 +7,7 @@ import { Batch } from '../requests/batch.js';
 import { reserve } from './budget.js';
 import type { Connection } from './connection.js';
 import type { Job } from '../requests/job.js';
-import type { Open } from '../selection/open.js';
+import type { OpenedWorker } from '../selection/open.js';
 
 /** What only another worker mends. */
 const LOSSES: ReadonlySet<ErrorCode> = new Set(['worker-lost', 'device-lost', 'out-of-memory']);
@@ -46,7 +46,7 @@ export interface PoolOptions {
   /** Bytes that an engine may hold before its worker is replaced. */
   readonly maxMemory: number | undefined;
   /** Opens another worker on the backend of those that are there. */
-  readonly open: (only: Backend) => Promise<Open>;
+  readonly open: (only: Backend) => Promise<OpenedWorker>;
   readonly tell: (what: string) => void;
   readonly on: {
     /** A worker may take another batch. */
@@ -114,7 +114,7 @@ export class Pool {
   }
 
   /** Puts a worker to work; one that must be may be more than the budget has. */
-  sit({ connection, backend }: Open, leave = reserve(backend.threads, { must: true })!): Seat {
+  sit({ connection, backend }: OpenedWorker, leave = reserve(backend.threads, { must: true })!): Seat {
     const seat: Seat = {
       connection,
       backend,
@@ -216,7 +216,7 @@ export class Pool {
   }
 
   /** Opens one more, and has it put to work if it is wanted still. */
-  async #open(backend: Backend, use: (open: Open) => void): Promise<boolean> {
+  async #open(backend: Backend, use: (open: OpenedWorker) => void): Promise<boolean> {
     this.#opening = true;
     try {
       const open = await this.#options.open(backend);

@@ -5,7 +5,7 @@ import type { HandleAnswer } from '../../contract/wire.js';
 import type { Batch } from '../requests/batch.js';
 import type { Connection } from './connection.js';
 import type { Job } from '../requests/job.js';
-import type { Open } from '../selection/open.js';
+import type { OpenedWorker } from '../selection/open.js';
 import { Pool, type Loss, type Seat } from './pool.js';
 import { JobQueue } from '../requests/queue.js';
 
@@ -38,7 +38,7 @@ export interface Reopening {
 }
 
 export interface SupervisorOptions {
-  readonly open: (how: Reopening) => Promise<Open>;
+  readonly open: (how: Reopening) => Promise<OpenedWorker>;
   /** Seconds for which healing is tried before the client fails for good. */
   readonly maxRetryTimeoutInSec: number;
   readonly maxRuns: number | undefined;
@@ -128,7 +128,7 @@ export class Supervisor {
   }
 
   /** The first worker, or one after all was given up. */
-  start(open: Open, limits: Serving): void {
+  start(open: OpenedWorker, limits: Serving): void {
     this.#failure = undefined;
     this.#answered();
     this.#demoted = [];

@@ -10,6 +10,8 @@ thousand.onnx    1,024 outputs: for a backend that is wrong in one element of a 
 conv1d.onnx      a convolution along one axis of 9 channels: ONNX Runtime's native WebGPU computes it wrongly where the channels are more than 8 and no
                  multiple of 4. It is why Silero VAD (129 channels after its Fourier transform) is wrong there
 inverse.onnx     x / 0: infinite, or not a number, on every backend that is right
+smooth.onnx      ONNX Runtime's WebGL computes it wrongly, but not on black and not on white noise: its second convolution runs with the first one's ReLU,
+                 and would be negative only where the image is bright over a patch of 5 × 5 pixels
 """
 
 import json
@@ -82,6 +84,28 @@ def inverse():
     return model("inverse", [node("Div", "x zero", "y")], [value("x", T.FLOAT, [1, 4])], [value("y", T.FLOAT, [1, 4])], [zero])
 
 
+def smooth(size=32):
+    """Two convolutions of equal shape, the first with a ReLU: 0.35 − the mean of ReLU(the mean of the patch), by channel."""
+    mean = np.zeros((3, 3, 5, 5), np.float32)
+    for channel in range(3):
+        mean[channel, channel] = 1 / 25
+    arrays = {"mean": mean, "zero": np.zeros(3, np.float32), "minus": -mean, "bias": np.full(3, 0.35, np.float32)}
+    attributes = {"kernel_shape": [5, 5], "pads": [2] * 4, "strides": [1, 1], "dilations": [1, 1], "group": 1}
+    return model(
+        "smooth",
+        [
+            node("Conv", "image mean zero", "patches", **attributes),
+            node("Relu", "patches", "bright"),
+            node("Conv", "bright minus bias", "dark", **attributes),
+            node("GlobalAveragePool", "dark", "pooled"),
+            node("Flatten", "pooled", "logits", axis=1),
+        ],
+        [value("image", T.FLOAT, [1, 3, size, size])],
+        [value("logits", T.FLOAT, [1, 3])],
+        [numpy_helper.from_array(array, name) for name, array in arrays.items()],
+    )
+
+
 def affine_tfjs(folder):
     """The affine model as `tensorflowjs_converter` would write it: x · W + b."""
     kernel, bias = numbers(12, 1).reshape(3, 4).T, numbers(3, 2)
@@ -137,7 +161,7 @@ def main():
     write_golden(folder / "golden.safetensors", onnx_answers(folder / "affine.onnx"), {"x": (100, [1, 4])})
     write_extras(folder, {"onnx": "affine.onnx", "tfjs": "model.json"}, {name: folder / name for name in ("affine.onnx", "model.json", "weights.bin")})
 
-    for made in (resnet18(), thousand(), conv1d(), inverse()):
+    for made in (resnet18(), thousand(), conv1d(), inverse(), smooth()):
         onnx.save(made, HERE / f"{made.graph.name}.onnx")
 
     every = {

@@ -1,0 +1,113 @@
+import type { CandidateName } from '../../contract/backends.js';
+import { asTabServeError, blameOf, TabServeError } from '../../contract/errors.js';
+import { abortion } from '../abort.js';
+import type { Clock } from '../workers/clock.js';
+import { nameOf, type Candidate } from './candidates.js';
+import { sortByVerdict } from './order.js';
+import { describeSkipped, type SkipList } from './skip-list.js';
+import type { Contender } from './trial.js';
+import type { CachedVerdict } from './verdict-cache.js';
+
+/** A contender, as far as choosing needs to know it. */
+export type Runner = Pick<Contender, 'candidate' | 'median' | 'isCached'> & {
+  readonly connection: { close(error: TabServeError): void };
+};
+
+export interface ChooseOptions<R extends Runner> {
+  readonly modelName: string;
+  readonly candidates: readonly Candidate[];
+  readonly skips: SkipList;
+  /** Milliseconds for measuring, beyond what opening the first candidate takes; undefined if the first candidate that runs is wanted. */
+  readonly measureBudget: number | undefined;
+  /** What earlier visits found out. */
+  readonly cached: ReadonlyMap<CandidateName, CachedVerdict>;
+  /**
+   * Opens a candidate in a worker of its own, proves it, and measures it for about `budget` milliseconds.
+   * @param until ends the attempt; a worker that fails or is ended so is closed by whoever started it
+   */
+  readonly attempt: (candidate: Candidate, budget: number | undefined, until: AbortSignal) => Promise<R>;
+  /** Called with a candidate that could not be measured, so that a later visit need not wait for it. */
+  readonly onFailure: (candidate: Candidate, error: TabServeError) => Promise<void>;
+  readonly log: (message: string, since?: number) => void;
+  readonly clock: Clock;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Returns the first candidate that runs the model; with a budget, the one with the lowest median of those that were measured in time.
+ *
+ * The budget is shared out evenly: each candidate may be measured for its share, and when the time is up, whatever is still opening is skipped.
+ * @throws `no-backend` with every reason; `aborted`; at once what no other candidate can mend, because it does not blame the backend
+ */
+export async function chooseBackend<R extends Runner>(options: ChooseOptions<R>): Promise<R> {
+  const { candidates, skips, measureBudget, attempt, onFailure, log, clock, signal } = options;
+  const cached = new Map(options.cached);
+  const share = measureBudget === undefined ? undefined : measureBudget / candidates.length;
+  const tried: Candidate[] = [];
+  let best: R | undefined;
+  let cause: TabServeError | undefined;
+  let deadline = Infinity;
+  for (const candidate of sortByVerdict(candidates, cached)) {
+    const verdict = cached.get(nameOf(candidate));
+    if (best && verdict) {
+      skips.add(candidate, verdict.reason);
+      continue;
+    }
+    const since = clock.now();
+    const late = new TabServeError('timeout', `It was not measured: the ${measureBudget} ms for that were used up.`);
+    const until = new AbortController();
+    const cancel = best ? clock.schedule(() => until.abort(late), deadline - since) : undefined;
+    try {
+      if (since >= deadline) throw late;
+      tried.push(candidate);
+      const budget = share === undefined ? undefined : Math.min(share, deadline - since);
+      const runner = await attempt(candidate, budget, until.signal);
+      // A candidate that has no median cannot be measured, and neither can the others.
+      if (!best && runner.median === undefined) return runner;
+      if (!best) deadline = clock.now() + measureBudget! - share!;
+      // A new measurement means that the model or the engine changed: what is cached of the others does not hold either.
+      if (!runner.isCached) cached.clear();
+      best = best ? faster(best, runner, skips) : runner;
+    } catch (error) {
+      if (signal?.aborted) throw abortion(signal);
+      cause = until.signal.aborted ? late : asTabServeError(error);
+      log(`${nameOf(candidate)} does not run: ${cause.message}`, since);
+      const isHopeless = cause !== late && !canAnotherHelp(cause);
+      if (isHopeless && !best) throw withReasons(cause, tried, skips);
+      if (share !== undefined && !isHopeless) await onFailure(candidate, cause);
+      skips.add(candidate, cause.message);
+    } finally {
+      cancel?.();
+    }
+  }
+  if (best) return best;
+  throw new TabServeError('no-backend', `No backend can run ${options.modelName}. ${describeSkipped(skips.entries)}`, {
+    cause,
+    stage: 'initialize',
+  });
+}
+
+/** Whether another candidate may succeed where one has failed with this error: not if the model, its config, its handler or the app is at fault. */
+export function canAnotherHelp({ code }: TabServeError): boolean {
+  const blame = blameOf(code);
+  return blame === 'backend' || blame === 'worker';
+}
+
+function withReasons(cause: TabServeError, tried: readonly Candidate[], skips: SkipList): TabServeError {
+  const names = new Set(tried.map(nameOf));
+  const failed = skips.entries.filter((entry) => names.has(nameOf(entry)));
+  if (failed.length === 0) return cause;
+  return new TabServeError(cause.code, `${cause.message} Before that: ${describeSkipped(failed)}`, {
+    cause: cause.cause,
+    stage: cause.stage,
+  });
+}
+
+/** Keeps the faster of two, and closes the other one. */
+function faster<R extends Runner>(best: R, runner: R, skips: SkipList): R {
+  const [winner, loser] = (runner.median ?? Infinity) < best.median! ? [runner, best] : [best, runner];
+  const took = loser.median === undefined ? 'could not be measured' : `is slower: ${loser.median.toFixed(1)} ms a run`;
+  skips.add(loser.candidate, `It ${took}, ${nameOf(winner.candidate)} takes ${winner.median!.toFixed(1)} ms.`);
+  loser.connection.close(new TabServeError('disposed', 'Another backend is faster.'));
+  return winner;
+}

@@ -1,0 +1,29 @@
+import type { Skipped } from '../../contract/backends.js';
+import { isSame, nameOf, type Candidate } from './candidates.js';
+
+/** The candidates that do not run, each once, with the latest reason. */
+export class SkipList {
+  #entries: readonly Skipped[];
+
+  constructor(entries: readonly Skipped[] = []) {
+    this.#entries = entries;
+  }
+
+  /** Adds a candidate, or gives one that is there already another reason: it may be put last first, and fail later. */
+  add({ engine, name }: Candidate, reason: string): void {
+    this.#entries = [...this.without({ engine, name }), { engine, name, reason }];
+  }
+
+  without(candidate: Candidate): readonly Skipped[] {
+    return this.#entries.filter((one) => !isSame(one, candidate));
+  }
+
+  get entries(): readonly Skipped[] {
+    return this.#entries;
+  }
+}
+
+/** Returns the reasons as one line of text. */
+export function describeSkipped(entries: readonly Skipped[]): string {
+  return entries.map((entry) => `${nameOf(entry)}: ${entry.reason}`).join(' ');
+}

@@ -1,0 +1,149 @@
+import type { Archive } from '../../contract/archive.js';
+import type { CandidateName, Probe } from '../../contract/backends.js';
+import { TabServeError } from '../../contract/errors.js';
+import type { Clock } from '../workers/clock.js';
+import { nameOf, type Candidate } from './candidates.js';
+import { withinLimit } from './limit.js';
+import { isVerdict, type Verdict, type VerdictStore } from './verdicts.js';
+
+/** Visits at which a candidate may fail before it is no longer tried: the first one may have had to download the engine, and a GPU may be lost once. */
+const MAX_FAILED_VISITS = 2;
+
+/** How long a store may take for one answer. */
+const STORE_MS = 1000;
+
+/** What was found out about a candidate that runs. */
+export type Findings = Pick<Verdict, 'compared' | 'wrong' | 'median'>;
+
+/** What an earlier visit found out about a candidate that has not been opened yet. */
+export interface CachedVerdict {
+  /** Milliseconds of a run; undefined if the candidate failed. */
+  readonly median: number | undefined;
+  /** Why another candidate is preferred. */
+  readonly reason: string;
+}
+
+export interface VerdictCacheOptions {
+  readonly store: VerdictStore;
+  readonly probe: Probe;
+  readonly archive: Archive;
+  readonly log: (message: string) => void;
+  /** Ends every wait for the store. */
+  readonly signal?: AbortSignal | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * Reads and writes verdicts on the candidates for one model in this environment. A store that throws, hangs or answers nonsense is logged and treated
+ * as empty; after it has not answered once, it is not asked again.
+ */
+export class VerdictCache {
+  readonly #options: VerdictCacheOptions;
+  #isDown = false;
+
+  constructor(options: VerdictCacheOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the verdicts that hold for this config, adapter and browser. Whether model and engine are the same is known once a candidate is opened. */
+  async findAll(candidates: readonly Candidate[]): Promise<Map<CandidateName, CachedVerdict>> {
+    const verdicts = await Promise.all(
+      candidates.map(async (candidate) => [nameOf(candidate), readVerdict(await this.#get(candidate))] as const),
+    );
+    return new Map(
+      verdicts.filter((entry): entry is readonly [CandidateName, CachedVerdict] => entry[1] !== undefined),
+    );
+  }
+
+  /** Returns what was found out about a candidate with this build: the model's hash and the engine's version. */
+  async find(candidate: Candidate, build: string): Promise<Findings> {
+    const verdict = await this.#get(candidate);
+    return verdict?.build === build ? verdict : {};
+  }
+
+  async save(candidate: Candidate, build: string, { compared, wrong, median }: Findings): Promise<void> {
+    await this.#set(candidate, { build, compared, wrong, median });
+  }
+
+  /** Records that a candidate did not run, or not in time, so that later visits need not wait for it. A verdict on its outputs stays. */
+  async saveFailure(candidate: Candidate, { message }: TabServeError): Promise<void> {
+    const before = await this.#get(candidate);
+    if (before?.wrong !== undefined) return;
+    await this.#set(candidate, {
+      ...before,
+      median: undefined,
+      failed: { reason: message, visits: (before?.failed?.visits ?? 0) + 1 },
+    });
+  }
+
+  async #get(candidate: Candidate): Promise<Verdict | undefined> {
+    const { store, log } = this.#options;
+    return await this.#ask('could not be read', candidate, async (key, environment) => {
+      const verdict: unknown = await store.get(key);
+      if (verdict === undefined || verdict === null) return undefined;
+      if (isVerdict(verdict)) return verdict.environment === environment ? verdict : undefined;
+      log(`The cached verdict on ${nameOf(candidate)} is ignored: it does not have the form of a verdict.`);
+      return undefined;
+    });
+  }
+
+  async #set(candidate: Candidate, verdict: Omit<Verdict, 'environment'>): Promise<void> {
+    const { store } = this.#options;
+    await this.#ask('could not be saved', candidate, (key, environment) => store.set(key, { ...verdict, environment }));
+  }
+
+  async #ask<T>(
+    failure: string,
+    candidate: Candidate,
+    work: (key: string, environment: string) => PromiseLike<T>,
+  ): Promise<T | undefined> {
+    const { log, clock, signal } = this.#options;
+    if (this.#isDown) return undefined;
+    try {
+      return await withinLimit('The verdict store', () => work(this.#key(candidate), this.#environment(candidate)), {
+        milliseconds: STORE_MS,
+        clock,
+        signal,
+      });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      // Calls that are under way at once all run into the same limit; one entry in the log will do.
+      if (this.#isDown) return undefined;
+      this.#isDown = isTimeout(error);
+      log(`The verdict on ${nameOf(candidate)} ${failure}: ${describe(error)}`);
+      return undefined;
+    }
+  }
+
+  #key(candidate: Candidate): string {
+    return `${nameOf(candidate)} ${this.#options.archive.url}`;
+  }
+
+  #environment({ name }: Candidate): string {
+    const { webgpu, webgl, wasm, cores, crossOriginIsolated } = this.#options.probe;
+    const adapter = { webgpu, webgl, wasm: { wasm, cores, crossOriginIsolated }, cpu: cores }[name];
+    return JSON.stringify([this.#options.archive.config, adapter, globalThis.navigator?.userAgent]);
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof TabServeError && error.code === 'timeout';
+}
+
+/** A store of the app's own may throw anything. */
+function describe(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
+}
+
+/** Undefined if the candidate must still be measured. */
+function readVerdict(verdict: Verdict | undefined): CachedVerdict | undefined {
+  if (!verdict) return undefined;
+  const { wrong, failed, median } = verdict;
+  if (wrong !== undefined)
+    return { median: undefined, reason: `It computes wrongly: compared with WASM at an earlier visit, ${wrong}.` };
+  if (median !== undefined)
+    return { median, reason: `It is slower: at an earlier visit a run took ${median.toFixed(1)} ms.` };
+  return failed && failed.visits >= MAX_FAILED_VISITS
+    ? { median: undefined, reason: `It failed at ${failed.visits} visits, the last time because: ${failed.reason}` }
+    : undefined;
+}

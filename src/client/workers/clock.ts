@@ -1,0 +1,15 @@
+/** The time, injected so that tests can hold it still. */
+export interface Clock {
+  /** Returns milliseconds of a monotonic clock. */
+  now(): number;
+  /** Runs `task` after so many milliseconds. Returns a function that cancels it. */
+  schedule(task: () => void, milliseconds: number): () => void;
+}
+
+export const browserClock: Clock = {
+  now: () => performance.now(),
+  schedule(task, milliseconds) {
+    const timer = setTimeout(task, milliseconds);
+    return () => clearTimeout(timer);
+  },
+};
