@@ -1,9 +1,9 @@
 import type { Probe } from '../contract/backends.js';
 
-/** Renderers that are a CPU in disguise. */
+/** Renderers that emulate a GPU on the CPU. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|basic render|software|lavapipe/i;
 
-/** What this browser has. To be called in the worker that will use it: a page may have more than its workers. */
+/** Finds out what this browser offers. Call it in the worker that will use it: a page may have more than its workers. */
 export async function probeBackends(): Promise<Probe> {
   return {
     webgpu: await probeWebgpu(),

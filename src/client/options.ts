@@ -15,21 +15,25 @@ export interface ClientOptions extends Partial<Serving>, ClientSettings {
   /** URL of a model archive (a folder) or of bare weights (`.onnx`, or TensorFlow.js's `model.json`), relative to the page; or an `.onnx` file of the visitor's. */
   readonly model: string | URL | File;
   /**
-   * Backends to try, in this order: a name such as `webgl` is every engine on it that the archive has a model for, `tfjs/webgl` is that one alone.
-   * @default WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; `cpu`, and ONNX Runtime on WebGL, only when named
+   * Backends to try, in this order. A backend's name such as `webgl` means every engine on it for which the archive has a model; `tfjs/webgl` means that
+   * candidate alone. ONNX Runtime's WebGL computes some models wrongly, so even if it is named it serves only after it was proven: by a golden example
+   * or, without one, by a comparison with WASM in a second worker. If neither is possible, it is skipped.
+   * @default WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; `cpu` only if named; ONNX Runtime's WebGL only if named,
+   * with golden examples, or with `verify: 'reference'`
    */
   readonly backends?: readonly (BackendName | CandidateName)[];
   /**
-   * `first`: the first backend of that order that runs the model, and runs it right. `fastest`: the one of them with the lowest median; what was
-   * measured is remembered, for this model, engine, adapter and browser. @default 'first'
+   * `first`: the first backend of that order that runs the model correctly. `fastest`: the one of them with the lowest median; measurements are
+   * cached, for this model, engine, adapter and browser. @default 'first'
    */
   readonly prefer?: 'first' | 'fastest';
   /**
-   * How a backend is proven. `golden`: by the archive's golden examples, where it has some. `reference`: where it has none, by a comparison with WASM in
-   * a second worker, once; the verdict is remembered. An answer that is not finite is compared so in any case. @default 'golden'
+   * How a backend is proven. `golden`: by the archive's golden examples, if it has any. `reference`: if it has none, by a comparison with WASM in a
+   * second worker, on black, noise, smooth waves and, for handlers of images, pictures with what photographs have; the verdict is cached. Outputs that
+   * are not finite, and those of ONNX Runtime's WebGL, are compared in any case. @default 'golden'
    */
   readonly verify?: 'golden' | 'reference';
-  /** Where verdicts are kept. @default IndexedDB */
+  /** Where verdicts on backends are cached. One that fails, or does not answer within a second, is treated as empty. @default IndexedDB */
   readonly verdicts?: VerdictStore;
   /** Taken over the archive's `model-config.yaml`, e.g. `{ handler: { topK: 3 } }`. */
   readonly config?: ModelConfig;

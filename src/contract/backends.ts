@@ -5,7 +5,7 @@ export type BackendName = (typeof BACKENDS)[number];
 export const ENGINES = ['onnx', 'tfjs'] as const;
 export type EngineName = (typeof ENGINES)[number];
 
-/** Every engine on every backend that it has, in the order in which they are tried by default where the GPU is real. */
+/** Every engine on each of its backends, in the default order on a real GPU. */
 export const CANDIDATES = [
   'onnx/webgpu',
   'tfjs/webgpu',
@@ -18,7 +18,7 @@ export const CANDIDATES = [
 /** An engine on a backend, e.g. `onnx/webgpu`. */
 export type CandidateName = (typeof CANDIDATES)[number];
 
-/** What this browser has, as seen inside a worker. */
+/** What this browser offers, as found inside a worker. */
 export interface Probe {
   readonly webgpu:
     | {
@@ -26,7 +26,7 @@ export interface Probe {
         readonly vendor: string;
         readonly architecture: string;
         readonly description: string;
-        /** A CPU in disguise. */
+        /** Whether the GPU is emulated on the CPU. */
         readonly software: boolean;
         readonly fp16: boolean;
         /** Largest sizes of the adapter, in bytes. */
@@ -60,22 +60,22 @@ export interface Probe {
   readonly cores: number;
 }
 
-/** A candidate that does not run, and why. */
+/** A candidate that is not used, and why. */
 export interface Skipped {
   readonly engine: EngineName;
   readonly name: BackendName;
   readonly reason: string;
 }
 
-/** What runs, and why everything before it does not. */
+/** The backend that runs, and why those that were preferred do not. */
 export interface Backend {
   readonly engine: EngineName;
   readonly name: BackendName;
   /** Threads that the engine computes with (WASM). */
   readonly threads: number;
-  /** By what its answers were found right: the archive's golden examples, or a comparison with WASM. */
+  /** How its outputs were proven correct: by the archive's golden examples, or by a comparison with WASM. */
   readonly proof: 'golden' | 'reference' | 'none';
-  /** Milliseconds of a run of the model, the median, where it was measured. */
+  /** Median milliseconds of a run of the model, if it was measured. */
   readonly median?: number;
   readonly skipped: readonly Skipped[];
 }

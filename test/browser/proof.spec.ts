@@ -84,7 +84,12 @@ test.describe('proof', () => {
   });
 
   /** Measured; `conv1d` is what is wrong in Silero VAD. */
-  const wrongOn = { conv_relu_conv: 'webgl', 'proof/resnet18': 'webgl', 'proof/conv1d': 'webgpu' } as const;
+  const wrongOn = {
+    conv_relu_conv: 'webgl',
+    'proof/resnet18': 'webgl',
+    'proof/smooth': 'webgl',
+    'proof/conv1d': 'webgpu',
+  } as const;
   for (const [model, wrong] of Object.entries(wrongOn)) {
     test(`without one, verify: 'reference' compares with WASM, once: ${model}`, async ({ open, backend }) => {
       test.skip(model === 'proof/resnet18' && backend === 'webgpu', 'a minute on SwiftShader');
@@ -110,6 +115,58 @@ test.describe('proof', () => {
       );
     });
   }
+
+  /** A bare model with the handler of images, as a visitor may bring one. */
+  const image = {
+    handler: 'image_classifier',
+    config: { handler: { imageProcessing: [{ resize: [32, 32] }, 'toTensor'] } },
+  } as const;
+
+  test('ONNX Runtime WebGL that is named is compared unasked: residual networks, and what is wrong on photographs only, are refused', async ({
+    open,
+    backend,
+  }) => {
+    test.skip(backend !== 'webgl', 'ONNX Runtime WebGL alone');
+    const page = await open();
+    const skipped = await page.evaluate(async (image) => {
+      const reasons = [];
+      for (const model of ['resnet18', 'smooth']) {
+        const url = `/test/models/proof/${model}.onnx`;
+        const client = await window.tabserve.load(url, { ...image, backends: ['webgl', 'wasm'] });
+        reasons.push(client.backend!.name, client.backend!.skipped[0]!.reason);
+        await client.dispose();
+      }
+      return reasons;
+    }, image);
+    const off = /computes wrongly: compared with WASM, output "logits" is off by \d+\.\d+ at \d+/;
+    expect(skipped).toEqual(['wasm', expect.stringMatching(off), 'wasm', expect.stringMatching(off)]);
+  });
+
+  test('sound models pass: each is compared, and served', async ({ open, backend }) => {
+    test.skip(backend === 'wasm', 'nothing to compare');
+    const page = await open();
+    const served = await page.evaluate(
+      async ({ models, backend }) => {
+        const served = [];
+        for (const { url, ...options } of models) {
+          const client = await window.tabserve.load(url, { ...options, backends: [backend, 'wasm'], verify: 'reference' });
+          const { name, proof, skipped } = client.backend!;
+          served.push([url, name, proof, ...skipped.map(({ reason }) => reason)]);
+          await client.dispose();
+        }
+        return served;
+      },
+      {
+        backend,
+        models: [
+          { url: '/models/digits/digits.onnx', handler: 'image_classifier', config: { handler: { imageProcessing: ['grayscale', { resize: [28, 28] }, 'toTensor'] } } },
+          { url: '/test/models/tiny_classifier.onnx', handler: 'image_classifier', config: { handler: { imageProcessing: [{ resize: [8, 8] }, 'toTensor'] } } },
+          { url: '/test/models/affine_fixed.onnx', handler: 'base_handler' },
+        ] as const,
+      },
+    ); // prettier-ignore
+    expect(served.map(([, ...rest]) => rest)).toEqual(Array.from({ length: 3 }, () => [backend, 'reference']));
+  });
 
   test('a verdict is void when the model has changed', async ({ open, page, backend }) => {
     test.skip(backend !== 'webgl', 'one of them will do');

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Candidate } from '../../src/client/selection/candidates.ts';
 import { VerdictCache } from '../../src/client/selection/verdict-cache.ts';
 import { isVerdict, type Verdict, type VerdictStore } from '../../src/client/selection/verdicts.ts';

@@ -1,0 +1,150 @@
+import { expect, test } from '@playwright/test';
+import { REFERENCE_TOLERANCES } from '../../src/backends/proof.ts';
+import type { Archive } from '../../src/contract/archive.ts';
+import { TabServeError } from '../../src/contract/errors.ts';
+import type { Handler } from '../../src/contract/handler.ts';
+import type { Session, Tensor, Tensors } from '../../src/contract/tensors.ts';
+import { drawExamplePicture } from '../../src/handlers/example-picture.ts';
+import { VisionHandler } from '../../src/handlers/vision-handler.ts';
+import { createTestContext } from '../../src/worker/testing.ts';
+import { generateVariants } from '../../src/worker/variants.ts';
+import { compareSamples, measure, sample, tryOut } from '../../src/worker/warm-up.ts';
+
+const f32 = (data: readonly number[], dims: readonly number[] = [1, data.length]): Tensor => ({
+  dtype: 'float32',
+  dims,
+  data: Float32Array.from(data),
+});
+
+/** A model of one input and one output; `run` may throw. */
+function sessionOf(run: (feeds: Tensors) => Tensors): Session {
+  return {
+    inputs: [{ name: 'x', dtype: 'float32', dims: [1, 2] }],
+    outputs: [{ name: 'y', dtype: 'float32', dims: [1, 2] }],
+    run: async (feeds) => run(feeds),
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+const handler = {
+  example: () => ({ x: f32([0, 0]) }),
+  examples: () => [{ x: f32([3, 4]) }],
+  inference: async (feeds: Tensors, context: { open(): Promise<Session> }) => (await context.open()).run(feeds),
+} as unknown as Handler;
+const archive = { golden: [] as readonly string[] } as Archive;
+
+test("a run that fails on the SDK's own inputs blames the backend, not a row", async () => {
+  const session = sessionOf(() => { throw new TabServeError('inference-failed', 'no such kernel', { cause: 'driver' }); }); // prettier-ignore
+  const context = createTestContext({ session });
+  for (const work of [
+    () => tryOut(handler, context, archive),
+    () => sample(handler, context),
+    () => measure(handler, context, 1),
+  ])
+    await expect(work()).rejects.toMatchObject({ code: 'backend-failed', message: 'no such kernel', cause: 'driver' });
+  const lost = sessionOf(() => { throw new TabServeError('device-lost', 'gone'); }); // prettier-ignore
+  await expect(tryOut(handler, createTestContext({ session: lost }), archive)).rejects.toMatchObject({
+    code: 'device-lost',
+  });
+});
+
+test('two workers compare on the example, the handler’s own examples, noise and waves', async () => {
+  const double = sessionOf(({ x }) => ({ y: f32([...(x!.data as Float32Array)].map((value) => 2 * value)) }));
+  const context = createTestContext({ session: double });
+  const samples = await sample(handler, context);
+  expect(samples.map(({ feeds }) => [...(feeds['x']!.data as Float32Array)]).slice(0, 2)).toEqual([[0, 0], [3, 4]]); // prettier-ignore
+  expect(samples).toHaveLength(4);
+  expect(await compareSamples(context, samples)).toEqual({ inputs: 4, error: 0, wrong: undefined });
+
+  // Wrong where the input is large, as on a photograph, and by less than a golden example allows.
+  const other = sessionOf(({ x }) => ({
+    y: f32([...(x!.data as Float32Array)].map((value) => 2 * value + (value > 2 ? 0.004 : 0))),
+  }));
+  expect(await compareSamples(createTestContext({ session: other }), samples)).toEqual({
+    inputs: 4,
+    error: expect.closeTo(0.004, 5),
+    wrong: expect.stringMatching(/^output "y" is off by 0\.0040\d at [01]/),
+  });
+});
+
+test('no example, no comparison', async () => {
+  const context = createTestContext({ session: sessionOf(() => ({})) });
+  expect(await sample({} as Handler, context)).toEqual([]);
+});
+
+test('a comparison is stricter than a golden example, and allows what correct backends differ by', () => {
+  // Measured: at most 2.2e-5 of the maximum; MobileNetV2 on ONNX Runtime's WebGL is wrong by 3e-4 on a smooth gradient.
+  const { relative, absolute } = REFERENCE_TOLERANCES.float32!;
+  expect(relative).toBeGreaterThan(5 * 2.2e-5);
+  expect(relative + absolute).toBeLessThan(3e-4);
+});
+
+test('variants replace floats and keep everything else', () => {
+  const mask: Tensor = { dtype: 'int64', dims: [1, 2], data: BigInt64Array.of(1n, 1n) };
+  const [noise, waves] = generateVariants({
+    x: f32(
+      Array.from({ length: 3 * 32 * 32 }, () => 0),
+      [1, 3, 32, 32],
+    ),
+    mask,
+  }) as [Tensors, Tensors];
+  for (const { x, mask: kept } of [noise, waves] as unknown as { x: Tensor; mask: Tensor }[]) {
+    expect(kept).toBe(mask);
+    expect(x.dims).toEqual([1, 3, 32, 32]);
+    const values = [...(x.data as Float32Array)];
+    expect(Math.max(...values.map(Math.abs))).toBeLessThanOrEqual(1);
+    expect(new Set(values.map((value) => value.toFixed(2))).size).toBeGreaterThan(10);
+  }
+  expect(roughness([...(waves['x']!.data as Float32Array)])).toBeLessThan(roughness([...(noise['x']!.data as Float32Array)]) / 3); // prettier-ignore
+  expect(generateVariants({ mask })).toEqual([]);
+});
+
+/** Mean difference of neighbors, in terms of the standard deviation: 1.13 for white noise of a normal distribution. */
+function roughness(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const deviation = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
+  const steps = values.slice(1).map((value, index) => Math.abs(value - values[index]!));
+  return steps.reduce((sum, step) => sum + step, 0) / steps.length / deviation;
+}
+
+test('example pictures: smooth like photographs, with edges, and the same at each run', () => {
+  const red = (picture: Uint8Array): number[] => Array.from({ length: 256 * 256 }, (_, index) => picture[index * 3]!);
+  const gradient = red(drawExamplePicture(1, 256, 0));
+  const photo = red(drawExamplePicture(3, 256, 1));
+  expect(roughness(gradient)).toBeLessThan(0.05);
+  // A photograph's neighbors are alike: far from noise, and rougher than the gradient.
+  expect(roughness(photo)).toBeLessThan(0.3);
+  expect(roughness(photo)).toBeGreaterThan(roughness(gradient));
+  expect(Math.max(...photo.slice(1).map((value, index) => Math.abs(value - photo[index]!)))).toBeGreaterThan(60);
+  expect(Math.max(...gradient.slice(1).map((value, index) => (index % 256 === 255 ? 0 : Math.abs(value - gradient[index]!))))).toBeLessThan(3); // prettier-ignore
+  expect(Math.max(...photo) - Math.min(...photo)).toBeGreaterThan(150);
+  expect(drawExamplePicture(3, 256, 1)).toEqual(drawExamplePicture(3, 256, 1));
+  expect(drawExamplePicture(4, 256, 1)).not.toEqual(drawExamplePicture(3, 256, 1));
+});
+
+test('a handler of images gives pictures in the range of its own transforms; one with its own preprocess gives none', async () => {
+  const session: Session = {
+    ...sessionOf(() => ({})),
+    inputs: [{ name: 'image', dtype: 'float32', dims: [1, 3, 32, 32] }],
+  };
+  const context = createTestContext({
+    session,
+    config: { handler: { imageProcessing: [{ resize: [32, 32] }, { toTensor: { scale: 1 } }] } },
+  });
+  const vision = new VisionHandler();
+  await vision.initialize(context);
+  const pictures = await vision.examples(context);
+  expect(pictures).toHaveLength(3);
+  for (const { image } of pictures) {
+    expect(image!.dims).toEqual([1, 3, 32, 32]);
+    expect(Math.max(...(image!.data as Float32Array))).toBeGreaterThan(150);
+  }
+  class Own extends VisionHandler {
+    override async preprocess(): Promise<Tensors> {
+      return {};
+    }
+  }
+  const own = new Own();
+  await own.initialize(createTestContext({ session }));
+  expect(await own.examples(context)).toEqual([]);
+});
