@@ -86,7 +86,7 @@ test('by default: what this browser has, and why not the rest', async ({ open, b
   const why = Object.fromEntries(chosen.skipped.map(({ name, reason }) => [name, reason]));
   // Without its flags Chromium has WebGPU, but no adapter; with them, one made of software.
   expect(why['webgpu']).toMatch(backend === 'webgpu' ? /software/i : /no adapter/);
-  expect(why['webgl']).toContain('only when it can be proven, or is named');
+  expect(why['webgl']).toContain('computes some models wrongly');
 });
 
 test('a backend that is named and absent fails, and never hangs', async ({ open, backend }) => {

@@ -379,7 +379,7 @@ test('a model in two formats: the engine that is right for the backend, and only
   const engine = backend === 'webgl' ? 'tfjs' : 'onnx';
   expect(chosen).toMatchObject({ engine, name: backend });
   expect(chosen.skipped).toEqual(
-    backend === 'webgl' ? [{ engine: 'onnx', name: 'webgl', reason: expect.stringContaining('named onnx/webgl') }] : [],
+    backend === 'webgl' ? [{ engine: 'onnx', name: 'webgl', reason: expect.stringContaining('Name onnx/webgl') }] : [],
   );
   expectOutputs(answer, outputs);
   const downloaded = urls
