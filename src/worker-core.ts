@@ -5,20 +5,25 @@ export type { BatchContext } from './worker/context.js';
 export { createTestContext, type TestContextOptions } from './worker/testing.js';
 export type { Engine, EngineEnvironment, EngineLoader, Engines } from './engines/engine.js';
 export { BaseHandler, type TensorInput } from './handlers/base-handler.js';
-export { VisionHandler, type Placement } from './handlers/vision-handler.js';
-export { ObjectDetector } from './handlers/object-detector.js';
-export { ImageClassifier } from './handlers/image-classifier.js';
-export { ImageSegmenter } from './handlers/image-segmenter.js';
-export { TextHandler, type TextInput } from './handlers/text-handler.js';
-export { TextClassifier } from './handlers/text-classifier.js';
+export { VisionHandler, type Placement, type VisionParams } from './handlers/vision-handler.js';
+export { ObjectDetector, type ObjectDetectorParams } from './handlers/object-detector.js';
+export { ImageClassifier, type ImageClassifierParams } from './handlers/image-classifier.js';
+export { ImageSegmenter, type ImageSegmenterParams } from './handlers/image-segmenter.js';
+export { TextHandler, type TextInput, type TextParams } from './handlers/text-handler.js';
+export { TextClassifier, type TextClassifierParams } from './handlers/text-classifier.js';
 export { unwrap, type Row } from './handlers/row.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 export type { ConfigSchema } from './shared/schema.js';
 export * from './transforms/index.js';
-export type { Box, Detection, Detections, TorchServeDetection } from './outputs/detection/detection.js';
+export type { Box, Detection, DetectionForms, Detections, TorchServeDetection } from './outputs/detection/detection.js';
 export { iou, nms, type Candidate } from './outputs/nms.js';
-export type { Classification, LabelScore, TorchServeClassification } from './outputs/classification.js';
-export type { ClassMap, Segmentation, SoftMask, TorchServeMap } from './outputs/segmentation.js';
+export type {
+  Classification,
+  ClassificationForms,
+  LabelScore,
+  TorchServeClassification,
+} from './outputs/classification.js';
+export type { ClassMap, Segmentation, SegmentationForms, SoftMask, TorchServeMap } from './outputs/segmentation.js';
 export { sigmoid } from './outputs/sigmoid.js';
 export { softmax } from './outputs/softmax.js';
 export { topK, type Ranked } from './outputs/top-k.js';
@@ -26,7 +31,7 @@ export { labelOf, type Labels } from './outputs/labels.js';
 export { concat, row, slice, stack, tensor, toFloats } from './tensors/tensors.js';
 export { transferResult } from './outputs/transfer.js';
 export type { EngineOptions, Files, Manifest, ModelConfig } from './contract/archive.js';
-export type { Context, Handler, Params } from './contract/handler.js';
+export type { Context, Handler, MaybePromise, Params, ParamsOf, ResultOf } from './contract/handler.js';
 export type { DecodedImage, DecodeOptions, ImageInput, Pixels } from './contract/images.js';
 export type {
   LabelOptions,

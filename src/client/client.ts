@@ -1,6 +1,6 @@
 import type { Archive, ModelConfig, Progress } from '../contract/archive.js';
 import type { Backend, Probe } from '../contract/backends.js';
-import type { Handler, Params, ResultOf } from '../contract/handler.js';
+import type { FormName, Handler, Params, ParamsOf, ResultFor, ResultOf } from '../contract/handler.js';
 import type { HandleRequest } from '../contract/wire.js';
 import { errorFromData, type ErrorData } from '../contract/error-data.js';
 import { PredictionError, TabServeError } from '../contract/errors.js';
@@ -20,6 +20,7 @@ import type {
   InitializeOptions,
   JobQueueStatus,
   RequestOptions,
+  RequestParams,
 } from './options.js';
 import { prepareRows } from './requests/rows.js';
 import { Story } from './log.js';
@@ -35,7 +36,8 @@ interface Opening {
 }
 
 /** The page's side of a handler. */
-export class Client<H extends Handler = Handler> implements AsyncDisposable {
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- every client is a `Client`, whatever its handler
+export class Client<H extends Handler = any, Result = ResultOf<H>> implements AsyncDisposable {
   readonly #factory: WorkerFactory;
   readonly #options: ClientOptions & { readonly handler?: string | undefined };
   readonly #events = new Emitter<ClientEvents>();
@@ -198,27 +200,30 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
    * One input, one answer.
    * @throws `PredictionError`, `not-initialized`, `disposed`, `aborted`, `worker-lost`, `invalid-input`, `not-cloneable`
    */
-  async predict(input: ClientInput<H>, options: RequestOptions = {}): Promise<ResultOf<H>> {
+  async predict<Form extends FormName<H> = never>(
+    input: ClientInput<H>,
+    options: RequestOptions<RequestParams<H, Form>> = {},
+  ): Promise<ResultFor<H, Form, Result>> {
     const [result] = await this.#measured('predict', [input], options, false);
     if (result instanceof PredictionError) throw result;
-    return result as ResultOf<H>;
+    return result as ResultFor<H, Form, Result>;
   }
 
   /**
    * TorchServe's contract: one batch as given, list in, list of the same length out. A row that fails is a `PredictionError` in its place.
    * @throws `not-initialized`, `disposed`, `aborted`, `worker-lost`, `batch-contract`, `not-cloneable`; `invalid-input` for an empty batch
    */
-  async handle(
+  async handle<Form extends FormName<H> = never>(
     inputs: readonly ClientInput<H>[],
-    options: RequestOptions = {},
-  ): Promise<(ResultOf<H> | PredictionError)[]> {
+    options: RequestOptions<RequestParams<H, Form>> = {},
+  ): Promise<(ResultFor<H, Form, Result> | PredictionError)[]> {
     if (!Array.isArray(inputs) || inputs.length === 0)
       throw new TabServeError('invalid-input', 'handle expects a list of at least one input.');
-    return (await this.#measured('predict', inputs, options, true)) as (ResultOf<H> | PredictionError)[];
+    return (await this.#measured('predict', inputs, options, true)) as (ResultFor<H, Form, Result> | PredictionError)[];
   }
 
   /** What about the input made the model answer as it does, in the handler's own form. @throws `unsupported` if the handler explains nothing */
-  async explain(input: ClientInput<H>, options: RequestOptions = {}): Promise<unknown> {
+  async explain(input: ClientInput<H>, options: RequestOptions<ParamsOf<H>> = {}): Promise<unknown> {
     const [explanation] = await this.#measured('explain', [input], options, true);
     if (explanation instanceof PredictionError) throw explanation;
     return explanation;
@@ -282,7 +287,7 @@ export class Client<H extends Handler = Handler> implements AsyncDisposable {
     if (refusal) throw refusal;
     const since = performance.now();
     const order = ++this.#calls;
-    const own = copied(params);
+    const own = copied(params as Params | undefined);
     const preparing = prepareRows(inputs, {
       transfer,
       timeout,

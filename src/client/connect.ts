@@ -1,4 +1,4 @@
-import type { Handler } from '../contract/handler.js';
+import type { FormName, Handler, ResultFor } from '../contract/handler.js';
 import { Client } from './client.js';
 import type { WorkerFactory } from './workers/connection.js';
 import type { ClientOptions } from './options.js';
@@ -12,6 +12,9 @@ import type { ClientOptions } from './options.js';
  * ```
  * @param factory makes a fresh worker at each call: each backend that is tried gets its own
  */
-export function connect<H extends Handler>(factory: WorkerFactory, options: ClientOptions): Client<H> {
-  return new Client<H>(factory, options);
+export function connect<H extends Handler, Form extends FormName<H> = never>(
+  factory: WorkerFactory,
+  options: ClientOptions<H, Form>,
+): Client<H, ResultFor<H, Form>> {
+  return new Client<H, ResultFor<H, Form>>(factory, options as ClientOptions);
 }

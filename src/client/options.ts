@@ -1,7 +1,7 @@
 /** What a caller passes to a client, and what it tells. */
 import type { ModelConfig, Progress } from '../contract/archive.js';
 import type { Backend, BackendName, CandidateName } from '../contract/backends.js';
-import type { Handler, InputOf, ModelCard, Params } from '../contract/handler.js';
+import type { FormName, Handler, InputOf, ModelCard, ParamsOf } from '../contract/handler.js';
 import type { ElementInput, ImageInput } from '../contract/images.js';
 import type { MetricsSnapshot } from '../contract/metrics.js';
 import type { Timings } from '../contract/stages.js';
@@ -11,7 +11,7 @@ import type { Recovery } from './workers/supervisor.js';
 import type { VerdictStore } from './selection/verdicts.js';
 
 /** What `load` and `connect` take. The settings of `Serving` replace the archive's own. */
-export interface ClientOptions extends Partial<Serving>, ClientSettings {
+export interface ClientOptions<H extends Handler = Handler, Form = never> extends Partial<Serving>, ClientSettings {
   /** URL of a model archive (a folder) or of bare weights (`.onnx`, or TensorFlow.js's `model.json`), relative to the page; or an `.onnx` file of the visitor's. */
   readonly model: string | URL | File;
   /**
@@ -36,7 +36,7 @@ export interface ClientOptions extends Partial<Serving>, ClientSettings {
   /** Where verdicts on backends are cached. One that fails, or does not answer within a second, is treated as empty. @default IndexedDB */
   readonly verdicts?: VerdictStore;
   /** Taken over the archive's `model-config.yaml`, e.g. `{ handler: { topK: 3 } }`. */
-  readonly config?: ModelConfig;
+  readonly config?: ConfigFor<H, Form>;
   /** URL of a folder with onnxruntime-web's `.wasm` and `.mjs` files and TensorFlow.js's `.wasm`, where the app serves them itself. */
   readonly assets?: string | URL;
 }
@@ -49,10 +49,10 @@ export interface InitializeOptions {
 }
 
 /** What `predict`, `handle` and `explain` take beside the input. */
-export interface RequestOptions extends RequestSettings {
+export interface RequestOptions<Params extends object = object> extends RequestSettings {
   /** Rejects the request at once; what runs already is discarded. */
   readonly signal?: AbortSignal;
-  /** Knobs of the handler for this request, e.g. `{ topK: 3 }`. */
+  /** Parameters of the handler for this request, e.g. `{ topK: 3 }`. */
   readonly params?: Params;
   /**
    * Moves bitmaps, frames and buffers to the worker instead of copying them: they are gone on the page. An element keeps its picture, which is sent without
@@ -96,8 +96,18 @@ export interface Description extends ModelCard {
  * What a page may pass for a handler's input. For images also elements of the page, and a URL object, whose image the page downloads. A string is no URL: a text
  * is never the cause of a request. Write `new URL('cat.jpg', document.baseURI)`.
  */
-export type ClientInput<H extends Handler> =
+export type ClientInput<H extends Handler> = [InputOf<H>] extends [never] ? unknown : KnownInput<H>;
+
+type KnownInput<H extends Handler> =
   | InputOf<H>
   | (ImageInput extends InputOf<H>
       ? ElementInput | URL | { readonly data: ElementInput | URL } | { readonly body: ElementInput | URL }
       : never);
+
+/** What a request's `params` may hold. `Form` is the value of the param `result`, where that changes the form of the result. */
+export type RequestParams<H extends Handler, Form> = [FormName<H>] extends [never]
+  ? ParamsOf<H>
+  : ParamsOf<H> & { readonly result?: Form };
+
+/** A config whose `handler` section has the params of `H`, of the right types, among its keys. */
+export type ConfigFor<H extends Handler, Form> = ModelConfig & { readonly handler?: RequestParams<H, Form> };

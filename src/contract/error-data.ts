@@ -1,5 +1,13 @@
 /** Errors as data that a structured clone can carry, and back. */
-import { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './errors.js';
+import {
+  describeValue,
+  isError,
+  messageOf,
+  PredictionError,
+  TabServeError,
+  type ErrorCode,
+  type ErrorStage,
+} from './errors.js';
 
 /** An error as data. */
 export interface ErrorData {
@@ -13,25 +21,34 @@ export interface ErrorData {
 
 /** An error as data that a structured clone can carry, its chain of causes included. */
 export function errorToData(error: unknown, depth = 8): ErrorData {
-  if (!(error instanceof Error)) return { name: 'Error', message: describe(error) };
-  const { code, stage } = error as Partial<TabServeError>;
+  if (!isError(error)) return { name: 'Error', message: describeValue(error) };
+  const read = <T>(key: string): T | undefined => {
+    try {
+      return (error as unknown as Record<string, T>)[key];
+    } catch {
+      return undefined;
+    }
+  };
+  const [name, stack, code, cause] = ['name', 'stack', 'code', 'cause'].map((key) => read<unknown>(key));
   return {
     name:
       error instanceof PredictionError
         ? 'PredictionError'
         : error instanceof TabServeError
           ? 'TabServeError'
-          : error.name,
-    message: error.message,
-    stack: error.stack,
+          : typeof name === 'string'
+            ? name
+            : 'Error',
+    message: messageOf(error),
+    stack: typeof stack === 'string' ? stack : undefined,
     code: typeof code === 'string' || typeof code === 'number' ? code : undefined,
-    stage,
+    stage: error instanceof TabServeError ? error.stage : undefined,
     cause:
-      error.cause === undefined || depth === 0
+      cause === undefined || depth === 0
         ? undefined
-        : error.cause instanceof Error
-          ? errorToData(error.cause, depth - 1)
-          : { value: describe(error.cause) },
+        : isError(cause)
+          ? errorToData(cause, depth - 1)
+          : { value: describeValue(cause) },
   };
 }
 
@@ -50,12 +67,4 @@ export function errorFromData(data: ErrorData): Error {
   if (!ours) Object.defineProperty(error, 'name', { value: data.name, configurable: true, writable: true });
   if (data.stack) error.stack = data.stack;
   return error;
-}
-
-function describe(value: unknown): string {
-  try {
-    return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
-  } catch {
-    return Object.prototype.toString.call(value);
-  }
 }

@@ -130,7 +130,7 @@ export class PredictionError extends TabServeError {
 
   /** Any error as a row's failure. One of ours keeps its code and stage; another becomes the cause of a `handler-failed`. */
   static from(error: unknown): PredictionError {
-    if (error instanceof PredictionError) return error;
+    if (isError(error) && error instanceof PredictionError) return error;
     const { code, message, stage, cause } = asTabServeError(error);
     return new PredictionError(code, message, { stage, cause });
   }
@@ -138,15 +138,50 @@ export class PredictionError extends TabServeError {
 
 /** Any thrown value as one of our errors: ours as it is (with `stage`, where it had none), another as the cause of a `handler-failed`. */
 export function asTabServeError(error: unknown, stage?: ErrorStage): TabServeError {
-  if (error instanceof TabServeError) {
+  if (isError(error) && error instanceof TabServeError) {
     if (error.stage !== undefined || stage === undefined) return error;
     const Class = error instanceof PredictionError ? PredictionError : TabServeError;
     const staged = new Class(error.code, error.message, { cause: error.cause, stage });
     if (error.stack) staged.stack = error.stack;
     return staged;
   }
-  return new TabServeError('handler-failed', error instanceof Error ? error.message : String(error), {
+  return new TabServeError('handler-failed', isError(error) ? messageOf(error) : describeValue(error), {
     cause: error,
     stage,
   });
+}
+
+/** Whether a value is an error. A proxy that refuses to be asked is none. */
+export function isError(value: unknown): value is Error {
+  try {
+    return value instanceof Error;
+  } catch {
+    return false;
+  }
+}
+
+/** The message of an error. An error of someone else's may have a message that is no string, or that throws when it is read. */
+export function messageOf(error: Error): string {
+  try {
+    return typeof error.message === 'string' ? error.message : describeValue(error.message);
+  } catch {
+    return 'An error whose message cannot be read.';
+  }
+}
+
+/** Any value in words. Never throws, whatever the value's own methods do. */
+export function describeValue(value: unknown): string {
+  const ways = [
+    () => (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)),
+    () => Object.prototype.toString.call(value),
+  ];
+  for (const way of ways) {
+    try {
+      const text: unknown = way();
+      if (typeof text === 'string') return text;
+    } catch {
+      // The next way.
+    }
+  }
+  return `A value of type ${typeof value} that cannot be shown.`;
 }

@@ -49,6 +49,10 @@ export interface Context {
 
 /** The contract: list in, list of the same length out. Every handler class satisfies it; see `handlers/base-handler.ts`. */
 export interface Handler {
+  /** For the compiler alone: the `params` that a request may give. */
+  readonly paramsType?: object;
+  /** For the compiler alone: each value of the param `result`, and the form of the result that it asks for. */
+  readonly resultForms?: object;
   initialize(context: Context): Promise<void>;
   preprocess(data: readonly never[], context: Context): unknown;
   inference(inputs: never, context: Context): unknown;
@@ -74,6 +78,29 @@ export type ResultOf<H extends Handler> = H['postprocess'] extends (...args: nev
     ? Result
     : unknown
   : never;
+
+/** The `params` that a request to a handler may give. A handler that does not declare them takes any. */
+export type ParamsOf<H extends Handler> = NonNullable<H['paramsType']>;
+
+/** The forms of a handler's result by the value of the param `result`; none of a subclass that answers with something else. */
+type FormsOf<H extends Handler> = H extends { readonly resultForms?: infer Forms }
+  ? ResultOf<H> extends NonNullable<Forms>[keyof NonNullable<Forms>]
+    ? NonNullable<Forms>
+    : object
+  : object;
+
+/** The values of the param `result` that change the form of a handler's result. */
+export type FormName<H extends Handler> = keyof FormsOf<H>;
+
+/** What a handler answers a row with where the param `result` is `Form`; `Otherwise` where it is not given. */
+export type ResultFor<H extends Handler, Form, Otherwise = ResultOf<H>> = [Form] extends [never]
+  ? Otherwise
+  : Form extends FormName<H>
+    ? FormsOf<H>[Form]
+    : Otherwise;
+
+/** What a function may return at once or later. */
+export type MaybePromise<T> = T | Promise<T>;
 
 /** What a handler knows of its model. */
 export interface ModelCard {

@@ -1,5 +1,5 @@
 import type { Manifest, ModelConfig } from '../contract/archive.js';
-import type { Context, Handler, Params } from '../contract/handler.js';
+import type { Context, Handler, MaybePromise, Params, ResultOf } from '../contract/handler.js';
 import type { OutputInfo, Session, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract/tensors.js';
 import { PredictionError, TabServeError } from '../contract/errors.js';
 import { parseLabels, type Labels } from '../outputs/labels.js';
@@ -22,7 +22,15 @@ const LABELS = 'index_to_name.json';
  * Lists keep their length and order from stage to stage. A row that fails keeps its place: tell `context.fail(i, error)`, and what the stages
  * return there is ignored. What belongs to a batch is in its `context`, never on `this`: two `handle` calls may overlap.
  */
-export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handler {
+export class BaseHandler<Input = TensorInput> implements Handler {
+  /**
+   * For the compiler alone: the `params` that a request may give; any, unless a class declares its own. A subclass adds to them:
+   * `declare readonly paramsType?: ImageClassifierParams & { readonly language?: string }`.
+   */
+  declare readonly paramsType?: object;
+  /** For the compiler alone: each value of the param `result`, and the form of the result that it asks for. */
+  declare readonly resultForms?: object;
+
   /** JSON Schemas of this class's own keys in `handler:` of `model-config.yaml`. A `readOnly` one cannot be given with a request's `params`. */
   static readonly schema: ConfigSchema = {
     labels: {
@@ -119,19 +127,19 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
    * The whole way of a batch: list in, list of the same length out; a row's failure is a `PredictionError` in its place.
    * @throws `not-initialized`, `batch-contract`, and whatever a stage throws
    */
-  async handle(data: readonly Row<Input>[], context: Context): Promise<readonly (Result | PredictionError)[]> {
+  async handle(data: readonly Row<Input>[], context: Context): Promise<readonly (ResultOf<this> | PredictionError)[]> {
     if (!this.initialized) throw new TabServeError('not-initialized', 'handle was called before initialize.');
-    if (context.request === 'describe') return [(await this.describeHandle(context)) as Result];
+    if (context.request === 'describe') return [(await this.describeHandle(context)) as ResultOf<this>];
     if (data.length === 0) throw new TabServeError('invalid-input', 'The batch is empty.');
     for (const params of new Set(context.params))
       if (Object.keys(params).length > 0) this.#checkParams(params, context);
     const inputs = await this.preprocess(data, context);
     const results = context.failures.size === data.length ? [] : await this.#answer(inputs, data, context);
-    return settle(results, data.length, context);
+    return settle(results as readonly ResultOf<this>[], data.length, context);
   }
 
-  async #answer(inputs: Tensors, data: readonly Row<Input>[], context: Context): Promise<readonly Result[]> {
-    if (context.request === 'explain') return (await this.explainHandle(inputs, data, context)) as readonly Result[];
+  async #answer(inputs: Tensors, data: readonly Row<Input>[], context: Context): Promise<readonly unknown[]> {
+    if (context.request === 'explain') return await this.explainHandle(inputs, data, context);
     return await this.postprocess(await this.inference(inputs, context), context);
   }
 
@@ -171,8 +179,15 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
     return await runBatch(this.model, inputs);
   }
 
-  /** Tensors with a batch axis → one result a row. Here: each row's own part of every output, moved to the page. */
-  postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
+  /**
+   * Turns tensors with a batch axis into one result a row. Here: each row's own part of every output, moved to the page.
+   *
+   * An override may return any list, of one result a row, and it calls `super.postprocess` without a cast. The two equal signatures with a type
+   * parameter allow it: TypeScript compares an override with overloads as if their type parameters were `any`. Leave the type parameter alone.
+   */
+  postprocess<Row extends Tensors = Tensors>(outputs: Tensors, context: Context): MaybePromise<readonly Row[]>;
+  postprocess<Row extends Tensors = Tensors>(outputs: Tensors, context: Context): MaybePromise<readonly Row[]>;
+  postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     return Array.from({ length: context.systemProperties.batchSize }, (_, index) => {
       const own = Object.fromEntries(
         Object.entries(outputs).map(([name, output]) => [
@@ -183,7 +198,7 @@ export class BaseHandler<Input = TensorInput, Result = Tensors> implements Handl
       const buffers = new Set(
         Object.values(own).flatMap(({ data }) => (ArrayBuffer.isView(data) ? [data.buffer as ArrayBuffer] : [])),
       );
-      return transferResult(own, [...buffers]) as Result;
+      return transferResult(own, [...buffers]);
     });
   }
 

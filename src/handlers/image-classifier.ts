@@ -1,16 +1,36 @@
-import type { Context } from '../contract/handler.js';
+import type { Context, MaybePromise } from '../contract/handler.js';
 import type { Tensors } from '../contract/tensors.js';
-import { checkClasses, classify, maxResultClasses, type Classification } from '../outputs/classification.js';
+import {
+  checkClasses,
+  classify,
+  maxResultClasses,
+  type Classification,
+  type ClassificationForms,
+} from '../outputs/classification.js';
+import type { ScoreKind } from '../outputs/scores.js';
 import { softmax } from '../outputs/softmax.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
-import { VisionHandler } from './vision-handler.js';
+import { VisionHandler, type VisionParams } from './vision-handler.js';
+
+/** The `params` of an image classifier. */
+export interface ImageClassifierParams extends VisionParams {
+  /** How many classes a result holds, the likeliest. */
+  readonly topK?: number;
+  /** What the model's numbers are. */
+  readonly output?: ScoreKind;
+  /** The form of the result: a list, best first, or TorchServe's record. */
+  readonly result?: keyof ClassificationForms;
+}
 
 /**
  * TorchServe's image classifier: the likeliest classes of each image.
  * The transforms are ImageNet's; logits become probabilities by softmax unless `handler.output` says that they are some already.
  */
-export class ImageClassifier<Result = Classification> extends VisionHandler<Result> {
+export class ImageClassifier extends VisionHandler {
+  declare readonly paramsType?: ImageClassifierParams;
+  declare readonly resultForms?: ClassificationForms;
+
   static override readonly schema: ConfigSchema = {
     output: {
       enum: ['logits', 'probabilities'],
@@ -49,14 +69,27 @@ export class ImageClassifier<Result = Classification> extends VisionHandler<Resu
     checkClasses(this.outputInfo, this.mapping);
   }
 
-  /** The model's output, `[rows, classes]`, → each row's likeliest classes. `topK` is clamped to the number of classes. */
-  override postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
+  /**
+   * Turns the model's output, `[rows, classes]`, into each row's likeliest classes. `topK` is clamped to the number of classes.
+   *
+   * An override may return any list, of one result a row, and it calls `super.postprocess` without a cast. The two equal signatures with a type
+   * parameter allow it: TypeScript compares an override with overloads as if their type parameters were `any`. Leave the type parameter alone.
+   */
+  override postprocess<Row extends Classification = Classification>(
+    outputs: Tensors,
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override postprocess<Row extends Classification = Classification>(
+    outputs: Tensors,
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     return classify(outputs[this.outputInfo.name]!, context, (index) => ({
       output: this.knob('output', 'logits', index, context),
       activation: softmax,
       labels: this.mapping,
       topK: this.knob('topK', this.topk, index, context),
       result: this.knob('result', 'typed', index, context),
-    })) as Result[];
+    }));
   }
 }

@@ -1,4 +1,4 @@
-import type { Context } from '../contract/handler.js';
+import type { Context, MaybePromise } from '../contract/handler.js';
 import type { Tensor, Tensors } from '../contract/tensors.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { classMap, highest, indicator, integerClasses, interleave, probabilityMap } from '../outputs/class-map.js';
@@ -6,12 +6,12 @@ import { checkLabels, classCount, labelOf } from '../outputs/labels.js';
 import { mapForm, type MapForm, type MapLayout, type Maps, type Size } from '../outputs/maps.js';
 import { axis, bilinear, nearest, type Grid } from '../outputs/interpolate.js';
 import { checkScores, type ScoreKind } from '../outputs/scores.js';
-import type { Segmentation } from '../outputs/segmentation.js';
+import type { Segmentation, SegmentationForms } from '../outputs/segmentation.js';
 import { slice, toFloats } from '../tensors/tensors.js';
 import { transferResult } from '../outputs/transfer.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
-import { isChannelsLast, VisionHandler, type Placement } from './vision-handler.js';
+import { isChannelsLast, VisionHandler, type Placement, type VisionParams } from './vision-handler.js';
 
 /** What a request asks for. */
 interface Knobs {
@@ -27,6 +27,18 @@ interface Knobs {
 /** Labels of scores for two classes where the archive has none. */
 const BINARY = ['background', 'foreground'];
 
+/** The `params` of an image segmenter. */
+export interface ImageSegmenterParams extends VisionParams {
+  /** A map of classes and their scores, the soft mask of one class, or TorchServe's tensor. */
+  readonly result?: keyof SegmentationForms;
+  /** The result's size: that of the upright image, or that of the model's own map. */
+  readonly size?: 'original' | 'model';
+  /** The class of a mask, by its label or index. */
+  readonly foreground?: string | number;
+  /** The probability, 0 to 1, over which a pixel is class 1 where the model has a single channel. */
+  readonly threshold?: number;
+}
+
 /**
  * TorchServe's image segmenter: the class of each pixel, or the soft mask of one class.
  *
@@ -35,7 +47,10 @@ const BINARY = ['background', 'foreground'];
  * and what a crop left out is class 0 with score 0. Class maps interpolate the logits, masks the probabilities, bilinearly both; integer classes are
  * the nearest pixel's, and as a mask a probability of 0 or 1.
  */
-export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result> {
+export class ImageSegmenter extends VisionHandler {
+  declare readonly paramsType?: ImageSegmenterParams;
+  declare readonly resultForms?: SegmentationForms;
+
   static override readonly schema: ConfigSchema = {
     output: {
       enum: ['logits', 'probabilities', 'classes'],
@@ -165,8 +180,21 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
     );
   }
 
-  /** The model's output → one segmentation a row, whose buffers are moved to the page. */
-  override postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
+  /**
+   * Turns the model's output into one segmentation a row, whose buffers are moved to the page.
+   *
+   * An override may return any list, of one result a row, and it calls `super.postprocess` without a cast. The two equal signatures with a type
+   * parameter allow it: TypeScript compares an override with overloads as if their type parameters were `any`. Leave the type parameter alone.
+   */
+  override postprocess<Row extends Segmentation = Segmentation>(
+    outputs: Tensors,
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override postprocess<Row extends Segmentation = Segmentation>(
+    outputs: Tensors,
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     const { name } = this.outputInfo;
     const output = outputs[name]!;
     const rows = context.systemProperties.batchSize;
@@ -177,12 +205,11 @@ export class ImageSegmenter<Result = Segmentation> extends VisionHandler<Result>
       );
     return Array.from({ length: rows }, (_, index) => {
       try {
-        if (!context.failures.has(index))
-          return this.#segment(slice(output, index, index + 1), index, context) as Result;
+        if (!context.failures.has(index)) return this.#segment(slice(output, index, index + 1), index, context);
       } catch (error) {
         context.fail(index, asTabServeError(error, 'postprocess'));
       }
-      return undefined as Result;
+      return undefined;
     });
   }
 

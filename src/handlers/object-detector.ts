@@ -1,7 +1,7 @@
-import type { Context } from '../contract/handler.js';
+import type { Context, MaybePromise } from '../contract/handler.js';
 import type { Tensor, Tensors } from '../contract/tensors.js';
 import { asTabServeError } from '../contract/errors.js';
-import type { Box, Detection, Detections } from '../outputs/detection/detection.js';
+import type { Box, Detection, DetectionForms, Detections } from '../outputs/detection/detection.js';
 import type { Decoder, Size, View } from '../outputs/detection/decoder.js';
 import { createDecoder, decoderSchema, USUAL_THRESHOLDS } from '../outputs/detection/formats.js';
 import { select } from '../outputs/detection/proposals.js';
@@ -11,14 +11,29 @@ import { padded, stack, toFloats } from '../tensors/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { runRows } from './run-model.js';
-import { VisionHandler, type Placement } from './vision-handler.js';
+import { VisionHandler, type Placement, type VisionParams } from './vision-handler.js';
+
+/** The `params` of an object detector. */
+export interface ObjectDetectorParams extends VisionParams {
+  /** The lowest score of a detection, 0 to 1. */
+  readonly scoreThreshold?: number;
+  /** Of two boxes of one class whose IoU is greater, the one of lower score is dropped; 1 keeps all. */
+  readonly iouThreshold?: number;
+  /** The most detections of one image. */
+  readonly maxDetections?: number;
+  /** The form of the result: `{ label, score, box }`, or TorchServe's. */
+  readonly result?: keyof DetectionForms;
+}
 
 /**
  * TorchServe's object detector: what is where in each image, in the image's own pixels, whatever `imageProcessing` did to it.
  * `handler.decoder` says what the model's outputs mean. Of overlapping boxes of one class only the best is kept.
  * A score or a corner that is not finite is left out; a row that has scores, but none that is finite, fails with `inference-failed`.
  */
-export class ObjectDetector<Result = Detections> extends VisionHandler<Result> {
+export class ObjectDetector extends VisionHandler {
+  declare readonly paramsType?: ObjectDetectorParams;
+  declare readonly resultForms?: DetectionForms;
+
   static override readonly schema: ConfigSchema = {
     decoder: {
       ...decoderSchema,
@@ -80,8 +95,21 @@ export class ObjectDetector<Result = Detections> extends VisionHandler<Result> {
     );
   }
 
-  /** The model's outputs → what each row's image shows. */
-  override postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
+  /**
+   * Turns the model's outputs into what each row's image shows.
+   *
+   * An override may return any list, of one result a row, and it calls `super.postprocess` without a cast. The two equal signatures with a type
+   * parameter allow it: TypeScript compares an override with overloads as if their type parameters were `any`. Leave the type parameter alone.
+   */
+  override postprocess<Row extends Detections = Detections>(
+    outputs: Tensors,
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override postprocess<Row extends Detections = Detections>(
+    outputs: Tensors,
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     const rows = context.systemProperties.batchSize;
     const tensors = this.#decoder.outputs.map((name) => ({
       dims: outputs[name]!.dims.slice(1),
@@ -89,21 +117,19 @@ export class ObjectDetector<Result = Detections> extends VisionHandler<Result> {
     }));
     return Array.from({ length: rows }, (_, index) => {
       const placement = this.placement(index, context);
-      if (!placement || context.failures.has(index)) return [] as Result;
+      if (!placement || context.failures.has(index)) return [];
       try {
         const views = tensors.map(({ dims, data }) => ({
           dims,
           data: data.subarray((index * data.length) / rows, ((index + 1) * data.length) / rows),
         }));
         const detections = this.#detect(views, placement, index, context);
-        return (
-          this.knob<string>('result', 'typed', index, context) === 'torchserve'
-            ? detections.map(toTorchServe)
-            : detections
-        ) as Result;
+        return this.knob<string>('result', 'typed', index, context) === 'torchserve'
+          ? detections.map(toTorchServe)
+          : detections;
       } catch (error) {
         context.fail(index, asTabServeError(error, 'postprocess'));
-        return [] as Result;
+        return [];
       }
     });
   }

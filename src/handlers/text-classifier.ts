@@ -1,17 +1,39 @@
-import type { Context } from '../contract/handler.js';
+import type { Context, MaybePromise } from '../contract/handler.js';
 import type { Tensors } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
-import { checkClasses, classify, maxResultClasses, type Classification } from '../outputs/classification.js';
+import {
+  checkClasses,
+  classify,
+  maxResultClasses,
+  type Classification,
+  type ClassificationForms,
+} from '../outputs/classification.js';
+import type { ScoreKind } from '../outputs/scores.js';
 import { sigmoid } from '../outputs/sigmoid.js';
 import { softmax } from '../outputs/softmax.js';
 import type { ConfigSchema } from '../shared/schema.js';
-import { TextHandler } from './text-handler.js';
+import { TextHandler, type TextParams } from './text-handler.js';
+
+/** The `params` of a text classifier. */
+export interface TextClassifierParams extends TextParams {
+  /** How many classes a result holds, at most. */
+  readonly topK?: number;
+  /** With `multiLabel`: the probability, 0 to 1, from which on a label is given. */
+  readonly threshold?: number;
+  /** What the model's numbers are. */
+  readonly output?: ScoreKind;
+  /** The form of the result: a list, best first, or TorchServe's record. */
+  readonly result?: keyof ClassificationForms;
+}
 
 /**
  * TorchServe's text classifier: the classes of each text, all of them unless `topK` says how many. Logits become probabilities by softmax; where a text may
  * have several labels (`multiLabel`), by sigmoid, and a result holds those that reach `threshold`: none of them, too.
  */
-export class TextClassifier<Result = Classification> extends TextHandler<Result> {
+export class TextClassifier extends TextHandler {
+  declare readonly paramsType?: TextClassifierParams;
+  declare readonly resultForms?: ClassificationForms;
+
   static override readonly schema: ConfigSchema = {
     output: {
       enum: ['logits', 'probabilities'],
@@ -51,8 +73,21 @@ export class TextClassifier<Result = Classification> extends TextHandler<Result>
     this.#threshold(0, context);
   }
 
-  /** The model's output, `[rows, classes]`, → each row's classes, likeliest first. */
-  override postprocess(outputs: Tensors, context: Context): readonly Result[] | Promise<readonly Result[]> {
+  /**
+   * Turns the model's output, `[rows, classes]`, into each row's classes, best first.
+   *
+   * An override may return any list, of one result a row, and it calls `super.postprocess` without a cast. The two equal signatures with a type
+   * parameter allow it: TypeScript compares an override with overloads as if their type parameters were `any`. Leave the type parameter alone.
+   */
+  override postprocess<Row extends Classification = Classification>(
+    outputs: Tensors,
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override postprocess<Row extends Classification = Classification>(
+    outputs: Tensors,
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     return classify(outputs[this.outputInfo.name]!, context, (index) => ({
       output: this.knob('output', 'logits', index, context),
       activation: this.config['multiLabel'] ? sigmoid : softmax,
@@ -60,7 +95,7 @@ export class TextClassifier<Result = Classification> extends TextHandler<Result>
       topK: this.knob('topK', this.topk, index, context),
       result: this.knob('result', 'typed', index, context),
       threshold: this.#threshold(index, context),
-    })) as Result[];
+    }));
   }
 
   /** @throws `model-config` if there is one for a model that always gives its likeliest class */

@@ -16,6 +16,12 @@ const IDS = 'input_ids';
 const MASK = 'attention_mask';
 const TYPES = 'token_type_ids';
 
+/** The `params` of every handler of texts. */
+export interface TextParams {
+  /** Tokens of a row, special ones included; more are cut. */
+  readonly maxLength?: number;
+}
+
 /**
  * Texts in: tokenizes each row, and makes the model's tensors of a batch whose rows are of any length.
  *
@@ -23,7 +29,9 @@ const TYPES = 'token_type_ids';
  * and `token_type_ids` where the model takes them. With inputs of rank 1, tokens follow one another, and a second input says where each row begins, as
  * PyTorch's EmbeddingBag takes them. A row that cannot be read, or has no tokens, fails alone.
  */
-export class TextHandler<Result = Tensors> extends BaseHandler<TextInput, Result> {
+export class TextHandler extends BaseHandler<TextInput> {
+  declare readonly paramsType?: TextParams;
+
   static override readonly schema: ConfigSchema = {
     tokenizer: {
       enum: ['huggingface', 'torchserve'],

@@ -1,4 +1,4 @@
-import type { Context } from '../contract/handler.js';
+import type { Context, ResultOf } from '../contract/handler.js';
 import type { DecodeOptions, ImageInput, Rect } from '../contract/images.js';
 import type { DType, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract/tensors.js';
 import { asTabServeError, TabServeError, type PredictionError } from '../contract/errors.js';
@@ -36,11 +36,21 @@ export interface Placement {
   readonly geometry: Geometry;
 }
 
+/** The `params` of every handler of images. */
+export interface VisionParams {
+  /** Whether photos are turned upright by their EXIF tag. */
+  readonly exifOrientation?: boolean;
+  /** The color that shows through transparent pixels: red, green and blue, each 0 to 255. */
+  readonly background?: readonly [red: number, green: number, blue: number];
+}
+
 /**
  * Images in: decodes each row, upright and without alpha, and makes the model's tensor with `imageProcessing`.
  * A row that cannot be decoded fails alone. Images whose tensors differ in size are run one by one.
  */
-export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Result> {
+export class VisionHandler extends BaseHandler<ImageInput> {
+  declare readonly paramsType?: VisionParams;
+
   static override readonly schema: ConfigSchema = {
     // The steps are checked where they are read: parseTransforms knows their order too.
     imageProcessing: {
@@ -152,13 +162,13 @@ export class VisionHandler<Result = Tensors> extends BaseHandler<ImageInput, Res
   override async handle(
     data: readonly Row<ImageInput>[],
     context: Context,
-  ): Promise<readonly (Result | PredictionError)[]> {
+  ): Promise<readonly (ResultOf<this> | PredictionError)[]> {
     try {
       return await super.handle(data, context);
     } catch (error) {
       if (!this.#mixed.has(context)) throw error;
     }
-    const results: (Result | PredictionError)[] = [];
+    const results: (ResultOf<this> | PredictionError)[] = [];
     for (const [index, item] of data.entries())
       results.push(...(await super.handle([item], rowContext(context, index))));
     return results;

@@ -21,6 +21,12 @@ export type Classification = readonly LabelScore[];
  */
 export type TorchServeClassification = Readonly<Record<string, number>>;
 
+/** The forms of a classification by the value of `result`. */
+export interface ClassificationForms {
+  readonly typed: Classification;
+  readonly torchserve: TorchServeClassification;
+}
+
 /** How a row's scores are read. */
 export interface Reading {
   readonly output: ScoreKind;
@@ -32,7 +38,7 @@ export interface Reading {
   /** The probability, 0 to 1, from which on a class is in the result; without one every class may be. */
   readonly threshold?: number | undefined;
   /** The form of the result. */
-  readonly result: 'typed' | 'torchserve';
+  readonly result: keyof ClassificationForms;
 }
 
 /**

@@ -30,5 +30,12 @@ export interface TorchServeMap extends Tensor<'float32'> {
   readonly result: 'torchserve';
 }
 
+/** The forms of a segmentation by the value of `result`. */
+export interface SegmentationForms {
+  readonly classes: ClassMap;
+  readonly mask: SoftMask;
+  readonly torchserve: TorchServeMap;
+}
+
 /** What the config's or the request's `result` asks for. */
 export type Segmentation = ClassMap | SoftMask | TorchServeMap;

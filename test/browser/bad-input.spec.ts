@@ -78,7 +78,7 @@ test.describe('a config that is wrong', () => {
             window.tabserve.load('/test/models/tiny-archive/', {
               handler: 'image_classifier',
               backends: ['wasm'],
-              config: { handler },
+              config: { handler: handler as never },
             }),
           ),
         handler,

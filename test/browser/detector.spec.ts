@@ -68,7 +68,7 @@ test('a batch with an image that is none, knobs of a request, and no detection a
     const three = await client.predict(scene, { params: { maxDetections: 3 } });
     const none = await client.predict(scene, { params: { scoreThreshold: 1 } });
     const torchserve: unknown = await client.predict(scene, { params: { result: 'torchserve', maxDetections: 1 } });
-    const fixed = await window.failure(client.predict(scene, { params: { decoder: 'yolov5' } }));
+    const fixed = await window.failure(client.predict(scene, { params: { decoder: 'yolov5' } as object }));
     const [first, failed, last] = rows as [typeof three, { code: string; stage: string }, typeof three];
     return { first, failed: { code: failed.code, stage: failed.stage }, last, three, none, torchserve, fixed };
   }, backend);

@@ -145,8 +145,8 @@ test('every kind of text gives an answer; a row that is none fails alone @once',
       ),
       one: (await client.predict(text, { params: { topK: 1 } })).map(({ label }) => label),
       short: await client.predict('The weather is nice today, and so on', { params: { maxLength: 4, topK: 1 } }),
-      wrong: await window.failure(client.predict(text, { params: { maxLength: 'long' } })),
-      fixed: await window.failure(client.predict(text, { params: { tokenizer: 'torchserve' } })),
+      wrong: await window.failure(client.predict(text, { params: { maxLength: 'long' as never } })),
+      fixed: await window.failure(client.predict(text, { params: { tokenizer: 'torchserve' } as object })),
     };
   });
   expect(new Set(answers.same.map(({ label }) => label))).toEqual(new Set(['English']));

@@ -1,9 +1,9 @@
-import { expose, ImageClassifier, type Classification, type Context, type Tensors } from 'tabserve/worker';
+import { expose, ImageClassifier, type Context, type Tensors } from 'tabserve/worker';
 
-export class EvenOrOdd extends ImageClassifier<'even' | 'odd'> {
+export class EvenOrOdd extends ImageClassifier {
   override async postprocess(outputs: Tensors, context: Context): Promise<('even' | 'odd')[]> {
-    const rows = (await super.postprocess(outputs, context)) as unknown as Classification[];
-    return rows.map((digits) => (['zero', 'two', 'four', 'six', 'eight'].includes(digits[0]!.label) ? 'even' : 'odd'));
+    const rows = await super.postprocess(outputs, context);
+    return rows.map(([best]) => (['zero', 'two', 'four', 'six', 'eight'].includes(best!.label) ? 'even' : 'odd'));
   }
 }
 

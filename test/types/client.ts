@@ -1,13 +1,21 @@
 /** Checked by the compiler alone (`npm run types`): a wrong input or result does not compile. */
-import { connect, load, paintMask, type Client, type Detections, type TorchServeDetection } from '../../src/index.ts';
-import type {
-  BaseHandler,
-  Classification,
-  Context,
-  ImageClassifier,
-  ObjectDetector,
-  Tensors,
-} from '../../src/worker.ts';
+import {
+  connect,
+  load,
+  paintMask,
+  type ClassMap,
+  type Client,
+  type Detections,
+  type ImageClassifierParams,
+  type ImageSegmenter,
+  type ObjectDetector,
+  type PredictionError,
+  type SoftMask,
+  type TorchServeClassification,
+  type TorchServeMap,
+} from '../../src/index.ts';
+import type { BaseHandler } from '../../src/worker.ts';
+import { ImageClassifier, type Classification, type Context, type Tensors } from '../../src/worker.ts';
 
 interface Pair {
   readonly a: number;
@@ -16,10 +24,10 @@ interface Pair {
 interface Bird {
   readonly species: string;
 }
-declare class BirdClassifier extends ImageClassifier<Bird> {
+declare class BirdClassifier extends ImageClassifier {
   override postprocess(outputs: Tensors, context: Context): Promise<readonly Bird[]>;
 }
-declare class Adder extends BaseHandler<Pair, number> {
+declare class Adder extends BaseHandler<Pair> {
   override preprocess(data: readonly Pair[], context: Context): Tensors;
   override postprocess(outputs: Tensors, context: Context): number[];
 }
@@ -57,12 +65,16 @@ export async function builtIn(): Promise<void> {
   for (const { label, score, box } of detections) void [label.toUpperCase(), score.toFixed(), box.xmax - box.xmin];
   // @ts-expect-error TorchServe's shape is not the default.
   void detections[0]?.cat;
-  const torchserve = connect<ObjectDetector<readonly TorchServeDetection[]>>(worker, {
+  const [one] = await detector.predict(file, { params: { result: 'torchserve' } });
+  void one?.['cat'];
+  const torchserve = connect<ObjectDetector, 'torchserve'>(worker, {
     model: '/models/centernet/',
     config: { handler: { result: 'torchserve' } },
   });
   const [first] = await torchserve.predict(file);
   void first?.['cat'];
+  const typed: Detections = await torchserve.predict(file, { params: { result: 'typed' } });
+  void typed;
 
   const segmenter = await load('/models/selfie/', { handler: 'image_segmenter' });
   const segmentation = await segmenter.predict(file);
@@ -90,6 +102,122 @@ export async function builtIn(): Promise<void> {
   // @ts-expect-error Which handler the archive names is not known here, and so is the result.
   const result: Classification = await unnamed.predict(file);
   void result;
+}
+
+/** A request's params, and the form of the result. */
+export async function params(): Promise<void> {
+  const classifier = await load('/models/digits/', { handler: 'image_classifier' });
+  await classifier.predict(file, { params: { topK: 3, exifOrientation: false, background: [0, 0, 0] } });
+  // @ts-expect-error It is called topK.
+  await classifier.predict(file, { params: { topk: 3 } });
+  // @ts-expect-error A misspelt key beside a right one.
+  await classifier.predict(file, { params: { topK: 3, ouput: 'logits' } });
+  // @ts-expect-error It is a number.
+  await classifier.predict(file, { params: { topK: 'three' } });
+  // @ts-expect-error There is no such form.
+  await classifier.predict(file, { params: { result: 'mask' } });
+  const record: TorchServeClassification = await classifier.predict(file, { params: { result: 'torchserve' } });
+  const [row] = await classifier.handle([file], { params: { result: 'torchserve', topK: 1 } });
+  const cat: number | undefined = row instanceof Error ? undefined : row!['cat'];
+  void [record, cat];
+  // @ts-expect-error A wrong type in the config.
+  await load('/models/digits/', { handler: 'image_classifier', config: { handler: { topK: 'three' } } });
+  const records = await load('/models/digits/', {
+    handler: 'image_classifier',
+    config: { handler: { result: 'torchserve', labels: ['a', 'b'] }, batchSize: 2 },
+  });
+  const configured: TorchServeClassification = await records.predict(file);
+  const typed: Classification = await records.predict(file, { params: { result: 'typed' } });
+  void [configured, typed];
+
+  const segmenter = await load('/models/selfie/', { handler: 'image_segmenter' });
+  const { mask }: SoftMask = await segmenter.predict(file, { params: { result: 'mask', foreground: 'person' } });
+  const { classes }: ClassMap = await segmenter.predict(file, { params: { result: 'classes' } });
+  const { dims }: TorchServeMap = await segmenter.predict(file, { params: { result: 'torchserve' } });
+  const masks = await load('/models/selfie/', {
+    handler: 'image_segmenter',
+    config: { handler: { result: 'mask' } },
+  });
+  const soft: SoftMask = await masks.predict(file);
+  const client: Client<ImageSegmenter, SoftMask> = masks;
+  void [mask, classes, dims, soft, client];
+
+  const texts = await load('/models/languages/', { handler: 'text_classifier' });
+  await texts.predict('a', { params: { threshold: 0.5, maxLength: 9 } });
+  // @ts-expect-error A text has no background.
+  await texts.predict('a', { params: { background: [0, 0, 0] } });
+  // @ts-expect-error The explanation takes the same params.
+  await texts.explain('a', { params: { topk: 3 } });
+}
+
+/** A client of any handler, for code that does not care which. */
+export function anyClient(
+  detector: Client<ObjectDetector>,
+  segmenter: Client<ImageSegmenter, SoftMask>,
+  adder: Client<Adder>,
+): readonly Client[] {
+  return [detector, segmenter, adder];
+}
+
+interface LoudParams extends ImageClassifierParams {
+  readonly volume?: number;
+}
+
+/** Changes the result, calls `super.postprocess` without a cast, and adds a param. */
+class Loud extends ImageClassifier {
+  declare readonly paramsType?: LoudParams;
+  override async postprocess(outputs: Tensors, context: Context): Promise<string[]> {
+    const rows = await super.postprocess(outputs, context);
+    const all: readonly Classification[] = rows;
+    void all;
+    return rows.map(([best]) => best!.label.toUpperCase());
+  }
+}
+
+/** Passes on what it has from `super.postprocess`. */
+class Counting extends ImageClassifier {
+  override async postprocess(outputs: Tensors, context: Context): Promise<readonly Classification[]> {
+    return await super.postprocess(outputs, context);
+  }
+}
+
+class Wrong extends ImageClassifier {
+  override async postprocess(outputs: Tensors, context: Context): Promise<readonly string[]> {
+    // @ts-expect-error These are classifications.
+    return await super.postprocess(outputs, context);
+  }
+}
+
+class NoList extends ImageClassifier {
+  // @ts-expect-error A list is needed.
+  override postprocess(): string {
+    return 'one';
+  }
+}
+
+interface CarryParams {
+  readonly result?: number;
+}
+declare class Carrying extends BaseHandler<Pair> {
+  declare readonly paramsType?: CarryParams;
+  override preprocess(data: readonly Pair[], context: Context): Tensors;
+  override postprocess(outputs: Tensors, context: Context): number[];
+}
+
+export async function changedResults(context: Context): Promise<void> {
+  const loud = connect<Loud>(worker, { model: '/models/digits/' });
+  const text: string = await loud.predict(file, { params: { volume: 11, topK: 1 } });
+  // @ts-expect-error It is called volume.
+  await loud.predict(file, { params: { loudness: 11 } });
+  const rows: readonly (string | PredictionError)[] = await new Loud().handle([file], context);
+  const counted: Classification = await connect<Counting>(worker, { model: '/models/digits/' }).predict(file);
+  const carrying = connect<Carrying>(worker, { model: '/add.onnx' });
+  const sum: number = await carrying.predict({ a: 1, b: 2 }, { params: { result: 1 } });
+  // @ts-expect-error This handler's own param of that name is a number.
+  await carrying.predict({ a: 1, b: 2 }, { params: { result: 'typed' } });
+  // A handler that declares no params takes any.
+  await connect<Adder>(worker, { model: '/add.onnx' }).predict({ a: 1, b: 2 }, { params: { carry: 1 } });
+  void [text, rows, counted, sum, Wrong, NoList];
 }
 
 export async function ownHandlers(): Promise<void> {

@@ -58,3 +58,31 @@ test('an error class of a handler’s own keeps its code, stage and message', ()
   expect(error).toMatchObject({ code: 'invalid-input', stage: 'postprocess', message: 'No owl.' });
   expect(cross(new NoBird('owl'))).toBeInstanceOf(TabServeError);
 });
+
+test('what is thrown may refuse to be shown: it is an error of ours all the same, and crosses', () => {
+  const refuse = (): never => {
+    throw new Error('no');
+  };
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const hostile: Readonly<Record<string, unknown>> = {
+    'an object whose toString throws': { toString: refuse, toJSON: refuse },
+    'an object whose toJSON answers with nothing': { toJSON: () => undefined, toString: refuse },
+    'an object whose tag throws': Object.defineProperty({ toJSON: refuse }, Symbol.toStringTag, { get: refuse }),
+    'an object without a prototype': Object.create(null),
+    'a proxy that was revoked': proxy,
+    'a symbol': Symbol('s'),
+    'a message that throws': Object.defineProperty(new Error('x'), 'message', { get: refuse }),
+    'a message that is no string': Object.assign(new Error('x'), { message: { toString: refuse, toJSON: refuse } }),
+    'a name and a stack that are none': Object.assign(new Error('x'), { name: 7, stack: { a: 1 }, cause: proxy }),
+  };
+  for (const [what, thrown] of Object.entries(hostile)) {
+    const error = asTabServeError(thrown, 'postprocess');
+    expect(error, what).toMatchObject({ code: 'handler-failed', stage: 'postprocess' });
+    expect(PredictionError.from(thrown), what).toBeInstanceOf(PredictionError);
+    const crossed = cross(error);
+    expect(crossed, what).toMatchObject({ code: 'handler-failed', stage: 'postprocess' });
+    expect(typeof crossed.message, what).toBe('string');
+    expect(() => cross(thrown), what).not.toThrow();
+  }
+});

@@ -10,6 +10,7 @@ import {
   VisionHandler,
   type Classification,
   type Context,
+  type Handler,
   type TensorInput,
 } from '../../src/worker.ts';
 import { stubSession } from './stub-session.ts';
@@ -31,8 +32,8 @@ const doubler = (batch: number | string = 'batch') =>
     ),
   }));
 
-async function handle<H extends BaseHandler<never, unknown>>(
-  handler: H,
+async function handle(
+  handler: Handler,
   session: Session,
   rows: unknown[],
   options: Parameters<typeof createTestContext>[0] = {},
@@ -71,7 +72,7 @@ test('BaseHandler: a model with a fixed batch gets the batch in pieces', async (
 
 test('the stages run in their order, each overridable alone', async () => {
   const calls: string[] = [];
-  class Traced extends BaseHandler<TensorInput, number> {
+  class Traced extends BaseHandler {
     override async initialize(context: Context) {
       calls.push('initialize');
       await super.initialize(context);
@@ -94,7 +95,7 @@ test('the stages run in their order, each overridable alone', async () => {
 });
 
 test('the contract: initialized first, no empty batch, one result a row', async () => {
-  class Short extends BaseHandler<TensorInput, unknown> {
+  class Short extends BaseHandler {
     override postprocess() {
       return [1];
     }
@@ -111,7 +112,7 @@ test('the contract: initialized first, no empty batch, one result a row', async 
 });
 
 test('a row that fails keeps its place; when all fail the model is not run', async () => {
-  class Picky extends BaseHandler<TensorInput, unknown> {
+  class Picky extends BaseHandler {
     override preprocess(data: readonly TensorInput[], context: Context) {
       data.forEach(
         (row, index) => (row as { data: Float32Array }).data[0]! < 0 && context.fail(index, new RangeError('negative')),
@@ -298,7 +299,7 @@ test('VisionHandler: images of one size are run as one batch, and an image that 
 });
 
 test('VisionHandler: rows of different sizes keep their own params, ids and knobs', async () => {
-  class Told extends VisionHandler<unknown> {
+  class Told extends VisionHandler {
     override postprocess(_: Tensors, context: Context) {
       return context.requestIds.map((id, index) => [
         id,
@@ -477,4 +478,21 @@ test('inputName and outputName choose the tensors; one that the model has not is
     code: 'model-config',
     message: expect.stringContaining('a string'),
   });
+});
+
+test('a row that fails with an object that cannot be shown fails alone', async () => {
+  class Refusing extends BaseHandler {
+    override preprocess(data: readonly TensorInput[], context: Context) {
+      const thrown = {
+        toString() {
+          throw new Error('no');
+        },
+      };
+      context.fail(1, thrown);
+      return super.preprocess(data, context);
+    }
+  }
+  const [good, bad] = await handle(new Refusing(), doubler(), [f32([2], [1, 2]), f32([2], [1, 2])]);
+  expect(good).toHaveProperty('y');
+  expect(bad).toMatchObject({ code: 'handler-failed' });
 });

@@ -7,7 +7,7 @@ import { Recorder } from '../../src/worker/recorder.ts';
 import { MOST_SERIES, Registry } from '../../src/client/metrics/registry.ts';
 import { ServingMetrics } from '../../src/client/metrics/client-metrics.ts';
 import { Sketch } from '../../src/client/metrics/sketch.ts';
-import { BaseHandler, createTestContext, type Context, type TensorInput, type Tensors } from '../../src/worker.ts';
+import { BaseHandler, createTestContext, type Context, type Tensors } from '../../src/worker.ts';
 import { instrument } from '../../src/worker/stages.ts';
 import { random } from '../random.ts';
 import { stubSession } from './stub-session.ts';
@@ -418,7 +418,7 @@ test('a client that has done nothing has nothing to tell', () => {
 });
 
 test('an override that calls super is timed once, and a stage of its own name once a call', async () => {
-  class Slow extends BaseHandler<TensorInput, Tensors> {
+  class Slow extends BaseHandler {
     override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
       context.metrics.addTime('inference', 1);
       return await super.inference(inputs, context);

@@ -36,7 +36,10 @@ export async function heal(rounds: number): Promise<{ loads: number[]; heals: nu
   for (let round = -1; round < rounds; round++) {
     let worker: Worker | undefined;
     const started = performance.now();
-    const client = connect<ImageClassifier>(() => (worker = makeWorker()), { ...OPTIONS, model: MODEL_URL });
+    const client = connect<ImageClassifier, 'torchserve'>(() => (worker = makeWorker()), {
+      ...OPTIONS,
+      model: MODEL_URL,
+    });
     await client.initialize();
     await client.predict(zeros);
     const loaded = performance.now() - started;
@@ -58,9 +61,8 @@ export async function openOurs(): Promise<Ours> {
   let last: Timings = {};
   client.on('response', ({ timings }) => (last = timings));
   return {
-    classify: (file) => client.predict(file) as Promise<unknown> as Promise<Answer>,
-    predictTensor: (pixels) =>
-      client.predict({ data: pixels, dims: [CHANNELS, HEIGHT, WIDTH] }) as Promise<unknown> as Promise<Answer>,
+    classify: (file) => client.predict(file),
+    predictTensor: (pixels) => client.predict({ data: pixels, dims: [CHANNELS, HEIGHT, WIDTH] }),
     lastTimings: () => last,
   };
 }

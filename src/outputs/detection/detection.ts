@@ -20,3 +20,9 @@ export type Detections = readonly Detection[];
 
 /** TorchServe's shape of a detection: the label with its corners x1, y1, x2, y2, and the score. */
 export type TorchServeDetection = Readonly<Record<string, readonly [number, number, number, number] | number>>;
+
+/** The forms of a detector's result by the value of `result`. */
+export interface DetectionForms {
+  readonly typed: Detections;
+  readonly torchserve: readonly TorchServeDetection[];
+}

@@ -8,7 +8,7 @@ import {
 } from '../../../src/worker.ts';
 
 /** Does in each stage what `params` ask for. */
-class Failing extends BaseHandler<TensorInput, unknown> {
+class Failing extends BaseHandler {
   override async preprocess(data: readonly TensorInput[], context: Context): Promise<Tensors> {
     misbehave('preprocess', data, context);
     const poison = context.params.map((params) => params['failRow']).find((row) => typeof row === 'number');

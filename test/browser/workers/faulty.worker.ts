@@ -67,7 +67,7 @@ async function happen(stage: Fault['stage'], context: Context): Promise<void> {
 }
 
 /** Does in each stage what `params.fault` asks for. An image becomes a tensor of its first pixel, and its width. */
-class Faulty extends BaseHandler<TensorInput | ImageInput, Tensors> {
+class Faulty extends BaseHandler<TensorInput | ImageInput> {
   override async preprocess(data: readonly (TensorInput | ImageInput)[], context: Context): Promise<Tensors> {
     await happen('preprocess', context);
     return await super.preprocess(await Promise.all(data.map((input) => firstPixel(input, context))), context);

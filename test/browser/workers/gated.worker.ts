@@ -40,7 +40,7 @@ async function pass(stage: Stage, { params }: Context): Promise<void> {
 }
 
 /** Tells of each row in which batch it ran; a page can hold a batch in any stage. */
-class Gated extends BaseHandler<TensorInput, unknown> {
+class Gated extends BaseHandler {
   override async preprocess(data: readonly TensorInput[], context: Context): Promise<Tensors> {
     numbers.set(context, batches++);
     const asked = context.params as readonly Asked[];

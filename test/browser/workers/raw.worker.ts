@@ -1,7 +1,7 @@
 import { BaseHandler, expose, type Context, type TensorInput, type Tensors } from '../../../src/worker.ts';
 
 /** The session itself: feeds in, outputs out, dims as the model has them. */
-class Raw extends BaseHandler<TensorInput, Tensors> {
+class Raw extends BaseHandler {
   override preprocess(data: readonly TensorInput[]): Tensors {
     return data[0] as Tensors;
   }

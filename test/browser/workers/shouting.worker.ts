@@ -1,4 +1,4 @@
-import { expose, ImageClassifier, type Classification, type Context, type Tensors } from '../../../src/worker.ts';
+import { expose, ImageClassifier, type Context, type Tensors } from '../../../src/worker.ts';
 
 export interface Shout {
   readonly top: string;
@@ -6,9 +6,9 @@ export interface Shout {
 }
 
 /** Overrides one stage, and leaves the rest as it is. */
-export class Shouting extends ImageClassifier<Shout> {
+export class Shouting extends ImageClassifier {
   override async postprocess(outputs: Tensors, context: Context): Promise<readonly Shout[]> {
-    const classified = (await super.postprocess(outputs, context)) as unknown as readonly Classification[];
+    const classified = await super.postprocess(outputs, context);
     return classified.map((classes) => {
       return {
         top: classes[0]!.label.toUpperCase(),

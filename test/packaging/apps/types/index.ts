@@ -14,7 +14,7 @@ import { load as loadStandalone } from 'tabserve/standalone';
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 function assert<T extends true>(): T | void {}
 
-class Loudest extends ImageClassifier<string> {
+class Loudest extends ImageClassifier {
   override postprocess(_outputs: Tensors, _context: Context): string[] {
     return ['one'];
   }

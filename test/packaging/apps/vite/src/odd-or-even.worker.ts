@@ -1,7 +1,7 @@
 import { expose, ImageClassifier, row, softmax, type Context, type Tensors } from 'tabserve/worker';
 
 /** How likely each digit is an odd one. */
-export class OddOrEven extends ImageClassifier<number> {
+export class OddOrEven extends ImageClassifier {
   override postprocess(outputs: Tensors, { systemProperties }: Context): number[] {
     const logits = outputs[this.model.outputs[0]!.name]!;
     return Array.from({ length: systemProperties.batchSize }, (_, index) =>
