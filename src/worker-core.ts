@@ -28,7 +28,7 @@ export { sigmoid } from './outputs/sigmoid.js';
 export { softmax } from './outputs/softmax.js';
 export { topK, type Ranked } from './outputs/top-k.js';
 export { labelOf, type Labels } from './outputs/labels.js';
-export { concat, row, slice, stack, tensor, toFloats } from './tensors/tensors.js';
+export { concat, from as tensor, row, slice, stack, toFloats } from './tensors/tensors.js';
 export { transferResult } from './outputs/transfer.js';
 export type { EngineOptions, Files, Manifest, ModelConfig } from './contract/archive.js';
 export type { Context, Handler, MaybePromise, Params, ParamsOf, ResultOf } from './contract/handler.js';

@@ -3,7 +3,7 @@ import type { Context, Handler, MaybePromise, Params, ResultOf } from '../contra
 import type { OutputInfo, Session, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract/tensors.js';
 import { PredictionError, TabServeError } from '../contract/errors.js';
 import { parseLabels, type Labels } from '../outputs/labels.js';
-import { row as rowOf, stack, tensor } from '../tensors/tensors.js';
+import { from as tensor, row as rowOf, stack } from '../tensors/tensors.js';
 import { transferResult } from '../outputs/transfer.js';
 import { runBatch, zeros } from './run-model.js';
 import { checkSection, type ConfigSchema } from '../shared/schema.js';

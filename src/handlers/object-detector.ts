@@ -7,7 +7,7 @@ import { createDecoder, decoderSchema, USUAL_THRESHOLDS } from '../outputs/detec
 import { select } from '../outputs/detection/proposals.js';
 import { checkLabels, labelCount, labelOf } from '../outputs/labels.js';
 import { nms } from '../outputs/nms.js';
-import { padded, stack, toFloats } from '../tensors/tensors.js';
+import { pad, stack, toFloats } from '../tensors/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { runRows } from './run-model.js';
@@ -162,7 +162,7 @@ function stackPadded(rows: readonly Tensor[]): Tensor {
     data: toFloats(tensor),
   }));
   const longest = Math.max(...floats.map(({ dims }) => dims[0]!));
-  return stack(floats.map((tensor) => padded(tensor, longest, -1)));
+  return stack(floats.map((tensor) => pad(tensor, longest, -1)));
 }
 
 /** From pixels of the tensor to those of the image. */

@@ -3,7 +3,7 @@ import type { DecodeOptions, ImageInput, Rect } from '../contract/images.js';
 import type { DType, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract/tensors.js';
 import { asTabServeError, TabServeError, type PredictionError } from '../contract/errors.js';
 import { toFloat16 } from '../tensors/float16.js';
-import { row as rowOf, stack, tensor } from '../tensors/tensors.js';
+import { from as tensor, row as rowOf, stack } from '../tensors/tensors.js';
 import {
   compileTransforms,
   compose,

@@ -1,4 +1,4 @@
-/** float32 → the 16 bits of the nearest float16, ties to even (IEEE 754 binary16). */
+/** Returns the 16 bits of the float16 nearest to each number; ties go to the even one (IEEE 754 binary16). */
 export function toFloat16(values: Float32Array): Uint16Array {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
   return Uint16Array.from(bits, halfOf);
@@ -20,7 +20,7 @@ function halfOf(bits: number): number {
   return sign | Math.min(0x7c00, kept + (rest > half || (rest === half && kept & 1) ? 1 : 0));
 }
 
-/** The 16 bits of float16 → float32, exactly. */
+/** Returns the exact float32 of each float16, given by its 16 bits. */
 export function fromFloat16(bits: Uint16Array): Float32Array {
   return Float32Array.from(bits, (half) => {
     const sign = half & 0x8000 ? -1 : 1;

@@ -1,10 +1,13 @@
-import { dtypesBy } from '../contract/dtypes.js';
+import { dtypesBy, zeroData } from '../contract/dtypes.js';
 import type { DType, Tensor, TensorDataMap, TypedArrayInput } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 import { fromFloat16 } from './float16.js';
 
-/** A tensor from a typed array, its dtype that of the array unless given. @throws `invalid-input` if the data does not fill the dims */
-export function tensor({ data, dims, dtype = dtypeOf(data) }: TypedArrayInput | Tensor): Tensor {
+/**
+ * Returns a tensor of a typed array, or of a list of strings. Its dtype is the array's, unless one is given. The data is not copied.
+ * @throws `invalid-input` if the data does not fill the dims
+ */
+export function from({ data, dims, dtype = dtypeOf(data) }: TypedArrayInput | Tensor): Tensor {
   const size = dims.reduce((product, dim) => product * dim, 1);
   if (data.length !== size)
     throw new TabServeError(
@@ -30,7 +33,10 @@ const DTYPE_BY_ARRAY = new Map([
   ['Uint8ClampedArray', 'uint8' as const],
 ]);
 
-/** Tensors of equal dtype and dims as one, with a new first axis. One alone keeps its data uncopied. @throws `invalid-input` */
+/**
+ * Stacks tensors of equal dtype and dims along a new first axis. A single tensor's data is not copied.
+ * @throws `invalid-input` if there is none, or if they differ
+ */
 export function stack(rows: readonly Tensor[]): Tensor {
   const [first, ...others] = rows;
   if (!first) throw new TabServeError('invalid-input', 'There is nothing to stack.');
@@ -49,9 +55,11 @@ export function stack(rows: readonly Tensor[]): Tensor {
   };
 }
 
-/** Tensors joined along their first axis. */
+/** Joins tensors of equal dtype along their first axis; their other dims must be equal. A single tensor's data is not copied. @throws `invalid-input` */
 export function concat(parts: readonly Tensor[]): Tensor {
-  const { dtype, dims } = parts[0]!;
+  const [first] = parts;
+  if (!first) throw new TabServeError('invalid-input', 'There is nothing to join.');
+  const { dtype, dims } = first;
   return {
     dtype,
     dims: [parts.reduce((sum, part) => sum + part.dims[0]!, 0), ...dims.slice(1)],
@@ -59,36 +67,38 @@ export function concat(parts: readonly Tensor[]): Tensor {
   };
 }
 
-/** Rows `from`..`to` of the first axis, in a buffer of their own; the whole tensor as it is. */
-export function slice(tensor: Tensor, from: number, to: number): Tensor {
+/** Returns the rows `start` to `end` − 1 of the first axis, copied. All rows together are the tensor itself. */
+export function slice(tensor: Tensor, start: number, end: number): Tensor {
   const [rows = 1, ...dims] = tensor.dims;
-  if (from === 0 && to === rows) return tensor;
+  if (start === 0 && end === rows) return tensor;
   const size = tensor.data.length / rows;
   return {
     dtype: tensor.dtype,
-    dims: [to - from, ...dims],
-    data: tensor.data.slice(from * size, to * size) as TensorDataMap[DType],
+    dims: [end - start, ...dims],
+    data: tensor.data.slice(start * size, end * size) as TensorDataMap[DType],
   };
 }
 
-/** A row without its batch axis. */
+/** Returns one row of the first axis, without that axis. */
 export function row(tensor: Tensor, index: number): Tensor {
   const { dtype, dims, data } = slice(tensor, index, index + 1);
   return { dtype, dims: dims.slice(1), data };
 }
 
-/** A tensor whose first axis has `length` rows: its own, then rows of `value`. */
-export function padded(tensor: Tensor<'float32'>, length: number, value: number): Tensor<'float32'> {
+/** Returns a tensor whose first axis has `length` rows: its own, then rows of `value`. */
+export function pad<D extends Exclude<DType, 'string'>>(
+  tensor: Tensor<D>,
+  length: number,
+  value: TensorDataMap[D][number],
+): Tensor<D> {
   const [rows = 0, ...dims] = tensor.dims;
   if (rows === length) return tensor;
   const size = dims.reduce((product, dim) => product * dim, length - rows);
-  return concat([
-    tensor,
-    { dtype: 'float32', dims: [length - rows, ...dims], data: new Float32Array(size).fill(value) },
-  ]) as Tensor<'float32'>;
+  const data = (zeroData(tensor.dtype, size) as Float32Array).fill(value as number) as TensorDataMap[D];
+  return concat([tensor, { dtype: tensor.dtype, dims: [length - rows, ...dims], data }]) as Tensor<D>;
 }
 
-/** A tensor's numbers as float32; float32 as they are, without a copy. */
+/** Returns a tensor's numbers as float32. Those of a float32 tensor are not copied. */
 export function toFloats({ dtype, data }: Tensor): Float32Array {
   if (dtype === 'float32') return data as Float32Array;
   if (dtype === 'float16') return fromFloat16(data as Uint16Array);

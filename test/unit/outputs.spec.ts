@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { fromFloat16, toFloat16 } from '../../src/tensors/float16.ts';
 import { softmax } from '../../src/outputs/softmax.ts';
-import { concat, row, slice, stack, tensor } from '../../src/tensors/tensors.ts';
+import { concat, from as tensor, row, slice, stack } from '../../src/tensors/tensors.ts';
 import { topK } from '../../src/outputs/top-k.ts';
 
 test('float16: every bit pattern survives, and rounding is to the nearest, ties to even', () => {

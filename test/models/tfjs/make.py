@@ -143,6 +143,68 @@ def tiny_classifier(batch):
     return Graph({"image": ("float32", [batch, 3, 8, 8])}, nodes, {"logits": ("float32", [batch, 5])}, weights, shards=3)
 
 
+def tiny_classifier_nhwc():
+    """As its authors would have it: channels last, names of their own, and the features as the first output."""
+    graph = tiny_classifier(1)
+    renamed = {"image": "pixels", "logits": "Identity_1", "features": "Identity"}
+    nodes = [n for n in graph.topology["node"] if n["op"] not in ("Const", "Placeholder", "Transpose")]
+    for n in nodes:
+        n["name"] = renamed.get(n["name"], n["name"])
+        n["input"] = ["pixels" if name == "nhwc" else renamed.get(name, name) for name in n["input"]]
+    weights = {name: v for name, v in graph.weights.items() if name != "last"}
+    outputs = {"Identity": ("float32", [1, 6]), "Identity_1": ("float32", [1, 5])}
+    return Graph({"pixels": ("float32", [1, 8, 8, 3])}, nodes, outputs, weights)
+
+
+def golden(tensors):
+    """The bytes of a `.safetensors` file of float32 tensors."""
+    header, data = {}, b""
+    for name, array in tensors.items():
+        raw = np.ascontiguousarray(array, np.float32).tobytes()
+        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + data
+
+
+def two_layouts():
+    """One archive in both formats, each in its own layout and with its own names."""
+    archive = HERE.parent / "two-layouts"
+    for folder in ("MAR-INF", "tfjs"):
+        (archive / folder).mkdir(parents=True, exist_ok=True)
+    (archive / "model.onnx").write_bytes((HERE.parent / "tiny_classifier.onnx").read_bytes())
+    save(archive / "tfjs", "model", tiny_classifier_nhwc())
+    manifest = {"runtime": "tabserve", "model": {"modelName": "two-layouts", "modelVersion": "1.0", "serializedFile": "model.onnx", "handler": "image_classifier", "configFile": "model-config.yaml"}}
+    (archive / "MAR-INF/MANIFEST.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    (archive / "model-config.yaml").write_text("handler:\n  imageProcessing:\n    - resize: [8, 8]\n    - toTensor\n  topK: 5\n")
+    # What ONNX Runtime in Python answers.
+    case = json.loads((HERE.parent / "goldens.json").read_text())["models"]["tiny_classifier"][0]
+    image, logits = numbers(192, case["inputs"]["image"]["seed"]).reshape(1, 3, 8, 8), np.array([case["outputs"]["logits"]["data"]])
+    (archive / "golden.safetensors").write_bytes(golden({"inputs/image": image, "outputs/logits": logits}))
+    (archive / "tfjs/golden.safetensors").write_bytes(golden({"inputs/pixels": image.transpose(0, 2, 3, 1), "outputs/Identity_1": logits}))
+    (archive / "tabserve.json").write_text(TWO_LAYOUTS)
+
+
+TWO_LAYOUTS = """\
+{
+  "models": {
+    "onnx": "model.onnx",
+    "tfjs": {
+      "file": "tfjs/model.json",
+      "config": {
+        "handler": {
+          "imageProcessing": [{ "resize": [8, 8] }, "toTensor", { "layout": "NHWC" }],
+          "outputName": "Identity_1"
+        }
+      },
+      "golden": ["tfjs/golden.safetensors"]
+    }
+  },
+  "golden": ["golden.safetensors"]
+}
+"""
+
+
 def tiny_classifier_layers():
     first = {"data_format": "channels_first"}
     layers = [
@@ -335,6 +397,8 @@ def main():
     archive = HERE.parent / "text/word-piece"
     save(archive, "model", pooled(archive / "model.onnx"))
     (archive / "tabserve.json").write_text('{ "models": { "onnx": "model.onnx", "tfjs": "model.json" } }\n')
+
+    two_layouts()
 
     # One archive in both formats.
     archive = HERE.parent / "two-formats"
