@@ -1,4 +1,4 @@
-/** How each dtype is stored. The names are ONNX Runtime's; float16 is its 16 bits. */
+/** The type that holds each dtype's data. The names are ONNX Runtime's. A float16 is stored as its 16 bits. */
 export interface TensorDataMap {
   float32: Float32Array;
   float64: Float64Array;
@@ -17,41 +17,41 @@ export interface TensorDataMap {
 }
 export type DType = keyof TensorDataMap;
 
-/** Plain data: `data.length` is the product of `dims`, row-major. */
+/** A tensor as plain data: `data` is row-major, and its length is the product of `dims`. */
 export interface Tensor<D extends DType = DType> {
   readonly dtype: D;
   readonly dims: readonly number[];
   readonly data: TensorDataMap[D];
 }
 
-/** Tensors by name: what a model is fed and what it answers. */
+/** Tensors by name: a model's inputs or outputs. */
 export type Tensors = Readonly<Record<string, Tensor>>;
 
-/** A tensor as it should be: `dims` are the whole one's, `data` may be a sample of it, every `stride`-th element from the first on. */
+/** An expected tensor. `dims` are those of the whole tensor; `data` may be a sample of it, every `stride`-th element from the first on. */
 export interface ExpectedTensor extends Tensor {
   /** @default 1 */
   readonly stride?: number;
 }
 
-/** What a model must answer: one run's inputs and outputs. */
+/** A golden example: the inputs of one run, and the outputs that the model must return for them. */
 export interface Golden {
   readonly inputs: Tensors;
   readonly outputs: Readonly<Record<string, ExpectedTensor>>;
 }
 
-/** A model's input or output as it declares itself; a dynamic dimension is its symbol, or null when it has none. */
+/** A model's input or output as the model declares it. A dynamic dimension is its symbol, or null if it has none. */
 export interface TensorInfo {
   readonly name: string;
   readonly dtype: DType;
   readonly dims: readonly (number | string | null)[];
 }
 
-/** A model's output; `dtype` is undefined where the model does not declare it and only a run tells. */
+/** A model's output. `dtype` is undefined if the model does not declare it; then only a run tells. */
 export interface OutputInfo extends Omit<TensorInfo, 'dtype'> {
   readonly dtype: DType | undefined;
 }
 
-/** One loaded model on one engine and backend. Its owner disposes of it. */
+/** A model that is loaded on one engine and backend. Whoever opened it disposes of it. */
 export interface Session extends AsyncDisposable {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly OutputInfo[];
@@ -62,7 +62,7 @@ export interface Session extends AsyncDisposable {
   run(feeds: Tensors): Promise<Tensors>;
 }
 
-/** A typed array with its dims; dtype is derived from the array where it is not given. */
+/** A typed array and its dims. The dtype is the array's, unless it is given. */
 export interface TypedArrayInput {
   readonly data: Exclude<TensorDataMap[DType], readonly string[]> | Uint8ClampedArray;
   readonly dims: readonly number[];

@@ -16,16 +16,16 @@ export interface EngineEnvironment {
   readonly fetch?: typeof fetch;
 }
 
-/** One engine, started on one backend. Its create, run and release calls wait for one another. */
+/** An engine, started on one backend. It makes one call at a time, whether it creates, runs or releases a session. */
 export interface Engine {
   readonly version: string;
   /** Threads that it computes with. */
   readonly threads: number;
-  /** Bytes that it holds: of WebAssembly's memory where it computes there, of its tensors elsewhere. */
+  /** Returns the bytes that it holds: of WebAssembly memory if it computes there, otherwise of its tensors. */
   memory(): number;
   /**
-   * Opens the model at `path`, with the files that it names.
-   * @throws `model-not-found` if a file is missing; `model-format` if it is no model; `unsupported` for a dtype that the engine has not; `backend-failed` if this backend cannot run it; `out-of-memory`
+   * Opens the model at `path`, and the files that the model names.
+   * @throws `model-not-found` if a file is missing; `model-format` if it is no model; `unsupported` for a dtype that the engine lacks; `backend-failed` if this backend cannot run it; `out-of-memory`
    */
   open(files: Files, path: string, options: EngineOptions): Promise<Session>;
 }

@@ -1,9 +1,9 @@
 import { TabServeError, type ErrorCode } from '../contract/errors.js';
 
-/** ONNX Runtime's WebGL build tries its own format after ONNX, and tells of both; that the file is ONNX is known by then. */
+/** ONNX Runtime's WebGL build tries its own format after ONNX, and reports both failures. The file is known to be ONNX by then. */
 const BOTH_FORMATS = /^Failed to load model as ONNX format: ([^]*)\nas ORT format: [^]*$/;
 
-/** What an engine threw, as ours: out of memory and a lost device are told apart from anything else, by what engines and browsers say of them. */
+/** Returns what an engine threw as a `TabServeError`. Its message tells out of memory and a lost device from any other failure. */
 export function engineError(code: ErrorCode, message: string, cause: unknown): TabServeError {
   if (cause instanceof TabServeError) return cause;
   const why = (cause instanceof Error ? cause.message : String(cause)).replace(BOTH_FORMATS, '$1');
@@ -11,7 +11,7 @@ export function engineError(code: ErrorCode, message: string, cause: unknown): T
     why,
   );
   const lost = /device.{0,20}lost|lost.{0,20}device/i.test(why);
-  // Whatever ran in it is in an unknown state.
+  // After this the WebAssembly instance is in an unknown state.
   const aborted =
     (typeof WebAssembly !== 'undefined' && cause instanceof WebAssembly.RuntimeError) || why.startsWith('Aborted(');
   return new TabServeError(

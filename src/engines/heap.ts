@@ -1,8 +1,8 @@
-/** Memory that WebAssembly modules of this worker were given. Most is given before they start, and only this way does ONNX Runtime's show. */
+/** The memories of this worker's WebAssembly modules. Modules create most of them before they start, and ONNX Runtime does not expose its own. */
 const memories: WebAssembly.Memory[] = [];
 let watching = false;
 
-/** From now on, memories that are made are counted. */
+/** Counts every memory that is created from now on. */
 export function watchHeap(): void {
   if (watching) return;
   watching = true;
@@ -15,7 +15,7 @@ export function watchHeap(): void {
   };
 }
 
-/** Bytes of those. WebAssembly's memory never shrinks. */
+/** Returns the bytes of all counted memories. WebAssembly memory never shrinks. */
 export function heapBytes(): number {
   return memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
 }

@@ -8,7 +8,7 @@ import { tfjsWasm } from './tfjs-wasm.js';
 import { tfjsWebgl } from './tfjs-webgl.js';
 import { tfjsWebgpu } from './tfjs-webgpu.js';
 
-/** Every engine on every backend that it has, each a lazy chunk. Their loaders are modules of their own, so that a bundler can leave one out with its files. */
+/** Every engine on each of its backends, as a lazy chunk. Each loader is a module of its own, so that a bundler can leave it and its files out. */
 export const allEngines = {
   'onnx/webgpu': onnxWebgpu,
   'onnx/webgl': onnxWebgl,

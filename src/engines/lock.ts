@@ -1,4 +1,4 @@
-/** Runs one task at a time, first in, first out. A task that fails does not hold up the next. */
+/** Runs one task at a time, first in, first out. The next task runs even if one fails. */
 export class Lock {
   #tail: Promise<unknown> = Promise.resolve();
 

@@ -1,4 +1,4 @@
 import type { EngineLoader } from './engine.js';
 
-/** ONNX Runtime on WASM. */
+/** Loads ONNX Runtime on WASM. */
 export const onnxWasm: EngineLoader = async (environment) => (await import('./onnx/wasm.js')).start(environment);

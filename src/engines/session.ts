@@ -4,7 +4,7 @@ import { checkFeeds } from './feeds.js';
 import type { Lock } from './lock.js';
 import type { DeviceLoss } from './device-loss.js';
 
-/** A model that an engine has loaded. Its calls are never made while another one runs. */
+/** A model that an engine has loaded. The caller makes one call at a time. */
 export interface LoadedModel {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly OutputInfo[];

@@ -1,4 +1,4 @@
 import type { EngineLoader } from './engine.js';
 
-/** TensorFlow.js on WASM. */
+/** Loads TensorFlow.js on WASM. */
 export const tfjsWasm: EngineLoader = async (environment) => (await import('./tfjs/wasm.js')).start(environment);

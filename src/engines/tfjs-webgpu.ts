@@ -1,4 +1,4 @@
 import type { EngineLoader } from './engine.js';
 
-/** TensorFlow.js on WebGPU. */
+/** Loads TensorFlow.js on WebGPU. */
 export const tfjsWebgpu: EngineLoader = async (environment) => (await import('./tfjs/webgpu.js')).start(environment);

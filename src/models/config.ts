@@ -3,7 +3,7 @@ import { TabServeError } from '../contract/errors.js';
 import { checkSection, isRecord, type ConfigSchema } from '../shared/schema.js';
 import { SERVING } from '../contract/settings.js';
 
-/** The top of `model-config.yaml`: TorchServe's keys that mean something in a tab, and the two sections. */
+/** The top level of `model-config.yaml`: the two sections, and those of TorchServe's keys that apply in a browser. */
 export const CONFIG_SCHEMA: ConfigSchema = {
   handler: { type: 'object', description: "The handler's own keys." },
   engine: { type: 'object', description: "The engine's keys." },
@@ -29,15 +29,15 @@ export const ENGINE_SCHEMA: ConfigSchema = {
 };
 
 /**
- * Checks all of a config but what is in `handler`, which its handler knows. Other keys at the top are passed on: a handler of the user's own may read them.
- * @throws `model-config` naming the key, what it may be and what it is
+ * Checks a config, except for the section `handler`, which the handler checks. Unknown keys at the top level are allowed: a custom handler may read them.
+ * @throws `model-config` naming the key, the values that it may have, and the value that it has
  */
 export function checkConfig(config: ModelConfig, warn: (message: string) => void): void {
   checkSection(CONFIG_SCHEMA, config, '', (message, meant) => meant && warn(message));
   checkSection(ENGINE_SCHEMA, { ...config.engine }, 'engine', warn);
 }
 
-/** Reads a `model-config.yaml`. @throws `model-config` with the place of the error */
+/** Reads a `model-config.yaml`. @throws `model-config` naming the place of the error */
 export async function parseConfig(text: string, file: string): Promise<ModelConfig> {
   const { parse } = await import('yaml');
   let config: unknown;
@@ -59,12 +59,12 @@ export async function parseConfig(text: string, file: string): Promise<ModelConf
   return config;
 }
 
-/** `over` taken over `base`, key by key within `handler` and `engine`. Neither is changed. */
+/** Returns `base` with the keys of `over` in place of its own; within `handler` and `engine`, key by key. */
 export function mergeConfig(base: ModelConfig, over: ModelConfig): ModelConfig {
   return { ...base, ...over, ...mergeSection('handler', base, over), ...mergeSection('engine', base, over) };
 }
 
-/** What is no section stays as it is, for `checkConfig` to tell. */
+/** A value that is no mapping is kept: `checkConfig` reports it. */
 function mergeSection(
   key: 'handler' | 'engine',
   { [key]: base }: ModelConfig,

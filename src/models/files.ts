@@ -1,7 +1,7 @@
 import type { Files } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
 
-/** Read access to files by their path: an archive's Blobs, or a test's texts and bytes. */
+/** Returns read access to files by path: an archive's Blobs, or the texts and bytes of a test. */
 export function createFiles(files: Readonly<Record<string, Blob | Uint8Array | string>>): Files {
   const blob = (path: string): Blob => {
     const file = Object.hasOwn(files, path) ? files[path] : undefined;

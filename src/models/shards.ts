@@ -2,7 +2,7 @@ import { dtypeInfo } from '../contract/dtypes.js';
 import type { DType } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 
-/** Files that hold one group of weights together, one after the other. */
+/** The files that hold one group of weights, one after the other. */
 export interface ShardGroup {
   /** Paths in the archive. */
   readonly paths: readonly string[];
@@ -25,7 +25,7 @@ const BYTES: ReadonlyMap<string, number> = new Map<string, number>([
 ]);
 
 /**
- * Reads which files hold the weights of a TensorFlow.js model: its `weightsManifest`.
+ * Reads from a TensorFlow.js model's `weightsManifest` which files hold its weights.
  * @param path the path of `model.json` in its archive, which the shards' paths are relative to
  * @throws `model-format` if the text is no such model
  */
@@ -38,7 +38,7 @@ export function readWeightsManifest(text: string, path: string): readonly ShardG
   }
   const { modelTopology, weightsManifest } = model ?? {};
   if (typeof modelTopology !== 'object' || modelTopology === null)
-    throw new TabServeError('model-format', `${path} is no TensorFlow.js model: it has no modelTopology.`);
+    throw new TabServeError('model-format', `${path} is not a TensorFlow.js model: it has no modelTopology.`);
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
   try {
     return ((weightsManifest ?? []) as { paths: string[]; weights: WeightSpec[] }[]).map(({ paths, weights }) => ({

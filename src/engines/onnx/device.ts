@@ -2,7 +2,7 @@ import type { Env } from 'onnxruntime-web';
 import { DeviceLoss } from '../device-loss.js';
 import type { Build } from './engine.js';
 
-/** Watches the GPU device that ONNX Runtime makes with its first session. */
+/** Watches the GPU device that ONNX Runtime creates with its first session. */
 export function watchDevice(env: Env, onLost: (why: string) => void): NonNullable<Build['gpu']> {
   const loss = new DeviceLoss(onLost);
   let watched: GPUDevice | undefined;

@@ -16,13 +16,13 @@ export interface Build {
   readonly ort: OrtModule;
   readonly provider: 'wasm' | 'webgl' | 'webgpu';
   readonly threads: number;
-  /** The GPU's loss, and how to listen for it; called once there is a session, which is what makes the GPU's device. */
+  /** The GPU's loss. `watch` begins to listen for it; call it after a session was created, which creates the GPU's device. */
   readonly gpu?: { readonly loss: DeviceLoss; watch(): Promise<void> | void };
 }
 
 /**
- * ONNX Runtime Web behind our seam. Every build refuses or breaks when its calls overlap, hence one lock over all of them;
- * one build blocks the thread for ever when run after its device is lost, hence the refusal.
+ * Wraps one build of ONNX Runtime Web. Every build refuses overlapping calls or breaks, so one lock guards all calls.
+ * One build blocks the thread for ever if it runs after its device is lost, so sessions refuse such runs.
  */
 export function createEngine(build: Build): Engine {
   const lock = new Lock();
@@ -90,7 +90,7 @@ function load(
 
 function toTensor(result: Ort.Tensor): Tensor {
   const dtype = result.type as DType;
-  // Where the browser has Float16Array, ONNX Runtime answers with one; ours are always the 16 bits.
+  // If the browser has Float16Array, ONNX Runtime returns one; our float16 data is always the 16 bits.
   const { data } = result as { data: TensorDataMap[DType] };
   const bits =
     dtype === 'float16' && !(data instanceof Uint16Array) ? sixteenBits(data as unknown as ArrayBufferView) : data;

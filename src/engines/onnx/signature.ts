@@ -3,8 +3,8 @@ import type { TensorInfo } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 
 /**
- * Reads what an ONNX file says of its inputs and outputs: of all providers of ONNX Runtime Web, the WebGL one does not tell.
- * It finds damage too, whatever the backend: lengths must add up. Field numbers: `onnx.proto` of ONNX (IR version 10).
+ * What an ONNX file declares of its inputs and outputs. ONNX Runtime's WebGL provider does not tell, so we read the file.
+ * Reading it also finds damage on every backend alike: lengths must add up. Field numbers: `onnx.proto` of ONNX (IR version 10).
  */
 export interface Signature {
   readonly inputs: readonly TensorInfo[];
@@ -13,7 +13,7 @@ export interface Signature {
 
 const DTYPES = dtypesBy(({ onnx }) => [onnx]);
 
-/** @throws `model-format` if the bytes are no ONNX model, or only a part of one; `unsupported` if an input or output is not a tensor. */
+/** Reads the signature of an ONNX model. @throws `model-format` if the bytes are no ONNX model, or only a part of one; `unsupported` if an input or output is not a tensor. */
 export function readSignature(bytes: Uint8Array): Signature {
   let graph: Uint8Array | undefined;
   let version = 0;
@@ -70,7 +70,7 @@ interface Field {
   readonly value: number | Uint8Array;
 }
 
-/** The fields of one protobuf message. Encoding: protobuf.dev, "Encoding". */
+/** Yields the fields of one protobuf message. Encoding: protobuf.dev, "Encoding". */
 function* fields(bytes: Uint8Array): Generator<Field> {
   let at = 0;
   const varint = (): number => {

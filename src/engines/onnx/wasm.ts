@@ -3,7 +3,7 @@ import type { Engine, EngineEnvironment } from '../engine.js';
 import { createEngine } from './engine.js';
 import { provideFiles } from './files.js';
 
-/** ONNX Runtime on WASM with SIMD: right on everything tried, and everywhere. */
+/** Starts ONNX Runtime on WASM with SIMD: correct on every model tried, and available in every browser. */
 export async function start(environment: EngineEnvironment): Promise<Engine> {
   const threads = await provideFiles(ort.env, environment, {
     wasm: () => new URL('onnxruntime-web/ort-wasm-simd-threaded.wasm', import.meta.url),

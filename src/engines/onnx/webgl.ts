@@ -3,7 +3,7 @@ import type { Engine, EngineEnvironment } from '../engine.js';
 import { DeviceLoss } from '../device-loss.js';
 import { createEngine } from './engine.js';
 
-/** ONNX Runtime's WebGL provider. In maintenance, and wrong on some models: `backends/` offers it only when it is named. */
+/** Starts ONNX Runtime's WebGL provider. It is in maintenance and computes some models wrongly: it serves only when it is proven. */
 export function start({ onLost }: EngineEnvironment): Engine {
   const loss = new DeviceLoss(
     onLost,
@@ -16,7 +16,7 @@ export function start({ onLost }: EngineEnvironment): Engine {
     threads: 1,
     gpu: {
       loss,
-      // A lost context is not an error to it: it answers zeros.
+      // The provider does not report a lost context: it returns zeros.
       watch() {
         const { canvas } = ort.env.webgl.context as WebGLRenderingContext;
         if (canvas === watched) return;

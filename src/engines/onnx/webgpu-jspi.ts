@@ -4,7 +4,7 @@ import { createEngine } from './engine.js';
 import { provideFiles } from './files.js';
 import { watchDevice } from './device.js';
 
-/** ONNX Runtime's native WebGPU provider, for browsers with JSPI: a third smaller, and it survives a run on a lost device. */
+/** Starts ONNX Runtime's native WebGPU provider, for browsers with JSPI: a third smaller, and it survives a run on a lost device. */
 export async function start(environment: EngineEnvironment): Promise<Engine> {
   await provideFiles(
     ort.env,

@@ -4,7 +4,7 @@ import { createEngine } from './engine.js';
 import { provideFiles } from './files.js';
 import { watchDevice } from './device.js';
 
-/** ONNX Runtime's native WebGPU provider, for browsers without JSPI. */
+/** Starts ONNX Runtime's native WebGPU provider, for browsers without JSPI. */
 export async function start(environment: EngineEnvironment): Promise<Engine> {
   await provideFiles(
     ort.env,

@@ -15,19 +15,19 @@ export interface GraphAttribute {
   readonly list?: { readonly shape?: readonly GraphShape[]; readonly type?: readonly (string | number)[] };
 }
 
-/** A `TensorShapeProto`: without `dim` a scalar, or unknown. */
+/** A `TensorShapeProto`. Without `dim` it is a scalar, or unknown. */
 export interface GraphShape {
   readonly dim?: readonly { readonly size?: string | number }[];
   readonly unknownRank?: boolean;
 }
 
-/** What a signature says of one input or output. */
+/** One input or output in a signature. */
 export interface SignatureEntry {
   /** The tensor behind it, e.g. `serving_default_image:0`. */
   readonly name: string;
   readonly dtype?: string | number;
   readonly tensorShape?: GraphShape;
-  /** Set for a table that the model carries with it: nobody feeds it. */
+  /** Set for a lookup table that is part of the model; it is not fed. */
   readonly resourceId?: number;
 }
 

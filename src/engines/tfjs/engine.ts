@@ -21,18 +21,18 @@ import { fromTensorFlow, toTensorFlow } from './tensors.js';
 /** What differs between the backends of TensorFlow.js. */
 export interface Build {
   readonly name: 'webgpu' | 'webgl' | 'wasm' | 'cpu';
-  /** Up to which it holds integers exactly. */
+  /** The largest integer that it holds exactly. */
   readonly maxInteger: number;
-  /** Bytes that it holds, where tensors are not all of it. */
+  /** Returns the bytes that it holds, if it holds more than tensors. */
   readonly memory?: () => number;
   /** The loss of its GPU. */
   readonly loss?: DeviceLoss;
-  /** Does the work, and throws for what the GPU says of it only afterwards. */
+  /** Does the work, and throws for an error that the GPU reports only afterwards. */
   readonly watch?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /**
- * Starts one of the registered backends. TensorFlow.js's own way would keep to itself why one cannot start.
+ * Starts one of the registered backends. TensorFlow.js's own function would hide why one cannot start.
  * @throws what the backend throws
  */
 export async function startBackend<B extends KernelBackend>(name: Build['name']): Promise<B> {
@@ -45,7 +45,7 @@ export async function startBackend<B extends KernelBackend>(name: Build['name'])
   return backend as B;
 }
 
-/** TensorFlow.js behind our seam. What a run makes belongs to a scope, which is global: hence one lock over all sessions. */
+/** Wraps TensorFlow.js on one backend. The tensors of a run belong to a scope, and scopes are global: one lock guards all sessions. */
 export function createEngine(build: Build): Engine {
   const lock = new Lock();
 

@@ -4,14 +4,14 @@ import type { Artifacts } from './artifacts.js';
 import type { Model } from './model.js';
 import { readSignature } from './signature.js';
 
-/** Operations that TensorFlow.js runs asynchronously only: what they compute next, or how much, depends on values. */
+/** Operations that TensorFlow.js can run only asynchronously: their control flow or output size depends on values. */
 const ASYNCHRONOUS = new Set([
   'If', 'StatelessIf', 'While', 'StatelessWhile', 'Switch', 'Merge', 'Enter', 'Exit', 'NextIteration', 'LoopCond',
   'NonMaxSuppressionV2', 'NonMaxSuppressionV3', 'NonMaxSuppressionV4', 'NonMaxSuppressionV5', 'Where', 'ListDiff',
   'HashTable', 'HashTableV2', 'LookupTableImport', 'LookupTableImportV2', 'LookupTableFind', 'LookupTableFindV2', 'LookupTableSize', 'LookupTableSizeV2',
 ]); // prettier-ignore
 
-/** A graph model: a SavedModel, or a frozen graph, as `tensorflowjs_converter` writes it. */
+/** Loads a graph model: a SavedModel or a frozen graph, as `tensorflowjs_converter` writes it. */
 export async function loadGraph({ model: json, weightData }: Artifacts): Promise<Model> {
   const { inputs, outputs } = readSignature(json);
   const { weightsManifest = [], ...rest } = json;

@@ -4,7 +4,7 @@ import type { DType, TensorInfo } from '../../contract/tensors.js';
 import type { Artifacts } from './artifacts.js';
 import type { Model } from './model.js';
 
-/** A layers model: a Keras model, or what `model.save` of TensorFlow.js wrote. Its inputs and outputs are named as its layers are. */
+/** Loads a layers model: a Keras model, or one saved by TensorFlow.js's `model.save`. Its inputs and outputs have the names of its layers. */
 export async function loadLayers({
   model: { modelTopology, weightsManifest = [] },
   weightData,

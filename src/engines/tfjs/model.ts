@@ -5,7 +5,7 @@ import type { OutputInfo, TensorInfo } from '../../contract/tensors.js';
 export interface Model {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly OutputInfo[];
-  /** One tensor for each output. What it makes on the way is left to the scope that it is called in. */
+  /** Returns one tensor for each output. Intermediate tensors belong to the caller's scope. */
   execute(feeds: NamedTensorMap): Promise<readonly TfTensor[]> | readonly TfTensor[];
   dispose(): void;
 }

@@ -1,6 +1,6 @@
 import type { GraphNode } from './artifacts.js';
 
-/** A dtype; an attribute that says it; or an attribute with its default, which the converter leaves out. */
+/** A dtype; the attribute that holds it; or an attribute and its default value, which the converter omits. */
 type Result = string | readonly [attribute: string, byDefault: string];
 
 const BOOLEAN = [
@@ -21,7 +21,7 @@ const BOOLEAN = [
 ];
 
 /**
- * Results of operations, output by output, where they are of another dtype than `T` says, or an attribute may be missing.
+ * The dtypes of operations' outputs, in order, for operations whose outputs do not have the dtype `T`, or whose attribute may be missing.
  * @see https://github.com/tensorflow/tensorflow/tree/master/tensorflow/core/ops `REGISTER_OP`
  */
 const RESULTS: Readonly<Record<string, readonly Result[]>> = {
@@ -68,10 +68,10 @@ const RESULTS: Readonly<Record<string, readonly Result[]>> = {
   StringToHashBucketFast: ['DT_INT64'],
 };
 
-/** Attributes that say what other operations make, the surest first: a random number's `T` is that of its shape. */
+/** Attributes that hold the output's dtype for all other operations, the most reliable first: a random operation's `T` is the dtype of its shape. */
 const ATTRIBUTES = ['Tout', 'DstT', 'Tparams', 'element_dtype', 'dtype', 'output_type', 'out_type', 'T'];
 
-/** What TensorFlow says output `index` of a node is of: a `DataType`; undefined where the node does not tell. */
+/** Returns the `DataType` of a node's output `index`; undefined if the node does not tell. */
 export function resultOf({ op, attr = {} }: GraphNode, index: number): string | number | undefined {
   const read = (attribute: string): string | number | undefined =>
     attr[attribute]?.type ?? attr[attribute]?.list?.type?.[index];

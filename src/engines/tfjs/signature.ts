@@ -4,7 +4,7 @@ import { TabServeError } from '../../contract/errors.js';
 import type { GraphNode, GraphShape, ModelJson, SignatureEntry } from './artifacts.js';
 import { resultOf } from './results.js';
 
-/** What a graph model says of its inputs and outputs. */
+/** The inputs and outputs that a graph model declares. */
 export interface Signature {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly OutputInfo[];
@@ -14,9 +14,10 @@ export interface Signature {
 const DTYPES = dtypesBy(({ tensorFlow = [] }) => tensorFlow.map(String));
 
 /**
- * The names are the keys of the model's signature, as they stand there, and the names of its nodes where it has none: placeholders, and what nothing else reads.
- * An output whose dims the model does not tell has none; one whose dtype it does not tell has that of what a run gives.
- * @throws `unsupported` for a dtype that TensorFlow.js has not, and for an input of unknown dtype or rank
+ * Reads the inputs and outputs of a graph model. Names are the keys of its signature, unchanged. Without a signature they are the names of nodes:
+ * placeholders are inputs, and nodes that no other node reads are outputs.
+ * An output has no dims if the model does not declare them; without a declared dtype it has the dtype that a run returns.
+ * @throws `unsupported` for a dtype that TensorFlow.js lacks, and for an input of unknown dtype or rank
  */
 export function readSignature({ modelTopology, signature: own, userDefinedMetadata }: ModelJson): Signature {
   const nodes = new Map((modelTopology.node ?? []).map((node) => [node.name, node]));
@@ -45,7 +46,7 @@ function implied(nodes: readonly GraphNode[]): readonly Entry[] {
   return nodes.map(({ name }) => [name, { name }]);
 }
 
-/** Nodes that no other one reads. */
+/** Returns the nodes that no other node reads. */
 function findSinks(nodes: ReadonlyMap<string, GraphNode>): readonly GraphNode[] {
   const read = new Set(
     [...nodes.values()].flatMap(({ input = [] }) => input.map((name) => name.replace(/^\^/, '').replace(/:\d+$/, ''))),
@@ -53,15 +54,15 @@ function findSinks(nodes: ReadonlyMap<string, GraphNode>): readonly GraphNode[] 
   return [...nodes.values()].filter(({ name, op }) => !read.has(name) && op !== 'NoOp');
 }
 
-/** What is known of an input or output. */
-type Told = Omit<OutputInfo, 'dims'> & { readonly dims: TensorInfo['dims'] | undefined };
+/** What the model declares of an input or output. */
+type Declared = Omit<OutputInfo, 'dims'> & { readonly dims: TensorInfo['dims'] | undefined };
 
 function readEntry(
   kind: 'input' | 'output',
   name: string,
   { name: tensor, dtype, tensorShape }: SignatureEntry,
   nodes: ReadonlyMap<string, GraphNode>,
-): Told {
+): Declared {
   const [, nodeName, index] = /^(.*?)(?::(\d+))?$/.exec(tensor)!;
   const node = nodes.get(nodeName!);
   const declared = dtype ?? (node && resultOf(node, Number(index ?? 0)));
@@ -69,7 +70,7 @@ function readEntry(
   if (declared !== undefined && !known)
     throw new TabServeError(
       'unsupported',
-      `The model's ${kind} "${name}" is of ${declared}, which TensorFlow.js has not.`,
+      `The model's ${kind} "${name}" has the dtype ${declared}, which TensorFlow.js lacks.`,
     );
   const dims =
     dimsOf(tensorShape) ??
@@ -78,9 +79,10 @@ function readEntry(
   return { name, dtype: known, dims };
 }
 
-function asInput({ name, dtype, dims }: Told): TensorInfo {
-  if (!dtype) throw new TabServeError('unsupported', `The model does not say of which dtype its input "${name}" is.`);
-  if (!dims) throw new TabServeError('unsupported', `The model does not say how many dims its input "${name}" has.`);
+function asInput({ name, dtype, dims }: Declared): TensorInfo {
+  if (!dtype) throw new TabServeError('unsupported', `The model does not declare the dtype of its input "${name}".`);
+  if (!dims)
+    throw new TabServeError('unsupported', `The model does not declare the number of dims of its input "${name}".`);
   return { name, dtype, dims };
 }
 

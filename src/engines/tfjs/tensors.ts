@@ -2,7 +2,7 @@ import { tensor as makeTensor, type Tensor as TfTensor } from '@tensorflow/tfjs-
 import type { DType, OutputInfo, Tensor, TensorDataMap } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 
-/** Integers that our dtypes hold, and that TensorFlow.js holds in its only integer, int32. */
+/** The ranges of our integer dtypes, as far as TensorFlow.js holds them: its only integer dtype is int32. */
 const RANGES: Readonly<Partial<Record<DType, readonly [min: number, max: number]>>> = {
   int8: [-128, 127],
   uint8: [0, 255],
@@ -11,8 +11,8 @@ const RANGES: Readonly<Partial<Record<DType, readonly [min: number, max: number]
 };
 
 /**
- * A feed as a tensor of TensorFlow.js. Integers become int32.
- * @param maxInteger up to which the backend holds integers exactly; WebGL keeps them as floats
+ * Converts a feed to a tensor of TensorFlow.js. Integers become int32.
+ * @param maxInteger the largest integer that the backend holds exactly; WebGL stores integers as floats
  * @throws `invalid-input` naming the input and the value where an integer does not fit
  */
 export function toTensorFlow(name: string, { dtype, dims, data }: Tensor, maxInteger: number): TfTensor {
@@ -31,7 +31,7 @@ export function toTensorFlow(name: string, { dtype, dims, data }: Tensor, maxInt
   return makeTensor(integers instanceof Int32Array ? integers : Int32Array.from(integers, Number), [...dims], 'int32');
 }
 
-/** A result as the model declares it; as TensorFlow.js has it where it declares no dtype. Its data is a copy: what TensorFlow.js hands out may be a weight's own memory. */
+/** Converts a result to the dtype that the model declares, or keeps its own. Copies its data, which may be the memory of a weight. */
 export async function fromTensorFlow(
   result: TfTensor,
   { name, dtype = result.dtype as DType }: OutputInfo,
@@ -40,7 +40,7 @@ export async function fromTensorFlow(
   if (result.dtype === 'string')
     return { dtype: 'string', dims, data: (await result.data<'string'>()) as unknown as string[] };
   if (result.dtype === 'complex64')
-    throw new TabServeError('unsupported', `Output "${name}" is complex, which no dtype of ours is.`);
+    throw new TabServeError('unsupported', `Output "${name}" is complex; tensors here cannot hold complex numbers.`);
   const values = (await result.data()) as Float32Array | Int32Array | Uint8Array;
   if (dtype === result.dtype) return { dtype, dims, data: values.slice() };
   return { dtype, dims, data: restore(name, values, dtype) };

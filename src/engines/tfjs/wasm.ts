@@ -7,7 +7,7 @@ import { createEngine, startBackend } from './engine.js';
 
 const NAME = 'tfjs-backend-wasm-simd.wasm';
 
-/** TensorFlow.js on WASM with SIMD. One thread: its threads are started from a `blob:`, and break when they are minified. */
+/** Starts TensorFlow.js on WASM with SIMD, with one thread: its threads start from a `blob:`, and break when minified. */
 export async function start(environment: EngineEnvironment): Promise<Engine> {
   env().set('WASM_HAS_MULTITHREAD_SUPPORT', false);
   const bundled = new URL('@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm', import.meta.url);
@@ -42,20 +42,21 @@ function provide(url: string, module: WebAssembly.Module): void {
 }
 
 interface Memory {
-  /** Another one whenever it has grown. */
+  /** A new array each time the memory has grown. */
   readonly HEAPU8: Uint8Array;
   _malloc(size: number): number;
   _free(address: number): void;
 }
 
-/** Where memory has run out, `malloc` answers 0, which TensorFlow.js takes for an address and writes to; a size beyond 32 bits it takes for a small one. */
+/** Throws if memory has run out. Otherwise TensorFlow.js would write to address 0, which `malloc` returns then; it would also truncate sizes beyond 32 bits. */
 function refuseNull(memory: Memory): void {
-  // Its first call puts another function in its place.
+  // The first call replaces the function.
   memory._free(memory._malloc(1));
   const malloc = memory._malloc;
   memory._malloc = (size) => {
     const address = size < 2 ** 32 ? malloc(size) : 0;
-    if (address === 0 && size > 0) throw new TabServeError('out-of-memory', `WASM has no ${size} bytes left.`);
+    if (address === 0 && size > 0)
+      throw new TabServeError('out-of-memory', `WebAssembly memory has no ${size} bytes left.`);
     return address;
   };
 }

@@ -6,9 +6,9 @@ import type { Engine, EngineEnvironment } from '../engine.js';
 import { createEngine, startBackend } from './engine.js';
 import { DeviceLoss } from '../device-loss.js';
 
-/** TensorFlow.js on WebGL 2. It keeps integers as floats. */
+/** Starts TensorFlow.js on WebGL 2, which stores integers as floats. */
 export async function start({ onLost }: EngineEnvironment): Promise<Engine> {
-  // Whether software will do is for `backends/` to decide.
+  // The selection of backends decides whether to use a software GPU.
   env().set('SOFTWARE_WEBGL_ENABLED', true);
   const { gl } = (await startBackend<MathBackendWebGL>('webgl')).gpgpu;
   const loss = new DeviceLoss(onLost, () => gl.isContextLost());
@@ -19,7 +19,7 @@ export async function start({ onLost }: EngineEnvironment): Promise<Engine> {
     loss,
     async watch(work) {
       const result = await work();
-      // A texture that does not fit is not an error to it: it computes with what is there.
+      // TensorFlow.js does not report a texture that does not fit: it computes with whatever is there.
       if (gl.getError() === gl.OUT_OF_MEMORY)
         throw new TabServeError('out-of-memory', 'The GPU has not enough memory for the model.');
       return result;

@@ -5,10 +5,10 @@ import type { Engine, EngineEnvironment } from '../engine.js';
 import { createEngine, startBackend } from './engine.js';
 import { DeviceLoss } from '../device-loss.js';
 
-/** Innermost first. */
+/** The error scopes, innermost first. */
 const FILTERS = ['internal', 'validation', 'out-of-memory'] as const;
 
-/** TensorFlow.js on WebGPU. */
+/** Starts TensorFlow.js on WebGPU. */
 export async function start({ onLost }: EngineEnvironment): Promise<Engine> {
   const { device } = await startBackend<WebGPUBackend>('webgpu');
   const loss = new DeviceLoss(onLost);
@@ -18,7 +18,7 @@ export async function start({ onLost }: EngineEnvironment): Promise<Engine> {
     maxInteger: 2 ** 31,
     loss,
     async watch(work) {
-      // A shader or a buffer that the device refuses is not an error to it: it answers zeros.
+      // TensorFlow.js does not report a shader or buffer that the device refuses: it returns zeros.
       for (const filter of FILTERS.toReversed()) device.pushErrorScope(filter);
       const [result] = await Promise.allSettled([work()]);
       const errors = await Promise.all(
