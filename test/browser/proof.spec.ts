@@ -575,35 +575,3 @@ test('an aborted load leaves no worker, whatever it was about @once', async ({ o
     await expect.poll(() => page.workers().length).toBe(0);
   }
 });
-
-test('one archive, two layouts: each engine has the config and the golden example of its own model @once', async ({
-  open,
-}) => {
-  const page = await open();
-  const [onnx, tfjs] = await page.evaluate(async () => {
-    // Each channel has another gradient: an answer to confused channels or columns would be another one.
-    const image = new OffscreenCanvas(8, 8);
-    const context = image.getContext('2d')!;
-    for (let pixel = 0; pixel < 64; pixel++) {
-      const [x, y] = [pixel % 8, Math.floor(pixel / 8)];
-      context.fillStyle = `rgb(${32 * x} ${32 * y} ${16 * (x + y)})`;
-      context.fillRect(x, y, 1, 1);
-    }
-    const photo = await image.convertToBlob();
-    const ask = async (candidate: 'onnx/wasm' | 'tfjs/wasm') => {
-      const client = await window.tabserve.load('/test/models/two-layouts/', { backends: [candidate] });
-      const { inputs } = await client.describe();
-      const answer: unknown = await client.predict(photo as never);
-      const { engine, proof } = client.backend!;
-      await client.dispose();
-      type List = { label: string; score: number }[];
-      const list = (Array.isArray(answer) ? answer : Object.entries(answer!).map(([label, score]) => ({ label, score: score as number }))) as List; // prettier-ignore
-      return { engine, proof, dims: inputs![0]!.dims, labels: list.map(({ label }) => label), scores: list.map(({ score }) => score) }; // prettier-ignore
-    };
-    return [await ask('onnx/wasm'), await ask('tfjs/wasm')];
-  });
-  expect(onnx).toMatchObject({ engine: 'onnx', proof: 'golden', dims: [1, 3, 8, 8] });
-  expect(tfjs).toMatchObject({ engine: 'tfjs', proof: 'golden', dims: [1, 8, 8, 3] });
-  expect(tfjs!.labels).toEqual(onnx!.labels);
-  for (const [index, score] of onnx!.scores.entries()) expect(tfjs!.scores[index]).toBeCloseTo(score, 5);
-});

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
+import { archiveFor } from '../../src/contract/archive.ts';
 import type { EngineName } from '../../src/contract/backends.ts';
 import { fetchArchive, fetchModel, type ArchiveOptions } from '../../src/models/archive.ts';
 import { mergeConfig, parseConfig } from '../../src/models/config.ts';
+import { readGolden } from '../../src/models/golden.ts';
 import { VERSION } from '../../src/contract/version.ts';
 
 /** A server with these files, and 404 for the rest. */
@@ -221,6 +223,36 @@ test('tabserve.json names the model in both formats: neither is downloaded until
   expect(await fetchModel(both, 'tfjs', { fetch })).toBe(both);
   expect(asked).toHaveLength(before);
   expect(asked).not.toContain('/m/weights.pt');
+});
+
+test('two layouts in one archive: each engine has its own config and golden examples', async () => {
+  const folder = new URL('../models/two-layouts/', import.meta.url);
+  const fetch = ((url: URL) => {
+    try {
+      return Promise.resolve(new Response(readFileSync(new URL(url.pathname.slice('/m/'.length), folder))));
+    } catch {
+      return Promise.resolve(new Response('', { status: 404 }));
+    }
+  }) as unknown as typeof globalThis.fetch;
+  const archive = await fetchArchive('https://example.org/m/', { fetch, config: { handler: { topK: 2 } } });
+  expect(archive.models).toEqual({ onnx: 'model.onnx', tfjs: 'tfjs/model.json' });
+  const toTensor = [{ resize: [8, 8] }, 'toTensor'];
+  expect(archiveFor(archive, 'onnx')).toMatchObject({
+    config: { handler: { imageProcessing: toTensor, topK: 2 } },
+    golden: ['golden.safetensors'],
+  });
+  expect(archiveFor(archive, 'tfjs')).toMatchObject({
+    config: { handler: { imageProcessing: [...toTensor, { layout: 'NHWC' }], outputName: 'Identity_1', topK: 2 } },
+    golden: ['tfjs/golden.safetensors'],
+  });
+  const { files } = await fetchModel(archive, 'tfjs', { fetch });
+  expect(Object.keys(files).sort()).toEqual(['model-config.yaml', 'tfjs/golden.safetensors', 'tfjs/model.1of1.bin', 'tfjs/model.json']); // prettier-ignore
+  const [nchw, nhwc] = [
+    readGolden(readFileSync(new URL('golden.safetensors', folder)), 'onnx'),
+    readGolden(new Uint8Array(await files['tfjs/golden.safetensors']!.arrayBuffer()), 'tfjs'),
+  ];
+  expect([nchw.inputs['image']!.dims, nhwc.inputs['pixels']!.dims]).toEqual([[1, 3, 8, 8], [1, 8, 8, 3]]); // prettier-ignore
+  expect(nhwc.outputs['Identity_1']!.data).toEqual(nchw.outputs['logits']!.data);
 });
 
 test('tabserve.json that is wrong', async () => {

@@ -116,7 +116,7 @@ test('what declares no dtype is what the run gives', async () => {
 test('an input whose dtype nobody tells', () => {
   const signature = { inputs: { x: { name: 'gone:0', tensorShape: shape(4) } } };
   expect(() => readSignature(model({ signature }))).toThrow(
-    expect.objectContaining({ code: 'unsupported', message: expect.stringContaining('which dtype its input "x"') }),
+    expect.objectContaining({ code: 'unsupported', message: expect.stringContaining('dtype of its input "x"') }),
   );
 });
 
