@@ -48,7 +48,8 @@ export const ERROR_CODES = {
     blames: 'backend',
   },
   'invalid-input': {
-    meaning: 'The input does not fit: dims, dtype, an empty batch, an unusable image source, a wrong option of a call.',
+    meaning:
+      'The input does not fit: dims, dtype, an empty batch, an unusable image source, a wrong option of a call; or the image of a URL cannot be downloaded.',
     retriable: false,
     blames: 'row',
   },
