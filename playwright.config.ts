@@ -5,7 +5,7 @@ import type { BackendOptions } from './test/browser/fixtures.ts';
 const PORT = Number(process.env['PORT'] ?? 4173);
 const BACKENDS = ['wasm', 'webgl', 'webgpu'] as const;
 
-/** The same browser suite on every backend; what needs no backend runs once, in the first. */
+/** The browser suite runs on every backend. A test that does not depend on the backend is tagged `@once`, and runs on the first. */
 export default defineConfig<BackendOptions>({
   testDir: 'test',
   fullyParallel: true,

@@ -1,5 +1,5 @@
 import type { Classification } from '../../src/index.ts';
-import { expect, test } from './fixtures.ts';
+import { expect, FULL_ONLY, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
 interface Case {
@@ -45,7 +45,7 @@ for (const engine of ['onnx', 'tfjs'] as const) {
       expectProbabilities(answers.rows[index]!, probabilities, DIGITS);
   });
 
-  test(`digits by ${engine}: from 8-bit pixels, one by one`, async ({ open, backend }) => {
+  test(`digits by ${engine}: from 8-bit pixels, one by one @once`, async ({ open, backend }) => {
     const page = await open();
     const cases = digits.filter(({ sample, pixels }) => !sample && pixels).slice(0, 12);
     const answers = await page.evaluate(
@@ -68,9 +68,10 @@ for (const engine of ['onnx', 'tfjs'] as const) {
 }
 
 for (const engine of ['onnx', 'tfjs'] as const) {
-  test(`orientation by ${engine}: a pretrained model from a package`, async ({ open, backend }) => {
+  test(`orientation by ${engine}: a pretrained model from a package`, async ({ open, backend, full }) => {
     const candidate = `${engine}/${backend}` as const;
     test.skip(candidate === 'onnx/webgl', 'ONNX Runtime WebGL: no HardSigmoid');
+    test.skip(backend !== 'wasm' && !full, FULL_ONLY);
     // SwiftShader takes most of a minute to compile this model's shaders.
     test.slow(backend !== 'wasm');
     const page = await open();
@@ -97,7 +98,7 @@ for (const engine of ['onnx', 'tfjs'] as const) {
   });
 }
 
-test('every kind of input gives one answer', async ({ open, backend }) => {
+test('every kind of input gives the same answer @once', async ({ open, backend }) => {
   const page = await open();
   const answers = await page.evaluate(async (backend) => {
     const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [backend] });
@@ -146,7 +147,7 @@ test('every kind of input gives one answer', async ({ open, backend }) => {
       expect(Math.abs(scoreOf(other, label) - score)).toBeLessThanOrEqual(TOLERANCE);
 });
 
-test('a handler of one’s own overrides one stage and keeps the rest', async ({ open, backend }) => {
+test('a handler of one’s own overrides one stage and keeps the rest @once', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(async (backend) => {
     const client = window.tabserve.connect<import('./workers/shouting.worker.ts').Shouting>(window.workers.shouting, {
@@ -160,7 +161,7 @@ test('a handler of one’s own overrides one stage and keeps the rest', async ({
   expect(answer).toEqual({ top: 'SEVEN', stages: ['digits', '1'], backend });
 });
 
-test('bare weights and options do without an archive', async ({ open, backend }) => {
+test('a model file with options needs no archive @once', async ({ open, backend }) => {
   const page = await open();
   const answers = await page.evaluate(async (backend) => {
     const client = await window.tabserve.load('/test/models/tiny_classifier.onnx', {
@@ -181,7 +182,7 @@ test('bare weights and options do without an archive', async ({ open, backend })
   expect(answers.reduce((sum, { score }) => sum + score, 0)).toBeCloseTo(1, 6);
 });
 
-test('photos of all eight EXIF orientations count upright, or as coded when told so; transparency shows the background', async ({
+test('photos of all eight EXIF orientations count upright, or as coded when told so; transparency shows the background @once', async ({
   open,
   backend,
 }) => {

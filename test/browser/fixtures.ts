@@ -11,7 +11,12 @@ import type { Remote } from 'comlink';
 
 export interface BackendOptions {
   backend: 'wasm' | 'webgl' | 'webgpu';
+  /** Whether `npm run test:full` runs, which has what takes minutes on a GPU that is computed in software. */
+  full: boolean;
 }
+
+/** The reason for a skip in `npm test`. */
+export const FULL_ONLY = 'slow on a GPU that is computed in software: npm run test:full runs it';
 
 /** What `pages/tabserve.html` puts on its window. */
 export interface TestWindow {
@@ -19,6 +24,8 @@ export interface TestWindow {
   workers: typeof workers;
   /** How to ask `workers.faulty` for a fault, so many times. */
   fault(kind: Fault['kind'], stage: Fault['stage'], times: number): { params: { fault: Fault } };
+  /** The ids of the faults that have happened. */
+  faultsSeen(): Promise<string[]>;
   /** How to hold a request of `workers.gated`. */
   gate(stage: Stage): Promise<Gate>;
   engine(candidate: CandidateName): Promise<Remote<Bare>>;
@@ -45,9 +52,10 @@ declare global {
   interface Window extends TestWindow {}
 }
 
-/** A test on one backend, with the page that has `window.tabserve`; console errors are kept for those that want none. */
+/** A test on one backend; `open` opens the page that has `window.tabserve`. */
 export const test = base.extend<BackendOptions & { open: (search?: string) => Promise<Page> }>({
   backend: ['wasm', { option: true }],
+  full: [false, { option: true }],
   open: async ({ page }, use) => {
     await use(async (search = '') => {
       await page.goto(`/test/browser/pages/tabserve.html${search}`);

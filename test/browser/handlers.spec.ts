@@ -1,7 +1,7 @@
 import { expect, test } from './fixtures.ts';
 
 /** A custom handler's failures cross the worker whole, and cost nobody else anything. */
-test('errors of each stage keep code, stage, message and cause', async ({ open, backend }) => {
+test('errors of each stage keep code, stage, message and cause @once', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(async (backend) => {
     const client = window.tabserve.connect(window.workers.failing, {
@@ -52,7 +52,7 @@ test('errors of each stage keep code, stage, message and cause', async ({ open, 
   expect(answer.after).toEqual(['y']);
 });
 
-test('a batch that breaks the contract, and rows that fail alone', async ({ open, backend }) => {
+test('a batch that breaks the contract, and rows that fail alone @once', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(async (backend) => {
     const client = window.tabserve.connect(window.workers.failing, {
@@ -83,7 +83,7 @@ test('a batch that breaks the contract, and rows that fail alone', async ({ open
   expect(answer.after).toEqual(['answer']);
 });
 
-test('what cannot be sent to the worker is told', async ({ open, backend }) => {
+test('an input that cannot be sent to the worker: a typed error @once', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(async (backend) => {
     const client = window.tabserve.connect(window.workers.failing, {

@@ -1,10 +1,11 @@
 import type { CandidateName, Classification, Detections, SoftMask } from '../../src/index.ts';
-import { expect, test } from './fixtures.ts';
+import { expect, FULL_ONLY, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
 /**
  * Pretrained models, from the file to the answer: against the same graphs and decoders in float64, made by `training/human_models.py` and `training/moderation.py`.
- * All samples go in one call; on the GPU backends, which SwiftShader computes here, as many as are bearable.
+ * On WASM all samples go in one call. On a GPU that is computed in software `npm test` compares one sample, of the models that are quick there;
+ * `npm run test:full` compares up to three of every model.
  */
 interface DetectorCase {
   readonly sample: string;
@@ -54,12 +55,19 @@ const SECONDS: Readonly<Record<string, Partial<Record<CandidateName, number>>>> 
   'blazeface-back': { 'onnx/webgl': 1, 'onnx/webgpu': 4, 'tfjs/webgl': 1, 'tfjs/webgpu': 3 },
 };
 
-/** Of the photos as many as are bearable: three on a GPU, one where that takes more than ten seconds. */
-function bearable<Case>(model: string, candidate: CandidateName, cases: readonly Case[]): readonly Case[] {
+/** The photos to compare; skips the test if the candidate cannot run the model, or is too slow for `npm test`. */
+function photosFor<Case>(
+  model: string,
+  candidate: CandidateName,
+  full: boolean,
+  cases: readonly Case[],
+): readonly Case[] {
   test.skip(UNABLE[model]?.[candidate] !== undefined, UNABLE[model]?.[candidate]);
   const seconds = SECONDS[model]?.[candidate] ?? 0;
-  test.slow(seconds > 0);
-  return seconds === 0 ? cases : cases.slice(0, seconds > 10 ? 1 : 3);
+  if (seconds === 0) return cases;
+  test.skip(!full && seconds > 2, FULL_ONLY);
+  test.slow();
+  return cases.slice(0, full && seconds <= 10 ? 3 : 1);
 }
 
 function casesOf<Case>(model: string): readonly Case[] {
@@ -68,9 +76,9 @@ function casesOf<Case>(model: string): readonly Case[] {
 
 for (const model of ['centernet', 'nanodet'] as const) {
   for (const engine of ENGINES) {
-    test(`${model} on ${engine}: what it finds, and where, as in float64`, async ({ open, backend }) => {
+    test(`${model} on ${engine}: what it finds, and where, as in float64`, async ({ open, backend, full }) => {
       const candidate = `${engine}/${backend}` as const;
-      const cases = bearable(model, candidate, casesOf<DetectorCase>(model));
+      const cases = photosFor(model, candidate, full, casesOf<DetectorCase>(model));
       const page = await open();
       const answers = await page.evaluate(
         async ({ url, candidate, samples }) => {
@@ -99,9 +107,9 @@ for (const model of ['centernet', 'nanodet'] as const) {
 
 for (const model of ['selfie', 'meet'] as const) {
   for (const engine of ENGINES) {
-    test(`${model} on ${engine}: the person's mask as in float64`, async ({ open, backend }) => {
+    test(`${model} on ${engine}: the person's mask as in float64`, async ({ open, backend, full }) => {
       const candidate = `${engine}/${backend}` as const;
-      const cases = bearable(model, candidate, casesOf<SegmenterCase>(model));
+      const cases = photosFor(model, candidate, full, casesOf<SegmenterCase>(model));
       const page = await open();
       const answers = await page.evaluate(
         async ({ url, candidate, samples }) => {
@@ -144,9 +152,9 @@ interface ClassifierCase {
 }
 
 for (const engine of ENGINES) {
-  test(`MobileNetV2 (moderation) on ${engine}: the probabilities as in float64`, async ({ open, backend }) => {
+  test(`MobileNetV2 (moderation) on ${engine}: the probabilities as in float64`, async ({ open, backend, full }) => {
     const candidate = `${engine}/${backend}` as const;
-    const cases = bearable('moderation', candidate, casesOf<ClassifierCase>('moderation/moderation'));
+    const cases = photosFor('moderation', candidate, full, casesOf<ClassifierCase>('moderation/moderation'));
     const page = await open();
     const answers = await page.evaluate(
       async ({ candidates, samples }) => {
@@ -207,10 +215,10 @@ interface FacesCase {
 
 for (const face of ['front', 'back'] as const) {
   for (const engine of ENGINES) {
-    test(`BlazeFace (${face}) on ${engine}: the faces, and where, as in Python`, async ({ open, backend }) => {
+    test(`BlazeFace (${face}) on ${engine}: the faces, and where, as in Python`, async ({ open, backend, full }) => {
       const candidate = `${engine}/${backend}` as const;
       const { size, cases: all } = blazeface.models[face];
-      const cases = bearable(`blazeface-${face}`, candidate, all);
+      const cases = photosFor(`blazeface-${face}`, candidate, full, all);
       const page = await open();
       const answers = await page.evaluate(
         async ({ url, candidate, handler, photos }) => {

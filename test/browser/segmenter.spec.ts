@@ -1,7 +1,6 @@
 import type { ClassMap, SoftMask } from '../../src/index.ts';
 import { cases, values, type SegmenterCase, type Stored } from '../goldens/segmenter/read.ts';
 import { expect, test } from './fixtures.ts';
-import { unable } from './goldens.ts';
 
 /** Probabilities, from the file to the map, against ONNX Runtime and torch in Python. No two classes are closer than twice this. */
 const TOLERANCE = 1e-5;
@@ -16,12 +15,12 @@ const THROUGH = {
 };
 
 for (const [model, transform] of Object.entries(THROUGH)) {
-  test(`segmenter, ${model}, ${transform}: images of four sizes in one batch, as torch has them`, async ({
+  // Masks are computed on the CPU: on a GPU, one model shows that the engine's outputs reach them.
+  const tag = model === 'logits' ? '' : ' @once';
+  test(`segmenter, ${model}, ${transform}: images of four sizes in one batch, as torch has them${tag}`, async ({
     open,
     backend,
   }) => {
-    const reason = unable[model]?.[`onnx/${backend}`];
-    test.skip(reason !== undefined, reason);
     const some = cases.filter((golden) => golden.model === model && golden.transform === transform);
     const { handler } = some[0]!;
     const page = await open();

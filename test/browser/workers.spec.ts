@@ -35,8 +35,7 @@ test('a worker whose module takes its time @once', async ({ open }) => {
   expect(name).toBe('wasm');
 });
 
-test('an abort, before, during and after', async ({ open, backend }) => {
-  test.skip(backend === 'webgl', 'ONNX Runtime WebGL: no Loop, which the slow model is made of');
+test('an abort, before, during and after @once', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(async (backend) => {
     const before = await window.failure(

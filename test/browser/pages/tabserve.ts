@@ -29,6 +29,20 @@ function fault(kind: Fault['kind'], stage: Fault['stage'], times: number): { par
   return { params: { fault: { id: crypto.randomUUID(), kind, stage, times } } };
 }
 
+/** Reads what `workers.faulty` has counted. */
+async function faultsSeen(): Promise<string[]> {
+  const opened = await new Promise<IDBDatabase>((resolve, reject) => {
+    const opening = indexedDB.open('faults', 1);
+    opening.onsuccess = () => resolve(opening.result);
+    opening.onerror = () => reject(opening.error);
+  });
+  const keys = opened.transaction('counts').objectStore('counts').getAllKeys();
+  return await new Promise((resolve, reject) => {
+    keys.onsuccess = () => resolve(keys.result.map(String));
+    keys.onerror = () => reject(keys.error);
+  });
+}
+
 /** What holds a request in a stage of `workers.gated`: a lock, which tells who waits for it. */
 export interface Gate {
   readonly params: Asked;
@@ -103,4 +117,4 @@ async function disposal(): Promise<{ inside: string; after: string }> {
   return { inside, after: (await failure(kept.describe())).code };
 }
 
-Object.assign(window, { tabserve, workers, engine, tensors, fault, gate, failure, random, disposal });
+Object.assign(window, { tabserve, workers, engine, tensors, fault, faultsSeen, gate, failure, random, disposal });

@@ -19,7 +19,7 @@ export interface Asked {
 }
 
 /** What it answers: its rows' outputs, and how they were run. */
-export interface Told {
+export interface GatedAnswer {
   readonly y: readonly number[];
   readonly batchSize: number;
   readonly id: string;
@@ -63,7 +63,7 @@ class Gated extends BaseHandler {
     await pass('postprocess', context);
     const rows = (await super.postprocess(outputs, context)) as readonly Tensors[];
     const batch = numbers.get(context)!;
-    const told = rows.map(({ y }, index): Told => ({
+    const answered = rows.map(({ y }, index): GatedAnswer => ({
       y: [...(y!.data as Float32Array)],
       batchSize: rows.length,
       id: context.requestIds[index]!,
@@ -71,10 +71,10 @@ class Gated extends BaseHandler {
       worker,
     }));
     const { odd } = context.params[0] as Asked;
-    if (odd === 'twice') return rows.map(() => told[0]);
+    if (odd === 'twice') return rows.map(() => answered[0]);
     if (odd === 'moved-twice') return rows.map(() => rows[0]);
     if (odd === 'kept') return rows.map(() => kept);
-    return told;
+    return answered;
   }
 
   override async describeHandle(): Promise<unknown> {
