@@ -19,6 +19,8 @@ import { serving } from './serving/serving.js';
 
 const answer = byId('answer');
 const choose = byId<HTMLButtonElement>('choose');
+// Kept here: while a demo takes no files, the page does not hold it.
+const chooser = byId<HTMLInputElement>('chooser');
 const announce = announcer(byId('live'));
 const note = noteLine(byId('note'), announce);
 const load = loadState(open);
@@ -125,7 +127,7 @@ function nameOf(file: File): string {
 takeFiles({
   zone: byId('instrument'),
   button: choose,
-  chooser: byId<HTMLInputElement>('chooser'),
+  chooser,
   accepts: () => (exhibited ? exhibited.files !== undefined : demo.takesFiles),
   take(file) {
     if (exhibited) return exhibited.files?.take(file);
@@ -175,7 +177,7 @@ function show(next: Demo): void {
   head(demo);
   Object.assign(byId('instrument').dataset, { demo: demo.id, layout: demo.layout });
   byId('well').replaceChildren(mounted.input.element);
-  byId('actions').replaceChildren(...mounted.input.actions, ...(demo.takesFiles ? [choose, byId('chooser')] : []));
+  byId('actions').replaceChildren(...mounted.input.actions, ...(demo.takesFiles ? [choose, chooser] : []));
   byId('samples').replaceChildren(...sampleButtons(demo.samples, (sample) => void takeSample(sample)));
   answer.replaceChildren(mounted.output.element, load.element);
   note.set(demo.hint);

@@ -45,8 +45,15 @@ const detector = await load('/${url}', { handler: 'object_detector'${options} })
 const found = await detector.predict(photo); // [{ label: 'person', score: 0.93, box: { xmin: 12, ymin: 8, xmax: 231, ymax: 410 } }, …]
 const sure = await detector.predict(photo, { params: { scoreThreshold: 0.8 } });
 
-// A camera: the next frame, once this one is answered.
-while (!video.paused) draw(await detector.predict(video));
+// A camera: each frame is sent when the one before is answered.
+while (!video.paused) {
+  try {
+    draw(await detector.predict(video));
+  } catch (error) {
+    // A frame may be lost with its worker or GPU. TabServe opens another worker: go on with the next frame.
+    if (!error.retriable) throw error;
+  }
+}
 await detector.dispose();
 `,
   load: ({ url }, options) => load(url, { handler: 'object_detector', ...options }),

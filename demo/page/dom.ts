@@ -18,7 +18,9 @@ export function button(label: string, onClick: () => void): HTMLButtonElement {
   return element;
 }
 
-/** The element of `index.html` with this id. */
+/** Returns the element of `index.html` with this id. @throws if the page does not hold it */
 export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
-  return document.querySelector<E>(`#${id}`)!;
+  const element = document.querySelector<E>(`#${id}`);
+  if (!element) throw new Error(`There is no element with the id "${id}" in the page.`);
+  return element;
 }

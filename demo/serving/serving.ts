@@ -21,7 +21,9 @@ const EVERY = 500;
 /** Milliseconds that a hand may rest on a slider before the model is opened anew. */
 const RESTS = 400;
 
-const PRESETS = { 'Gentle, ½ ×': 0.5, 'All it can, 1 ×': 1, 'Overload, 3 ×': 3 } as const;
+const GENTLE = 'Gentle, ½ ×';
+/** Loads, as multiples of the capacity. */
+const PRESETS = { [GENTLE]: 0.5, 'Full, 1 ×': 1, 'Overload, 3 ×': 3 } as const;
 
 /** The page about serving: a model under a load of the visitor's choice, and what becomes of its requests. */
 export const serving: Exhibit = {
@@ -50,16 +52,19 @@ function mount(announce: (text: string) => void): Exhibited {
     ...SERVED.map(({ models: [{ name }] }, index) => el('option', { value: String(index) }, name)),
   );
   const source = arrivals(() => subject?.send(settings.deadline));
-  const slider = loadSlider(() => pause(false));
+  const slider = loadSlider(
+    () => pause(false),
+    () => pause(paused),
+  );
   const presets = Object.entries(PRESETS).map(([name, times]) =>
     button(name, () => {
-      slider.rate = (possible ?? 0) * times;
+      slider.setMultiple(times);
       pause(false);
     }),
   );
   const pauser = button('Pause', () => pause(!paused));
   const progress = loadState(() => void open());
-  const board = dashboard(announce, (perSecond) => slider.capacity((possible = perSecond)));
+  const board = dashboard(announce, (perSecond) => slider.setCapacity((possible = perSecond)));
   const settings = settingsPanel((key) => (key === 'deadline' ? showCode() : reopen()));
   const panel = backendPanel(() => {
     slider.reset();
@@ -195,8 +200,8 @@ function mount(announce: (text: string) => void): Exhibited {
       signal,
     });
     const fresh = slider.rate === 0;
-    slider.capacity(possible);
-    if (fresh) slider.rate = possible / 2;
+    slider.setCapacity(possible);
+    if (fresh) slider.setMultiple(PRESETS[GENTLE]);
     subject = new Subject(opened, inputs);
     working(true);
     pause(paused);
