@@ -4,23 +4,23 @@
 import type { Backend, CandidateName, ClientEvents, EngineName, Params, Progress } from '../src/index.js';
 
 export interface Demo {
-  /** Its part of the address: `#/digits`. */
+  /** The hash of its address: `#/digits`. */
   readonly id: string;
   readonly title: string;
   /** One or two sentences, under the title. */
   readonly summary: string;
   /** Its input is as wide as the page allows, or a square. */
   readonly layout: 'wide' | 'square';
-  /** What does the same, the first unless another is chosen. */
+  /** The models that the visitor can choose from; the first is the default. */
   readonly models: readonly [ModelFacts, ...ModelFacts[]];
   readonly samples: readonly [Sample, ...Sample[]];
-  /** It starts with the first sample; one that invites to draw does not. */
+  /** Whether it starts with the first sample. */
   readonly startsWithSample: boolean;
-  /** Takes an image by drop, paste and file chooser. */
+  /** Whether it takes an image by drop, paste and file chooser. */
   readonly takesFiles: boolean;
-  /** What else can be done. */
+  /** The line under the input. */
   readonly hint: string;
-  /** What a developer writes. `options`: what `load` is told beside the handler, e.g. `, backends: ['tfjs/wasm']`. */
+  /** Returns the code that a developer writes. `options`: further options of `load`, e.g. `, backends: ['tfjs/wasm']`. */
   snippet(model: ModelFacts, options: string): string;
   load(model: ModelFacts, options: LoadOptions): Promise<Model>;
   mount(events: InputEvents): Mounted;
@@ -29,17 +29,17 @@ export interface Demo {
 export interface ModelFacts {
   /** The archive's folder, relative to the page. */
   readonly url: string;
-  /** On the switch between models. */
+  /** Its label on the switch between models. */
   readonly short: string;
   readonly name: string;
   readonly license: string;
-  /** Size of the weights. */
+  /** Size of the weights, in bytes. */
   readonly bytes: number;
-  /** Engines that the archive holds the model for, the one that is tried first in front. */
+  /** The engines whose format the archive holds, in the order in which they are tried. */
   readonly engines: readonly [EngineName, ...EngineName[]];
 }
 
-/** An image, or a text by its ending `.txt`. */
+/** An image, or a text if its name ends in `.txt`. */
 export interface Sample {
   readonly url: string;
   readonly shows: string;
@@ -51,10 +51,10 @@ export interface LoadOptions {
   readonly backends?: readonly CandidateName[];
 }
 
-/** What the page uses of a client, whatever its handler. */
+/** The part of a client that the page uses. */
 export interface Model {
   readonly backend: Backend | undefined;
-  /** Takes what the demo's input gives. */
+  /** Predicts the demo's input. */
   predict(input: never, options: { readonly params: Params }): Promise<unknown>;
   on<E extends 'response' | 'backendchange' | 'fail'>(event: E, listener: (event: ClientEvents[E]) => void): () => void;
   dispose(): Promise<void>;
@@ -69,32 +69,32 @@ export interface Mounted {
 }
 
 export interface InputEvents {
-  /** There is another input. */
+  /** Is called when the input has changed. */
   changed(): void;
-  /** There is none any more. */
+  /** Is called when the input was removed. */
   emptied(): void;
-  /** It could not be had. */
+  /** Is called when the input could not be read. */
   refused(error: unknown): void;
 }
 
 export interface Input {
   readonly element: HTMLElement;
-  /** Buttons of its own. */
+  /** Its buttons. */
   readonly actions: readonly HTMLElement[];
-  /** What to predict; undefined: nothing yet. A camera gives the frame of this moment, which is good until the next call. */
+  /** Returns what to predict, or undefined while there is nothing. A camera returns its current frame, which is valid until the next call. */
   current(): Picture | undefined;
-  /** Makes `given` the current input, and shows it; resolves once a result can be drawn on it. Says nothing: who calls it knows. */
+  /** Makes `given` the current input, and shows it; resolves once a result can be drawn on it. It calls no listener. */
   show(given: Blob): Promise<void>;
-  /** Gives nothing more by itself: a camera stops. */
-  rest?(): void;
+  /** Stops a source that changes by itself: a camera. */
+  pause?(): void;
   dispose(): void;
 }
 
 export interface Output<Result = unknown> {
   readonly element: HTMLElement;
-  /** Knobs of the next request, set by controls of its own. */
+  /** Parameters of the next request, set by the output's controls. */
   readonly params?: Params;
-  /** @returns the result in a few words, to be read out */
+  /** Shows a result. @returns it in a few words, for a screen reader */
   show(result: Result): string;
   clear(): void;
   dispose?(): void;

@@ -1,6 +1,6 @@
-/** A page of its own kind, which stands in the place of a demo's input and result. */
+/** A page with its own layout, instead of a demo's input and result. */
 export interface Exhibit {
-  /** Its part of the address: `#/backends`. */
+  /** The hash of its address: `#/backends`. */
   readonly id: string;
   readonly title: string;
   /** One or two sentences, under the title. */
@@ -10,10 +10,10 @@ export interface Exhibit {
 
 export interface Exhibited {
   readonly element: HTMLElement;
-  /** What becomes of files; none are taken where it is missing. */
+  /** Takes files that are dropped, pasted or chosen. Without it the page takes none. */
   readonly files?: {
     take(file: File): void;
-    /** There was no file in what was dropped or pasted. */
+    /** Is called when what was dropped or pasted holds no file. */
     refused(error: unknown): void;
   };
   dispose(): void;

@@ -1,4 +1,4 @@
-/** The gallery's page: wires the input, the model, the result and the panels of whichever demo the address names. */
+/** The gallery's page: connects input, model, result and panels of the demo that the address names. */
 import type { Demo, Mounted, Sample } from './demo.js';
 import { DEMOS } from './demos/index.js';
 import type { Exhibit, Exhibited } from './exhibit.js';
@@ -35,7 +35,7 @@ const EXHIBITS: readonly Exhibit[] = [lab, serving];
 let demo: Demo;
 let mounted: Mounted | undefined;
 let models: ModelPanel;
-/** What is shown in a demo's place. */
+/** The page that is shown instead of a demo. */
 let exhibited: Exhibited | undefined;
 
 // ── The model, and its answers ─────────────────────────────────────────────────────────────────
@@ -94,7 +94,7 @@ function changed(): void {
   run.ask();
 }
 
-/** What is shown is no longer of what is seen: the answer is on its way. */
+/** Marks the shown result as out of date: the next answer is on its way. */
 function stale(is: boolean): void {
   answer.toggleAttribute('data-stale', is);
 }
@@ -131,7 +131,7 @@ takeFiles({
   accepts: () => (exhibited ? exhibited.files !== undefined : demo.takesFiles),
   take(file) {
     if (exhibited) return exhibited.files?.take(file);
-    mounted?.input.rest?.();
+    mounted?.input.pause?.();
     run.ask(file);
   },
   refuse: (error) => (exhibited ? exhibited.files : note)?.refused(error),
@@ -139,7 +139,7 @@ takeFiles({
 
 // ── The demos ──────────────────────────────────────────────────────────────────────────────────
 
-/** Nothing of what was shown goes on. */
+/** Stops everything that is shown. */
 function leave(): void {
   run.forget();
   mounted?.input.dispose();

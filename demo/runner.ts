@@ -2,18 +2,18 @@ import type { Backend, Params, Timings } from '../src/index.js';
 import type { Model, Picture } from './demo.js';
 import { latestOnly } from './page/latest.js';
 
-/** What the runner asks of the page, and tells it. */
+/** The page, as the runner sees it. */
 export interface Page {
-  /** What to predict now. */
+  /** Returns the current input. */
   current(): Picture | undefined;
   params(): Params;
-  /** The model is there. */
+  /** Is called when the model is ready. */
   ready(backend: Backend): void;
-  /** It runs elsewhere now: the worker or its GPU was lost. */
+  /** Is called when another worker or backend runs the model, after a loss. */
   moved(backend: Backend): void;
-  /** The model could not be opened, or is gone. */
+  /** Is called when the model could not be opened, or can run no longer. */
   failed(error: unknown): void;
-  /** `roundTrip`: milliseconds from asking to the answer. `still`: whether nothing newer has come meanwhile. */
+  /** Shows an answer. `roundTrip`: milliseconds from the request to the answer. `still` returns whether the answer is the newest. */
   answered(
     result: unknown,
     stages: Timings,
@@ -21,20 +21,20 @@ export interface Page {
     file: File | undefined,
     still: () => boolean,
   ): Promise<void>;
-  /** The input was at fault. */
+  /** Is called when a request failed because of its input. */
   refused(error: unknown, file: File | undefined): void;
-  /** A file is asked once the model is there. */
+  /** Is called when a file waits for the model. */
   waits(file: File): void;
 }
 
 export interface Runner {
-  /** Opens a model in place of the one before. */
+  /** Opens a model, and disposes of the one before. */
   open(load: (signal: AbortSignal) => Promise<Model>): Promise<void>;
-  /** Ends the model: nothing is shown that would use it. */
+  /** Disposes of the model. */
   close(): void;
-  /** Predicts a file, or what the page has now. Of what is asked while a request runs, only the last is kept. */
+  /** Predicts a file, or the page's current input. Of the calls that come while a request runs, only the last counts. */
   ask(file?: File): void;
-  /** What was asked so far is not to be shown. @returns whether nothing newer has come since */
+  /** Discards the answers to all earlier requests. @returns a function: whether nothing newer has come since */
   forget(): () => boolean;
 }
 
@@ -42,10 +42,10 @@ export interface Runner {
 export function runner(page: Page): Runner {
   let model: Model | undefined;
   let opening = new AbortController();
-  /** Asked before the model was there. */
+  /** A file that waits for the model. */
   let waiting: File | undefined;
   let epoch = 0;
-  /** Of the last response. */
+  /** The stages' times of the last response. */
   let stages: Timings = {};
 
   const close = (): void => {

@@ -1,4 +1,4 @@
-/** What a developer writes to classify. */
+/** Returns the code that a developer writes to classify. */
 export function classifying(
   handler: string,
   input: string,
@@ -8,7 +8,7 @@ export function classifying(
 
 const classifier = await load('/${url}', { handler: '${handler}'${options} });
 const result = await classifier.predict(${input}); // ${result}
-classifier.backend; // what runs, and why the rest does not: { engine: 'onnx', name: 'webgpu', skipped: [], … }
+classifier.backend; // the backend that runs, and why others do not: { engine: 'onnx', name: 'webgpu', skipped: [], … }
 await classifier.dispose();
 `;
 }

@@ -8,7 +8,7 @@ const SAMPLES = 'models/centernet/samples';
 export const detection: Demo = {
   id: 'detection',
   title: 'Objects',
-  summary: 'What is where, in a photo or before the camera: 80 kinds of things, from people to toothbrushes.',
+  summary: 'Finds 80 kinds of objects in a photo or in the camera’s picture, from people to toothbrushes.',
   layout: 'wide',
   models: [
     {
@@ -38,12 +38,12 @@ export const detection: Demo = {
   ],
   startsWithSample: true,
   takesFiles: true,
-  hint: 'Or drop or paste a photo, anywhere on the page. No picture leaves it.',
+  hint: 'You can also drop or paste a photo anywhere on the page. Your pictures stay on this device.',
   snippet: ({ url }, options) => `import { load } from 'tabserve';
 
 const detector = await load('/${url}', { handler: 'object_detector'${options} });
 const found = await detector.predict(photo); // [{ label: 'person', score: 0.93, box: { xmin: 12, ymin: 8, xmax: 231, ymax: 410 } }, …]
-const sure = await detector.predict(photo, { params: { scoreThreshold: 0.8 } });
+const certain = await detector.predict(photo, { params: { scoreThreshold: 0.8 } });
 
 // A camera: each frame is sent when the one before is answered.
 while (!video.paused) {

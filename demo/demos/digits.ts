@@ -9,7 +9,7 @@ const SAMPLES = 'models/digits/samples';
 export const digits: Demo = {
   id: 'digits',
   title: 'Digits',
-  summary: 'Draw a digit. Every stroke is classified in a Web Worker while you draw it.',
+  summary: 'Draw a digit: a Web Worker classifies the drawing while you draw.',
   layout: 'square',
   models: [
     {
@@ -31,7 +31,7 @@ export const digits: Demo = {
   ],
   startsWithSample: false,
   takesFiles: true,
-  hint: 'Or drop or paste an image of a digit, anywhere on the page.',
+  hint: 'You can also drop or paste an image of a digit anywhere on the page.',
   snippet: classifying(
     'image_classifier',
     'canvas',

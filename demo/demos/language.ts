@@ -9,7 +9,7 @@ const SAMPLES = 'models/languages/samples';
 export const language: Demo = {
   id: 'language',
   title: 'Language',
-  summary: 'Which language is this? Classified at every key, among thirty.',
+  summary: 'Recognizes the language of a text, among thirty, while you type.',
   layout: 'wide',
   models: [
     {
@@ -30,7 +30,7 @@ export const language: Demo = {
   ],
   startsWithSample: true,
   takesFiles: false,
-  hint: 'Type or paste a sentence. What you write never leaves this page.',
+  hint: 'Type or paste a sentence. Your text stays on this device.',
   snippet: classifying(
     'text_classifier',
     "'A minha irmã comprou um livro.'",

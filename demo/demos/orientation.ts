@@ -9,7 +9,7 @@ const SAMPLES = 'models/orientation/samples';
 export const orientation: Demo = {
   id: 'orientation',
   title: 'Orientation',
-  summary: 'Is this line of text upside down? The question that an OCR pipeline asks before it reads.',
+  summary: 'Is this line of text upside down? An OCR pipeline checks that before it reads the text.',
   layout: 'square',
   models: [
     {
@@ -29,7 +29,7 @@ export const orientation: Demo = {
   ],
   startsWithSample: true,
   takesFiles: true,
-  hint: 'Drop or paste the image of one line of text, anywhere on the page.',
+  hint: 'You can also drop or paste an image of one line of text anywhere on the page.',
   snippet: classifying('image_classifier', 'image', "[{ label: 'upright (0°)', score: 0.99 }, …]"),
   load: ({ url }, options) => load(url, { handler: 'image_classifier', ...options }),
   mount: (events) => ({ input: imageStage(events, 'One line of text'), output: bars(2, { longLabels: true }) }),

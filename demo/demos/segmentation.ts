@@ -8,7 +8,7 @@ const SAMPLES = 'models/selfie/samples';
 export const segmentation: Demo = {
   id: 'background',
   title: 'Background',
-  summary: 'Finds the person, and blurs or replaces what is behind, as in a video call.',
+  summary: 'Finds the person in a picture, and blurs or replaces the background, as in a video call.',
   layout: 'wide',
   models: [
     {
@@ -37,7 +37,7 @@ export const segmentation: Demo = {
   ],
   startsWithSample: true,
   takesFiles: true,
-  hint: 'Or drop or paste a photo, anywhere on the page. No picture leaves it.',
+  hint: 'You can also drop or paste a photo anywhere on the page. Your pictures stay on this device.',
   snippet: ({ url }, options) => `import { load, paintMask } from 'tabserve';
 
 const segmenter = await load('/${url}', { handler: 'image_segmenter'${options} });
@@ -45,7 +45,7 @@ const person = await segmenter.predict(photo, { params: { result: 'mask' } }); /
 
 const cutout = await createImageBitmap(paintMask(person));
 context.drawImage(photo, 0, 0);
-context.globalCompositeOperation = 'destination-in'; // keeps the person, and nothing behind
+context.globalCompositeOperation = 'destination-in'; // keeps the person, and removes the background
 context.drawImage(cutout, 0, 0);
 await segmenter.dispose();
 `,

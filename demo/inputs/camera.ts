@@ -5,19 +5,19 @@ export type Facing = 'user' | 'environment';
 
 export interface Camera {
   readonly running: boolean;
-  /** Asks for the camera, and resolves once it shows something. @throws `CameraError`; `AbortError` if it was stopped meanwhile */
+  /** Asks for the camera, and resolves once the video plays. @throws `CameraError`; `AbortError` if it was stopped before */
   start(): Promise<void>;
   stop(): void;
 }
 
 export interface CameraEvents {
-  /** The video shows another frame. */
+  /** Is called at every frame of the video. */
   frame(): void;
-  /** It stopped by itself: the tab was hidden, the camera unplugged. */
+  /** Is called when the camera stopped by itself: the tab was hidden, or the camera unplugged. */
   stopped(error: CameraError): void;
 }
 
-/** Why there is no picture, in words; the name is the browser's. */
+/** Says why there is no picture; the name is that of the browser's error. */
 export class CameraError extends Error {
   constructor(name: string, message: string, options?: ErrorOptions) {
     super(message, options);
@@ -26,9 +26,11 @@ export class CameraError extends Error {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  NotAllowedError: 'This page may not use the camera. Allow it in the browser’s address bar, then start again.',
-  NotFoundError: 'There is no camera here. Samples, files and pasted images work without one.',
-  NotReadableError: 'The camera is there but gives no picture. Does another program use it?',
+  NotAllowedError:
+    'This page may not use the camera. Allow it in the browser’s address bar, then start the camera again.',
+  NotFoundError: 'No camera was found. Choose a sample, or drop or paste an image.',
+  NotReadableError:
+    'The camera gives no picture. Another program may be using it: close that, then start the camera again.',
 };
 
 /** Shows the camera in `video`, until it is stopped or the tab is hidden. */
@@ -50,7 +52,7 @@ export function camera(video: HTMLVideoElement, facing: Facing, { frame, stopped
     stopped(new CameraError(name, message));
   };
   const hidden = (): void => {
-    if (document.hidden) end('hidden', 'The camera was stopped, since nobody saw this page.');
+    if (document.hidden) end('hidden', 'The camera was stopped because this tab was hidden. Start it again to go on.');
   };
 
   return {
@@ -66,7 +68,10 @@ export function camera(video: HTMLVideoElement, facing: Facing, { frame, stopped
       stream = opened;
       document.addEventListener('visibilitychange', hidden);
       for (const track of opened.getTracks())
-        track.addEventListener('ended', () => stream === opened && end('ended', 'The camera is gone.'));
+        track.addEventListener(
+          'ended',
+          () => stream === opened && end('ended', 'The camera was disconnected. Connect it, then start it again.'),
+        );
       video.srcObject = opened;
       await video.play();
       signal.throwIfAborted();
@@ -79,7 +84,10 @@ export function camera(video: HTMLVideoElement, facing: Facing, { frame, stopped
 
 async function open(facing: Facing): Promise<MediaStream> {
   if (!('mediaDevices' in navigator))
-    throw new CameraError('insecure', 'A browser gives the camera to pages on https or localhost only.');
+    throw new CameraError(
+      'insecure',
+      'The browser allows the camera on https and localhost only. Open this page there.',
+    );
   try {
     return await navigator.mediaDevices.getUserMedia({
       video: { facingMode: facing, width: { ideal: 1280 }, height: { ideal: 720 } },

@@ -4,7 +4,7 @@ import { button, el } from '../page/dom.js';
 const SIDE = 280;
 const PEN = 20;
 
-/** A square to draw in, white on black, with mouse, finger or pen. An image that is shown can be drawn on. */
+/** Creates a square to draw in, white on black, with mouse, finger or pen. The visitor can draw on an image too. */
 export function drawPad({ changed, emptied }: InputEvents, invitation: string): Input {
   const canvas = el('canvas', {
     class: 'pad',
@@ -82,7 +82,7 @@ export function drawPad({ changed, emptied }: InputEvents, invitation: string): 
     async show(picture) {
       set(picture);
       const mine = showing;
-      // The worker can read it, and this page perhaps not: then it is classified, and not seen.
+      // The worker may read a format that this page cannot show.
       const bitmap = await createImageBitmap(picture).catch(() => undefined);
       if (mine === showing) {
         wipe();
@@ -94,7 +94,7 @@ export function drawPad({ changed, emptied }: InputEvents, invitation: string): 
   };
 }
 
-/** As large as it fits, in the middle; small pictures keep their pixels. */
+/** Draws the whole picture in the middle, as large as possible; small pictures keep sharp pixels. */
 function drawWhole(context: CanvasRenderingContext2D, bitmap: ImageBitmap): void {
   const scale = Math.min(SIDE / bitmap.width, SIDE / bitmap.height);
   const width = bitmap.width * scale;

@@ -1,16 +1,16 @@
 import { el } from '../page/dom.js';
 
-/** Frames over which the rate is taken. */
+/** The rate is the mean over so many frames. */
 const WINDOW = 12;
 
 export interface FrameRate {
   readonly element: HTMLElement;
-  /** Another frame. */
+  /** Counts a frame. */
   count(): void;
   reset(): void;
 }
 
-/** How many frames a second are answered; nothing while there are none. */
+/** Shows how many frames a second are answered; it is hidden while there are none. */
 export function frameRate(): FrameRate {
   const element = el('p', { class: 'rate', hidden: '' });
   let times: number[] = [];

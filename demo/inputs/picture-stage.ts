@@ -13,11 +13,11 @@ export interface Shown {
 /** A picture on the page, and a canvas that covers it exactly. The canvas is wiped when there is another picture. */
 export interface PictureStage extends Input {
   readonly canvas: HTMLCanvasElement;
-  /** The photo, or the very frame that was predicted last; undefined: nothing, or nothing that this page can show. */
+  /** The photo, or the camera frame that was predicted last; undefined if there is none, or the page cannot show it. */
   readonly shown: Shown | undefined;
 }
 
-/** Shows a photo, or while it runs a camera's picture, and predicts it frame after frame. A camera that looks at its user is shown as a mirror would. */
+/** Shows a photo, or the camera's picture while the camera runs, and predicts every frame. A front camera is mirrored. */
 export function pictureStage({ changed, emptied, refused }: InputEvents, facing: Facing): PictureStage {
   const image = el('img', { alt: 'The photo', hidden: '' });
   const video = el('video', { playsinline: '', 'aria-label': 'The camera’s picture', hidden: '' });
@@ -30,7 +30,7 @@ export function pictureStage({ changed, emptied, refused }: InputEvents, facing:
     { class: 'picture-stage', 'data-empty': '' },
     layers,
     rate.element,
-    el('p', { class: 'invitation' }, 'A photo, or the camera'),
+    el('p', { class: 'invitation' }, 'Choose a photo, or start the camera'),
   );
 
   let photo: { readonly file: Blob; readonly shown: (Shown & { readonly image: ImageBitmap }) | undefined } | undefined;
@@ -57,14 +57,14 @@ export function pictureStage({ changed, emptied, refused }: InputEvents, facing:
     toggle.textContent = live ? 'Stop the camera' : 'Start the camera';
     rate.reset();
   };
-  const rest = (): void => {
+  const pause = (): void => {
     const wasLive = eye.running;
     eye.stop();
     if (wasLive) arrange();
   };
-  /** The photo from before takes the camera's place again. */
+  /** Stops the camera, and shows the photo from before. */
   const back = (): void => {
-    rest();
+    pause();
     if (photo) changed();
     else emptied();
   };
@@ -85,7 +85,7 @@ export function pictureStage({ changed, emptied, refused }: InputEvents, facing:
       .then(arrange, (error: unknown) => (error as Error).name !== 'AbortError' && refused(error))
       .finally(() => {
         toggle.disabled = false;
-        // Disabled, it lost the focus.
+        // A button that is disabled loses the focus.
         if (document.activeElement === document.body) toggle.focus();
       });
   });
@@ -112,7 +112,7 @@ export function pictureStage({ changed, emptied, refused }: InputEvents, facing:
     },
     async show(file) {
       const mine = (showing += 1);
-      // The worker can read it, and this page perhaps not: then it is predicted, and not seen.
+      // The worker may read a format that this page cannot show.
       const bitmap = await createImageBitmap(file).catch(() => undefined);
       if (mine !== showing) return bitmap?.close();
       forget();
@@ -121,7 +121,7 @@ export function pictureStage({ changed, emptied, refused }: InputEvents, facing:
       eye.stop();
       arrange();
     },
-    rest,
+    pause,
     dispose() {
       showing += 1;
       eye.stop();

@@ -1,7 +1,7 @@
 import type { Input, InputEvents } from '../demo.js';
 import { button, el } from '../page/dom.js';
 
-/** A field for text, predicted with every change; white space alone is none. */
+/** Creates a field for text, which is predicted at every change. White space alone is no text. */
 export function textField({ changed, emptied }: InputEvents, invitation: string): Input {
   const field = el('textarea', {
     class: 'text',

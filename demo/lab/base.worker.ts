@@ -1,4 +1,4 @@
-/** Serves a model's bare tensors, for measuring. */
+/** Serves a model without pre- and postprocessing, to measure it. */
 import { BaseHandler, expose } from '../../src/worker.js';
 
 expose(BaseHandler);

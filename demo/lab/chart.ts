@@ -3,7 +3,7 @@ import { el } from '../page/dom.js';
 import { milliseconds } from '../page/format.js';
 import type { Deviation } from './statistics.js';
 
-/** A candidate, and what is known of it so far. */
+/** A candidate, and its measurements so far. */
 export type Row = { readonly candidate: CandidateName } & (
   | { readonly state: 'waiting' | 'measuring' | 'canceled' }
   | { readonly state: 'failed'; readonly reason: string }
@@ -21,13 +21,13 @@ export interface Chart {
 }
 
 const STATES = {
-  waiting: 'waits',
-  measuring: 'is measured…',
+  waiting: 'waiting',
+  measuring: 'being measured…',
   canceled: 'not measured',
   failed: 'does not run',
 } as const;
 
-/** Median and 95th percentile as bars, and underneath the same in a table, with errors and reasons. */
+/** Shows median and 95th percentile as bars, and in a table with errors and reasons. */
 export function chart(): Chart {
   const bars = el('ol', { class: 'contest-bars' });
   const body = el('tbody');

@@ -1,12 +1,12 @@
 import { el } from '../page/dom.js';
 
 const NAMES = {
-  backend: 'Runs on',
+  backend: 'Backend',
   shown: 'Frames shown',
   answered: 'Frames answered',
   failed: 'Requests failed',
   recovered: 'Recoveries',
-  last: 'Last frame took',
+  last: 'Last frame',
 } as const;
 type Counted = 'shown' | 'answered' | 'failed' | 'recovered';
 
@@ -16,7 +16,7 @@ export interface Counters {
   set(what: Exclude<keyof typeof NAMES, Counted>, text: string): void;
 }
 
-/** What a video has come to so far. */
+/** Shows the counters of a video. */
 export function counters(): Counters {
   const counts: Record<Counted, number> = { shown: 0, answered: 0, failed: 0, recovered: 0 };
   const names = Object.keys(NAMES) as (keyof typeof NAMES)[];

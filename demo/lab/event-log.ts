@@ -1,15 +1,15 @@
 import { el } from '../page/dom.js';
 
-/** As many lines as are kept. */
-const KEPT = 100;
+/** The log holds so many lines. */
+const MAX_LINES = 100;
 
 export interface EventLog {
   readonly element: HTMLElement;
-  /** `kind`: the event's name, as the SDK has it, or who did it. */
+  /** Adds a line. `kind`: the name of the SDK's event, or `you`. */
   add(kind: string, what: string): void;
 }
 
-/** What happened, and when, the latest first. */
+/** Shows what happened and when, the latest first. */
 export function eventLog(label: string): EventLog {
   const begun = performance.now();
   const element = el('ol', { class: 'log', role: 'log', 'aria-label': label, tabindex: '0' });
@@ -26,7 +26,7 @@ export function eventLog(label: string): EventLog {
           el('span', {}, what),
         ),
       );
-      if (element.childElementCount > KEPT) element.lastElementChild?.remove();
+      if (element.childElementCount > MAX_LINES) element.lastElementChild?.remove();
     },
   };
 }

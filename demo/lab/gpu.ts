@@ -1,4 +1,4 @@
-/** Keeps the GPU that an engine makes, device or context, whichever came last, so that it can be taken away. To be imported before an engine starts. */
+/** Remembers the GPU device or context that an engine created last, so that `lose` can destroy it. Import it before an engine starts. */
 let loseGpu = (): void => {};
 const getContext = OffscreenCanvas.prototype.getContext as (this: OffscreenCanvas, ...args: unknown[]) => unknown;
 OffscreenCanvas.prototype.getContext = function (this: OffscreenCanvas, ...args: unknown[]) {

@@ -8,37 +8,37 @@ import { latestOnly } from '../page/latest.js';
 import { segments } from '../page/segments.js';
 import { counters } from './counters.js';
 import { eventLog } from './event-log.js';
-import { victims, type Harm } from './harm.js';
+import { faultyWorkers, type Fault } from './faults.js';
 import { movingPicture } from './moving-picture.js';
 import { sparkline } from './sparkline.js';
 
-const HARMS: Readonly<Record<Harm, string>> = {
+const FAULTS: Readonly<Record<Fault, string>> = {
   end: 'End the worker',
   lose: 'Lose the GPU',
   block: 'Block the worker',
 };
-const DONE: Readonly<Record<Harm, string>> = {
+const DONE: Readonly<Record<Fault, string>> = {
   end: 'The worker was ended.',
-  lose: 'The GPU was taken from the worker.',
-  block: 'The worker’s thread was blocked: the page waits for a sign of life, and then no longer.',
+  lose: 'The worker’s GPU was destroyed.',
+  block: 'The worker’s thread was blocked: the page replaces the worker after the response timeout.',
 };
 const BACKENDS = { auto: 'Auto', webgpu: 'WebGPU', webgl: 'WebGL', wasm: 'WASM' } as const;
 const PHOTO = 'models/selfie/samples/astronaut.jpg';
 const PAINT = { color: [20, 190, 150], alpha: 0.55 } as const;
 
-/** Seconds of silence that are too many: a GPU in software takes seconds for a frame. */
-const PATIENCE = { hardware: 2, software: 20 } as const;
+/** The response timeout in seconds: a GPU in software takes seconds for a frame. */
+const TIMEOUTS = { hardware: 2, software: 20 } as const;
 
 export interface KeepRunning {
   readonly element: HTMLElement;
-  /** What this browser has. */
+  /** Gets what this browser offers. */
   probed(probe: Probe): void;
   dispose(): void;
 }
 
-/** A video whose frames are segmented, and buttons that take the worker or its GPU away meanwhile. */
+/** Segments the frames of a video, with buttons that end the worker or its GPU meanwhile. */
 export function keepRunning(announce: (text: string) => void): KeepRunning {
-  const prey = victims();
+  const faulty = faultyWorkers();
   let client: Client<ImageSegmenter> | undefined;
   let eye: Camera | undefined;
   let probe: Probe | undefined;
@@ -54,23 +54,23 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
     'div',
     { class: 'picture-stage', 'data-empty': '' },
     layers,
-    el('p', { class: 'invitation' }, 'A video, and the person in it in color'),
+    el('p', { class: 'invitation' }, 'Start a video: the person in it is colored'),
   );
-  const picture = button('Start a moving picture', () => void start('picture'));
+  const picture = button('Start a sample video', () => void start('picture'));
   const film = button('Start the camera', () => void start('camera'));
   const stopper = button('Stop', () => {
     stop();
     picture.focus();
   });
   const backend = segments('lab-backend', 'Backend of the video', BACKENDS, () => eye && void open());
-  const harms = (Object.keys(HARMS) as Harm[]).map((harm) => ({
-    harm,
-    element: button(HARMS[harm], () => hurt(harm)),
+  const faults = (Object.keys(FAULTS) as Fault[]).map((fault) => ({
+    fault,
+    element: button(FAULTS[fault], () => inject(fault)),
   }));
   const note = el('p', { class: 'quiet' });
-  const log = eventLog('What happened');
+  const log = eventLog('Events');
   const line = sparkline();
-  const longest = el('figcaption', {}, 'Time of the last frames');
+  const longest = el('figcaption', {}, 'Latency of the last frames');
   const tally = counters();
   const element = el(
     'div',
@@ -80,7 +80,7 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
       'div',
       {},
       backend.element,
-      el('div', { class: 'actions harms' }, ...harms.map(({ element }) => element)),
+      el('div', { class: 'actions faults' }, ...faults.map(({ element }) => element)),
       note,
       tally.element,
       el('figure', {}, line.element, longest),
@@ -89,12 +89,12 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
   );
 
   let pressed: HTMLButtonElement | undefined;
-  /** Harm is done to a worker that has answered: one that never did has nothing to keep running. */
-  const vulnerable = (is: boolean): void => {
+  /** Enables the buttons once the worker has answered. */
+  const enable = (is: boolean): void => {
     const onGpu = ['webgpu', 'webgl'].includes(client?.backend?.name ?? '');
-    for (const { harm, element } of harms) element.disabled = !is || (harm === 'lose' && !onGpu);
-    note.textContent = is && !onGpu ? 'WASM has no GPU to lose.' : '';
-    // Disabled, it lost the focus.
+    for (const { fault, element } of faults) element.disabled = !is || (fault === 'lose' && !onGpu);
+    note.textContent = is && !onGpu ? 'WASM runs without a GPU, so there is none to lose.' : '';
+    // A button that is disabled loses the focus.
     if (is && document.activeElement === document.body) pressed?.focus();
     if (is) pressed = undefined;
   };
@@ -103,7 +103,7 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
     stage.toggleAttribute('data-empty', !running);
     for (const layer of [video, canvas]) layer.hidden = !running;
     stopper.disabled = !running;
-    if (!running) vulnerable(false);
+    if (!running) enable(false);
   };
 
   // ── Frames ───────────────────────────────────────────────────────────────────────────────────
@@ -112,7 +112,7 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
     const to = client;
     if (!to?.backend || video.videoWidth === 0) return;
     const since = performance.now();
-    // What an element shows is sent once; a bitmap can be sent again, to the worker that takes over.
+    // A bitmap can be sent again, to the worker that replaces a lost one.
     const bitmap = await createImageBitmap(video).catch(() => undefined);
     if (!bitmap) return;
     try {
@@ -122,9 +122,9 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
       const took = performance.now() - since;
       line.add(took);
       tally.set('last', milliseconds(took));
-      longest.textContent = `Time of the last frames; the longest took ${milliseconds(line.largest)}`;
+      longest.textContent = `Latency of the last frames, at most ${milliseconds(line.largest)}`;
       tally.count('answered');
-      vulnerable(true);
+      enable(true);
     } catch (error) {
       if (to !== client) return;
       tally.count('failed');
@@ -183,19 +183,19 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
   async function open(): Promise<void> {
     close();
     line.clear();
-    vulnerable(false);
-    const own = (client = connect<ImageSegmenter>(prey.factory, {
+    enable(false);
+    const own = (client = connect<ImageSegmenter>(faulty.factory, {
       model: 'models/selfie/',
-      responseTimeout: isSoftware(probe, backend.value) ? PATIENCE.software : PATIENCE.hardware,
+      responseTimeout: isSoftware(probe, backend.value) ? TIMEOUTS.software : TIMEOUTS.hardware,
       ...(backend.value !== 'auto' && { backends: order(backend.value) }),
     }));
     own.on('backendchange', (now) => {
       tally.set('backend', `${now.engine}/${now.name}`);
-      log.add('backendchange', `Now on ${now.engine}/${now.name}.`);
+      log.add('backendchange', `Running on ${now.engine}/${now.name}.`);
     });
     own.on('recover', ({ backend: now, cause, took }) => {
       tally.count('recovered');
-      const text = `Another worker took over on ${now.engine}/${now.name} within ${milliseconds(took)}.`;
+      const text = `Recovered on ${now.engine}/${now.name} within ${milliseconds(took)}.`;
       log.add('recover', `${text} ${cause.message}`);
       announce(text);
     });
@@ -213,11 +213,11 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
     }
   }
 
-  function hurt(harm: Harm): void {
-    pressed = harms.find((one) => one.harm === harm)!.element;
-    vulnerable(false);
-    log.add('you', DONE[harm]);
-    prey.harm(harm);
+  function inject(fault: Fault): void {
+    pressed = faults.find((one) => one.fault === fault)!.element;
+    enable(false);
+    log.add('you', DONE[fault]);
+    faulty.inject(fault);
   }
 
   arrange();
@@ -229,7 +229,7 @@ function isSoftware(probe: Probe | undefined, name: keyof typeof BACKENDS): bool
   return gpu?.available === true && gpu.software;
 }
 
-/** The chosen one, and WASM for when it is gone for good. */
+/** Returns the chosen backend, and WASM as its fallback. */
 function order(name: Exclude<keyof typeof BACKENDS, 'auto'>): readonly BackendName[] {
   return name === 'wasm' ? ['wasm'] : [name, 'wasm'];
 }

@@ -9,7 +9,7 @@ import { sideBySide } from './side-by-side.js';
 export const lab: Exhibit = {
   id: 'backends',
   title: 'Backends',
-  summary: 'What this browser has, what each engine makes of it, and what happens when a worker or a GPU is lost.',
+  summary: 'What this browser offers, how fast each engine is on it, and what happens when a worker or a GPU is lost.',
   mount,
 };
 
@@ -23,15 +23,19 @@ function mount(announce: (text: string) => void): Exhibited {
   const element = el(
     'div',
     { class: 'lab' },
-    part('What this browser has', 'Looked up in a worker, since a page may have more than its workers.', probe.element),
+    part(
+      'What this browser offers',
+      'Checked in a worker, because a worker may have less than its page.',
+      probe.element,
+    ),
     part(
       'Candidates side by side',
-      'Every engine on every backend gets the same noise, one after the other. Drop an .onnx file here to measure a model of yours.',
+      'Every engine runs on every backend, one after the other, with the same random input. Drop an .onnx file here to measure your own model.',
       contest.element,
     ),
     part(
-      'Kept running',
-      'Take the worker or its GPU away from a video: it goes on, and no request fails.',
+      'Recovery',
+      'End the worker of a running video, or its GPU: the video goes on, and no request fails.',
       running.element,
     ),
   );

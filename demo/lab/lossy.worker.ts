@@ -1,11 +1,11 @@
-/** An image segmenter whose GPU can be taken away, and whose thread can be blocked, by a message of the page. */
+/** An image segmenter that destroys its GPU or blocks its thread when the page sends a message. */
 import { expose, ImageSegmenter } from '../../src/worker.js';
 import { lose } from './gpu.js';
-import type { Harm } from './harm.js';
+import type { Fault } from './faults.js';
 
-addEventListener('message', ({ data }: MessageEvent<{ readonly harm?: Harm } | undefined>) => {
-  if (data?.harm === 'lose') lose();
-  if (data?.harm === 'block') for (;;);
+addEventListener('message', ({ data }: MessageEvent<{ readonly fault?: Fault } | undefined>) => {
+  if (data?.fault === 'lose') lose();
+  if (data?.fault === 'block') for (;;);
 });
 
 expose(ImageSegmenter);

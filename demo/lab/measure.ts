@@ -11,13 +11,13 @@ import type { BaseHandler } from '../../src/worker.js';
 import { described } from '../page/errors.js';
 import { freeDimensions, noise, type Sizes } from './noise.js';
 
-/** Every engine on every backend: the one that the others of its engine are held against comes first. */
+/** Every engine on every backend; the reference that the others are compared with comes first. */
 export const CANDIDATES: Readonly<Record<EngineName, readonly [CandidateName, ...CandidateName[]]>> = {
   onnx: ['onnx/wasm', 'onnx/webgpu', 'onnx/webgl'],
   tfjs: ['tfjs/wasm', 'tfjs/webgpu', 'tfjs/webgl', 'tfjs/cpu'],
 };
 
-/** A candidate is run so often, or for so long. */
+/** A candidate runs so many times, or for so long. */
 export const RUNS = 20;
 const MILLISECONDS = 3000;
 
@@ -26,7 +26,7 @@ export interface Inspected {
   readonly probe: Probe | undefined;
 }
 
-/** What a model takes, and what the browser has. @throws what `initialize` throws */
+/** Returns the inputs of a model, and what the browser offers. @throws what `initialize` throws */
 export async function inspect(weights: string | File, engine: EngineName, signal: AbortSignal): Promise<Inspected> {
   const client = opener(
     weights,
@@ -41,7 +41,7 @@ export async function inspect(weights: string | File, engine: EngineName, signal
   }
 }
 
-/** What came of a candidate; `diagnosis`: the SDK's story of it. */
+/** The result of a candidate; `diagnosis` is the client's log. */
 export type Outcome = { readonly diagnosis: string } & (
   | {
       readonly ok: true;
@@ -51,7 +51,7 @@ export type Outcome = { readonly diagnosis: string } & (
   | { readonly ok: false; readonly reason: string }
 );
 
-/** Opens one candidate, and runs it again and again on the same noise. @throws when aborted */
+/** Opens one candidate, and runs it many times on the same random input. @throws when aborted */
 export async function measure(
   candidate: CandidateName,
   weights: string | File,
@@ -74,7 +74,7 @@ export async function measure(
     return { ok: true, outputs, times, diagnosis: client.diagnose() };
   } catch (error) {
     signal.throwIfAborted();
-    // The candidate is known: only its own reason is told.
+    // The row names the candidate already: keep only its reason.
     const reason = described(error).message.split(`${candidate}: `).at(-1)!;
     return { ok: false, reason, diagnosis: client.diagnose() };
   } finally {

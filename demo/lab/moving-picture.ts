@@ -2,10 +2,10 @@ import { el } from '../page/dom.js';
 import type { Camera } from '../inputs/camera.js';
 import { eachFrame } from '../inputs/frames.js';
 
-/** Milliseconds for the way there and back. */
+/** The period of the movement, in milliseconds. */
 const ROUND = 9000;
 
-/** A photo that wanders through a canvas, captured as a video: for who has no camera, or does not want to use it. */
+/** Makes a video of a moving photo, for visitors without a camera. */
 export function movingPicture(video: HTMLVideoElement, url: string, frame: () => void): Camera {
   const canvas = el('canvas', { width: '480', height: '360' });
   const context = canvas.getContext('2d')!;
@@ -39,7 +39,7 @@ export function movingPicture(video: HTMLVideoElement, url: string, frame: () =>
       const opened = (stream = canvas.captureStream(25));
       const photo = el('img', { src: url });
       await photo.decode();
-      if (stream !== opened) throw new DOMException('It was stopped meanwhile.', 'AbortError');
+      if (stream !== opened) throw new DOMException('The video was stopped before it started.', 'AbortError');
       const step = (at: number): void => {
         if (stream !== opened) return;
         draw(photo, at);

@@ -10,7 +10,7 @@ export interface OpenDimension {
   readonly suggested: number;
 }
 
-/** The dimensions that somebody has to choose: all that are open, but the first axes, which are the batch's. */
+/** Returns the dimensions that the visitor has to choose: all open ones but the first axis, which is the batch. */
 export function openDimensions(inputs: readonly TensorInfo[]): readonly OpenDimension[] {
   const keys = new Map<string, number>();
   for (const input of inputs) {
@@ -29,7 +29,7 @@ export function freeDimensions(inputs: readonly TensorInfo[], sizes: Sizes): Rec
   return Object.fromEntries(symbols.filter(([symbol]) => typeof symbol === 'string'));
 }
 
-/** The same noise at every call: floats in 0..1, integers and booleans 0 or 1, which an index into any table may be. */
+/** Returns the same random input at every call: floats in 0..1, integers and booleans 0 or 1, which are valid indices of any table. */
 export function noise(inputs: readonly TensorInfo[], sizes: Sizes): Tensors {
   const next = random(1);
   return Object.fromEntries(

@@ -6,12 +6,12 @@ export interface ProbeView {
   show(probe: Probe): void;
 }
 
-/** What this browser has, in words. */
+/** Shows what this browser offers. */
 export function probeView(): ProbeView {
   const element = el(
     'div',
     { class: 'probe', 'aria-busy': 'true' },
-    el('p', { class: 'quiet' }, 'A worker is looking…'),
+    el('p', { class: 'quiet' }, 'A worker is checking the browser…'),
   );
   return {
     element,
@@ -39,7 +39,7 @@ function webgpu({ webgpu: gpu }: Probe): Facts {
   const { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize } = gpu.limits;
   return there('WebGPU', gpu.software, [
     ['Adapter', gpu.description],
-    ['Vendor', gpu.vendor || 'not told'],
+    ['Vendor', gpu.vendor || 'unknown'],
     ['Half precision (fp16)', yes(gpu.fp16)],
     ['Largest buffer', binary(maxBufferSize)],
     ['Largest binding', binary(maxStorageBufferBindingSize)],
@@ -51,7 +51,7 @@ function webgl({ webgl: gl }: Probe): Facts {
   if (!gl.available) return missing('WebGL 2', gl.reason);
   return there('WebGL 2', gl.software, [
     ['Renderer', gl.renderer],
-    ['Renders to floats', yes(gl.floatRendering)],
+    ['Float render targets', yes(gl.floatRendering)],
     ['Largest texture', `${gl.maxTextureSize.toLocaleString('en')} pixels`],
   ]);
 }
@@ -65,15 +65,15 @@ function wasm({ wasm: found, crossOriginIsolated, cores }: Probe): Facts {
   return there('WebAssembly', false, [
     ['SIMD', yes(found.simd)],
     ['JSPI', yes(found.jspi)],
-    ['Threads', found.threads ? 'yes' : 'no: one thread'],
+    ['Threads', found.threads ? 'yes' : 'no, one thread'],
     ...around,
   ]);
 }
 
 function there(title: string, software: boolean, rows: Facts['rows']): Facts {
   return software
-    ? { title, state: 'software', headline: 'There, but in software: ranked below WASM', rows }
-    : { title, state: 'runs', headline: 'There', rows };
+    ? { title, state: 'software', headline: 'Available, but in software: tried after WASM', rows }
+    : { title, state: 'runs', headline: 'Available', rows };
 }
 
 function missing(title: string, reason: string): Facts {

@@ -10,16 +10,16 @@ import { deviation, quantile } from './statistics.js';
 
 export interface SideBySide {
   readonly element: HTMLElement;
-  /** Takes a model of the visitor's. */
+  /** Takes the visitor's own model. */
   take(file: File): void;
   refused(error: unknown): void;
   dispose(): void;
 }
 
-/** Engine → what its model takes. */
+/** Engine → the inputs of its model. */
 type Inputs = Partial<Record<EngineName, readonly TensorInfo[]>>;
 
-/** Runs every candidate on a model of the visitor's choice, one after the other. */
+/** Measures every candidate on the model that the visitor chooses, one after the other. */
 export function sideBySide(probed: (probe: Probe) => void, announce: (text: string) => void): SideBySide {
   let own: LabModel | undefined;
   let model: LabModel = MODELS[0];
@@ -45,16 +45,16 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
   const status = el('p', { class: 'quiet' });
   const bar = el('progress', { 'aria-label': 'Candidates measured', hidden: '' });
   const drawn = chart();
-  const story = el('code');
+  const log = el('code');
   const copy = el('button', { type: 'button' }, 'Copy');
   const diagnosis = el(
     'details',
     { hidden: '' },
-    el('summary', {}, 'What diagnose() says of each'),
+    el('summary', {}, 'The log of each candidate: diagnose()'),
     copy,
-    el('pre', { tabindex: '0', 'aria-label': 'Diagnosis' }, story),
+    el('pre', { tabindex: '0', 'aria-label': 'Diagnosis' }, log),
   );
-  copies(copy, () => story.textContent);
+  copies(copy, () => log.textContent);
   const element = el(
     'div',
     { class: 'side-by-side' },
@@ -118,7 +118,7 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
     drawn.show(candidates().map((candidate) => ({ candidate, state: 'waiting' })));
     working('reading');
     bar.removeAttribute('value');
-    say('Reading what the model takes…');
+    say('Reading the model’s inputs…');
     try {
       for (const engine of Object.keys(weights) as EngineName[]) {
         const inspected = await inspect(weights[engine]!, engine, signal);
@@ -128,7 +128,7 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
       }
       inputs = found;
       takes.textContent = (Object.keys(found) as EngineName[])
-        .map((engine) => `${ENGINE_NAMES[engine]} takes ${found[engine]!.map(inWords).join(', ')}.`)
+        .map((engine) => `${ENGINE_NAMES[engine]} inputs: ${found[engine]!.map(inWords).join(', ')}.`)
         .join(' ');
       sizes.replaceChildren(...sizeFields(found, model.sizes));
       say('Ready to measure.');
@@ -151,13 +151,13 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
     const names = candidates();
     const rows: Row[] = names.map((candidate) => ({ candidate, state: 'waiting' }));
     const references: Partial<Record<EngineName, Tensors>> = {};
-    const stories: string[] = [];
+    const logs: string[] = [];
     const set = (index: number, row: Row): void => {
       rows[index] = row;
       drawn.show(rows);
     };
     working('measuring');
-    // Disabled, it lost the focus.
+    // A button that is disabled loses the focus.
     cancel.focus();
     bar.max = names.length;
     drawn.show(rows);
@@ -166,10 +166,10 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
         const engine = candidate.split('/')[0] as EngineName;
         bar.value = index;
         set(index, { candidate, state: 'measuring' });
-        say(`${candidate} is opened…`);
+        say(`${candidate}: opening…`);
         const ran = (runs: number): void => say(`${candidate}: run ${runs} of ${RUNS}`);
         const outcome = await measure(candidate, weights[engine]!, inputs[engine]!, chosen, { signal, ran });
-        stories.push(`── ${candidate}\n${outcome.diagnosis}`);
+        logs.push(`── ${candidate}\n${outcome.diagnosis}`);
         if (!outcome.ok) {
           set(index, { candidate, state: 'failed', reason: outcome.reason });
           continue;
@@ -185,19 +185,19 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
           deviation: reference && deviation(outputs, reference),
         });
       }
-      const told = summary(rows);
-      say(told);
-      announce(told);
+      const text = summary(rows);
+      say(text);
+      announce(text);
     } catch (error) {
-      // Another model was chosen, or the page left.
+      // The visitor chose another model, or left the page.
       if (busy.signal !== signal) return;
       for (const [index, row] of rows.entries())
         if (row.state === 'waiting' || row.state === 'measuring')
           set(index, { candidate: row.candidate, state: 'canceled' });
       say(signal.aborted ? 'Canceled.' : described(error).message, signal.aborted ? 'quiet' : 'failed');
     }
-    story.textContent = stories.join('\n\n');
-    diagnosis.hidden = stories.length === 0;
+    log.textContent = logs.join('\n\n');
+    diagnosis.hidden = logs.length === 0;
     const focused = document.activeElement === cancel;
     working(undefined);
     if (focused) go.focus();
@@ -205,10 +205,11 @@ export function sideBySide(probed: (probe: Probe) => void, announce: (text: stri
 
   function take(file: File): void {
     if (!file.name.toLowerCase().endsWith('.onnx')) {
-      say(`${file.name} is no .onnx file.`, 'failed');
-      return announce(`${file.name} is no .onnx file.`);
+      const text = `${file.name} is not an .onnx file. Choose a model in ONNX format.`;
+      say(text, 'failed');
+      return announce(text);
     }
-    own = { name: `${file.name}, yours`, weights: { onnx: file } };
+    own = { name: `${file.name} (your file)`, weights: { onnx: file } };
     model = own;
     offer();
     void look();
@@ -259,6 +260,6 @@ function summary(rows: readonly Row[]): string {
   const measured = rows.filter((row) => row.state === 'measured').sort((a, b) => a.median - b.median);
   const best = measured.find(({ deviation }) => deviation?.wrong === undefined);
   return best
-    ? `${best.candidate} is the fastest of ${measured.length} that run, of ${rows.length}.`
+    ? `${best.candidate} is the fastest; ${measured.length} of ${rows.length} candidates run.`
     : 'No candidate runs this model.';
 }

@@ -6,7 +6,7 @@ export interface Sparkline {
   readonly element: SVGElement;
   add(value: number): void;
   clear(): void;
-  /** The largest of those that are shown. */
+  /** The largest value that is shown. */
   readonly largest: number;
 }
 

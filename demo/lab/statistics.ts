@@ -2,7 +2,7 @@ import type { Tensors } from '../../src/index.js';
 import { compareOutputs } from '../../src/backends/proof.js';
 import { fromFloat16 } from '../../src/tensors/float16.js';
 
-/** The smallest value that `share` of all are not above: 0.5 is the median, the lower one of an even number. */
+/** Returns a quantile: 0.5 is the median, the lower one of an even number of values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
@@ -11,9 +11,9 @@ export function quantile(values: readonly number[], share: number): number {
 export interface Deviation {
   /** Largest absolute difference. */
   readonly error: number;
-  /** The same, in proportion to the largest value that the reference answers with. */
+  /** The same, relative to the largest value of the reference. */
   readonly relative: number;
-  /** In words, what is beyond the SDK's own tolerance. */
+  /** Describes what is beyond the SDK's tolerance. */
   readonly wrong: string | undefined;
 }
 

@@ -21,7 +21,7 @@ export function bars(count: number, { longLabels = false } = {}): Output<Classif
   );
 
   const draw = (classes: Classification): void => {
-    name.textContent = classes[0]?.label ?? 'Nothing yet';
+    name.textContent = classes[0]?.label ?? 'No result yet';
     share.textContent = classes[0] ? percent(classes[0].score) : '';
     for (const [index, { label, fill, value }] of rows.entries()) {
       const { label: text, score } = classes[index] ?? { label: '', score: 0 };

@@ -17,7 +17,7 @@ export function boxes(stage: PictureStage, colorOf: (label: string) => string): 
   const { canvas } = stage;
   const context = canvas.getContext('2d')!;
   let current: Detections = [];
-  /** What they were found in. */
+  /** The picture in which they were found. */
   let found: Shown | undefined;
 
   const redraw = (): void => {
@@ -42,7 +42,7 @@ export function boxes(stage: PictureStage, colorOf: (label: string) => string): 
   };
 
   const drawBox = (x: number, y: number, width: number, height: number, text: string, color: string): void => {
-    // A dark line around the bright one: one of the two is seen on any photo.
+    // A dark line around the bright one: one of the two is visible on any photo.
     context.lineJoin = 'round';
     for (const [style, line] of [['rgb(0 0 0 / 55%)', LINE + 2] as const, [color, LINE] as const]) {
       context.strokeStyle = style;

@@ -3,7 +3,7 @@ import type { Shown } from '../inputs/picture-stage.js';
 import { blurrer } from './blur.js';
 import { drawScenery } from './scenery.js';
 
-/** What comes behind the person; `mask` shows the mask alone. */
+/** The new background; `mask` shows the mask alone. */
 export type Backdrop = 'blur' | 'scenery' | 'color' | 'mask';
 
 export interface Compositor {
@@ -14,7 +14,7 @@ export interface Compositor {
 /** A picture is drawn no larger than this, in pixels of its longer side. */
 const LARGEST = 1920;
 
-/** Puts the person of a picture before another background. The page touches pixels of the mask alone, at the model's own size; everything larger the canvas does. */
+/** Puts the person of a picture in front of another background. JavaScript touches only the mask's pixels, at the model's size; the canvas does the rest. */
 export function compositor(canvas: HTMLCanvasElement): Compositor {
   const context = canvas.getContext('2d')!;
   const person = document.createElement('canvas').getContext('2d')!;
@@ -56,7 +56,7 @@ export function compositor(canvas: HTMLCanvasElement): Compositor {
   };
 }
 
-/** Sizes a canvas; true where that emptied it. */
+/** Sizes a canvas. @returns whether that cleared it */
 function fit({ canvas }: CanvasRenderingContext2D, width: number, height: number): boolean {
   if (canvas.width === width && canvas.height === height) return false;
   [canvas.width, canvas.height] = [width, height];

@@ -7,17 +7,21 @@ import { slider } from '../page/slider.js';
 import { boxes } from './boxes.js';
 import { palette } from './palette.js';
 
-/** Boxes over the stage's picture, and the same as a list; a slider sets the lowest score. */
+/** Shows boxes over the stage's picture, and a list of them; a slider sets the confidence threshold. */
 export function detections(stage: PictureStage, changed: () => void): Output<Detections> {
   const colorOf = palette();
   const drawn = boxes(stage, colorOf);
   const count = el('p', { class: 'headline' });
-  const list = el('ol', { class: 'detections', 'aria-label': 'What was found', tabindex: '0' });
-  const threshold = slider('Lowest score', { value: 0.3, min: 0.05, max: 0.95, step: 0.05, says: percent }, changed);
+  const list = el('ol', { class: 'detections', 'aria-label': 'Objects', tabindex: '0' });
+  const threshold = slider(
+    'Confidence threshold',
+    { value: 0.3, min: 0.05, max: 0.95, step: 0.05, says: percent },
+    changed,
+  );
   const element = el('div', { class: 'found' }, count, list, threshold.element);
 
   const draw = (found: Detections | undefined): void => {
-    count.textContent = found ? counted(found.length) : 'Nothing yet';
+    count.textContent = found ? counted(found.length) : 'No result yet';
     element.toggleAttribute('data-empty', !found);
     list.replaceChildren(...(found ?? []).map((detection) => row(detection, colorOf(detection.label))));
     drawn.draw(found ?? []);
@@ -32,7 +36,7 @@ export function detections(stage: PictureStage, changed: () => void): Output<Det
     show(found) {
       draw(found);
       return found.length === 0
-        ? 'Nothing found.'
+        ? 'No object found.'
         : `${counted(found.length)}: ${found.map(({ label }) => label).join(', ')}`;
     },
     clear: () => draw(undefined),
@@ -41,7 +45,7 @@ export function detections(stage: PictureStage, changed: () => void): Output<Det
 }
 
 function counted(count: number): string {
-  return count === 0 ? 'Nothing found' : count === 1 ? '1 object' : `${count} objects`;
+  return count === 0 ? 'No object found' : count === 1 ? '1 object' : `${count} objects`;
 }
 
 function row({ label, score, box: { xmin, ymin, xmax, ymax } }: Detection, color: string): HTMLLIElement {

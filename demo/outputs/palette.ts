@@ -1,4 +1,4 @@
-/** Bright enough for black text on each, and far enough from one another. */
+/** Bright enough for black text, and easy to tell apart. */
 const COLORS = [
   '#4fd1a5',
   '#ffb454',
@@ -14,7 +14,7 @@ const COLORS = [
   '#a9c4d6',
 ] as const;
 
-/** A color for each label, the same as long as this lives. */
+/** Returns a function that gives each label its color. */
 export function palette(): (label: string) => string {
   const known = new Map<string, string>();
   return (label) => {

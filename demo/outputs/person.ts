@@ -13,14 +13,14 @@ const BACKDROPS: Readonly<Record<Backdrop, string>> = {
   mask: 'Mask',
 };
 
-/** The person of the stage's picture before another background. */
+/** Shows the person of the stage's picture in front of another background. */
 export function person(stage: PictureStage): Output<SoftMask> {
   const composed = compositor(stage.canvas);
   const name = el('span', { class: 'top-name' });
   const part = el('span', { class: 'top-share' });
   const color = el('input', { type: 'color', value: '#2f7a68', 'aria-label': 'Color of the background' });
   let mask: SoftMask | undefined;
-  /** What the mask is of. */
+  /** The picture that the mask belongs to. */
   let of: Shown | undefined;
 
   const draw = (): void => {
@@ -39,7 +39,7 @@ export function person(stage: PictureStage): Output<SoftMask> {
 
   const say = (): string => {
     element.toggleAttribute('data-empty', !mask);
-    name.textContent = mask ? 'Person' : 'Nothing yet';
+    name.textContent = mask ? 'Person' : 'No result yet';
     part.textContent = mask ? percent(share(mask)) : '';
     return `Person: ${part.textContent} of the picture`;
   };

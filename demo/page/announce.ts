@@ -1,4 +1,4 @@
-/** Has text read out, once nothing newer has come for a while. */
+/** Returns a function that has a screen reader say a text, unless another text follows within 0.6 s. */
 export function announcer(live: HTMLElement): (text: string) => void {
   let waiting: ReturnType<typeof setTimeout> | undefined;
   return (text) => {

@@ -1,6 +1,6 @@
-/** Short ways to elements. */
+/** Helpers for elements. */
 
-/** An element with attributes and children. */
+/** Creates an element with attributes and children. */
 export function el<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Readonly<Record<string, string>> = {},

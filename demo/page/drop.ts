@@ -6,22 +6,23 @@ export interface Intake {
   /** The button that opens the file chooser. */
   readonly button: HTMLButtonElement;
   readonly chooser: HTMLInputElement;
-  /** Whether there is a use for files now. */
+  /** Returns whether the current page takes files. */
   accepts(): boolean;
   take(file: File): void;
-  /** There was no file in it, or no use for one. */
+  /** Is called when there is no file, or the page takes none. */
   refuse(error: TabServeError): void;
 }
 
-/** Takes a file by drop anywhere, by paste and by the file chooser: the first, where there are several. */
+/** Takes a file that is dropped anywhere, pasted or chosen; of several, the first. */
 export function takeFiles({ zone, button, chooser, accepts, take, refuse }: Intake): void {
   const first = (data: DataTransfer | null, how: string): void => {
     const file = data?.files[0];
-    if (!accepts()) refuse(new TabServeError('invalid-input', 'This demo reads text, and no files.'));
+    if (!accepts())
+      refuse(new TabServeError('invalid-input', 'This demo takes text, not files. Type or paste a sentence.'));
     else if (file) take(file);
-    else refuse(new TabServeError('invalid-input', `What was ${how} holds no file.`));
+    else refuse(new TabServeError('invalid-input', `Nothing that was ${how} is a file. Choose an image file.`));
   };
-  /** Text moves as it always does, where only text is read. */
+  /** Where a demo takes only text, the browser handles dropped and pasted text itself. */
   const isOurs = (data: DataTransfer | null): boolean => accepts() || data?.types.includes('Files') === true;
 
   const dragging = (on: boolean): void => void zone.toggleAttribute('data-dragging', on);

@@ -1,6 +1,6 @@
 import { TabServeError } from '../../src/index.js';
 
-/** Code and message of whatever was thrown. */
+/** Returns code and message of an error, or of anything else that was thrown. */
 export function described(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof TabServeError) return { code: error.code, message: error.message };
   return {

@@ -1,4 +1,4 @@
-/** Runs one job at a time. Of the inputs that come in meanwhile only the last one is kept: nothing queues. */
+/** Runs one job at a time. Of the inputs that arrive meanwhile only the last one runs next: there is no queue. */
 export function latestOnly<T>(job: (input: T) => Promise<void>): (input: T) => void {
   let next: { readonly input: T } | undefined;
   let running = false;

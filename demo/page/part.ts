@@ -1,6 +1,6 @@
 import { el } from './dom.js';
 
-/** A part of a page: its heading, what it is about in a sentence, and what is in it. */
+/** Creates a section of a page: a heading, a sentence about it, and its content. */
 export function part(title: string, says: string, ...content: readonly HTMLElement[]): HTMLElement {
   const heading = el('h2', {}, title);
   heading.id = `part-${title.toLowerCase().replaceAll(' ', '-')}`;

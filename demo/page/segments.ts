@@ -5,7 +5,7 @@ export interface Segments<Value extends string> {
   readonly value: Value;
 }
 
-/** Radio buttons in a row, of which the first is chosen. `labels`: value → what it is called. */
+/** Creates radio buttons in a row; the first is checked. `labels`: value → label. */
 export function segments<Value extends string>(
   name: string,
   title: string,

@@ -5,7 +5,7 @@ export interface Slider {
   readonly value: number;
 }
 
-/** A range with its name and its value in words. */
+/** Creates a slider with its name and its value as text. */
 export function slider(
   name: string,
   {

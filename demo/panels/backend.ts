@@ -9,15 +9,15 @@ type BackendName = keyof typeof BACKENDS;
 
 export interface BackendPanel {
   readonly element: HTMLElement;
-  /** What is asked for; undefined: the choice is the SDK's. */
+  /** The candidates that the visitor chose; undefined leaves the choice to the SDK. */
   readonly candidates: readonly CandidateName[] | undefined;
-  /** What is asked for, in words: `on WebGPU`. */
+  /** The visitor's choice, in words: `on WebGPU`. */
   readonly where: string;
-  /** Offers what this model can run on. */
+  /** Offers the candidates for this model. */
   offer(model: ModelFacts): void;
   opening(): void;
   runs(backend: Backend): void;
-  /** `tried`: it is the backends that failed, and not the model. */
+  /** `tried`: whether the backends failed, and not the model's download. */
   failed(tried: boolean): void;
 }
 
@@ -28,10 +28,10 @@ interface Row {
   readonly says: HTMLElement;
 }
 
-/** Which engine runs on which backend, why the others do not, and a switch of both. */
+/** Shows which engine runs on which backend, and why the others do not, with a switch for both. */
 export function backendPanel(switched: () => void): BackendPanel {
   const backend = segments('backend', 'Backend', { auto: 'Auto', ...BACKENDS }, switched);
-  const engine = segments('engine', 'Engine', { auto: 'Either', ...ENGINES }, switched);
+  const engine = segments('engine', 'Engine', { auto: 'Any', ...ENGINES }, switched);
   const list = el('div', { class: 'candidates' });
   const element = el('div', { class: 'backend' }, backend.element, engine.element, list);
 
@@ -54,7 +54,7 @@ export function backendPanel(switched: () => void): BackendPanel {
     },
     get where() {
       const by = engineChoice();
-      const on = backend.value === 'auto' ? 'on the first backend that can' : `on ${BACKENDS[backend.value]}`;
+      const on = backend.value === 'auto' ? 'on the first backend that works' : `on ${BACKENDS[backend.value]}`;
       return by === 'auto' ? on : `by ${ENGINES[by]} ${on}`;
     },
     offer(model) {
@@ -74,21 +74,21 @@ export function backendPanel(switched: () => void): BackendPanel {
       list.replaceChildren(...groups);
     },
     opening() {
-      for (const row of rows) set(row, asked(row) ? 'waiting' : 'idle', asked(row) ? 'opening…' : 'not asked for');
+      for (const row of rows) set(row, asked(row) ? 'waiting' : 'idle', asked(row) ? 'opening…' : 'not selected');
     },
     runs(running) {
       for (const row of rows) {
         const skipped = running.skipped.find(({ engine, name }) => engine === row.engine && name === row.name);
         if (running.engine === row.engine && running.name === row.name)
-          set(row, 'runs', row.name === 'wasm' ? `runs, on ${threads(running.threads)}` : 'runs');
+          set(row, 'runs', row.name === 'wasm' ? `running on ${threads(running.threads)}` : 'running');
         else if (skipped) set(row, 'skipped', skipped.reason);
-        else set(row, 'idle', asked(row) ? 'not needed' : 'not asked for');
+        else set(row, 'idle', asked(row) ? 'not needed' : 'not selected');
       }
     },
     failed(tried) {
       for (const row of rows) {
         if (asked(row)) set(row, tried ? 'failed' : 'idle', tried ? 'could not be opened' : 'not running');
-        else set(row, 'idle', 'not asked for');
+        else set(row, 'idle', 'not selected');
       }
     },
   };

@@ -1,14 +1,15 @@
 import { copies } from '../page/copy.js';
 import { el } from '../page/dom.js';
 
-/** What a token of the snippets is; the first alternative that fits wins. */
-const TOKENS = /(?<comment>\/\/.*)|(?<string>'[^']*')|(?<keyword>\b(?:import|from|const|await)\b)/g;
+/** The tokens that are colored. */
+const TOKENS =
+  /(?<comment>\/\/.*)|(?<string>'[^']*')|(?<keyword>\b(?:import|from|const|await|while|try|catch|if|throw)\b)/g;
 
 export interface Snippet {
   show(source: string): void;
 }
 
-/** Shows code, lightly colored, and copies it. */
+/** Shows code with colors, and copies it. */
 export function snippet(code: HTMLElement, copy: HTMLButtonElement): Snippet {
   let current = '';
   copies(copy, () => current);

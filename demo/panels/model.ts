@@ -8,7 +8,7 @@ export interface ModelPanel {
   readonly model: ModelFacts;
 }
 
-/** Which model a demo runs, what it weighs and under which license it is; a switch where there are several. */
+/** Shows the model's name, size and license, with a switch if there are several models. */
 export function modelPanel({ models }: Demo, switched: () => void): ModelPanel {
   const facts = el('div');
   const show = ({ name, url, license, bytes: size }: ModelFacts): void =>

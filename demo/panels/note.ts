@@ -2,21 +2,21 @@ import { el } from '../page/dom.js';
 import { described } from '../page/errors.js';
 
 export interface Note {
-  /** Says what else can be done: nothing is wrong. */
+  /** Shows the demo's hint. */
   hint(): void;
-  /** An answer came: what was wrong with an input is mended, what was said of the camera stands. */
+  /** Removes a message about an input, because an answer came. A message about the camera stays. */
   answered(): void;
-  /** Something waits for the model. */
+  /** Says that an input waits for the model. */
   waits(what: string): void;
-  /** An input was wrong; `file`: its name, where it has one. */
+  /** Says what is wrong with an input; `file`: its name, if it has one. */
   refused(error: unknown, file?: string): void;
-  /** Something other than the input failed. */
+  /** Says what else failed. */
   failed(error: unknown): void;
-  /** Another demo has another hint. */
+  /** Sets the demo's hint. */
   set(hint: string): void;
 }
 
-/** The line under the input, and what a screen reader says of it. */
+/** Writes the line under the input, for screen readers too. */
 export function noteLine(element: HTMLElement, announce: (text: string) => void): Note {
   let usual = '';
   const say = (state: 'hint' | 'waits' | 'refused' | 'failed', ...content: (Node | string)[]): void => {
@@ -26,7 +26,7 @@ export function noteLine(element: HTMLElement, announce: (text: string) => void)
   const hint = (): void => {
     if (element.dataset['state'] !== 'hint' || element.textContent !== usual) say('hint', usual);
   };
-  const tell = (state: 'refused' | 'failed', error: unknown, file = ''): void => {
+  const report = (state: 'refused' | 'failed', error: unknown, file = ''): void => {
     const { code, message } = described(error);
     say(state, el('code', {}, code), ` ${file && `${file}: `}${message}`);
     announce(`${file} ${message}`.trim());
@@ -34,9 +34,9 @@ export function noteLine(element: HTMLElement, announce: (text: string) => void)
   return {
     hint,
     answered: () => element.dataset['state'] !== 'failed' && hint(),
-    waits: (what) => say('waits', `${what} waits for the model.`),
-    refused: (error, file) => tell('refused', error, file),
-    failed: (error) => tell('failed', error),
+    waits: (what) => say('waits', `${what} is predicted when the model is ready.`),
+    refused: (error, file) => report('refused', error, file),
+    failed: (error) => report('failed', error),
     set(text) {
       usual = text;
       hint();

@@ -5,14 +5,14 @@ import { bytes } from '../page/format.js';
 
 export interface LoadState {
   readonly element: HTMLElement;
-  /** Starts anew. `size`: what the weights are known to weigh; `where`: e.g. `on WebGPU`. */
+  /** Starts again. `size`: the known size of the weights; `where`: e.g. `on WebGPU`. */
   start(size: number, where: string): void;
   progress(progress: Progress): void;
   failed(error: unknown): void;
   done(): void;
 }
 
-/** How far the model is: downloading, opening, failed; nothing once it is there. */
+/** Shows how the model loads: the download, its opening, or the error. */
 export function loadState(retry: () => void): LoadState {
   const what = el('span', { class: 'load-what' });
   const amount = el('span', { class: 'load-amount' });
@@ -26,7 +26,7 @@ export function loadState(retry: () => void): LoadState {
     el(
       'div',
       { class: 'failure' },
-      el('p', { class: 'failure-title' }, 'The model could not be opened ', code),
+      el('p', { class: 'failure-title' }, 'The model could not be loaded ', code),
       message,
       button('Try again', retry),
     ),
@@ -70,7 +70,7 @@ export function loadState(retry: () => void): LoadState {
       amount.textContent = `${bytes(loaded)} of ${bytes(total)}`;
       bar.max = total;
       bar.value = loaded;
-      // Between two small files there is a moment in which all that is known has come.
+      // Between two small files all known bytes have arrived for a moment.
       if (all.every((file) => file.loaded === file.total)) opening = setTimeout(open, 120);
     },
     failed(error) {

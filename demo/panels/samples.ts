@@ -1,7 +1,7 @@
 import type { Sample } from '../demo.js';
 import { button, el } from '../page/dom.js';
 
-/** A button a sample: the picture itself, or what the text is. */
+/** Creates a button for each sample: the picture, or the name of the text. */
 export function sampleButtons(samples: readonly Sample[], take: (sample: Sample) => void): readonly HTMLElement[] {
   return samples.map((sample) => {
     const element = button('', () => take(sample));
@@ -18,6 +18,7 @@ export function sampleButtons(samples: readonly Sample[], take: (sample: Sample)
 /** @throws if the server does not answer with it */
 export async function fetchSample({ url }: Sample): Promise<Blob> {
   const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url}: the server answered ${response.status}.`);
+  if (!response.ok)
+    throw new Error(`The sample ${url} could not be loaded: the server answered ${response.status}. Reload the page.`);
   return await response.blob();
 }

@@ -7,7 +7,7 @@ const NAMES: Readonly<Record<(typeof PARTS)[number], string>> = {
   preprocess: 'Preprocess',
   inference: 'Inference',
   postprocess: 'Postprocess',
-  between: 'To the worker and back',
+  between: 'Overhead',
 };
 
 export interface TimingsView {
@@ -17,7 +17,7 @@ export interface TimingsView {
   clear(): void;
 }
 
-/** Where the time of a request went: one bar of four parts, and the numbers. */
+/** Shows the latency of a request by stage, as a bar and as numbers. */
 export function timingsView(): TimingsView {
   const parts = PARTS.map((part) => ({
     part,
@@ -31,7 +31,7 @@ export function timingsView(): TimingsView {
     el('div', { class: 'pieces', 'aria-hidden': 'true' }, ...parts.map(({ piece }) => piece)),
     el(
       'table',
-      { 'aria-label': 'Time of the last request' },
+      { 'aria-label': 'Latency of the last request' },
       el(
         'tbody',
         {},

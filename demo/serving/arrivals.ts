@@ -1,14 +1,14 @@
 export interface Arrivals {
-  /** Calls a second, on average; 0: none. */
+  /** Calls a second, on average; 0 stops them. */
   rate: number;
 }
 
-/** What a page that was hidden or busy has missed for longer is not made up for, in milliseconds. */
+/** Calls that are due for longer than this, because the page was hidden or busy, are dropped; in milliseconds. */
 const LATE = 250;
 
 /**
- * Calls at random moments, whatever becomes of the calls: an open loop, as many independent visitors make it (a Poisson process).
- * A browser's timers are 4 ms apart at best: what falls between two of them is called together.
+ * Calls at random times and never waits for an answer: an open loop, the load of many independent visitors (a Poisson process).
+ * A browser's timers are at least 4 ms apart: all calls that fall between two of them are made together.
  */
 export function arrivals(call: () => void): Arrivals {
   let rate = 0;

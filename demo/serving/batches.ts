@@ -2,11 +2,11 @@ import { el } from '../page/dom.js';
 
 export interface Batches {
   readonly element: HTMLElement;
-  /** @param counts batches by their size @param most rows that a batch may have */
+  /** @param counts number of batches by size @param most the largest size */
   show(counts: ReadonlyMap<number, number>, most: number): void;
 }
 
-/** How large batches are: a bar for each size that there may be. */
+/** Shows how many batches had each size. */
 export function batchChart(): Batches {
   const bars = el('div', { class: 'batch-bars', 'aria-hidden': 'true' });
   const mean = el('b', {}, '–');
@@ -18,7 +18,7 @@ export function batchChart(): Batches {
       'figcaption',
       {},
       el('h3', {}, 'Batch sizes'),
-      el('ul', {}, el('li', {}, 'on average ', mean), el('li', {}, 'most often ', often)),
+      el('ul', {}, el('li', {}, 'mean ', mean), el('li', {}, 'most common ', often)),
     ),
     bars,
   );
@@ -40,7 +40,7 @@ export function batchChart(): Batches {
   };
 }
 
-/** Of many, only some say their size. */
+/** Creates the bar of one size; of many bars only some are labeled. */
 function bar(size: number, most: number): HTMLElement {
   const named = most <= 8 || size === 1 || size % (most / 4) === 0;
   return el('span', {}, el('span', { class: 'batch-fill' }), el('small', {}, named ? String(size) : ''));

@@ -1,21 +1,21 @@
 /** Milliseconds for which answers are counted, at least. */
 const COUNTED = 1500;
 
-/** Milliseconds for which it warms up, at least, and in which further workers may start, at most. */
+/** The shortest warm-up, and the longest time in which further workers may start, in milliseconds. */
 const [WARM, GROWING] = [1000, 4000];
 
 export interface Closed {
   ask(): Promise<unknown>;
-  /** Callers at once: so many that there is always more to do, and so few that none is refused. */
+  /** Concurrent callers: enough that a request always waits, and few enough that none is refused. */
   readonly callers: number;
-  /** Rows of a batch, at most. */
+  /** The largest batch, in rows. */
   readonly batchSize: number;
-  /** Whether all workers are at work. */
+  /** Returns whether all workers run. */
   grown(): Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
-/** Answers a second when there is always more to do: a closed loop of callers, each of which asks again when it is answered. @throws what `ask` throws */
+/** Measures the capacity, in answers a second: a closed loop of callers, each of which sends a request when its last one is answered. @throws what `ask` throws */
 export async function capacity({ ask, callers, batchSize, grown, signal }: Closed): Promise<number> {
   let answers: number[] = [];
   const counted = new AbortController();

@@ -11,17 +11,17 @@ import type { Settings } from './settings.js';
 import type { Subject } from './subject.js';
 import { verdict, type Level } from './verdict.js';
 
-/** Looks over which rates are taken for a sentence: their mean. */
+/** Rates are means over so many updates. */
 const MEAN = 4;
 
 export interface Dashboard {
   readonly element: HTMLElement;
-  /** How it goes, in words. */
+  /** The state, in words. */
   readonly verdict: HTMLElement;
-  /** `possible`: what can be answered, in requests a second. */
+  /** Shows the current values. `possible`: the capacity, in requests a second. */
   show(subject: Subject, settings: Settings, possible: number): void;
-  /** Nothing comes in, and why. */
-  rest(why: string): void;
+  /** Shows that no requests arrive, and why. */
+  idle(why: string): void;
   dispose(): void;
 }
 
@@ -30,19 +30,19 @@ interface Moment extends Rates {
   readonly pending: number;
 }
 
-/** Meters, charts and a sentence. `measured` is told what can be answered, whenever requests have waited all the time. */
+/** Creates the meters, the charts and a sentence. `measured` gets the capacity when it turns out to be another than measured at first. */
 export function dashboard(announce: (text: string) => void, measured: (perSecond: number) => void): Dashboard {
   const now = meters();
   const drawn = frames();
   const requests = plot({
     title: 'Requests a second',
-    series: { answered: 'answered', late: 'late', refused: 'refused', offered: 'come in', possible: 'capacity' },
+    series: { answered: 'answered', late: 'timed out', refused: 'refused', offered: 'sent', possible: 'capacity' },
     stacked: ['answered', 'late', 'refused'],
     says: inShort,
   });
   const queue = plot({
     title: 'Queue',
-    series: { pending: 'wait', places: 'places' },
+    series: { pending: 'waiting', places: 'size' },
     stacked: ['pending'],
     says: inShort,
   });
@@ -57,13 +57,13 @@ export function dashboard(announce: (text: string) => void, measured: (perSecond
   let recent: Moment[] = [];
   let level: Level = 'calm';
   let looks = 0;
-  /** Asked of the worker once at a time. */
+  /** Whether the number of workers is being read. */
   let counting = false;
 
   const countWorkers = async ({ client }: Subject): Promise<void> => {
     if (counting) return;
     counting = true;
-    // A client that is disposed of meanwhile answers nothing.
+    // A client that was disposed of meanwhile rejects.
     const description = await client.describe().catch(() => undefined);
     if (description) now.set({ workers: String(description.workers) });
     counting = false;
@@ -86,7 +86,7 @@ export function dashboard(announce: (text: string) => void, measured: (perSecond
       const [p50, p95, p99] = times.total;
       recent = [...recent, { offered, pending, ...rates }].slice(-MEAN);
       looks += 1;
-      // Late answers are nobody's: with them it could answer more than it does.
+      // Requests that time out cost time too: then the answers are fewer than the capacity.
       const saturated =
         recent.length === MEAN && recent.every(({ pending, late }) => pending >= settings.batchSize && late === 0);
       if ((saturated && mean('answered') < possible * 0.9) || mean('answered') > possible * 1.1)
@@ -104,8 +104,8 @@ export function dashboard(announce: (text: string) => void, measured: (perSecond
         late: `${inShort(mean('late'))}/s`,
         queue: `${pending} of ${settings.jobQueueSize}`,
         backend: `${engine}/${name}`,
-        // ONNX Runtime does not tell on WebGL.
-        memory: memory ? bytes(memory * 1e6) : 'not told',
+        // ONNX Runtime's WebGL does not report it.
+        memory: memory ? bytes(memory * 1e6) : 'unknown',
       });
       if (looks % 2 > 0) return;
       void countWorkers(subject);
@@ -117,7 +117,7 @@ export function dashboard(announce: (text: string) => void, measured: (perSecond
         failed: mean('failed'),
       };
       const before = level;
-      const told = verdict(
+      const { level: next, text } = verdict(
         {
           offered: mean('offered'),
           rates: smooth,
@@ -129,16 +129,16 @@ export function dashboard(announce: (text: string) => void, measured: (perSecond
         },
         before,
       );
-      level = told.level;
-      sentence.textContent = told.text;
+      level = next;
+      sentence.textContent = text;
       sentence.dataset['level'] = level;
-      if (level !== before) announce(told.text);
+      if (level !== before) announce(text);
     },
-    rest(why) {
+    idle(why) {
       recent = [];
       level = 'calm';
       sentence.textContent = why;
-      sentence.dataset['level'] = 'rest';
+      sentence.dataset['level'] = 'idle';
       now.set({ answered: '–', refused: '–', late: '–', queue: '–', workers: '–', backend: '–', memory: '–' });
     },
     dispose: drawn.dispose,

@@ -1,10 +1,10 @@
 export interface Frames {
-  /** Frames a second of the page since it was last asked. */
+  /** Returns the page's frames a second since the last call. */
   rate(): number;
   dispose(): void;
 }
 
-/** Counts the page's own frames: what it does must not be felt. */
+/** Counts the frames that the page draws: the load must not slow the page down. */
 export function frames(): Frames {
   let count = 0;
   let since = performance.now();

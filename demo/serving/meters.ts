@@ -3,12 +3,12 @@ import { el } from '../page/dom.js';
 const NAMES = {
   answered: 'Answered',
   refused: 'Refused, queue full',
-  late: 'Past their deadline',
+  late: 'Timed out',
   queue: 'Waiting in the queue',
   workers: 'Workers',
-  backend: 'Runs on',
-  memory: 'Engine’s memory',
-  frames: 'This page draws',
+  backend: 'Backend',
+  memory: 'Engine memory',
+  frames: 'Page frame rate',
 } as const;
 type Meter = keyof typeof NAMES;
 
@@ -17,7 +17,7 @@ export interface Meters {
   set(values: Partial<Readonly<Record<Meter, string>>>): void;
 }
 
-/** What is so at this moment, in numbers. */
+/** Shows the current values as numbers. */
 export function meters(): Meters {
   const names = Object.keys(NAMES) as Meter[];
   const values = Object.fromEntries(names.map((name) => [name, el('dd', {}, '–')])) as Record<Meter, HTMLElement>;

@@ -6,14 +6,14 @@ import { orientation } from '../demos/orientation.js';
 import { fetchSample } from '../panels/samples.js';
 import type { Settings } from './settings.js';
 
-/** Small ones, whose samples are the requests; the first gains from batches. */
+/** Small models, whose samples are the requests; the first one gains from batches. */
 export const SERVED: readonly [Demo, ...Demo[]] = [language, orientation, digits];
 
-/** A client, whatever its handler. */
+/** The part of a client that the page uses. */
 export type Served = Pick<Client, 'backend' | 'metrics' | 'jobQueueStatus' | 'describe' | 'dispose' | 'on'> &
   Pick<Awaited<ReturnType<typeof load>>, 'predict'>;
 
-/** One thread a worker: cores go to workers. */
+/** One thread for each worker: more workers use more cores. */
 const CONFIG = { engine: { threads: 1 } };
 
 export function serve(
@@ -24,7 +24,7 @@ export function serve(
   return load(url, { batchSize, maxBatchDelay, maxWorkers, jobQueueSize, config: CONFIG, ...options });
 }
 
-/** What a developer writes. */
+/** Returns the code that a developer writes. */
 export function snippetOf(
   { id, models: [{ url }] }: Demo,
   { batchSize, maxBatchDelay, maxWorkers, jobQueueSize, deadline }: Settings,
@@ -35,7 +35,7 @@ export function snippetOf(
     '',
     `const client = await load('/${url}', {`,
     ...Object.entries(settings).map(([key, value]) => `  ${key}: ${value},`),
-    ...(maxWorkers > 1 ? ['  config: { engine: { threads: 1 } }, // cores go to workers'] : []),
+    ...(maxWorkers > 1 ? ['  config: { engine: { threads: 1 } }, // more workers use more cores'] : []),
     '});',
     `await client.predict(${id === 'language' ? 'text' : 'image'}${deadline > 0 ? `, { timeout: ${deadline} }` : ''});`,
     'client.jobQueueStatus.pendingRequests;',
@@ -46,7 +46,7 @@ export function snippetOf(
 
 const inputs = new Map<Demo, readonly unknown[]>();
 
-/** The samples, each as the handler takes it. @throws if the server does not answer with them */
+/** Loads the samples, each as an input of the handler. @throws if the server does not answer with them */
 export async function inputsOf(demo: Demo): Promise<readonly unknown[]> {
   const known = inputs.get(demo);
   if (known) return known;

@@ -1,6 +1,6 @@
 import type { MetricsSnapshot } from '../../src/index.js';
 
-/** Requests a second, by what became of them. */
+/** Requests a second, by outcome. */
 export interface Rates {
   readonly answered: number;
   readonly refused: number;
@@ -12,7 +12,7 @@ export const NOTHING: Rates = { answered: 0, refused: 0, late: 0, failed: 0 };
 
 const OUTCOMES: Readonly<Record<string, keyof Rates>> = { ok: 'answered', 'queue-full': 'refused', timeout: 'late' };
 
-/** Turns what the client has counted so far into rates, from one call to the next. */
+/** Returns a function that turns the client's counters into rates since its last call. */
 export function outcomes(): (snapshot: MetricsSnapshot) => Rates {
   let before = NOTHING;
   let at = performance.now();

@@ -7,20 +7,20 @@ const HEIGHT = 100;
 
 export interface PlotOptions {
   readonly title: string;
-  /** What is drawn, by its name in the styles and in the legend. */
+  /** Name in the styles → label in the legend. */
   readonly series: Readonly<Record<string, string>>;
-  /** One upon the other, as areas; all the others are lines. */
+  /** The series that are stacked as areas; all others are lines. */
   readonly stacked?: readonly string[];
   says(value: number): string;
 }
 
 export interface Plot {
   readonly element: HTMLElement;
-  /** The next point of every series; NaN leaves a gap. */
+  /** Adds a point to every series; NaN leaves a gap. */
   add(values: Readonly<Record<string, number>>): void;
 }
 
-/** The last points of some series over time. What a sighted reader sees of the last one, the legend says. */
+/** Draws the last points of some series over time. The legend has the last values as text. */
 export function plot({ title, series, stacked = [], says }: PlotOptions): Plot {
   const svg = svgElement('svg', {
     viewBox: `0 0 ${COUNT - 1} ${HEIGHT}`,
@@ -96,7 +96,7 @@ function heightOf(
   return Math.max(heap, ...names.map((name) => (Number.isNaN(point[name]) ? 0 : point[name]!)));
 }
 
-/** The stretches without a gap, as values with their index. */
+/** Splits values at the gaps, and keeps each value's index. */
 function lines(values: readonly number[]): readonly (readonly (readonly [value: number, index: number])[])[] {
   const runs: (readonly [number, number])[][] = [];
   let open = false;
@@ -108,7 +108,7 @@ function lines(values: readonly number[]): readonly (readonly (readonly [value: 
   return runs;
 }
 
-/** The next round number. */
+/** Returns the next larger round number. */
 function roundUp(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -1,12 +1,12 @@
 import { Sketch } from '../../src/client/metrics/sketch.js';
 
-/** Seconds that count as now. */
+/** The window of the percentiles, in seconds. */
 export const SECONDS = 5;
 
 /** p50, p95 and p99 of the last seconds; NaN while there is nothing. */
 export type Quantiles = readonly [p50: number, p95: number, p99: number];
 
-/** What the last seconds have brought, second by second: constant memory, whatever the load. */
+/** Holds one slice for each of the last seconds: its memory is constant, whatever the load. */
 class Recent<Slice> {
   readonly #make: () => Slice;
   #slices: { readonly second: number; readonly slice: Slice }[] = [];
@@ -15,7 +15,7 @@ class Recent<Slice> {
     this.#make = make;
   }
 
-  /** This second's. */
+  /** The slice of the current second. */
   get slice(): Slice {
     const second = Math.floor(performance.now() / 1000);
     if (this.#slices.at(-1)?.second !== second) this.#slices.push({ second, slice: this.#make() });
@@ -29,7 +29,7 @@ class Recent<Slice> {
   }
 }
 
-/** Quantiles of what was observed of late, by the SDK's own sketch. */
+/** Quantiles of the last seconds, by the SDK's own sketch. */
 export class RecentTimes {
   readonly #recent = new Recent(() => new Sketch());
 
@@ -44,11 +44,11 @@ export class RecentTimes {
   }
 }
 
-/** How many batches of each size ran of late. */
+/** Number of batches of each size in the last seconds. */
 export class RecentBatches {
   readonly #recent = new Recent(() => new Map<number, number>());
 
-  /** An answer out of a batch of so many: the batch is counted once, by its answers together. */
+  /** Counts an answer from a batch of this size: all answers of a batch together count as one. */
   add(size: number): void {
     const { slice } = this.#recent;
     slice.set(size, (slice.get(size) ?? 0) + 1 / size);

@@ -16,21 +16,21 @@ import { scrape } from './scrape.js';
 import { settingsPanel } from './settings.js';
 import { Subject } from './subject.js';
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two updates of the dashboard. */
 const EVERY = 500;
-/** Milliseconds that a hand may rest on a slider before the model is opened anew. */
-const RESTS = 400;
+/** Milliseconds without a change of the settings before the model is opened again. */
+const SETTLE = 400;
 
 const GENTLE = 'Gentle, ½ ×';
 /** Loads, as multiples of the capacity. */
 const PRESETS = { [GENTLE]: 0.5, 'Full, 1 ×': 1, 'Overload, 3 ×': 3 } as const;
 
-/** The page about serving: a model under a load of the visitor's choice, and what becomes of its requests. */
+/** The page about serving: a model under a load that the visitor sets, and the outcomes of its requests. */
 export const serving: Exhibit = {
   id: 'serving',
   title: 'Serving',
   summary:
-    'A queue, batches and workers under load, all in this tab. Push it past what it can answer, and see who waits, who is refused and how it recovers.',
+    'A queue, batches and workers under load, all in this tab. Send more requests than it can answer, and see how many wait, how many are refused, and how it recovers.',
   mount,
 };
 
@@ -39,8 +39,8 @@ function mount(announce: (text: string) => void): Exhibited {
   let client: Served | undefined;
   let subject: Subject | undefined;
   let opening = new AbortController();
-  let resting: ReturnType<typeof setTimeout> | undefined;
-  /** Answers a second. */
+  let settling: ReturnType<typeof setTimeout> | undefined;
+  /** The capacity, in answers a second. */
   let possible: number | undefined;
   let paused = false;
 
@@ -78,7 +78,7 @@ function mount(announce: (text: string) => void): Exhibited {
     { class: 'lab serving' },
     part(
       'Load',
-      'Requests come in at random, as from many visitors, whether or not those before them are answered.',
+      'Requests arrive at random times, as from many visitors, whether or not earlier ones are answered.',
       el('div', { class: 'served' }, el('label', { for: 'served' }, 'Model'), choice),
       slider.element,
       el('div', { class: 'actions' }, ...presets, pauser),
@@ -86,26 +86,26 @@ function mount(announce: (text: string) => void): Exhibited {
       progress.element,
     ),
     part(
-      'What becomes of it',
-      'From the client’s own metrics and events, twice a second; the charts show the last minute.',
+      'Measurements',
+      'From the client’s metrics and events, twice a second. The charts show the last minute.',
       board.element,
     ),
-    part('Settings', 'A change of the first four opens the model anew, and measures it again.', settings.element),
-    // Its radio buttons are a group of their own: other panels' have the same names.
+    part('Settings', 'A change of the first four opens the model again, and measures its capacity.', settings.element),
+    // A form of its own, because other panels have radio buttons of the same names.
     part(
       'Engine and backend',
-      'What runs, and why the others do not.',
+      'Which backend runs, and why the others do not.',
       el('form', { class: 'lab-backend' }, panel.element),
     ),
     part(
-      'How it is done',
-      'The same in your page.',
-      el('pre', { tabindex: '0', 'aria-label': 'How it is done' }, code),
+      'Code',
+      'The same settings in your page.',
+      el('pre', { tabindex: '0', 'aria-label': 'Code' }, code),
       el('div', { class: 'actions' }, copy),
     ),
     part(
-      'For Prometheus',
-      'The same metrics as text, with TorchServe’s names. Nothing is sent anywhere.',
+      'Prometheus',
+      'The same metrics as text for Prometheus, with TorchServe’s names. They stay on this device.',
       scrape(() => client?.metrics.prometheus()),
     ),
   );
@@ -131,7 +131,7 @@ function mount(announce: (text: string) => void): Exhibited {
   // ── The model ────────────────────────────────────────────────────────────────────────────────
 
   function close(): void {
-    clearTimeout(resting);
+    clearTimeout(settling);
     opening.abort();
     source.rate = 0;
     void client?.dispose();
@@ -142,15 +142,15 @@ function mount(announce: (text: string) => void): Exhibited {
 
   function reopen(): void {
     showCode();
-    clearTimeout(resting);
-    resting = setTimeout(() => void open(), RESTS);
+    clearTimeout(settling);
+    settling = setTimeout(() => void open(), SETTLE);
   }
 
   function failed(error: unknown): void {
     close();
     panel.failed(described(error).code === 'no-backend');
     progress.failed(error);
-    board.rest('');
+    board.idle('');
     announce(described(error).message);
   }
 
@@ -161,7 +161,7 @@ function mount(announce: (text: string) => void): Exhibited {
     showCode();
     panel.opening();
     progress.start(facts.bytes, panel.where);
-    board.rest('The model is opened…');
+    board.idle('The model is loading…');
     try {
       const inputs = await inputsOf(demo);
       const options = {
@@ -181,9 +181,9 @@ function mount(announce: (text: string) => void): Exhibited {
     }
   }
 
-  /** Measures what can be answered, and then lets requests come in. */
+  /** Measures the capacity, and then starts the load. */
   async function measure(opened: Served, inputs: readonly unknown[], signal: AbortSignal): Promise<void> {
-    board.rest('How much it can answer is being measured…');
+    board.idle('The capacity is being measured…');
     const { rowsPerRun } = await opened.describe();
     const backend = opened.backend!;
     const workers = backend.name === 'wasm' ? settings.maxWorkers : 1;
@@ -205,8 +205,8 @@ function mount(announce: (text: string) => void): Exhibited {
     subject = new Subject(opened, inputs);
     working(true);
     pause(paused);
-    const text = `It can answer ${inShort(possible)} requests a second, on ${backend.engine}/${backend.name}.`;
-    board.rest(text);
+    const text = `The capacity is ${inShort(possible)} requests a second on ${backend.engine}/${backend.name}.`;
+    board.idle(text);
     announce(text);
   }
 

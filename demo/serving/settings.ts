@@ -1,7 +1,7 @@
 import { el } from '../page/dom.js';
 import { slider } from '../page/slider.js';
 
-/** What can be set; what `load` is told, and the deadline, which each request is told. */
+/** The settings: options of `load`, and the timeout of each request. */
 export interface Settings {
   readonly batchSize: number;
   readonly maxBatchDelay: number;
@@ -11,7 +11,7 @@ export interface Settings {
   readonly deadline: number;
 }
 
-interface Knob {
+interface Option {
   readonly name: string;
   readonly steps: readonly number[];
   readonly start: number;
@@ -19,41 +19,41 @@ interface Knob {
 }
 
 const count = (value: number): string => value.toLocaleString('en');
-const KNOBS: Readonly<Record<keyof Settings, Knob>> = {
-  batchSize: { name: 'Batch size, at most', steps: [1, 2, 4, 8, 16, 32], start: 8, says: count },
+const OPTIONS: Readonly<Record<keyof Settings, Option>> = {
+  batchSize: { name: 'Maximum batch size', steps: [1, 2, 4, 8, 16, 32], start: 8, says: count },
   maxBatchDelay: {
-    name: 'Wait for a fuller batch',
+    name: 'Maximum batch delay',
     steps: [0, 5, 10, 25, 50, 100],
     start: 0,
-    says: (value) => (value === 0 ? 'no' : `${value} ms`),
+    says: (value) => (value === 0 ? 'none' : `${value} ms`),
   },
-  maxWorkers: { name: 'Workers, at most', steps: workers(), start: 1, says: count },
-  jobQueueSize: { name: 'Places in the queue', steps: [1, 10, 25, 50, 100, 250, 500], start: 100, says: count },
+  maxWorkers: { name: 'Maximum workers', steps: workers(), start: 1, says: count },
+  jobQueueSize: { name: 'Queue size', steps: [1, 10, 25, 50, 100, 250, 500], start: 100, says: count },
   deadline: {
-    name: 'Deadline of a request',
+    name: 'Request timeout',
     steps: [0, 25, 50, 100, 250, 500, 1000, 2500],
     start: 0,
     says: (value) => (value === 0 ? 'none' : `${count(value)} ms`),
   },
 };
 
-/** As many as there are cores, up to four. */
+/** Returns 1 to the number of cores, up to four. */
 function workers(): readonly number[] {
   return [1, 2, 3, 4].slice(0, navigator.hardwareConcurrency);
 }
 
 export interface SettingsPanel extends Settings {
   readonly element: HTMLElement;
-  /** What is true of the backend: a GPU has one worker. */
+  /** Says that a GPU has one worker. */
   onGpu(is: boolean): void;
-  /** What the model makes of batches. */
+  /** Says how many rows the model computes at once. */
   rows(rowsPerRun: number | 'any' | undefined): void;
 }
 
-/** Sliders for all that can be set. `changed` is told which. */
+/** Creates a slider for each setting. `changed` gets the setting's name. */
 export function settingsPanel(changed: (key: keyof Settings) => void): SettingsPanel {
   const sliders = Object.fromEntries(
-    Object.entries(KNOBS).map(([key, { name, steps, start, says }]) => {
+    Object.entries(OPTIONS).map(([key, { name, steps, start, says }]) => {
       const shape = {
         value: steps.indexOf(start),
         min: 0,
@@ -64,13 +64,17 @@ export function settingsPanel(changed: (key: keyof Settings) => void): SettingsP
       return [key, slider(name, shape, () => changed(key as keyof Settings))];
     }),
   ) as Record<keyof Settings, ReturnType<typeof slider>>;
-  const value = (key: keyof Settings): number => KNOBS[key].steps[sliders[key].value]!;
+  const value = (key: keyof Settings): number => OPTIONS[key].steps[sliders[key].value]!;
   const batches = el('p', { class: 'quiet' });
-  const gpu = el('p', { class: 'quiet', hidden: '' }, 'Workers are for WASM: a GPU has one, with two batches in it.');
+  const gpu = el(
+    'p',
+    { class: 'quiet', hidden: '' },
+    'Only WASM can have several workers. A GPU has one, with two batches at a time.',
+  );
   sliders.batchSize.element.append(batches);
   sliders.maxWorkers.element.append(gpu);
   return {
-    element: el('div', { class: 'knobs' }, ...Object.values(sliders).map(({ element }) => element)),
+    element: el('div', { class: 'options' }, ...Object.values(sliders).map(({ element }) => element)),
     get batchSize() {
       return value('batchSize');
     },

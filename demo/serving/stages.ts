@@ -2,13 +2,13 @@ import { el } from '../page/dom.js';
 import { roughly } from './numbers.js';
 import { SECONDS, type Quantiles } from './recent.js';
 
-/** Where the time of a request goes, and what each is called. */
+/** The stages of a request, and their labels. */
 const NAMES = {
-  queue: 'In the queue',
+  queue: 'Queue',
   preprocess: 'Preprocess',
   inference: 'Inference',
   postprocess: 'Postprocess',
-  total: 'Request in total',
+  total: 'Total',
 } as const;
 export type Part = keyof typeof NAMES;
 export const PARTS = Object.keys(NAMES) as readonly Part[];
@@ -18,7 +18,7 @@ export interface Stages {
   show(times: Readonly<Record<Part, Quantiles>>): void;
 }
 
-/** Percentiles of every stage, as numbers and as bars on one scale. */
+/** Shows the percentiles of every stage, as numbers and as bars on one scale. */
 export function stageTable(): Stages {
   const rows = PARTS.map((part) => {
     const cells = [el('td'), el('td'), el('td')] as const;
@@ -41,7 +41,11 @@ export function stageTable(): Stages {
       'figcaption',
       {},
       el('h3', {}, 'Latency by stage'),
-      el('p', { class: 'quiet' }, `of the last ${SECONDS} seconds; the handler’s stages are those of the batch`),
+      el(
+        'p',
+        { class: 'quiet' },
+        `Last ${SECONDS} seconds. Preprocess, inference and postprocess are those of the whole batch.`,
+      ),
     ),
     el(
       'table',

@@ -4,7 +4,7 @@ import { outcomes, type Rates } from './outcomes.js';
 import { RecentBatches, RecentTimes, type Quantiles } from './recent.js';
 import { PARTS, type Part } from './stages.js';
 
-/** What was seen since the last look. */
+/** What happened since the last call. */
 export interface Look {
   /** Requests a second. */
   readonly offered: number;
@@ -12,14 +12,14 @@ export interface Look {
   readonly snapshot: MetricsSnapshot;
 }
 
-/** What load is expected to bring. */
+/** Errors that a high load causes. */
 const EXPECTED: ReadonlySet<string> = new Set(['queue-full', 'timeout', 'disposed']);
 
-/** A client under load, and what is seen of it. */
+/** A client under load, with its measurements. */
 export class Subject {
   readonly client: Served;
   readonly batches = new RecentBatches();
-  /** What the last request said that failed, and not for the load. */
+  /** The message of the last error that the load did not cause. */
   failure: string | undefined;
   readonly #inputs: readonly unknown[];
   readonly #times = Object.fromEntries(PARTS.map((part) => [part, new RecentTimes()])) as Record<Part, RecentTimes>;
@@ -27,7 +27,7 @@ export class Subject {
   #sent = 0;
   #looked = { at: performance.now(), sent: 0 };
 
-  /** @param inputs are asked in turn */
+  /** @param inputs are sent in turn */
   constructor(client: Served, inputs: readonly unknown[]) {
     this.client = client;
     this.#inputs = inputs;
@@ -39,7 +39,7 @@ export class Subject {
     });
   }
 
-  /** One request more, whatever becomes of it. `deadline`: milliseconds; 0: none. */
+  /** Sends one request and does not wait for its answer. `deadline`: its timeout in milliseconds; 0: none. */
   send(deadline: number): void {
     void this.#send(deadline === 0 ? {} : { timeout: deadline });
   }
