@@ -9,12 +9,12 @@ export type {
   ConfigFor,
   Description,
   InitializeOptions,
-  JobQueueStatus,
   RequestOptions,
   RequestParams,
 } from './client/options.js';
-export type { WorkerFactory } from './client/workers/connection.js';
-export type { Recovery } from './client/workers/supervisor.js';
+export type { JobQueueStatus } from './client/requests/backlog.js';
+export type { WorkerFactory } from './client/workers/start.js';
+export type { Recovery } from './client/workers/recovery.js';
 export type { ClientMetrics } from './client/metrics/client-metrics.js';
 export { clearVerdicts } from './client/selection/browser-verdicts.js';
 export type { Verdict, VerdictStore } from './client/selection/verdicts.js';

@@ -1,12 +1,16 @@
 import { TabServeError } from '../contract/errors.js';
 
-/** The error of a call that `signal` has ended. */
-export function abortion(signal: AbortSignal): TabServeError {
+/** Returns the error for a call that `signal` has ended. */
+export function abortError(signal: AbortSignal): TabServeError {
   const reason: unknown = signal.reason;
   if (reason instanceof TabServeError) return reason;
-  return new TabServeError('aborted', reason instanceof Error ? reason.message : 'The call was aborted.', {
-    cause: reason,
-  });
+  const message = reason instanceof Error ? reason.message : 'The call was aborted.';
+  return new TabServeError('aborted', message, { cause: reason });
+}
+
+/** Returns the error for a request whose own timeout, in milliseconds, has passed. */
+export function timeoutError(timeout: number): TabServeError {
+  return new TabServeError('timeout', `The request was not answered within its timeout of ${timeout} ms.`);
 }
 
 /** Waits for `work`, but no longer than until `signal` aborts. @throws `aborted` */
@@ -14,8 +18,8 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | u
   if (!signal) return await work;
   const listening = new AbortController();
   const abort = new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(abortion(signal));
-    signal.addEventListener('abort', () => reject(abortion(signal)), { signal: listening.signal });
+    if (signal.aborted) reject(abortError(signal));
+    signal.addEventListener('abort', () => reject(abortError(signal)), { signal: listening.signal });
   });
   try {
     return await Promise.race([work, abort]);

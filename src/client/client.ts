@@ -1,32 +1,38 @@
 import type { Archive, ModelConfig, Progress } from '../contract/archive.js';
 import type { Backend, Probe } from '../contract/backends.js';
-import type { FormName, Handler, Params, ParamsOf, ResultFor, ResultOf } from '../contract/handler.js';
-import type { HandleRequest } from '../contract/wire.js';
 import { errorFromData, type ErrorData } from '../contract/error-data.js';
 import { PredictionError, TabServeError } from '../contract/errors.js';
+import type { FormName, Handler, ParamsOf, ResultFor, ResultOf } from '../contract/handler.js';
+import { describeValue } from '../contract/describe-value.js';
+import { CLIENT_SETTINGS, resolveSettings, SERVING, servingOf } from '../contract/settings.js';
+import { VERSION } from '../contract/version.js';
+import type { HandleRequest } from '../contract/wire.js';
+import { abortError, unlessAborted } from './abort.js';
+import { defaultWorker } from './default-worker.js';
+import { Emitter, notify } from './events.js';
+import { EventLog } from './log.js';
 import { ServingMetrics, type ClientMetrics } from './metrics/client-metrics.js';
-import { CLIENT_SETTINGS, REQUEST_SETTINGS, resolveSettings, SERVING, servingOf } from '../contract/settings.js';
-import { abortion, unlessAborted } from './abort.js';
-import type { WorkerFactory } from './workers/connection.js';
-import { Emitter } from './events.js';
-import type { Prepared } from './requests/inputs.js';
-import { Job } from './requests/job.js';
-import { openModel, type OpenedWorker, type OpenOptions } from './selection/open.js';
 import type {
   ClientEvents,
   ClientInput,
   ClientOptions,
   Description,
   InitializeOptions,
-  JobQueueStatus,
   RequestOptions,
   RequestParams,
 } from './options.js';
+import type { JobQueueStatus } from './requests/backlog.js';
+import type { Prepared } from './requests/inputs.js';
+import { Job } from './requests/job.js';
+import { readInitializeOptions, readRequestOptions } from './requests/request-options.js';
 import { prepareRows } from './requests/rows.js';
-import { Story } from './log.js';
-import { Supervisor } from './workers/supervisor.js';
 import { browserVerdicts } from './selection/browser-verdicts.js';
-import { VERSION } from '../contract/version.js';
+import { openModel, type OpenedWorker, type OpenOptions } from './selection/open.js';
+import { absoluteUrl, folderUrl } from './url.js';
+import { pageCores } from './workers/budget.js';
+import { browserClock } from './workers/clock.js';
+import { WorkerPool } from './workers/pool.js';
+import type { WorkerFactory } from './workers/start.js';
 
 /** An `initialize` that is under way. */
 interface Opening {
@@ -38,47 +44,46 @@ interface Opening {
 /** The page's side of a handler. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every client is a `Client`, whatever its handler
 export class Client<H extends Handler = any, Result = ResultOf<H>> implements AsyncDisposable {
-  readonly #factory: WorkerFactory;
+  readonly #factory: WorkerFactory | undefined;
   readonly #options: ClientOptions & { readonly handler?: string | undefined };
   readonly #events = new Emitter<ClientEvents>();
+  readonly #log = new EventLog();
+  readonly #metrics: ServingMetrics;
+  readonly #pool: WorkerPool;
+  readonly #disposed = new AbortController();
   #opening: Opening | undefined;
-  readonly #supervisor: Supervisor;
   #archive: Archive | undefined;
   #backend: Backend | undefined;
   #probe: Probe | undefined;
-  readonly #story = new Story();
-  readonly #metrics = new ServingMetrics(
-    () => this.#archive?.manifest.model,
-    (message) => this.#warn(message),
-  );
-  readonly #disposed = new AbortController();
-  #calls = 0;
+  /** Number of requests so far. */
+  #requests = 0;
 
-  constructor(factory: WorkerFactory, options: ClientOptions & { readonly handler?: string | undefined }) {
+  /** @param factory undefined for the built-in worker */
+  constructor(factory: WorkerFactory | undefined, options: ClientOptions & { readonly handler?: string | undefined }) {
     this.#factory = factory;
     this.#options = options;
-    const { maxRetryTimeoutInSec = CLIENT_SETTINGS.maxRetryTimeoutInSec.default, maxRuns, maxMemory } = options;
-    this.#supervisor = new Supervisor({
-      maxRetryTimeoutInSec,
-      maxRuns,
-      maxMemory,
-      tell: (what) => this.#story.tell(what),
-      open: (how) => this.#openModel(how),
+    this.#metrics = new ServingMetrics(
+      () => this.#archive?.manifest.model,
+      (message) => this.#warn(message),
+    );
+    this.#pool = new WorkerPool({
+      clock: browserClock,
+      cores: pageCores,
+      maxRetryTimeoutInSec: options.maxRetryTimeoutInSec ?? CLIENT_SETTINGS.maxRetryTimeoutInSec.default,
+      maxRuns: options.maxRuns,
+      maxMemory: options.maxMemory,
+      log: (what) => this.#log.add(what),
+      open: (request) => this.#openWorker(request),
       on: {
         backend: (backend) => this.#changed(backend),
         queued: (milliseconds) => this.#metrics.queued(milliseconds),
-        ran: (batch, answer, roundTrip) => {
+        ran: ({ size }, answer, roundTrip) => {
           this.#metrics.recorded(answer.metrics);
-          this.#metrics.ran(batch.size, answer, roundTrip);
+          this.#metrics.ran(size, answer, roundTrip);
         },
-        recover: (recovery) => {
-          this.#story.tell(
-            `A worker has taken over on ${recovery.backend.engine}/${recovery.backend.name}, after: ${recovery.cause.message}`,
-          );
-          this.#events.emit('recover', recovery);
-        },
+        recover: (recovery) => this.#events.emit('recover', recovery),
         fail: (error) => {
-          this.#story.tell(error.message);
+          this.#log.add(error.message);
           this.#events.emit('fail', error);
         },
       },
@@ -90,14 +95,14 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     return this.#backend;
   }
 
-  /** What the browser has, as seen in a worker; undefined until one has looked. */
+  /** What the browser has, as seen in a worker; undefined before `initialize`. */
   get probe(): Probe | undefined {
     return this.#probe;
   }
 
-  /** How full the queue is now: who asks it first can hold a request back that would be refused. */
+  /** How full the queue is now. A caller that looks here first can hold back a request that would be refused. */
   get jobQueueStatus(): JobQueueStatus {
-    return this.#supervisor.jobQueueStatus;
+    return this.#pool.queueStatus;
   }
 
   /** What has been counted and timed here; it is sent nowhere. */
@@ -105,51 +110,44 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     return this.#metrics;
   }
 
-  /** Listens; calling the answer stops it. */
+  /** Adds a listener. Returns a function that removes it. */
   on<E extends keyof ClientEvents>(event: E, listener: (event: ClientEvents[E]) => void): () => void {
     return this.#events.on(event, listener);
   }
 
   /**
-   * Downloads the model and opens it on the first backend that can run it. Once is enough: a call that comes while another one is under way
-   * waits for it, and one that comes later has nothing to do. After a failure, or when the worker or its GPU was lost, it tries anew, with what has been downloaded.
-   * @throws `model-not-found`, `model-format`, `model-config`, `network`, `unknown-handler`, `handler-failed`, `no-backend`, `worker-failed`, `aborted`, `disposed`
+   * Downloads the model and opens it on the first backend that runs it right. A call that comes while another one is under way waits for
+   * it; one that comes later has nothing to do. After a failure it tries again, with what has been downloaded.
+   * @throws `model-not-found`, `model-format`, `model-config`, `network`, `unknown-handler`, `handler-failed`, `no-backend`, `worker-failed`,
+   *   `aborted`, `disposed`; `unsupported` where there are no workers, as on a server; `invalid-input` for a wrong option of the call
    */
   async initialize(options: InitializeOptions = {}): Promise<void> {
+    const { signal, onProgress } = readInitializeOptions(options);
     if (this.#disposed.signal.aborted) throw disposed();
-    if (this.#supervisor.serving) return;
-    resolveSettings(CLIENT_SETTINGS, { ...this.#options });
+    if (this.#pool.serving) return;
     const joined = this.#opening;
-    if (!joined) return await this.#begin(options).done;
-    if (options.onProgress) joined.listeners.add(options.onProgress);
+    if (!joined) return await this.#begin(signal, onProgress).done;
+    if (onProgress) joined.listeners.add(onProgress);
     try {
-      await unlessAborted(joined.done, options.signal);
+      await unlessAborted(joined.done, signal);
     } catch (error) {
-      // Who began it may have given up, and this caller has not.
-      if (!joined.signal?.aborted || options.signal?.aborted) throw error;
+      // The caller that began it may have aborted, and this one has not.
+      if (!joined.signal?.aborted || signal?.aborted) throw error;
       await this.initialize(options);
     }
   }
 
-  #begin({ signal, onProgress }: InitializeOptions): Opening {
+  #begin(signal: AbortSignal | undefined, onProgress: InitializeOptions['onProgress']): Opening {
     const listeners = new Set(onProgress ? [onProgress] : []);
-    const done = this.#open(AbortSignal.any([this.#disposed.signal, ...(signal ? [signal] : [])]), listeners).finally(
-      () => (this.#opening = undefined),
-    );
+    const ends = AbortSignal.any([this.#disposed.signal, ...(signal ? [signal] : [])]);
+    const done = this.#initialize(ends, listeners).finally(() => (this.#opening = undefined));
     return (this.#opening = { done, signal, listeners });
   }
 
-  async #open(signal: AbortSignal, listeners: Opening['listeners']): Promise<void> {
-    const open = await this.#openModel({
-      signal,
-      onProgress: (progress) => listeners.forEach((listener) => listener(progress)),
-    });
-    if (signal.aborted) {
-      open.connection.close(abortion(signal));
-      throw abortion(signal);
-    }
-    this.#supervisor.start(open, servingOf(this.#archive!.config));
-    this.#changed(open.backend);
+  async #initialize(signal: AbortSignal, listeners: Opening['listeners']): Promise<void> {
+    const onProgress = (progress: Progress): void => listeners.forEach((listener) => notify(listener, progress));
+    const open = await this.#openWorker({ signal, onProgress });
+    this.#pool.start(open, servingOf(this.#archive!.config));
   }
 
   #changed(backend: Backend): void {
@@ -158,158 +156,160 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     this.#events.emit('backendchange', backend);
   }
 
-  /** The caller's: what it has set of `Serving` in the options is a part of it. */
-  get #config(): ModelConfig {
-    const set = Object.entries(this.#options).filter(([key, value]) => key in SERVING && value !== undefined);
-    return { ...this.#options.config, ...Object.fromEntries(set) };
-  }
-
   #warn(message: string): void {
-    this.#story.tell(message);
+    this.#log.add(message);
     console.warn(`tabserve: ${message}`);
   }
 
-  async #openModel(how: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<OpenedWorker> {
+  /** Opens a worker. Ends with `signal`, whatever it waits for. */
+  async #openWorker(how: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<OpenedWorker> {
+    if (!this.#factory && typeof Worker === 'undefined') throw noWorkers();
     const started = performance.now();
     const { model, handler, backends, assets } = this.#options;
     const { prefer = 'first', verify = 'golden', verdicts = browserVerdicts } = this.#options;
     const { measureBudget } = resolveSettings(CLIENT_SETTINGS, { ...this.#options });
-    const open = await openModel({
-      factory: this.#factory,
-      source: model instanceof File ? model : absolute(model).href,
+    const opening = openModel({
+      factory: this.#factory ?? defaultWorker,
+      source: isFile(model) ? model : absoluteUrl(model, 'model'),
       handler,
       backends,
       config: this.#config,
-      assets: assets === undefined ? undefined : folder(absolute(assets)),
+      assets: assets === undefined ? undefined : folderUrl(absoluteUrl(assets, 'assets')),
       prefer,
       measureBudget,
       verify,
       verdicts,
       onProbe: (probe) => (this.#probe = probe),
-      log: (message, since) => this.#story.tell(message, since),
+      log: (message, since) => this.#log.add(message, since),
       onProgress: undefined,
       archive: this.#archive,
       onArchive: (archive) => (this.#archive = archive),
       ...how,
     });
-    this.#metrics.loaded(open.backend, performance.now() - started);
-    return open;
+    try {
+      const open = await unlessAborted(opening, how.signal);
+      this.#metrics.loaded(open.backend, performance.now() - started);
+      return open;
+    } catch (error) {
+      void opening.then(
+        ({ connection }) => connection.close(disposed()),
+        () => {},
+      );
+      throw error;
+    }
+  }
+
+  /** The caller's config, with the settings of serving among the options. */
+  get #config(): ModelConfig {
+    const set = Object.entries(this.#options).filter(([key, value]) => key in SERVING && value !== undefined);
+    return { ...this.#options.config, ...Object.fromEntries(set) };
   }
 
   /**
-   * One input, one answer.
-   * @throws `PredictionError`, `not-initialized`, `disposed`, `aborted`, `worker-lost`, `invalid-input`, `not-cloneable`
+   * Predicts one input.
+   * @throws `PredictionError`, `not-initialized`, `disposed`, `aborted`, `timeout`, `queue-full`, `worker-lost`, `invalid-input`, `not-cloneable`
    */
   async predict<Form extends FormName<H> = never>(
     input: ClientInput<H>,
     options: RequestOptions<RequestParams<H, Form>> = {},
   ): Promise<ResultFor<H, Form, Result>> {
-    const [result] = await this.#measured('predict', [input], options, false);
+    const [result] = await this.#request('predict', [input], options, false);
     if (result instanceof PredictionError) throw result;
     return result as ResultFor<H, Form, Result>;
   }
 
   /**
-   * TorchServe's contract: one batch as given, list in, list of the same length out. A row that fails is a `PredictionError` in its place.
-   * @throws `not-initialized`, `disposed`, `aborted`, `worker-lost`, `batch-contract`, `not-cloneable`; `invalid-input` for an empty batch
+   * Runs one batch as given: TorchServe's contract, list in, list of the same length out. A row that fails is a `PredictionError` in its place.
+   * @throws what `predict` throws but for a row's failure; `batch-contract`; `invalid-input` for an empty batch
    */
   async handle<Form extends FormName<H> = never>(
     inputs: readonly ClientInput<H>[],
     options: RequestOptions<RequestParams<H, Form>> = {},
   ): Promise<(ResultFor<H, Form, Result> | PredictionError)[]> {
-    if (!Array.isArray(inputs) || inputs.length === 0)
-      throw new TabServeError('invalid-input', 'handle expects a list of at least one input.');
-    return (await this.#measured('predict', inputs, options, true)) as (ResultFor<H, Form, Result> | PredictionError)[];
+    if (!isList(inputs) || inputs.length === 0)
+      throw new TabServeError(
+        'invalid-input',
+        `handle expects a list of at least one input, got ${describeValue(inputs)}.`,
+      );
+    return (await this.#request('predict', inputs, options, true)) as (ResultFor<H, Form, Result> | PredictionError)[];
   }
 
-  /** What about the input made the model answer as it does, in the handler's own form. @throws `unsupported` if the handler explains nothing */
+  /** Asks what about the input made the model answer as it does, in the handler's own form. @throws `unsupported` if the handler explains nothing */
   async explain(input: ClientInput<H>, options: RequestOptions<ParamsOf<H>> = {}): Promise<unknown> {
-    const [explanation] = await this.#measured('explain', [input], options, true);
+    const [explanation] = await this.#request('explain', [input], options, true);
     if (explanation instanceof PredictionError) throw explanation;
     return explanation;
   }
 
-  /** What is served, and how it is doing. It waits in no queue. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost`, `not-cloneable`, what `describeHandle` throws */
+  /** Returns what is served, and how it is doing. It waits in no queue. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost`, `not-cloneable`, what `describeHandle` throws */
   async describe(): Promise<Description> {
     this.#checkOpen();
-    const card = await this.#supervisor.ask(({ describe }) => describe());
-    const { modelName, modelVersion } = this.#archive!.manifest.model;
-    const config = { ...this.#archive!.config, ...servingOf(this.#archive!.config) };
-    const { workers } = this.#supervisor;
+    const info = await this.#pool.ask(({ describe }) => describe());
+    const { manifest, config } = this.#archive!;
+    const { modelName, modelVersion } = manifest.model;
     return {
       modelName,
       modelVersion,
-      ...card,
-      config,
+      ...info,
+      config: { ...config, ...servingOf(config) },
       backend: this.#backend!,
-      workers,
+      workers: this.#pool.workers,
       jobQueueStatus: this.jobQueueStatus,
       metrics: this.#metrics.snapshot(),
     };
   }
 
-  /** Milliseconds to a worker and back; one that computes answers between two batches. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost` */
+  /** Returns milliseconds to a worker and back; one that computes answers between two batches. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost` */
   async ping(): Promise<number> {
     this.#checkOpen();
     const started = performance.now();
-    await this.#supervisor.ask(({ ping }) => ping());
+    await this.#pool.ask(({ ping }) => ping());
     return performance.now() - started;
   }
 
   /** @throws `disposed`, `not-initialized` */
   #checkOpen(): void {
     if (this.#disposed.signal.aborted) throw disposed();
-    if (!this.#supervisor.serving && !this.#supervisor.failure)
+    if (!this.#pool.serving && !this.#pool.failure)
       throw new TabServeError('not-initialized', 'Call initialize() first, and wait for it.');
   }
 
-  #measured(
-    request: HandleRequest['request'],
-    inputs: readonly unknown[],
-    options: RequestOptions,
-    whole: boolean,
-  ): Promise<unknown[]> {
-    return this.#metrics.follow(inputs.length, () => this.#request(request, inputs, options, whole));
-  }
-
-  /** @param whole whether the inputs are one batch, which no other request joins */
+  /** @param exclusive whether the inputs are one batch, which no other request joins */
   async #request(
     request: HandleRequest['request'],
     inputs: readonly unknown[],
     options: RequestOptions,
-    whole: boolean,
+    exclusive: boolean,
   ): Promise<unknown[]> {
-    const { signal, timeout, priority = 0, params, transfer = false } = options;
-    this.#checkOpen();
-    resolveSettings(REQUEST_SETTINGS, { ...options }, 'invalid-input');
-    if (signal?.aborted) throw abortion(signal);
-    const { refusal } = this.#supervisor;
-    if (refusal) throw refusal;
-    const since = performance.now();
-    const order = ++this.#calls;
-    const own = copied(params as Params | undefined);
-    const preparing = prepareRows(inputs, {
-      transfer,
-      timeout,
-      signals: [this.#disposed.signal, ...(signal ? [signal] : [])],
+    const arrivedAt = performance.now();
+    return await this.#metrics.follow(inputs.length, async () => {
+      this.#checkOpen();
+      const checked = readRequestOptions(options);
+      const { signal, timeout, transfer } = checked;
+      if (signal?.aborted) throw abortError(signal);
+      this.#pool.checkRoom();
+      const order = ++this.#requests;
+      const signals = [this.#disposed.signal, ...(signal ? [signal] : [])];
+      const preparing = prepareRows(inputs, { transfer, timeout, signals });
+      const rows = preparing instanceof Promise ? await this.#pool.prepare(preparing) : preparing;
+      const prepared = rows.filter((row): row is Prepared => !(row instanceof PredictionError));
+      const answers =
+        prepared.length > 0
+          ? await this.#run(new Job(prepared, { ...checked, order, request, exclusive, arrivedAt }))
+          : [];
+      return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
     });
-    const rows = preparing instanceof Promise ? await this.#supervisor.prepared(preparing) : preparing;
-    const good = rows.filter((row): row is Prepared => !(row instanceof PredictionError));
-    const job =
-      good.length > 0 && new Job(good, { order, request, params: own, priority, whole, signal, since, timeout });
-    const answers = job ? await this.#answers(job) : [];
-    return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
   }
 
-  async #answers(job: Job): Promise<unknown[]> {
-    this.#supervisor.run(job);
+  async #run(job: Job): Promise<unknown[]> {
+    this.#pool.add(job);
     job.snapshot();
     const { rows, batchSize, timings } = await job.answer;
     this.#events.emit('response', { rows: rows.length, batchSize, queued: job.queued, timings });
     return rows.map((row) => (row.ok ? row.value : errorFromData(row.error as ErrorData)));
   }
 
-  /** The whole story, for a bug report: versions, what the browser has, what was tried, what happened and how long it took. */
+  /** Returns text for a bug report: versions, what the browser has, what was tried, what happened and how long it took. */
   diagnose(): string {
     const { manifest, files } = this.#archive ?? {};
     const lines = [
@@ -318,15 +318,15 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
       ...Object.entries(files ?? {}).map(([path, { size }]) => `  ${path}: ${size} bytes`),
       ...Object.entries(this.#probe ?? {}).map(([name, facts]) => `${name}: ${JSON.stringify(facts)}`),
       `backend: ${JSON.stringify(this.#backend)}`,
-      ...this.#story.lines,
+      ...this.#log.entries,
     ];
     return lines.join('\n');
   }
 
-  /** Ends the worker. What is pending is rejected with `disposed`. */
+  /** Ends the workers. What is pending is rejected with `disposed`. */
   dispose(): Promise<void> {
     this.#disposed.abort(disposed());
-    this.#supervisor.close(disposed());
+    this.#pool.close(disposed());
     return Promise.resolve();
   }
 
@@ -335,27 +335,26 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   }
 }
 
-/** What the caller does to its params after the call changes nothing. @throws `not-cloneable` */
-function copied(params: Params | undefined): Params {
+/** `Array.isArray` throws for a revoked proxy. */
+function isList(value: unknown): value is readonly unknown[] {
   try {
-    return params ? structuredClone(params) : {};
-  } catch (cause) {
-    throw new TabServeError(
-      'not-cloneable',
-      `params cannot be sent to the worker: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
+    return Array.isArray(value);
+  } catch {
+    return false;
   }
+}
+
+function isFile(model: ClientOptions['model']): model is File {
+  return typeof File !== 'undefined' && model instanceof File;
 }
 
 function disposed(): TabServeError {
   return new TabServeError('disposed', 'The client has been disposed of.');
 }
 
-function absolute(url: string | URL): URL {
-  return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href);
-}
-
-function folder({ href }: URL): string {
-  return href.endsWith('/') ? href : `${href}/`;
+function noWorkers(): TabServeError {
+  const message =
+    'There are no Web Workers here: this is a server, or another environment that is not a browser. Call load() or initialize() in the ' +
+    'browser; importing tabserve and calling connect() work anywhere.';
+  return new TabServeError('unsupported', message);
 }

@@ -1,13 +1,35 @@
+import { describeValue } from '../contract/describe-value.js';
+import { TabServeError } from '../contract/errors.js';
 import type { FormName, Handler, ResultFor } from '../contract/handler.js';
+import type { HandlerName, HandlerOf } from '../handlers/registry.js';
 import { Client } from './client.js';
-import type { WorkerFactory } from './workers/connection.js';
 import type { ClientOptions } from './options.js';
+import type { WorkerFactory } from './workers/start.js';
+
+export interface ConnectOptions<Name extends HandlerName, Form = never> extends ClientOptions<HandlerOf<Name>, Form> {
+  /** A built-in handler. @default the one that the archive's manifest names */
+  readonly handler?: Name;
+}
 
 /**
- * A client for a handler class of the app's own, which its worker module serves with `expose(MyHandler)`. Nothing is started yet.
+ * Makes a client of the built-in worker. Nothing is started or downloaded before `initialize`, and `dispose` ends it at any time.
  *
  * ```ts
- * const birds = connect<BirdClassifier>(() => new Worker(new URL('./birds.worker.ts', import.meta.url), { type: 'module' }), { model: '/models/birds/' });
+ * const classifier = connect({ model: '/models/digits/', handler: 'image_classifier' });
+ * await classifier.initialize();
+ * ```
+ */
+export function connect<Name extends HandlerName = HandlerName, Form extends FormName<HandlerOf<Name>> = never>(
+  options: ConnectOptions<Name, Form>,
+): Client<HandlerOf<Name>, ResultFor<HandlerOf<Name>, Form>>;
+/**
+ * Makes a client for a handler class of the app's own, which its worker module serves with `expose(MyHandler)`.
+ *
+ * ```ts
+ * const birds = connect<BirdClassifier>(
+ *   () => new Worker(new URL('./birds.worker.ts', import.meta.url), { type: 'module' }),
+ *   { model: '/models/birds/' },
+ * );
  * await birds.initialize();
  * ```
  * @param factory makes a fresh worker at each call: each backend that is tried gets its own
@@ -15,6 +37,12 @@ import type { ClientOptions } from './options.js';
 export function connect<H extends Handler, Form extends FormName<H> = never>(
   factory: WorkerFactory,
   options: ClientOptions<H, Form>,
-): Client<H, ResultFor<H, Form>> {
-  return new Client<H, ResultFor<H, Form>>(factory, options as ClientOptions);
+): Client<H, ResultFor<H, Form>>;
+export function connect(first: unknown, second?: unknown): unknown {
+  const [factory, options] = typeof first === 'function' ? [first as WorkerFactory, second] : [undefined, first];
+  if (typeof options !== 'object' || options === null) {
+    const expected = "expected options with the model's URL, such as { model: '/models/digits/' }";
+    throw new TabServeError('model-config', `connect: ${expected}, got ${describeValue(options)}.`);
+  }
+  return new Client(factory, options as ClientOptions);
 }

@@ -1,8 +1,8 @@
-/** Listeners by event. One that throws is the app's own error: it is reported, and stops neither the others nor us. */
+/** Listeners by event. A listener that throws is the app's own error: it is reported, and neither the others nor TabServe notice. */
 export class Emitter<Events> {
   readonly #listeners = new Map<keyof Events, Set<(event: never) => void>>();
 
-  /** Listens; calling the answer stops it. */
+  /** Adds a listener. Returns a function that removes it. */
   on<E extends keyof Events>(event: E, listener: (event: Events[E]) => void): () => void {
     const listeners = this.#listeners.get(event) ?? new Set();
     this.#listeners.set(event, listeners.add(listener));
@@ -10,12 +10,15 @@ export class Emitter<Events> {
   }
 
   emit<E extends keyof Events>(event: E, detail: Events[E]): void {
-    for (const listener of this.#listeners.get(event) ?? []) {
-      try {
-        (listener as (event: Events[E]) => void)(detail);
-      } catch (error) {
-        reportError(error);
-      }
-    }
+    for (const listener of this.#listeners.get(event) ?? []) notify(listener as (event: Events[E]) => void, detail);
+  }
+}
+
+/** Calls a listener of the app's. What it throws is reported as an uncaught error. */
+export function notify<T>(listener: (detail: T) => void, detail: T): void {
+  try {
+    listener(detail);
+  } catch (error) {
+    reportError(error);
   }
 }

@@ -1,21 +1,20 @@
-/** As many as tell what happened lately. */
-const KEPT = 200;
+/** The latest entries, as many as a bug report needs. */
+const MAX_ENTRIES = 200;
 
-/** What happened to one client, in order: for a bug report. */
-export class Story {
+/** What happened in one client, in order, with the time since it was made. */
+export class EventLog {
   readonly #begun = performance.now();
-  readonly #lines: string[] = [];
+  readonly #entries: string[] = [];
 
-  /** @param since when it began, by `performance.now()`, where it took time */
-  tell(what: string, since?: number): void {
+  /** @param since when it began, by `performance.now()`, for what took time */
+  add(what: string, since?: number): void {
     const now = performance.now();
-    this.#lines.push(
-      `${(now - this.#begun).toFixed(0).padStart(8)} ms  ${what}${since === undefined ? '' : ` (${(now - since).toFixed(0)} ms)`}`,
-    );
-    if (this.#lines.length > KEPT) this.#lines.shift();
+    const took = since === undefined ? '' : ` (${(now - since).toFixed(0)} ms)`;
+    this.#entries.push(`${(now - this.#begun).toFixed(0).padStart(8)} ms  ${what}${took}`);
+    if (this.#entries.length > MAX_ENTRIES) this.#entries.shift();
   }
 
-  get lines(): readonly string[] {
-    return this.#lines;
+  get entries(): readonly string[] {
+    return this.#entries;
   }
 }

@@ -7,7 +7,8 @@ import type { MetricsSnapshot } from '../contract/metrics.js';
 import type { Timings } from '../contract/stages.js';
 import type { TabServeError } from '../contract/errors.js';
 import type { ClientSettings, RequestSettings, Serving } from '../contract/settings.js';
-import type { Recovery } from './workers/supervisor.js';
+import type { JobQueueStatus } from './requests/backlog.js';
+import type { Recovery } from './workers/recovery.js';
 import type { VerdictStore } from './selection/verdicts.js';
 
 /** What `load` and `connect` take. The settings of `Serving` replace the archive's own. */
@@ -71,12 +72,6 @@ export interface ClientEvents {
   fail: TabServeError;
   /** A request was answered, after `queued` milliseconds in the queue; the timings are those of the batch that it ran in, of `batchSize` rows. */
   response: { readonly rows: number; readonly batchSize: number; readonly queued: number; readonly timings: Timings };
-}
-
-/** How full the queue is, in requests. */
-export interface JobQueueStatus {
-  readonly remainingCapacity: number;
-  readonly pendingRequests: number;
 }
 
 /** What is served, and how it is doing. */

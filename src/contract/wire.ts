@@ -28,11 +28,11 @@ export interface ConnectMessage {
   readonly life: string;
 }
 
-/** What the worker tells unasked; `held`: it holds its lock; `unreadable`: a message came that it cannot read; `alive`: it has got on; `lost`: its GPU is gone. */
+/** What the worker tells unasked; `held`: it holds its lock; `unreadable`: a message came that it cannot read; `heartbeat`: it is getting on; `lost`: its GPU is gone. */
 export type WorkerEvent =
   | { readonly type: 'held' | 'unreadable' }
   /** With a batch's id, that one; without, the worker as a whole. */
-  | { readonly type: 'alive'; readonly id: string | undefined }
+  | { readonly type: 'heartbeat'; readonly id: string | undefined }
   | { readonly type: 'lost'; readonly why: string }
   /** `planned`: this worker will download no files but those that it has told of. */
   | { readonly type: 'progress'; readonly progress: FileProgress; readonly planned: boolean };

@@ -1,3 +1,4 @@
+import type { Handler } from '../contract/handler.js';
 import { TabServeError } from '../contract/errors.js';
 import type { BaseHandler } from './base-handler.js';
 import type { ImageClassifier } from './image-classifier.js';
@@ -18,6 +19,9 @@ export interface HandlerRegistry {
   image_segmenter: ImageSegmenter;
 }
 export type HandlerName = keyof HandlerRegistry;
+
+/** The handler class of a name; of no certain name, any handler. */
+export type HandlerOf<Name extends HandlerName> = [HandlerName] extends [Name] ? Handler : HandlerRegistry[Name];
 
 /** Each handler is a chunk of its own. */
 const loaders: { readonly [Name in HandlerName]: () => Promise<new () => HandlerRegistry[Name]> } = {

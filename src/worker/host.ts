@@ -179,7 +179,7 @@ export class Host implements WorkerApi {
     const now = performance.now();
     if (now - batch.told < SIGN_OF_LIFE_MS) return;
     batch.told = now;
-    this.#options.emit({ type: 'alive', id: batch.id });
+    this.#options.emit({ type: 'heartbeat', id: batch.id });
   }
 
   #warn(message: string): void {

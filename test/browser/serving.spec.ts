@@ -292,7 +292,7 @@ test('a handler that keeps its inputs, and one that never returns @once', async 
   expect(answer.kept).toEqual([[1, 2, 3, 4], [9, 9, 9, 9]]); // prettier-ignore
   expect(answer.failure).toMatchObject({
     code: 'worker-lost',
-    message: expect.stringContaining('no sign of life for 3 s'),
+    message: expect.stringContaining('had no heartbeat for 3 s'),
   });
   expect(answer.others).toBe(3);
 });
@@ -556,7 +556,7 @@ test('a request that hangs fails, although its worker answers others @once', asy
   );
   expect(answer.failure).toMatchObject({
     code: 'worker-lost',
-    message: expect.stringContaining('no sign of life for 2 s'),
+    message: expect.stringContaining('had no heartbeat for 2 s'),
   });
   expect(answer.pings).toBeGreaterThan(5);
   expect(answer.answers).toBeGreaterThan(5);

@@ -7,16 +7,16 @@ const row = { message: () => undefined, replayable: true, snapshot: () => {}, ro
 let calls = 0;
 function job(
   id: string,
-  { order = ++calls, priority = 0, whole = false, signal = undefined as AbortSignal | undefined, waited = 0 } = {},
+  { order = ++calls, priority = 0, exclusive = false, signal = undefined as AbortSignal | undefined, waited = 0 } = {},
 ): Job {
   const made = new Job([row], {
     order,
     request: 'predict',
     params: { id },
     priority,
-    whole,
+    exclusive,
     signal,
-    since: performance.now() - waited,
+    arrivedAt: 1000 - waited,
     timeout: undefined,
   });
   made.answer.catch(() => {});
@@ -32,7 +32,7 @@ function queueOf(...jobs: readonly Job[]): JobQueue {
 function drain(queue: JobQueue, batchSize: number): string[] {
   const batches: string[] = [];
   for (;;) {
-    const { jobs } = queue.take({ batchSize, maxBatchDelay: 0 });
+    const { jobs } = queue.take({ batchSize, maxBatchDelay: 0 }, 1000);
     if (!jobs) return batches;
     batches.push(jobs.map(({ params }) => params['id']).join(''));
   }
@@ -47,23 +47,25 @@ test('batches are taken in order, the higher priority first, and what stands alo
       3,
     ),
   ).toEqual(['bda', 'ec']);
-  expect(drain(queueOf(job('a'), job('b', { whole: true }), job('c'), job('d')), 8)).toEqual(['a', 'b', 'cd']);
-  expect(drain(queueOf(job('a', { whole: true }), job('b')), 8)).toEqual(['a', 'b']);
+  expect(drain(queueOf(job('a'), job('b', { exclusive: true }), job('c'), job('d')), 8)).toEqual(['a', 'b', 'cd']);
+  expect(drain(queueOf(job('a', { exclusive: true }), job('b')), 8)).toEqual(['a', 'b']);
 });
 
 test('a batch that is not full waits for the oldest in it, and no longer', () => {
   const queue = queueOf(job('a', { waited: 30 }), job('b', { priority: 1, waited: 5 }));
-  const { jobs, dueIn } = queue.take({ batchSize: 3, maxBatchDelay: 1000 }) as { jobs: undefined; dueIn: number };
+  const { jobs, dueIn } = queue.take({ batchSize: 3, maxBatchDelay: 1000 }, 1000) as { jobs: undefined; dueIn: number };
   expect(jobs).toBeUndefined();
-  expect(dueIn).toBeGreaterThan(0);
-  expect(dueIn).toBeLessThanOrEqual(970);
-  expect(queue.take({ batchSize: 3, maxBatchDelay: 30 }).jobs?.map(({ params }) => params['id'])).toEqual(['b', 'a']);
+  expect(dueIn).toBe(970);
+  expect(queue.take({ batchSize: 3, maxBatchDelay: 30 }, 1000).jobs?.map(({ params }) => params['id'])).toEqual([
+    'b',
+    'a',
+  ]);
   // One that stands alone does not wait, nor does what is before it.
-  const mixed = queueOf(job('a'), job('b', { whole: true }));
+  const mixed = queueOf(job('a'), job('b', { exclusive: true }));
   expect(
-    [1, 2].map(() => mixed.take({ batchSize: 8, maxBatchDelay: 1000 }).jobs?.map(({ params }) => params['id'])),
+    [1, 2].map(() => mixed.take({ batchSize: 8, maxBatchDelay: 1000 }, 1000).jobs?.map(({ params }) => params['id'])),
   ).toEqual([['a'], ['b']]);
-  expect(mixed.take({ batchSize: 8, maxBatchDelay: 1000 })).toEqual({ jobs: undefined, dueIn: undefined });
+  expect(mixed.take({ batchSize: 8, maxBatchDelay: 1000 }, 1000)).toEqual({ jobs: undefined, dueIn: undefined });
 });
 
 test('one whose input took time takes the place of its call', () => {

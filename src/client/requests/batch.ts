@@ -1,19 +1,23 @@
 import { transfer } from 'comlink';
-import { TabServeError } from '../../contract/errors.js';
+import { errorFromData, type ErrorData } from '../../contract/error-data.js';
+import { asTabServeError, blameOf, TabServeError } from '../../contract/errors.js';
 import type { HandleAnswer, HandleRequest } from '../../contract/wire.js';
 import type { Message } from './inputs.js';
 import type { Job } from './job.js';
 
 /** Jobs that go to a worker together: one message there, one answer back. */
 export class Batch {
-  /** Rows. */
+  /** Number of rows. */
   readonly size: number;
+  /** Whether it is the lone replay of a job whose first worker was lost. Nothing else may run beside it. */
+  readonly isReplay: boolean;
   readonly #jobs: readonly Job[];
 
-  /** @param onAbandon is called when nobody waits for any of them any more */
+  /** @param onAbandon is called when nobody waits for any of the jobs any more */
   constructor(jobs: readonly Job[], onAbandon: (batch: Batch) => void) {
     this.#jobs = jobs;
     this.size = jobs.reduce((sum, { size }) => sum + size, 0);
+    this.isReplay = jobs.some(({ lostWorker }) => lostWorker !== undefined);
     for (const job of jobs) job.onAbandon = () => this.pending.length === 0 && onAbandon(this);
   }
 
@@ -21,12 +25,12 @@ export class Batch {
     return this.#jobs[0]!.id;
   }
 
-  /** Those that somebody still waits for. */
+  /** The jobs that somebody still waits for. */
   get pending(): readonly Job[] {
     return this.#jobs.filter(({ settled }) => !settled);
   }
 
-  /** @throws `not-cloneable` if there is no memory for a copy */
+  /** Returns what is sent to the worker. @throws `not-cloneable` if there is no memory for a copy of an input */
   message(): HandleRequest {
     const messages = this.#messages();
     const { id, request } = this.#jobs[0]!;
@@ -34,27 +38,23 @@ export class Batch {
       Array.from({ length: job.size }, (_, index) => (job.size === 1 ? job.id : `${job.id}/${index}`)),
     );
     const params = this.#jobs.flatMap((job) => Array.from({ length: job.size }, () => job.params));
-    return transfer({ id, request, ids, params, rows: messages.map(({ value }) => value) }, [
-      ...new Set(messages.flatMap(({ transferables }) => transferables)),
-    ]);
+    const rows = messages.map(({ value }) => value);
+    const transferables = new Set(messages.flatMap((message) => message.transferables));
+    return transfer({ id, request, ids, params, rows }, [...transferables]);
   }
 
   #messages(): readonly Message[] {
     try {
       return this.#jobs.flatMap((job) => job.messages());
     } catch (cause) {
-      throw new TabServeError(
-        'not-cloneable',
-        `The input could not be copied: ${cause instanceof Error ? cause.message : String(cause)}`,
-        { cause },
-      );
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new TabServeError('not-cloneable', `The input could not be copied: ${why}`, { cause });
     }
   }
 
-  /** What `message` gave could not be sent: each job may go by itself. */
-  takeApart(): readonly Job[] {
+  /** Undoes `message`, which could not be sent: all inputs are still on the page. */
+  rollback(): void {
     for (const job of this.pending) job.rollback();
-    return this.pending;
   }
 
   resolve({ rows, timings }: HandleAnswer): void {
@@ -66,4 +66,15 @@ export class Batch {
   reject(error: TabServeError): void {
     for (const job of this.#jobs) job.reject(error);
   }
+}
+
+/** Returns why a batch failed as a whole: its own failure, or a row's that says that the worker was lost. Undefined if it was answered. */
+export function failureOf({ rows, failure }: HandleAnswer): TabServeError | undefined {
+  if (failure !== undefined) return asTabServeError(errorFromData(failure as ErrorData));
+  for (const row of rows) {
+    if (row.ok) continue;
+    const error = row.error as ErrorData;
+    if (blameOf(error.code as never) === 'worker') return asTabServeError(errorFromData(error));
+  }
+  return undefined;
 }

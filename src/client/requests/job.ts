@@ -1,41 +1,50 @@
+import type { TabServeError } from '../../contract/errors.js';
 import type { Params } from '../../contract/handler.js';
-import { TabServeError } from '../../contract/errors.js';
 import type { Envelope, HandleAnswer, HandleRequest } from '../../contract/wire.js';
-import { abortion } from '../abort.js';
+import { abortError, timeoutError } from '../abort.js';
 import type { Message, Prepared } from './inputs.js';
 
 export interface JobOptions {
-  /** Of the client's calls, from 1. */
+  /** Position among the client's calls, from 1. */
+  readonly order: number;
+  readonly request: HandleRequest['request'];
+  readonly params: Params;
+  /** Jobs of a higher priority run first. */
+  readonly priority: number;
+  /** The rows are one batch as given: no other job joins it. */
+  readonly exclusive: boolean;
+  readonly signal: AbortSignal | undefined;
+  /** Arrival time, by `performance.now()`. */
+  readonly arrivedAt: number;
+  /** Milliseconds from the arrival after which the job is rejected. */
+  readonly timeout: number | undefined;
+}
+
+/** The answer to a job: its own rows of the batch that it ran in. */
+export interface JobAnswer extends Pick<HandleAnswer, 'timings'> {
+  readonly rows: readonly Envelope<unknown>[];
+  /** Rows of the whole batch. */
+  readonly batchSize: number;
+}
+
+/** One call of the app, of one row or more. It settles once, whatever happens to the workers that it is sent to. */
+export class Job implements JobOptions {
   readonly order: number;
   readonly request: HandleRequest['request'];
   readonly params: Params;
   readonly priority: number;
-  /** It is a batch as given: no other request joins it. */
-  readonly whole: boolean;
+  readonly exclusive: boolean;
   readonly signal: AbortSignal | undefined;
-  /** When it came, by `performance.now()`. */
-  readonly since: number;
-  /** Milliseconds from then. */
+  readonly arrivedAt: number;
   readonly timeout: number | undefined;
-}
 
-/** What a job is answered with: its own rows of what its batch has brought. */
-export interface JobAnswer extends Pick<HandleAnswer, 'timings'> {
-  readonly rows: readonly Envelope<unknown>[];
-  /** Rows of that batch. */
-  readonly batchSize: number;
-}
-
-/** One call of a caller's, of one row or more: settles once, whatever happens to the workers that it is sent to. */
-export class Job {
   readonly answer: Promise<JobAnswer>;
-  /** The loss of a worker that it was in: since then it goes alone. */
-  loss: TabServeError | undefined;
-  /** Milliseconds from its coming until it left the queue. */
+  /** Why the first worker that ran this job was lost. A job that has lost a worker is replayed alone. */
+  lostWorker: TabServeError | undefined;
+  /** Milliseconds that it waited in the queue. */
   queued = 0;
-  /** Called once when nobody waits for it any more: by whoever holds it, to let it go. */
+  /** Called once when the caller aborts or the timeout passes; whoever holds the job then lets it go. */
   onAbandon: (() => void) | undefined;
-  readonly #options: JobOptions;
   readonly #rows: readonly Prepared[];
   #listening: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -43,50 +52,40 @@ export class Job {
   #settled = false;
 
   constructor(rows: readonly Prepared[], options: JobOptions) {
-    const { signal, since, timeout } = options;
-    this.#options = options;
+    ({
+      order: this.order,
+      request: this.request,
+      params: this.params,
+      priority: this.priority,
+      exclusive: this.exclusive,
+      signal: this.signal,
+      arrivedAt: this.arrivedAt,
+      timeout: this.timeout,
+    } = options);
     this.#rows = rows;
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
-    if (signal?.aborted) this.reject(abortion(signal));
+    const { signal, arrivedAt, timeout } = options;
+    if (signal?.aborted) this.reject(abortError(signal));
     else if (signal) {
       this.#listening = new AbortController();
-      signal.addEventListener('abort', () => this.#giveUp(abortion(signal)), { signal: this.#listening.signal });
+      signal.addEventListener('abort', () => this.#abandon(abortError(signal)), { signal: this.#listening.signal });
     }
-    if (timeout !== undefined)
-      this.#timer = setTimeout(() => this.#giveUp(tooLate(timeout)), timeout - (performance.now() - since));
+    if (timeout !== undefined) {
+      const left = timeout - (performance.now() - arrivedAt);
+      this.#timer = setTimeout(() => this.#abandon(timeoutError(timeout)), left);
+    }
   }
 
   get id(): string {
     return String(this.order);
   }
 
-  get order(): number {
-    return this.#options.order;
+  /** Whether other jobs may run in one batch with it. */
+  get batchable(): boolean {
+    return !this.exclusive && this.request === 'predict';
   }
 
-  get request(): HandleRequest['request'] {
-    return this.#options.request;
-  }
-
-  /** When it came, by `performance.now()`. */
-  get since(): number {
-    return this.#options.since;
-  }
-
-  get params(): Params {
-    return this.#options.params;
-  }
-
-  get priority(): number {
-    return this.#options.priority;
-  }
-
-  /** Whether others may run in one batch with it. */
-  get sociable(): boolean {
-    return !this.#options.whole && this.request === 'predict';
-  }
-
-  /** Rows. */
+  /** Number of rows. */
   get size(): number {
     return this.#rows.length;
   }
@@ -95,22 +94,22 @@ export class Job {
     return this.#settled;
   }
 
-  /** Whether the page still holds all of its input. */
+  /** Whether the page can still send all of its input. */
   get replayable(): boolean {
     return this.#rows.every((row) => row.replayable);
   }
 
-  /** What is sent, row by row; made afresh at each call, and only while `replayable`. */
+  /** Returns a message for each row, made afresh at each call. To be called only while `replayable`. */
   messages(): readonly Message[] {
     return this.#rows.map((row) => row.message()!);
   }
 
-  /** Copies what the caller may change, before its call returns. */
+  /** Copies what the caller may change once its call has returned. */
   snapshot(): void {
     if (!this.#settled) for (const row of this.#rows) row.snapshot();
   }
 
-  /** What `messages` gave could not be sent: it is all still here. */
+  /** Undoes `messages`, which could not be sent: all of the input is still on the page. */
   rollback(): void {
     for (const row of this.#rows) row.rollback();
   }
@@ -123,7 +122,7 @@ export class Job {
     if (this.#end()) this.#settle.reject(error);
   }
 
-  #giveUp(error: TabServeError): void {
+  #abandon(error: TabServeError): void {
     this.reject(error);
     this.onAbandon?.();
   }
@@ -136,8 +135,4 @@ export class Job {
     for (const row of this.#rows) row.release();
     return true;
   }
-}
-
-export function tooLate(timeout: number): TabServeError {
-  return new TabServeError('timeout', `The request was not answered within its ${timeout} ms.`);
 }

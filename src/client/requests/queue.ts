@@ -2,10 +2,13 @@ import type { TabServeError } from '../../contract/errors.js';
 import type { Serving } from '../../contract/settings.js';
 import type { Job } from './job.js';
 
-/** What may be sent now, or when there will be something. */
-export type Due =
+/** The jobs of the next batch, or when there will be one. */
+export type NextBatch =
   | { readonly jobs: readonly Job[] }
-  | { readonly jobs: undefined; /** Milliseconds; undefined if nothing waits. */ readonly dueIn: number | undefined };
+  | {
+      readonly jobs: undefined;
+      /** Milliseconds; undefined if only another job can complete it. */ readonly dueIn: number | undefined;
+    };
 
 /** Jobs of one priority, in order. */
 interface Lane {
@@ -15,7 +18,7 @@ interface Lane {
   last: number;
 }
 
-/** Jobs that wait for a worker: the highest priority first, and in order of arrival within one. */
+/** Jobs that wait for a worker: the highest priority first, in order of the calls within one priority. */
 export class JobQueue {
   /** By priority, highest first. */
   readonly #lanes: Lane[] = [];
@@ -25,7 +28,7 @@ export class JobQueue {
     return this.#size;
   }
 
-  /** To its place by order of the calls: one whose input took time to prepare may come late. */
+  /** Inserts a job by the order of the calls: a job whose input took time to prepare may arrive late. */
   push(job: Job): void {
     const lane = this.#lane(job.priority);
     const later = job.order < lane.last ? [...lane.jobs].filter(({ order }) => order > job.order) : [];
@@ -37,21 +40,27 @@ export class JobQueue {
   }
 
   /**
-   * Takes the next batch: a job that stands alone, or as many of the next that may run together, up to `batchSize`. Fewer than that wait
-   * until the oldest of them has been here for `maxBatchDelay`; or for more, where only a batch that is `full` will do.
+   * Takes the next batch: one exclusive job, or up to `batchSize` batchable ones. A batch that is not full waits until its oldest job
+   * has been here for `maxBatchDelay` ms.
+   * @param now the time, by `performance.now()`
+   * @param onlyFull whether to take nothing but a batch that no other job could join
    */
-  take({ batchSize, maxBatchDelay }: Pick<Serving, 'batchSize' | 'maxBatchDelay'>, { full = false } = {}): Due {
+  take(
+    { batchSize, maxBatchDelay }: Pick<Serving, 'batchSize' | 'maxBatchDelay'>,
+    now: number,
+    { onlyFull = false } = {},
+  ): NextBatch {
     const jobs: Job[] = [];
-    let closed = false;
+    let full = false;
     for (const job of this.#inOrder()) {
-      closed = jobs.length > 0 && !job.sociable;
-      if (closed) break;
+      full = jobs.length > 0 && !job.batchable;
+      if (full) break;
       jobs.push(job);
-      closed = !job.sociable || jobs.length === batchSize;
-      if (closed) break;
+      full = !job.batchable || jobs.length === batchSize;
+      if (full) break;
     }
-    if (jobs.length === 0 || (full && !closed)) return { jobs: undefined, dueIn: undefined };
-    const dueIn = closed ? 0 : Math.min(...jobs.map(({ since }) => since)) + maxBatchDelay - performance.now();
+    if (jobs.length === 0 || (onlyFull && !full)) return { jobs: undefined, dueIn: undefined };
+    const dueIn = full ? 0 : Math.min(...jobs.map(({ arrivedAt }) => arrivedAt)) + maxBatchDelay - now;
     if (dueIn > 0) return { jobs: undefined, dueIn };
     for (const job of jobs) this.#remove(job);
     return { jobs };

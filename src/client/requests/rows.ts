@@ -1,7 +1,6 @@
 import { asTabServeError, PredictionError } from '../../contract/errors.js';
-import { unlessAborted } from '../abort.js';
+import { timeoutError, unlessAborted } from '../abort.js';
 import { prepare, type Prepared, type PrepareOptions } from './inputs.js';
-import { tooLate } from './job.js';
 
 /** One row of a call: prepared, or the error of a row that could not be, which fails alone. */
 export type PreparedRow = Prepared | PredictionError;
@@ -34,7 +33,7 @@ async function inTime(
   { signals, timeout }: RowOptions,
 ): Promise<readonly PreparedRow[]> {
   const late = new AbortController();
-  const timer = timeout === undefined ? undefined : setTimeout(() => late.abort(tooLate(timeout)), timeout);
+  const timer = timeout === undefined ? undefined : setTimeout(() => late.abort(timeoutError(timeout)), timeout);
   try {
     return await unlessAborted(preparing, AbortSignal.any([...signals, late.signal]));
   } catch (error) {

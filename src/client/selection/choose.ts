@@ -1,6 +1,6 @@
 import type { CandidateName } from '../../contract/backends.js';
 import { asTabServeError, blameOf, TabServeError } from '../../contract/errors.js';
-import { abortion } from '../abort.js';
+import { abortError } from '../abort.js';
 import type { Clock } from '../workers/clock.js';
 import { nameOf, type Candidate } from './candidates.js';
 import { sortByVerdict } from './order.js';
@@ -69,7 +69,7 @@ export async function chooseBackend<R extends Runner>(options: ChooseOptions<R>)
       if (!runner.isCached) cached.clear();
       best = best ? faster(best, runner, skips) : runner;
     } catch (error) {
-      if (signal?.aborted) throw abortion(signal);
+      if (signal?.aborted) throw abortError(signal);
       cause = until.signal.aborted ? late : asTabServeError(error);
       log(`${nameOf(candidate)} does not run: ${cause.message}`, since);
       const isHopeless = cause !== late && !canAnotherHelp(cause);

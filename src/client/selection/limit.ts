@@ -1,5 +1,5 @@
 import { TabServeError } from '../../contract/errors.js';
-import { abortion } from '../abort.js';
+import { abortError } from '../abort.js';
 import { browserClock, type Clock } from '../workers/clock.js';
 
 export interface Limit {
@@ -18,7 +18,7 @@ export async function withinLimit<T>(
   work: () => T | PromiseLike<T>,
   { milliseconds, clock = browserClock, signal }: Limit,
 ): Promise<T> {
-  if (signal?.aborted) throw abortion(signal);
+  if (signal?.aborted) throw abortError(signal);
   const listening = new AbortController();
   let cancel = (): void => {};
   try {
@@ -27,7 +27,7 @@ export async function withinLimit<T>(
         () => reject(new TabServeError('timeout', `${what} did not answer within ${milliseconds} ms.`)),
         milliseconds,
       );
-      signal?.addEventListener('abort', () => reject(abortion(signal)), { signal: listening.signal });
+      signal?.addEventListener('abort', () => reject(abortError(signal)), { signal: listening.signal });
       void Promise.resolve(work()).then(resolve, reject);
     });
   } finally {

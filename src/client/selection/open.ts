@@ -2,10 +2,11 @@ import type { Archive, ModelConfig, Progress } from '../../contract/archive.js';
 import type { Backend, BackendName, CandidateName, Probe, Skipped } from '../../contract/backends.js';
 import { asTabServeError, type TabServeError } from '../../contract/errors.js';
 import { servingOf, type Serving } from '../../contract/settings.js';
-import { abortion } from '../abort.js';
+import { abortError } from '../abort.js';
 import { sumProgress } from '../progress.js';
 import { browserClock, type Clock } from '../workers/clock.js';
-import { Connection, type WorkerFactory } from '../workers/connection.js';
+import { Connection } from '../workers/connection.js';
+import type { WorkerFactory } from '../workers/start.js';
 import { isSame, nameOf } from './candidates.js';
 import { chooseBackend } from './choose.js';
 import { planCandidates } from './order.js';
@@ -63,7 +64,7 @@ let lastProbe: Probe | undefined;
 export async function openModel(options: OpenOptions): Promise<OpenedWorker> {
   const workers = new Workers(options);
   const { signal } = options;
-  const abort = (): void => workers.closeAll(abortion(signal!));
+  const abort = (): void => workers.closeAll(abortError(signal!));
   signal?.addEventListener('abort', abort);
   try {
     return await openWith(workers, options);
@@ -80,7 +81,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
   let spare: Connection | undefined = await workers.start();
   const { archive, probe, built } = await probeAndLoad(spare, options);
   const serving = (workers.serving = servingOf(archive.config));
-  spare.patience = serving.startupTimeout;
+  spare.timeout = serving.startupTimeout;
 
   const { candidates, skipped } = planCandidates({
     probe,
@@ -127,7 +128,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
   });
 
   const { candidate, connection, opened, proof } = contender;
-  connection.patience = serving.responseTimeout;
+  connection.timeout = serving.responseTimeout;
   const median = contender.median ?? (first && isSame(first, candidate) ? first.median : undefined);
   return {
     connection,

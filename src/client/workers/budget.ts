@@ -1,17 +1,27 @@
-/** What all clients of this page have taken. */
-let taken = 0;
+/** CPU cores that all clients of this page share. */
+export class CoreBudget {
+  readonly #cores: number;
+  #reserved = 0;
 
-/**
- * Takes threads for a worker from the page's one budget, its cores. A client's only worker must be, and one that replaces another: it takes even what is not there.
- * Calling the answer, once, gives them back; undefined if there are not so many.
- */
-export function reserve(threads: number, { must }: { readonly must: boolean }): (() => void) | undefined {
-  const cores = globalThis.navigator?.hardwareConcurrency ?? 1;
-  if (!must && taken + threads > cores) return undefined;
-  taken += threads;
-  let given = false;
-  return () => {
-    if (!given) taken -= threads;
-    given = true;
-  };
+  constructor(cores: number) {
+    this.#cores = cores;
+  }
+
+  /**
+   * Reserves a core for each of a worker's threads.
+   * @param must reserves even what is not there: for a client's only worker, and for one that replaces another
+   * @returns a function that releases them; undefined if there are too few
+   */
+  reserve(threads: number, { must }: { readonly must: boolean }): (() => void) | undefined {
+    if (!must && this.#reserved + threads > this.#cores) return undefined;
+    this.#reserved += threads;
+    let released = false;
+    return () => {
+      if (!released) this.#reserved -= threads;
+      released = true;
+    };
+  }
 }
+
+/** The budget of this page. */
+export const pageCores = new CoreBudget(globalThis.navigator?.hardwareConcurrency ?? 1);

@@ -1,0 +1,68 @@
+import { TabServeError } from '../../contract/errors.js';
+import type { Params } from '../../contract/handler.js';
+import { REQUEST_SETTINGS, resolveSettings } from '../../contract/settings.js';
+import { describeValue } from '../../contract/describe-value.js';
+import type { InitializeOptions, RequestOptions } from '../options.js';
+
+/** The options of one request, checked, with their defaults. */
+export interface CheckedOptions {
+  readonly signal: AbortSignal | undefined;
+  /** Milliseconds. */
+  readonly timeout: number | undefined;
+  readonly priority: number;
+  /** A copy: what the caller does to its own afterwards changes nothing. */
+  readonly params: Params;
+  readonly transfer: boolean;
+}
+
+/** Checks the options of a request. @throws `invalid-input` naming the option; `not-cloneable` for params that cannot be sent */
+export function readRequestOptions(options: RequestOptions): CheckedOptions {
+  const { signal, timeout, priority, params, transfer = false } = properties(options);
+  const numbers = resolveSettings(REQUEST_SETTINGS, { timeout, priority }, 'invalid-input');
+  if (typeof transfer !== 'boolean') throw wrong('transfer', 'true or false', transfer);
+  if (params !== undefined && (typeof params !== 'object' || params === null))
+    throw wrong('params', 'an object', params);
+  return { ...numbers, signal: checkedSignal(signal), params: copied(params as Params | undefined), transfer };
+}
+
+/** Checks the options of `initialize`. @throws `invalid-input` naming the option */
+export function readInitializeOptions(options: InitializeOptions): InitializeOptions {
+  const { signal, onProgress } = properties(options);
+  if (onProgress !== undefined && typeof onProgress !== 'function') throw wrong('onProgress', 'a function', onProgress);
+  const checked = checkedSignal(signal);
+  return { ...(checked && { signal: checked }), ...(onProgress && { onProgress }) };
+}
+
+/** A copy of the options, whose getters may throw. */
+function properties<T extends object>(options: T): T {
+  if (typeof options !== 'object' || options === null) throw wrong('options', 'an object', options);
+  try {
+    return { ...options };
+  } catch (cause) {
+    throw new TabServeError('invalid-input', 'options: they cannot be read.', { cause });
+  }
+}
+
+function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal === undefined) return undefined;
+  try {
+    // Refuses whatever is not a signal, and takes one of another frame.
+    AbortSignal.any([signal]);
+    return signal;
+  } catch {
+    throw wrong('signal', 'an AbortSignal', signal);
+  }
+}
+
+function copied(params: Params | undefined): Params {
+  try {
+    return params ? structuredClone(params) : {};
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : describeValue(cause);
+    throw new TabServeError('not-cloneable', `params cannot be sent to the worker: ${why}`, { cause });
+  }
+}
+
+function wrong(option: string, expected: string, got: unknown): TabServeError {
+  return new TabServeError('invalid-input', `${option}: expected ${expected}, got ${describeValue(got)}.`);
+}

@@ -1,0 +1,70 @@
+import type { Backend, Skipped } from '../../contract/backends.js';
+import type { TabServeError } from '../../contract/errors.js';
+
+/** Seconds before each attempt to open another worker, since one last answered: TorchServe's Fibonacci numbers. */
+const DELAYS = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55];
+
+/** A backend whose workers are lost so often in a row, without an answer in between, is demoted. */
+const MAX_LOSSES = 2;
+
+/** When to open the next worker after a loss, and which backends not to try again. */
+export class Backoff {
+  readonly #maxSeconds: number;
+  #demoted: readonly Skipped[] = [];
+  /** Since a worker last answered: losses of one backend, attempts, why they failed, and when the first loss was. */
+  #losses = 0;
+  #attempts = 0;
+  #reasons: readonly string[] = [];
+  #since: number | undefined;
+
+  /** @param maxSeconds from the first loss, after which no further attempt is made */
+  constructor(maxSeconds: number) {
+    this.#maxSeconds = maxSeconds;
+  }
+
+  /** Backends that were given up, with the reasons. */
+  get demoted(): readonly Skipped[] {
+    return this.#demoted;
+  }
+
+  /** Why the attempts since the last answer have failed. */
+  get reasons(): readonly string[] {
+    return this.#reasons;
+  }
+
+  /** A worker has answered, or has been well for long: what was lost before it does not count. */
+  reset(): void {
+    this.#losses = 0;
+    this.#attempts = 0;
+    this.#reasons = [];
+    this.#since = undefined;
+  }
+
+  /** A first worker was opened: every backend gets a new chance. */
+  restart(): void {
+    this.reset();
+    this.#demoted = [];
+  }
+
+  /** Counts a loss against the backend. */
+  countLoss({ engine, name }: Backend, { message }: TabServeError): void {
+    this.#losses += 1;
+    if (this.#losses < MAX_LOSSES) return;
+    const reason = `It was lost ${this.#losses} times in a row: ${message}`;
+    this.#demoted = [...this.#demoted, { engine, name, reason }];
+    this.#losses = 0;
+  }
+
+  /** Records why an attempt failed. */
+  countFailure({ message }: TabServeError): void {
+    this.#reasons = [...this.#reasons, message];
+  }
+
+  /** Returns when to make the next attempt; undefined if it would be too late. */
+  next(now: number): number | undefined {
+    this.#since ??= now;
+    const at = now + DELAYS[Math.min(this.#attempts, DELAYS.length - 1)]! * 1000;
+    this.#attempts += 1;
+    return at - this.#since > this.#maxSeconds * 1000 ? undefined : at;
+  }
+}
