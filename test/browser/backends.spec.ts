@@ -122,15 +122,16 @@ test('an engine that the app left out is not tried @once', async ({ open }) => {
 });
 
 test('only the engine that runs is downloaded, and from no other origin', async ({ open, page, backend }) => {
+  // An archive with a golden example: without one, ONNX Runtime's WebGL is compared with WASM.
   const urls: string[] = [];
   page.on('request', (request) => urls.push(request.url()));
   await open();
   const { origin } = new URL(page.url());
   await page.evaluate(
     async (backend) =>
-      void (await window.tabserve.load('/test/models/affine_fixed.onnx', {
+      void (await window.tabserve.load('/test/models/proof/two_formats/', {
         handler: 'base_handler',
-        backends: [backend],
+        backends: [`onnx/${backend}`],
       })),
     backend,
   );
