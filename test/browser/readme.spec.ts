@@ -98,3 +98,34 @@ test('snippet lean.worker.ts @once', async ({ open }) => {
   expect(backend).toMatchObject({ engine: 'onnx', name: 'wasm' });
   expect(backend.skipped.map(({ reason }) => reason)).toContain('This worker was built without the engine for it.');
 });
+
+test('snippet person.ts @once', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
+  await page.locator('img').evaluate(async (image: HTMLImageElement) => {
+    image.src = '/models/selfie/samples/grace-hopper.jpg'; // taller than wide
+    await image.decode();
+  });
+  await page.addScriptTag({ type: 'module', url: '/test/readme/person.ts' });
+  await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(1);
+  const [x, y] = lines[0]!.split(' ').map(Number);
+  const { width, height, mean } = await page.evaluate(async () => {
+    const { load } = (await import('/src/index.ts' as string)) as typeof import('../../src/index.ts');
+    const segmenter = await load('/models/selfie/', { handler: 'image_segmenter', backends: ['onnx/wasm'] });
+    const answer = await segmenter.predict(document.querySelector('img')!);
+    await segmenter.dispose();
+    if (answer.result !== 'mask') throw new Error(answer.result);
+    const mean = { x: 0, y: 0, sum: 0 };
+    answer.mask.forEach((weight, i) => {
+      mean.x += ((i % answer.width) + 0.5) * weight;
+      mean.y += (Math.floor(i / answer.width) + 0.5) * weight;
+      mean.sum += weight;
+    });
+    return { width: answer.width, height: answer.height, mean };
+  });
+  expect(height).toBeGreaterThan(width * 1.1);
+  expect(Math.abs(x! - mean.x / mean.sum)).toBeLessThan(2);
+  expect(Math.abs(y! - mean.y / mean.sum)).toBeLessThan(2);
+});
