@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { ConsoleMessage } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
 
@@ -128,4 +130,20 @@ test('snippet person.ts @once', async ({ page }) => {
   expect(height).toBeGreaterThan(width * 1.1);
   expect(Math.abs(x! - mean.x / mean.sum)).toBeLessThan(2);
   expect(Math.abs(y! - mean.y / mean.sum)).toBeLessThan(2);
+});
+
+test('snippet file-kind.ts @once', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.route('**/models/file-kind/**', async (route) => {
+    const path = new URL(route.request().url()).pathname.replace('/models/file-kind/', '');
+    const file = new URL(`../readme/file-kind/${path}`, import.meta.url);
+    await (existsSync(file) ? route.fulfill({ path: fileURLToPath(file) }) : route.fulfill({ status: 404 }));
+  });
+  await page.goto('/test/browser/pages/readme.html');
+  await page.addScriptTag({ type: 'module', url: '/test/readme/file-kind.ts' });
+  await expect.poll(() => lines.length).toBe(2);
+  expect(lines[0]).toMatch(/label: text, score: 0\.\d+/);
+  expect(lines[1]).toBe('sparse, compressed, 3 bytes are too few.');
 });

@@ -6,7 +6,7 @@ export interface Point {
   readonly y: number;
 }
 
-export class PersonFinder extends VisionHandler<Point> {
+export class PersonFinder extends VisionHandler {
   override imageProcessing = compose(resize([256, 256]), toTensor(), layout('NHWC'));
 
   /** The model's mask, [rows, 256, 256, 1] → the mean of all pixels, weighted by how likely each is a person's. */
