@@ -392,7 +392,7 @@ test('sizes, delays, timeouts and priorities out of range @once', async ({ open 
   );
   expect(answer.requests.map(({ code }) => code)).toEqual(Array.from({ length: 6 }, () => 'invalid-input'));
   for (const [index, key] of ['priority', 'priority', 'priority', 'timeout', 'timeout', 'timeout'].entries())
-    expect(answer.requests[index]!.message).toContain(`${key}: expected`);
+    expect(answer.requests[index]!.message).toContain(`${key} must be`);
   expect(answer.after.batchSize).toBe(1);
 });
 

@@ -1,7 +1,20 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -21,6 +34,39 @@ export async function pack(folder: string): Promise<string> {
   return join(folder, stdout.trim());
 }
 
+/** Tarball → a folder in which npm has installed it. */
+const installed = new Map<string, Promise<string>>();
+
+/** Installs the package as a user would, once for all apps; the folder is removed with the tarball's. */
+async function installOnce(tarball: string): Promise<string> {
+  const folder = join(dirname(tarball), 'installed');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+  await run(
+    'npm',
+    ['install', tarball, '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'],
+    { cwd: folder },
+  );
+  return folder;
+}
+
+/** Copies a folder by hard links, which takes no time and no space; where the disk has none, as files. */
+function linkTree(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) linkTree(source, target);
+    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+    else {
+      try {
+        linkSync(source, target);
+      } catch {
+        copyFileSync(source, target);
+      }
+    }
+  }
+}
+
 /** One of `apps/`, in a folder of its own, with the package installed as a user would, the digits archive among its static files, and our own bundlers. */
 export async function install(
   tarball: string,
@@ -31,11 +77,9 @@ export async function install(
   cpSync(join(root, 'test/packaging/apps', app), folder, { recursive: true });
   for (const file of without) rmSync(join(folder, file));
   cpSync(join(root, 'public/models/digits'), join(folder, 'public/models/digits'), { recursive: true });
-  await run(
-    'npm',
-    ['install', tarball, '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'],
-    { cwd: folder },
-  );
+  const shared = installed.get(tarball) ?? installOnce(tarball);
+  installed.set(tarball, shared);
+  linkTree(join(await shared, 'node_modules'), join(folder, 'node_modules'));
   for (const bundler of ['vite', 'webpack'])
     symlinkSync(join(root, 'node_modules', bundler), join(folder, 'node_modules', bundler), 'dir');
   return folder;
