@@ -20,7 +20,7 @@ test('an operator that a backend lacks moves on to the next, with its reason', a
   });
 });
 
-test('what ONNX Runtime WebGL cannot read is told in a few words, and the cause has all of them', async ({
+test('a model that ONNX Runtime WebGL cannot read: a short message, and the whole one as its cause', async ({
   open,
   backend,
 }) => {
@@ -32,15 +32,15 @@ test('what ONNX Runtime WebGL cannot read is told in a few words, and the cause 
     ['slow', 'Error: graph attribute is not supported yet'],
     ['float16', 'Error: unsupported data type: FLOAT16'],
   ] as const) {
-    const told = await page.evaluate(async (model) => {
+    const failure = await page.evaluate(async (model) => {
       const error = await window.tabserve
         .load(`/test/models/${model}.onnx`, { handler: 'base_handler', backends: ['webgl'] })
         .then(String, (error: Error) => error);
       const { message, cause } = (error as Error).cause as Error;
       return { message, whole: (cause as Error).message };
     }, model);
-    expect(told.message).toBe(`ONNX Runtime could not load the model on webgl: ${why}`);
-    expect(told.whole).toMatch(/^Failed to load model as ONNX format: .*\nas ORT format: /);
+    expect(failure.message).toBe(`ONNX Runtime could not load the model on webgl: ${why}`);
+    expect(failure.whole).toMatch(/^Failed to load model as ONNX format: .*\nas ORT format: /);
   }
 });
 

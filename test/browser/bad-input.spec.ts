@@ -212,7 +212,7 @@ test('a wrong tensor: the error says what was expected and what was given @once'
       dtype: await window.failure(client.predict({ data: new Int32Array(4), dims: [4] })),
       array: await window.failure(client.predict({ data: new Float64Array(4), dims: [4], dtype: 'float32' })),
       name: await window.failure(client.predict({ y: good })),
-      knob: await window.failure(client.predict(good, { params: { labels: 3 } })),
+      param: await window.failure(client.predict(good, { params: { labels: 3 } })),
       rows: (await client.handle([good, { data: new Int32Array(4), dims: [4] }, good])).map((row) =>
         row instanceof window.tabserve.PredictionError ? row.code : 'answer',
       ),
@@ -232,7 +232,7 @@ test('a wrong tensor: the error says what was expected and what was given @once'
     message: 'Input "x" is float32, whose data is a Float32Array, got a Float64Array.',
   });
   expect(answer.name).toMatchObject({ code: 'invalid-input', stage: 'preprocess' });
-  expect(answer.knob).toMatchObject({ code: 'model-config' });
+  expect(answer.param).toMatchObject({ code: 'model-config' });
   expect(answer.rows).toEqual(['answer', 'invalid-input', 'answer']);
 });
 

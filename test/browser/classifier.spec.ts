@@ -182,7 +182,7 @@ test('a model file with options needs no archive @once', async ({ open, backend 
   expect(answers.reduce((sum, { score }) => sum + score, 0)).toBeCloseTo(1, 6);
 });
 
-test('photos of all eight EXIF orientations count upright, or as coded when told so; transparency shows the background @once', async ({
+test('photos of all eight EXIF orientations are turned upright, or stay as coded if so configured; transparency shows the background @once', async ({
   open,
   backend,
 }) => {

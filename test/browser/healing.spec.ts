@@ -25,7 +25,7 @@ for (const [kind, { code, tag }] of Object.entries(FAULTS) as [keyof typeof FAUL
     page.on('request', (request) => request.url().endsWith('.onnx') && downloads.push(request.url()));
     // What is lost after the run is seen at the next one.
     const stages = kind === 'lose' ? STAGES.slice(0, 2) : STAGES;
-    // A worker that hangs is told from one that a busy machine keeps waiting by time alone: where nothing hangs, there is all the time.
+    // Only time tells a worker that hangs from one on a busy machine: where nothing hangs, the timeout is long.
     const responseTimeout = kind === 'block' || kind === 'stall' ? 6 : 60;
     const answer = await page.evaluate(
       async ({ model, backend, kind, stages, responseTimeout }) => {
@@ -236,7 +236,7 @@ test('when no worker can be opened any more, every request fails with the reason
     const factory = () => (broken ? window.workers.throwing() : window.workers.faulty());
     const client = window.tabserve.connect(factory, { model, backends: ['wasm'], maxRetryTimeoutInSec: 2 });
     const failed = new Promise<string>((resolve) => client.on('fail', ({ code }) => resolve(code)));
-    // Who begins anew at once is told the truth.
+    // An initialize that is called at once fails too.
     const begun = new Promise<string>((resolve) => client.on('fail', () => client.initialize().then(() => resolve('initialized'), (error) => resolve(error.code)))); // prettier-ignore
     await client.initialize();
     broken = true;

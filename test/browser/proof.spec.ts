@@ -105,9 +105,6 @@ test.describe('proof', () => {
           reasons(first!.backend)[`onnx/${wrong}`]!,
         )!;
         expect(Number(off)).toBeGreaterThan(0.01);
-        expect(first!.story).toMatch(
-          new RegExp(`Compared onnx/${wrong} with onnx/wasm on \\d inputs: the largest difference is`),
-        );
       }
       // The candidate's, that of the reference, and after a wrong answer WASM's own; the second visit compares nothing.
       expect([first!.workers, second!.workers]).toEqual(
@@ -256,7 +253,7 @@ test.describe('proof', () => {
     });
   });
 
-  test('no backend that is right: every error is told @once', async ({ open }) => {
+  test('no backend computes correctly: the error lists every reason @once', async ({ open }) => {
     const page = await open();
     const [first] = await page.evaluate(visit, [
       { model: `${PROOF}/two_formats/`, backends: ['onnx/webgl'], odd: { webgl: { wrong: 'element' } } },
@@ -386,9 +383,8 @@ test.describe('measuring @once', () => {
           });
           await client.initialize();
           const { name, median } = client.backend!;
-          const story = client.diagnose();
           await client.dispose();
-          return { workers, name, median, story };
+          return { workers, name, median };
         };
         const first = await load(verdicts);
         const keys = [...kept.keys()].map((key) => key.replace(location.origin, ''));
@@ -429,7 +425,6 @@ test.describe('measuring @once', () => {
       answer.rejected,
     ])
       expect(name).toBe('wasm');
-    expect(answer.thrown.story).toContain('could not be saved: Error: the disk is full');
   });
 });
 
@@ -523,7 +518,10 @@ test('a stored verdict of another form is ignored @once', async ({ open }) => {
   expect(names).toEqual(Array(8).fill('wasm'));
 });
 
-test('diagnose tells the whole story', async ({ open, backend }) => {
+test('diagnose has the facts for a bug report: versions, files, what the browser has, the backend @once', async ({
+  open,
+  backend,
+}) => {
   const page = await open();
   const [first] = (await page.evaluate(visit, [
     { model: `${PROOF}/conv_relu_conv/`, backends: [...new Set([backend, 'webgl', 'wasm'])] },
@@ -537,9 +535,8 @@ test('diagnose tells the whole story', async ({ open, backend }) => {
     /^wasm: \{"available":true,"simd":true/m,
     /^cores: \d+$/m,
     /^backend: \{"engine":"onnx"/m,
-    /^ +\d+ ms {2}The browser was probed, and .* loaded\. \(\d+ ms\)$/m,
-    /^ +\d+ ms {2}onnx\/(wasm|webgpu) runs, correct on 1 golden examples \(largest difference .*\)\. \(\d+ ms\)$/m,
-    ...(backend === 'webgl' ? [/^ +\d+ ms {2}onnx\/webgl does not run: It computes wrongly.* \(\d+ ms\)$/m] : []),
+    // Then the log, each line with its time.
+    /^ +\d+ ms {2}\S/m,
   ]) expect(first!.story).toMatch(part); // prettier-ignore
 });
 

@@ -103,7 +103,7 @@ test('a class map as the page paints it: PASCAL VOC’s colors, or one’s own @
   expect(painted.palette).toEqual([[0, 0, 0], [128, 0, 0], [0, 128, 0], [128, 128, 0], [0, 0, 128], [64, 0, 0], [192, 128, 128], [0, 64, 128], [224, 224, 192]]); // prettier-ignore
 });
 
-test('what is not of the kind that a painter paints is told @once', async ({ open }) => {
+test('paintMask and paintClasses refuse the other kind of result, with a typed error @once', async ({ open }) => {
   const page = await open();
   const failures = await page.evaluate(async () => {
     const { paintClasses, paintMask } = window.tabserve;
@@ -115,7 +115,7 @@ test('what is not of the kind that a painter paints is told @once', async ({ ope
   expect(failures[1]!.message).toContain('handler.result');
 });
 
-test('a config that does not fit the model is told before the first request @once', async ({ open }) => {
+test('a config that does not fit the model fails at load @once', async ({ open }) => {
   const page = await open();
   const failures = await page.evaluate(async () => {
     const load = async (model: string, handler: Record<string, unknown>) =>

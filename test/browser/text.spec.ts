@@ -162,7 +162,7 @@ test('every kind of text gives an answer; a row that is none fails alone @once',
   expect(answers.fixed).toMatchObject({ code: 'model-config', message: expect.stringContaining('params.tokenizer') });
 });
 
-test('told at initialize: no vocabulary, labels that do not fit @once', async ({ open }) => {
+test('initialize fails without a vocabulary, and with labels that do not fit @once', async ({ open }) => {
   const page = await open();
   const failures = await page.evaluate(async () => {
     const load = (url: string, handler: Record<string, unknown> = {}) =>

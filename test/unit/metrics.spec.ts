@@ -198,7 +198,7 @@ test('what a metric is holds for all batches of a handler, and names are bounded
   new Recorder(definitions).addCounter('Birds');
 });
 
-test('ten thousand label values: a hundred series, and one for the rest, told once', () => {
+test('ten thousand label values: a hundred series, one for the rest, and one warning', () => {
   const warnings: string[] = [];
   const registry = new Registry((message) => warnings.push(message));
   for (let index = 0; index < 10_000; index++) {
@@ -299,7 +299,7 @@ test('what a client records by itself', async () => {
   expect(JSON.parse(JSON.stringify(histograms)), 'plain data').toEqual(histograms);
 });
 
-test('what a worker records otherwise than an earlier one is told once and stops nothing', () => {
+test('a metric that a worker records in another form than an earlier one: one warning, and nothing stops', () => {
   const warnings: string[] = [];
   const metrics = new ServingMetrics(
     () => undefined,

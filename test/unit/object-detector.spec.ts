@@ -80,7 +80,7 @@ test('IoU and NMS: greater than the threshold goes, within its class; the best f
   expect(nms(chain, 0.4)).toEqual([chain[0], chain[2]]);
 });
 
-test('knobs: from the class, the archive and the request', async () => {
+test('params: from the class, the archive and the request', async () => {
   const rows = [0.9, 0.7, 0.5, 0.3].map((score, index) => [index * 2, 0, 16 + index * 2, 16, score, 0]);
   const session = rowsModel(...rows);
   const { detector, handle } = await start(session, {
@@ -116,7 +116,7 @@ test('knobs: from the class, the archive and the request', async () => {
   }
 });
 
-test('thresholds out of range, wrong names and wrong options are told when it is initialized', async () => {
+test('initialize fails for thresholds out of range, wrong names and wrong options', async () => {
   for (const [handler, message] of [
     [{ scoreThreshold: 50 }, /^handler\.scoreThreshold must be a number in 0\.\.1, not 50/],
     [{ iouThreshold: -1 }, /^handler\.iouThreshold/],

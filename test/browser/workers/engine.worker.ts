@@ -25,7 +25,7 @@ const sessions: Session[] = [];
 let engine: Engine;
 let format: EngineName;
 
-/** One engine with nothing around it: no handler, no client. Sessions are told by their number. */
+/** One engine with nothing around it: no handler, no client. Sessions have numbers. */
 const bare = {
   async start(candidate: CandidateName): Promise<void> {
     format = candidate.split('/')[0] as EngineName;

@@ -1,6 +1,6 @@
 import { BaseHandler, expose } from '../../../src/worker.ts';
 
-// A message that arrives while the module still waits is lost: the page must not send one before it is told to.
+// A message that arrives while the module still waits is lost: the page must wait for `ready` before it sends one.
 await fetch('./slow-to-load.worker.ts');
 await new Promise((resolve) => setTimeout(resolve, 300));
 
