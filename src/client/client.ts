@@ -25,13 +25,14 @@ import type { JobQueueStatus } from './requests/backlog.js';
 import type { Prepared } from './requests/inputs.js';
 import { Job } from './requests/job.js';
 import { readInitializeOptions, readRequestOptions } from './requests/request-options.js';
-import { prepareRows } from './requests/rows.js';
+import { prepareRows } from './requests/prepare-rows.js';
 import { browserVerdicts } from './selection/browser-verdicts.js';
-import { openModel, type OpenedWorker, type OpenOptions } from './selection/open.js';
+import { openModel, type OpenOptions } from './selection/open.js';
 import { absoluteUrl, folderUrl } from './url.js';
 import { pageCores } from './workers/budget.js';
 import { browserClock } from './workers/clock.js';
 import { WorkerPool } from './workers/pool.js';
+import type { OpenedWorker } from './workers/slot.js';
 import type { WorkerFactory } from './workers/start.js';
 
 /** An `initialize` that is under way. */
@@ -335,7 +336,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   }
 }
 
-/** `Array.isArray` throws for a revoked proxy. */
+/** `Array.isArray` and `instanceof` throw for a revoked proxy. */
 function isList(value: unknown): value is readonly unknown[] {
   try {
     return Array.isArray(value);
@@ -345,7 +346,11 @@ function isList(value: unknown): value is readonly unknown[] {
 }
 
 function isFile(model: ClientOptions['model']): model is File {
-  return typeof File !== 'undefined' && model instanceof File;
+  try {
+    return typeof File !== 'undefined' && model instanceof File;
+  } catch {
+    return false;
+  }
 }
 
 function disposed(): TabServeError {

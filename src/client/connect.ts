@@ -1,9 +1,8 @@
-import { describeValue } from '../contract/describe-value.js';
-import { TabServeError } from '../contract/errors.js';
 import type { FormName, Handler, ResultFor } from '../contract/handler.js';
 import type { HandlerName, HandlerOf } from '../handlers/registry.js';
 import { Client } from './client.js';
 import type { ClientOptions } from './options.js';
+import { readOptions } from './read-options.js';
 import type { WorkerFactory } from './workers/start.js';
 
 export interface ConnectOptions<Name extends HandlerName, Form = never> extends ClientOptions<HandlerOf<Name>, Form> {
@@ -40,9 +39,6 @@ export function connect<H extends Handler, Form extends FormName<H> = never>(
 ): Client<H, ResultFor<H, Form>>;
 export function connect(first: unknown, second?: unknown): unknown {
   const [factory, options] = typeof first === 'function' ? [first as WorkerFactory, second] : [undefined, first];
-  if (typeof options !== 'object' || options === null) {
-    const expected = "expected options with the model's URL, such as { model: '/models/digits/' }";
-    throw new TabServeError('model-config', `connect: ${expected}, got ${describeValue(options)}.`);
-  }
-  return new Client(factory, options as ClientOptions);
+  const expected = "options with the model's URL, such as { model: '/models/digits/' }";
+  return new Client(factory, readOptions(options as ClientOptions, expected, 'model-config'));
 }

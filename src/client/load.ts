@@ -3,6 +3,7 @@ import type { HandlerName, HandlerOf } from '../handlers/registry.js';
 import type { Client } from './client.js';
 import { connect, type ConnectOptions } from './connect.js';
 import type { InitializeOptions } from './options.js';
+import { readOptions } from './read-options.js';
 
 export interface LoadOptions<Name extends HandlerName, Form = never>
   extends Omit<ConnectOptions<Name, Form>, 'model'>, InitializeOptions {}
@@ -15,9 +16,8 @@ export async function load<Name extends HandlerName = HandlerName, Form extends 
   model: string | URL | File,
   options: LoadOptions<Name, Form> = {},
 ): Promise<Client<HandlerOf<Name>, ResultFor<HandlerOf<Name>, Form>>> {
-  // Whatever else `options` is, `connect` and `initialize` say.
-  const { signal, onProgress, ...rest } = (options ?? {}) as InitializeOptions;
-  const client = connect({ ...rest, model } as ConnectOptions<Name, Form>);
+  const { signal, onProgress, ...rest } = readOptions(options, 'an object as options', 'invalid-input');
+  const client = connect({ ...rest, model } as unknown as ConnectOptions<Name, Form>);
   try {
     await client.initialize({
       ...(signal !== undefined && { signal }),

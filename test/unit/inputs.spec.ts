@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import * as fc from 'fast-check';
 import { prepare } from '../../src/client/requests/inputs.ts';
-import { prepareRows } from '../../src/client/requests/rows.ts';
+import { prepareRows } from '../../src/client/requests/prepare-rows.ts';
 import { PredictionError, TabServeError } from '../../src/contract/errors.ts';
 
 /** Objects that fight back: each throws, or answers nonsense, when something of it is looked at. */

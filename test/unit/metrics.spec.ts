@@ -4,7 +4,7 @@ import type { Metrics, MetricType, Observation } from '../../src/contract/metric
 import { PredictionError, TabServeError } from '../../src/contract/errors.ts';
 import { Definitions } from '../../src/shared/metrics/definitions.ts';
 import { Recorder } from '../../src/worker/recorder.ts';
-import { MOST_SERIES, Registry } from '../../src/client/metrics/registry.ts';
+import { MOST_SERIES, Registry } from '../../src/client/metrics/families.ts';
 import { ServingMetrics } from '../../src/client/metrics/client-metrics.ts';
 import { Sketch } from '../../src/client/metrics/sketch.ts';
 import { BaseHandler, createTestContext, type Context, type Tensors } from '../../src/worker.ts';

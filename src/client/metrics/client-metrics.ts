@@ -5,7 +5,7 @@ import type { Stage, Timings } from '../../contract/stages.js';
 import { asTabServeError, PredictionError } from '../../contract/errors.js';
 import { STAGE_METRICS } from '../../shared/metrics/built-in.js';
 import { toPrometheus } from './prometheus.js';
-import { Registry } from './registry.js';
+import { Registry } from './families.js';
 
 /** What a client has counted and timed. It stays in the page: nothing here is sent anywhere. */
 export interface ClientMetrics {

@@ -1,6 +1,6 @@
 import type { Manifest } from '../../contract/archive.js';
 import type { MetricLabels } from '../../contract/metrics.js';
-import type { Family } from './registry.js';
+import type { Family } from './families.js';
 
 /**
  * Prometheus' text format 0.0.4, histograms as summaries: https://prometheus.io/docs/instrumenting/exposition_formats/.

@@ -2,6 +2,7 @@ import { TabServeError } from '../../contract/errors.js';
 import type { Params } from '../../contract/handler.js';
 import { REQUEST_SETTINGS, resolveSettings } from '../../contract/settings.js';
 import { describeValue } from '../../contract/describe-value.js';
+import { readOptions } from '../read-options.js';
 import type { InitializeOptions, RequestOptions } from '../options.js';
 
 /** The options of one request, checked, with their defaults. */
@@ -15,9 +16,11 @@ export interface CheckedOptions {
   readonly transfer: boolean;
 }
 
+const OBJECT = 'an object as options';
+
 /** Checks the options of a request. @throws `invalid-input` naming the option; `not-cloneable` for params that cannot be sent */
 export function readRequestOptions(options: RequestOptions): CheckedOptions {
-  const { signal, timeout, priority, params, transfer = false } = properties(options);
+  const { signal, timeout, priority, params, transfer = false } = readOptions(options, OBJECT, 'invalid-input');
   const numbers = resolveSettings(REQUEST_SETTINGS, { timeout, priority }, 'invalid-input');
   if (typeof transfer !== 'boolean') throw wrong('transfer', 'true or false', transfer);
   if (params !== undefined && (typeof params !== 'object' || params === null))
@@ -27,20 +30,10 @@ export function readRequestOptions(options: RequestOptions): CheckedOptions {
 
 /** Checks the options of `initialize`. @throws `invalid-input` naming the option */
 export function readInitializeOptions(options: InitializeOptions): InitializeOptions {
-  const { signal, onProgress } = properties(options);
+  const { signal, onProgress } = readOptions(options, OBJECT, 'invalid-input');
   if (onProgress !== undefined && typeof onProgress !== 'function') throw wrong('onProgress', 'a function', onProgress);
   const checked = checkedSignal(signal);
   return { ...(checked && { signal: checked }), ...(onProgress && { onProgress }) };
-}
-
-/** A copy of the options, whose getters may throw. */
-function properties<T extends object>(options: T): T {
-  if (typeof options !== 'object' || options === null) throw wrong('options', 'an object', options);
-  try {
-    return { ...options };
-  } catch (cause) {
-    throw new TabServeError('invalid-input', 'options: they cannot be read.', { cause });
-  }
 }
 
 function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined {

@@ -6,6 +6,7 @@ import { abortError } from '../abort.js';
 import { sumProgress } from '../progress.js';
 import { browserClock, type Clock } from '../workers/clock.js';
 import { Connection } from '../workers/connection.js';
+import type { OpenedWorker } from '../workers/slot.js';
 import type { WorkerFactory } from '../workers/start.js';
 import { isSame, nameOf } from './candidates.js';
 import { chooseBackend } from './choose.js';
@@ -46,11 +47,6 @@ export interface OpenOptions {
   readonly log: (message: string, since?: number) => void;
   /** @default the browser's */
   readonly clock?: Clock;
-}
-
-export interface OpenedWorker {
-  readonly connection: Connection;
-  readonly backend: Backend;
 }
 
 /** What a worker of this page has found in the browser: the same for every client. */

@@ -1,0 +1,17 @@
+import { describeValue } from '../contract/describe-value.js';
+import { TabServeError, type ErrorCode } from '../contract/errors.js';
+
+/**
+ * Returns a copy of options that the app passes: it may pass anything, and its getters may throw.
+ * @param expected in words, for the message
+ * @throws `code` if they are not an object, or cannot be read
+ */
+export function readOptions<T extends object>(options: T, expected: string, code: ErrorCode): T {
+  if (typeof options !== 'object' || options === null)
+    throw new TabServeError(code, `expected ${expected}, got ${describeValue(options)}.`);
+  try {
+    return { ...options };
+  } catch (cause) {
+    throw new TabServeError(code, `expected ${expected}, got an object that cannot be read.`, { cause });
+  }
+}

@@ -1,0 +1,141 @@
+import { expect, test } from '@playwright/test';
+import fc from 'fast-check';
+import { connect } from '../../src/client/connect.ts';
+import { load } from '../../src/client/load.ts';
+import { TabServeError } from '../../src/contract/errors.ts';
+import { EchoWorker } from './fake-worker.ts';
+
+const factory = (): Worker => new EchoWorker() as unknown as Worker;
+const MODEL = 'http://127.0.0.1/model.onnx';
+const noStore = { get: async () => undefined, set: async () => {}, clear: async () => {} };
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+const throwing = new Proxy({}, { get: () => { throw new Error('get'); }, ownKeys: () => { throw new Error('ownKeys'); } }); // prettier-ignore
+const unprintable = { toString: () => { throw new Error('toString'); }, [Symbol.toPrimitive]: () => { throw new Error('primitive'); } }; // prettier-ignore
+
+/** Values that fail when they are looked at; fast-check gets their names, since it looks too. */
+const HOSTILE: Readonly<Record<string, unknown>> = {
+  revoked: revoked(),
+  throwing,
+  unprintable,
+  symbol: Symbol('x'),
+  function: () => {},
+  bigint: 10n,
+  bare: Object.create(null),
+  error: new Error('x'),
+};
+
+type Boxed = { readonly hostile: string } | { readonly value: unknown };
+
+/** Whatever a caller without types may pass. */
+const anything: fc.Arbitrary<Boxed> = fc.oneof(
+  fc.record({ value: fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withNullPrototype: true, withTypedArray: true, withSparseArray: true }) }), // prettier-ignore
+  fc.record({ hostile: fc.constantFrom(...Object.keys(HOSTILE)) }),
+);
+
+function unbox(boxed: Boxed): never {
+  return ('hostile' in boxed ? HOSTILE[boxed.hostile] : boxed.value) as never;
+}
+
+/** Options of which each may be anything, or anything in their place. */
+function options(
+  ...keys: readonly string[]
+): fc.Arbitrary<Boxed | { readonly options: Readonly<Record<string, Boxed | undefined>> }> {
+  const some = fc.record(Object.fromEntries(keys.map((key) => [key, anything])), { requiredKeys: [] });
+  return fc.oneof(anything, fc.record({ options: some }));
+}
+
+function unboxOptions(given: Boxed | { readonly options: Readonly<Record<string, Boxed | undefined>> }): never {
+  if (!('options' in given)) return unbox(given);
+  return Object.fromEntries(Object.entries(given.options).map(([key, value]) => [key, value && unbox(value)])) as never;
+}
+
+/** What a call does: nothing but answers and our errors. */
+async function outcomeOf(call: () => unknown): Promise<'answer' | string> {
+  try {
+    await call();
+    return 'answer';
+  } catch (error) {
+    if (!(error instanceof TabServeError)) throw error;
+    return error.code;
+  }
+}
+
+test('whatever is passed to predict, handle and explain: an answer, or a TabServeError', async () => {
+  await using client = connect(factory, { model: MODEL, verdicts: noStore });
+  await client.initialize();
+  const codes = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('predict', 'handle', 'explain' as const),
+      anything,
+      options('signal', 'timeout', 'priority', 'params', 'transfer'),
+      async (method, input, given) => {
+        const call = method === 'handle' ? [unbox(input)] : unbox(input);
+        codes.add(await outcomeOf(() => client[method](call as never, unboxOptions(given))));
+        codes.add(await outcomeOf(() => client.handle(unbox(input), unboxOptions(given))));
+      },
+    ),
+    { numRuns: 500 },
+  );
+  expect([...codes]).toEqual(expect.arrayContaining(['answer', 'invalid-input', 'not-cloneable']));
+});
+
+test('the wrong options by name', async () => {
+  await using client = connect(factory, { model: MODEL, verdicts: noStore });
+  await client.initialize();
+  for (const [given, name] of [
+    [{ timeout: 10n }, 'timeout'],
+    [{ priority: Object.create(null) as unknown }, 'priority'],
+    [{ signal: {} }, 'signal'],
+    [{ params: 5 }, 'params'],
+    [{ transfer: 'yes' }, 'transfer'],
+    [null, 'options'],
+  ] as const) {
+    await expect(client.predict(1 as never, given as never)).rejects.toMatchObject({
+      code: 'invalid-input',
+      message: expect.stringContaining(name),
+    });
+  }
+});
+
+test('whatever is passed to initialize and load', async () => {
+  await fc.assert(
+    fc.asyncProperty(anything, options('signal', 'onProgress'), async (model, given) => {
+      const client = connect(factory, { model: unbox(model), verdicts: noStore });
+      await outcomeOf(() => client.initialize(unboxOptions(given)));
+      await client.dispose();
+      // No worker under Node: refused, and never a TypeError.
+      expect(await outcomeOf(() => load(unbox(model), unboxOptions(given)))).not.toBe('answer');
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('whatever is passed to connect', () => {
+  fc.assert(
+    fc.property(anything, anything, (first, second) => {
+      try {
+        connect(unbox(first), unbox(second));
+      } catch (error) {
+        if (!(error instanceof TabServeError)) throw error;
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('load on a server says what to do', async () => {
+  await expect(load('/models/digits/')).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringContaining('in the browser'),
+  });
+  // What a component of a server-rendered app may do anywhere.
+  const client = connect({ model: '/models/digits/', handler: 'image_classifier' });
+  await client.dispose();
+});
