@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { connect } from '../../src/client/connect.ts';
 import { load } from '../../src/client/load.ts';
 import { TabServeError } from '../../src/contract/errors.ts';
