@@ -2,7 +2,15 @@
 export { expose, type ExposeOptions } from './worker/expose.js';
 export type { HandlerClass } from './worker/host.js';
 export type { BatchContext } from './worker/context.js';
-export { createTestContext, type TestContextOptions } from './worker/testing.js';
+export {
+  createTestContext,
+  createTestHandler,
+  type TestContextOptions,
+  type TestHandler,
+  type TestHandlerOptions,
+  type TestRequestOptions,
+} from './worker/testing.js';
+export type { NestedList, TestModel, TestOutputs } from './worker/test-session.js';
 export type { Engine, EngineEnvironment, EngineLoader, Engines } from './engines/engine.js';
 export { BaseHandler, type TensorInput } from './handlers/base-handler.js';
 export { VisionHandler, type Placement, type VisionParams } from './handlers/vision-handler.js';

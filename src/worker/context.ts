@@ -1,7 +1,8 @@
 import type { Archive, Files, Manifest, ModelConfig } from '../contract/archive.js';
 import type { Context, Params } from '../contract/handler.js';
 import type { DecodeOptions, ImageInput } from '../contract/images.js';
-import { asTabServeError } from '../contract/errors.js';
+import { describeValue } from '../contract/describe-value.js';
+import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { Recorder } from './recorder.js';
 import { VERSION } from '../contract/version.js';
 
@@ -63,7 +64,10 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
     },
     fail(index, error) {
       if (!Number.isInteger(index) || index < 0 || index >= batchSize)
-        throw new RangeError(`context.fail(${index}): the batch has rows 0 to ${batchSize - 1}.`);
+        throw new TabServeError(
+          'handler-failed',
+          `context.fail: expected the index of one of the batch's ${batchSize} rows, from 0 on, got ${describeValue(index)}.`,
+        );
       if (!failures.has(index)) failures.set(index, asTabServeError(error));
     },
     failures,

@@ -1,9 +1,14 @@
 import type { Manifest, ModelConfig } from '../contract/archive.js';
-import type { Context, Params } from '../contract/handler.js';
-import type { Session } from '../contract/tensors.js';
-import { TabServeError } from '../contract/errors.js';
+import type { Context, Handler, InputOf, Params, ResultOf } from '../contract/handler.js';
+import type { Observation } from '../contract/metrics.js';
+import type { Session, TensorInfo, Tensors } from '../contract/tensors.js';
+import { describeValue } from '../contract/describe-value.js';
+import { PredictionError, TabServeError } from '../contract/errors.js';
+import { TextHandler } from '../handlers/text-handler.js';
+import { VisionHandler } from '../handlers/vision-handler.js';
 import { createFiles } from '../models/files.js';
 import { batchContext, type BatchContext } from './context.js';
+import { createTestSession, type TestModel, type TestOutputs } from './test-session.js';
 
 /** What a test gives a handler in place of a model archive and a page. */
 export interface TestContextOptions {
@@ -38,16 +43,15 @@ export interface TestContextOptions {
 export function createTestContext(options: TestContextOptions = {}): BatchContext {
   const { session, files = {}, config = {}, manifest = { model: { modelName: 'model' } } } = options;
   const open = async (path?: string): Promise<Session> => {
-    const found =
-      isSession(session) && path === undefined
-        ? session
-        : (session as Record<string, Session> | undefined)?.[path ?? manifest.model.serializedFile ?? ''];
-    if (!found)
-      throw new TabServeError(
-        'model-not-found',
-        `createTestContext was given no session${path === undefined ? '' : ` "${path}"`}.`,
-      );
-    return await Promise.resolve(found);
+    if (path === undefined && isSession(session)) return await Promise.resolve(session);
+    const name = path ?? manifest.model.serializedFile ?? '';
+    const known = typeof name === 'string' && typeof session === 'object' && session !== null;
+    const found: unknown = known && Object.hasOwn(session, name) && (session as Record<string, unknown>)[name];
+    if (isSession(found)) return found;
+    throw new TabServeError(
+      'model-not-found',
+      `createTestContext was given no session${path === undefined ? '' : ` ${describeValue(path)}`}.`,
+    );
   };
   const { batchSize = 1, params, ...batch } = options;
   const rows = params && Array.from({ length: batchSize }, () => params);
@@ -57,6 +61,133 @@ export function createTestContext(options: TestContextOptions = {}): BatchContex
   );
 }
 
-function isSession(value: TestContextOptions['session']): value is Session {
-  return typeof value?.run === 'function';
+function isSession(value: unknown): value is Session {
+  return typeof (value as Partial<Session> | null | undefined)?.run === 'function';
 }
+
+/** What a test gives a handler in place of a model. */
+export interface TestHandlerOptions extends Omit<TestContextOptions, 'session' | 'batchSize' | 'request'> {
+  /**
+   * What the model answers, by output name, with a batch axis: nested lists (`[[1, 3]]` is float32 `[1, 2]`) or tensors. One row answers every
+   * input; of several rows, each answers its own. A function computes them from the feeds: it is first called twice with zeros, which tell the
+   * outputs' names and dims.
+   */
+  readonly outputs: TestOutputs | TestModel;
+  /** Labels by class index: a list, or one of the forms of TorchServe's `index_to_name.json`. */
+  readonly labels?: readonly string[] | Readonly<Record<string, unknown>>;
+  /**
+   * The model's inputs. What is fed is checked against them, as an engine checks it.
+   * @default images of any size for a `VisionHandler`; `input_ids` and `attention_mask` for a `TextHandler`; else one float32 input `[batch, any]`
+   */
+  readonly inputs?: readonly TensorInfo[];
+}
+
+/** What one request of a test has beside its input. */
+export interface TestRequestOptions {
+  /** The parameters of every row, over those that the handler was created with. */
+  readonly params?: Params;
+  /** Aborts the batch. */
+  readonly signal?: AbortSignal;
+}
+
+/** A handler that is ready to be asked, in a test. */
+export interface TestHandler<H extends Handler> {
+  /** The handler itself, initialized. */
+  readonly handler: H;
+  /** What the model was fed, run by run. */
+  readonly runs: readonly Tensors[];
+  /** What the handler recorded since it was created, in order. */
+  readonly observations: readonly Observation[];
+  /** Returns the answer to one input. @throws the row's `PredictionError`, and whatever the handler throws */
+  predict(input: InputOf<H>, options?: TestRequestOptions): Promise<ResultOf<H>>;
+  /** Returns one answer per input, in one batch. A row that fails is a `PredictionError` in its place. @throws whatever the handler throws */
+  handle(
+    inputs: readonly InputOf<H>[],
+    options?: TestRequestOptions,
+  ): Promise<readonly (ResultOf<H> | PredictionError)[]>;
+  /** Returns the explanation of one input. @throws the row's `PredictionError`, and whatever the handler throws */
+  explain(input: InputOf<H>, options?: TestRequestOptions): Promise<unknown>;
+}
+
+/**
+ * Creates a handler with a stand-in for its model, initialized and ready to be asked: a unit test of a handler needs no browser, worker or archive.
+ *
+ * ```ts
+ * const handler = await createTestHandler(EvenOrOdd, { outputs: { logits: [[1, 3]] }, labels: ['three', 'four'] });
+ * expect(await handler.predict({ data: new Uint8Array(28 * 28 * 3), dims: [28, 28, 3] })).toBe('even');
+ * ```
+ *
+ * Outside a browser, images are given as pixels (`{ data: Uint8Array, dims: [height, width, 3] }`). A text handler whose test gives no tokenizer
+ * in `files` gets one to which each word is the same token.
+ * @throws what the handler's `initialize` throws, e.g. `model-config` if the labels do not fit the outputs
+ */
+export async function createTestHandler<H extends Handler>(
+  handlerClass: new () => H,
+  { outputs, labels, inputs, ...options }: TestHandlerOptions,
+): Promise<TestHandler<H>> {
+  const handler = new handlerClass();
+  const session = await createTestSession(outputs, inputs ?? usualInputs(handler), inputs !== undefined);
+  const files = {
+    ...(labels && { 'index_to_name.json': JSON.stringify(labels) }),
+    ...(needsTokenizer(handler, options) && { 'tokenizer.json': JSON.stringify(WORDS_ALIKE) }),
+    ...options.files,
+  };
+  const observations: Observation[] = [];
+  const use = async <T>(
+    request: TestRequestOptions & { batchSize?: number; request?: Context['request'] },
+    work: (context: Context) => Promise<T>,
+  ): Promise<T> => {
+    const params = { ...options.params, ...request.params };
+    const context = createTestContext({ ...options, ...request, params, session, files });
+    try {
+      return await work(context);
+    } finally {
+      observations.push(...context.metrics.observations);
+    }
+  };
+  const handle = async (
+    rows: readonly InputOf<H>[],
+    request: Parameters<typeof use>[0],
+  ): Promise<readonly (ResultOf<H> | PredictionError)[]> =>
+    (await use({ ...request, batchSize: rows.length }, (context) =>
+      handler.handle(rows as readonly never[], context),
+    )) as readonly (ResultOf<H> | PredictionError)[];
+  const only = async (input: InputOf<H>, request: Parameters<typeof use>[0]): Promise<ResultOf<H>> => {
+    const [result] = await handle([input], request);
+    if (result instanceof PredictionError) throw result;
+    return result as ResultOf<H>;
+  };
+  await use({}, (context) => handler.initialize(context));
+  return {
+    handler,
+    runs: session.runs,
+    observations,
+    predict: (input, request = {}) => only(input, { ...request, request: 'predict' }),
+    handle: (rows, request = {}) => handle(rows, { ...request, request: 'predict' }),
+    explain: (input, request = {}) => only(input, { ...request, request: 'explain' }),
+  };
+}
+
+function usualInputs(handler: Handler): readonly TensorInfo[] {
+  if (handler instanceof VisionHandler) return [{ name: 'image', dtype: 'float32', dims: ['batch', null, null, null] }];
+  if (handler instanceof TextHandler)
+    return ['input_ids', 'attention_mask'].map((name) => ({ name, dtype: 'int64', dims: ['batch', 'length'] }));
+  return [{ name: 'input', dtype: 'float32', dims: ['batch', null] }];
+}
+
+function needsTokenizer(handler: Handler, { config }: TestContextOptions): boolean {
+  return handler instanceof TextHandler && config?.handler?.['tokenizer'] !== 'torchserve';
+}
+
+/** A `tokenizer.json` that knows no word. */
+const WORDS_ALIKE = {
+  version: '1.0',
+  truncation: null,
+  padding: null,
+  added_tokens: [],
+  normalizer: null,
+  pre_tokenizer: { type: 'Whitespace' },
+  post_processor: null,
+  decoder: null,
+  model: { type: 'WordPiece', vocab: { '[PAD]': 0, '[UNK]': 1 }, unk_token: '[UNK]', continuing_subword_prefix: '##' },
+};

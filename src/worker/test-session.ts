@@ -1,0 +1,147 @@
+import type { DType, OutputInfo, Session, Tensor, TensorDataMap, TensorInfo, Tensors } from '../contract/tensors.js';
+import { TabServeError } from '../contract/errors.js';
+import { checkFeeds } from '../engines/feeds.js';
+import { concat, tensor } from '../tensors/tensors.js';
+
+/** A tensor as nested lists: numbers make float32, bigints int64, booleans bool, and texts string. */
+export type NestedList = readonly (number | bigint | boolean | string | NestedList)[];
+
+/** What a stand-in for a model answers, by output name: nested lists, or tensors. */
+export type TestOutputs = Readonly<Record<string, NestedList | Tensor>>;
+
+/** Computes what a stand-in for a model answers. */
+export type TestModel = (feeds: Tensors) => TestOutputs | Promise<TestOutputs>;
+
+/** A stand-in for a model: it answers as told, and records what it is fed. */
+export interface TestSession extends Session {
+  /** The feeds of each run, in order. */
+  readonly runs: readonly Tensors[];
+}
+
+/** Creates a stand-in for a model. `declared` are its inputs if the test gives them: then feeds are checked as an engine checks them. */
+export async function createTestSession(
+  model: TestOutputs | TestModel,
+  inputs: readonly TensorInfo[],
+  declared: boolean,
+): Promise<TestSession> {
+  const runs: Tensors[] = [];
+  return {
+    inputs,
+    outputs: typeof model === 'function' ? await computedOutputs(model, inputs) : fixedOutputs(toTensors(model)),
+    runs,
+    async run(feeds) {
+      if (declared) checkFeeds(feeds, inputs);
+      runs.push(feeds);
+      if (typeof model === 'function') return toTensors(await model(feeds));
+      const rows = rowsOf(feeds, inputs);
+      return mapValues(toTensors(model), (output, name) => repeated(output, name, rows));
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+/** The first axis counts rows, of which a batch may have any number. */
+function fixedOutputs(outputs: Tensors): OutputInfo[] {
+  return Object.entries(outputs).map(([name, { dtype, dims }]) => ({ name, dtype, dims: [null, ...dims.slice(1)] }));
+}
+
+/** Runs the model with zeros of two sizes: a dimension that differs between the two answers is dynamic. */
+async function computedOutputs(model: TestModel, inputs: readonly TensorInfo[]): Promise<OutputInfo[]> {
+  const outputs = toTensors(await model(zeros(inputs, 1, 4)));
+  const others = toTensors(await model(zeros(inputs, 2, 6)));
+  return Object.entries(outputs).map(([name, { dtype, dims }]) => ({
+    name,
+    dtype,
+    dims: dims.map((size, axis) => (axis > 0 && size === others[name]?.dims[axis] ? size : null)),
+  }));
+}
+
+function zeros(inputs: readonly TensorInfo[], rows: number, dynamic: number): Tensors {
+  const tensors = inputs.map(({ name, dtype, dims }) => {
+    const known = dims.map((size, axis) => (typeof size === 'number' ? size : axis === 0 ? rows : dynamic));
+    const length = known.reduce((product, size) => product * size, 1);
+    const data = dtype === 'string' ? Array.from({ length }, () => '') : new ARRAYS[dtype](length);
+    return [name, { dtype, dims: known, data }] as const;
+  });
+  return Object.fromEntries(tensors);
+}
+
+const ARRAYS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  float16: Uint16Array,
+  int8: Int8Array,
+  uint8: Uint8Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  int64: BigInt64Array,
+  uint64: BigUint64Array,
+  bool: Uint8Array,
+};
+
+/** Rows of a batch: an input whose first axis is fixed does not tell, and one of all rows' tokens has more of them. */
+function rowsOf(feeds: Tensors, inputs: readonly TensorInfo[]): number {
+  const counts = Object.entries(feeds)
+    .filter(([name]) => typeof inputs.find((input) => input.name === name)?.dims[0] !== 'number')
+    .map(([, { dims }]) => dims[0] ?? 1);
+  return counts.length === 0 ? 1 : Math.min(...counts);
+}
+
+/** @throws `invalid-input` */
+function repeated(output: Tensor, name: string, rows: number): Tensor {
+  const [own] = output.dims;
+  if (rows <= 1 || own === rows) return output;
+  if (own === 1) return concat(Array.from({ length: rows }, () => output));
+  throw invalid(
+    `Output "${name}" has ${own} rows, but the batch has ${rows}. Give one row that answers every input, one row per input, or a function of the feeds.`,
+  );
+}
+
+/** @throws `invalid-input` naming the output */
+function toTensors(outputs: TestOutputs): Tensors {
+  return mapValues(outputs, (output, name) => (isList(output) ? fromList(output, name) : tensor(output)));
+}
+
+/** `Array.isArray` does not narrow a readonly list. */
+function isList(value: unknown): value is NestedList {
+  return Array.isArray(value);
+}
+
+function fromList(list: NestedList, name: string): Tensor {
+  const dims = dimsOf(list);
+  const values = (list as readonly unknown[]).flat(Infinity);
+  if (!hasDims(list, dims)) throw invalid(`Output "${name}": lists of one level must have the same length.`);
+  const type = typeof values[0];
+  if (values.some((value) => typeof value !== type))
+    throw invalid(`Output "${name}": expected values of one type, numbers, bigints, booleans or texts.`);
+  const make = MAKERS[type];
+  if (!make && values.length > 0)
+    throw invalid(`Output "${name}": expected numbers, bigints, booleans or texts, not ${type}.`);
+  return { ...(make ?? MAKERS['number']!)(values), dims };
+}
+
+const MAKERS: Readonly<Record<string, (values: readonly unknown[]) => { dtype: DType; data: TensorDataMap[DType] }>> = {
+  number: (values) => ({ dtype: 'float32', data: Float32Array.from(values as number[]) }),
+  bigint: (values) => ({ dtype: 'int64', data: BigInt64Array.from(values as bigint[]) }),
+  boolean: (values) => ({ dtype: 'bool', data: Uint8Array.from(values as boolean[], Number) }),
+  string: (values) => ({ dtype: 'string', data: values as string[] }),
+};
+
+function dimsOf(list: unknown): number[] {
+  return isList(list) ? [list.length, ...dimsOf(list[0])] : [];
+}
+
+function hasDims(list: unknown, [size, ...rest]: readonly number[]): boolean {
+  if (size === undefined) return !isList(list);
+  return isList(list) && list.length === size && list.every((inner) => hasDims(inner, rest));
+}
+
+function mapValues<T>(record: Readonly<Record<string, T>>, change: (value: T, name: string) => Tensor): Tensors {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
+}
+
+function invalid(message: string): TabServeError {
+  return new TabServeError('invalid-input', message);
+}
