@@ -36,7 +36,8 @@ export { sigmoid } from './outputs/sigmoid.js';
 export { softmax } from './outputs/softmax.js';
 export { topK, type Ranked } from './outputs/top-k.js';
 export { labelOf, type Labels } from './outputs/labels.js';
-export { concat, from as tensor, row, slice, stack, toFloats } from './tensors/tensors.js';
+/** Helpers on tensors: `tensors.from`, `tensors.row`, `tensors.slice`, `tensors.stack`, … */
+export * as tensors from './tensors/tensors.js';
 export { transferResult } from './outputs/transfer.js';
 export type { EngineOptions, Files, Manifest, ModelConfig } from './contract/archive.js';
 export type { Context, Handler, MaybePromise, Params, ParamsOf, ResultOf } from './contract/handler.js';

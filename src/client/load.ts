@@ -5,6 +5,7 @@ import { connect, type ConnectOptions } from './connect.js';
 import type { InitializeOptions } from './options.js';
 import { readOptions } from './read-options.js';
 
+/** What `load` takes beside the model. */
 export interface LoadOptions<Name extends HandlerName, Form = never>
   extends Omit<ConnectOptions<Name, Form>, 'model'>, InitializeOptions {}
 

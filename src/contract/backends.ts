@@ -1,8 +1,10 @@
 export const BACKENDS = ['webgpu', 'webgl', 'wasm', 'cpu'] as const;
+/** Where a model runs. */
 export type BackendName = (typeof BACKENDS)[number];
 
 /** ONNX Runtime, for `.onnx`, and TensorFlow.js, for `model.json` with its weight shards. */
 export const ENGINES = ['onnx', 'tfjs'] as const;
+/** What runs a model. */
 export type EngineName = (typeof ENGINES)[number];
 
 /** Every engine on each of its backends, in the default order on a real GPU. */

@@ -91,6 +91,7 @@ export const ERROR_CODES = {
   unsupported: { meaning: 'Not possible here, by design.', retriable: false, blames: 'archive' },
 } as const satisfies Readonly<Record<string, ErrorCodeInfo>>;
 
+/** What kind of error a `TabServeError` is; `docs/errors.md` says what each means. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** Whom an error blames; undefined for a code that this version does not know. */

@@ -14,21 +14,25 @@ export interface Observation {
   readonly labels?: MetricLabels;
 }
 
+/** What every metric may have. */
 export interface LabelOptions {
   /** Names of letters, digits and underscores. @default none */
   readonly labels?: MetricLabels;
 }
 
+/** What `addTime` takes. */
 export interface TimeOptions extends LabelOptions {
   /** @default 'ms' */
   readonly unit?: 'ms' | 's';
 }
 
+/** What `addSize` takes. */
 export interface SizeOptions extends LabelOptions {
   /** @default 'MB' */
   readonly unit?: 'B' | 'kB' | 'MB' | 'GB';
 }
 
+/** What `addMetric` takes. */
 export interface MetricOptions extends LabelOptions {
   /** Whatever the number counts. */
   readonly unit: string;

@@ -1,3 +1,6 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+// So that the declarations compile in an app whose `lib` has no AsyncDisposable.
+
 /** The type that holds each dtype's data. The names are ONNX Runtime's. A float16 is stored as its 16 bits. */
 export interface TensorDataMap {
   float32: Float32Array;
@@ -15,6 +18,7 @@ export interface TensorDataMap {
   bool: Uint8Array;
   string: readonly string[];
 }
+/** The type of a tensor’s elements. */
 export type DType = keyof TensorDataMap;
 
 /** A tensor as plain data: `data` is row-major, and its length is the product of `dims`. */
@@ -68,3 +72,6 @@ export interface TypedArrayInput {
   readonly dims: readonly number[];
   readonly dtype?: DType;
 }
+
+/** A typed array on an `ArrayBuffer`, which can be transferred: TypeScript 5.7 writes `Float32Array<ArrayBuffer>`, and earlier ones do not know that. */
+export type OnArrayBuffer<Data extends ArrayBufferView> = Data & { readonly buffer: ArrayBuffer };

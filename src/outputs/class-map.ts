@@ -1,4 +1,4 @@
-import type { Tensor } from '../contract/tensors.js';
+import type { OnArrayBuffer, Tensor } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 import { strides, type Maps } from './maps.js';
 import { eachRow, type Grid } from './interpolate.js';
@@ -7,13 +7,13 @@ import { logistic } from './sigmoid.js';
 import { toFloats } from '../tensors/tensors.js';
 
 /** A class a pixel; two bytes each where there are more than 256 classes. */
-export type ClassData = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer>;
+export type ClassData = OnArrayBuffer<Uint8Array> | OnArrayBuffer<Uint16Array>;
 
 /** Row-major maps of the image's size. */
 export interface ClassScores {
   readonly classes: ClassData;
   /** Probability, in 0..1, of that class. */
-  readonly scores: Float32Array<ArrayBuffer>;
+  readonly scores: OnArrayBuffer<Float32Array>;
 }
 
 /** What adds less than this to a sum of at least 1 is left out: e⁻²⁰ is 2e-9. */
@@ -30,7 +30,9 @@ export function classMap(maps: Maps, kind: ScoreKind, grid: Grid, threshold: num
   const classes = classArray(maps.channels, size * grid.rows.size);
   const scores = new Float32Array(classes.length);
   const decide = maps.channels === 1 ? decideByThreshold(kind, threshold) : decideByMaximum(maps.channels, size, kind);
-  eachRow(maps, grid, (values, y) => decide(values, first, end, classes.subarray(y * size), scores.subarray(y * size)));
+  eachRow(maps, grid, (values, y) =>
+    decide(values, first, end, classes.subarray(y * size) as ClassData, scores.subarray(y * size)),
+  );
   return { classes, scores };
 }
 
@@ -118,7 +120,7 @@ export function highest(classes: ClassData): number {
 }
 
 /** TorchServe's pairs: class and probability, pixel by pixel. */
-export function interleave(classes: ClassData, scores: Float32Array): Float32Array<ArrayBuffer> {
+export function interleave(classes: ClassData, scores: Float32Array): OnArrayBuffer<Float32Array> {
   const pairs = new Float32Array(classes.length * 2);
   for (let i = 0; i < classes.length; i++) {
     pairs[2 * i] = classes[i]!;
@@ -128,7 +130,7 @@ export function interleave(classes: ClassData, scores: Float32Array): Float32Arr
 }
 
 /** 1 where a class map has that class, else 0. */
-export function indicator(classes: ClassData, wanted: number): Float32Array<ArrayBuffer> {
+export function indicator(classes: ClassData, wanted: number): OnArrayBuffer<Float32Array> {
   const out = new Float32Array(classes.length);
   for (let i = 0; i < out.length; i++) out[i] = classes[i] === wanted ? 1 : 0;
   return out;

@@ -1,3 +1,4 @@
+import type { OnArrayBuffer } from '../contract/tensors.js';
 import { strides, type Maps } from './maps.js';
 
 /** One axis of a resampling: between which two of a map's pixels each pixel of the image lies, and how far from the first to the second, in 0..1. */
@@ -76,7 +77,7 @@ function stretch(maps: Maps, { size, from, to, weight, first, end }: Axis, row: 
 }
 
 /** One map at the size of the image, bilinear; 0 where the image was cropped away. */
-export function bilinear(map: Maps, grid: Grid): Float32Array<ArrayBuffer> {
+export function bilinear(map: Maps, grid: Grid): OnArrayBuffer<Float32Array> {
   const { size, first, end } = grid.columns;
   const out = new Float32Array(size * grid.rows.size);
   eachRow(map, grid, (values, y) => out.set(values.subarray(first, end), y * size + first));

@@ -1,4 +1,4 @@
-import type { Tensor } from '../contract/tensors.js';
+import type { OnArrayBuffer, Tensor } from '../contract/tensors.js';
 import type { ClassData } from './class-map.js';
 
 /** The class of each pixel: `handler.result: classes`. Maps are row-major, `width` × `height`. */
@@ -11,7 +11,7 @@ export interface ClassMap {
   /** Two bytes a pixel where there are more than 256 classes. 0 where the image was cropped away. */
   readonly classes: ClassData;
   /** Probability, in 0..1, of each pixel's class; 0 where the image was cropped away. A model that answers with classes has none. */
-  readonly scores?: Float32Array<ArrayBuffer>;
+  readonly scores?: OnArrayBuffer<Float32Array>;
 }
 
 /** Where one class is: `handler.result: mask`. */
@@ -22,7 +22,7 @@ export interface SoftMask {
   /** The class. */
   readonly label: string;
   /** Probability of the class, in 0..1, row-major, `width` × `height`; 0 where the image was cropped away. */
-  readonly mask: Float32Array<ArrayBuffer>;
+  readonly mask: OnArrayBuffer<Float32Array>;
 }
 
 /** TorchServe's shape, `[height, width, 2]` with class and probability: `handler.result: torchserve`. */

@@ -4,16 +4,20 @@
  */
 
 export const INTERPOLATIONS = ['nearest', 'bilinear', 'bicubic', 'lanczos'] as const;
+/** How pixels are interpolated when an image is resized. */
 export type Interpolation = (typeof INTERPOLATIONS)[number];
 
 export const COLOR_ORDERS = ['RGB', 'BGR'] as const;
+/** The order of the channels in a tensor. */
 export type ColorOrder = (typeof COLOR_ORDERS)[number];
 
 export const LAYOUTS = ['NCHW', 'NHWC'] as const;
+/** The order of a tensor’s axes: batch, channels, height and width. */
 export type TensorLayout = (typeof LAYOUTS)[number];
 
 /** Where a letterbox puts the image: in the center, or at the top left, with all padding on the right and at the bottom. */
 export const POSITIONS = ['center', 'top-left'] as const;
+/** Where `letterbox` puts the image. */
 export type LetterboxPosition = (typeof POSITIONS)[number];
 
 /** Height and width in pixels, in torchvision's order. */

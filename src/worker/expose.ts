@@ -4,6 +4,7 @@ import type { Engines } from '../engines/engine.js';
 import { cloneSafe } from './endpoint.js';
 import { Host, type HandlerClass, type HostOptions } from './host.js';
 
+/** What `expose` takes beside the handler class. */
 export interface ExposeOptions {
   /** The engines that the worker may start. */
   readonly engines: Engines;

@@ -36,6 +36,7 @@ import { instrument } from './stages.js';
 import { compareSamples, measure, sample, tryOut } from './warm-up.js';
 import { threadCount } from './threads.js';
 
+/** A handler class: it is constructed without arguments. */
 export type HandlerClass = new () => Handler;
 
 export interface HostOptions {

@@ -1,7 +1,8 @@
 import type { DType, OutputInfo, Session, Tensor, TensorDataMap, TensorInfo, Tensors } from '../contract/tensors.js';
+import { zeroData } from '../contract/dtypes.js';
 import { TabServeError } from '../contract/errors.js';
 import { checkFeeds } from '../engines/feeds.js';
-import { concat, tensor } from '../tensors/tensors.js';
+import { concat, from } from '../tensors/tensors.js';
 
 /** A tensor as nested lists: numbers make float32, bigints int64, booleans bool, and texts string. */
 export type NestedList = readonly (number | bigint | boolean | string | NestedList)[];
@@ -60,26 +61,10 @@ function zeros(inputs: readonly TensorInfo[], rows: number, dynamic: number): Te
   const tensors = inputs.map(({ name, dtype, dims }) => {
     const known = dims.map((size, axis) => (typeof size === 'number' ? size : axis === 0 ? rows : dynamic));
     const length = known.reduce((product, size) => product * size, 1);
-    const data = dtype === 'string' ? Array.from({ length }, () => '') : new ARRAYS[dtype](length);
-    return [name, { dtype, dims: known, data }] as const;
+    return [name, { dtype, dims: known, data: zeroData(dtype, length) }] as const;
   });
   return Object.fromEntries(tensors);
 }
-
-const ARRAYS = {
-  float32: Float32Array,
-  float64: Float64Array,
-  float16: Uint16Array,
-  int8: Int8Array,
-  uint8: Uint8Array,
-  int16: Int16Array,
-  uint16: Uint16Array,
-  int32: Int32Array,
-  uint32: Uint32Array,
-  int64: BigInt64Array,
-  uint64: BigUint64Array,
-  bool: Uint8Array,
-};
 
 /** Rows of a batch: an input whose first axis is fixed does not tell, and one of all rows' tokens has more of them. */
 function rowsOf(feeds: Tensors, inputs: readonly TensorInfo[]): number {
@@ -101,7 +86,7 @@ function repeated(output: Tensor, name: string, rows: number): Tensor {
 
 /** @throws `invalid-input` naming the output */
 function toTensors(outputs: TestOutputs): Tensors {
-  return mapValues(outputs, (output, name) => (isList(output) ? fromList(output, name) : tensor(output)));
+  return mapValues(outputs, (output, name) => (isList(output) ? fromList(output, name) : from(output)));
 }
 
 /** `Array.isArray` does not narrow a readonly list. */

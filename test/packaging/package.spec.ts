@@ -31,33 +31,35 @@ test('the tarball holds the build, the license and nothing of ours besides', asy
   ).toEqual([]);
 });
 
-for (const resolution of ['bundler', 'node16']) {
-  test(`types, with moduleResolution ${resolution} and the declarations checked too`, async ({ tarball }) => {
-    const folder = await install(tarball, 'types');
-    try {
-      await node(folder, bin('typescript/bin/tsc'), '-p', `tsconfig.${resolution}.json`);
-      const files = await node(
-        folder,
-        bin('typescript/bin/tsc'),
-        '-p',
-        `tsconfig.${resolution}.json`,
-        '--listFilesOnly',
-      );
-      expect(files).not.toContain('onnxruntime');
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  });
+const COMPILERS = { '5.4': 'typescript-5.4/bin/tsc', '5.9': 'typescript-5.9/bin/tsc', '7': 'typescript/bin/tsc' };
+
+for (const [version, compiler] of Object.entries(COMPILERS)) {
+  for (const resolution of ['bundler', 'nodenext']) {
+    test(`types: TypeScript ${version}, moduleResolution ${resolution}, lib ES2022 and DOM, the declarations checked too`, async ({
+      tarball,
+    }) => {
+      const folder = await install(tarball, 'types');
+      try {
+        expect(await node(folder, bin(compiler), '--version')).toContain(`Version ${version}.`);
+        await node(folder, bin(compiler), '-p', `tsconfig.${resolution}.json`);
+        const files = await node(folder, bin(compiler), '-p', `tsconfig.${resolution}.json`, '--listFilesOnly');
+        expect(files).toContain('tabserve/dist/engines/tfjs-cpu.d.ts');
+        expect(files, 'declarations of an engine').not.toMatch(/onnxruntime|@tensorflow/);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
+  }
 }
 
 test('under Node: imports without a browser, and a handler runs with a stub for its model', async ({ tarball }) => {
   const folder = await install(tarball, 'node');
   try {
-    expect(JSON.parse(await node(folder, 'main.js'))).toEqual({
-      two: expect.closeTo(0.665, 3),
-      one: expect.closeTo(0.245, 3),
-      zero: expect.closeTo(0.09, 3),
-    });
+    expect(JSON.parse(await node(folder, 'main.js'))).toEqual([
+      { label: 'two', score: expect.closeTo(0.665, 3) },
+      { label: 'one', score: expect.closeTo(0.245, 3) },
+      { label: 'zero', score: expect.closeTo(0.09, 3) },
+    ]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -23,8 +23,7 @@ const gray = (value: number, height = 4, width = 4) => ({
   dims: [height, width, 3],
 });
 
-class Likeliest extends ImageClassifier<string> {
-  override imageProcessing = new VisionHandler().imageProcessing;
+class Likeliest extends VisionHandler {
   override postprocess(outputs: Tensors, context: Context): string[] {
     const [rows, classes] = outputs['logits']!.dims as [number, number];
     const logits = outputs['logits']!.data as Float32Array;

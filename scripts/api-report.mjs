@@ -1,0 +1,59 @@
+// Writes api/*.txt: what each public entry of the built package exports, without comments. A packaging test compares them with the build, so that
+// every change of the API is seen in a diff. Run it after a build: `npm run build && npm run api`.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+// TypeScript 7 has no such API yet.
+import ts from 'typescript-5.9';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** The reports by file name, and the exports without a docblock. */
+export function apiReports() {
+  const entries = Object.entries(JSON.parse(readFileSync(`${root}package.json`, 'utf8')).exports)
+    .filter(([path, { types }]) => types && !path.includes('standalone'))
+    .map(([path, { types }]) => ({ name: `tabserve${path.slice(1)}`, file: `${root}${types.slice(2)}` }));
+  const program = ts.createProgram(
+    entries.map(({ file }) => file),
+    {
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.NodeNext,
+      lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'],
+      types: [],
+    },
+  );
+  const checker = program.getTypeChecker();
+  const printer = ts.createPrinter({ removeComments: true });
+  const reports = {};
+  const undocumented = new Set();
+  for (const { name, file } of entries) {
+    const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(file)));
+    const texts = symbols
+      .map((exported) => {
+        const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+        if (symbol.getDocumentationComment(checker).length === 0) undocumented.add(`${name}: ${exported.name}`);
+        const texts = (symbol.declarations ?? []).map((node) => declarationOf(node, printer));
+        return [exported.name, texts.join('\n')];
+      })
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+    reports[`${name.replaceAll('/', '-')}.txt`] =
+      `${name}\n${texts.map(([exported, text]) => `\n# ${exported}\n${text}\n`).join('')}`;
+  }
+  return { reports, undocumented: [...undocumented] };
+}
+
+/** A variable's declaration is its statement; a namespace is the module that it stands for. */
+function declarationOf(node, printer) {
+  if (ts.isSourceFile(node)) return `namespace of ${node.fileName.slice(root.length)}`;
+  const statement = ts.isVariableDeclaration(node) ? node.parent.parent : node;
+  return printer.printNode(ts.EmitHint.Unspecified, statement, node.getSourceFile());
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { reports, undocumented } = apiReports();
+  mkdirSync(`${root}api`, { recursive: true });
+  for (const [file, text] of Object.entries(reports)) writeFileSync(`${root}api/${file}`, text);
+  if (undocumented.length > 0) {
+    console.error(`Exports without a docblock:\n  ${undocumented.join('\n  ')}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,13 @@
+// Every entry of the package.
+export * as page from 'tabserve';
+export * as worker from 'tabserve/worker';
+export * as core from 'tabserve/worker/core';
+export * as a from 'tabserve/engines/onnx-wasm';
+export * as b from 'tabserve/engines/onnx-webgl';
+export * as c from 'tabserve/engines/onnx-webgpu';
+export * as d from 'tabserve/engines/tfjs-webgpu';
+export * as e from 'tabserve/engines/tfjs-webgl';
+export * as f from 'tabserve/engines/tfjs-wasm';
+export * as g from 'tabserve/engines/tfjs-cpu';
+export * as h from 'tabserve/standalone';
+export * as i from 'tabserve/standalone/worker';
