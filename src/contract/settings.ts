@@ -1,5 +1,5 @@
 import type { ModelConfig } from './archive.js';
-import { quoteValue } from './quote-value.js';
+import { describeValue } from './describe-value.js';
 import { TabServeError, type ErrorCode } from './errors.js';
 
 /** The longest time that a browser's timer can wait, in milliseconds: a little less than 25 days. */
@@ -128,5 +128,5 @@ function numberOf(
   const least = exclusiveMinimum === -Infinity ? `≥ ${minimum}` : `> ${exclusiveMinimum}`;
   const most = maximum === Infinity ? '' : ` and ≤ ${maximum}`;
   const what = type === 'integer' ? 'an integer' : 'a number';
-  throw new TabServeError(code, `${key} must be ${what} ${least}${most}, not ${quoteValue(value)}.`);
+  throw new TabServeError(code, `${key} must be ${what} ${least}${most}, not ${describeValue(value)}.`);
 }

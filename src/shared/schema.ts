@@ -1,5 +1,5 @@
 import { Validator, type Schema } from '@cfworker/json-schema';
-import { quoteValue, isJson, shorten } from '../contract/quote-value.js';
+import { describeValue, isJson, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 
 export type { Schema };
@@ -100,7 +100,7 @@ function findFault(schema: Schema, value: unknown, path: string): string | undef
     const fault = findFaultOfKeys(schema, value, path);
     if (fault) return fault;
   }
-  return `${path} must be ${expected(schema)}, not ${quoteValue(value)}.`;
+  return `${path} must be ${expected(schema)}, not ${describeValue(value)}.`;
 }
 
 function findFaultOfKeys(
@@ -139,9 +139,11 @@ function resembles({ properties = {} }: Schema, value: unknown): boolean {
 /** Returns what a schema allows, in words. */
 export function expected(schema: Schema): string {
   const { const: constant, enum: values, anyOf, oneOf, type } = schema;
-  if (constant !== undefined) return quoteValue(constant);
+  if (constant !== undefined) return describeValue(constant);
   if (values)
-    return values.length > 2 ? `one of ${values.map(quoteValue).join(', ')}` : values.map(quoteValue).join(' or ');
+    return values.length > 2
+      ? `one of ${values.map(describeValue).join(', ')}`
+      : values.map(describeValue).join(' or ');
   const alternatives = anyOf ?? oneOf;
   if (alternatives) return [...new Set(alternatives.map(expected))].join(', or ');
   return [type ?? []].flat().map((one) => WORDS[one](schema)).join(' or ') || 'another value'; // prettier-ignore

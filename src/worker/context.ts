@@ -1,7 +1,7 @@
 import type { Archive, Files, Manifest, ModelConfig } from '../contract/archive.js';
 import type { Context, Params } from '../contract/handler.js';
 import type { DecodeOptions, ImageInput } from '../contract/images.js';
-import { quoteValue } from '../contract/quote-value.js';
+import { describeValue } from '../contract/describe-value.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { Recorder } from './recorder.js';
 import { VERSION } from '../contract/version.js';
@@ -66,7 +66,7 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
       if (!Number.isInteger(index) || index < 0 || index >= batchSize)
         throw new TabServeError(
           'handler-failed',
-          `context.fail: expected the index of one of the batch's ${batchSize} rows, from 0 on, got ${quoteValue(index)}.`,
+          `context.fail: expected the index of one of the batch's ${batchSize} rows, from 0 on, got ${describeValue(index)}.`,
         );
       if (!failures.has(index)) failures.set(index, asTabServeError(error));
     },

@@ -2,7 +2,7 @@ import type { Manifest, ModelConfig } from '../contract/archive.js';
 import type { Context, Handler, InputOf, Params, ResultOf } from '../contract/handler.js';
 import type { Observation } from '../contract/metrics.js';
 import type { Session, TensorInfo, Tensors } from '../contract/tensors.js';
-import { quoteValue } from '../contract/quote-value.js';
+import { describeValue } from '../contract/describe-value.js';
 import { PredictionError, TabServeError } from '../contract/errors.js';
 import { TextHandler } from '../handlers/text-handler.js';
 import { VisionHandler } from '../handlers/vision-handler.js';
@@ -50,7 +50,7 @@ export function createTestContext(options: TestContextOptions = {}): BatchContex
     if (isSession(found)) return found;
     throw new TabServeError(
       'model-not-found',
-      `createTestContext was given no session${path === undefined ? '' : ` ${quoteValue(path)}`}.`,
+      `createTestContext was given no session${path === undefined ? '' : ` ${describeValue(path)}`}.`,
     );
   };
   const { batchSize = 1, params, ...batch } = options;

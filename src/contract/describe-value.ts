@@ -5,7 +5,7 @@ const LONGEST = 80;
 const DEEPEST = 256;
 
 /** Returns a value of any type as short text for a message; it never throws. */
-export function quoteValue(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (isJson(value)) return shorten(JSON.stringify(value));
   if (typeof value === 'bigint') return shorten(`${value}n`);
   if (typeof value === 'function') return 'a function';
