@@ -1,16 +1,4 @@
-import {
-  BaseHandler,
-  expose,
-  row,
-  softmax,
-  stack,
-  tensor,
-  toFloats,
-  unwrap,
-  type Context,
-  type Row,
-  type Tensors,
-} from 'tabserve/worker';
+import { BaseHandler, expose, softmax, tensors, unwrap, type Context, type Row, type Tensors } from 'tabserve/worker';
 
 export interface FileKind {
   readonly label: string;
@@ -30,16 +18,16 @@ export class FileKindHandler extends BaseHandler<Uint8Array> {
       for (const byte of bytes) frequencies[byte]! += 1 / bytes.length;
       const fewest = this.knob('minBytes', 1, index, context);
       if (bytes.length < fewest) context.fail(index, new RangeError(`${bytes.length} bytes are too few.`));
-      return tensor({ data: frequencies, dims: [256] });
+      return tensors.from({ data: frequencies, dims: [256] });
     });
-    return { [this.inputInfo.name]: stack(rows) };
+    return { [this.inputInfo.name]: tensors.stack(rows) };
   }
 
   /** Logits, [rows, 3] → the likeliest label of each row. */
   override postprocess(outputs: Tensors, context: Context): FileKind[] {
     const logits = outputs[this.outputInfo.name]!;
     return Array.from({ length: context.systemProperties.batchSize }, (_, index) => {
-      const scores = softmax(toFloats(row(logits, index)));
+      const scores = softmax(tensors.toFloats(tensors.row(logits, index)));
       const best = scores.indexOf(Math.max(...scores));
       return { label: String(this.mapping?.[best]), score: scores[best]! };
     });
