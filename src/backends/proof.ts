@@ -15,12 +15,12 @@ export const GOLDEN_TOLERANCES: Tolerances = {
 };
 
 /**
- * For a comparison of two backends of one engine with the same model and the same inputs. Correct backends differ by 1e-7 to 5e-5 of the maximum,
- * because they add up in another order; ONNX Runtime's WebGL has been seen to be wrong by 3e-4.
+ * For a comparison of two backends of one engine with the same model and the same inputs. Correct backends differ by 1e-7 to 2.2e-4 of the maximum
+ * (selfie, on WebGL), because they add up in another order; ONNX Runtime's WebGL has been seen to be wrong by 1.5e-3 on photographs.
  */
 export const REFERENCE_TOLERANCES: Tolerances = {
-  float64: { absolute: 1e-5, relative: 2e-4 },
-  float32: { absolute: 1e-5, relative: 2e-4 },
+  float64: { absolute: 1e-5, relative: 5e-4 },
+  float32: { absolute: 1e-5, relative: 5e-4 },
   float16: { absolute: 5e-3, relative: 1e-2 },
 };
 

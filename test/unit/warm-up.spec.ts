@@ -58,12 +58,12 @@ test('two workers compare on the example, the handler’s own examples, noise an
 
   // Wrong where the input is large, as on a photograph, and by less than a golden example allows.
   const other = sessionOf(({ x }) => ({
-    y: f32([...(x!.data as Float32Array)].map((value) => 2 * value + (value > 2 ? 0.004 : 0))),
+    y: f32([...(x!.data as Float32Array)].map((value) => 2 * value + (value > 2 ? 0.006 : 0))),
   }));
   expect(await compareSamples(createTestContext({ session: other }), samples)).toEqual({
     inputs: 4,
-    error: expect.closeTo(0.004, 5),
-    wrong: expect.stringMatching(/^output "y" is off by 0\.0040\d at [01]/),
+    error: expect.closeTo(0.006, 5),
+    wrong: expect.stringMatching(/^output "y" is off by 0\.00600 at [01]/),
   });
 });
 
@@ -73,10 +73,10 @@ test('no example, no comparison', async () => {
 });
 
 test('a comparison is stricter than a golden example, and allows what correct backends differ by', () => {
-  // Measured: at most 2.2e-5 of the maximum; MobileNetV2 on ONNX Runtime's WebGL is wrong by 3e-4 on a smooth gradient.
+  // Measured: at most 2.2e-4 of the maximum (selfie, on WebGL); MobileNetV2 on ONNX Runtime's WebGL is wrong by 1.5e-3 or more on photographs.
   const { relative, absolute } = REFERENCE_TOLERANCES.float32!;
-  expect(relative).toBeGreaterThan(5 * 2.2e-5);
-  expect(relative + absolute).toBeLessThan(3e-4);
+  expect(relative).toBeGreaterThan(2 * 2.2e-4);
+  expect(relative + absolute).toBeLessThan(1.5e-3 / 2);
 });
 
 test('variants replace floats and keep everything else', () => {
