@@ -24,7 +24,9 @@ export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from 
 export type { ConfigSchema } from './shared/schema.js';
 export * from './transforms/index.js';
 export type { Box, Detection, DetectionForms, Detections, TorchServeDetection } from './outputs/detection/detection.js';
-export { iou, nms, type Candidate } from './outputs/nms.js';
+export type { Decoder, DetectionDecoder, ModelFacts, Size, TensorView } from './outputs/detection/decoder.js';
+export type { Proposals } from './outputs/detection/proposals.js';
+export { iou, nms, type ScoredBox } from './outputs/nms.js';
 export type {
   Classification,
   ClassificationForms,

@@ -7,7 +7,7 @@ import { from as tensor, row as rowOf, stack } from '../tensors/tensors.js';
 import { transferResult } from '../outputs/transfer.js';
 import { runBatch, zeros } from './run-model.js';
 import { checkSection, type ConfigSchema } from '../shared/schema.js';
-import { schemaOf } from './config.js';
+import { defaultsOf, schemaOf } from './config.js';
 import { unwrap, type Row } from './row.js';
 
 /** What `BaseHandler` takes: a tensor for the model's only input, or tensors by name; without a batch axis, or with one of size 1. */
@@ -107,10 +107,18 @@ export class BaseHandler<Input = TensorInput> implements Handler {
     return this.modelYamlConfig.handler ?? {};
   }
 
-  /** One of this handler's knobs for row `index`: its request's `params`, else the config, else `fallback`. */
-  protected knob<T>(name: string, fallback: T, index: number, context: Context): T {
+  /**
+   * Returns a parameter of row `index`: the request's `params`, else the config's `handler:`, else the class's default (`default` in `static schema`);
+   * undefined if none of them has it. `T` is the type that the schema checks.
+   */
+  protected param<T>(name: string, index: number, context: Context): T {
     const params: Params = context.params[index] ?? {};
-    return (params[name] ?? this.config[name] ?? fallback) as T;
+    return (params[name] ?? this.config[name] ?? this.defaults[name]) as T;
+  }
+
+  /** The defaults of the parameters: those of `static schema`. A class with a field for one, as TorchServe's `topk`, adds the field's value. */
+  protected get defaults(): Params {
+    return defaultsOf(this.constructor as typeof BaseHandler);
   }
 
   async #readLabels({ files }: Context): Promise<Labels | undefined> {

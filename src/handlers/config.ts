@@ -10,3 +10,19 @@ export function schemaOf(handlerClass: Configurable): ConfigSchema {
   const own = Object.hasOwn(handlerClass, 'schema') ? handlerClass.schema : {};
   return parent && parent !== Function.prototype ? { ...schemaOf(parent), ...own } : { ...own };
 }
+
+const defaults = new WeakMap<Configurable, Readonly<Record<string, unknown>>>();
+
+/** The defaults that the schema of a handler class has, by key. */
+export function defaultsOf(handlerClass: Configurable): Readonly<Record<string, unknown>> {
+  let known = defaults.get(handlerClass);
+  if (!known) {
+    known = Object.fromEntries(
+      Object.entries(schemaOf(handlerClass)).flatMap(([key, schema]) =>
+        'default' in schema ? [[key, schema.default as unknown]] : [],
+      ),
+    );
+    defaults.set(handlerClass, known);
+  }
+  return known;
+}

@@ -1,4 +1,4 @@
-import type { Context, MaybePromise } from '../contract/handler.js';
+import type { Context, MaybePromise, Params } from '../contract/handler.js';
 import type { Tensors } from '../contract/tensors.js';
 import {
   checkClasses,
@@ -12,6 +12,9 @@ import { softmax } from '../outputs/softmax.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { VisionHandler, type VisionParams } from './vision-handler.js';
+
+/** TorchServe's number of classes. */
+const TOP_K = 5;
 
 /** The `params` of an image classifier. */
 export interface ImageClassifierParams extends VisionParams {
@@ -34,17 +37,19 @@ export class ImageClassifier extends VisionHandler {
   static override readonly schema: ConfigSchema = {
     output: {
       enum: ['logits', 'probabilities'],
-      description:
-        'What the model answers with: logits, which softmax turns into probabilities, or probabilities. Default logits.',
+      description: 'What the model answers with: logits, which softmax turns into probabilities, or probabilities.',
+      default: 'logits',
     },
     topK: {
       type: 'integer',
       minimum: 1,
-      description: 'How many classes a result holds, the likeliest; all where there are fewer. Default 5.',
+      description: 'How many classes a result holds, the likeliest; all where there are fewer.',
+      default: TOP_K,
     },
     result: {
       enum: ['typed', 'torchserve'],
-      description: 'typed: [{ label, score }, …], best first (the default); torchserve: { [label]: score }.',
+      description: 'typed: [{ label, score }, …], best first; torchserve: { [label]: score }.',
+      default: 'typed',
     },
   };
 
@@ -56,7 +61,11 @@ export class ImageClassifier extends VisionHandler {
   );
 
   /** How many classes a result holds, unless the config or a request says otherwise. */
-  topk = 5;
+  topk = TOP_K;
+
+  protected override get defaults(): Params {
+    return { ...super.defaults, topK: this.topk };
+  }
 
   /** @throws `model-config` unless `k` is a positive integer */
   setMaxResultClasses(k: number): void {
@@ -85,11 +94,11 @@ export class ImageClassifier extends VisionHandler {
   ): MaybePromise<readonly Row[]>;
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     return classify(outputs[this.outputInfo.name]!, context, (index) => ({
-      output: this.knob('output', 'logits', index, context),
+      output: this.param('output', index, context),
       activation: softmax,
       labels: this.mapping,
-      topK: this.knob('topK', this.topk, index, context),
-      result: this.knob('result', 'typed', index, context),
+      topK: this.param('topK', index, context),
+      result: this.param('result', index, context),
     }));
   }
 }

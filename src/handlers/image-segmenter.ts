@@ -14,7 +14,7 @@ import type { ConfigSchema } from '../shared/schema.js';
 import { isChannelsLast, VisionHandler, type Placement, type VisionParams } from './vision-handler.js';
 
 /** What a request asks for. */
-interface Knobs {
+interface ResolvedParams {
   readonly result: Segmentation['result'];
   readonly size: 'original' | 'model';
   readonly threshold: number;
@@ -56,7 +56,8 @@ export class ImageSegmenter extends VisionHandler {
       enum: ['logits', 'probabilities', 'classes'],
       readOnly: true,
       description:
-        "What the model's numbers are: logits (softmax over the channels, sigmoid of a single one), probabilities, or one integer class a pixel; logits by default.",
+        "What the model's numbers are: logits (softmax over the channels, sigmoid of a single one), probabilities, or one integer class a pixel.",
+      default: 'logits',
     },
     layout: {
       enum: ['NCHW', 'NHWC'],
@@ -66,7 +67,8 @@ export class ImageSegmenter extends VisionHandler {
     result: {
       enum: ['classes', 'mask', 'torchserve'],
       description:
-        "A map of classes and their scores (the default), the soft mask of one class, or TorchServe's [height, width, 2] of class and probability.",
+        "A map of classes and their scores, the soft mask of one class, or TorchServe's [height, width, 2] of class and probability.",
+      default: 'classes',
     },
     size: {
       enum: ['original', 'model'],
@@ -94,7 +96,7 @@ export class ImageSegmenter extends VisionHandler {
     normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
   );
 
-  /** @throws `model-config` if the output is no map, or labels and knobs do not fit it */
+  /** @throws `model-config` if the output is no map, or labels and parameters do not fit it */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     const { name, dtype, dims } = this.outputInfo;
@@ -105,11 +107,11 @@ export class ImageSegmenter extends VisionHandler {
       );
     }
     // An output that declares no dims is read as it comes.
-    if (dims.length > 0) this.#knobs(this.#form(dims, this.#inputSize).channels, 0, context);
+    if (dims.length > 0) this.#resolve(this.#form(dims, this.#inputSize).channels, 0, context);
   }
 
   get #kind(): ScoreKind | 'classes' {
-    return (this.config['output'] ?? 'logits') as ScoreKind | 'classes';
+    return (this.config['output'] ?? this.defaults['output']) as ScoreKind | 'classes';
   }
 
   /** The input's size, where it is known. */
@@ -125,16 +127,18 @@ export class ImageSegmenter extends VisionHandler {
   }
 
   /** What row `index` asks for, held against the model. @throws `model-config` */
-  #knobs(channels: Size, index: number, context: Context): Knobs {
+  #resolve(channels: Size, index: number, context: Context): ResolvedParams {
     const classes = this.#countClasses(channels);
-    const result = this.knob<Knobs['result']>('result', 'classes', index, context);
-    const size = this.knob<Knobs['size']>('size', result === 'torchserve' ? 'model' : 'original', index, context);
+    const result = this.param<ResolvedParams['result']>('result', index, context);
+    const size =
+      this.param<ResolvedParams['size'] | undefined>('size', index, context) ??
+      (result === 'torchserve' ? 'model' : 'original');
     if (result === 'torchserve' && this.#kind === 'classes')
       throw new TabServeError(
         'model-config',
         'result: "torchserve" needs probabilities, which an output of classes has not.',
       );
-    const threshold = this.knob<number | undefined>('threshold', undefined, index, context);
+    const threshold = this.param<number | undefined>('threshold', index, context);
     if (threshold !== undefined && (this.#kind === 'classes' || (typeof channels === 'number' && channels > 1))) {
       throw new TabServeError(
         'model-config',
@@ -169,7 +173,8 @@ export class ImageSegmenter extends VisionHandler {
   }
 
   #foreground(classes: number | undefined, index: number, context: Context): number {
-    const wanted = this.knob<string | number | undefined>('foreground', classes === 2 ? 1 : undefined, index, context);
+    const wanted =
+      this.param<string | number | undefined>('foreground', index, context) ?? (classes === 2 ? 1 : undefined);
     const labels = this.#labels(classes);
     const found = typeof wanted === 'string' ? labels.indexOf(wanted) : (wanted ?? -1);
     if (found >= 0 && found < (classes ?? Infinity)) return found;
@@ -216,16 +221,16 @@ export class ImageSegmenter extends VisionHandler {
   #segment(output: Tensor, index: number, context: Context): Segmentation {
     const placement = this.placement(index, context);
     const form = this.#form(output.dims, placement ? [placement.tensorWidth, placement.tensorHeight] : this.#inputSize);
-    const knobs = this.#knobs(form.channels, index, context);
-    const grid = gridOf(form, knobs.size === 'original' ? placement : undefined);
+    const params = this.#resolve(form.channels, index, context);
+    const grid = gridOf(form, params.size === 'original' ? placement : undefined);
     const size = { width: grid.columns.size, height: grid.rows.size };
-    if (knobs.result === 'mask') {
-      const mask = bilinear(this.#probabilities(output, form, knobs.foreground), grid);
+    if (params.result === 'mask') {
+      const mask = bilinear(this.#probabilities(output, form, params.foreground), grid);
       return transferResult(
         {
           result: 'mask',
           ...size,
-          label: this.#labels(knobs.classes)[knobs.foreground] ?? String(knobs.foreground),
+          label: this.#labels(params.classes)[params.foreground] ?? String(params.foreground),
           mask,
         },
         [mask.buffer],
@@ -237,20 +242,20 @@ export class ImageSegmenter extends VisionHandler {
         {
           result: 'classes',
           ...size,
-          labels: this.#labels(Math.max(knobs.classes ?? 0, highest(classes) + 1)),
+          labels: this.#labels(Math.max(params.classes ?? 0, highest(classes) + 1)),
           classes,
         },
         [classes.buffer],
       );
     }
-    const { classes, scores } = classMap(this.#scores(output, form, this.#kind), this.#kind, grid, knobs.threshold);
-    if (knobs.result === 'torchserve') {
+    const { classes, scores } = classMap(this.#scores(output, form, this.#kind), this.#kind, grid, params.threshold);
+    if (params.result === 'torchserve') {
       const data = interleave(classes, scores);
       return transferResult({ result: 'torchserve', dtype: 'float32', dims: [size.height, size.width, 2], data }, [
         data.buffer,
       ]);
     }
-    return transferResult({ result: 'classes', ...size, labels: this.#labels(knobs.classes), classes, scores }, [
+    return transferResult({ result: 'classes', ...size, labels: this.#labels(params.classes), classes, scores }, [
       classes.buffer,
       scores.buffer,
     ]);

@@ -1,8 +1,8 @@
-import type { Context, MaybePromise } from '../contract/handler.js';
+import type { Context, MaybePromise, Params } from '../contract/handler.js';
 import type { Tensor, Tensors } from '../contract/tensors.js';
 import { asTabServeError } from '../contract/errors.js';
 import type { Box, Detection, DetectionForms, Detections } from '../outputs/detection/detection.js';
-import type { Decoder, Size, View } from '../outputs/detection/decoder.js';
+import type { DetectionDecoder, ModelFacts, Size, TensorView } from '../outputs/detection/decoder.js';
 import { createDecoder, decoderSchema, USUAL_THRESHOLDS } from '../outputs/detection/formats.js';
 import { select } from '../outputs/detection/proposals.js';
 import { checkLabels, labelCount, labelOf } from '../outputs/labels.js';
@@ -12,6 +12,9 @@ import { compose, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { runRows } from './run-model.js';
 import { VisionHandler, type Placement, type VisionParams } from './vision-handler.js';
+
+/** TorchServe's threshold. */
+const SCORE_THRESHOLD = 0.5;
 
 /** The `params` of an object detector. */
 export interface ObjectDetectorParams extends VisionParams {
@@ -38,14 +41,15 @@ export class ObjectDetector extends VisionHandler {
     decoder: {
       ...decoderSchema,
       readOnly: true,
-      description:
-        "The format of the model's outputs: its name, or its name with options. torchvision by default, as in TorchServe.",
+      description: "The format of the model's outputs: its name, or its name with options.",
+      default: 'torchvision',
     },
     scoreThreshold: {
       type: 'number',
       minimum: 0,
       maximum: 1,
-      description: 'The lowest score of a detection, in 0..1; 0.5 by default.',
+      description: 'The lowest score of a detection, in 0..1.',
+      default: SCORE_THRESHOLD,
     },
     iouThreshold: {
       type: 'number',
@@ -56,26 +60,32 @@ export class ObjectDetector extends VisionHandler {
     maxDetections: {
       type: 'integer',
       minimum: 1,
-      description: 'The most detections of one image, the best ones; 100 by default.',
+      description: 'The most detections of one image, the best ones.',
+      default: 100,
     },
     result: {
       enum: ['typed', 'torchserve'],
       description:
-        'typed: { label, score, box } (the default); torchserve: { [label]: [x1, y1, x2, y2], score }, in which a class labeled "score" loses its box.',
+        'typed: { label, score, box }; torchserve: { [label]: [x1, y1, x2, y2], score }, in which a class labeled "score" loses its box.',
+      default: 'typed',
     },
   };
 
   override imageProcessing = compose(toTensor());
 
   /** The lowest score of a detection, unless the config or a request says otherwise. */
-  threshold = 0.5;
+  threshold = SCORE_THRESHOLD;
 
-  #decoder!: Decoder & { readonly iouThreshold: number };
+  protected override get defaults(): Params {
+    return { ...super.defaults, scoreThreshold: this.threshold };
+  }
+
+  #decoder!: DetectionDecoder;
 
   /** @throws `model-config` if the decoder does not fit the model's outputs, or the labels its classes */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
-    this.#decoder = await createDecoder(this.config['decoder'] ?? 'torchvision', {
+    this.#decoder = await this.createDecoder({
       outputs: this.model.outputs,
       output: this.outputInfo,
       size: this.fixedSize,
@@ -84,6 +94,34 @@ export class ObjectDetector extends VisionHandler {
       warn: (message) => context.warn(message),
     });
     if (this.#decoder.classes !== undefined) checkLabels(this.mapping, this.#decoder.classes);
+  }
+
+  /**
+   * Makes the decoder of the model's outputs; here the one that `handler.decoder` names. Override it for outputs of a form that no built-in decoder reads:
+   * boxes in the image's pixels, thresholds, non-maximum suppression and labels are kept.
+   *
+   * ```ts
+   * protected override createDecoder({ output }: ModelFacts): DetectionDecoder {
+   *   return {
+   *     outputs: [output.name],
+   *     isBatched: true,
+   *     classes: 1,
+   *     iouThreshold: 0.5,
+   *     decode([faces]) {
+   *       const count = faces!.dims[0]!; // [faces, 5]: x, y, width, height, score, in pixels of the tensor
+   *       const at = (face: number, column: number) => faces!.data[face * 5 + column]!;
+   *       return {
+   *         scores: Float64Array.from({ length: count }, (_, face) => at(face, 4)),
+   *         classes: new Int32Array(count),
+   *         box: (face) => ({ xmin: at(face, 0), ymin: at(face, 1), xmax: at(face, 0) + at(face, 2), ymax: at(face, 1) + at(face, 3) }),
+   *       };
+   *     },
+   *   };
+   * }
+   * ```
+   */
+  protected createDecoder(model: ModelFacts): MaybePromise<DetectionDecoder> {
+    return createDecoder(this.config['decoder'] ?? this.defaults['decoder'], model);
   }
 
   /** Runs the model; one whose outputs have no batch axis once for each row. Outputs that are longer for some rows than for others are filled up with −1, a score that no threshold lets pass. */
@@ -116,15 +154,15 @@ export class ObjectDetector extends VisionHandler {
       data: toFloats(outputs[name]!),
     }));
     return Array.from({ length: rows }, (_, index) => {
-      const placement = this.placement(index, context);
-      if (!placement || context.failures.has(index)) return [];
+      if (context.failures.has(index)) return [];
       try {
+        const placement = this.requirePlacement(index, context);
         const views = tensors.map(({ dims, data }) => ({
           dims,
           data: data.subarray((index * data.length) / rows, ((index + 1) * data.length) / rows),
         }));
         const detections = this.#detect(views, placement, index, context);
-        return this.knob<string>('result', 'typed', index, context) === 'torchserve'
+        return this.param<string>('result', index, context) === 'torchserve'
           ? detections.map(toTorchServe)
           : detections;
       } catch (error) {
@@ -134,18 +172,15 @@ export class ObjectDetector extends VisionHandler {
     });
   }
 
-  #detect(views: readonly View[], placement: Placement, index: number, context: Context): Detections {
+  #detect(views: readonly TensorView[], placement: Placement, index: number, context: Context): Detections {
     const size: Size = { width: placement.tensorWidth, height: placement.tensorHeight };
-    const candidates = select(
-      this.#decoder.decode(views, size),
-      this.knob('scoreThreshold', this.threshold, index, context),
-    )
+    const candidates = select(this.#decoder.decode(views, size), this.param('scoreThreshold', index, context))
       .map((candidate) => ({ ...candidate, ...toImage(candidate, placement) }))
       .filter((candidate) => !isEmpty(clip(candidate, placement)));
     const kept = nms(
       candidates,
-      this.knob('iouThreshold', this.#decoder.iouThreshold, index, context),
-      this.knob('maxDetections', 100, index, context),
+      this.param<number | undefined>('iouThreshold', index, context) ?? this.#decoder.iouThreshold,
+      this.param('maxDetections', index, context),
     );
     return kept.map((candidate) => ({
       label: labelOf(this.mapping, candidate.classIndex),

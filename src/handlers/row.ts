@@ -14,7 +14,7 @@ export function unwrap<T>(row: Row<T>): T {
   return wraps ? (row as Record<string, T>)[key]! : (row as T);
 }
 
-/** The context of row `index` alone, as a batch of one: its knobs and id, and failures of its own. */
+/** The context of row `index` alone, as a batch of one: its params and id, and failures of its own. */
 export function rowContext(context: Context, index: number): Context {
   const failures = new Map<number, Error>();
   return {

@@ -1,4 +1,4 @@
-import type { Context, MaybePromise } from '../contract/handler.js';
+import type { Context, MaybePromise, Params } from '../contract/handler.js';
 import type { Tensors } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 import {
@@ -37,13 +37,14 @@ export class TextClassifier extends TextHandler {
   static override readonly schema: ConfigSchema = {
     output: {
       enum: ['logits', 'probabilities'],
-      description:
-        'What the model answers with: logits, which become probabilities, or probabilities; logits by default.',
+      description: 'What the model answers with: logits, which become probabilities, or probabilities.',
+      default: 'logits',
     },
     multiLabel: {
       type: 'boolean',
       readOnly: true,
-      description: 'Whether a text may have several labels, or none; false by default.',
+      description: 'Whether a text may have several labels, or none.',
+      default: false,
     },
     threshold: {
       type: 'number',
@@ -54,12 +55,17 @@ export class TextClassifier extends TextHandler {
     topK: { type: 'integer', minimum: 1, description: 'How many classes a result holds, at most; all by default.' },
     result: {
       enum: ['typed', 'torchserve'],
-      description: 'typed: [{ label, score }, …], best first (the default); torchserve: { [label]: score }.',
+      description: 'typed: [{ label, score }, …], best first; torchserve: { [label]: score }.',
+      default: 'typed',
     },
   };
 
   /** How many classes a result holds, unless the config or a request says otherwise. */
   topk = Infinity;
+
+  protected override get defaults(): Params {
+    return { ...super.defaults, topK: this.topk };
+  }
 
   /** @throws `model-config` unless `k` is a positive integer */
   setMaxResultClasses(k: number): void {
@@ -89,18 +95,18 @@ export class TextClassifier extends TextHandler {
   ): MaybePromise<readonly Row[]>;
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     return classify(outputs[this.outputInfo.name]!, context, (index) => ({
-      output: this.knob('output', 'logits', index, context),
+      output: this.param('output', index, context),
       activation: this.config['multiLabel'] ? sigmoid : softmax,
       labels: this.mapping,
-      topK: this.knob('topK', this.topk, index, context),
-      result: this.knob('result', 'typed', index, context),
+      topK: this.param('topK', index, context),
+      result: this.param('result', index, context),
       threshold: this.#threshold(index, context),
     }));
   }
 
   /** @throws `model-config` if there is one for a model that always gives its likeliest class */
   #threshold(index: number, context: Context): number | undefined {
-    const threshold = this.knob<number | undefined>('threshold', undefined, index, context);
+    const threshold = this.param<number | undefined>('threshold', index, context);
     if (this.config['multiLabel']) return threshold ?? 0.5;
     if (threshold === undefined) return undefined;
     throw new TabServeError(

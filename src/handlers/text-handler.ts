@@ -37,7 +37,8 @@ export class TextHandler extends BaseHandler<TextInput> {
       enum: ['huggingface', 'torchserve'],
       readOnly: true,
       description:
-        "What makes tokens of a text: the archive's tokenizer.json, or TorchServe's pipeline with source_vocab.json; huggingface by default.",
+        "What makes tokens of a text: the archive's tokenizer.json, or TorchServe's pipeline with source_vocab.json.",
+      default: 'huggingface',
     },
     maxLength: {
       type: 'integer',
@@ -49,7 +50,8 @@ export class TextHandler extends BaseHandler<TextInput> {
       type: 'integer',
       minimum: 1,
       readOnly: true,
-      description: "With TorchServe's pipeline: the longest n-grams that are looked up, in words; 2 by default.",
+      description: "With TorchServe's pipeline: the longest n-grams that are looked up, in words.",
+      default: 2,
     },
   };
 
@@ -66,7 +68,7 @@ export class TextHandler extends BaseHandler<TextInput> {
 
   async #loadTokenizer({ files }: Context): Promise<TextTokenizer> {
     const { tokenizer, ngrams } = this.config;
-    if (tokenizer === 'torchserve') return await loadTorchServe(files, (ngrams as number | undefined) ?? 2);
+    if (tokenizer === 'torchserve') return await loadTorchServe(files, (ngrams ?? this.defaults['ngrams']) as number);
     if (ngrams !== undefined)
       throw new TabServeError(
         'model-config',
@@ -152,7 +154,7 @@ export class TextHandler extends BaseHandler<TextInput> {
   async #encode(input: TextInput, index: number, context: Context): Promise<Encoding | undefined> {
     try {
       const { text, textPair } = await readText(input);
-      const limit = this.#limit(this.knob<number | undefined>('maxLength', undefined, index, context));
+      const limit = this.#limit(this.param<number | undefined>('maxLength', index, context));
       const row = this.#tokenizer.encode(text, textPair, limit);
       if (row.ids.length === 0) throw new TabServeError('invalid-input', 'This text has no tokens.');
       return row;

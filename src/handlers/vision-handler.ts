@@ -58,14 +58,14 @@ export class VisionHandler extends BaseHandler<ImageInput> {
       readOnly: true,
       description: 'The steps from pixels to tensor, in their order. Default: the handler’s own.',
     },
-    exifOrientation: { type: 'boolean', description: 'Turns photos upright by their EXIF tag. Default true.' },
+    exifOrientation: { type: 'boolean', description: 'Turns photos upright by their EXIF tag.', default: true },
     background: {
       type: 'array',
       items: { type: 'integer', minimum: 0, maximum: 255 },
       minItems: 3,
       maxItems: 3,
-      description:
-        'The color, [red, green, blue] in 0..255, that shows through transparent pixels. Default [255, 255, 255].',
+      description: 'The color, [red, green, blue] in 0..255, that shows through transparent pixels.',
+      default: [255, 255, 255],
     },
     maxImagePixels: {
       type: 'integer',
@@ -208,7 +208,7 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     const image = await context.decodeImage(input, this.#decoding(index, context));
     try {
       const { dims, data, geometry } = await this.#plan.run(image);
-      this.#place(index, context, { width: image.width, height: image.height, ...this.#tensorSize(dims), geometry });
+      this.place(index, context, { width: image.width, height: image.height, ...this.#tensorSize(dims), geometry });
       return this.#checked({ dtype: 'float32', dims, data });
     } finally {
       image.close();
@@ -217,8 +217,8 @@ export class VisionHandler extends BaseHandler<ImageInput> {
 
   #decoding(index: number, context: Context): DecodeOptions {
     return {
-      exifOrientation: this.knob('exifOrientation', true, index, context),
-      background: this.knob('background', [255, 255, 255], index, context),
+      exifOrientation: this.param('exifOrientation', index, context),
+      background: this.param('background', index, context),
     };
   }
 
@@ -227,7 +227,7 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     const made = tensor(input);
     const row = this.#checked(made.dims.length === 4 && made.dims[0] === 1 ? rowOf(made, 0) : made);
     const { tensorWidth, tensorHeight } = this.#tensorSize(row.dims);
-    this.#place(index, context, {
+    this.place(index, context, {
       width: tensorWidth,
       height: tensorHeight,
       tensorWidth,
@@ -251,7 +251,12 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     return typeof width === 'number' && typeof height === 'number' ? { width, height } : undefined;
   }
 
-  #place(index: number, context: Context, placement: Placement): void {
+  /**
+   * Says where the image of row `index` lies in its tensor. A `preprocess` of your own calls it for each row, if `postprocess` is to answer in pixels of
+   * the image, as ObjectDetector does; ImageSegmenter answers in the size of its own map without one. Where the tensor has the image's own pixels: `{ width, height, tensorWidth: width,
+   * tensorHeight: height, geometry: { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 } }`.
+   */
+  protected place(index: number, context: Context, placement: Placement): void {
     const placements = this.#placements.get(context) ?? [];
     placements[index] = placement;
     this.#placements.set(context, placements);
@@ -260,6 +265,19 @@ export class VisionHandler extends BaseHandler<ImageInput> {
   /** Where the image of row `index` lies in its tensor, for a `postprocess` that answers in the image's own pixels. A ready tensor is its own image. */
   protected placement(index: number, context: Context): Placement | undefined {
     return this.#placements.get(context)?.[index];
+  }
+
+  /**
+   * The placement of row `index`, for a `postprocess` that cannot do without it.
+   * @throws `handler-failed` if a `preprocess` of your own has not called `place` for this row
+   */
+  protected requirePlacement(index: number, context: Context): Placement {
+    const placement = this.placement(index, context);
+    if (placement) return placement;
+    throw new TabServeError(
+      'handler-failed',
+      `${this.constructor.name} answers in pixels of the image, but its preprocess has not said where the image of row ${index} lies in its tensor. Call this.place(index, context, placement) for each row in preprocess.`,
+    );
   }
 
   #checked(row: Tensor): Tensor {

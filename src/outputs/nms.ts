@@ -1,7 +1,7 @@
 import type { Box } from './detection/detection.js';
 
 /** A box with its class and score, before overlapping ones are suppressed. */
-export interface Candidate extends Box {
+export interface ScoredBox extends Box {
   readonly classIndex: number;
   readonly score: number;
 }
@@ -24,7 +24,7 @@ function area({ xmin, ymin, xmax, ymax }: Box): number {
  * is greater than `iouThreshold` go, and so on. A threshold of 1 suppresses nothing.
  * @returns at most `limit` of them, highest score first; among equals the earlier one first
  */
-export function nms<C extends Candidate>(candidates: readonly C[], iouThreshold: number, limit = Infinity): C[] {
+export function nms<C extends ScoredBox>(candidates: readonly C[], iouThreshold: number, limit = Infinity): C[] {
   const kept: C[] = [];
   const keptByClass = new Map<number, C[]>();
   for (const candidate of [...candidates].sort((a, b) => b.score - a.score)) {

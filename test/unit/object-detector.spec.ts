@@ -6,7 +6,10 @@ import {
   nms,
   ObjectDetector,
   PredictionError,
-  type Candidate,
+  type Context,
+  type DetectionDecoder,
+  type ModelFacts,
+  type ScoredBox,
   type Detections,
 } from '../../src/worker.ts';
 import { stubSession } from './stub-session.ts';
@@ -55,7 +58,7 @@ const rowsModel = (...rows: readonly (readonly number[])[]) =>
 const found = (result: unknown) => (result as Detections).map(({ label, score }) => [label, Number(score.toFixed(4))]);
 
 test('IoU and NMS: greater than the threshold goes, within its class; the best first, the earlier among equals', () => {
-  const box = (xmin: number, ymin: number, xmax: number, ymax: number, score: number, classIndex = 0): Candidate => ({
+  const box = (xmin: number, ymin: number, xmax: number, ymax: number, score: number, classIndex = 0): ScoredBox => ({
     xmin,
     ymin,
     xmax,
@@ -654,4 +657,89 @@ test('anchors of a file: one that is no list of boxes is told', async () => {
     code: 'model-config',
     message: expect.stringContaining('of the 1 anchors'),
   });
+});
+
+const square = (): { data: Uint8Array<ArrayBuffer>; dims: number[] } => ({
+  data: new Uint8Array(8 * 8 * 3),
+  dims: [8, 8, 3],
+});
+
+/** A detector of faces `[batch, faces, 5]`, a form that no built-in decoder reads. */
+class FaceDetector extends ObjectDetector {
+  protected override createDecoder({ output }: ModelFacts): DetectionDecoder {
+    return {
+      outputs: [output.name],
+      isBatched: true,
+      classes: 1,
+      iouThreshold: 0.5,
+      decode([faces]) {
+        const at = (face: number, column: number): number => faces!.data[face * 5 + column]!;
+        const count = faces!.dims[0]!;
+        return {
+          scores: Float64Array.from({ length: count }, (_, face) => at(face, 4)),
+          classes: new Int32Array(count),
+          box: (face) => ({
+            xmin: at(face, 0),
+            ymin: at(face, 1),
+            xmax: at(face, 0) + at(face, 2),
+            ymax: at(face, 1) + at(face, 3),
+          }),
+        };
+      },
+    };
+  }
+}
+
+const facesSession = (): ReturnType<typeof stubSession> =>
+  stubSession(
+    [{ name: 'image', dtype: 'float32', dims: [1, 3, 8, 8] }],
+    [{ name: 'faces', dtype: 'float32', dims: [1, 3, 5] }],
+    () => ({
+      faces: {
+        dtype: 'float32',
+        dims: [1, 3, 5],
+        // The second is the first, moved by a tenth; the third is below the threshold.
+        data: Float32Array.of(1, 2, 4, 4, 0.75, 1.4, 2, 4, 4, 0.625, 0, 0, 1, 1, 0.25),
+      },
+    }),
+  );
+
+test('a detector with a decoder of its own keeps thresholds, suppression, labels and the image’s pixels', async () => {
+  const config = { handler: { imageProcessing: [{ resize: [8, 8] }, 'toTensor'], labels: ['face'] } };
+  const session = facesSession();
+  const handler = new FaceDetector();
+  await handler.initialize(createTestContext({ session, config }));
+  const photo = { data: new Uint8Array(16 * 8 * 3), dims: [8, 16, 3] };
+  const [found] = await handler.handle([photo], createTestContext({ session, config }));
+  expect(found).toEqual([{ label: 'face', score: 0.75, box: { xmin: 2, ymin: 2, xmax: 10, ymax: 6 } }]);
+  const all = createTestContext({ session, config, params: { iouThreshold: 1, scoreThreshold: 0 } });
+  expect((await handler.handle([photo], all))[0]).toHaveLength(3);
+});
+
+test('a preprocess of its own says where the image lies, or the row fails with what to do', async () => {
+  const preprocess = (): Tensors => ({ image: { dtype: 'float32', dims: [1, 3, 8, 8], data: new Float32Array(192) } });
+  class Unplaced extends FaceDetector {
+    override async preprocess(): Promise<Tensors> {
+      return preprocess();
+    }
+  }
+  class Placed extends FaceDetector {
+    override async preprocess(_data: unknown, context: Context): Promise<Tensors> {
+      const geometry = { scaleX: 0.5, scaleY: 0.25, offsetX: 0, offsetY: 0 };
+      this.place(0, context, { width: 16, height: 32, tensorWidth: 8, tensorHeight: 8, geometry });
+      return preprocess();
+    }
+  }
+  const answer = async (handler: ObjectDetector): Promise<unknown> => {
+    const session = facesSession();
+    await handler.initialize(createTestContext({ session }));
+    return (await handler.handle([square()], createTestContext({ session })))[0];
+  };
+  expect(await answer(new Unplaced())).toMatchObject({
+    code: 'handler-failed',
+    message: expect.stringContaining('this.place(index, context, placement)'),
+  });
+  expect(await answer(new Placed())).toEqual([
+    { label: '0', score: 0.75, box: { xmin: 2, ymin: 8, xmax: 10, ymax: 24 } },
+  ]);
 });

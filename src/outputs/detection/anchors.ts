@@ -118,7 +118,7 @@ export const anchorsSchema: Schema = {
   },
 };
 
-/** Anchors of a generator. `size` of the input tensor counts where `steps` are given, in pixels. */
+/** Makes the anchors of a generator. The size of the input tensor, in pixels, counts for TensorFlow's anchors, and for torchvision's with `steps`. */
 export function makeAnchors(
   { torchvision, tensorflow, blazeface }: AnchorOptions,
   { width, height }: { readonly width: number; readonly height: number },
@@ -131,7 +131,14 @@ export function makeAnchors(
       (level) => steps && [steps[level]! / width, steps[level]! / height],
     );
   }
-  if (tensorflow) return fill(tensorflow.grids, tensorflowShapes(tensorflow));
+  if (tensorflow) {
+    // Sizes are in units of the input's shorter side: a square anchor is square in pixels.
+    const shorter = Math.min(width, height);
+    const shapes = tensorflowShapes(tensorflow).map((level) =>
+      level.map(([w, h]): Shape => [(w * shorter) / width, (h * shorter) / height]),
+    );
+    return fill(tensorflow.grids, shapes);
+  }
   const { grids, perCell } = blazeface!;
   return fill(
     grids,

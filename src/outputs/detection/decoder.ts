@@ -9,7 +9,7 @@ export interface Size {
 }
 
 /** The numbers of one output that belong to one image; no batch axis. */
-export interface View {
+export interface TensorView {
   readonly dims: readonly number[];
   readonly data: Float32Array;
 }
@@ -38,7 +38,12 @@ export interface Decoder {
   /** Classes that the model tells apart, where it is known before it has run. */
   readonly classes: number | undefined;
   /** @param size of the input tensor. @throws `model-config` if the tensors do not fit the format */
-  decode(views: readonly View[], size: Size): Proposals;
+  decode(views: readonly TensorView[], size: Size): Proposals;
+}
+
+/** A decoder with the usual threshold of its non-maximum suppression; 1 where the model suppresses by itself. */
+export interface DetectionDecoder extends Decoder {
+  readonly iouThreshold: number;
 }
 
 /** A format: what can be told about it, and how its decoder is made. */
@@ -53,7 +58,7 @@ export interface Format<Options> {
 }
 
 /** Tensors of one image joined along their boxes, `[boxes, columns]`. */
-export function join(views: readonly View[]): View {
+export function join(views: readonly TensorView[]): TensorView {
   const [first] = views;
   if (views.length === 1 && first!.dims.length === 2) return first!;
   const columns = first!.dims.at(-1)!;
@@ -106,7 +111,10 @@ export function misfit(
 }
 
 /** Outputs as a run gave them for one image, with a batch axis again. */
-export function ofBatch(outputs: readonly OutputInfo[], views: readonly View[]): Pick<OutputInfo, 'name' | 'dims'>[] {
+export function ofBatch(
+  outputs: readonly OutputInfo[],
+  views: readonly TensorView[],
+): Pick<OutputInfo, 'name' | 'dims'>[] {
   return views.map(({ dims }, index) => ({ name: outputs[index]!.name, dims: ['batch', ...dims] }));
 }
 

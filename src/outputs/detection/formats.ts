@@ -1,6 +1,6 @@
 import { TabServeError } from '../../contract/errors.js';
 import type { Schema } from '../../shared/schema.js';
-import type { Decoder, Format, ModelFacts } from './decoder.js';
+import type { DetectionDecoder, Format, ModelFacts } from './decoder.js';
 import { detr } from './detr.js';
 import { nanodet } from './nanodet.js';
 import { rows } from './rows.js';
@@ -39,10 +39,7 @@ export const decoderSchema: Schema = {
 export const USUAL_THRESHOLDS = NAMES.map((name) => `${name} ${FORMATS[name].iouThreshold}`).join(', ');
 
 /** The decoder that a config asks for, by name or as `{ name: options }`, with the usual threshold of its suppression. @throws `model-config` */
-export async function createDecoder(
-  value: unknown,
-  model: ModelFacts,
-): Promise<Decoder & { readonly iouThreshold: number }> {
+export async function createDecoder(value: unknown, model: ModelFacts): Promise<DetectionDecoder> {
   const [[name, options] = []] =
     typeof value === 'string' ? [[value, {}] as const] : Object.entries(value as Record<string, object | null>);
   const format = FORMATS[name as FormatName] as Format<object>;

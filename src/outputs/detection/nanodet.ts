@@ -1,6 +1,6 @@
 import { TabServeError } from '../../contract/errors.js';
 import { softmax } from '../softmax.js';
-import { isBatch, isTable, join, misfit, ofBatch, type Format, type Size, type View } from './decoder.js';
+import { isBatch, isTable, join, misfit, ofBatch, type Format, type Size, type TensorView } from './decoder.js';
 import { levelsOf, pointAt, pointCount, stridesSchema } from './grid.js';
 import { bestClasses, type ScoreLayout } from './proposals.js';
 
@@ -71,13 +71,13 @@ export const nanodet: Format<NanodetOptions> = {
     const isSides = (columns: number): boolean =>
       regMax === undefined && model.labels !== undefined ? columns !== model.labels : columns === sidesOf(columns);
 
-    const headOf = (views: readonly View[], size: Size): Head => {
+    const headOf = (views: readonly TensorView[], size: Size): Head => {
       const unfit = (): never => {
         throw misfit('nanodet', expected(size), ofBatch(outputs, views));
       };
       const levels = levelsOf(strides, size);
       const count = pointCount(levels);
-      const ofLevels = (isWanted: (columns: number) => boolean): View =>
+      const ofLevels = (isWanted: (columns: number) => boolean): TensorView =>
         join(
           levels.map(
             (level) => views.find(({ dims }) => isWanted(dims.at(-1)!) && dims.at(-2) === level.count) ?? unfit(),

@@ -1,5 +1,5 @@
 import { TabServeError } from '../../contract/errors.js';
-import type { Candidate } from '../nms.js';
+import type { ScoredBox } from '../nms.js';
 import { logistic } from '../sigmoid.js';
 import type { Box } from './detection.js';
 
@@ -125,8 +125,8 @@ function softmaxOf(
  * The boxes that reach the threshold. What is not finite, a score or a corner, is left out.
  * @throws `inference-failed` if there are scores and none is finite
  */
-export function select({ scores, classes, box }: Proposals, threshold: number): Candidate[] {
-  const candidates: Candidate[] = [];
+export function select({ scores, classes, box }: Proposals, threshold: number): ScoredBox[] {
+  const candidates: ScoredBox[] = [];
   for (let index = 0; index < scores.length; index++) {
     const score = scores[index]!;
     if (!(score >= threshold) || score === Infinity) continue;

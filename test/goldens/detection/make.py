@@ -162,7 +162,9 @@ def tensorflow_anchors(o):
     anchors = []
     for layer, (rows_, columns) in enumerate(o["grids"]):
         specs = [(0.1, 1.0), (scales[0], 2.0), (scales[0], 0.5)] if layer == 0 else [(scales[layer], ar) for ar in [1.0, 2.0, 0.5, 3.0, 0.3333]] + [((scales[layer] * scales[layer + 1]) ** 0.5, 1.0)]
-        anchors += [[(x + 0.5) / columns, (y + 0.5) / rows_, s * r**0.5, s / r**0.5] for y in range(rows_) for x in range(columns) for s, r in specs]
+        # base_anchor_size: sizes are in units of the shorter side.
+        base_width, base_height = min(WIDTH, HEIGHT) / WIDTH, min(WIDTH, HEIGHT) / HEIGHT
+        anchors += [[(x + 0.5) / columns, (y + 0.5) / rows_, s * r**0.5 * base_width, s / r**0.5 * base_height] for y in range(rows_) for x in range(columns) for s, r in specs]
     return np.array(anchors)
 
 
