@@ -16,7 +16,7 @@ export class FileKindHandler extends BaseHandler<Uint8Array> {
       const bytes = unwrap(item);
       const frequencies = new Float32Array(256);
       for (const byte of bytes) frequencies[byte]! += 1 / bytes.length;
-      const fewest = this.knob('minBytes', 1, index, context);
+      const fewest = this.param<number>('minBytes', index, context);
       if (bytes.length < fewest) context.fail(index, new RangeError(`${bytes.length} bytes are too few.`));
       return tensors.from({ data: frequencies, dims: [256] });
     });
