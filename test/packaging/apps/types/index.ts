@@ -22,8 +22,8 @@ class Loudest extends ImageClassifier {
 
 export async function page(photo: Blob): Promise<void> {
   const classifier = await load('/models/digits/', { handler: 'image_classifier', backends: ['wasm'] });
-  assert<Equal<Awaited<ReturnType<typeof classifier.predict>>, Classification>>();
-  await classifier.predict(photo, { params: { topK: 3 } });
+  const classes = await classifier.predict(photo, { params: { topK: 3 } });
+  assert<Equal<typeof classes, Classification>>();
   const same: typeof classifier = await loadStandalone('/models/digits/', { handler: 'image_classifier' });
   const backend: Backend | undefined = same.backend;
 
