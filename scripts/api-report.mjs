@@ -30,9 +30,12 @@ export function apiReports() {
     const texts = symbols
       .map((exported) => {
         const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
-        if (symbol.getDocumentationComment(checker).length === 0) undocumented.add(`${name}: ${exported.name}`);
-        const texts = (symbol.declarations ?? []).map((node) => declarationOf(node, printer));
-        return [exported.name, texts.join('\n')];
+        const members = isNamespace(symbol) ? checker.getExportsOfModule(symbol) : [symbol];
+        for (const member of members)
+          if (member.getDocumentationComment(checker).length === 0)
+            undocumented.add(`${name}: ${exported.name}${member === symbol ? '' : `.${member.name}`}`);
+        const nodes = members.flatMap(({ declarations }) => declarations ?? []);
+        return [exported.name, nodes.map((node) => declarationOf(node, printer)).join('\n')];
       })
       .sort(([a], [b]) => (a < b ? -1 : 1));
     reports[`${name.replaceAll('/', '-')}.txt`] =
@@ -41,9 +44,13 @@ export function apiReports() {
   return { reports, undocumented: [...undocumented] };
 }
 
-/** A variable's declaration is its statement; a namespace is the module that it stands for. */
+/** `export * as name`: what stands for it is a whole module. */
+function isNamespace({ flags }) {
+  return (flags & ts.SymbolFlags.ValueModule) !== 0;
+}
+
+/** A variable's declaration is its statement. */
 function declarationOf(node, printer) {
-  if (ts.isSourceFile(node)) return `namespace of ${node.fileName.slice(root.length)}`;
   const statement = ts.isVariableDeclaration(node) ? node.parent.parent : node;
   return printer.printNode(ts.EmitHint.Unspecified, statement, node.getSourceFile());
 }

@@ -3,6 +3,7 @@ import { TabServeError } from '../../contract/errors.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import type { Proposals } from './proposals.js';
 
+/** Width and height in pixels. */
 export interface Size {
   readonly width: number;
   readonly height: number;

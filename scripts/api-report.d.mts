@@ -1,0 +1,4 @@
+export function apiReports(): {
+  readonly reports: Readonly<Record<string, string>>;
+  readonly undocumented: readonly string[];
+};
