@@ -44,7 +44,7 @@ export type {
   FormName,
   Handler,
   InputOf,
-  ModelCard,
+  ModelInfo,
   Params,
   ParamsOf,
   ResultFor,

@@ -1,7 +1,7 @@
 /** What a caller passes to a client, and what it tells. */
 import type { ModelConfig, Progress } from '../contract/archive.js';
 import type { Backend, BackendName, CandidateName } from '../contract/backends.js';
-import type { FormName, Handler, InputOf, ModelCard, ParamsOf } from '../contract/handler.js';
+import type { FormName, Handler, InputOf, ModelInfo, ParamsOf } from '../contract/handler.js';
 import type { ElementInput, ImageInput } from '../contract/images.js';
 import type { MetricsSnapshot } from '../contract/metrics.js';
 import type { Timings } from '../contract/stages.js';
@@ -75,7 +75,7 @@ export interface ClientEvents {
 }
 
 /** What is served, and how it is doing. */
-export interface Description extends ModelCard {
+export interface Description extends ModelInfo {
   readonly modelName: string;
   readonly modelVersion: string | undefined;
   /** The archive's, under the caller's own, with the defaults of what neither has set. */

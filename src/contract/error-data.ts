@@ -1,6 +1,6 @@
 /** Errors as data that a structured clone can carry, and back. */
 import {
-  describeValue,
+  describeThrown,
   isError,
   messageOf,
   PredictionError,
@@ -21,7 +21,7 @@ export interface ErrorData {
 
 /** An error as data that a structured clone can carry, its chain of causes included. */
 export function errorToData(error: unknown, depth = 8): ErrorData {
-  if (!isError(error)) return { name: 'Error', message: describeValue(error) };
+  if (!isError(error)) return { name: 'Error', message: describeThrown(error) };
   const read = <T>(key: string): T | undefined => {
     try {
       return (error as unknown as Record<string, T>)[key];
@@ -48,7 +48,7 @@ export function errorToData(error: unknown, depth = 8): ErrorData {
         ? undefined
         : isError(cause)
           ? errorToData(cause, depth - 1)
-          : { value: describeValue(cause) },
+          : { value: describeThrown(cause) },
   };
 }
 

@@ -147,7 +147,7 @@ export function asTabServeError(error: unknown, stage?: ErrorStage): TabServeErr
     if (error.stack) staged.stack = error.stack;
     return staged;
   }
-  return new TabServeError('handler-failed', isError(error) ? messageOf(error) : describeValue(error), {
+  return new TabServeError('handler-failed', isError(error) ? messageOf(error) : describeThrown(error), {
     cause: error,
     stage,
   });
@@ -165,14 +165,14 @@ export function isError(value: unknown): value is Error {
 /** The message of an error. An error of someone else's may have a message that is no string, or that throws when it is read. */
 export function messageOf(error: Error): string {
   try {
-    return typeof error.message === 'string' ? error.message : describeValue(error.message);
+    return typeof error.message === 'string' ? error.message : describeThrown(error.message);
   } catch {
     return 'An error whose message cannot be read.';
   }
 }
 
 /** Any value in words. Never throws, whatever the value's own methods do. */
-export function describeValue(value: unknown): string {
+export function describeThrown(value: unknown): string {
   const ways = [
     () => (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)),
     () => Object.prototype.toString.call(value),

@@ -102,8 +102,8 @@ export type ResultFor<H extends Handler, Form, Otherwise = ResultOf<H>> = [Form]
 /** What a function may return at once or later. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** What a handler knows of its model. */
-export interface ModelCard {
+/** Describes a handler's model: its inputs, outputs and labels. */
+export interface ModelInfo {
   /** The name by which the handler was asked for; of a class of the app's own, where none was given, the class's. */
   readonly handler: string;
   /** Undefined for a handler that has no one `model`. */

@@ -3,7 +3,7 @@
  */
 import type { Archive, FileProgress, ModelConfig } from './archive.js';
 import type { CandidateName, EngineName, Probe } from './backends.js';
-import type { Context, ModelCard, Params } from './handler.js';
+import type { Context, ModelInfo, Params } from './handler.js';
 import type { Observation } from './metrics.js';
 import type { Timings } from './stages.js';
 import type { Tensors } from './tensors.js';
@@ -65,7 +65,7 @@ export interface WorkerApi {
   handle(request: HandleRequest): Promise<Envelope<HandleAnswer>>;
   cancel(id: string): void;
   /** What the handler knows of its model. @throws `not-cloneable` for what of its own cannot be sent */
-  describe(): Promise<Envelope<ModelCard>>;
+  describe(): Promise<Envelope<ModelInfo>>;
   ping(): Promise<Envelope<void>>;
 }
 

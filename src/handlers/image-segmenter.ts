@@ -3,7 +3,7 @@ import type { Tensor, Tensors } from '../contract/tensors.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { classMap, highest, indicator, integerClasses, interleave, probabilityMap } from '../outputs/class-map.js';
 import { checkLabels, classCount, labelOf } from '../outputs/labels.js';
-import { mapForm, type MapForm, type MapLayout, type Maps, type Size } from '../outputs/maps.js';
+import { mapForm, type MapForm, type MapLayout, type Maps, type DimSize } from '../outputs/maps.js';
 import { axis, bilinear, nearest, type Grid } from '../outputs/interpolate.js';
 import { checkScores, type ScoreKind } from '../outputs/scores.js';
 import type { Segmentation, SegmentationForms } from '../outputs/segmentation.js';
@@ -115,19 +115,19 @@ export class ImageSegmenter extends VisionHandler {
   }
 
   /** The input's size, where it is known. */
-  get #inputSize(): readonly [width: Size, height: Size] {
+  get #inputSize(): readonly [width: DimSize, height: DimSize] {
     const [, ...dims] = this.inputInfo.dims;
     const [height = null, width = null] = isChannelsLast(this.imageProcessing) ? dims : dims.slice(1);
     return [width, height];
   }
 
-  #form<S extends Size>(dims: readonly S[], input: readonly [width: Size, height: Size]): MapForm<S | 1> {
+  #form<S extends DimSize>(dims: readonly S[], input: readonly [width: DimSize, height: DimSize]): MapForm<S | 1> {
     const likely = isChannelsLast(this.imageProcessing) ? 'NHWC' : 'NCHW';
     return mapForm(dims, { layout: this.config['layout'] as MapLayout | undefined, likely, input });
   }
 
   /** What row `index` asks for, held against the model. @throws `model-config` */
-  #resolve(channels: Size, index: number, context: Context): ResolvedParams {
+  #resolve(channels: DimSize, index: number, context: Context): ResolvedParams {
     const classes = this.#countClasses(channels);
     const result = this.param<ResolvedParams['result']>('result', index, context);
     const size =
@@ -155,7 +155,7 @@ export class ImageSegmenter extends VisionHandler {
   }
 
   /** @throws `model-config` if the channels do not fit the labels, or `output` */
-  #countClasses(channels: Size): number | undefined {
+  #countClasses(channels: DimSize): number | undefined {
     if (this.#kind === 'classes' && typeof channels === 'number' && channels > 1)
       throw new TabServeError(
         'model-config',

@@ -1,5 +1,6 @@
 import type { Archive, Integrity, Manifest, ModelConfig } from '../contract/archive.js';
 import { ENGINES, type EngineName } from '../contract/backends.js';
+import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { isRecord } from '../shared/schema.js';
 
@@ -152,10 +153,6 @@ function parseJson(text: string, path: string): unknown {
 }
 
 function wrong(file: string, where: string, expected: string, value: unknown): TabServeError {
-  const found = value === undefined ? 'nothing' : shorten(JSON.stringify(value));
+  const found = value === undefined ? 'nothing' : describeValue(value);
   return new TabServeError('model-format', `${file}: ${where} must be ${expected}, got ${found}.`);
-}
-
-function shorten(text: string): string {
-  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
 }

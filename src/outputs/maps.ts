@@ -2,11 +2,11 @@ import { TabServeError } from '../contract/errors.js';
 import type { TensorInfo } from '../contract/tensors.js';
 
 /** A size, or what a model declares in place of one: see `TensorInfo`. */
-export type Size = TensorInfo['dims'][number];
+export type DimSize = TensorInfo['dims'][number];
 export type MapLayout = 'NCHW' | 'NHWC';
 
 /** How a model's output lies in memory: `channels` maps of `width` × `height`. */
-export interface MapForm<S extends Size = number> {
+export interface MapForm<S extends DimSize = number> {
   readonly layout: MapLayout;
   readonly channels: S;
   readonly width: S;
@@ -23,7 +23,7 @@ export interface Maps extends MapForm {
  * @param layout undefined where nobody has said: then `likely`, unless only the other gives the map the proportions of the model's input
  * @throws `model-config` at dims of another rank
  */
-export function mapForm<S extends Size>(
+export function mapForm<S extends DimSize>(
   dims: readonly S[],
   {
     layout,
@@ -32,7 +32,7 @@ export function mapForm<S extends Size>(
   }: {
     readonly layout: MapLayout | undefined;
     readonly likely: MapLayout;
-    readonly input: readonly [width: Size, height: Size];
+    readonly input: readonly [width: DimSize, height: DimSize];
   },
 ): MapForm<S | 1> {
   const [, a, b, c] = dims as readonly [S, S, S, S];
@@ -54,8 +54,8 @@ export function mapForm<S extends Size>(
 
 /** A map's sides are those of the input divided by a stride, rounded up or down; what is not known counts as fitting. */
 function isProportional(
-  { width, height }: Pick<MapForm<Size>, 'width' | 'height'>,
-  [inputWidth, inputHeight]: readonly [Size, Size],
+  { width, height }: Pick<MapForm<DimSize>, 'width' | 'height'>,
+  [inputWidth, inputHeight]: readonly [DimSize, DimSize],
 ): boolean {
   if (
     typeof width !== 'number' ||

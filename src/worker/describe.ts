@@ -1,4 +1,4 @@
-import type { Context, Handler, ModelCard } from '../contract/handler.js';
+import type { Context, Handler, ModelInfo } from '../contract/handler.js';
 import type { Session, TensorInfo } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 
@@ -10,7 +10,7 @@ interface Describable extends Handler {
 }
 
 /** What a handler knows of its model, and what it adds of its own. @throws `not-cloneable` */
-export async function describeModel(handler: Handler, name: string, context: Context): Promise<ModelCard> {
+export async function describeModel(handler: Handler, name: string, context: Context): Promise<ModelInfo> {
   const { model, mapping } = handler as Describable;
   const customizedMetadata = await (handler as Describable).describeHandle?.(context);
   try {

@@ -1,7 +1,7 @@
 import { transfer as comlinkTransfer } from 'comlink';
 import { archiveFor, type Archive } from '../contract/archive.js';
 import type { CandidateName, EngineName, Probe } from '../contract/backends.js';
-import type { Context, Handler, ModelCard } from '../contract/handler.js';
+import type { Context, Handler, ModelInfo } from '../contract/handler.js';
 import type { Metrics, Observation } from '../contract/metrics.js';
 import type { Session } from '../contract/tensors.js';
 import type {
@@ -273,7 +273,7 @@ export class Host implements WorkerApi {
     return results;
   }
 
-  describe(): Promise<Envelope<ModelCard>> {
+  describe(): Promise<Envelope<ModelInfo>> {
     return envelope(() =>
       describeModel(this.#open.handler, this.#name, batchContext(this.#environment!, { request: 'describe' })),
     );

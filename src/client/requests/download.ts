@@ -1,5 +1,5 @@
 import { TabServeError } from '../../contract/errors.js';
-import { shorten } from './pictures.js';
+import { shortenUrl } from './pictures.js';
 
 /**
  * Downloads the image of a URL that the caller passed (`https:`, `data:` or `blob:`), with cookies for the page's own origin only.
@@ -19,7 +19,7 @@ export async function downloadImage(url: string, signal?: AbortSignal): Promise<
 }
 
 function failed(url: string, why: string, cause?: unknown): TabServeError {
-  return new TabServeError('invalid-input', `The image ${shorten(url)} could not be downloaded: ${why}.`, { cause });
+  return new TabServeError('invalid-input', `The image ${shortenUrl(url)} could not be downloaded: ${why}.`, { cause });
 }
 
 /** A browser does not tell a page why a request has failed. */

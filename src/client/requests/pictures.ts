@@ -34,7 +34,7 @@ async function ofImage(image: HTMLImageElement): Promise<ImageBitmap> {
     throw new TabServeError(
       'image-decode',
       source
-        ? `The <img> could not be loaded or decoded: ${shorten(source)}. Check that this URL is an image.`
+        ? `The <img> could not be loaded or decoded: ${shortenUrl(source)}. Check that this URL is an image.`
         : 'The <img> has no source. Set its src first.',
       { cause },
     );
@@ -83,6 +83,6 @@ async function grab<T extends Picture>(
 }
 
 /** Returns a URL for a message: a `data:` URL may have megabytes. */
-export function shorten(url: string): string {
+export function shortenUrl(url: string): string {
   return url.length > 100 ? `${url.slice(0, 100)}…` : url;
 }

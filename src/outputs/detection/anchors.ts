@@ -6,7 +6,7 @@ export type Anchors = Float64Array;
 
 /** torchvision's `DefaultBoxGenerator`. */
 export interface TorchvisionAnchors {
-  readonly grids: readonly Grid[];
+  readonly grids: readonly AnchorGrid[];
   readonly aspectRatios: readonly (readonly number[])[];
   readonly scales?: readonly number[];
   readonly minRatio?: number;
@@ -16,7 +16,7 @@ export interface TorchvisionAnchors {
 
 /** TensorFlow's `ssd_anchor_generator`. */
 export interface TensorflowAnchors {
-  readonly grids: readonly Grid[];
+  readonly grids: readonly AnchorGrid[];
   readonly aspectRatios?: readonly number[];
   readonly minScale?: number;
   readonly maxScale?: number;
@@ -25,12 +25,12 @@ export interface TensorflowAnchors {
 
 /** MediaPipe's, as BlazeFace has them: centers alone, of size 1. */
 export interface BlazefaceAnchors {
-  readonly grids: readonly Grid[];
+  readonly grids: readonly AnchorGrid[];
   readonly perCell: readonly number[];
 }
 
 /** Cells of a feature map: a side of a square one, or [height, width]. */
-export type Grid = number | readonly [number, number];
+export type AnchorGrid = number | readonly [number, number];
 
 export interface AnchorOptions {
   readonly torchvision?: TorchvisionAnchors;
@@ -150,7 +150,7 @@ type Shape = readonly [width: number, height: number];
 
 /** Every shape at every cell, row by row; cells are of size 1 / grid unless a step says otherwise. */
 function fill(
-  grids: readonly Grid[],
+  grids: readonly AnchorGrid[],
   shapes: readonly (readonly Shape[])[],
   step?: (level: number) => Shape | undefined,
 ): Anchors {

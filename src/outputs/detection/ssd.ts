@@ -10,7 +10,7 @@ import {
   parseAnchors,
   type AnchorOptions,
   type Anchors,
-  type Grid,
+  type AnchorGrid,
 } from './anchors.js';
 import { numbersAt, toBox } from './boxes.js';
 import { isBatch, isTable, join, misfit, ofBatch, type Format, type Size } from './decoder.js';
@@ -164,7 +164,7 @@ export const ssd: Format<SsdOptions> = {
 
 /** A list of as many items as there are feature maps, where it says something of each. */
 function checkLevels({ torchvision, blazeface }: AnchorOptions): void {
-  const check = (key: string, list: readonly unknown[] | undefined, grids: readonly Grid[], more = 0): void => {
+  const check = (key: string, list: readonly unknown[] | undefined, grids: readonly AnchorGrid[], more = 0): void => {
     if (list && list.length !== grids.length + more)
       throw new TabServeError(
         'model-config',
