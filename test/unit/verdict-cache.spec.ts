@@ -185,5 +185,5 @@ test('a verdict as written is one; one whose fields are of other types is none',
     { compared: 'yes' },
   ])
     expect(isVerdict({ ...verdict, ...other })).toBe(false);
-  for (const other of [null, undefined, 'verdict', 1, [], { environment: 'e' }]) expect(isVerdict(other)).toBe(false);
+  for (const other of [null, undefined, 'verdict', 1, [], { place: 'e' }]) expect(isVerdict(other)).toBe(false);
 });
