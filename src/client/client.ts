@@ -5,10 +5,10 @@ import { PredictionError, TabServeError } from '../contract/errors.js';
 import type { FormName, Handler, ParamsOf, ResultFor, ResultOf } from '../contract/handler.js';
 import { describeValue } from '../contract/describe-value.js';
 import { CLIENT_SETTINGS, resolveSettings, SERVING, servingOf } from '../contract/settings.js';
-import { VERSION } from '../contract/version.js';
 import type { HandleRequest } from '../contract/wire.js';
 import { abortError, unlessAborted } from './abort.js';
 import { defaultWorker } from './default-worker.js';
+import { diagnosis } from './diagnose.js';
 import { Emitter, notify } from './events.js';
 import { EventLog } from './log.js';
 import { ServingMetrics, type ClientMetrics } from './metrics/client-metrics.js';
@@ -312,16 +312,13 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
 
   /** Returns text for a bug report: versions, what the browser has, what was tried, what happened and how long it took. */
   diagnose(): string {
-    const { manifest, files } = this.#archive ?? {};
-    const lines = [
-      `tabserve ${VERSION}, ${globalThis.navigator?.userAgent}`,
-      `model: ${this.#archive?.url ?? String(this.#options.model)}${manifest ? ` (${manifest.model.modelName} ${manifest.model.modelVersion ?? ''})` : ''}`,
-      ...Object.entries(files ?? {}).map(([path, { size }]) => `  ${path}: ${size} bytes`),
-      ...Object.entries(this.#probe ?? {}).map(([name, facts]) => `${name}: ${JSON.stringify(facts)}`),
-      `backend: ${JSON.stringify(this.#backend)}`,
-      ...this.#log.entries,
-    ];
-    return lines.join('\n');
+    return diagnosis({
+      model: this.#options.model,
+      archive: this.#archive,
+      probe: this.#probe,
+      backend: this.#backend,
+      events: this.#log.entries,
+    });
   }
 
   /** Ends the workers. What is pending is rejected with `disposed`. */

@@ -5,7 +5,8 @@ import type { Envelope, HandleAnswer, HandleRequest, WorkerApi } from '../../src
 import { Job } from '../../src/client/requests/job.ts';
 import { CoreBudget } from '../../src/client/workers/budget.ts';
 import type { WorkerMethod } from '../../src/client/workers/connection.ts';
-import { WorkerPool, type OpenWorker } from '../../src/client/workers/pool.ts';
+import { WorkerPool } from '../../src/client/workers/pool.ts';
+import type { OpenWorker } from '../../src/client/workers/pool-options.ts';
 import type { Recovery } from '../../src/client/workers/recovery.ts';
 import type { OpenedWorker, WearLimits, WorkerConnection } from '../../src/client/workers/slot.ts';
 

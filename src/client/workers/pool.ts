@@ -1,4 +1,4 @@
-import type { Backend, Skipped } from '../../contract/backends.js';
+import type { Backend } from '../../contract/backends.js';
 import { asTabServeError, blameOf, ERROR_CODES, TabServeError } from '../../contract/errors.js';
 import { servingOf, type Serving } from '../../contract/settings.js';
 import type { HandleAnswer } from '../../contract/wire.js';
@@ -6,55 +6,21 @@ import { Backlog, type JobQueueStatus } from '../requests/backlog.js';
 import { Batch, failureOf } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
 import { Backoff } from './backoff.js';
-import type { CoreBudget } from './budget.js';
-import type { Clock } from './clock.js';
 import type { WorkerMethod } from './connection.js';
-import { triage, type OpenLoss, type Recovery } from './recovery.js';
-import { Slot, type OpenedWorker, type WearLimits } from './slot.js';
+import type { OpenWorker, PoolOptions } from './pool-options.js';
+import { triage, type OpenLoss } from './recovery.js';
+import { Slot, type OpenedWorker } from './slot.js';
 import { leastBusy, Slots } from './slots.js';
 
-/** A worker beyond `minWorkers` that was idle for so long is ended. */
+/** How long a worker beyond `minWorkers` may be idle before the pool ends it. */
 export const IDLE_MS = 10_000;
-/** After a worker that could not be added, none is added for so long. */
+/** How long the pool waits after it could not add a worker before it tries again. */
 export const PAUSE_MS = 10_000;
-/** A worker that was ready for so long was well: its loss has nothing to do with earlier ones. */
+/** How long a worker must be ready for its loss to have nothing to do with earlier losses. */
 export const WELL_MS = 60_000;
 
-/** Which worker to open. */
-export interface OpenWorker {
-  /** Backends that were given up, with the reasons. */
-  readonly demoted: readonly Skipped[];
-  /** The only backend that will do: that of the workers beside it. */
-  readonly only?: Backend;
-  /** The backend to try first: that of the worker that was lost. */
-  readonly first?: Backend;
-  /** Aborts when the pool is closed. */
-  readonly signal: AbortSignal;
-}
-
-export interface PoolOptions extends WearLimits {
-  readonly clock: Clock;
-  readonly cores: CoreBudget;
-  readonly open: (request: OpenWorker) => Promise<OpenedWorker>;
-  /** Seconds from a loss for which another worker is tried, before the pool fails. */
-  readonly maxRetryTimeoutInSec: number;
-  readonly log: (what: string) => void;
-  readonly on: PoolEvents;
-}
-
-export interface PoolEvents {
-  /** The workers run on this backend now. */
-  backend(backend: Backend): void;
-  /** A job has left the queue after so many milliseconds. */
-  queued(milliseconds: number): void;
-  /** A batch has come back after so many milliseconds, answered or failed. */
-  ran(batch: Batch, answer: HandleAnswer, roundTrip: number): void;
-  recover(recovery: Recovery): void;
-  fail(error: TabServeError): void;
-}
-
 /**
- * Keeps workers at work on one queue: a state machine. Each event (a request arrived; a batch came back; a worker was opened or lost; a
+ * Runs the requests of one queue on workers, as a state machine. Each event (a request arrived; a batch came back; a worker was opened or lost; a
  * timer fired) changes the state of a slot or of the backlog, and then calls `reconcile`, which compares what there is with what there
  * should be, and acts: replay, dispatch, retire, open. `ARCHITECTURE.md` draws it.
  */
@@ -65,15 +31,15 @@ export class WorkerPool {
   readonly #backoff: Backoff;
   readonly #closed = new AbortController();
   #settings: Serving = servingOf({});
-  /** What the worker that was opened last runs on; undefined before the first. */
+  /** The backend of the worker that was opened last; undefined before the first. */
   #backend: Backend | undefined;
-  /** When the next worker may be opened: in the place of the last one, or beside others. */
+  /** When the pool may open the next worker: to replace the last one that was lost, or beside others. */
   #healAt = 0;
   #growAt = 0;
   #loss: OpenLoss | undefined;
   #failure: TabServeError | undefined;
   #cancelTimer: () => void = () => {};
-  /** Callers that wait for a ready worker, or for the end. */
+  /** Callers that wait until a worker is ready or the pool has failed. */
   #waiters: (() => void)[] = [];
 
   constructor(options: PoolOptions) {
@@ -82,12 +48,12 @@ export class WorkerPool {
     this.#backoff = new Backoff(options.maxRetryTimeoutInSec);
   }
 
-  /** Whether requests are accepted: there is a worker, or one is being opened in the place of a lost one. */
+  /** Whether requests are accepted: there is a worker, or the pool is replacing a lost one. */
   get serving(): boolean {
     return this.#backend !== undefined && this.#failure === undefined;
   }
 
-  /** Why there will be no more workers. */
+  /** Why the pool has failed and opens no more workers. */
   get failure(): TabServeError | undefined {
     return this.#failure;
   }
@@ -101,19 +67,19 @@ export class WorkerPool {
     return this.#backlog.status(this.#settings.jobQueueSize);
   }
 
-  /** @throws `queue-full` if another request has no place */
+  /** Checks that the queue has room for another request. @throws `queue-full` */
   checkRoom(): void {
     this.#backlog.checkRoom(this.#settings.jobQueueSize);
   }
 
-  /** Keeps a place in the queue for a request whose input is still being prepared. */
+  /** Reserves a place in the queue for a request while its input is being prepared. */
   prepare<T>(preparing: Promise<T>): Promise<T> {
     return this.#backlog.prepare(preparing);
   }
 
   // ── Events ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Begins, or begins again after a failure, with the first worker. */
+  /** Starts the pool with its first worker, or starts it again after a failure. */
   start(worker: OpenedWorker, settings: Serving): void {
     if (this.#closed.signal.aborted) return worker.connection.close(this.#closed.signal.reason as TabServeError);
     this.#settings = settings;
@@ -134,8 +100,8 @@ export class WorkerPool {
   }
 
   /**
-   * Asks a worker something that does not wait in the queue; while there is none, the next one.
-   * @throws what the worker throws, or why there will be none
+   * Calls a worker directly, past the queue. If none is ready, waits for the next one.
+   * @throws what the worker throws, or the pool's failure
    */
   async ask<T>(method: WorkerMethod<T>): Promise<T> {
     for (;;) {
@@ -146,14 +112,14 @@ export class WorkerPool {
         try {
           return await connection.call(method);
         } catch (error) {
-          // A worker that was retired meanwhile says nothing about the question.
+          // The worker was retired meanwhile: call another one.
           if (connection.error?.code !== 'disposed') throw error;
         }
       }
     }
   }
 
-  /** Ends all workers and rejects everything that is pending. Nothing is opened any more. */
+  /** Ends all workers and rejects everything that is pending. The pool opens no more workers. */
   close(error: TabServeError): void {
     this.#closed.abort(error);
     this.#stop(error);
@@ -163,7 +129,7 @@ export class WorkerPool {
     const { clock, on, cores, log } = this.#options;
     const { backend, connection } = worker;
     if (slot.state !== 'opening') return connection.close(this.#failure ?? notNeeded());
-    // The only worker of a client gets its cores even where none are left.
+    // A client's only worker gets its cores even if none are left.
     slot.releaseCores ??= cores.reserve(backend.threads, { must: true });
     slot.becomeReady(worker, clock.now());
     const onEnd = (): void => this.#lost(slot, connection.error!);
@@ -193,7 +159,7 @@ export class WorkerPool {
     this.#reconcile();
   }
 
-  /** A worker has ended by itself. What was in it is replayed, or fails. */
+  /** A worker was lost. Its requests are replayed, or fail. */
   #lost(slot: Slot, error: TabServeError): void {
     if (slot.state === 'lost') return;
     const now = this.#options.clock.now();
@@ -210,9 +176,9 @@ export class WorkerPool {
 
     const wasLast = wasReady && this.#slots.ready.length === 0;
     if (now - slot.readySince > WELL_MS) this.#backoff.reset();
-    // A request that ends its worker alone is to blame itself.
+    // A replayed request runs alone: if it ends its worker, the request is to blame.
     if (wasLast && !wasReplay) this.#backoff.countLoss(backend, error);
-    // A worker that was lost before it ran anything says that another one is of no use now.
+    // This worker was lost before it ran anything: do not open another one now.
     if (!wasLast && slot.runs === 0) this.#growAt = now + PAUSE_MS;
     if (wasLast || replayed > 0) {
       const before = this.#loss ?? { cause: error, at: now, replayed: 0, failed: 0 };
@@ -225,7 +191,7 @@ export class WorkerPool {
 
   // ── Reconciling ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Compares what there is with what there should be, and acts. */
+  /** Compares the workers and requests with what they should be, and acts. */
   #reconcile(): void {
     if (!this.serving) return;
     const now = this.#options.clock.now();
@@ -237,7 +203,7 @@ export class WorkerPool {
     this.#announceRecovery(now);
   }
 
-  /** Sends each job whose worker was lost once more, alone in a worker. */
+  /** Replays each job whose worker was lost, once, alone in a worker. */
   #replay(): void {
     for (const slot of this.#slots.ready) {
       const job = slot.isIdle ? this.#backlog.takeReplay() : undefined;
@@ -245,7 +211,7 @@ export class WorkerPool {
     }
   }
 
-  /** Gives batches to slots as long as there are both. @returns milliseconds until the next batch is due, if that is known */
+  /** Sends batches to slots as long as there are both. @returns milliseconds until the next batch is due, if known */
   #dispatch(now: number): number | undefined {
     for (;;) {
       const { hasReplays } = this.#backlog;
@@ -258,7 +224,7 @@ export class WorkerPool {
     }
   }
 
-  /** Ends workers that are worn and replaced, that were idle for long, or that have drained. */
+  /** Ends workers that are worn and replaced, that were idle for too long, or that have drained. */
   #retire(now: number): void {
     const { counted, worn } = this.#slots;
     const ready = counted.filter(({ state }) => state === 'ready');
@@ -269,7 +235,7 @@ export class WorkerPool {
     for (const slot of this.#slots.draining) if (slot.isIdle) this.#drop(slot);
   }
 
-  /** Opens a worker where there are fewer than wanted, one at a time. */
+  /** Opens a worker if there are fewer than wanted, one at a time. */
   #grow(now: number): void {
     const { counted, opening, ready, worn } = this.#slots;
     if (opening.length > 0 || counted.length >= this.#wanted) return;
@@ -294,7 +260,7 @@ export class WorkerPool {
     return this.#slots.wanted(this.#backend!, this.#settings, requestsWait);
   }
 
-  /** Sets the timer for the next moment at which there is something to do though nothing happens. */
+  /** Sets the timer for the next moment at which there is something to do even if no event comes. */
   #schedule(now: number, dueIn: number | undefined): void {
     this.#cancelTimer();
     const { counted, opening, ready } = this.#slots;
@@ -309,7 +275,7 @@ export class WorkerPool {
     if (next < Infinity) this.#cancelTimer = this.#options.clock.schedule(() => this.#reconcile(), next - now);
   }
 
-  /** A loss is healed when a worker is ready and nothing of it is left to replay. */
+  /** Announces that a loss is healed: a worker is ready, and no lost request is left to replay. */
   #announceRecovery(now: number): void {
     const { ready } = this.#slots;
     if (!this.#loss || ready.length === 0 || this.#backlog.hasReplays || ready.some((slot) => slot.isReplaying)) return;
@@ -328,7 +294,7 @@ export class WorkerPool {
     );
   }
 
-  /** Runs jobs together. Each will settle, or be among those of a lost slot. */
+  /** Runs jobs together. Each job settles, or `#lost` takes it. */
   async #run(slot: Slot, jobs: readonly Job[]): Promise<void> {
     const { clock, on } = this.#options;
     const { connection } = slot.worker!;
@@ -356,7 +322,7 @@ export class WorkerPool {
     this.#reconcile();
   }
 
-  /** A batch that could not be sent is sent job by job: one of them is at fault. */
+  /** Rejects a batch that failed. If it could not be sent, sends it job by job instead: one of them is at fault. */
   #failed(slot: Slot, batch: Batch, error: TabServeError): void {
     const jobs = batch.pending;
     if (error.code !== 'not-cloneable' || jobs.length < 2) return batch.reject(error);
@@ -364,13 +330,13 @@ export class WorkerPool {
     for (const job of jobs) void this.#run(slot, [job]);
   }
 
-  /** Forgets a slot, and ends its worker. */
+  /** Removes a slot, and ends its worker. */
   #drop(slot: Slot, error: TabServeError = notNeeded()): void {
     this.#slots.delete(slot);
     slot.end(error);
   }
 
-  /** @returns whether there will be another attempt */
+  /** Schedules the next attempt to open a worker. @returns whether there will be one */
   #scheduleHealing(now: number): boolean {
     const at = this.#backoff.next(now);
     this.#healAt = at ?? Infinity;

@@ -1,0 +1,120 @@
+import type { Handler } from '../contract/handler.js';
+import type { Envelope, HandleRequest } from '../contract/wire.js';
+import { errorToData } from '../contract/error-data.js';
+import { asTabServeError, blameOf, PredictionError, TabServeError, type ErrorCode } from '../contract/errors.js';
+import { transferablesOf } from '../outputs/transfer.js';
+import { batchContext, type BatchContext, type HandlerEnvironment } from './context.js';
+import { notCloneable } from './endpoint.js';
+
+/** The handler that runs a batch, and the parts of the batch's context that the host provides. */
+export interface BatchRunner extends Pick<BatchContext, 'metrics' | 'signal'> {
+  readonly handler: Handler;
+  readonly environment: HandlerEnvironment;
+}
+
+/** The answer to each row, ready to be sent to the page. */
+export interface BatchAnswer {
+  readonly rows: readonly Envelope<unknown>[];
+  readonly transferables: Transferable[];
+}
+
+/**
+ * Runs one batch. If a stage throws, runs the batch again row by row, once: then one bad row fails alone, whatever the handler does about it.
+ * @throws the batch's failure, if no single row caused it
+ */
+export async function runBatch(request: HandleRequest, runner: BatchRunner): Promise<BatchAnswer> {
+  const results = unshare(await runOrRetry(request, runner));
+  const transferables = new Set(results.flatMap((result) => [...transferablesOf(result)]));
+  const rows = results.map((result): Envelope<unknown> =>
+    result instanceof PredictionError ? { ok: false, error: errorToData(result) } : { ok: true, value: result },
+  );
+  return { rows, transferables: [...transferables] };
+}
+
+async function runOrRetry(request: HandleRequest, runner: BatchRunner): Promise<readonly unknown[]> {
+  const { rows } = request;
+  const { observations } = runner.metrics;
+  const before = observations.length;
+  let failure: TabServeError;
+  try {
+    return await runRows(request, runner, 0, rows.length);
+  } catch (error) {
+    failure = asTabServeError(error);
+    if (rows.length < 2 || runner.signal.aborted || concernsAllRows(failure.code)) throw failure;
+  }
+  // Each row records its observations again.
+  observations.length = before;
+  const results: unknown[] = [];
+  for (const index of rows.keys()) {
+    try {
+      results.push(...(await runRows(request, runner, index, index + 1)));
+    } catch (error) {
+      results.push(PredictionError.from(error));
+    }
+  }
+  const allFailAlike = results.every((result) => result instanceof PredictionError && result.code === failure.code);
+  if (allFailAlike && isFaultOfHandler(failure.code)) throw failure;
+  return results;
+}
+
+/** Gives the handler the rows from `from` up to, but not including, `to`. */
+async function runRows(
+  { rows, ids, params, request }: HandleRequest,
+  { handler, environment, metrics, signal }: BatchRunner,
+  from: number,
+  to: number,
+): Promise<readonly unknown[]> {
+  const batchSize = to - from;
+  const [batchIds, batchParams] = [ids.slice(from, to), params.slice(from, to)];
+  const context = batchContext(environment, {
+    metrics,
+    signal,
+    request,
+    batchSize,
+    ids: batchIds,
+    params: batchParams,
+  });
+  return checkLength(await handler.handle(rows.slice(from, to) as never[], context), batchSize);
+}
+
+/** These codes blame the app, but TabServe throws them on the page only. In a worker, a handler has thrown them, perhaps for one row. */
+const THROWN_BY_HANDLERS: ReadonlySet<ErrorCode> = new Set(['timeout', 'queue-full', 'worker-failed']);
+
+/** Returns whether no single row can have caused an error: without any one row, the others would fail as well. */
+function concernsAllRows(code: ErrorCode): boolean {
+  const blame = blameOf(code);
+  return blame === 'worker' || (blame === 'app' && !THROWN_BY_HANDLERS.has(code));
+}
+
+/** Returns whether an error with which every row fails alone is the fault of the handler or its config: then the batch fails. */
+function isFaultOfHandler(code: ErrorCode): boolean {
+  // `handler-failed` stands for whatever a handler throws, which may well be about the row.
+  if (blameOf(code) === 'handler') return code !== 'handler-failed';
+  // A handler may throw the archive's other codes for a row: `network`, if it downloads something for each row.
+  return code === 'model-config';
+}
+
+/** A handler's class may override `handle`, and so its check. */
+function checkLength(results: readonly unknown[], rows: number): readonly unknown[] {
+  if (Array.isArray(results) && results.length === rows) return results;
+  throw new TabServeError(
+    'batch-contract',
+    `handle got ${rows} rows and returned ${Array.isArray(results) ? `${results.length} results` : 'no list'}; it must return one result per row.`,
+  );
+}
+
+/** Clones an object that is the result of more than one row: callers must not share it, and it can be transferred only once. */
+function unshare(results: readonly unknown[]): readonly unknown[] {
+  const seen = new Set<unknown>();
+  return results.map((result) => {
+    if (typeof result !== 'object' || result === null || result instanceof PredictionError || !seen.has(result)) {
+      seen.add(result);
+      return result;
+    }
+    try {
+      return structuredClone(result);
+    } catch (error) {
+      return notCloneable(error);
+    }
+  });
+}
