@@ -1,0 +1,332 @@
+import { expect, test } from '@playwright/test';
+import { Job } from '../../src/client/requests/job.ts';
+import { CoreBudget } from '../../src/client/workers/budget.ts';
+import type { Backend } from '../../src/contract/backends.ts';
+import { TabServeError, type ErrorCode } from '../../src/contract/errors.ts';
+import { random } from '../random.ts';
+import { settle, wasm, webgpu, World, type FakeWorker } from './pool-world.ts';
+
+const SEEDS = Number(process.env['SEEDS'] ?? 2000);
+
+/** One request, and what has become of it. */
+interface Asked {
+  readonly job: Job;
+  readonly controller: AbortController;
+  /** The workers that have got it. */
+  readonly sentTo: Set<FakeWorker>;
+  outcome: string | undefined;
+}
+
+/** Counts the cores that the pool has reserved. */
+class CountedCores extends CoreBudget {
+  reserved = 0;
+
+  override reserve(threads: number, options: { readonly must: boolean }): (() => void) | undefined {
+    const release = super.reserve(threads, options);
+    if (!release) return undefined;
+    this.reserved += threads;
+    let released = false;
+    return () => {
+      if (!released) this.reserved -= threads;
+      released = true;
+      release();
+    };
+  }
+}
+
+/** A pool to which random things happen. After each of them it looks at what must hold at any moment. */
+class Story {
+  /** What has happened, to be read when something did not hold. */
+  readonly events: string[] = [];
+  readonly violations = new Set<string>();
+  readonly #next: () => number;
+  readonly #backend: Backend;
+  readonly #cores: number;
+  readonly #budget: CountedCores;
+  readonly #wears: boolean;
+  readonly #mostWorkers: number;
+  readonly #waitsForOthers: boolean;
+  readonly #world: World;
+  readonly #asked: Asked[] = [];
+  #questions = 0;
+  #closed = false;
+  /** Whether the last worker was lost, and no recovery has been announced since. */
+  #owesRecovery = false;
+
+  constructor(seed: number) {
+    this.#next = random(seed);
+    this.#backend = this.#chance(0.25) ? webgpu : wasm;
+    this.#cores = this.#pick([1, 2, 3, 8]);
+    this.#budget = new CountedCores(this.#cores);
+    this.#wears = this.#chance(0.3);
+    const minWorkers = this.#pick([1, 1, 2, 3]);
+    const settings = {
+      minWorkers,
+      maxWorkers: minWorkers + this.#pick([0, 1, 3]),
+      batchSize: this.#pick([1, 2, 3]),
+      maxBatchDelay: this.#pick([0, 0, 50]),
+      maxRetryTimeoutInSec: this.#pick([0, 5, 300]),
+      maxRuns: this.#wears ? this.#pick([1, 2, 4]) : undefined,
+    };
+    this.#mostWorkers = this.#backend === webgpu ? 1 : settings.maxWorkers;
+    this.#waitsForOthers = settings.maxBatchDelay > 0;
+    this.#world = new World({ ...settings, cores: this.#budget });
+    this.events.push(`${this.#backend.name}, ${this.#cores} cores, ${JSON.stringify(settings)}`);
+  }
+
+  async run(): Promise<void> {
+    await this.#world.start(this.#backend);
+    const steps = 5 + Math.floor(this.#next() * 40);
+    for (let step = 0; step < steps && !this.#closed; step++) {
+      await this.#step();
+      this.#check();
+    }
+    if (!this.#closed) await this.#calm();
+    await this.#end();
+  }
+
+  // ── What happens ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #step(): Promise<void> {
+    const world = this.#world;
+    const busy = this.#alive.filter(({ requests }) => requests.length > 0);
+    const kind = this.#next();
+    if (kind < 0.38) this.#ask();
+    else if (kind < 0.58 && busy.length > 0) this.#answer(this.#pick(busy));
+    else if (kind < 0.61 && busy.length > 0) this.#failBatch(this.#pick(busy));
+    else if (kind < 0.65 && this.#alive.length > 0) this.#die(this.#pick(this.#alive));
+    else if (kind < 0.76 && world.attempts.length > 0) await this.#opened();
+    else if (kind < 0.8 && world.attempts.length > 0) await this.#notOpened();
+    else if (kind < 0.86) this.#abort();
+    else if (kind < 0.88) this.#question();
+    else if (kind < 0.895 && world.pool.failure) await this.#startAgain();
+    else if (kind < 0.995) await this.#pass(this.#pick([1, 50, 1000, 10_000, 61_000]));
+    else this.#close();
+    await settle();
+  }
+
+  #ask(): void {
+    const world = this.#world;
+    const order = this.#asked.length + 1;
+    const controller = new AbortController();
+    const [onlyOnce, tooLarge, isPair] = [this.#chance(0.2), this.#chance(0.06), this.#chance(0.2)];
+    const exclusive = isPair || this.#chance(0.15);
+    let isSent = false;
+    const row = (index: number): ConstructorParameters<typeof Job>[0][number] => ({
+      message: () => {
+        if (job.settled) this.#violated(`request ${order} is sent after it has settled`);
+        if (tooLarge) throw new Error('no memory');
+        isSent = true;
+        return { value: index, transferables: [] };
+      },
+      get replayable() {
+        return !(onlyOnce && isSent);
+      },
+      snapshot: () => {},
+      rollback: () => void (isSent = false),
+      release: () => {},
+    });
+    const job: Job = new Job(isPair ? [row(0), row(1)] : [row(0)], {
+      order,
+      request: 'predict',
+      params: {},
+      priority: this.#pick([0, 0, 0, 1]),
+      exclusive,
+      signal: controller.signal,
+      arrivedAt: world.now,
+      timeout: undefined,
+    });
+    const asked: Asked = { job, controller, sentTo: new Set(), outcome: undefined };
+    this.#asked.push(asked);
+    job.answer.then(
+      ({ rows }) => {
+        asked.outcome = rows.map((one) => (one.ok ? String(one.value) : 'failed')).join();
+        if (asked.outcome !== (isPair ? `${order}/0,${order}/1` : `${order}`))
+          this.#violated(`request ${order} gets the answer ${asked.outcome}`);
+      },
+      ({ code }: TabServeError) => void (asked.outcome = code),
+    );
+    this.#tell(
+      `ask ${order}${onlyOnce ? ', only once' : ''}${exclusive ? ', exclusive' : ''}${tooLarge ? ', too large' : ''}`,
+    );
+    world.pool.add(job);
+  }
+
+  #answer(worker: FakeWorker): void {
+    this.#tell(`${this.#name(worker)} answers ${worker.batches[0]}`);
+    worker.answer({ memory: 1 });
+  }
+
+  #failBatch(worker: FakeWorker): void {
+    const code = this.#pick<ErrorCode>(['handler-failed', 'device-lost', 'out-of-memory']);
+    this.#tell(`${this.#name(worker)} fails ${worker.batches[0]}: ${code}`);
+    if (code !== 'handler-failed') this.#expectRecovery();
+    worker.answer({ failure: { name: 'TabServeError', message: 'It failed.', code } });
+  }
+
+  #die(worker: FakeWorker): void {
+    this.#tell(`${this.#name(worker)} dies`);
+    this.#expectRecovery();
+    worker.die();
+  }
+
+  async #opened(): Promise<void> {
+    this.#tell('a worker is opened');
+    await this.#world.opened(this.#backend);
+  }
+
+  async #notOpened(): Promise<void> {
+    const code = this.#pick<ErrorCode>(['backend-failed', 'network', 'model-format']);
+    this.#tell(`a worker cannot be opened: ${code}`);
+    await this.#world.notOpened(code);
+  }
+
+  #abort(): void {
+    const open = this.#asked.filter(({ job }) => !job.settled);
+    if (open.length === 0) return;
+    const { job, controller } = this.#pick(open);
+    this.#tell(`abort ${job.id}`);
+    controller.abort();
+  }
+
+  /** Something that does not wait in the queue. */
+  #question(): void {
+    this.#tell('ping');
+    this.#questions += 1;
+    const answered = (): void => void (this.#questions -= 1);
+    this.#world.pool.ask(({ ping }) => ping()).then(answered, answered);
+  }
+
+  async #startAgain(): Promise<void> {
+    this.#tell('start again');
+    // Whoever was opening a worker when the pool failed is late.
+    while (this.#world.attempts.length > 0) await this.#world.opened(this.#backend);
+    await this.#world.start(this.#backend);
+  }
+
+  async #pass(milliseconds: number): Promise<void> {
+    this.#tell(`${milliseconds} ms pass`);
+    await this.#world.pass(milliseconds);
+  }
+
+  #close(): void {
+    this.#tell('close');
+    this.#closed = true;
+    this.#world.pool.close(new TabServeError('disposed', 'It was closed.'));
+  }
+
+  // ── What must hold ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** At any moment. */
+  #check(): void {
+    const { pool, attempts, recoveries } = this.#world;
+    if (recoveries.splice(0).length > 0 || pool.failure) this.#owesRecovery = false;
+    if (!pool.failure) this.#checkNumbers(pool.workers, attempts.length);
+    for (const worker of this.#alive) this.#checkReplays(worker);
+    const idle = this.#alive.filter(({ requests }) => requests.length === 0).length;
+    const draining = this.#alive.length - pool.workers;
+    const { pendingRequests } = pool.queueStatus;
+    if (!this.#waitsForOthers && pendingRequests > 0 && idle > draining)
+      this.#violated(`${pendingRequests} requests wait although a worker is idle`);
+  }
+
+  /** A worn worker counts beside its replacement: how many there are then is not looked at here. */
+  #checkNumbers(ready: number, opening: number): void {
+    if (opening > 1) this.#violated(`${opening} workers are opened at once`);
+    if (this.#wears) return;
+    if (ready + opening > this.#mostWorkers)
+      this.#violated(`${ready} workers are ready, ${opening} opening; ${this.#mostWorkers} are allowed`);
+    const { reserved } = this.#budget;
+    if (reserved > this.#cores && this.#alive.length > 1)
+      this.#violated(`${reserved} cores are reserved; there are ${this.#cores}`);
+  }
+
+  /** A request goes to two workers at most, and to the second one alone. */
+  #checkReplays(worker: FakeWorker): void {
+    for (const { ids } of worker.requests)
+      for (const id of ids) {
+        const { sentTo, job } = this.#asked[Number.parseInt(id, 10) - 1]!;
+        sentTo.add(worker);
+        if (sentTo.size > 2) this.#violated(`request ${job.id} is sent to ${sentTo.size} workers`);
+        const others = ids.filter((other) => Number.parseInt(other, 10) !== job.order);
+        if (sentTo.size === 2 && (worker.requests.length > 1 || others.length > 0))
+          this.#violated(`request ${job.id} is replayed beside others: ${worker.batches.join(' and ')}`);
+      }
+  }
+
+  /** From now on every worker opens and answers: everything ends well. */
+  async #calm(): Promise<void> {
+    const world = this.#world;
+    this.#tell('from now on everything works');
+    for (let turn = 0; turn < 100 && !world.pool.failure; turn++) {
+      if (world.attempts.length > 0) await world.opened(this.#backend);
+      for (const worker of this.#alive) if (worker.requests.length > 0) worker.answer({ memory: 1 });
+      await settle();
+      this.#check();
+      if (this.#waiting.length === 0 && world.attempts.length === 0 && world.pool.workers > 0) break;
+      await world.pass(1000);
+    }
+    const ids = this.#waiting.map(({ job }) => job.id);
+    if (ids.length > 0) this.#violated(`requests ${ids.join()} wait for ever`);
+    if (this.#owesRecovery) this.#violated('a loss is healed, and no recovery announced');
+  }
+
+  /** After the end nothing is left. */
+  async #end(): Promise<void> {
+    const world = this.#world;
+    if (!this.#closed) this.#close();
+    while (world.attempts.length > 0) await world.opened(this.#backend);
+    await settle();
+    const ids = this.#waiting.map(({ job }) => job.id);
+    if (ids.length > 0) this.#violated(`requests ${ids.join()} never settle`);
+    if (this.#questions > 0) this.#violated(`${this.#questions} questions never settle`);
+    if (world.timers > 0) this.#violated(`${world.timers} timers are left`);
+    if (this.#budget.reserved !== 0) this.#violated(`${this.#budget.reserved} cores stay reserved`);
+    if (this.#alive.length > 0) this.#violated(`${this.#alive.length} workers are left`);
+  }
+
+  get #alive(): readonly FakeWorker[] {
+    return this.#world.workers.filter(({ error }) => !error);
+  }
+
+  get #waiting(): readonly Asked[] {
+    return this.#asked.filter(({ outcome }) => outcome === undefined);
+  }
+
+  /** To be called before a worker is lost. */
+  #expectRecovery(): void {
+    if (this.#world.pool.workers === 1 && this.#alive.length === 1) this.#owesRecovery = true;
+  }
+
+  #chance(share: number): boolean {
+    return this.#next() < share;
+  }
+
+  #pick<T>(from: readonly T[]): T {
+    return from[Math.floor(this.#next() * from.length)]!;
+  }
+
+  #name(worker: FakeWorker): string {
+    return `worker ${this.#world.workers.indexOf(worker)}`;
+  }
+
+  #tell(event: string): void {
+    this.events.push(event);
+  }
+
+  #violated(what: string): void {
+    this.violations.add(what);
+  }
+}
+
+test('whatever happens to a pool, in whatever order: every request settles, no limit is passed, and nothing is left', async () => {
+  test.setTimeout(300_000);
+  const broken: string[] = [];
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const story = new Story(seed);
+    await story.run();
+    if (story.violations.size > 0)
+      broken.push(`seed ${seed}: ${[...story.violations].join('; ')}, after ${story.events.join('; ')}`);
+  }
+  expect(broken).toEqual([]);
+});
