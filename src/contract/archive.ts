@@ -24,7 +24,7 @@ export interface ModelConfig {
   readonly [key: string]: unknown;
 }
 
-/** Options of the engine, for every backend alike. */
+/** Options of the engine. They apply to every backend. */
 export interface EngineOptions {
   /** @default 'all' */
   readonly graphOptimizationLevel?: 'disabled' | 'basic' | 'extended' | 'all';
@@ -34,25 +34,25 @@ export interface EngineOptions {
   readonly threads?: number;
 }
 
-/** A model archive, as far as it is downloaded. The page keeps it and gives it to each worker. */
+/** A model archive and its files downloaded so far. The page keeps it and gives it to each worker. */
 export interface Archive {
-  /** The URL that it came from. */
+  /** The archive's URL. */
   readonly url: string;
   readonly manifest: Manifest;
   readonly config: ModelConfig;
-  /** The model in each format that the archive has it in: the path of its `.onnx`, or of its `model.json`. */
+  /** The path of the model in each format that the archive has: its `.onnx`, or its `model.json`. */
   readonly models: Readonly<Partial<Record<EngineName, string>>>;
-  /** The files downloaded so far, by path. A model in several formats is downloaded in those that an engine has asked for. */
+  /** The files downloaded so far, by path. Of several formats of a model, only those that an engine needs are downloaded. */
   readonly files: Readonly<Record<string, Blob>>;
-  /** Golden examples, by path: what a backend must answer before it is trusted. */
+  /** Paths of the golden examples. A backend must reproduce them before it serves. */
   readonly golden: readonly string[];
-  /** What differs for one engine's model, where `tabserve.json` says so. */
+  /** Overrides for one engine's model, from `tabserve.json`. */
   readonly variants?: Readonly<Partial<Record<EngineName, ArchiveVariant>>>;
   /** The expected size and hash of files, by path. */
   readonly integrity: Readonly<Record<string, Integrity>>;
 }
 
-/** What an engine uses in place of the archive's own: its model may have another layout, or other names for its inputs and outputs. */
+/** Overrides the archive's config and golden examples for one engine, whose model may have another layout or other names of inputs and outputs. */
 export interface ArchiveVariant {
   /** The whole config. */
   readonly config?: ModelConfig;
@@ -82,7 +82,7 @@ export interface Files {
   json(path: string): Promise<unknown>;
 }
 
-/** How much of one file has been downloaded: a file of the archive, or the engine's `.wasm`. */
+/** The download progress of one file: a file of the archive, or the engine's `.wasm`. */
 export interface FileProgress {
   /** The file's path in the archive, or the name of the engine's file. */
   readonly file: string;
@@ -91,7 +91,7 @@ export interface FileProgress {
   readonly total: number | undefined;
 }
 
-/** Progress of one file, and of all files together. */
+/** The download progress of one file, and of all files together. */
 export interface Progress extends FileProgress {
   /** All files of the model and the engine. `total` is undefined until the size of each is known. */
   readonly overall: { readonly loaded: number; readonly total: number | undefined };

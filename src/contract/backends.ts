@@ -1,10 +1,10 @@
 export const BACKENDS = ['webgpu', 'webgl', 'wasm', 'cpu'] as const;
-/** Where a model runs. */
+/** A kind of hardware, or of browser API, that a model runs on. */
 export type BackendName = (typeof BACKENDS)[number];
 
 /** ONNX Runtime, for `.onnx`, and TensorFlow.js, for `model.json` with its weight shards. */
 export const ENGINES = ['onnx', 'tfjs'] as const;
-/** What runs a model. */
+/** A library that runs models. */
 export type EngineName = (typeof ENGINES)[number];
 
 /** Every engine on each of its backends, in the default order on a real GPU. */
@@ -20,7 +20,7 @@ export const CANDIDATES = [
 /** An engine on a backend, e.g. `onnx/webgpu`. */
 export type CandidateName = (typeof CANDIDATES)[number];
 
-/** What this browser offers, as found inside a worker. */
+/** The browser's capabilities, as a worker sees them. */
 export interface Probe {
   readonly webgpu:
     | {
@@ -31,7 +31,7 @@ export interface Probe {
         /** Whether the GPU is emulated on the CPU. */
         readonly software: boolean;
         readonly fp16: boolean;
-        /** Largest sizes of the adapter, in bytes. */
+        /** The adapter's limits, in bytes. */
         readonly limits: {
           readonly maxBufferSize: number;
           readonly maxStorageBufferBindingSize: number;
@@ -44,7 +44,7 @@ export interface Probe {
         readonly available: true;
         readonly renderer: string;
         readonly software: boolean;
-        /** Whether it can render to float textures, as TensorFlow.js needs it to. */
+        /** Whether WebGL can render to float textures, which TensorFlow.js needs. */
         readonly floatRendering: boolean;
         /** Longest side of a texture, in pixels. */
         readonly maxTextureSize: number;
@@ -55,29 +55,29 @@ export interface Probe {
         readonly available: true;
         readonly simd: boolean;
         readonly jspi: boolean;
-        /** Whether there can be more than one thread. */ readonly threads: boolean;
+        /** Whether more than one thread is possible. */ readonly threads: boolean;
       }
     | { readonly available: false; readonly reason: string };
   readonly crossOriginIsolated: boolean;
   readonly cores: number;
 }
 
-/** A candidate that is not used, and why. */
+/** A candidate that is not used, with the reason. */
 export interface Skipped {
   readonly engine: EngineName;
   readonly name: BackendName;
   readonly reason: string;
 }
 
-/** The backend that runs, and why those that were preferred do not. */
+/** The backend that runs the model, and the preferred backends that were skipped, with reasons. */
 export interface Backend {
   readonly engine: EngineName;
   readonly name: BackendName;
-  /** Threads that the engine computes with (WASM). */
+  /** Number of threads that the engine computes with (WASM). */
   readonly threads: number;
   /** How its outputs were proven correct: by the archive's golden examples, or by a comparison with WASM. */
   readonly proof: 'golden' | 'reference' | 'none';
-  /** Median milliseconds of a run of the model, if it was measured. */
+  /** The median latency of a run of the model, in milliseconds, if it was measured. */
   readonly median?: number;
   readonly skipped: readonly Skipped[];
 }

@@ -1,7 +1,7 @@
-/** Characters of a value that a message shows. */
+/** The most characters of a value that a message shows. */
 const LONGEST = 80;
 
-/** Levels of a value that are looked at: a value that is nested deeper, or holds itself, is not shown in full. */
+/** The most levels of nesting. A value that is nested deeper, or that contains itself, is not shown in full. */
 const DEEPEST = 256;
 
 /** Returns a value of any type as short text for a message; it never throws. */
@@ -19,8 +19,8 @@ export function shorten(text: string): string {
 }
 
 /**
- * Returns whether a value can be written as JSON. NaN and infinity cannot, although YAML has them, and neither can a value that holds itself. It
- * never throws: a getter or a proxy that does makes the value no JSON.
+ * Returns whether a value can be written as JSON. NaN and infinity cannot, although YAML has them, nor can a value that contains itself.
+ * Never throws: a value with a getter or a proxy that throws cannot be written either.
  */
 export function isJson(value: unknown): boolean {
   try {
@@ -37,7 +37,7 @@ function fits(value: unknown, levels: number): boolean {
   return value === null || typeof value === 'string' || typeof value === 'boolean';
 }
 
-/** A revoked proxy throws even here. */
+/** `Array.isArray` throws for a revoked proxy. */
 function isArray(value: unknown): boolean {
   try {
     return Array.isArray(value);

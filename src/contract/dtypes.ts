@@ -13,15 +13,15 @@ export interface ArrayClass<A extends NumericData = NumericData> {
 interface DTypeInfo {
   /** The class of `Tensor.data`; undefined for strings, which are in a list. */
   readonly array: ArrayClass | undefined;
-  /** Its number in ONNX's `TensorProto.DataType`. */
+  /** The dtype's number in ONNX's `TensorProto.DataType`. */
   readonly onnx: number;
-  /** Its name in a `.safetensors` file, which cannot hold strings. */
+  /** The dtype's name in a `.safetensors` file, which cannot hold strings. */
   readonly safetensors?: string;
-  /** Its name and number in TensorFlow's `types.proto`, where TensorFlow.js can hold it: every integer is an int32 there. */
+  /** The dtype's name and number in TensorFlow's `types.proto`, if TensorFlow.js supports it. TensorFlow.js holds every integer as int32. */
   readonly tensorFlow?: readonly [name: string, number: number];
 }
 
-/** Every dtype: the only place that says how each is stored, and what each format calls it. */
+/** Every dtype: the only place that says how each is stored, and how each format names it. */
 export const DTYPES = {
   float32: { array: Float32Array, onnx: 1, safetensors: 'F32', tensorFlow: ['DT_FLOAT', 1] },
   float64: { array: Float64Array, onnx: 11, safetensors: 'F64' },
@@ -33,7 +33,7 @@ export const DTYPES = {
   uint32: { array: Uint32Array, onnx: 12, safetensors: 'U32' },
   int64: { array: BigInt64Array, onnx: 7, safetensors: 'I64', tensorFlow: ['DT_INT64', 9] },
   uint64: { array: BigUint64Array, onnx: 13, safetensors: 'U64' },
-  // These two share their array with a dtype above, which is the one that the array alone stands for.
+  // These two share their array class with a dtype above. An array of that class without a dtype is read as the one above.
   float16: { array: Uint16Array, onnx: 10, safetensors: 'F16' },
   bool: { array: Uint8Array, onnx: 9, safetensors: 'BOOL', tensorFlow: ['DT_BOOL', 10] },
   string: { array: undefined, onnx: 8, tensorFlow: ['DT_STRING', 7] },
@@ -41,12 +41,12 @@ export const DTYPES = {
 
 const ENTRIES = Object.entries(DTYPES) as readonly (readonly [DType, DTypeInfo])[];
 
-/** Returns how a dtype is stored; undefined for a name that is no dtype. */
+/** Returns how a dtype is stored; undefined for an unknown name. */
 export function dtypeInfo(dtype: string): DTypeInfo | undefined {
   return Object.hasOwn(DTYPES, dtype) ? DTYPES[dtype as DType] : undefined;
 }
 
-/** Returns the dtypes by what a format calls them. */
+/** Returns the dtypes by their names or numbers in a format. */
 export function dtypesBy<K extends string | number>(codes: (info: DTypeInfo) => readonly K[]): ReadonlyMap<K, DType> {
   return new Map(ENTRIES.toReversed().flatMap(([dtype, info]) => codes(info).map((code) => [code, dtype] as const)));
 }
@@ -56,7 +56,7 @@ export function arrayName(dtype: DType): string {
   return dtypeInfo(dtype)?.array?.name ?? 'Array';
 }
 
-/** Returns zeros, or empty strings. */
+/** Returns the data of a tensor of zeros; of empty strings for the dtype string. */
 export function zeroData(dtype: DType, length: number): TensorDataMap[DType] {
   const { array } = DTYPES[dtype];
   return array ? new array(length) : Array.from({ length }, () => '');

@@ -19,7 +19,7 @@ export interface ErrorData {
   readonly cause?: ErrorData | { readonly value: unknown } | undefined;
 }
 
-/** An error as data that a structured clone can carry, its chain of causes included. */
+/** Converts an error, and its chain of causes, to data that a structured clone can carry. */
 export function errorToData(error: unknown, depth = 8): ErrorData {
   if (!isError(error)) return { name: 'Error', message: describeThrown(error) };
   const read = <T>(key: string): T | undefined => {
@@ -52,7 +52,7 @@ export function errorToData(error: unknown, depth = 8): ErrorData {
   };
 }
 
-/** The error again: ours as ours, another as an `Error` of the same name, message, stack, code and cause. */
+/** Restores an error from data: a `TabServeError` as one, any other as an `Error` of the same name, message, stack, code and cause. */
 export function errorFromData(data: ErrorData): Error {
   const cause =
     data.cause === undefined ? undefined : 'value' in data.cause ? data.cause.value : errorFromData(data.cause);

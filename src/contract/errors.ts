@@ -1,27 +1,27 @@
 /**
- * One family of errors with stable codes.
+ * The errors of this package, each with a stable code.
  */
 
-/** Whose fault an error is: who must change something before the same call can succeed. */
+/** What an error blames: what must change before the same call can succeed. */
 export type Blame = 'row' | 'handler' | 'archive' | 'backend' | 'worker' | 'app';
 
 interface ErrorCodeInfo {
-  /** What has happened, for the docs. */
+  /** What happened, for the docs. */
   readonly meaning: string;
-  /** Whether the same call may succeed when it is made again. */
+  /** Whether the same call may succeed if it is made again. */
   readonly retriable: boolean;
   /**
    * - `row`: one input of the batch; the other rows are unaffected.
    * - `handler`: the handler class's code.
-   * - `archive`: the model, its config or its files; every backend fails alike.
-   * - `backend`: this engine on this backend; another candidate may do.
-   * - `worker`: the worker or its GPU died; another worker may do.
+   * - `archive`: the model, its config or its files; every backend fails in the same way.
+   * - `backend`: this engine on this backend; another candidate may work.
+   * - `worker`: the worker or its GPU was lost; another worker may work.
    * - `app`: the call itself, or the app's own worker script.
    */
   readonly blames: Blame;
 }
 
-/** Every error code: the only place that says what one means, whether to retry, and whom it blames. */
+/** Every error code: the only place that says what a code means, whether to retry, and what it blames. */
 export const ERROR_CODES = {
   network: { meaning: 'A file of the archive could not be downloaded.', retriable: true, blames: 'archive' },
   'model-not-found': {
@@ -29,7 +29,7 @@ export const ERROR_CODES = {
     retriable: false,
     blames: 'archive',
   },
-  'model-format': { meaning: 'The file is not a model, or is damaged.', retriable: false, blames: 'archive' },
+  'model-format': { meaning: 'The file is not a model, or it is damaged.', retriable: false, blames: 'archive' },
   'model-config': {
     meaning: "The archive's config, or an option, has a wrong value; the message names the key.",
     retriable: false,
@@ -38,18 +38,18 @@ export const ERROR_CODES = {
   'unknown-handler': { meaning: 'No handler has that name.', retriable: false, blames: 'archive' },
   'backend-failed': { meaning: 'A backend could not be opened.', retriable: false, blames: 'backend' },
   'backend-wrong': {
-    meaning: 'A backend computes wrongly; the message has the measured error.',
+    meaning: 'A backend computes wrong outputs; the message has the measured error.',
     retriable: false,
     blames: 'backend',
   },
   'no-backend': {
-    meaning: 'No backend is left; the message says why each was skipped, `cause` is the last failure.',
+    meaning: 'Every backend failed or was skipped; the message gives each reason, and `cause` is the last failure.',
     retriable: false,
     blames: 'backend',
   },
   'invalid-input': {
     meaning:
-      'The input does not fit: dims, dtype, an empty batch, an unusable image source, a wrong option of a call; or the image of a URL cannot be downloaded.',
+      'The input is invalid: its dims or dtype, an empty batch, an unusable image source, or a wrong option of the call; or the image of a URL cannot be downloaded.',
     retriable: false,
     blames: 'row',
   },
@@ -62,7 +62,7 @@ export const ERROR_CODES = {
   'inference-failed': { meaning: 'The engine could not run the model on this input.', retriable: false, blames: 'row' },
   'handler-failed': { meaning: 'A stage of a handler threw.', retriable: false, blames: 'handler' },
   'batch-contract': {
-    meaning: 'A stage returned another number of results than it got rows.',
+    meaning: 'A stage did not return one result per row.',
     retriable: false,
     blames: 'handler',
   },
@@ -74,32 +74,32 @@ export const ERROR_CODES = {
   'not-initialized': { meaning: 'A call came before `initialize`.', retriable: false, blames: 'app' },
   disposed: { meaning: 'A call came after `dispose`.', retriable: false, blames: 'app' },
   aborted: { meaning: "The caller aborted; `cause` is the signal's reason.", retriable: false, blames: 'app' },
-  timeout: { meaning: "The request's own `timeout` has passed.", retriable: false, blames: 'app' },
+  timeout: { meaning: "The request's `timeout` passed before its answer.", retriable: false, blames: 'app' },
   'queue-full': {
-    meaning: 'As many requests wait as `jobQueueSize` allows.',
+    meaning: 'The queue already holds `jobQueueSize` requests.',
     retriable: true,
     blames: 'app',
   },
   'worker-failed': {
-    meaning: "The worker's script could not be loaded, or never said that it is ready.",
+    meaning: "The worker's script could not be loaded, or did not report that it is ready.",
     retriable: false,
     blames: 'app',
   },
-  'worker-lost': { meaning: 'The worker died with the request in it.', retriable: true, blames: 'worker' },
+  'worker-lost': { meaning: 'The worker ended while it ran the request.', retriable: true, blames: 'worker' },
   'device-lost': { meaning: 'The GPU was lost.', retriable: true, blames: 'worker' },
   'out-of-memory': { meaning: 'The engine, or the page, ran out of memory.', retriable: false, blames: 'worker' },
-  unsupported: { meaning: 'Not possible here, by design.', retriable: false, blames: 'archive' },
+  unsupported: { meaning: 'Not supported here, by design.', retriable: false, blames: 'archive' },
 } as const satisfies Readonly<Record<string, ErrorCodeInfo>>;
 
 /** What kind of error a `TabServeError` is; `docs/errors.md` says what each means. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Whom an error blames; undefined for a code that this version does not know. */
+/** Returns what an error blames; undefined for a code that this version does not know. */
 export function blameOf(code: ErrorCode): Blame | undefined {
   return Object.hasOwn(ERROR_CODES, code) ? ERROR_CODES[code].blames : undefined;
 }
 
-/** Where an error arose. */
+/** The stage in which an error occurred. */
 export type ErrorStage = 'load' | 'initialize' | 'preprocess' | 'inference' | 'postprocess';
 
 export interface ErrorOptions {
@@ -107,11 +107,11 @@ export interface ErrorOptions {
   readonly stage?: ErrorStage | undefined;
 }
 
-/** What everything here throws and rejects with. */
+/** Every error that this package throws or rejects with. */
 export class TabServeError extends Error {
   override readonly name: string = 'TabServeError';
   readonly code: ErrorCode;
-  /** The stage that it arose in, where it arose in one. */
+  /** The stage in which it occurred, if it occurred in one. */
   readonly stage: ErrorStage | undefined;
 
   constructor(code: ErrorCode, message: string, { cause, stage }: ErrorOptions = {}) {
@@ -120,17 +120,17 @@ export class TabServeError extends Error {
     this.stage = stage;
   }
 
-  /** Whether the same call may succeed when made again. */
+  /** Whether the same call may succeed if it is made again. */
   get retriable(): boolean {
     return Object.hasOwn(ERROR_CODES, this.code) && ERROR_CODES[this.code].retriable;
   }
 }
 
-/** One row failed, and no other: found in its place among the results of `handle`. */
+/** The failure of one row. It takes the row's place among the results of `handle`; other rows are unaffected. */
 export class PredictionError extends TabServeError {
   override readonly name = 'PredictionError';
 
-  /** Any error as a row's failure. One of ours keeps its code and stage; another becomes the cause of a `handler-failed`. */
+  /** Converts any error to a row's failure. A `TabServeError` keeps its code and stage; any other becomes the cause of a `handler-failed`. */
   static from(error: unknown): PredictionError {
     if (isError(error) && error instanceof PredictionError) return error;
     const { code, message, stage, cause } = asTabServeError(error);
@@ -138,7 +138,7 @@ export class PredictionError extends TabServeError {
   }
 }
 
-/** Any thrown value as one of our errors: ours as it is (with `stage`, where it had none), another as the cause of a `handler-failed`. */
+/** Converts any thrown value to a `TabServeError`. One of ours is returned as it is, with `stage` if it had none; any other becomes the cause of a `handler-failed`. */
 export function asTabServeError(error: unknown, stage?: ErrorStage): TabServeError {
   if (isError(error) && error instanceof TabServeError) {
     if (error.stage !== undefined || stage === undefined) return error;
@@ -153,7 +153,7 @@ export function asTabServeError(error: unknown, stage?: ErrorStage): TabServeErr
   });
 }
 
-/** Whether a value is an error. A proxy that refuses to be asked is none. */
+/** Returns whether a value is an error. A proxy that throws when it is inspected is not. */
 export function isError(value: unknown): value is Error {
   try {
     return value instanceof Error;
@@ -162,7 +162,7 @@ export function isError(value: unknown): value is Error {
   }
 }
 
-/** The message of an error. An error of someone else's may have a message that is no string, or that throws when it is read. */
+/** Returns an error's message. Errors of other libraries may have a message that is not a string, or that throws when it is read. */
 export function messageOf(error: Error): string {
   try {
     return typeof error.message === 'string' ? error.message : describeThrown(error.message);
@@ -171,7 +171,7 @@ export function messageOf(error: Error): string {
   }
 }
 
-/** Any value in words. Never throws, whatever the value's own methods do. */
+/** Describes any thrown value as text. Never throws, whatever the value's own methods do. */
 export function describeThrown(value: unknown): string {
   const ways = [
     () => (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)),
@@ -182,7 +182,7 @@ export function describeThrown(value: unknown): string {
       const text: unknown = way();
       if (typeof text === 'string') return text;
     } catch {
-      // The next way.
+      // Try the next way.
     }
   }
   return `A value of type ${typeof value} that cannot be shown.`;

@@ -3,16 +3,14 @@ import type { DecodeOptions, DecodedImage, ImageInput } from './images.js';
 import type { Files, Manifest, ModelConfig } from './archive.js';
 import type { Metrics } from './metrics.js';
 
-/** Knobs of one request, e.g. `{ topK: 3 }`. */
+/** Parameters of one request, e.g. `{ topK: 3 }`. */
 export type Params = Readonly<Record<string, unknown>>;
 
-/**
- * The world outside a handler. A handler gets one in `initialize`, and a fresh one with every batch.
- */
+/** A handler's access to its model, its archive and the current batch. A handler gets one in `initialize`, and a fresh one with every batch. */
 export interface Context {
   readonly modelName: string;
   readonly manifest: Manifest;
-  /** The archive's `model-config.yaml` under the options of `load` or `connect`. */
+  /** The archive's `model-config.yaml`, overridden by the options of `load` or `connect`. */
   readonly modelYamlConfig: ModelConfig;
   readonly systemProperties: {
     /** The archive's URL. */
@@ -23,48 +21,48 @@ export interface Context {
     readonly serverVersion: string;
     readonly limitMaxImagePixels: number;
   };
-  /** What is asked for. */
+  /** The kind of request. */
   readonly request: 'predict' | 'explain' | 'describe';
-  /** One id a row. */
+  /** One id per row. */
   readonly requestIds: readonly string[];
-  /** One record a row. */
+  /** One record per row. */
   readonly params: readonly Params[];
-  /** Aborts when nobody waits for this batch any more. */
+  /** Aborts when no caller waits for this batch any more. */
   readonly signal: AbortSignal;
   readonly files: Files;
   readonly metrics: Metrics;
-  /** Milliseconds of a monotonic clock. */
+  /** Returns the milliseconds of a monotonic clock. */
   now(): number;
-  /** Opens the model, or another one of the archive by its path; it is opened once and owned by the runtime. */
+  /** Opens the archive's model, or the model at `path`. Each model is opened once, and TabServe disposes of it. */
   open(path?: string): Promise<Session>;
   /** @throws `image-decode`, `image-too-large`, `invalid-input` */
   decodeImage(source: ImageInput, options?: DecodeOptions): Promise<DecodedImage>;
-  /** Fails row `index` of this batch; its place in the results holds the error, whatever the stages return there. */
+  /** Fails row `index` of this batch: its result is the error, whatever the stages return for it. */
   fail(index: number, error: unknown): void;
   /** The rows that failed so far. */
   readonly failures: ReadonlyMap<number, Error>;
-  /** Tells the developer, once for each message. */
+  /** Logs a warning for the developer, once per message. */
   warn(message: string): void;
 }
 
-/** The contract: list in, list of the same length out. Every handler class satisfies it; see `handlers/base-handler.ts`. */
+/** The contract of every handler class: takes a list, and returns a list of the same length. See `handlers/base-handler.ts`. */
 export interface Handler {
-  /** For the compiler alone: the `params` that a request may give. */
+  /** For the compiler only: the `params` that a request may give. */
   readonly paramsType?: object;
-  /** For the compiler alone: each value of the param `result`, and the form of the result that it asks for. */
+  /** For the compiler only: each value of the param `result`, with the form of the result that it selects. */
   readonly resultForms?: object;
   initialize(context: Context): Promise<void>;
   preprocess(data: readonly never[], context: Context): unknown;
   inference(inputs: never, context: Context): unknown;
   postprocess(outputs: never, context: Context): unknown;
   handle(data: readonly never[], context: Context): Promise<readonly unknown[]>;
-  /** Input of one row for a first run, which finds out whether a backend can run the model, and spares the first request what a backend does at first. */
+  /** Returns the input of one row for a warm-up run. It shows whether a backend can run the model, and makes the first request faster. */
   example?(context: Context): Tensors | undefined | Promise<Tensors | undefined>;
-  /** Further inputs of one row, with numbers as in real use: backends are compared on them, since wrong ones often agree on zeros and on noise. */
+  /** Returns more inputs of one row, with realistic values. Backends are compared on them: a wrong backend is often right on zeros and on noise. */
   examples?(context: Context): readonly Tensors[] | Promise<readonly Tensors[]>;
 }
 
-/** What a handler takes: the element of what its `preprocess` takes. */
+/** The type of a handler's input: an element of the list that its `preprocess` takes. */
 export type InputOf<H extends Handler> = H['preprocess'] extends (
   data: readonly (infer Input)[],
   ...rest: never[]
@@ -72,17 +70,17 @@ export type InputOf<H extends Handler> = H['preprocess'] extends (
   ? Input
   : never;
 
-/** What a handler answers a row with: the element of what its `postprocess` returns. */
+/** The type of a handler's result for a row: an element of the list that its `postprocess` returns. */
 export type ResultOf<H extends Handler> = H['postprocess'] extends (...args: never[]) => infer Results
   ? Awaited<Results> extends readonly (infer Result)[]
     ? Result
     : unknown
   : never;
 
-/** The `params` that a request to a handler may give. A handler that does not declare them takes any. */
+/** The `params` that a request to a handler may give: any, if the handler does not declare them. */
 export type ParamsOf<H extends Handler> = NonNullable<H['paramsType']>;
 
-/** The forms of a handler's result by the value of the param `result`; none of a subclass that answers with something else. */
+/** The forms of a handler's result, by the value of the param `result`. A subclass that changes the result has none. */
 type FormsOf<H extends Handler> = H extends { readonly resultForms?: infer Forms }
   ? ResultOf<H> extends NonNullable<Forms>[keyof NonNullable<Forms>]
     ? NonNullable<Forms>
@@ -92,27 +90,27 @@ type FormsOf<H extends Handler> = H extends { readonly resultForms?: infer Forms
 /** The values of the param `result` that change the form of a handler's result. */
 export type FormName<H extends Handler> = keyof FormsOf<H>;
 
-/** What a handler answers a row with where the param `result` is `Form`; `Otherwise` where it is not given. */
+/** The type of a handler's result if the param `result` is `Form`; `Otherwise` if it is not given. */
 export type ResultFor<H extends Handler, Form, Otherwise = ResultOf<H>> = [Form] extends [never]
   ? Otherwise
   : Form extends FormName<H>
     ? FormsOf<H>[Form]
     : Otherwise;
 
-/** What a function may return at once or later. */
+/** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /** Describes a handler's model: its inputs, outputs and labels. */
 export interface ModelInfo {
-  /** The name by which the handler was asked for; of a class of the app's own, where none was given, the class's. */
+  /** The handler's name as requested; the name of the class, if the app has its own class and requested no name. */
   readonly handler: string;
-  /** Undefined for a handler that has no one `model`. */
+  /** Undefined if the handler has no single `model`. */
   readonly inputs: readonly TensorInfo[] | undefined;
   readonly outputs: readonly OutputInfo[] | undefined;
-  /** Rows that the model runs at once: `any` where its batch axis is dynamic. A batch of more is run in pieces, with 1 row by row. */
+  /** Number of rows that the model runs at once; `any` if its batch axis is dynamic. A larger batch is run in pieces. */
   readonly rowsPerRun: number | 'any' | undefined;
-  /** Labels by class index; undefined where there are none. */
+  /** Labels by class index; undefined if there are none. */
   readonly labels: unknown;
-  /** What the handler's own `describeHandle` adds. */
+  /** The return value of the handler's `describeHandle`. */
   readonly customizedMetadata: unknown;
 }

@@ -21,17 +21,17 @@ export interface Pixels {
   readonly data: Uint8Array | Uint8ClampedArray;
 }
 
-/** An image in upright orientation, whose pixels are read on demand, and only where they are needed. */
+/** An image in upright orientation. Its pixels are read on demand, and only the region that is needed. */
 export interface DecodedImage {
   /** Upright width and height, in pixels. */
   readonly width: number;
   readonly height: number;
-  /** Returns the pixels of `rect`, by default of the whole image. Their buffer is valid until the next `read` or `close`. */
+  /** Returns the pixels of `rect`, by default of the whole image. Their buffer is valid until the next call of `read` or `close`. */
   read(rect?: Rect): Pixels | Promise<Pixels>;
   close(): void;
 }
 
-/** How images are turned into pixels. */
+/** Options of image decoding. */
 export interface DecodeOptions {
   /** Whether a photo is turned upright, as its EXIF tag says. @default true */
   readonly exifOrientation?: boolean;
@@ -47,5 +47,5 @@ export interface DecodeOptions {
  */
 export type ImageInput = Blob | ImageBitmap | ImageData | VideoFrame | OffscreenCanvas | TypedArrayInput;
 
-/** Elements whose picture a page may pass as an image. The client sends the worker an ImageBitmap, or of a video a VideoFrame. */
+/** Elements that a page may pass as an image. The client sends the worker an ImageBitmap, or a VideoFrame of a video. */
 export type ElementInput = HTMLImageElement | HTMLVideoElement | HTMLCanvasElement;

@@ -1,11 +1,11 @@
 export const METRIC_TYPES = ['counter', 'gauge', 'histogram'] as const;
-/** A counter is summed, a gauge is its last value, a histogram has quantiles. */
+/** A counter adds its values up, a gauge keeps the last value, and a histogram has quantiles. */
 export type MetricType = (typeof METRIC_TYPES)[number];
 
-/** What tells series of one metric apart. A metric keeps 100 sets of them; the observations of further ones are kept together, as `{ other: 'true' }`. */
+/** Labels distinguish the series of one metric. A metric has at most 100 sets of labels; observations with further sets share the series `{ other: 'true' }`. */
 export type MetricLabels = Readonly<Record<string, string>>;
 
-/** One call of a handler's to its `context.metrics`. */
+/** One call of a handler to its `context.metrics`. */
 export interface Observation {
   readonly name: string;
   readonly type: MetricType;
@@ -14,38 +14,38 @@ export interface Observation {
   readonly labels?: MetricLabels;
 }
 
-/** What every metric may have. */
+/** Options of every metric. */
 export interface LabelOptions {
   /** Names of letters, digits and underscores. @default none */
   readonly labels?: MetricLabels;
 }
 
-/** What `addTime` takes. */
+/** Options of `addTime`. */
 export interface TimeOptions extends LabelOptions {
   /** @default 'ms' */
   readonly unit?: 'ms' | 's';
 }
 
-/** What `addSize` takes. */
+/** Options of `addSize`. */
 export interface SizeOptions extends LabelOptions {
   /** @default 'MB' */
   readonly unit?: 'B' | 'kB' | 'MB' | 'GB';
 }
 
-/** What `addMetric` takes. */
+/** Options of `addMetric`. */
 export interface MetricOptions extends LabelOptions {
-  /** Whatever the number counts. */
+  /** The unit of the number, e.g. `count`. */
   readonly unit: string;
   /** @default 'counter', as TorchServe's */
   readonly type?: MetricType;
 }
 
 /**
- * What a handler counts and measures: it goes to the page with the batch's answer, into `client.metrics`, and no further. A metric's type and unit are those
- * of its first observation; its name has letters, digits, underscores and colons.
+ * Records what a handler counts and measures. The batch's answer carries it to the page, into `client.metrics`; it is sent nowhere else.
+ * A metric's type and unit are those of its first observation. Its name has letters, digits, underscores and colons.
  *
- * Each method throws `invalid-input`, naming the metric, for NaN, ±∞, a number below 0 where the metric is no gauge, a name or a label that Prometheus could not
- * read, a metric that is of another type or unit already, the name of a metric that TabServe records by itself, and more than 500 metrics.
+ * Each method throws `invalid-input`, naming the metric, for NaN, ±∞, a number below 0 unless the metric is a gauge, a name or a label that
+ * Prometheus cannot read, a metric that already has another type or unit, the name of a metric that TabServe records by itself, and more than 500 metrics.
  */
 export interface Metrics {
   /** Adds to a counter. @param value at least 0. @default 1 */
@@ -69,7 +69,7 @@ export interface ValueSeries {
   readonly value: number;
 }
 
-/** Quantiles are those of all that was observed, within 1 %. */
+/** A histogram's count, sum and quantiles. The quantiles are those of all observed values, within 1 %. */
 export interface HistogramSeries {
   readonly labels: MetricLabels;
   readonly unit: string;
@@ -80,7 +80,7 @@ export interface HistogramSeries {
   readonly p99: number;
 }
 
-/** Metrics by name, each with a series for each set of labels; only what was recorded. */
+/** The recorded metrics by name, each with one series per set of labels. */
 export interface MetricsSnapshot {
   readonly counters: Readonly<Record<string, readonly ValueSeries[]>>;
   readonly gauges: Readonly<Record<string, readonly ValueSeries[]>>;

@@ -23,8 +23,8 @@ interface Setting extends Range {
 // entry as the option's documentation; a unit test compares it with `description` and `default`.
 
 /**
- * How a model is served: the keys of TorchServe that mean something in a tab. They stand at the top of `model-config.yaml` and in the client's
- * options, and the options win.
+ * How a model is served: TorchServe's keys that apply in a browser tab. They are set at the top of `model-config.yaml` or in the client's
+ * options. The options win.
  */
 export const SERVING = {
   /** Workers that are kept ready on WASM. On a GPU there is one. @default 1 */
@@ -43,7 +43,7 @@ export const SERVING = {
   startupTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS / 1000, default: 120, description: 'Seconds for which a worker may start without a heartbeat. Then it is given up. Bytes that arrive are a heartbeat.' },
 } as const satisfies Readonly<Record<string, Setting & { readonly default: number }>>; // prettier-ignore
 
-/** The client's own numbers: they stand in its options only. */
+/** The client's own settings. They are set in its options only. */
 export const CLIENT_SETTINGS = {
   /** Milliseconds that `prefer: 'fastest'` may take beyond opening the first backend. @default 3000 */
   measureBudget: { type: 'number', minimum: 0, maximum: LONGEST_MS, default: 3000, description: "Milliseconds that `prefer: 'fastest'` may take beyond opening the first backend." },
@@ -55,7 +55,7 @@ export const CLIENT_SETTINGS = {
   maxMemory: { type: 'number', exclusiveMinimum: 0, description: 'Bytes, of WebAssembly memory or of tensors on a GPU, above which a worker is replaced in the background: WebAssembly memory never shrinks. A worker that is above the limit after its first batch is kept. Without it, no amount of memory replaces a worker.' },
 } as const satisfies Readonly<Record<string, Setting>>; // prettier-ignore
 
-/** The numbers of one request. */
+/** The settings of one request. */
 export const REQUEST_SETTINGS = {
   /** Milliseconds after which the request is rejected with `timeout`. What a worker runs already is discarded. Without it, a request waits for its answer. */
   timeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS, description: 'Milliseconds after which the request is rejected with `timeout`. What a worker runs already is discarded. Without it, a request waits for its answer.' },
@@ -63,30 +63,30 @@ export const REQUEST_SETTINGS = {
   priority: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, default: 0, description: 'Requests of a higher priority run first.' },
 } as const satisfies Readonly<Record<string, Setting>>; // prettier-ignore
 
-/** How a model is served, every setting with its value. */
+/** How a model is served: the value of every setting. */
 export type Serving = { readonly [K in keyof typeof SERVING]: number };
 
-/** The client's own numbers, as its options have them. */
+/** The client's own settings, as its options have them. */
 export type ClientSettings = { readonly [K in keyof typeof CLIENT_SETTINGS]?: number };
 
-/** The numbers of one request, as its options have them. */
+/** The settings of one request, as its options have them. */
 export type RequestSettings = { readonly [K in keyof typeof REQUEST_SETTINGS]?: number };
 
 type Table = Readonly<Record<string, Setting>>;
 
-/** The settings of a table with their values: a number where the setting has a default, else a number or undefined. */
+/** The settings of a table with their values: a number if the setting has a default, otherwise a number or undefined. */
 export type Resolved<T extends Table> = {
   readonly [K in keyof T]: T[K] extends { readonly default: number } ? number : number | undefined;
 };
 
 /**
- * Returns the settings in force.
- * @throws `model-config` naming the key, what it may be and what it is
+ * Returns the settings in effect.
+ * @throws `model-config` naming the key, the allowed values and the given one
  */
 export function servingOf(config: ModelConfig): Serving {
   const serving = resolveSettings(SERVING, config);
   const { minWorkers, maxWorkers } = serving;
-  // A caller that sets only the minimum raises the maximum with it.
+  // If only the minimum is set, the maximum rises with it.
   if (config['maxWorkers'] === undefined) return { ...serving, maxWorkers: Math.max(minWorkers, maxWorkers) };
   if (minWorkers > maxWorkers)
     throw new TabServeError(
@@ -97,8 +97,8 @@ export function servingOf(config: ModelConfig): Serving {
 }
 
 /**
- * Returns what `values` has of the settings in `table`, with the defaults of the others.
- * @throws `code` naming the key, what it may be and what it is
+ * Returns the settings of `table` with their values: those in `values`, otherwise the defaults.
+ * @throws `code` naming the key, the allowed values and the given one
  */
 export function resolveSettings<T extends Table>(
   table: T,
@@ -113,8 +113,8 @@ export function resolveSettings<T extends Table>(
 }
 
 /**
- * Returns a number that was set, or undefined.
- * @throws `code` naming the key, what it may be and what it is
+ * Returns the number that is set, or undefined.
+ * @throws `code` naming the key, the allowed values and the given one
  */
 function numberOf(
   key: string,

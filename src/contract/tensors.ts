@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// So that the declarations compile in an app whose `lib` has no AsyncDisposable.
+// This reference lets the declarations compile in an app whose `lib` has no AsyncDisposable.
 
 /** The type that holds each dtype's data. The names are ONNX Runtime's. A float16 is stored as its 16 bits. */
 export interface TensorDataMap {
@@ -14,7 +14,7 @@ export interface TensorDataMap {
   uint32: Uint32Array;
   int64: BigInt64Array;
   uint64: BigUint64Array;
-  /** One byte an element, 0 or 1. */
+  /** One byte per element, 0 or 1. */
   bool: Uint8Array;
   string: readonly string[];
 }
@@ -31,7 +31,7 @@ export interface Tensor<D extends DType = DType> {
 /** Tensors by name: a model's inputs or outputs. */
 export type Tensors = Readonly<Record<string, Tensor>>;
 
-/** An expected tensor. `dims` are those of the whole tensor; `data` may be a sample of it, every `stride`-th element from the first on. */
+/** An expected tensor. `dims` are those of the whole tensor. `data` may be a sample: every `stride`-th element, starting with the first. */
 export interface ExpectedTensor extends Tensor {
   /** @default 1 */
   readonly stride?: number;
@@ -50,28 +50,28 @@ export interface TensorInfo {
   readonly dims: readonly (number | string | null)[];
 }
 
-/** A model's output. `dtype` is undefined if the model does not declare it; then only a run tells. */
+/** A model's output. `dtype` is undefined if the model does not declare it: then it is known only after a run. */
 export interface OutputInfo extends Omit<TensorInfo, 'dtype'> {
   readonly dtype: DType | undefined;
 }
 
-/** A model that is loaded on one engine and backend. Whoever opened it disposes of it. */
+/** A model that is loaded on one engine and backend. The caller that opened it must dispose of it. */
 export interface Session extends AsyncDisposable {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly OutputInfo[];
   /**
    * Runs the model once. Concurrent calls wait for one another.
-   * @throws `invalid-input` if a feed is missing, unknown, or of the wrong dtype or dims; `device-lost`, `out-of-memory`.
+   * @throws `invalid-input` if a feed is missing, unknown, or has the wrong dtype or dims; `device-lost`, `out-of-memory`.
    */
   run(feeds: Tensors): Promise<Tensors>;
 }
 
-/** A typed array and its dims. The dtype is the array's, unless it is given. */
+/** A typed array and its dims. If no dtype is given, the array's class determines it. */
 export interface TypedArrayInput {
   readonly data: Exclude<TensorDataMap[DType], readonly string[]> | Uint8ClampedArray;
   readonly dims: readonly number[];
   readonly dtype?: DType;
 }
 
-/** A typed array on an `ArrayBuffer`, which can be transferred: TypeScript 5.7 writes `Float32Array<ArrayBuffer>`, and earlier ones do not know that. */
+/** A typed array on an `ArrayBuffer`, which can be transferred. TypeScript before 5.7 does not know `Float32Array<ArrayBuffer>`. */
 export type OnArrayBuffer<Data extends ArrayBufferView> = Data & { readonly buffer: ArrayBuffer };

@@ -1,5 +1,5 @@
 /**
- * What crosses between page and worker, and how: types only, but for the protocol's number.
+ * The messages between page and worker: only types, and the protocol's number.
  */
 import type { Archive, FileProgress, ModelConfig } from './archive.js';
 import type { CandidateName, EngineName, Probe } from './backends.js';
@@ -17,7 +17,7 @@ export interface ReadyMessage {
   readonly protocol: number;
 }
 
-/** The page's only message to the worker itself; all else goes through the ports. */
+/** The page's only message to the worker itself. All other messages go through the ports. */
 export interface ConnectMessage {
   readonly tabserve: 'connect';
   /** For calls to the `WorkerApi`, through comlink. */
@@ -28,90 +28,99 @@ export interface ConnectMessage {
   readonly life: string;
 }
 
-/** What the worker tells unasked; `held`: it holds its lock; `unreadable`: a message came that it cannot read; `heartbeat`: it is getting on; `lost`: its GPU is gone. */
+/**
+ * An event that the worker sends by itself.
+ *
+ * - `held`: the worker holds its lock.
+ * - `unreadable`: the worker received a message that it cannot read.
+ * - `heartbeat`: the worker is making progress.
+ * - `lost`: the worker's GPU was lost.
+ * - `progress`: the worker has downloaded more of a file.
+ */
 export type WorkerEvent =
   | { readonly type: 'held' | 'unreadable' }
-  /** With a batch's id, that one; without, the worker as a whole. */
+  /** `id`: the batch that makes progress; undefined for the worker as a whole. */
   | { readonly type: 'heartbeat'; readonly id: string | undefined }
   | { readonly type: 'lost'; readonly why: string }
-  /** `planned`: this worker will download no files but those that it has told of. */
+  /** `planned`: the worker has reported every file that it will download. */
   | { readonly type: 'progress'; readonly progress: FileProgress; readonly planned: boolean };
 
-/** How an answer crosses: errors are data, because the handlers with which comlink carries errors belong to the app. */
+/** An answer, or an error as data. comlink could carry errors, but its transfer handlers for them belong to the app. */
 export type Envelope<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
 
-/** What the worker offers to the page. */
+/** The worker's methods, which the page calls. */
 export interface WorkerApi {
-  /** @param known by an earlier worker of this page: then nothing is looked at again */
+  /** Probes the browser. @param known the probe of an earlier worker of this page, which is returned unchanged */
   probe(
     known: Probe | undefined,
   ): Promise<Envelope<{ readonly probe: Probe; readonly built: readonly CandidateName[] }>>;
-  /** Returns the archive with what choosing a backend needs: manifest, config and labels. The download of its other files begins. */
+  /** Returns the archive with the files that choosing a backend needs: manifest, config and labels. Starts to download its other files. */
   load(request: LoadRequest): Promise<Envelope<Archive>>;
   /**
-   * Downloads the model in the candidate's format, and meanwhile downloads and starts the candidate's engine, for `open`.
-   * Returns the archive with every file that the candidate needs; files that it has already are not downloaded again.
+   * Downloads the model in the candidate's format and, side by side, downloads and starts the candidate's engine for `open`.
+   * Returns the archive with every file that the candidate needs. Files that it already has are not downloaded again.
    */
   loadModel(archive: Archive, start: StartRequest): Promise<Envelope<Archive>>;
   open(request: OpenRequest): Promise<Envelope<Opened>>;
-  /** Runs the model on the inputs that backends are compared on. Empty if no input can be generated. */
+  /** Runs the model on the inputs for comparing backends. Returns an empty list if no input can be generated. */
   sample(): Promise<Envelope<readonly Sample[]>>;
   /** Runs the model on another worker's inputs, and compares the outputs. */
   compare(samples: readonly Sample[]): Promise<Envelope<Comparison>>;
-  /** Takes about `budget` ms. Undefined where there is nothing to run the model on. */
+  /** Measures the model for about `budget` ms. Returns undefined if there is no input to run it on. */
   measure(budget: number): Promise<Envelope<Measured | undefined>>;
-  /** SHA-256 of the model's files; undefined in an insecure context. */
+  /** Returns the SHA-256 of the model's files; undefined in an insecure context. */
   hash(archive: Archive, engine: EngineName): Promise<Envelope<string | undefined>>;
   handle(request: HandleRequest): Promise<Envelope<HandleAnswer>>;
   cancel(id: string): void;
-  /** What the handler knows of its model. @throws `not-cloneable` for what of its own cannot be sent */
+  /** Describes the handler's model. @throws `not-cloneable` if the handler's own description cannot be sent */
   describe(): Promise<Envelope<ModelInfo>>;
   ping(): Promise<Envelope<void>>;
 }
 
 export interface LoadRequest {
-  /** A URL, or a file of the visitor's. */
+  /** A URL, or a file that the visitor chose. */
   readonly source: string | File;
   readonly config: ModelConfig | undefined;
 }
 
-/** Which engine to start, and on which backend. */
+/** Says which engine to start, and on which backend. */
 export interface StartRequest {
   readonly candidate: CandidateName;
-  /** URL of a folder with the engine's files; undefined where the bundler has placed them. */
+  /** URL of a folder with the engine's files; undefined if the bundler has placed them. */
   readonly assets: string | undefined;
 }
 
 export interface OpenRequest extends StartRequest {
   readonly archive: Archive;
-  /** A built-in handler's name; undefined for the manifest's, or where the worker exposes a class of its own. */
+  /** A built-in handler's name; undefined for the manifest's handler, or if the worker exposes a handler class of the app. */
   readonly handler: string | undefined;
 }
 
 export interface Opened extends Tried {
   readonly threads: number;
-  /** Of the engine. */
+  /** The engine's version. */
   readonly version: string;
 }
 
-/** What a model's first runs have shown. */
+/** Results of a model's first runs. */
 export interface Tried {
-  /** Golden examples that it answered correctly, and its largest difference from them. */
+  /** Number of golden examples, all of which the model reproduced. */
   readonly golden: number;
+  /** The largest difference from a golden example. */
   readonly error: number;
-  /** Why its outputs should be compared with the reference. */
+  /** Why the outputs should be compared with the reference; undefined if there is no reason. */
   readonly suspicion: string | undefined;
 }
 
-/** A run of the model. */
+/** The feeds and outputs of one run of the model. */
 export interface Sample {
   readonly feeds: Tensors;
   readonly outputs: Tensors;
 }
 
-/** How another worker's outputs differ from this one's. */
+/** How another worker's outputs differ from those of this worker. */
 export interface Comparison {
-  /** Inputs that were compared. */
+  /** Number of inputs that were compared. */
   readonly inputs: number;
   /** The largest absolute difference. */
   readonly error: number;
@@ -130,7 +139,7 @@ export interface HandleRequest {
   readonly id: string;
   readonly request: Exclude<Context['request'], 'describe'>;
   readonly rows: readonly unknown[];
-  /** One a row, and so are `params`. */
+  /** One per row, as are `params`. */
   readonly ids: readonly string[];
   readonly params: readonly Params[];
 }
@@ -142,7 +151,7 @@ export interface HandleAnswer {
   readonly timings: Timings;
   /** Milliseconds in the handler. */
   readonly handlerTime: number;
-  /** What the handler has recorded, where it has recorded anything. */
+  /** The handler's observations; missing if it recorded none. */
   readonly metrics?: readonly Observation[];
   /** Bytes that the engine holds. */
   readonly memory: number;
