@@ -10,62 +10,71 @@ import { checkSection, type ConfigSchema } from '../shared/schema.js';
 import { defaultsOf, schemaOf } from './config.js';
 import { unwrap, type Row } from './row.js';
 
-/** What `BaseHandler` takes: a tensor for the model's only input, or tensors by name; without a batch axis, or with one of size 1. */
+/**
+ * The input of one row for `BaseHandler`: a tensor for the input that `inputInfo` describes, or tensors by input name.
+ * A tensor has no batch axis, or a batch axis of size 1.
+ */
 export type TensorInput = Tensor | TypedArrayInput | Readonly<Record<string, Tensor | TypedArrayInput>>;
 
-/** TorchServe's name for the file with the labels. */
+/** TorchServe's name of the labels file. */
 const LABELS = 'index_to_name.json';
 
 /**
- * TorchServe's handler: `initialize`, `preprocess`, `inference` and `postprocess`, and `handle` that ties them together. Override what differs.
+ * Implements TorchServe's handler: `handle` calls `preprocess`, `inference` and `postprocess` in this order. Override the
+ * stages that differ for your model.
  *
- * Lists keep their length and order from stage to stage. A row that fails keeps its place: tell `context.fail(i, error)`, and what the stages
- * return there is ignored. What belongs to a batch is in its `context`, never on `this`: two `handle` calls may overlap.
+ * Every stage keeps the length and order of the list of rows. To fail a single row, call `context.fail(index, error)`;
+ * the handler then ignores what the stages return for this row. Keep the data of a batch in its `context`, never on `this`,
+ * because two `handle` calls may overlap.
  */
 export class BaseHandler<Input = TensorInput> implements Handler {
   /**
-   * For the compiler alone: the `params` that a request may give; any, unless a class declares its own. A subclass adds to them:
-   * `declare readonly paramsType?: ImageClassifierParams & { readonly language?: string }`.
+   * Declares the type of a request's `params`; it has no value at run time. Without a declaration, `params` may have any
+   * keys. A subclass adds its own: `declare readonly paramsType?: ImageClassifierParams & { readonly language?: string }`.
    */
   declare readonly paramsType?: object;
-  /** For the compiler alone: each value of the param `result`, and the form of the result that it asks for. */
+  /** Declares the type of the result for each value of the parameter `result`; it has no value at run time. */
   declare readonly resultForms?: object;
 
-  /** JSON Schemas of this class's own keys in `handler:` of `model-config.yaml`. A `readOnly` one cannot be given with a request's `params`. */
+  /**
+   * The JSON Schemas of the keys that this class adds to `handler:` in `model-config.yaml`.
+   * A request's `params` cannot set a key that is `readOnly`.
+   */
   static readonly schema: ConfigSchema = {
     labels: {
       type: ['array', 'object'],
       readOnly: true,
-      description: "Labels by class index: a list, or one of the forms of index_to_name.json, in that file's place.",
+      description:
+        "The labels by class index: a list, or any form that index_to_name.json may have. They replace that file's labels.",
     },
     inputName: {
       type: 'string',
       readOnly: true,
-      description: "The model's input that takes the row, where it is not the first.",
+      description: "The name of the model's input for the rows. Default: the first input.",
     },
     outputName: {
       type: 'string',
       readOnly: true,
-      description: "The model's output that is read, where it is not the first.",
+      description: "The name of the model's output that the handler reads. Default: the first output.",
     },
   };
 
-  /** The context of `initialize`. */
+  /** The context that `initialize` received. */
   context!: Context;
   manifest!: Manifest;
   modelYamlConfig: ModelConfig = {};
-  /** The model. */
+  /** The opened model. */
   model!: Session;
-  /** Labels by class index, from `index_to_name.json`; undefined without one. */
+  /** The labels by class index, from `handler.labels` or `index_to_name.json`; undefined if the archive has neither. */
   mapping: Labels | undefined;
-  /** The model's input that takes the row: `handler.inputName`, else the first. */
+  /** The model's input for the rows: the one that `handler.inputName` names, or the first. */
   inputInfo!: TensorInfo;
-  /** The model's output that is read: `handler.outputName`, else the first. */
+  /** The model's output that the handler reads: the one that `handler.outputName` names, or the first. */
   outputInfo!: OutputInfo;
   initialized = false;
 
   /**
-   * Called once: reads the config, opens the model, loads the labels.
+   * Reads the config, opens the model and loads the labels. The worker calls this once.
    * @throws `model-config`, `model-format`, `backend-failed`
    */
   async initialize(context: Context): Promise<void> {
@@ -74,8 +83,8 @@ export class BaseHandler<Input = TensorInput> implements Handler {
     this.#check(this.config, 'handler', context);
     this.manifest = context.manifest;
     this.model = await context.open();
-    this.inputInfo = this.#named('inputName', this.model.inputs);
-    this.outputInfo = this.#named('outputName', this.model.outputs);
+    this.inputInfo = this.#findTensor('inputName', this.model.inputs);
+    this.outputInfo = this.#findTensor('outputName', this.model.outputs);
     this.mapping = await this.#readLabels(context);
     this.initialized = true;
   }
@@ -88,11 +97,14 @@ export class BaseHandler<Input = TensorInput> implements Handler {
     const schema = schemaOf(this.constructor as typeof BaseHandler);
     const fixed = Object.keys(params).find((key) => schema[key]?.readOnly);
     if (fixed)
-      throw new TabServeError('model-config', `params.${fixed} cannot differ between requests; set it in the config.`);
+      throw new TabServeError(
+        'model-config',
+        `params.${fixed}: a request cannot set this key. Set handler.${fixed} in the config.`,
+      );
     this.#check(params, 'params', context);
   }
 
-  #named<Info extends OutputInfo>(key: 'inputName' | 'outputName', infos: readonly Info[]): Info {
+  #findTensor<Info extends OutputInfo>(key: 'inputName' | 'outputName', infos: readonly Info[]): Info {
     const wanted = this.config[key];
     const found = wanted === undefined ? infos[0] : infos.find(({ name }) => name === wanted);
     if (found) return found;
@@ -102,21 +114,25 @@ export class BaseHandler<Input = TensorInput> implements Handler {
     );
   }
 
-  /** The `handler:` section of the config. */
+  /** Returns the `handler:` section of the config. */
   protected get config(): Readonly<Record<string, unknown>> {
     return this.modelYamlConfig.handler ?? {};
   }
 
   /**
-   * Returns a parameter of row `index`: the request's `params`, else the config's `handler:`, else the class's default (`default` in `static schema`);
-   * undefined if none of them has it. `T` is the type that the schema checks.
+   * Returns the parameter `name` for row `index`. The value in the request's `params` comes first, then the value in the
+   * config's `handler:`, then the class's default (`default` in `static schema`); without any of them, it is undefined.
+   * `T` is the type that the schema checks.
    */
   protected param<T>(name: string, index: number, context: Context): T {
     const params: Params = context.params[index] ?? {};
     return (params[name] ?? this.config[name] ?? this.defaults[name]) as T;
   }
 
-  /** The defaults of the parameters: those of `static schema`. A class with a field for one, as TorchServe's `topk`, adds the field's value. */
+  /**
+   * Returns the default of each parameter, from `static schema`. If a class keeps a default in a field, such as
+   * TorchServe's `topk`, its override adds the field's value.
+   */
   protected get defaults(): Params {
     return defaultsOf(this.constructor as typeof BaseHandler);
   }
@@ -126,34 +142,45 @@ export class BaseHandler<Input = TensorInput> implements Handler {
     return files.has(LABELS) ? parseLabels(await files.json(LABELS), LABELS) : undefined;
   }
 
-  /** Input of one row for a first run; undefined where the dims cannot be known. Here: zeros. */
+  /**
+   * Returns the model's inputs for a test run of one row, or undefined if the dims are unknown.
+   * This implementation returns zeros.
+   */
   example(_context: Context): Tensors | undefined | Promise<Tensors | undefined> {
     return zeros(this.model.inputs);
   }
 
   /**
-   * The whole way of a batch: list in, list of the same length out; a row's failure is a `PredictionError` in its place.
+   * Runs all stages on a batch of rows. Returns a list of the same length, with a `PredictionError` in the place of each
+   * row that failed.
    * @throws `not-initialized`, `batch-contract`, and whatever a stage throws
    */
   async handle(data: readonly Row<Input>[], context: Context): Promise<readonly (ResultOf<this> | PredictionError)[]> {
-    if (!this.initialized) throw new TabServeError('not-initialized', 'handle was called before initialize.');
+    if (!this.initialized)
+      throw new TabServeError(
+        'not-initialized',
+        'handle was called before initialize had finished. Await initialize first.',
+      );
     if (context.request === 'describe') return [(await this.describeHandle(context)) as ResultOf<this>];
-    if (data.length === 0) throw new TabServeError('invalid-input', 'The batch is empty.');
+    if (data.length === 0) throw new TabServeError('invalid-input', 'The batch is empty; it needs at least one row.');
     for (const params of new Set(context.params))
       if (Object.keys(params).length > 0) this.#checkParams(params, context);
     const inputs = await this.preprocess(data, context);
-    const results = context.failures.size === data.length ? [] : await this.#answer(inputs, data, context);
-    return settle(results as readonly ResultOf<this>[], data.length, context);
+    const results = context.failures.size === data.length ? [] : await this.#runModel(inputs, data, context);
+    return withFailures(results as readonly ResultOf<this>[], data.length, context);
   }
 
-  async #answer(inputs: Tensors, data: readonly Row<Input>[], context: Context): Promise<readonly unknown[]> {
+  async #runModel(inputs: Tensors, data: readonly Row<Input>[], context: Context): Promise<readonly unknown[]> {
     if (context.request === 'explain') return await this.explainHandle(inputs, data, context);
     return await this.postprocess(await this.inference(inputs, context), context);
   }
 
-  /** Rows → tensors with a batch axis. Here: stacks tensors; one alone that has the model's rank already passes as it is. */
+  /**
+   * Converts rows to tensors with a batch axis. This implementation stacks the rows' tensors. It does not change a single
+   * row's tensor that already has the rank of the model's input.
+   */
   preprocess(data: readonly Row<Input>[], _context: Context): Tensors | Promise<Tensors> {
-    const rows = data.map((item) => this.#byName(unwrap(item) as TensorInput));
+    const rows = data.map((item) => this.#toNamedTensors(unwrap(item) as TensorInput));
     return Object.fromEntries(Object.keys(rows[0]!).map((name) => [name, this.#batch(name, rows.map((tensors) => tensors[name]))])); // prettier-ignore
   }
 
@@ -163,18 +190,18 @@ export class BaseHandler<Input = TensorInput> implements Handler {
     if (rank === undefined || known.length < values.length) {
       throw new TabServeError(
         'invalid-input',
-        `Every row needs the same inputs, of ${this.model.inputs.map((input) => `"${input.name}"`).join(', ')}.`,
+        `Every row must have tensors for the same inputs of the model. The model's inputs are ${this.model.inputs.map((input) => `"${input.name}"`).join(', ')}.`,
       );
     }
     if (known.length === 1 && known[0]!.dims.length === rank) return known[0]!;
     return stack(known.map((value) => (value.dims.length === rank && value.dims[0] === 1 ? rowOf(value, 0) : value)));
   }
 
-  #byName(input: TensorInput): Record<string, Tensor> {
+  #toNamedTensors(input: TensorInput): Record<string, Tensor> {
     if (typeof input !== 'object' || input === null)
       throw new TabServeError(
         'invalid-input',
-        `Expected a tensor or tensors by name, got ${input === null ? 'null' : typeof input}.`,
+        `Expected a tensor, or an object with a tensor for each input name, got ${input === null ? 'null' : typeof input}.`,
       );
     if ('dims' in input) return { [this.inputInfo.name]: tensor(input as Tensor) };
     return Object.fromEntries(
@@ -182,60 +209,71 @@ export class BaseHandler<Input = TensorInput> implements Handler {
     );
   }
 
-  /** Runs the model. One whose batch axis is fixed gets the batch in pieces. */
+  /** Runs the model. If the model fixes the size of its batch axis, the batch runs in chunks of this size. */
   async inference(inputs: Tensors, _context: Context): Promise<Tensors> {
     return await runBatch(this.model, inputs);
   }
 
   /**
-   * Turns tensors with a batch axis into one result a row. Here: each row's own part of every output, moved to the page.
+   * Converts the model's outputs, which have a batch axis, to one result for each row. This implementation returns each
+   * row's part of every output and transfers its buffers to the page.
    *
-   * An override may return any list, of one result a row, and it calls `super.postprocess` without a cast. The two equal signatures with a type
-   * parameter allow it: TypeScript compares an override with overloads as if their type parameters were `any`. Leave the type parameter alone.
+   * An override may return a list of any other type, with one result for each row, and may call `super.postprocess`
+   * without a cast. The two equal signatures with a type parameter make this possible: TypeScript compares an override
+   * with overloads as if their type parameters were `any`. Callers do not set the type parameter.
    */
   postprocess<Row extends Tensors = Tensors>(outputs: Tensors, context: Context): MaybePromise<readonly Row[]>;
   postprocess<Row extends Tensors = Tensors>(outputs: Tensors, context: Context): MaybePromise<readonly Row[]>;
   postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     return Array.from({ length: context.systemProperties.batchSize }, (_, index) => {
-      const own = Object.fromEntries(
+      const rowOutputs = Object.fromEntries(
         Object.entries(outputs).map(([name, output]) => [
           name,
-          ownPart(name, output, index, context.systemProperties.batchSize),
+          rowPart(name, output, index, context.systemProperties.batchSize),
         ]),
       );
       const buffers = new Set(
-        Object.values(own).flatMap(({ data }) => (ArrayBuffer.isView(data) ? [data.buffer as ArrayBuffer] : [])),
+        Object.values(rowOutputs).flatMap(({ data }) => (ArrayBuffer.isView(data) ? [data.buffer as ArrayBuffer] : [])),
       );
-      return transferResult(own, [...buffers]);
+      return transferResult(rowOutputs, [...buffers]);
     });
   }
 
-  /** Answers a request for explanations; here with `getInsights`. */
+  /** Handles a request for explanations. This implementation calls `getInsights`. */
   async explainHandle(inputs: Tensors, data: readonly Row<Input>[], context: Context): Promise<readonly unknown[]> {
     return await this.getInsights(inputs, data, context);
   }
 
-  /** What about each row made the model answer as it does. @throws `unsupported` unless overridden */
+  /**
+   * Returns an explanation of the model's answer for each row.
+   * @throws `unsupported` unless a subclass overrides this method
+   */
   async getInsights(_inputs: Tensors, _data: readonly Row<Input>[], _context: Context): Promise<readonly unknown[]> {
-    throw new TabServeError('unsupported', `${this.constructor.name} explains nothing; override getInsights.`);
+    throw new TabServeError(
+      'unsupported',
+      `${this.constructor.name} has no explanations. Override getInsights to add them.`,
+    );
   }
 
-  /** What a handler of your own adds to what `describe` tells of the model: anything that can be cloned. Here: nothing. */
+  /**
+   * Returns what `describe` reports as `customizedMetadata`: any value that can be cloned.
+   * This implementation returns undefined.
+   */
   async describeHandle(_context: Context): Promise<unknown> {
     return undefined;
   }
 }
 
-function ownPart(name: string, output: Tensor, index: number, rows: number): Tensor {
+function rowPart(name: string, output: Tensor, index: number, rows: number): Tensor {
   if (output.dims[0] === rows) return rowOf(output, index);
   if (rows === 1) return output;
   throw new TabServeError(
     'batch-contract',
-    `Output "${name}" of dims [${output.dims.join(', ')}] has no axis for ${rows} rows.`,
+    `Output "${name}" has the dims [${output.dims.join(', ')}]; the first axis must have the size ${rows}, one item for each row.`,
   );
 }
 
-function settle<Result>(
+function withFailures<Result>(
   results: readonly Result[],
   rows: number,
   { failures }: Context,
@@ -244,7 +282,7 @@ function settle<Result>(
   if (!allFailed && (!Array.isArray(results) || results.length !== rows)) {
     throw new TabServeError(
       'batch-contract',
-      `The handler got ${rows} rows and returned ${Array.isArray(results) ? `${results.length} results` : 'no list'}; it must return one a row.`,
+      `The handler got ${rows} rows and returned ${Array.isArray(results) ? `${results.length} results` : 'no list'}; it must return a list with one result for each row.`,
     );
   }
   return Array.from({ length: rows }, (_, index) => {

@@ -4,7 +4,7 @@ interface Configurable {
   readonly schema?: ConfigSchema;
 }
 
-/** The schema of a handler class: its own keys of `handler:` in `model-config.yaml`, and those of the classes that it extends. */
+/** Returns the schema of a handler class: the keys of `handler:` that the class and its base classes define. */
 export function schemaOf(handlerClass: Configurable): ConfigSchema {
   const parent = Object.getPrototypeOf(handlerClass) as Configurable | null;
   const own = Object.hasOwn(handlerClass, 'schema') ? handlerClass.schema : {};
@@ -13,7 +13,7 @@ export function schemaOf(handlerClass: Configurable): ConfigSchema {
 
 const defaults = new WeakMap<Configurable, Readonly<Record<string, unknown>>>();
 
-/** The defaults that the schema of a handler class has, by key. */
+/** Returns the defaults in the schema of a handler class, by key. */
 export function defaultsOf(handlerClass: Configurable): Readonly<Record<string, unknown>> {
   let known = defaults.get(handlerClass);
   if (!known) {

@@ -1,13 +1,14 @@
-/** Octaves of a picture's texture: from patches of half its size down to pixels. */
+/** The octaves of a picture's texture, in cells per side: from half the picture down to single pixels. */
 const OCTAVES = [2, 4, 8, 16, 32, 64, 128];
 
-/** Shapes with hard edges in a picture. */
+/** The largest number of shapes with hard edges in a picture. */
 const SHAPES = 6;
 
 /**
- * Draws a square picture with the statistics of a photograph: a smooth gradient of light, patches of color with 1/f texture, and disks with hard edges.
- * Backends that are wrong on photographs often agree on black and on white noise, and differ on this. The same seed gives the same picture everywhere.
- * @param detail how much texture and how many shapes, 0..1: 0 is the smooth gradient alone
+ * Draws a square picture with the statistics of a photograph: a smooth gradient of light, patches of color with 1/f
+ * texture, and disks with hard edges. A backend that computes photographs wrongly often computes black and white noise
+ * correctly, but not this picture. The same seed gives the same picture everywhere.
+ * @param detail the amount of texture and shapes, in 0..1; 0 draws only the smooth gradient
  * @returns 8-bit RGB, `size · size · 3` bytes
  */
 export function drawExamplePicture(seed: number, size: number, detail: number): Uint8Array {
@@ -15,7 +16,7 @@ export function drawExamplePicture(seed: number, size: number, detail: number): 
   const planes = [plane(random, size, detail), plane(random, size, detail), plane(random, size, detail)];
   const light = plane(random, size, detail);
   const data = new Uint8Array(size * size * 3);
-  // Channels of a photograph share most of their light.
+  // The channels of a photograph are correlated, so they share the plane of light.
   for (let index = 0; index < data.length; index++) {
     const pixel = Math.floor(index / 3);
     data[index] = clamp(128 + 127 * (0.65 * light[pixel]! + 0.45 * planes[index % 3]![pixel]!));
@@ -24,7 +25,10 @@ export function drawExamplePicture(seed: number, size: number, detail: number): 
   return data;
 }
 
-/** A field in about −1..1: a linear gradient in a random direction, and `detail` times value noise whose amplitude falls with its frequency. */
+/**
+ * Returns a field in about −1..1: a linear gradient in a random direction, plus value noise. The amplitude of the noise is
+ * proportional to `detail` and falls with the frequency.
+ */
 function plane(random: () => number, size: number, detail: number): Float32Array {
   const angle = random() * 2 * Math.PI;
   const [dx, dy] = [Math.cos(angle), Math.sin(angle)];
@@ -37,7 +41,7 @@ function plane(random: () => number, size: number, detail: number): Float32Array
   return field;
 }
 
-/** Adds value noise: random numbers on a lattice of `cells`, interpolated smoothly. */
+/** Adds value noise: random numbers on a lattice of `cells` × `cells`, interpolated smoothly. */
 function addNoise(field: Float32Array, random: () => number, size: number, cells: number, amplitude: number): void {
   const side = cells + 1;
   const lattice = Float32Array.from({ length: side * side }, () => (random() * 2 - 1) * amplitude);
@@ -55,7 +59,7 @@ function addNoise(field: Float32Array, random: () => number, size: number, cells
   }
 }
 
-/** A disk of one color that gets darker toward one side, as a lit ball does. */
+/** Draws a disk of one color that gets darker toward one side, like a lit ball. */
 function drawDisk(data: Uint8Array, size: number, random: () => number): void {
   const [centerX, centerY, radius] = [random() * size, random() * size, (0.05 + 0.2 * random()) * size];
   const color = [random() * 255, random() * 255, random() * 255];
@@ -68,7 +72,7 @@ function drawDisk(data: Uint8Array, size: number, random: () => number): void {
     }
 }
 
-/** Uniform numbers in 0..1: Numerical Recipes' linear congruential generator. */
+/** Returns a generator of uniform numbers in 0..1: Numerical Recipes' linear congruential generator. */
 function generator(seed: number): () => number {
   let x = seed;
   return () => (x = (Math.imul(1664525, x) + 1013904223) >>> 0) / 2 ** 32;

@@ -13,22 +13,22 @@ import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/
 import type { ConfigSchema } from '../shared/schema.js';
 import { VisionHandler, type VisionParams } from './vision-handler.js';
 
-/** TorchServe's number of classes. */
+/** TorchServe's default number of classes in a result. */
 const TOP_K = 5;
 
 /** The `params` of an image classifier. */
 export interface ImageClassifierParams extends VisionParams {
-  /** How many classes a result holds, the likeliest. */
+  /** The number of classes in a result, likeliest first. */
   readonly topK?: number;
-  /** What the model's numbers are. */
+  /** What the model's output holds. */
   readonly output?: ScoreKind;
   /** The form of the result: a list, best first, or TorchServe's record. */
   readonly result?: keyof ClassificationForms;
 }
 
 /**
- * TorchServe's image classifier: the likeliest classes of each image.
- * The transforms are ImageNet's; logits become probabilities by softmax unless `handler.output` says that they are some already.
+ * Implements TorchServe's image classifier: returns the likeliest classes of each image. The default transforms are
+ * ImageNet's. Softmax converts logits to probabilities; with `output: 'probabilities'`, the handler uses them unchanged.
  */
 export class ImageClassifier extends VisionHandler {
   declare readonly paramsType?: ImageClassifierParams;
@@ -37,18 +37,19 @@ export class ImageClassifier extends VisionHandler {
   static override readonly schema: ConfigSchema = {
     output: {
       enum: ['logits', 'probabilities'],
-      description: 'What the model answers with: logits, which softmax turns into probabilities, or probabilities.',
+      description: "What the model's output holds: logits, which softmax converts to probabilities, or probabilities.",
       default: 'logits',
     },
     topK: {
       type: 'integer',
       minimum: 1,
-      description: 'How many classes a result holds, the likeliest; all where there are fewer.',
+      description:
+        'The number of classes in a result, likeliest first. If the model has fewer classes, a result has all of them.',
       default: TOP_K,
     },
     result: {
       enum: ['typed', 'torchserve'],
-      description: 'typed: [{ label, score }, …], best first; torchserve: { [label]: score }.',
+      description: 'The form of the result. typed: [{ label, score }, …], best first; torchserve: { [label]: score }.',
       default: 'typed',
     },
   };
@@ -60,29 +61,34 @@ export class ImageClassifier extends VisionHandler {
     normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
   );
 
-  /** How many classes a result holds, unless the config or a request says otherwise. */
+  /** The default number of classes in a result; the config and a request's `params` override it. */
   topk = TOP_K;
 
   protected override get defaults(): Params {
     return { ...super.defaults, topK: this.topk };
   }
 
-  /** @throws `model-config` unless `k` is a positive integer */
+  /** Sets the default number of classes in a result. @throws `model-config` unless `k` is a positive integer */
   setMaxResultClasses(k: number): void {
     this.topk = maxResultClasses(k);
   }
 
-  /** @throws `model-config` if the model's output is not of classes, or of others than there are labels */
+  /**
+   * Opens the model and checks its output.
+   * @throws `model-config` if the output does not hold one number for each class, or if the labels do not fit the classes
+   */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     checkClasses(this.outputInfo, this.mapping);
   }
 
   /**
-   * Turns the model's output, `[rows, classes]`, into each row's likeliest classes. `topK` is clamped to the number of classes.
+   * Converts the model's output, `[rows, classes]`, to the likeliest classes of each row. `topK` is limited to the number of
+   * classes.
    *
-   * An override may return any list, of one result a row, and it calls `super.postprocess` without a cast. The two equal signatures with a type
-   * parameter allow it: TypeScript compares an override with overloads as if their type parameters were `any`. Leave the type parameter alone.
+   * An override may return a list of any other type, with one result for each row, and may call `super.postprocess`
+   * without a cast. The two equal signatures with a type parameter make this possible: TypeScript compares an override
+   * with overloads as if their type parameters were `any`. Callers do not set the type parameter.
    */
   override postprocess<Row extends Classification = Classification>(
     outputs: Tensors,

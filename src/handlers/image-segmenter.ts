@@ -1,7 +1,7 @@
 import type { Context, MaybePromise } from '../contract/handler.js';
 import type { Tensor, Tensors } from '../contract/tensors.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
-import { classMap, highest, indicator, integerClasses, interleave, probabilityMap } from '../outputs/class-map.js';
+import { classMap, highestClass, indicator, integerClasses, interleave, probabilityMap } from '../outputs/class-map.js';
 import { checkLabels, classCount, labelOf } from '../outputs/labels.js';
 import { mapForm, type MapForm, type MapLayout, type Maps, type DimSize } from '../outputs/maps.js';
 import { axis, bilinear, nearest, type Grid } from '../outputs/interpolate.js';
@@ -13,39 +13,45 @@ import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/
 import type { ConfigSchema } from '../shared/schema.js';
 import { isChannelsLast, VisionHandler, type Placement, type VisionParams } from './vision-handler.js';
 
-/** What a request asks for. */
+/** The parameters of one row, with the defaults filled in. */
 interface ResolvedParams {
   readonly result: Segmentation['result'];
   readonly size: 'original' | 'model';
   readonly threshold: number;
-  /** How many the model has, where that is known. */
+  /** The number of classes, or undefined if it is unknown. */
   readonly classes: number | undefined;
-  /** The class of a mask. */
+  /** The index of the class that a mask shows. */
   readonly foreground: number;
 }
 
-/** Labels of scores for two classes where the archive has none. */
-const BINARY = ['background', 'foreground'];
+/** The labels of a model with two classes, if the archive has no labels. */
+const BINARY_LABELS = ['background', 'foreground'];
 
 /** The `params` of an image segmenter. */
 export interface ImageSegmenterParams extends VisionParams {
-  /** A map of classes and their scores, the soft mask of one class, or TorchServe's tensor. */
+  /** The form of the result: a map of classes and scores, the soft mask of one class, or TorchServe's tensor. */
   readonly result?: keyof SegmentationForms;
-  /** The result's size: that of the upright image, or that of the model's own map. */
+  /** The size of the result: the size of the upright image, or the size of the model's map. */
   readonly size?: 'original' | 'model';
-  /** The class of a mask, by its label or index. */
+  /** The class that a mask shows, by label or index. */
   readonly foreground?: string | number;
-  /** The probability, 0 to 1, over which a pixel is class 1 where the model has a single channel. */
+  /** For a model with one channel: a pixel whose probability, in 0..1, is above this threshold is of class 1. */
   readonly threshold?: number;
 }
 
 /**
- * TorchServe's image segmenter: the class of each pixel, or the soft mask of one class.
+ * Implements TorchServe's image segmenter: returns the class of each pixel, or the soft mask of one class.
  *
- * Reads `[rows, classes, height, width]` or `[rows, height, width, classes]`; one channel, or none, is the foreground's score against the background's.
- * The transforms are ImageNet's. Results have the size of the upright image, whatever the transforms did: a stretch is undone, padding cut off,
- * and what a crop left out is class 0 with score 0. Class maps interpolate the logits, masks the probabilities, bilinearly both; integer classes are
- * the nearest pixel's, and as a mask a probability of 0 or 1.
+ * The model's output has the dims `[rows, classes, height, width]` or `[rows, height, width, classes]`. An output with one
+ * channel, or without an axis of channels, holds the score of the foreground. The default transforms are ImageNet's.
+ *
+ * With `size: 'original'`, results have the size of the upright image: the handler undoes scaling and removes padding.
+ * Pixels that a crop removed get class 0 and score 0. This needs the placement of the image, which this class's
+ * `preprocess` records. If a subclass overrides `preprocess` and does not call `place()` for a row, the size of its image
+ * is unknown, and the result has the size of the model's map, as with `size: 'model'`.
+ *
+ * A class map interpolates the logits, a mask interpolates the probabilities; both bilinearly. If the model's output is
+ * integer classes, each pixel gets the class of the nearest pixel of the map, and a mask interpolates zeros and ones.
  */
 export class ImageSegmenter extends VisionHandler {
   declare readonly paramsType?: ImageSegmenterParams;
@@ -56,36 +62,37 @@ export class ImageSegmenter extends VisionHandler {
       enum: ['logits', 'probabilities', 'classes'],
       readOnly: true,
       description:
-        "What the model's numbers are: logits (softmax over the channels, sigmoid of a single one), probabilities, or one integer class a pixel.",
+        "What the model's output holds: logits (softmax over the channels, or sigmoid of a single channel), probabilities, or one integer class for each pixel.",
       default: 'logits',
     },
     layout: {
       enum: ['NCHW', 'NHWC'],
       readOnly: true,
-      description: "The output's layout; by default the input's, unless the output's dims fit the other alone.",
+      description:
+        "The layout of the output. Default: the layout of the input, unless only the other layout fits the output's dims.",
     },
     result: {
       enum: ['classes', 'mask', 'torchserve'],
       description:
-        "A map of classes and their scores, the soft mask of one class, or TorchServe's [height, width, 2] of class and probability.",
+        "The form of the result: a map of classes and scores (classes), the soft mask of one class (mask), or TorchServe's tensor [height, width, 2] of class and probability (torchserve).",
       default: 'classes',
     },
     size: {
       enum: ['original', 'model'],
       description:
-        "A result's size: that of the upright image, in pixels, or that of the model's own map; original by default, model for TorchServe's shape.",
+        "The size of the result: the size of the upright image (original), or the size of the model's map (model). Default: model for result: torchserve, otherwise original. If a preprocess of your own does not call place(), the result has the size of the model's map.",
     },
     foreground: {
       type: ['string', 'integer'],
       minimum: 0,
-      description: 'The class of a mask, by its label or index; class 1 of two by default.',
+      description: 'The class that a mask shows, by label or index. Default for a model with two classes: class 1.',
     },
     threshold: {
       type: 'number',
       minimum: 0,
       maximum: 1,
       description:
-        'The probability, 0 to 1, over which a pixel is class 1 where the model has a single channel; 0.5 by default.',
+        'For a model with one channel: a pixel whose probability, in 0..1, is above this threshold is of class 1. Default 0.5.',
     },
   };
 
@@ -96,25 +103,28 @@ export class ImageSegmenter extends VisionHandler {
     normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
   );
 
-  /** @throws `model-config` if the output is no map, or labels and parameters do not fit it */
+  /**
+   * Opens the model and checks its output.
+   * @throws `model-config` if the output is not a map, or if the labels or the config do not fit it
+   */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     const { name, dtype, dims } = this.outputInfo;
     if (dtype === 'string' || (this.#kind !== 'classes' && dtype?.startsWith('float') === false)) {
       throw new TabServeError(
         'model-config',
-        `handler.output: the model's output "${name}" is ${dtype}: "${this.#kind}" are ${this.#kind === 'classes' ? 'numbers' : 'floats'}.`,
+        `handler.output: "${this.#kind}" must be ${this.#kind === 'classes' ? 'numbers' : 'floats'}, but the model's output "${name}" is ${dtype}. Change handler.output, or name another output in handler.outputName.`,
       );
     }
-    // An output that declares no dims is read as it comes.
-    if (dims.length > 0) this.#resolve(this.#form(dims, this.#inputSize).channels, 0, context);
+    // If the output declares no dims, `postprocess` checks them.
+    if (dims.length > 0) this.#resolveParams(this.#form(dims, this.#inputSize).channels, 0, context);
   }
 
   get #kind(): ScoreKind | 'classes' {
     return (this.config['output'] ?? this.defaults['output']) as ScoreKind | 'classes';
   }
 
-  /** The input's size, where it is known. */
+  /** Returns the width and height of the model's input; a dynamic side is a name or null. */
   get #inputSize(): readonly [width: DimSize, height: DimSize] {
     const [, ...dims] = this.inputInfo.dims;
     const [height = null, width = null] = isChannelsLast(this.imageProcessing) ? dims : dims.slice(1);
@@ -126,8 +136,11 @@ export class ImageSegmenter extends VisionHandler {
     return mapForm(dims, { layout: this.config['layout'] as MapLayout | undefined, likely, input });
   }
 
-  /** What row `index` asks for, held against the model. @throws `model-config` */
-  #resolve(channels: DimSize, index: number, context: Context): ResolvedParams {
+  /**
+   * Returns the parameters of row `index`, with the defaults filled in.
+   * @throws `model-config` if they do not fit the model
+   */
+  #resolveParams(channels: DimSize, index: number, context: Context): ResolvedParams {
     const classes = this.#countClasses(channels);
     const result = this.param<ResolvedParams['result']>('result', index, context);
     const size =
@@ -136,13 +149,13 @@ export class ImageSegmenter extends VisionHandler {
     if (result === 'torchserve' && this.#kind === 'classes')
       throw new TabServeError(
         'model-config',
-        'result: "torchserve" needs probabilities, which an output of classes has not.',
+        'result: "torchserve" needs probabilities, but the model\'s output is classes. Use result: "classes" or "mask".',
       );
     const threshold = this.param<number | undefined>('threshold', index, context);
     if (threshold !== undefined && (this.#kind === 'classes' || (typeof channels === 'number' && channels > 1))) {
       throw new TabServeError(
         'model-config',
-        "threshold: it is for outputs of one channel; of several channels, or of classes, the model's likeliest is taken.",
+        'threshold: only an output with one channel of scores has a threshold. For other outputs, each pixel gets the likeliest class. Remove threshold.',
       );
     }
     return {
@@ -154,21 +167,28 @@ export class ImageSegmenter extends VisionHandler {
     };
   }
 
-  /** @throws `model-config` if the channels do not fit the labels, or `output` */
+  /**
+   * Returns the number of classes, or undefined if it is unknown.
+   * @throws `model-config` if the number of channels does not fit `output` or the labels
+   */
   #countClasses(channels: DimSize): number | undefined {
     if (this.#kind === 'classes' && typeof channels === 'number' && channels > 1)
       throw new TabServeError(
         'model-config',
-        `handler.output: "classes" is one channel, but the model's output has ${channels}.`,
+        `handler.output: "classes" needs an output with one channel, but the model's output has ${channels} channels. Use "logits" or "probabilities".`,
       );
     if (this.#kind === 'classes' || typeof channels !== 'number') return classCount(this.mapping);
     const classes = Math.max(channels, 2);
-    checkLabels(this.mapping, classes, channels === 1 ? ' (one channel is the background and the foreground)' : '');
+    checkLabels(
+      this.mapping,
+      classes,
+      channels === 1 ? ' (its one channel separates the foreground from the background)' : '',
+    );
     return classes;
   }
 
   #labels(classes = 0): readonly string[] {
-    if (!this.mapping && classes === 2 && this.#kind !== 'classes') return BINARY;
+    if (!this.mapping && classes === 2 && this.#kind !== 'classes') return BINARY_LABELS;
     return Array.from({ length: classes }, (_, index) => labelOf(this.mapping, index));
   }
 
@@ -178,18 +198,19 @@ export class ImageSegmenter extends VisionHandler {
     const labels = this.#labels(classes);
     const found = typeof wanted === 'string' ? labels.indexOf(wanted) : (wanted ?? -1);
     if (found >= 0 && found < (classes ?? Infinity)) return found;
-    const some = labels.slice(0, 30).join(', ');
+    const examples = labels.slice(0, 30).join(', ');
     throw new TabServeError(
       'model-config',
-      `foreground: result "mask" needs a class of the model by label or index, got ${JSON.stringify(wanted)}; there are ${some || 'no labels'}.`,
+      `foreground: result "mask" needs a class of the model, by label or index, got ${JSON.stringify(wanted)}; the labels are ${examples || 'unknown'}.`,
     );
   }
 
   /**
-   * Turns the model's output into one segmentation a row, whose buffers are moved to the page.
+   * Converts the model's output to one segmentation for each row, and transfers its buffers to the page.
    *
-   * An override may return any list, of one result a row, and it calls `super.postprocess` without a cast. The two equal signatures with a type
-   * parameter allow it: TypeScript compares an override with overloads as if their type parameters were `any`. Leave the type parameter alone.
+   * An override may return a list of any other type, with one result for each row, and may call `super.postprocess`
+   * without a cast. The two equal signatures with a type parameter make this possible: TypeScript compares an override
+   * with overloads as if their type parameters were `any`. Callers do not set the type parameter.
    */
   override postprocess<Row extends Segmentation = Segmentation>(
     outputs: Tensors,
@@ -206,7 +227,7 @@ export class ImageSegmenter extends VisionHandler {
     if (output.dims[0] !== rows)
       throw new TabServeError(
         'batch-contract',
-        `Output "${name}" of dims [${output.dims.join(', ')}] has no axis for ${rows} rows.`,
+        `Output "${name}" has the dims [${output.dims.join(', ')}]; the first axis must have the size ${rows}, one item for each row.`,
       );
     return Array.from({ length: rows }, (_, index) => {
       try {
@@ -221,7 +242,7 @@ export class ImageSegmenter extends VisionHandler {
   #segment(output: Tensor, index: number, context: Context): Segmentation {
     const placement = this.placement(index, context);
     const form = this.#form(output.dims, placement ? [placement.tensorWidth, placement.tensorHeight] : this.#inputSize);
-    const params = this.#resolve(form.channels, index, context);
+    const params = this.#resolveParams(form.channels, index, context);
     const grid = gridOf(form, params.size === 'original' ? placement : undefined);
     const size = { width: grid.columns.size, height: grid.rows.size };
     if (params.result === 'mask') {
@@ -242,7 +263,7 @@ export class ImageSegmenter extends VisionHandler {
         {
           result: 'classes',
           ...size,
-          labels: this.#labels(Math.max(params.classes ?? 0, highest(classes) + 1)),
+          labels: this.#labels(Math.max(params.classes ?? 0, highestClass(classes) + 1)),
           classes,
         },
         [classes.buffer],
@@ -273,7 +294,7 @@ export class ImageSegmenter extends VisionHandler {
   }
 }
 
-/** From the model's map to the image, or to the map itself without a placement. */
+/** Returns the grid that samples the model's map at the pixels of the image or, without a placement, at the map's own pixels. */
 function gridOf({ width, height }: MapForm, placement: Placement | undefined): Grid {
   if (!placement) return { columns: axis(width, width), rows: axis(height, height) };
   const { tensorWidth, tensorHeight, geometry } = placement;

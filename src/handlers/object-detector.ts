@@ -3,8 +3,8 @@ import type { Tensor, Tensors } from '../contract/tensors.js';
 import { asTabServeError } from '../contract/errors.js';
 import type { Box, Detection, DetectionForms, Detections } from '../outputs/detection/detection.js';
 import type { DetectionDecoder, ModelFacts, Size, TensorView } from '../outputs/detection/decoder.js';
-import { createDecoder, decoderSchema, USUAL_THRESHOLDS } from '../outputs/detection/formats.js';
-import { select } from '../outputs/detection/proposals.js';
+import { createDecoder, decoderSchema, DEFAULT_THRESHOLDS } from '../outputs/detection/formats.js';
+import { selectBoxes } from '../outputs/detection/proposals.js';
 import { checkLabels, labelCount, labelOf } from '../outputs/labels.js';
 import { nms } from '../outputs/nms.js';
 import { pad, stack, toFloats } from '../tensors/tensors.js';
@@ -13,25 +13,26 @@ import type { ConfigSchema } from '../shared/schema.js';
 import { runRows } from './run-model.js';
 import { VisionHandler, type Placement, type VisionParams } from './vision-handler.js';
 
-/** TorchServe's threshold. */
+/** TorchServe's confidence threshold. */
 const SCORE_THRESHOLD = 0.5;
 
 /** The `params` of an object detector. */
 export interface ObjectDetectorParams extends VisionParams {
-  /** The lowest score of a detection, 0 to 1. */
+  /** The confidence threshold, in 0..1: detections of a lower score are dropped. */
   readonly scoreThreshold?: number;
-  /** Of two boxes of one class whose IoU is greater, the one of lower score is dropped; 1 keeps all. */
+  /** The IoU threshold of non-maximum suppression: if two boxes of one class overlap more, the one of lower score is dropped. 1 keeps all boxes. */
   readonly iouThreshold?: number;
-  /** The most detections of one image. */
+  /** The largest number of detections for one image. */
   readonly maxDetections?: number;
   /** The form of the result: `{ label, score, box }`, or TorchServe's. */
   readonly result?: keyof DetectionForms;
 }
 
 /**
- * TorchServe's object detector: what is where in each image, in the image's own pixels, whatever `imageProcessing` did to it.
- * `handler.decoder` says what the model's outputs mean. Of overlapping boxes of one class only the best is kept.
- * A score or a corner that is not finite is left out; a row that has scores, but none that is finite, fails with `inference-failed`.
+ * Implements TorchServe's object detector: returns the objects in each image, with boxes in pixels of the upright image.
+ * `handler.decoder` names the format of the model's outputs. Non-maximum suppression keeps the best of several overlapping
+ * boxes of one class. The handler drops a box whose score or corner is not finite. If a row has scores and none of them is
+ * finite, the row fails with `inference-failed`.
  */
 export class ObjectDetector extends VisionHandler {
   declare readonly paramsType?: ObjectDetectorParams;
@@ -41,39 +42,40 @@ export class ObjectDetector extends VisionHandler {
     decoder: {
       ...decoderSchema,
       readOnly: true,
-      description: "The format of the model's outputs: its name, or its name with options.",
+      description:
+        "The format of the model's outputs: the name of a format, or a mapping from the name to its options.",
       default: 'torchvision',
     },
     scoreThreshold: {
       type: 'number',
       minimum: 0,
       maximum: 1,
-      description: 'The lowest score of a detection, in 0..1.',
+      description: 'The confidence threshold, in 0..1: detections of a lower score are dropped.',
       default: SCORE_THRESHOLD,
     },
     iouThreshold: {
       type: 'number',
       minimum: 0,
       maximum: 1,
-      description: `Of two boxes of one class whose IoU is greater, the one of lower score is dropped; 1 keeps all. The default is the decoder’s: ${USUAL_THRESHOLDS}.`,
+      description: `The IoU threshold of non-maximum suppression: if two boxes of one class overlap more, the one of lower score is dropped; 1 keeps all boxes. The default depends on the decoder: ${DEFAULT_THRESHOLDS}.`,
     },
     maxDetections: {
       type: 'integer',
       minimum: 1,
-      description: 'The most detections of one image, the best ones.',
+      description: 'The largest number of detections for one image; those of the highest scores are kept.',
       default: 100,
     },
     result: {
       enum: ['typed', 'torchserve'],
       description:
-        'typed: { label, score, box }; torchserve: { [label]: [x1, y1, x2, y2], score }, in which a class labeled "score" loses its box.',
+        'The form of a detection. typed: { label, score, box }; torchserve: { [label]: [x1, y1, x2, y2], score }, where the score replaces the box of a class with the label "score".',
       default: 'typed',
     },
   };
 
   override imageProcessing = compose(toTensor());
 
-  /** The lowest score of a detection, unless the config or a request says otherwise. */
+  /** The default confidence threshold; the config and a request's `params` override it. */
   threshold = SCORE_THRESHOLD;
 
   protected override get defaults(): Params {
@@ -82,7 +84,10 @@ export class ObjectDetector extends VisionHandler {
 
   #decoder!: DetectionDecoder;
 
-  /** @throws `model-config` if the decoder does not fit the model's outputs, or the labels its classes */
+  /**
+   * Opens the model and creates the decoder.
+   * @throws `model-config` if the decoder does not fit the model's outputs, or if the labels do not fit its classes
+   */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     this.#decoder = await this.createDecoder({
@@ -97,8 +102,9 @@ export class ObjectDetector extends VisionHandler {
   }
 
   /**
-   * Makes the decoder of the model's outputs; here the one that `handler.decoder` names. Override it for outputs of a form that no built-in decoder reads:
-   * boxes in the image's pixels, thresholds, non-maximum suppression and labels are kept.
+   * Creates the decoder of the model's outputs. This implementation creates the decoder that `handler.decoder` names.
+   * Override it if no built-in decoder reads your model's outputs. The class still applies the thresholds, non-maximum
+   * suppression and labels, and converts the boxes to pixels of the image.
    *
    * ```ts
    * protected override createDecoder({ output }: ModelFacts): DetectionDecoder {
@@ -124,7 +130,10 @@ export class ObjectDetector extends VisionHandler {
     return createDecoder(this.config['decoder'] ?? this.defaults['decoder'], model);
   }
 
-  /** Runs the model; one whose outputs have no batch axis once for each row. Outputs that are longer for some rows than for others are filled up with −1, a score that no threshold lets pass. */
+  /**
+   * Runs the model. If its outputs have no batch axis, it runs the model once for each row. If the outputs of the rows
+   * differ in length, it pads the shorter ones with −1: this score is below every threshold.
+   */
   override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
     if (this.#decoder.isBatched) return await super.inference(inputs, context);
     const rows = await runRows(this.model, inputs);
@@ -134,10 +143,11 @@ export class ObjectDetector extends VisionHandler {
   }
 
   /**
-   * Turns the model's outputs into what each row's image shows.
+   * Converts the model's outputs to the detections of each row.
    *
-   * An override may return any list, of one result a row, and it calls `super.postprocess` without a cast. The two equal signatures with a type
-   * parameter allow it: TypeScript compares an override with overloads as if their type parameters were `any`. Leave the type parameter alone.
+   * An override may return a list of any other type, with one result for each row, and may call `super.postprocess`
+   * without a cast. The two equal signatures with a type parameter make this possible: TypeScript compares an override
+   * with overloads as if their type parameters were `any`. Callers do not set the type parameter.
    */
   override postprocess<Row extends Detections = Detections>(
     outputs: Tensors,
@@ -174,7 +184,7 @@ export class ObjectDetector extends VisionHandler {
 
   #detect(views: readonly TensorView[], placement: Placement, index: number, context: Context): Detections {
     const size: Size = { width: placement.tensorWidth, height: placement.tensorHeight };
-    const candidates = select(this.#decoder.decode(views, size), this.param('scoreThreshold', index, context))
+    const candidates = selectBoxes(this.#decoder.decode(views, size), this.param('scoreThreshold', index, context))
       .map((candidate) => ({ ...candidate, ...toImage(candidate, placement) }))
       .filter((candidate) => !isEmpty(clip(candidate, placement)));
     const kept = nms(
@@ -200,7 +210,7 @@ function stackPadded(rows: readonly Tensor[]): Tensor {
   return stack(floats.map((tensor) => pad(tensor, longest, -1)));
 }
 
-/** From pixels of the tensor to those of the image. */
+/** Converts a box from pixels of the tensor to pixels of the image. */
 function toImage({ xmin, ymin, xmax, ymax }: Box, { geometry: { scaleX, scaleY, offsetX, offsetY } }: Placement): Box {
   return {
     xmin: (xmin - offsetX) / scaleX,

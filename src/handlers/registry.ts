@@ -8,7 +8,7 @@ import type { TextHandler } from './text-handler.js';
 import type { ImageSegmenter } from './image-segmenter.js';
 import type { VisionHandler } from './vision-handler.js';
 
-/** The built-in handlers by the names that an archive's manifest gives them. */
+/** The built-in handlers by the name that an archive's manifest uses. */
 export interface HandlerRegistry {
   base_handler: BaseHandler;
   vision_handler: VisionHandler;
@@ -20,10 +20,10 @@ export interface HandlerRegistry {
 }
 export type HandlerName = keyof HandlerRegistry;
 
-/** The handler class of a name; of no certain name, any handler. */
+/** The handler class of a name, or any handler if the name is not known at compile time. */
 export type HandlerOf<Name extends HandlerName> = [HandlerName] extends [Name] ? Handler : HandlerRegistry[Name];
 
-/** Each handler is a chunk of its own. */
+/** The loaders of the handlers. Each dynamic import makes a chunk of its own. */
 const loaders: { readonly [Name in HandlerName]: () => Promise<new () => HandlerRegistry[Name]> } = {
   base_handler: async () => (await import('./base-handler.js')).BaseHandler,
   vision_handler: async () => (await import('./vision-handler.js')).VisionHandler,
@@ -36,17 +36,17 @@ const loaders: { readonly [Name in HandlerName]: () => Promise<new () => Handler
 
 export const HANDLER_NAMES = Object.keys(loaders) as readonly HandlerName[];
 
-/** @throws `unknown-handler`, which says what there is */
+/** Loads the handler class of a name. @throws `unknown-handler` with the names of the built-in handlers */
 export async function loadHandler(name: string | undefined): Promise<new () => HandlerRegistry[HandlerName]> {
-  const known = `There is ${HANDLER_NAMES.join(', ')}`;
+  const available = `The built-in handlers are ${HANDLER_NAMES.join(', ')}`;
   if (name === undefined)
     throw new TabServeError(
       'unknown-handler',
-      `No handler is named, neither by the archive's manifest nor by the option \`handler\`. ${known}.`,
+      `Neither the archive's manifest nor the option \`handler\` names a handler. ${available}.`,
     );
   if (Object.hasOwn(loaders, name)) return await loaders[name as HandlerName]();
   const advice = /\.py\b|:/.test(name)
-    ? 'A Python handler does not run in a browser: write its stages as a class in a worker of your own, and connect() to it.'
-    : `${known}; one of your own is reached with connect().`;
-  throw new TabServeError('unknown-handler', `No handler "${name}". ${advice}`);
+    ? 'A Python handler does not run in a browser. Write its stages as a class in a worker of your own, and connect() to it.'
+    : `${available}. Use connect() for a handler of your own.`;
+  throw new TabServeError('unknown-handler', `There is no built-in handler "${name}". ${advice}`);
 }

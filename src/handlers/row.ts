@@ -1,20 +1,23 @@
 import type { Context } from '../contract/handler.js';
 import { asTabServeError } from '../contract/errors.js';
 
-/** A row of a batch: the value itself, or TorchServe's `{ data }` or `{ body }` around it. */
+/** A row of a batch: the value itself, or the value in TorchServe's wrapper, `{ data }` or `{ body }`. */
 export type Row<T> = T | { readonly data: T } | { readonly body: T };
 
-/** The value of a row. A tensor and an ImageData have a `data` too, which is theirs: only a plain object with no other key is a row. */
+/**
+ * Returns the value of a row, without TorchServe's wrapper. A wrapper is a plain object whose only key is `data` or `body`;
+ * a tensor or an ImageData, which have a `data` and other keys, is a value.
+ */
 export function unwrap<T>(row: Row<T>): T {
   if (typeof row !== 'object' || row === null) return row;
   const prototype: unknown = Object.getPrototypeOf(row);
   const [key, ...others] = Object.keys(row);
-  const wraps =
+  const isWrapper =
     (prototype === Object.prototype || prototype === null) && others.length === 0 && (key === 'data' || key === 'body');
-  return wraps ? (row as Record<string, T>)[key]! : (row as T);
+  return isWrapper ? (row as Record<string, T>)[key]! : (row as T);
 }
 
-/** The context of row `index` alone, as a batch of one: its params and id, and failures of its own. */
+/** Returns a context for row `index` as a batch of one, with the row's params and request id, and a new map of failures. */
 export function rowContext(context: Context, index: number): Context {
   const failures = new Map<number, Error>();
   return {

@@ -3,8 +3,8 @@ import type { Session, TensorInfo, Tensors } from '../contract/tensors.js';
 import { concat, row, slice, stack } from '../tensors/tensors.js';
 
 /**
- * Runs a batch. A model whose batch axis is fixed at another size is run in pieces of that size, the last one filled up with its own last row;
- * one that has no batch axis gets row after row.
+ * Runs a batch. If the model fixes its batch axis at another size, the batch runs in chunks of that size; copies of the
+ * last row pad the last chunk. If the model has no batch axis, each row runs alone.
  */
 export async function runBatch(session: Session, feeds: Tensors): Promise<Tensors> {
   if (session.inputs.every((input) => lacksBatch(input, feeds))) {
@@ -17,36 +17,36 @@ export async function runBatch(session: Session, feeds: Tensors): Promise<Tensor
     Object.values(feeds).every(({ dims }) => dims[0] === rows) && session.inputs.every(({ dims }) => dims[0] === fixed);
   if (rows === undefined || typeof fixed !== 'number' || rows === fixed || fixed === 0 || !batched)
     return await session.run(feeds);
-  const pieces: Tensors[] = [];
+  const chunks: Tensors[] = [];
   for (let from = 0; from < rows; from += fixed) {
     const to = Math.min(from + fixed, rows);
-    const piece = mapTensors(feeds, (tensor) => {
+    const chunk = mapTensors(feeds, (tensor) => {
       const part = slice(tensor, from, to);
       const last = slice(tensor, to - 1, to);
       return to - from === fixed ? part : concat([part, ...Array.from({ length: fixed - (to - from) }, () => last)]);
     });
-    pieces.push(
-      mapTensors(await session.run(piece), (tensor) =>
+    chunks.push(
+      mapTensors(await session.run(chunk), (tensor) =>
         tensor.dims[0] === fixed ? slice(tensor, 0, to - from) : tensor,
       ),
     );
   }
-  return mapTensors(pieces[0]!, (_, name) => concat(pieces.map((piece) => piece[name]!)));
+  return mapTensors(chunks[0]!, (_, name) => concat(chunks.map((chunk) => chunk[name]!)));
 }
 
-/** Runs each row alone: its outputs as the model makes them. */
+/** Runs each row alone. Returns the outputs of each row as the model returned them. */
 export async function runRows(session: Session, feeds: Tensors): Promise<Tensors[]> {
   const rows: Tensors[] = [];
   for (let index = 0; index < Object.values(feeds)[0]!.dims[0]!; index++) {
-    const own = session.inputs
+    const rowFeeds = session.inputs
       .filter(({ name }) => name in feeds)
-      .map((input) => [input.name, (lacksBatch(input, feeds) ? row : single)(feeds[input.name]!, index)] as const);
-    rows.push(await session.run(Object.fromEntries(own)));
+      .map((input) => [input.name, (lacksBatch(input, feeds) ? row : rowAsBatch)(feeds[input.name]!, index)] as const);
+    rows.push(await session.run(Object.fromEntries(rowFeeds)));
   }
   return rows;
 }
 
-function single(tensor: Tensors[string], index: number): Tensors[string] {
+function rowAsBatch(tensor: Tensors[string], index: number): Tensors[string] {
   return slice(tensor, index, index + 1);
 }
 
@@ -54,7 +54,7 @@ function lacksBatch({ name, dims }: TensorInfo, feeds: Tensors): boolean {
   return feeds[name]?.dims.length === dims.length + 1;
 }
 
-/** Zeros for every input, of one row; undefined where another dimension is dynamic. */
+/** Returns zeros for every input, for one row, or undefined if an input has a dynamic dim besides the batch axis. */
 export function zeros(inputs: readonly TensorInfo[]): Tensors | undefined {
   const feeds: Record<string, Tensors[string]> = {};
   for (const { name, dtype, dims } of inputs) {

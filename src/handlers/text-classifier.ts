@@ -16,19 +16,20 @@ import { TextHandler, type TextParams } from './text-handler.js';
 
 /** The `params` of a text classifier. */
 export interface TextClassifierParams extends TextParams {
-  /** How many classes a result holds, at most. */
+  /** The largest number of classes in a result. */
   readonly topK?: number;
-  /** With `multiLabel`: the probability, 0 to 1, from which on a label is given. */
+  /** With `multiLabel`: a result has the labels whose probability, in 0..1, reaches this threshold. */
   readonly threshold?: number;
-  /** What the model's numbers are. */
+  /** What the model's output holds. */
   readonly output?: ScoreKind;
   /** The form of the result: a list, best first, or TorchServe's record. */
   readonly result?: keyof ClassificationForms;
 }
 
 /**
- * TorchServe's text classifier: the classes of each text, all of them unless `topK` says how many. Logits become probabilities by softmax; where a text may
- * have several labels (`multiLabel`), by sigmoid, and a result holds those that reach `threshold`: none of them, too.
+ * Implements TorchServe's text classifier: returns the classes of each text, best first. A result has all classes unless
+ * `topK` limits their number. Softmax converts logits to probabilities. With `multiLabel`, sigmoid converts them, and a
+ * result has only the labels whose probability reaches `threshold`, so it may be empty.
  */
 export class TextClassifier extends TextHandler {
   declare readonly paramsType?: TextClassifierParams;
@@ -37,42 +38,52 @@ export class TextClassifier extends TextHandler {
   static override readonly schema: ConfigSchema = {
     output: {
       enum: ['logits', 'probabilities'],
-      description: 'What the model answers with: logits, which become probabilities, or probabilities.',
+      description:
+        "What the model's output holds: logits, which softmax (with multiLabel: sigmoid) converts to probabilities, or probabilities.",
       default: 'logits',
     },
     multiLabel: {
       type: 'boolean',
       readOnly: true,
-      description: 'Whether a text may have several labels, or none.',
+      description: 'Whether a text may have any number of labels, including none.',
       default: false,
     },
     threshold: {
       type: 'number',
       minimum: 0,
       maximum: 1,
-      description: 'With multiLabel: the probability, 0 to 1, from which on a label is given; 0.5 by default.',
+      description:
+        'With multiLabel: a result has the labels whose probability, in 0..1, reaches this threshold. Default 0.5.',
     },
-    topK: { type: 'integer', minimum: 1, description: 'How many classes a result holds, at most; all by default.' },
+    topK: {
+      type: 'integer',
+      minimum: 1,
+      description: 'The largest number of classes in a result. Default: all classes.',
+    },
     result: {
       enum: ['typed', 'torchserve'],
-      description: 'typed: [{ label, score }, …], best first; torchserve: { [label]: score }.',
+      description: 'The form of the result. typed: [{ label, score }, …], best first; torchserve: { [label]: score }.',
       default: 'typed',
     },
   };
 
-  /** How many classes a result holds, unless the config or a request says otherwise. */
+  /** The default number of classes in a result; the config and a request's `params` override it. */
   topk = Infinity;
 
   protected override get defaults(): Params {
     return { ...super.defaults, topK: this.topk };
   }
 
-  /** @throws `model-config` unless `k` is a positive integer */
+  /** Sets the default number of classes in a result. @throws `model-config` unless `k` is a positive integer */
   setMaxResultClasses(k: number): void {
     this.topk = maxResultClasses(k);
   }
 
-  /** @throws `model-config` if the model's output is not of classes, or of others than there are labels, or a threshold is given without `multiLabel` */
+  /**
+   * Opens the model and checks its output.
+   * @throws `model-config` if the output does not hold one number for each class, if the labels do not fit the classes, or
+   *   if the config has a `threshold` without `multiLabel`
+   */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     checkClasses(this.outputInfo, this.mapping);
@@ -80,10 +91,11 @@ export class TextClassifier extends TextHandler {
   }
 
   /**
-   * Turns the model's output, `[rows, classes]`, into each row's classes, best first.
+   * Converts the model's output, `[rows, classes]`, to the classes of each row, best first.
    *
-   * An override may return any list, of one result a row, and it calls `super.postprocess` without a cast. The two equal signatures with a type
-   * parameter allow it: TypeScript compares an override with overloads as if their type parameters were `any`. Leave the type parameter alone.
+   * An override may return a list of any other type, with one result for each row, and may call `super.postprocess`
+   * without a cast. The two equal signatures with a type parameter make this possible: TypeScript compares an override
+   * with overloads as if their type parameters were `any`. Callers do not set the type parameter.
    */
   override postprocess<Row extends Classification = Classification>(
     outputs: Tensors,
@@ -104,14 +116,14 @@ export class TextClassifier extends TextHandler {
     }));
   }
 
-  /** @throws `model-config` if there is one for a model that always gives its likeliest class */
+  /** Returns the threshold of row `index`. @throws `model-config` if there is a threshold without `multiLabel` */
   #threshold(index: number, context: Context): number | undefined {
     const threshold = this.param<number | undefined>('threshold', index, context);
     if (this.config['multiLabel']) return threshold ?? 0.5;
     if (threshold === undefined) return undefined;
     throw new TabServeError(
       'model-config',
-      'threshold: it is for multiLabel: true; of one label a text, the likeliest classes are given, topK of them.',
+      'threshold: it is only for multiLabel: true. Without multiLabel, topK limits the number of classes. Remove threshold.',
     );
   }
 }

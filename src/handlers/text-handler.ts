@@ -8,26 +8,27 @@ import type { ConfigSchema } from '../shared/schema.js';
 import { BaseHandler } from './base-handler.js';
 import { unwrap, type Row } from './row.js';
 
-/** What a text handler takes: a text, a Blob of UTF-8, or a text and the one that it is paired with, as a question with its passage. */
+/** The input of one row: a text, a Blob of UTF-8, or a pair of texts, such as a question and a passage. */
 export type TextInput = string | Blob | { readonly text: string; readonly textPair?: string };
 
-/** The names by which models know their inputs, as Hugging Face's exporters write them. */
-const IDS = 'input_ids';
-const MASK = 'attention_mask';
-const TYPES = 'token_type_ids';
+/** The names that Hugging Face's exporters give the inputs of a model. */
+const IDS_INPUT = 'input_ids';
+const MASK_INPUT = 'attention_mask';
+const TYPES_INPUT = 'token_type_ids';
 
-/** The `params` of every handler of texts. */
+/** The `params` of every text handler. */
 export interface TextParams {
-  /** Tokens of a row, special ones included; more are cut. */
+  /** The largest number of tokens in a row, including special tokens. The tokenizer truncates longer texts. */
   readonly maxLength?: number;
 }
 
 /**
- * Texts in: tokenizes each row, and makes the model's tensors of a batch whose rows are of any length.
+ * Tokenizes texts and creates the model's tensors. The rows of a batch may differ in length.
  *
- * With inputs of rank 2, rows are padded to the longest of their batch, or to the length that the model has fixed: `input_ids`, and `attention_mask`
- * and `token_type_ids` where the model takes them. With inputs of rank 1, tokens follow one another, and a second input says where each row begins, as
- * PyTorch's EmbeddingBag takes them. A row that cannot be read, or has no tokens, fails alone.
+ * If the model's inputs have rank 2, they are `input_ids` and, if the model has them, `attention_mask` and
+ * `token_type_ids`. Rows are padded to the longest row of the batch, or to the length that the model fixes. If the inputs
+ * have rank 1, the first input holds the tokens of all rows, and the second input holds the offset of each row, as for
+ * PyTorch's EmbeddingBag. If a text cannot be read or has no tokens, only its row fails.
  */
 export class TextHandler extends BaseHandler<TextInput> {
   declare readonly paramsType?: TextParams;
@@ -37,27 +38,31 @@ export class TextHandler extends BaseHandler<TextInput> {
       enum: ['huggingface', 'torchserve'],
       readOnly: true,
       description:
-        "What makes tokens of a text: the archive's tokenizer.json, or TorchServe's pipeline with source_vocab.json.",
+        "The tokenizer: the archive's tokenizer.json (huggingface), or TorchServe's pipeline with source_vocab.json (torchserve).",
       default: 'huggingface',
     },
     maxLength: {
       type: 'integer',
       minimum: 1,
       description:
-        "Tokens of a row, special ones included; more are cut. A pair has more special ones than a text, and fails alone where they leave no room. By default what the tokenizer's files say.",
+        "The largest number of tokens in a row, including special tokens; longer texts are truncated. A pair has more special tokens than a text; if they leave no room for the texts, the row fails. Default: the limit in the tokenizer's files.",
     },
     ngrams: {
       type: 'integer',
       minimum: 1,
       readOnly: true,
-      description: "With TorchServe's pipeline: the longest n-grams that are looked up, in words.",
+      description: "For TorchServe's pipeline: the number of words in the longest n-grams that it looks up.",
       default: 2,
     },
   };
 
   #tokenizer!: TextTokenizer;
 
-  /** @throws `model-config` if the vocabulary is missing, `ngrams` is given without TorchServe's pipeline, or the model takes other inputs than a tokenizer makes */
+  /**
+   * Opens the model and loads the tokenizer.
+   * @throws `model-config` if the vocabulary is missing, if the config has `ngrams` without TorchServe's pipeline, or if the
+   *   model has an input that a tokenizer cannot fill
+   */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     this.inputInfo = this.#idsInput();
@@ -72,14 +77,15 @@ export class TextHandler extends BaseHandler<TextInput> {
     if (ngrams !== undefined)
       throw new TabServeError(
         'model-config',
-        'handler.ngrams: it is for tokenizer: torchserve; tokenizer.json says itself what its tokens are.',
+        'handler.ngrams: it is only for tokenizer: torchserve. A tokenizer.json defines its own tokens. Remove handler.ngrams.',
       );
     return await loadHuggingFace(files);
   }
 
   #idsInput(): TensorInfo {
     return (
-      (this.config['inputName'] === undefined && this.model.inputs.find(({ name }) => name === IDS)) || this.inputInfo
+      (this.config['inputName'] === undefined && this.model.inputs.find(({ name }) => name === IDS_INPUT)) ||
+      this.inputInfo
     );
   }
 
@@ -87,27 +93,28 @@ export class TextHandler extends BaseHandler<TextInput> {
     const { inputs } = this.model;
     const known = this.#isBag
       ? 2
-      : inputs.filter((input) => input === this.inputInfo || input.name === MASK || input.name === TYPES).length;
-    const alike = inputs.every(
+      : inputs.filter((input) => input === this.inputInfo || input.name === MASK_INPUT || input.name === TYPES_INPUT)
+          .length;
+    const sameRank = inputs.every(
       ({ dtype, dims }) => (dtype === 'int64' || dtype === 'int32') && dims.length === this.inputInfo.dims.length,
     );
     const dynamic = !this.#isBag || inputs.every(({ dims }) => typeof dims[0] !== 'number');
-    if (alike && dynamic && known === inputs.length) return;
-    const has = inputs
+    if (sameRank && dynamic && known === inputs.length) return;
+    const inputList = inputs
       .map(({ name, dtype, dims }) => `"${name}" ${dtype} [${dims.map((size) => size ?? '?').join(', ')}]`)
       .join(', ');
     throw new TabServeError(
       'model-config',
-      `A text handler feeds int64 or int32 "${IDS}" [batch, length], and "${MASK}" and "${TYPES}" where the model has them, or tokens [tokens] and offsets [batch] of dynamic size; the model takes ${has}. handler.inputName says which are the tokens.`,
+      `A text handler needs a model with int64 or int32 inputs. They are "${IDS_INPUT}" [batch, length] and, if the model has them, "${MASK_INPUT}" and "${TYPES_INPUT}"; or tokens [tokens] and offsets [batch] of dynamic size. This model's inputs are ${inputList}. Set handler.inputName to the input for the tokens.`,
     );
   }
 
-  /** Of rank 1: all rows' tokens in one list. */
+  /** Returns whether the input has rank 1: then it holds the tokens of all rows in one list. */
   get #isBag(): boolean {
     return this.inputInfo.dims.length === 1;
   }
 
-  /** The length that the model has fixed. */
+  /** Returns the number of tokens in a row that the model fixes, or undefined if the length is dynamic. */
   get #fixedLength(): number | undefined {
     const length = this.inputInfo.dims[1];
     return typeof length === 'number' ? length : undefined;
@@ -118,45 +125,49 @@ export class TextHandler extends BaseHandler<TextInput> {
     if (maxLength !== undefined && (maxLength as number) > (this.#fixedLength ?? Infinity)) {
       throw new TabServeError(
         'model-config',
-        `handler.maxLength: the model takes ${this.#fixedLength} tokens, got ${String(maxLength)}.`,
+        `handler.maxLength: the model takes ${this.#fixedLength} tokens, got ${String(maxLength)}. Use at most ${this.#fixedLength}.`,
       );
     }
     const { single } = this.#tokenizer.addedTokens;
-    const limit = this.#limit(maxLength as number | undefined);
+    const limit = this.#tokenLimit(maxLength as number | undefined);
     if (limit <= single)
       throw new TabServeError(
         'model-config',
-        `handler.maxLength: the tokenizer adds ${single} tokens, so a row needs more than ${limit}.`,
+        `handler.maxLength: the limit is ${limit} tokens, but the tokenizer adds ${single} special tokens to each text. Use more than ${single}.`,
       );
   }
 
-  /** Tokens of a row, at most. */
-  #limit(maxLength: number | undefined): number {
+  /** Returns the largest number of tokens in a row. */
+  #tokenLimit(maxLength: number | undefined): number {
     return Math.min(maxLength ?? this.#tokenizer.maxLength ?? Infinity, this.#fixedLength ?? Infinity);
   }
 
-  /** A letter, through the tokenizer: it suits models whose dims are dynamic. */
+  /** Returns the model's inputs for a text of one letter. Unlike zeros, they fit models with dynamic dims. */
   override example(context: Context): Tensors | Promise<Tensors | undefined> {
     const overridden =
       (this.constructor as typeof TextHandler).prototype.preprocess !== TextHandler.prototype.preprocess;
     if (overridden) return Promise.resolve(super.example(context));
-    const { ids, typeIds } = this.#tokenizer.encode('a', undefined, this.#limit(undefined));
-    return this.#feeds([ids.length > 0 ? { ids, typeIds } : { ids: [0], typeIds: [0] }]);
+    const { ids, typeIds } = this.#tokenizer.encode('a', undefined, this.#tokenLimit(undefined));
+    return this.#toInputs([ids.length > 0 ? { ids, typeIds } : { ids: [0], typeIds: [0] }]);
   }
 
-  /** Texts → the model's inputs. */
+  /** Converts texts to the model's inputs. */
   override async preprocess(data: readonly Row<TextInput>[], context: Context): Promise<Tensors> {
     const rows = await Promise.all(data.map((item, index) => this.#encode(unwrap(item), index, context)));
-    const good = rows.find((row) => row !== undefined);
-    return good ? this.#feeds(rows.map((row) => row ?? good)) : {};
+    const firstRow = rows.find((row) => row !== undefined);
+    return firstRow ? this.#toInputs(rows.map((row) => row ?? firstRow)) : {};
   }
 
   async #encode(input: TextInput, index: number, context: Context): Promise<Encoding | undefined> {
     try {
       const { text, textPair } = await readText(input);
-      const limit = this.#limit(this.param<number | undefined>('maxLength', index, context));
+      const limit = this.#tokenLimit(this.param<number | undefined>('maxLength', index, context));
       const row = this.#tokenizer.encode(text, textPair, limit);
-      if (row.ids.length === 0) throw new TabServeError('invalid-input', 'This text has no tokens.');
+      if (row.ids.length === 0)
+        throw new TabServeError(
+          'invalid-input',
+          'The tokenizer found no tokens in this text. Pass a text with at least one word of the vocabulary.',
+        );
       return row;
     } catch (error) {
       context.fail(index, asTabServeError(error, 'preprocess'));
@@ -164,34 +175,34 @@ export class TextHandler extends BaseHandler<TextInput> {
     }
   }
 
-  #feeds(rows: readonly Encoding[]): Tensors {
-    return this.#isBag ? this.#bag(rows) : this.#padded(rows);
+  #toInputs(rows: readonly Encoding[]): Tensors {
+    return this.#isBag ? this.#concatenated(rows) : this.#padded(rows);
   }
 
-  /** The rows' tokens, one row after the other, and where each begins. */
-  #bag(rows: readonly Encoding[]): Tensors {
+  /** Returns the tokens of all rows in one list, and the offset of each row. */
+  #concatenated(rows: readonly Encoding[]): Tensors {
     const offsets = this.model.inputs.find((input) => input !== this.inputInfo)!;
-    let at = 0;
-    const starts = rows.map(({ ids }) => (at += ids.length) - ids.length);
-    return { [this.inputInfo.name]: integers(this.inputInfo.dtype, [at], rows.flatMap(({ ids }) => ids)), [offsets.name]: integers(offsets.dtype, [rows.length], starts) }; // prettier-ignore
+    let end = 0;
+    const starts = rows.map(({ ids }) => (end += ids.length) - ids.length);
+    return { [this.inputInfo.name]: integers(this.inputInfo.dtype, [end], rows.flatMap(({ ids }) => ids)), [offsets.name]: integers(offsets.dtype, [rows.length], starts) }; // prettier-ignore
   }
 
   #padded(rows: readonly Encoding[]): Tensors {
     const { id, typeId, side, length: wanted = 0, multipleOf } = this.#tokenizer.padding;
     const longest = Math.max(...rows.map(({ ids }) => ids.length));
     const length = this.#fixedLength ?? Math.max(wanted, Math.ceil(longest / multipleOf) * multipleOf);
-    const lines = {
+    const values = {
       [this.inputInfo.name]: rows.map(({ ids }) => pad(ids, length, id, side)),
-      [MASK]: rows.map(({ ids }) => pad(ids.map(() => 1), length, 0, side)), // prettier-ignore
-      [TYPES]: rows.map(({ typeIds }) => pad(typeIds, length, typeId, side)),
+      [MASK_INPUT]: rows.map(({ ids }) => pad(ids.map(() => 1), length, 0, side)), // prettier-ignore
+      [TYPES_INPUT]: rows.map(({ typeIds }) => pad(typeIds, length, typeId, side)),
     };
     return Object.fromEntries(
-      this.model.inputs.map(({ name, dtype }) => [name, integers(dtype, [rows.length, length], lines[name]!.flat())]),
+      this.model.inputs.map(({ name, dtype }) => [name, integers(dtype, [rows.length, length], values[name]!.flat())]),
     );
   }
 }
 
-/** A text as Unicode: half of a surrogate pair, which is none, becomes U+FFFD, as it does in UTF-8. */
+/** Reads a row's texts. An unpaired surrogate becomes U+FFFD, as in UTF-8. */
 async function readText(input: TextInput): Promise<{ text: string; textPair: string | undefined }> {
   const { text, textPair } =
     input instanceof Blob
@@ -202,7 +213,7 @@ async function readText(input: TextInput): Promise<{ text: string; textPair: str
   if (typeof text !== 'string' || (textPair !== undefined && typeof textPair !== 'string')) {
     throw new TabServeError(
       'invalid-input',
-      `Expected a text, a Blob of UTF-8, or { text, textPair }, got ${input === null ? 'null' : Array.isArray(input) ? 'a list' : typeof input}.`,
+      `Expected a string, a Blob of UTF-8, or { text, textPair }, got ${input === null ? 'null' : Array.isArray(input) ? 'a list' : typeof input}.`,
     );
   }
   return { text: wellFormed(text), textPair: textPair === undefined ? undefined : wellFormed(textPair) };

@@ -18,16 +18,16 @@ import { drawExamplePicture } from './example-picture.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { rowContext, unwrap, type Row } from './row.js';
 
-/** What a model may take its images as. */
+/** The dtypes that an image input may have. */
 const PIXEL_DTYPES: readonly DType[] = ['float32', 'float16', 'uint8', 'int32'];
 
-/** Side of the example pictures, in pixels. */
+/** The side of the example pictures, in pixels. */
 const EXAMPLE_SIZE = 256;
 
-/** How much texture and how many shapes each example picture has; the first is a smooth gradient. */
+/** The amount of texture and shapes in each example picture, in 0..1. The first picture is a smooth gradient. */
 const EXAMPLE_DETAILS: readonly number[] = [0, 0.4, 1];
 
-/** One image of a batch: its upright size in pixels, the tensor's, and how points of the one lie in the other. */
+/** Where an image lies in its tensor: both sizes in pixels, and the map from points of the upright image to the tensor. */
 export interface Placement {
   readonly width: number;
   readonly height: number;
@@ -36,92 +36,102 @@ export interface Placement {
   readonly geometry: Geometry;
 }
 
-/** The `params` of every handler of images. */
+/** The `params` of every image handler. */
 export interface VisionParams {
-  /** Whether photos are turned upright by their EXIF tag. */
+  /** Whether the decoder turns photos upright by their EXIF tag. */
   readonly exifOrientation?: boolean;
-  /** The color that shows through transparent pixels: red, green and blue, each 0 to 255. */
+  /** The color behind transparent pixels: red, green and blue, each in 0..255. */
   readonly background?: readonly [red: number, green: number, blue: number];
 }
 
 /**
- * Images in: decodes each row, upright and without alpha, and makes the model's tensor with `imageProcessing`.
- * A row that cannot be decoded fails alone. Images whose tensors differ in size are run one by one.
+ * Decodes images, upright and without alpha, and converts them to the model's tensor with `imageProcessing`.
+ * If an image cannot be decoded, only its row fails. If the tensors of a batch differ in size, the rows run one by one.
  */
 export class VisionHandler extends BaseHandler<ImageInput> {
   declare readonly paramsType?: VisionParams;
 
   static override readonly schema: ConfigSchema = {
-    // The steps are checked where they are read: parseTransforms knows their order too.
+    // parseTransforms checks the steps when it reads them, including their order.
     imageProcessing: {
       type: 'array',
       readOnly: true,
-      description: 'The steps from pixels to tensor, in their order. Default: the handler’s own.',
+      description: 'The steps that convert pixels to the tensor, in order. Default: the steps of the handler class.',
     },
-    exifOrientation: { type: 'boolean', description: 'Turns photos upright by their EXIF tag.', default: true },
+    exifOrientation: {
+      type: 'boolean',
+      description: 'Whether to turn photos upright by their EXIF tag.',
+      default: true,
+    },
     background: {
       type: 'array',
       items: { type: 'integer', minimum: 0, maximum: 255 },
       minItems: 3,
       maxItems: 3,
-      description: 'The color, [red, green, blue] in 0..255, that shows through transparent pixels.',
+      description: 'The color behind transparent pixels: [red, green, blue], each in 0..255.',
       default: [255, 255, 255],
     },
     maxImagePixels: {
       type: 'integer',
       minimum: 1,
       readOnly: true,
-      description: 'An image of more pixels fails with image-too-large. Default 178956970.',
+      description: 'The most pixels of an image; a larger image fails with image-too-large. Default 178956970.',
     },
   };
 
-  /** From pixels to tensor. An archive's `handler.imageProcessing` is taken over it. */
+  /** The steps that convert pixels to the tensor. An archive's `handler.imageProcessing` replaces them. */
   imageProcessing: Transforms = compose(toTensor());
-  #plan!: CompiledTransforms;
-  /** What belongs to a batch goes with its context. */
+  #transforms!: CompiledTransforms;
+  /** The placements of each batch's rows, by the batch's context. */
   readonly #placements = new WeakMap<Context, Placement[]>();
-  /** Batches that are no one tensor. */
-  readonly #mixed = new WeakSet<Context>();
+  /** The contexts of batches whose tensors differ in size. */
+  readonly #mixedSizes = new WeakSet<Context>();
 
-  /** @throws `model-config` if the transforms make another tensor than the model takes */
+  /**
+   * Opens the model and compiles the transforms.
+   * @throws `model-config` if the transforms produce a tensor that does not fit the model's input
+   */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     const configured = this.config['imageProcessing'];
     if (configured !== undefined) this.imageProcessing = parseTransforms(configured);
-    this.#plan = compileTransforms(this.imageProcessing);
+    this.#transforms = compileTransforms(this.imageProcessing);
     if (this.#preprocessesImages) this.#checkFit();
   }
 
-  /** False in a subclass that makes its tensors in a way of its own: then `imageProcessing` need not fit the model. */
+  /** Returns whether `preprocess` is this class's. If a subclass overrides it, `imageProcessing` need not fit the model. */
   get #preprocessesImages(): boolean {
     return (this.constructor as typeof VisionHandler).prototype.preprocess === VisionHandler.prototype.preprocess;
   }
 
-  /** Dims that do not depend on the image can be held against the model's at once. */
+  /**
+   * Compares the dims of the transforms' tensor with the dims of the model's input. It ignores dims that depend on the
+   * image: the dims that differ between the tensors of two images of different sizes.
+   */
   #checkFit(): void {
     const { name, dtype } = this.inputInfo;
     if (!PIXEL_DTYPES.includes(dtype))
       throw new TabServeError(
         'model-config',
-        `handler.inputName: images are fed as ${PIXEL_DTYPES.join(', ')}; the model's "${name}" is ${dtype}.`,
+        `handler.inputName: the model's input for images must be ${PIXEL_DTYPES.join(', ')}, but "${name}" is ${dtype}. Name another input.`,
       );
-    const [made, other] = [this.#plan.outputDims(640, 480), this.#plan.outputDims(481, 641)] as const;
-    const known = made.map((size, axis) => (size === other[axis] ? size : undefined));
-    if (this.#fits(known)) return;
-    const got = ['batch', ...known.map((size) => size ?? '?')].join(', ');
+    const [dims, otherDims] = [this.#transforms.outputDims(640, 480), this.#transforms.outputDims(481, 641)] as const;
+    const fixed = dims.map((size, axis) => (size === otherDims[axis] ? size : undefined));
+    if (this.#fits(fixed)) return;
+    const produced = ['batch', ...fixed.map((size) => size ?? '?')].join(', ');
     throw new TabServeError(
       'model-config',
-      `handler.imageProcessing makes [${got}], but the model's input expects ${this.#expected}.`,
+      `handler.imageProcessing produces [${produced}], but the model's input expects ${this.#inputDims}. Change the size, channels or layout in the steps.`,
     );
   }
 
-  /** Dims of the model's input without its batch axis, which a model of one image may lack. */
+  /** Returns the dims of the model's input without the batch axis. A model of three dims takes one image and has no batch axis. */
   get #rowDims(): TensorInfo['dims'] {
     const { dims } = this.inputInfo;
     return dims.length === 3 ? dims : dims.slice(1);
   }
 
-  /** Whether a row of these dims fits the model; an undefined size fits every one. */
+  /** Returns whether a row of these dims fits the model's input. An undefined size fits every size. */
   #fits(dims: readonly (number | undefined)[]): boolean {
     const expected = this.#rowDims;
     return (
@@ -130,35 +140,44 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     );
   }
 
-  get #expected(): string {
+  get #inputDims(): string {
     return `[${this.inputInfo.dims.map((size) => size ?? '?').join(', ')}]`;
   }
 
-  /** A black image, through the transforms: their code is compiled before the first request too. */
+  /** Returns the tensor of a black image. It runs the transforms, so the browser compiles them before the first request. */
   override async example(context: Context): Promise<Tensors | undefined> {
-    if (!this.#takesExamples) return await super.example(context);
-    return await this.#exampleOf(new Uint8Array(EXAMPLE_SIZE * EXAMPLE_SIZE * 3));
+    if (!this.#canUseExamples) return await super.example(context);
+    return await this.#tensorsOf(new Uint8Array(EXAMPLE_SIZE * EXAMPLE_SIZE * 3));
   }
 
-  /** Pictures with what photographs have (soft light, colors, texture, edges), through the transforms; none if `preprocess` is overridden. */
+  /**
+   * Returns the tensors of drawn pictures that have the features of photographs: soft light, colors, texture and edges.
+   * The list is empty if a subclass overrides `preprocess`.
+   */
   async examples(_context: Context): Promise<readonly Tensors[]> {
-    if (!this.#takesExamples) return [];
+    if (!this.#canUseExamples) return [];
     const pictures = EXAMPLE_DETAILS.map((detail, index) => drawExamplePicture(index + 1, EXAMPLE_SIZE, detail));
-    return await Promise.all(pictures.map((picture) => this.#exampleOf(picture)));
+    return await Promise.all(pictures.map((picture) => this.#tensorsOf(picture)));
   }
 
-  get #takesExamples(): boolean {
-    return this.#preprocessesImages && this.#fits(this.#plan.outputDims(EXAMPLE_SIZE, EXAMPLE_SIZE));
+  get #canUseExamples(): boolean {
+    return this.#preprocessesImages && this.#fits(this.#transforms.outputDims(EXAMPLE_SIZE, EXAMPLE_SIZE));
   }
 
-  /** @param picture 8-bit RGB, `EXAMPLE_SIZE` wide and high */
-  async #exampleOf(picture: Uint8Array): Promise<Tensors> {
+  /** Runs the transforms on a picture. @param picture 8-bit RGB, `EXAMPLE_SIZE` wide and high */
+  async #tensorsOf(picture: Uint8Array): Promise<Tensors> {
     const [width, height] = [EXAMPLE_SIZE, EXAMPLE_SIZE];
-    const { dims, data } = await this.#plan.run({ format: 'RGB', width, height, stride: width * 3, data: picture });
-    return this.#feeds([{ dtype: 'float32', dims, data }]);
+    const { dims, data } = await this.#transforms.run({
+      format: 'RGB',
+      width,
+      height,
+      stride: width * 3,
+      data: picture,
+    });
+    return this.#toInputs([{ dtype: 'float32', dims, data }]);
   }
 
-  /** The whole way of a batch; where its images make tensors of different sizes, of each row alone. */
+  /** Runs all stages on a batch. If the tensors of its images differ in size, it runs all stages on each row alone. */
   override async handle(
     data: readonly Row<ImageInput>[],
     context: Context,
@@ -166,7 +185,7 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     try {
       return await super.handle(data, context);
     } catch (error) {
-      if (!this.#mixed.has(context)) throw error;
+      if (!this.#mixedSizes.has(context)) throw error;
     }
     const results: (ResultOf<this> | PredictionError)[] = [];
     for (const [index, item] of data.entries())
@@ -174,40 +193,43 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     return results;
   }
 
-  /** Images → the model's input, `[rows, …]`. @throws `invalid-input` if they make tensors of different sizes: `handle` then runs each alone */
+  /**
+   * Converts images to the model's input, `[rows, …]`.
+   * @throws `invalid-input` if the tensors differ in size; `handle` then runs each row alone
+   */
   override async preprocess(data: readonly Row<ImageInput>[], context: Context): Promise<Tensors> {
     const rows: (Tensor | undefined)[] = [];
-    let good: Tensor | undefined;
+    let firstRow: Tensor | undefined;
     for (const [index, item] of data.entries()) {
       try {
         rows[index] = await this.#toTensor(unwrap(item), index, context);
       } catch (error) {
         context.fail(index, asTabServeError(error, 'preprocess'));
       }
-      good ??= rows[index];
-      if (!isAlike(rows[index], good)) {
-        this.#mixed.add(context);
+      firstRow ??= rows[index];
+      if (!hasSameDims(rows[index], firstRow)) {
+        this.#mixedSizes.add(context);
         throw new TabServeError(
           'invalid-input',
-          `The images of this batch make tensors [${good!.dims.join(', ')}] and [${rows[index]!.dims.join(', ')}].`,
+          `The tensors of this batch differ in size: [${firstRow!.dims.join(', ')}] and [${rows[index]!.dims.join(', ')}]. Resize the images to one size.`,
         );
       }
     }
-    if (!good) return {};
+    if (!firstRow) return {};
     let blank: Tensor | undefined;
-    return this.#feeds(
+    return this.#toInputs(
       Array.from(
         { length: data.length },
-        (_, index) => rows[index] ?? (blank ??= { ...good, data: new Float32Array(good.data.length) }),
+        (_, index) => rows[index] ?? (blank ??= { ...firstRow, data: new Float32Array(firstRow.data.length) }),
       ),
     );
   }
 
   async #toTensor(input: ImageInput, index: number, context: Context): Promise<Tensor> {
-    if (isReady(input)) return this.#ready(input, index, context);
-    const image = await context.decodeImage(input, this.#decoding(index, context));
+    if (isTensor(input)) return this.#placeTensor(input, index, context);
+    const image = await context.decodeImage(input, this.#decodeOptions(index, context));
     try {
-      const { dims, data, geometry } = await this.#plan.run(image);
+      const { dims, data, geometry } = await this.#transforms.run(image);
       this.place(index, context, { width: image.width, height: image.height, ...this.#tensorSize(dims), geometry });
       return this.#checked({ dtype: 'float32', dims, data });
     } finally {
@@ -215,17 +237,17 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     }
   }
 
-  #decoding(index: number, context: Context): DecodeOptions {
+  #decodeOptions(index: number, context: Context): DecodeOptions {
     return {
       exifOrientation: this.param('exifOrientation', index, context),
       background: this.param('background', index, context),
     };
   }
 
-  /** A tensor that the caller has made passes as it is, without its batch axis. */
-  #ready(input: TypedArrayInput, index: number, context: Context): Tensor {
-    const made = tensor(input);
-    const row = this.#checked(made.dims.length === 4 && made.dims[0] === 1 ? rowOf(made, 0) : made);
+  /** Returns a tensor that the caller passed in place of an image, without its batch axis, and places it as its own image. */
+  #placeTensor(input: TypedArrayInput, index: number, context: Context): Tensor {
+    const given = tensor(input);
+    const row = this.#checked(given.dims.length === 4 && given.dims[0] === 1 ? rowOf(given, 0) : given);
     const { tensorWidth, tensorHeight } = this.#tensorSize(row.dims);
     this.place(index, context, {
       width: tensorWidth,
@@ -245,15 +267,20 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     return { tensorWidth, tensorHeight };
   }
 
-  /** Width and height of the model's input, where the model fixes them. */
+  /** Returns the width and height of the model's input, or undefined if the model does not fix them. */
   protected get fixedSize(): Pick<Rect, 'width' | 'height'> | undefined {
     const { tensorWidth: width, tensorHeight: height } = this.#tensorSize(this.#rowDims);
     return typeof width === 'number' && typeof height === 'number' ? { width, height } : undefined;
   }
 
   /**
-   * Says where the image of row `index` lies in its tensor. A `preprocess` of your own calls it for each row, if `postprocess` is to answer in pixels of
-   * the image, as ObjectDetector does; ImageSegmenter answers in the size of its own map without one. Where the tensor has the image's own pixels: `{ width, height, tensorWidth: width,
+   * Records where the image of row `index` lies in its tensor. If you override `preprocess`, call `place` for each row whose
+   * result depends on the size of the image:
+   * - `ObjectDetector` needs the placement. A row without one fails with `handler-failed`.
+   * - `ImageSegmenter` can do without it. Without a placement the size of the image is unknown, so the result has the
+   *   size of the model's map, also with `size: 'original'`.
+   *
+   * If the tensor has the same pixels as the image, the placement is `{ width, height, tensorWidth: width,
    * tensorHeight: height, geometry: { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 } }`.
    */
   protected place(index: number, context: Context, placement: Placement): void {
@@ -262,21 +289,24 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     this.#placements.set(context, placements);
   }
 
-  /** Where the image of row `index` lies in its tensor, for a `postprocess` that answers in the image's own pixels. A ready tensor is its own image. */
+  /**
+   * Returns where the image of row `index` lies in its tensor, or undefined if `preprocess` did not record it. Use it in
+   * `postprocess` to convert results to pixels of the image. If the row is a tensor, the tensor counts as the image.
+   */
   protected placement(index: number, context: Context): Placement | undefined {
     return this.#placements.get(context)?.[index];
   }
 
   /**
-   * The placement of row `index`, for a `postprocess` that cannot do without it.
-   * @throws `handler-failed` if a `preprocess` of your own has not called `place` for this row
+   * Returns the placement of row `index`, for a `postprocess` that needs one.
+   * @throws `handler-failed` if an overriding `preprocess` did not call `place` for this row
    */
   protected requirePlacement(index: number, context: Context): Placement {
     const placement = this.placement(index, context);
     if (placement) return placement;
     throw new TabServeError(
       'handler-failed',
-      `${this.constructor.name} answers in pixels of the image, but its preprocess has not said where the image of row ${index} lies in its tensor. Call this.place(index, context, placement) for each row in preprocess.`,
+      `${this.constructor.name} returns results in pixels of the image, but its preprocess did not record where the image of row ${index} lies in the tensor. Call this.place(index, context, placement) for each row in preprocess.`,
     );
   }
 
@@ -284,11 +314,11 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     if (this.#fits(row.dims)) return row;
     throw new TabServeError(
       'invalid-input',
-      `This image makes a tensor [${row.dims.join(', ')}], but the model's input expects ${this.#expected}.`,
+      `The tensor of this image has the dims [${row.dims.join(', ')}], but the model's input expects ${this.#inputDims}. Resize the image, or change handler.imageProcessing.`,
     );
   }
 
-  #feeds(rows: readonly Tensor[]): Tensors {
+  #toInputs(rows: readonly Tensor[]): Tensors {
     const { name, dtype } = this.inputInfo;
     const batch = stack(rows);
     const values = batch.data as Float32Array;
@@ -300,16 +330,17 @@ export class VisionHandler extends BaseHandler<ImageInput> {
   }
 }
 
-/** Whether the transforms make tensors of layout NHWC. */
+/** Returns whether the transforms produce tensors of layout NHWC. */
 export function isChannelsLast(transforms: Transforms): boolean {
   return transforms.some((step) => 'layout' in step && step.layout === 'NHWC');
 }
 
-function isReady(input: ImageInput): input is TypedArrayInput {
+/** Returns whether the caller passed a tensor in place of an image. */
+function isTensor(input: ImageInput): input is TypedArrayInput {
   return typeof input === 'object' && input !== null && 'dims' in input && input.data instanceof Float32Array;
 }
 
-/** A row that has failed is like any. */
-function isAlike(row: Tensor | undefined, first: Tensor | undefined): boolean {
+/** Returns whether two rows have the same dims. A failed row, which is undefined, matches every row. */
+function hasSameDims(row: Tensor | undefined, first: Tensor | undefined): boolean {
   return row === undefined || row.dims.join() === first?.dims.join();
 }

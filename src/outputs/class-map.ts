@@ -6,24 +6,24 @@ import type { ScoreKind } from './scores.js';
 import { logistic } from './sigmoid.js';
 import { toFloats } from '../tensors/tensors.js';
 
-/** A class a pixel; two bytes each where there are more than 256 classes. */
+/** One class for each pixel: one byte, or two bytes if there are more than 256 classes. */
 export type ClassData = OnArrayBuffer<Uint8Array> | OnArrayBuffer<Uint16Array>;
 
-/** Row-major maps of the image's size. */
+/** Row-major maps in the size of the image. */
 export interface ClassScores {
   readonly classes: ClassData;
-  /** Probability, in 0..1, of that class. */
+  /** The probability of that class, in 0..1. */
   readonly scores: OnArrayBuffer<Float32Array>;
 }
 
-/** What adds less than this to a sum of at least 1 is left out: e⁻²⁰ is 2e-9. */
+/** Softmax skips exponents below this: their terms are at most e⁻²⁰ = 2e-9 in a sum of at least 1. */
 const NEGLIGIBLE = -20;
 
 /**
- * The likeliest class of each pixel and its probability. Logits are interpolated first and become probabilities after that
- * (as torchvision and Hugging Face have it): by softmax over the channels, the lower class among equals; by sigmoid where there is but one
- * channel, which is class 1 where its probability is over `threshold`, and else class 0.
- * Where the image was cropped away, class and score are 0.
+ * Returns the likeliest class of each pixel and its probability. Logits are interpolated before they become probabilities,
+ * as in torchvision and Hugging Face. With several channels, softmax over the channels gives the probabilities, and the
+ * lower class wins a tie. With one channel, sigmoid gives the probability of class 1, and a pixel is of class 1 if this
+ * probability is above `threshold`. Pixels that a crop removed get class 0 and score 0.
  */
 export function classMap(maps: Maps, kind: ScoreKind, grid: Grid, threshold: number): ClassScores {
   const { size, first, end } = grid.columns;
@@ -74,7 +74,10 @@ function decideByMaximum(channels: number, size: number, kind: ScoreKind): Decid
   };
 }
 
-/** The probability of one class at each of the model's own pixels: by softmax over the channels; of one channel, class 1's by sigmoid, class 0 has the rest. */
+/**
+ * Returns the probability of one class at each pixel of the model's map: softmax over the channels, or sigmoid if there is
+ * one channel. The sigmoid is the probability of class 1; class 0 has the rest.
+ */
 export function probabilityMap(maps: Maps, kind: ScoreKind, wanted: number): Maps {
   const { data, channels, width, height } = maps;
   const stride = strides(maps);
@@ -98,8 +101,8 @@ export function probabilityMap(maps: Maps, kind: ScoreKind, wanted: number): Map
 }
 
 /**
- * A model's own class map, of any numeric dtype, as small integers.
- * @throws `inference-failed` at a number that is no class: negative, fractional, over 65535
+ * Converts a class map of any numeric dtype to small integers.
+ * @throws `inference-failed` if a number is not an integer in 0..65535
  */
 export function integerClasses(map: Tensor): ClassData {
   const values = (map.dtype === 'float16' ? toFloats(map) : map.data) as ArrayLike<number | bigint>;
@@ -107,19 +110,23 @@ export function integerClasses(map: Tensor): ClassData {
   for (let i = 0; i < classes.length; i++) {
     const value = Number(values[i]);
     if (!(Number.isInteger(value) && value >= 0 && value <= 65_535))
-      throw new TabServeError('inference-failed', `The model answered ${value}, which is no class.`);
+      throw new TabServeError(
+        'inference-failed',
+        `The model returned the class ${value}; a class must be an integer in 0..65535. Check handler.output.`,
+      );
     classes[i] = value;
   }
-  return highest(classes) > 255 ? classes : Uint8Array.from(classes);
+  return highestClass(classes) > 255 ? classes : Uint8Array.from(classes);
 }
 
-export function highest(classes: ClassData): number {
-  let found = 0;
-  for (const value of classes) if (value > found) found = value;
-  return found;
+/** Returns the highest class in a class map; 0 if the map is empty. */
+export function highestClass(classes: ClassData): number {
+  let highest = 0;
+  for (const value of classes) if (value > highest) highest = value;
+  return highest;
 }
 
-/** TorchServe's pairs: class and probability, pixel by pixel. */
+/** Returns TorchServe's pairs of class and probability, pixel by pixel. */
 export function interleave(classes: ClassData, scores: Float32Array): OnArrayBuffer<Float32Array> {
   const pairs = new Float32Array(classes.length * 2);
   for (let i = 0; i < classes.length; i++) {
@@ -129,7 +136,7 @@ export function interleave(classes: ClassData, scores: Float32Array): OnArrayBuf
   return pairs;
 }
 
-/** 1 where a class map has that class, else 0. */
+/** Returns a map with 1 where the class map has the class `wanted`, and 0 elsewhere. */
 export function indicator(classes: ClassData, wanted: number): OnArrayBuffer<Float32Array> {
   const out = new Float32Array(classes.length);
   for (let i = 0; i < out.length; i++) out[i] = classes[i] === wanted ? 1 : 0;

@@ -6,53 +6,55 @@ import { checkScores, type ScoreKind } from './scores.js';
 import { toFloats } from '../tensors/tensors.js';
 import { topK as likeliest } from './top-k.js';
 
-/** A class by its label, and its probability in 0..1. */
+/** The label of a class and its probability, in 0..1. */
 export interface LabelScore {
   readonly label: string;
   readonly score: number;
 }
 
-/** The likeliest classes, best first. Two classes of one label (ImageNet has two cranes) are two entries. */
+/** The likeliest classes, best first. Two classes with the same label (ImageNet has two cranes) are two entries. */
 export type Classification = readonly LabelScore[];
 
 /**
- * TorchServe's form of a classification, `result: 'torchserve'`: label → probability in 0..1. A JavaScript object lists keys such as "7" before
- * all others, whatever their probability. Of several classes with one label, the less likely carry their index: `crane (517)`.
+ * TorchServe's form of a classification, `result: 'torchserve'`: label → probability in 0..1. The keys are not always in
+ * order of probability: a JavaScript object lists keys such as "7" before all others. If several classes have the same
+ * label, the less likely ones get their index: `crane (517)`.
  */
 export type TorchServeClassification = Readonly<Record<string, number>>;
 
-/** The forms of a classification by the value of `result`. */
+/** The form of a classification for each value of `result`. */
 export interface ClassificationForms {
   readonly typed: Classification;
   readonly torchserve: TorchServeClassification;
 }
 
-/** How a row's scores are read. */
-export interface Reading {
+/** How to convert a row's scores to a classification. */
+export interface ClassifyOptions {
   readonly output: ScoreKind;
-  /** Makes probabilities of logits: `softmax` where one class is right, `sigmoid` where several may be. */
+  /** Converts logits to probabilities: `softmax` if exactly one class is right, `sigmoid` if several may be. */
   readonly activation: (logits: ArrayLike<number>) => ArrayLike<number>;
   readonly labels: Labels | undefined;
-  /** How many classes a result holds, at most. */
+  /** The largest number of classes in a result. */
   readonly topK: number;
-  /** The probability, 0 to 1, from which on a class is in the result; without one every class may be. */
+  /** A result has the classes whose probability, in 0..1, reaches this threshold; without a threshold, all classes. */
   readonly threshold?: number | undefined;
   /** The form of the result. */
   readonly result: keyof ClassificationForms;
 }
 
 /**
- * A model's output, `[rows, classes]`, → each row's likeliest classes, as `reading` says for that row.
- * A row fails alone: with `inference-failed` if its numbers are not finite, or no probabilities where they should be some.
+ * Converts a model's output, `[rows, classes]`, to the likeliest classes of each row. `optionsOf` returns the options of a
+ * row. A row fails with `inference-failed` if its numbers are not finite, or if `output` is `probabilities` and a number is
+ * not in 0..1; the other rows do not fail.
  */
 export function classify(
   output: Tensor,
   context: Context,
-  reading: (index: number) => Reading,
+  optionsOf: (index: number) => ClassifyOptions,
 ): (Classification | TorchServeClassification | undefined)[] {
   return rowScores(output, context.systemProperties.batchSize).map((scores, index) => {
     try {
-      return context.failures.has(index) ? undefined : toClassification(scores, reading(index));
+      return context.failures.has(index) ? undefined : toClassification(scores, optionsOf(index));
     } catch (error) {
       context.fail(index, asTabServeError(error, 'postprocess'));
       return undefined;
@@ -62,7 +64,7 @@ export function classify(
 
 function toClassification(
   scores: Float32Array,
-  { output, activation, labels, topK, threshold = -Infinity, result }: Reading,
+  { output, activation, labels, topK, threshold = -Infinity, result }: ClassifyOptions,
 ): Classification | TorchServeClassification {
   checkScores(scores, output);
   const ranked = likeliest(output === 'probabilities' ? scores : activation(scores), topK)
@@ -77,16 +79,16 @@ function toRecord(ranked: readonly (LabelScore & { readonly index: number })[]):
   return Object.fromEntries(record);
 }
 
-/** What `setMaxResultClasses` takes. @throws `model-config` unless `k` is a positive integer */
+/** Checks the argument of `setMaxResultClasses` and returns it. @throws `model-config` unless `k` is a positive integer */
 export function maxResultClasses(k: number): number {
   if (Number.isInteger(k) && k >= 1) return k;
   throw new TabServeError('model-config', `setMaxResultClasses expects a positive integer, got ${k}.`);
 }
 
 /**
- * Holds a model's output against what a classifier reads, and against the labels: numbers `[batch, classes]`, or `[classes]` of a model without a batch axis;
- * other axes may be there, of size 1. An output that declares no dims is read as it comes.
- * @throws `model-config`
+ * Checks that a model's output suits a classifier and the labels. The output must hold numbers `[batch, classes]`, or
+ * `[classes]` if the model has no batch axis; it may have other axes of size 1. An output that declares no dims passes.
+ * @throws `model-config` if the output or the number of labels does not fit
  */
 export function checkClasses({ name, dtype, dims }: OutputInfo, labels: Labels | undefined): void {
   const [classes = 1, ...others] = (dims.length === 1 ? dims : dims.slice(1)).filter((size) => size !== 1);
@@ -94,13 +96,13 @@ export function checkClasses({ name, dtype, dims }: OutputInfo, labels: Labels |
     const given = `${dtype ? `${dtype} ` : ''}[${dims.map((size) => size ?? '?').join(', ')}]`;
     throw new TabServeError(
       'model-config',
-      `handler.outputName: a classifier reads numbers [batch, classes]; "${name}" is ${given}.`,
+      `handler.outputName: a classifier needs numbers [batch, classes], but the output "${name}" is ${given}. Name another output.`,
     );
   }
   if (dims.length > 0 && typeof classes === 'number') checkLabels(labels, classes);
 }
 
-/** Each row's own part of the output. */
+/** Returns the part of the output that belongs to each row. */
 function rowScores(output: Tensor, rows: number): Float32Array[] {
   const scores = toFloats(output);
   const classes = scores.length / rows;

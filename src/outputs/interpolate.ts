@@ -1,31 +1,34 @@
 import type { OnArrayBuffer } from '../contract/tensors.js';
 import { strides, type Maps } from './maps.js';
 
-/** One axis of a resampling: between which two of a map's pixels each pixel of the image lies, and how far from the first to the second, in 0..1. */
+/** One axis of a resampling. Each pixel of the image lies between the map's pixels `from` and `to`, at the fraction `weight`. */
 export interface Axis {
   readonly size: number;
   readonly from: Int32Array;
   readonly to: Int32Array;
   readonly weight: Float64Array;
-  /** Pixels `first` up to `end`, exclusive, have their center in the map. The others were cropped away. */
+  /** The pixels `first` to `end`, exclusive, have their center in the map. A crop removed the others. */
   readonly first: number;
   readonly end: number;
 }
 
+/** Both axes of a resampling. */
 export interface Grid {
   readonly columns: Axis;
   readonly rows: Axis;
 }
 
-/** Sizes and positions are exact but for the rounding of float64. */
+/** The tolerance for float64 rounding of sizes and positions. */
 const ROUNDING = 1e-6;
 
 /**
- * Bilinear sampling with half-pixel centers, `torch.nn.functional.interpolate(…, mode='bilinear', align_corners=False, antialias=False)`:
- * the center of pixel `i` lies at `(i + 0.5) * scale + offset - 0.5` in the map's pixels. What is not of the image (padding) is not sampled.
- * @param size of the image, in pixels
- * @param mapSize of the map
- * @param scale and `offset`: a point `x` of the image lies at `x * scale + offset` in the map, outer corners at 0
+ * Computes one axis of bilinear sampling with half-pixel centers, as `torch.nn.functional.interpolate(…, mode='bilinear',
+ * align_corners=False, antialias=False)`: the center of pixel `i` lies at `(i + 0.5) * scale + offset - 0.5` in the map's
+ * pixels. The axis does not sample pixels of the map that belong to the padding.
+ * @param size the size of the image, in pixels
+ * @param mapSize the size of the map, in pixels
+ * @param scale together with `offset`: the point `x` of the image lies at `x * scale + offset` in the map, where 0 is the
+ *   outer corner of the first pixel
  */
 export function axis(size: number, mapSize: number, scale = mapSize / size, offset = 0): Axis {
   const lowest = Math.max(0, Math.floor(offset + ROUNDING));
@@ -44,8 +47,9 @@ export function axis(size: number, mapSize: number, scale = mapSize / size, offs
 }
 
 /**
- * Samples all channels, row by row: one row of the image at a time is in memory, whatever the number of channels.
- * @param visit gets row `y` as `values[channel * columns.size + x]`, for `x` from `columns.first` to `columns.end`; the array is used again for the next row
+ * Samples all channels, one row of the image at a time, so that memory holds only the interpolated rows.
+ * @param visit receives row `y` as `values[channel * columns.size + x]`, for `x` from `columns.first` to `columns.end`; the
+ *   next call overwrites the array
  */
 export function eachRow(maps: Maps, { columns, rows }: Grid, visit: (values: Float64Array, y: number) => void): void {
   const length = maps.channels * columns.size;
@@ -55,15 +59,21 @@ export function eachRow(maps: Maps, { columns, rows }: Grid, visit: (values: Flo
   for (let y = rows.first; y < rows.end; y++) {
     const [from, to, weight] = [rows.from[y]!, rows.to[y]!, rows.weight[y]!];
     if (below.row === from) [above, below] = [below, above];
-    if (above.row !== from) stretch(maps, columns, (above.row = from), above.values);
-    if (below.row !== to) stretch(maps, columns, (below.row = to), below.values);
+    if (above.row !== from) interpolateRow(maps, columns, (above.row = from), above.values);
+    if (below.row !== to) interpolateRow(maps, columns, (below.row = to), below.values);
     const [a, b] = [above.values, below.values];
     for (let i = 0; i < length; i++) values[i] = a[i]! + (b[i]! - a[i]!) * weight;
     visit(values, y);
   }
 }
 
-function stretch(maps: Maps, { size, from, to, weight, first, end }: Axis, row: number, out: Float64Array): void {
+/** Interpolates one row of all channels along the columns. */
+function interpolateRow(
+  maps: Maps,
+  { size, from, to, weight, first, end }: Axis,
+  row: number,
+  out: Float64Array,
+): void {
   const { data, channels, width } = maps;
   const stride = strides(maps);
   for (let channel = 0; channel < channels; channel++) {
@@ -76,7 +86,7 @@ function stretch(maps: Maps, { size, from, to, weight, first, end }: Axis, row: 
   }
 }
 
-/** One map at the size of the image, bilinear; 0 where the image was cropped away. */
+/** Resamples one map to the size of the image, bilinearly. Pixels that a crop removed are 0. */
 export function bilinear(map: Maps, grid: Grid): OnArrayBuffer<Float32Array> {
   const { size, first, end } = grid.columns;
   const out = new Float32Array(size * grid.rows.size);
@@ -84,7 +94,7 @@ export function bilinear(map: Maps, grid: Grid): OnArrayBuffer<Float32Array> {
   return out;
 }
 
-/** A map of classes at the size of the image: that of the nearest pixel, torch's `nearest-exact`; 0 where the image was cropped away. */
+/** Resamples a class map to the size of the image: each pixel gets the class of the nearest pixel, as torch's `nearest-exact`. Pixels that a crop removed are 0. */
 export function nearest<Classes extends Uint8Array | Uint16Array>(
   classes: Classes,
   mapWidth: number,

@@ -5,53 +5,55 @@ import { isRecord } from '../shared/schema.js';
 export type Labels = Readonly<Record<string, string>>;
 
 /**
- * Reads labels in TorchServe's three forms: `{"0": "cat"}`, `{"0": ["n02123045", "cat"]}` (the last one counts) and `{"object_type_names": ["cat", …]}`;
- * a bare list is taken as well.
- * @throws `model-format` naming the entry
+ * Reads labels in TorchServe's three forms: `{"0": "cat"}`, `{"0": ["n02123045", "cat"]}` (the last string is the label) and
+ * `{"object_type_names": ["cat", …]}`. A list of labels works too.
+ * @throws `model-format` with the name of the wrong entry
  */
 export function parseLabels(value: unknown, name: string): Labels {
   const names = isRecord(value) && 'object_type_names' in value ? value['object_type_names'] : value;
   if (typeof names !== 'object' || names === null)
-    throw new TabServeError('model-format', `${name} must map class indices to labels.`);
+    throw new TabServeError('model-format', `${name} must be a list of labels, or map class indices to labels.`);
   return Object.fromEntries(
     Object.entries(names as Record<string, unknown>).map(([index, entry]) => {
-      if (!/^\d+$/.test(index)) throw new TabServeError('model-format', `${name}: "${index}" is no class index.`);
+      if (!/^\d+$/.test(index))
+        throw new TabServeError('model-format', `${name}: "${index}" is not a class index; use 0, 1, 2 and so on.`);
       const label = Array.isArray(entry) ? (entry.at(-1) as unknown) : entry;
       if (typeof label !== 'string')
-        throw new TabServeError('model-format', `${name}: the label of class ${index} is not text.`);
+        throw new TabServeError('model-format', `${name}: the label of class ${index} must be a string.`);
       return [index, label];
     }),
   );
 }
 
-/** A class's label; its index where it has none. */
+/** Returns the label of a class, or its index as a string if the class has no label. */
 export function labelOf(labels: Labels | undefined, index: number): string {
   return labels?.[index] ?? String(index);
 }
 
-/** How many classes the labels are for, where they start at 0 and leave none out; a mapping with gaps says nothing. */
+/** Returns the number of labels if they cover 0, 1, 2 and so on without gaps; otherwise undefined. */
 export function labelCount(labels: Labels | undefined): number | undefined {
   const indices = Object.keys(labels ?? {});
   return indices.length > 0 && indices.every((index) => Number(index) < indices.length) ? indices.length : undefined;
 }
 
-/** One more than the highest class that has a label; undefined where none has. */
+/** Returns one more than the highest class that has a label; undefined without labels. */
 export function classCount(labels: Labels | undefined): number | undefined {
   const indices = Object.keys(labels ?? {});
   return indices.length > 0 ? Math.max(...indices.map(Number)) + 1 : undefined;
 }
 
 /**
- * Holds labels against a model's classes: as many, or a mapping with gaps of classes that there are.
- * @param why there are so many classes, for the message
- * @throws `model-config`
+ * Checks that the labels fit a model's classes: either there is one label for each class, or the mapping has gaps and only
+ * labels classes that the model has.
+ * @param why a note for the message on the number of classes
+ * @throws `model-config` if the labels do not fit
  */
 export function checkLabels(labels: Labels | undefined, classes: number, why = ''): void {
-  const told = `but the model tells ${classes} classes apart${why}.`;
+  const actual = `but the model has ${classes} classes${why}. Correct the labels, or choose another output in handler.outputName.`;
   const count = labelCount(labels);
   if (count !== undefined && count !== classes)
-    throw new TabServeError('model-config', `handler.labels: there are ${count} labels, ${told}`);
+    throw new TabServeError('model-config', `handler.labels: there are ${count} labels, ${actual}`);
   const beyond = Object.keys(labels ?? {}).find((index) => Number(index) >= classes);
   if (beyond !== undefined)
-    throw new TabServeError('model-config', `handler.labels: there is a label of class ${beyond}, ${told}`);
+    throw new TabServeError('model-config', `handler.labels: there is a label for class ${beyond}, ${actual}`);
 }

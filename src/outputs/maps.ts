@@ -1,11 +1,11 @@
 import { TabServeError } from '../contract/errors.js';
 import type { TensorInfo } from '../contract/tensors.js';
 
-/** A size, or what a model declares in place of one: see `TensorInfo`. */
+/** A size, or the name or null that a model declares for a dynamic size: see `TensorInfo`. */
 export type DimSize = TensorInfo['dims'][number];
 export type MapLayout = 'NCHW' | 'NHWC';
 
-/** How a model's output lies in memory: `channels` maps of `width` × `height`. */
+/** The memory layout of a model's output: `channels` maps of `width` × `height`. */
 export interface MapForm<S extends DimSize = number> {
   readonly layout: MapLayout;
   readonly channels: S;
@@ -13,15 +13,17 @@ export interface MapForm<S extends DimSize = number> {
   readonly height: S;
 }
 
-/** One image's numbers as a model answers them. */
+/** The numbers of a model's output for one image. */
 export interface Maps extends MapForm {
   readonly data: Float32Array;
 }
 
 /**
- * Reads dims `[rows, channels, height, width]`, `[rows, height, width, channels]`, or `[rows, height, width]` as one channel.
- * @param layout undefined where nobody has said: then `likely`, unless only the other gives the map the proportions of the model's input
- * @throws `model-config` at dims of another rank
+ * Interprets dims as `[rows, channels, height, width]`, `[rows, height, width, channels]`, or `[rows, height, width]` with
+ * one channel.
+ * @param layout the configured layout. If it is undefined, the layout is `likely`, unless only the other layout gives the
+ *   map the proportions of the model's input.
+ * @throws `model-config` if the dims have another rank
  */
 export function mapForm<S extends DimSize>(
   dims: readonly S[],
@@ -40,7 +42,7 @@ export function mapForm<S extends DimSize>(
   if (dims.length !== 4)
     throw new TabServeError(
       'model-config',
-      `handler.outputName: the output's dims [${dims.join(', ')}] are no map of an image, which has 3 or 4.`,
+      `handler.outputName: a segmentation needs an output with 3 or 4 dims, but the output's dims are [${dims.join(', ')}]. Name another output.`,
     );
   const forms = {
     NCHW: { layout: 'NCHW', channels: a, height: b, width: c },
@@ -52,7 +54,10 @@ export function mapForm<S extends DimSize>(
   ];
 }
 
-/** A map's sides are those of the input divided by a stride, rounded up or down; what is not known counts as fitting. */
+/**
+ * Returns whether a map has the proportions of the input: each side is the input's side divided by a stride, rounded up or
+ * down. An unknown size counts as proportional.
+ */
 function isProportional(
   { width, height }: Pick<MapForm<DimSize>, 'width' | 'height'>,
   [inputWidth, inputHeight]: readonly [DimSize, DimSize],
@@ -67,7 +72,7 @@ function isProportional(
   return Math.abs(width * inputHeight - height * inputWidth) < inputWidth + inputHeight;
 }
 
-/** Elements from one channel to the next, and from one pixel to the next. */
+/** Returns the number of elements from one channel to the next, and from one pixel to the next. */
 export function strides({ layout, channels, width, height }: MapForm): {
   readonly channel: number;
   readonly pixel: number;

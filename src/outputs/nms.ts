@@ -1,12 +1,12 @@
 import type { Box } from './detection/detection.js';
 
-/** A box with its class and score, before overlapping ones are suppressed. */
+/** A box with its class and score, before non-maximum suppression. */
 export interface ScoredBox extends Box {
   readonly classIndex: number;
   readonly score: number;
 }
 
-/** Intersection over union of two boxes, in 0..1; 0 where both are empty. */
+/** Returns the intersection over union (IoU) of two boxes, in 0..1; 0 if both are empty. */
 export function iou(a: Box, b: Box): number {
   const width = Math.min(a.xmax, b.xmax) - Math.max(a.xmin, b.xmin);
   const height = Math.min(a.ymax, b.ymax) - Math.max(a.ymin, b.ymin);
@@ -20,9 +20,9 @@ function area({ xmin, ymin, xmax, ymax }: Box): number {
 }
 
 /**
- * Non-maximum suppression, greedy and within each class, as torchvision's `batched_nms`: the best box stays, those of its class whose IoU with it
- * is greater than `iouThreshold` go, and so on. A threshold of 1 suppresses nothing.
- * @returns at most `limit` of them, highest score first; among equals the earlier one first
+ * Runs greedy non-maximum suppression within each class, as torchvision's `batched_nms`: it keeps the best box, drops the
+ * boxes of the same class whose IoU with it is above `iouThreshold`, and repeats. A threshold of 1 keeps all boxes.
+ * @returns at most `limit` boxes, highest score first; boxes of the same score keep their order
  */
 export function nms<C extends ScoredBox>(candidates: readonly C[], iouThreshold: number, limit = Infinity): C[] {
   const kept: C[] = [];

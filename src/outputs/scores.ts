@@ -1,24 +1,27 @@
 import { TabServeError } from '../contract/errors.js';
 
-/** What a model's numbers are before they are probabilities. */
+/** What a model's output holds. */
 export type ScoreKind = 'logits' | 'probabilities';
 
-/** Probabilities may be off by what float16 rounds. */
+/** The tolerance for float16 rounding of probabilities. */
 const ROUNDING = 1e-3;
 
-/** @throws `inference-failed` if a number is not finite, or is no probability where it should be one */
+/** Checks a model's scores. @throws `inference-failed` if a number is not finite, or if a probability is not in 0..1 */
 export function checkScores(values: Float32Array, kind: ScoreKind): void {
   let [low, high] = [Infinity, -Infinity];
   for (const value of values) {
     if (!Number.isFinite(value))
-      throw new TabServeError('inference-failed', 'The model answered with numbers that are not finite.');
+      throw new TabServeError(
+        'inference-failed',
+        'The model returned a number that is not finite. Check the input, or try another backend.',
+      );
     if (value < low) low = value;
     if (value > high) high = value;
   }
   if (kind === 'probabilities' && (low < -ROUNDING || high > 1 + ROUNDING)) {
     throw new TabServeError(
       'inference-failed',
-      `output says "probabilities", but the model answered with numbers from ${low} to ${high}; are they logits?`,
+      `output: "probabilities" must be in 0..1, but the model returned numbers from ${low} to ${high}. Use output: "logits" if they are logits.`,
     );
   }
 }

@@ -1,41 +1,41 @@
 import type { OnArrayBuffer, Tensor } from '../contract/tensors.js';
 import type { ClassData } from './class-map.js';
 
-/** The class of each pixel: `handler.result: classes`. Maps are row-major, `width` × `height`. */
+/** The class of each pixel, for `result: 'classes'`. Maps are row-major, `width` × `height`. */
 export interface ClassMap {
   readonly result: 'classes';
   readonly width: number;
   readonly height: number;
-  /** By class index. */
+  /** The labels by class index. */
   readonly labels: readonly string[];
-  /** Two bytes a pixel where there are more than 256 classes. 0 where the image was cropped away. */
+  /** One byte for each pixel, or two if there are more than 256 classes. Pixels that a crop removed are 0. */
   readonly classes: ClassData;
-  /** Probability, in 0..1, of each pixel's class; 0 where the image was cropped away. A model that answers with classes has none. */
+  /** The probability of each pixel's class, in 0..1. Pixels that a crop removed are 0. Undefined if the model's output is classes. */
   readonly scores?: OnArrayBuffer<Float32Array>;
 }
 
-/** Where one class is: `handler.result: mask`. */
+/** The soft mask of one class, for `result: 'mask'`. */
 export interface SoftMask {
   readonly result: 'mask';
   readonly width: number;
   readonly height: number;
-  /** The class. */
+  /** The label of the class. */
   readonly label: string;
-  /** Probability of the class, in 0..1, row-major, `width` × `height`; 0 where the image was cropped away. */
+  /** The probability of the class, in 0..1; row-major, `width` × `height`. Pixels that a crop removed are 0. */
   readonly mask: OnArrayBuffer<Float32Array>;
 }
 
-/** TorchServe's shape, `[height, width, 2]` with class and probability: `handler.result: torchserve`. */
+/** TorchServe's tensor `[height, width, 2]` of class and probability, for `result: 'torchserve'`. */
 export interface TorchServeMap extends Tensor<'float32'> {
   readonly result: 'torchserve';
 }
 
-/** The forms of a segmentation by the value of `result`. */
+/** The form of a segmentation for each value of `result`. */
 export interface SegmentationForms {
   readonly classes: ClassMap;
   readonly mask: SoftMask;
   readonly torchserve: TorchServeMap;
 }
 
-/** What the config's or the request's `result` asks for. */
+/** Any form of a segmentation; `result` in the config or the request's `params` chooses it. */
 export type Segmentation = ClassMap | SoftMask | TorchServeMap;

@@ -1,5 +1,5 @@
 /**
- * Softmax over all of `logits`: exp(xᵢ − max x) / Σ exp(xⱼ − max x), computed in float64.
+ * Computes the softmax over all of `logits`: exp(xᵢ − max x) / Σ exp(xⱼ − max x), in float64.
  * @returns probabilities in 0..1 that sum to 1
  */
 export function softmax(logits: ArrayLike<number>): Float64Array {

@@ -2,8 +2,8 @@ import type { Schema } from '@cfworker/json-schema';
 import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, POSITIONS, type StepName, type StepOptions } from './steps.js';
 
 /**
- * The JSON Schema of `imageProcessing`, for editors: all forms that `parseTransforms` accepts, with their meaning.
- * A handler does not use it: `parseTransforms` has better messages, and checks the order of the steps. A test compares the two.
+ * The JSON Schema of `imageProcessing`, for editors: all forms that `parseTransforms` accepts, with descriptions. Handlers do
+ * not use it, because `parseTransforms` has better messages and checks the order of the steps. A test compares the two.
  */
 
 const listOf = (items: Schema, count: number): Schema => ({ type: 'array', items, minItems: count, maxItems: count });
@@ -11,15 +11,16 @@ const side: Schema = { type: 'integer', minimum: 1 };
 const level: Schema = { type: 'integer', minimum: 0, maximum: 255 };
 const fill: Schema = {
   anyOf: [level, listOf(level, 3)],
-  description: 'A gray level, or [red, green, blue], in 0..255.',
+  description: 'A gray level, or [red, green, blue], each in 0..255.',
 };
 const interpolation: Schema = {
   enum: [...INTERPOLATIONS],
-  description: 'How pixels are interpolated, antialiased but for nearest. Default bilinear.',
+  description: 'The interpolation. All but nearest are antialiased. Default bilinear.',
 };
 const position: Schema = {
   enum: [...POSITIONS],
-  description: 'Where the image lies: in the middle, the default, or with all padding right and below.',
+  description:
+    'The position of the image: in the center, or at the top left, with all padding on the right and at the bottom. Default center.',
 };
 const heightWidth: Schema = listOf(side, 2);
 const perChannel: Schema = {
@@ -45,40 +46,40 @@ const STEPS: {
 } = {
   resize: {
     description:
-      'Scales, antialiased but for nearest: to [height, width], or so that the shorter side is size and the longer at most maxSize.',
+      'Resizes the image: to [height, width], or so that the shorter side is size and the longer side is at most maxSize. All interpolations but nearest are antialiased.',
     value: options<StepOptions['resize']>({ size, interpolation, maxSize: side }, ['size']),
   },
   centerCrop: {
-    description: 'Cuts out the center, of [height, width] or a square; what a smaller image lacks is black.',
+    description: 'Crops the center, of [height, width] or a square. If the image is smaller, the rest is black.',
     value: options<StepOptions['centerCrop']>({ size }, ['size']),
   },
   pad: {
     description:
-      'Adds a border: all sides, [left and right, top and bottom] or [left, top, right, bottom] in pixels; fill is 0 by default.',
+      'Adds a border. padding is the width of the border in pixels: one number for all sides, [left and right, top and bottom], or [left, top, right, bottom]. fill is the color, 0 by default.',
     value: options<StepOptions['pad']>({ padding, fill }, ['padding']),
   },
   letterbox: {
     description:
-      'Scales the whole image, antialiased but for nearest, into [height, width] with its ratio kept and its sides rounded, and pads with fill, 114 by default; centered, unless position is top-left.',
+      'Resizes the image to fit into [height, width], keeps its aspect ratio, rounds its sides, and pads the rest with fill, 114 by default. The image is centered unless position is top-left. All interpolations but nearest are antialiased.',
     value: options<StepOptions['letterbox']>({ size: heightWidth, fill, interpolation, position }, ['size']),
   },
   grayscale: {
-    description: 'One channel of luma, or three alike.',
+    description: 'Converts the image to luma, in one channel or in three equal channels.',
     value: options<StepOptions['grayscale']>({ channels: { enum: [1, 3] } }),
     alone: true,
   },
   colorOrder: {
-    description: 'The order of the channels in the tensor. Default RGB.',
+    description: 'Sets the order of the channels in the tensor. Default RGB.',
     value: { enum: [...COLOR_ORDERS] },
   },
   toTensor: {
-    description: 'From 0..255 to 0..1 in float32; with scale, times that: 1 leaves 0..255.',
+    description: 'Converts 0..255 to float32 in 0..1. With scale, multiplies 0..255 by scale instead: 1 keeps 0..255.',
     value: options<StepOptions['toTensor']>({ scale: { type: 'number', not: { const: 0 } } }),
     alone: true,
   },
   normalize: {
     description:
-      '(x - mean) / std, one number a channel in the order of the channels, or one for all. Comes after toTensor.',
+      'Computes (x - mean) / std. mean and std are one number for all channels, or one number for each channel in the order of the channels. Comes after toTensor.',
     value: {
       type: 'object',
       properties: { mean: perChannel, std: perChannel },
@@ -87,7 +88,7 @@ const STEPS: {
     },
   },
   layout: {
-    description: 'Channels first (NCHW, the default) or last (NHWC). Comes after toTensor.',
+    description: 'Sets the layout: channels first (NCHW) or last (NHWC). Default NCHW. Comes after toTensor.',
     value: { enum: [...LAYOUTS] },
   },
 };

@@ -404,7 +404,7 @@ test('ImageClassifier: an output that is none of classes is told at initialize',
   await expect(load([1, 2], labels, 'string')).rejects.toMatchObject({ code: 'model-config' });
   await expect(load([1, 2], { ant: 'ant', bee: 'bee' })).rejects.toMatchObject({
     code: 'model-format',
-    message: expect.stringContaining('"ant" is no class index'),
+    message: expect.stringContaining('"ant" is not a class index'),
   });
 });
 

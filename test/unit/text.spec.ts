@@ -406,23 +406,23 @@ test.describe('told at initialize', () => {
     [
       'a threshold of a single label',
       { files, config: { handler: { threshold: 0.5 } } },
-      'threshold: it is for multiLabel: true',
+      'threshold: it is only for multiLabel: true',
     ],
     [
       'n-grams of a Hugging Face tokenizer',
       { files, config: { handler: { ngrams: 2 } } },
-      'handler.ngrams: it is for tokenizer: torchserve',
+      'handler.ngrams: it is only for tokenizer: torchserve',
     ],
     ['a threshold out of range', { files, config: { handler: { threshold: 1.5 } } }, 'handler.threshold'],
     [
       'fewer labels than classes',
       { files, config: { handler: { labels: ['a', 'b'] } } },
-      'there are 2 labels, but the model tells 3 classes apart',
+      'there are 2 labels, but the model has 3 classes',
     ],
     [
       'more labels than classes',
       { files, config: { handler: { labels: ['a', 'b', 'c', 'd'] } } },
-      'there are 4 labels, but the model tells 3 classes apart',
+      'there are 4 labels, but the model has 3 classes',
     ],
     ['another input name', { files, config: { handler: { inputName: 'ids' } } }, 'handler.inputName'],
     ['no room for a token', { files, config: { handler: { maxLength: 2 } } }, 'handler.maxLength'],

@@ -1,10 +1,10 @@
 import { TabServeError } from '../../contract/errors.js';
 import type { Schema } from '../../shared/schema.js';
 
-/** Anchors as center and size in fractions of the input's sides, four numbers each. */
+/** Anchors, four numbers each: center x, center y, width and height, in fractions of the input's sides. */
 export type Anchors = Float64Array;
 
-/** torchvision's `DefaultBoxGenerator`. */
+/** The options of torchvision's `DefaultBoxGenerator`. */
 export interface TorchvisionAnchors {
   readonly grids: readonly AnchorGrid[];
   readonly aspectRatios: readonly (readonly number[])[];
@@ -14,7 +14,7 @@ export interface TorchvisionAnchors {
   readonly steps?: readonly number[];
 }
 
-/** TensorFlow's `ssd_anchor_generator`. */
+/** The options of TensorFlow's `ssd_anchor_generator`. */
 export interface TensorflowAnchors {
   readonly grids: readonly AnchorGrid[];
   readonly aspectRatios?: readonly number[];
@@ -23,15 +23,16 @@ export interface TensorflowAnchors {
   readonly reduceLowest?: boolean;
 }
 
-/** MediaPipe's, as BlazeFace has them: centers alone, of size 1. */
+/** The options of MediaPipe's anchors for BlazeFace: only the centers differ; every anchor has the size 1. */
 export interface BlazefaceAnchors {
   readonly grids: readonly AnchorGrid[];
   readonly perCell: readonly number[];
 }
 
-/** Cells of a feature map: a side of a square one, or [height, width]. */
+/** The cells of a feature map: the side of a square map, or [height, width]. */
 export type AnchorGrid = number | readonly [number, number];
 
+/** How to create the anchors: exactly one of these keys. */
 export interface AnchorOptions {
   readonly torchvision?: TorchvisionAnchors;
   readonly tensorflow?: TensorflowAnchors;
@@ -39,7 +40,7 @@ export interface AnchorOptions {
   readonly file?: string;
 }
 
-/** torchvision's and TensorFlow's own defaults. */
+/** The defaults of torchvision and TensorFlow. */
 export const [MIN_RATIO, MAX_RATIO, MIN_SCALE, MAX_SCALE] = [0.15, 0.9, 0.2, 0.95];
 
 const positive: Schema = { type: 'number', exclusiveMinimum: 0 };
@@ -49,18 +50,18 @@ const grids: Schema = {
   type: 'array',
   items: { anyOf: [cells, { type: 'array', items: cells, minItems: 2, maxItems: 2 }] },
   minItems: 1,
-  description: 'Cells of each feature map: the side of a square one, or [height, width].',
+  description: 'The cells of each feature map: the side of a square map, or [height, width].',
 };
 
 export const anchorsSchema: Schema = {
   type: 'object',
   minProperties: 1,
   maxProperties: 1,
-  description: 'How the anchors are made, by one of these, or the file that has them.',
+  description: 'How to create the anchors: one generator with its options, or a file with the anchors.',
   properties: {
     torchvision: {
       type: 'object',
-      description: "torchvision's DefaultBoxGenerator.",
+      description: "The options of torchvision's DefaultBoxGenerator.",
       required: ['grids', 'aspectRatios'],
       properties: {
         grids,
@@ -68,79 +69,90 @@ export const anchorsSchema: Schema = {
           type: 'array',
           items: numbers,
           minItems: 1,
-          description: 'Of each feature map, beside 1 and without inverses, e.g. [[2], [2, 3]].',
+          description:
+            'The aspect ratios of each feature map, e.g. [[2], [2, 3]]. The generator adds the ratio 1 and the inverse of each ratio.',
         },
         scales: {
           ...numbers,
-          description: 'One for each feature map and one more. By default evenly from minRatio to maxRatio, and 1.',
+          description:
+            'The scale of each feature map, and one more scale. Default: even steps from minRatio to maxRatio, and 1.',
         },
-        minRatio: { ...positive, description: 'Less than maxRatio; 0.15 by default.' },
-        maxRatio: { ...positive, description: '0.9 by default.' },
+        minRatio: { ...positive, description: 'The scale of the first feature map, less than maxRatio. Default 0.15.' },
+        maxRatio: { ...positive, description: 'The scale of the last feature map. Default 0.9.' },
         steps: {
           ...numbers,
-          description: 'Pixels between the cells of each feature map. By default the cells divide the input evenly.',
+          description:
+            'The distance between the cells of each feature map, in pixels. Default: the cells divide the input evenly.',
         },
       },
     },
     tensorflow: {
       type: 'object',
-      description: "TensorFlow's ssd_anchor_generator.",
+      description: "The options of TensorFlow's ssd_anchor_generator.",
       required: ['grids'],
       properties: {
         grids,
-        aspectRatios: { ...numbers, minItems: 1, description: '[1, 2, 0.5, 3, 0.3333] by default.' },
-        minScale: { ...positive, description: 'Less than maxScale; 0.2 by default.' },
-        maxScale: { ...positive, description: '0.95 by default.' },
+        aspectRatios: {
+          ...numbers,
+          minItems: 1,
+          description: 'The aspect ratios of every feature map. Default [1, 2, 0.5, 3, 0.3333].',
+        },
+        minScale: { ...positive, description: 'The scale of the first feature map, less than maxScale. Default 0.2.' },
+        maxScale: { ...positive, description: 'The scale of the last feature map. Default 0.95.' },
         reduceLowest: {
           type: 'boolean',
           description:
-            'Whether the first feature map has three boxes a cell alone (reduce_boxes_in_lowest_layer); true by default.',
+            'Whether each cell of the first feature map has only three anchors (reduce_boxes_in_lowest_layer). Default true.',
         },
       },
     },
     blazeface: {
       type: 'object',
-      description: "MediaPipe's anchors of one size, as BlazeFace has them.",
+      description: "The options of MediaPipe's anchors for BlazeFace, which all have the same size.",
       required: ['grids', 'perCell'],
       properties: {
         grids,
         perCell: {
           type: 'array',
           items: { type: 'integer', minimum: 1 },
-          description: 'Anchors in each cell of each feature map.',
+          description: 'The number of anchors in each cell, for each feature map.',
         },
       },
     },
     file: {
       type: 'string',
-      description: "A JSON file of the archive: a list of [cx, cy, w, h] in fractions of the input's sides.",
+      description:
+        "The path of a JSON file in the archive: a list of [cx, cy, w, h], in fractions of the input's sides.",
     },
   },
 };
 
-/** Makes the anchors of a generator. The size of the input tensor, in pixels, counts for TensorFlow's anchors, and for torchvision's with `steps`. */
+/**
+ * Creates the anchors of a generator. TensorFlow's anchors, and torchvision's anchors with `steps`, depend on the size of the
+ * input tensor, in pixels.
+ */
 export function makeAnchors(
   { torchvision, tensorflow, blazeface }: AnchorOptions,
   { width, height }: { readonly width: number; readonly height: number },
 ): Anchors {
   if (torchvision) {
     const { steps } = torchvision;
-    return fill(
+    return anchorsAt(
       torchvision.grids,
       torchvisionShapes(torchvision),
       (level) => steps && [steps[level]! / width, steps[level]! / height],
     );
   }
   if (tensorflow) {
-    // Sizes are in units of the input's shorter side: a square anchor is square in pixels.
+    // TensorFlow measures sizes in units of the input's shorter side, so that a square anchor is square in pixels.
     const shorter = Math.min(width, height);
     const shapes = tensorflowShapes(tensorflow).map((level) =>
       level.map(([w, h]): Shape => [(w * shorter) / width, (h * shorter) / height]),
     );
-    return fill(tensorflow.grids, shapes);
+    return anchorsAt(tensorflow.grids, shapes);
   }
   const { grids, perCell } = blazeface!;
-  return fill(
+  return anchorsAt(
     grids,
     perCell.map((count) => Array.from({ length: count }, () => [1, 1] as const)),
   );
@@ -148,8 +160,8 @@ export function makeAnchors(
 
 type Shape = readonly [width: number, height: number];
 
-/** Every shape at every cell, row by row; cells are of size 1 / grid unless a step says otherwise. */
-function fill(
+/** Returns every shape at every cell, row by row. The cells divide the input evenly, unless `step` returns their distance. */
+function anchorsAt(
   grids: readonly AnchorGrid[],
   shapes: readonly (readonly Shape[])[],
   step?: (level: number) => Shape | undefined,
@@ -165,12 +177,12 @@ function fill(
   return Float64Array.from(anchors);
 }
 
-/** @see https://github.com/pytorch/vision/blob/main/torchvision/models/detection/anchor_utils.py `DefaultBoxGenerator` */
+/** Returns torchvision's shapes for each feature map. @see https://github.com/pytorch/vision/blob/main/torchvision/models/detection/anchor_utils.py `DefaultBoxGenerator` */
 function torchvisionShapes({
   aspectRatios,
   minRatio = MIN_RATIO,
   maxRatio = MAX_RATIO,
-  scales = evenly(minRatio, maxRatio, aspectRatios.length),
+  scales = evenScales(minRatio, maxRatio, aspectRatios.length),
 }: TorchvisionAnchors): Shape[][] {
   const clip = (value: number): number => Math.min(Math.max(value, 0), 1);
   return aspectRatios.map((ratios, level) => {
@@ -190,7 +202,7 @@ function torchvisionShapes({
   });
 }
 
-/** @see https://github.com/tensorflow/models/blob/master/research/object_detection/anchor_generators/multiple_grid_anchor_generator.py `create_ssd_anchors` */
+/** Returns TensorFlow's shapes for each feature map. @see https://github.com/tensorflow/models/blob/master/research/object_detection/anchor_generators/multiple_grid_anchor_generator.py `create_ssd_anchors` */
 function tensorflowShapes({
   grids,
   aspectRatios = [1, 2, 0.5, 3, 0.3333],
@@ -198,7 +210,7 @@ function tensorflowShapes({
   maxScale = MAX_SCALE,
   reduceLowest = true,
 }: TensorflowAnchors): Shape[][] {
-  const scales = evenly(minScale, maxScale, grids.length);
+  const scales = evenScales(minScale, maxScale, grids.length);
   const shape = (scale: number, ratio: number): Shape => [scale * Math.sqrt(ratio), scale / Math.sqrt(ratio)];
   return grids.map((_, level) => {
     const scale = scales[level]!;
@@ -207,19 +219,22 @@ function tensorflowShapes({
   });
 }
 
-/** `count` numbers from `min` to `max`, and 1. */
-function evenly(min: number, max: number, count: number): number[] {
+/** Returns `count` evenly spaced numbers from `min` to `max`, followed by 1. */
+function evenScales(min: number, max: number, count: number): number[] {
   return [
     ...Array.from({ length: count }, (_, index) => (count > 1 ? min + ((max - min) * index) / (count - 1) : min)),
     1,
   ];
 }
 
-/** Reads a list of [cx, cy, w, h]. @throws `model-format` */
+/** Reads a list of [cx, cy, w, h]. @throws `model-format` if the value is anything else */
 export function parseAnchors(value: unknown, file: string): Anchors {
   const isAnchor = (item: unknown): item is number[] =>
     Array.isArray(item) && item.length === 4 && item.every(Number.isFinite);
   if (!Array.isArray(value) || value.length === 0 || !value.every(isAnchor))
-    throw new TabServeError('model-format', `${file} must be a list of [cx, cy, w, h].`);
+    throw new TabServeError(
+      'model-format',
+      `${file} must be a list of anchors, each a list of four numbers: [cx, cy, w, h].`,
+    );
   return Float64Array.from(value.flat());
 }

@@ -3,32 +3,33 @@ import type { Box } from './detection.js';
 import type { Size } from './decoder.js';
 
 export const BOX_FORMATS = ['xyxy', 'yxyx', 'xywh', 'cxcywh'] as const;
-/** Corners; corners with y first; a corner and the size; the center and the size. */
+/** How four numbers describe a box: corners; corners with y first; left top corner and size; or center and size. */
 export type BoxFormat = (typeof BOX_FORMATS)[number];
 
 export const UNITS = ['pixels', 'fraction'] as const;
-/** Pixels of the tensor, or fractions of its sides. */
+/** The unit of a box: pixels of the tensor, or fractions of its sides. */
 export type Unit = (typeof UNITS)[number];
 
 export const boxFormatSchema: Schema = {
   enum: [...BOX_FORMATS],
   description:
-    'The numbers of a box: corners (xyxy, the default), corners with y first (yxyx), left top corner and size (xywh), or center and size (cxcywh).',
+    'How four numbers describe a box: corners (xyxy), corners with y first (yxyx), left top corner and size (xywh), or center and size (cxcywh). Default xyxy.',
 };
 export const unitSchema: Schema = {
   enum: [...UNITS],
-  description: "What boxes are measured in: pixels of the model's input, the default, or fractions of its sides.",
+  description:
+    "The unit of the boxes: pixels of the model's input (pixels), or fractions of its sides (fraction). Default pixels.",
 };
 
-/** The numbers of a box, whatever its format. */
+/** The four numbers of a box, in any format. */
 export type BoxNumbers = readonly [number, number, number, number];
 
-/** The four numbers from `at` on. */
+/** Returns the four numbers that start at `at`. */
 export function numbersAt(data: Float32Array | Float64Array, at: number): BoxNumbers {
   return data.subarray(at, at + 4) as unknown as BoxNumbers;
 }
 
-/** Four numbers as a box. */
+/** Converts four numbers to a box. */
 export function toBox(format: BoxFormat, a: number, b: number, c: number, d: number): Box {
   switch (format) {
     case 'xyxy':
@@ -42,7 +43,7 @@ export function toBox(format: BoxFormat, a: number, b: number, c: number, d: num
   }
 }
 
-/** A box in pixels of a tensor of this size. */
+/** Converts a box to pixels of a tensor of this size. */
 export function toPixels(box: Box, unit: Unit, { width, height }: Size): Box {
   return unit === 'pixels'
     ? box

@@ -9,56 +9,60 @@ export interface Size {
   readonly height: number;
 }
 
-/** The numbers of one output that belong to one image; no batch axis. */
+/** One image's part of an output, without a batch axis. */
 export interface TensorView {
   readonly dims: readonly number[];
   readonly data: Float32Array;
 }
 
-/** What is known of a model before it has run. */
+/** What a decoder can know about a model before the model runs. */
 export interface ModelFacts {
   readonly outputs: readonly OutputInfo[];
-  /** The one output that a decoder of one output reads. */
+  /** The output that `handler.outputName` names, or the first; a decoder of a single output reads this one. */
   readonly output: OutputInfo;
-  /** Of the input tensor, where the model fixes it. */
+  /** The size of the input tensor, or undefined if the model does not fix it. */
   readonly size: Size | undefined;
-  /** How many labels there are, where there are any. */
+  /** The number of labels, or undefined if the archive has none. */
   readonly labels: number | undefined;
-  /** A JSON file of the archive. */
+  /** Reads a JSON file of the archive. */
   json(path: string): Promise<unknown>;
-  /** Tells the developer. */
+  /** Logs a warning in the console. */
   warn(message: string): void;
 }
 
-/** A format of detection output, with its options filled in, for one model. */
+/** Decodes the outputs of one model in a format with given options. */
 export interface Decoder {
-  /** The outputs that it reads, by name, in the order in which `decode` takes them. */
+  /** The names of the outputs that the decoder reads, in the order of `decode`'s `views`. */
   readonly outputs: readonly string[];
-  /** False where an output has no batch axis: then each image needs a run of its own. */
+  /** Whether the outputs have a batch axis. If not, the model runs once for each image. */
   readonly isBatched: boolean;
-  /** Classes that the model tells apart, where it is known before it has run. */
+  /** The number of the model's classes, or undefined if it is unknown before the model runs. */
   readonly classes: number | undefined;
-  /** @param size of the input tensor. @throws `model-config` if the tensors do not fit the format */
+  /**
+   * Decodes the outputs for one image.
+   * @param size the size of the input tensor
+   * @throws `model-config` if the tensors do not fit the format
+   */
   decode(views: readonly TensorView[], size: Size): Proposals;
 }
 
-/** A decoder with the usual threshold of its non-maximum suppression; 1 where the model suppresses by itself. */
+/** A decoder with the default IoU threshold of non-maximum suppression; 1 if the model removes overlapping boxes itself. */
 export interface DetectionDecoder extends Decoder {
   readonly iouThreshold: number;
 }
 
-/** A format: what can be told about it, and how its decoder is made. */
+/** A format of detection outputs: its description, its options, and a function that creates a decoder. */
 export interface Format<Options> {
   readonly description: string;
   /** JSON Schemas of the options. */
   readonly options: ConfigSchema;
-  /** The usual threshold of non-maximum suppression; 1 where the model suppresses by itself. */
+  /** The default IoU threshold of non-maximum suppression; 1 if the model removes overlapping boxes itself. */
   readonly iouThreshold: number;
-  /** @throws `model-config` if the model cannot have this format */
+  /** Creates the decoder for a model. @throws `model-config` if the model's outputs cannot have this format */
   create(options: Options, model: ModelFacts): Decoder | Promise<Decoder>;
 }
 
-/** Tensors of one image joined along their boxes, `[boxes, columns]`. */
+/** Concatenates tensors of one image along their boxes, to `[boxes, columns]`. */
 export function join(views: readonly TensorView[]): TensorView {
   const [first] = views;
   if (views.length === 1 && first!.dims.length === 2) return first!;
@@ -72,23 +76,23 @@ export function join(views: readonly TensorView[]): TensorView {
   return { dims: [data.length / columns, columns], data };
 }
 
-/** Whether an output may be a table of each image; one that declares no dims may be anything. */
+/** Returns whether an output may hold a table for each image. An output that declares no dims may hold anything. */
 export function isTable({ dims }: Pick<OutputInfo, 'dims'>): boolean {
   return dims.length === 0 || dims.length === 2 || dims.length === 3;
 }
 
-/** Whether the rows of an output may be the four numbers of a box each. */
+/** Returns whether each row of an output may hold the four numbers of a box. */
 export function isBoxTable({ dims }: Pick<OutputInfo, 'dims'>): boolean {
   const columns = dims.at(-1);
   return isTable({ dims }) && (columns === 4 || typeof columns !== 'number');
 }
 
-/** Whether an output that is a table has a batch axis before it. */
+/** Returns whether an output with a table has a batch axis. */
 export function isBatch({ dims }: Pick<OutputInfo, 'dims'>): boolean {
   return dims.length !== 2;
 }
 
-/** @throws `model-config` where the outputs' numbers of boxes are known, and differ */
+/** Checks that the known numbers of boxes are equal. @throws `model-config` if they differ */
 export function checkCounts(
   name: string,
   expected: string,
@@ -96,30 +100,30 @@ export function checkCounts(
   counts: readonly (OutputInfo['dims'][number] | undefined)[],
 ): void {
   const known = counts.filter((count) => typeof count === 'number');
-  if (new Set(known).size > 1) throw misfit(name, expected, outputs);
+  if (new Set(known).size > 1) throw mismatchError(name, expected, outputs);
 }
 
-/** A `model-config` error: what the decoder reads, and what the model gives instead. */
-export function misfit(
+/** Returns a `model-config` error with what the decoder reads and what the model gives instead. */
+export function mismatchError(
   name: string,
   expected: string,
   outputs: readonly Pick<OutputInfo, 'name' | 'dims'>[],
 ): TabServeError {
   return new TabServeError(
     'model-config',
-    `handler.decoder: ${name} reads ${expected}; the model gives ${shown(outputs)}.`,
+    `handler.decoder: ${name} reads ${expected}; the model gives ${describeOutputs(outputs)}. Choose the decoder, its options or handler.outputName to match the model.`,
   );
 }
 
-/** Outputs as a run gave them for one image, with a batch axis again. */
-export function ofBatch(
+/** Returns the names and dims of the outputs for one image, with the batch axis added, for a message. */
+export function withBatchAxis(
   outputs: readonly OutputInfo[],
   views: readonly TensorView[],
 ): Pick<OutputInfo, 'name' | 'dims'>[] {
   return views.map(({ dims }, index) => ({ name: outputs[index]!.name, dims: ['batch', ...dims] }));
 }
 
-/** Outputs with their dims, in words. */
-export function shown(outputs: readonly Pick<OutputInfo, 'name' | 'dims'>[]): string {
+/** Returns the outputs with their dims as text, for a message. */
+export function describeOutputs(outputs: readonly Pick<OutputInfo, 'name' | 'dims'>[]): string {
   return outputs.map(({ name, dims }) => `"${name}" [${dims.map((size) => size ?? '?').join(', ')}]`).join(', ');
 }

@@ -1,11 +1,11 @@
 import { numbersAt, toBox, toPixels } from './boxes.js';
-import { checkCounts, isBatch, isBoxTable, isTable, misfit, ofBatch, type Format } from './decoder.js';
+import { checkCounts, isBatch, isBoxTable, isTable, mismatchError, withBatchAxis, type Format } from './decoder.js';
 import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type ProbabilityOptions } from './proposals.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
 const ROLES: readonly Role[] = [
-  { name: 'logits', usual: ['logits', 'pred_logits'], dims: '[batch, queries, classes]', fits: isTable },
-  { name: 'boxes', usual: ['pred_boxes', 'boxes'], dims: '[batch, queries, 4]', fits: isBoxTable },
+  { name: 'logits', usualNames: ['logits', 'pred_logits'], dims: '[batch, queries, classes]', fits: isTable },
+  { name: 'boxes', usualNames: ['pred_boxes', 'boxes'], dims: '[batch, queries, 4]', fits: isBoxTable },
 ];
 
 const COUNTS = 'as many boxes as logits';
@@ -14,20 +14,20 @@ export interface DetrOptions extends ProbabilityOptions {
   readonly outputs?: OutputNames;
 }
 
-/** DETR and its relatives: logits of each query, and its box as center and size in fractions of the tensor's sides. */
+/** DETR and related models: each query has logits and a box, as center and size in fractions of the tensor's sides. */
 export const detr: Format<DetrOptions> = {
   description:
-    'DETR: logits [batch, queries, classes] and boxes [batch, queries, 4] as center and size in fractions of the input’s sides.',
+    'DETR: logits [batch, queries, classes], and boxes [batch, queries, 4] as center and size in fractions of the input’s sides.',
   options: {
     outputs: rolesSchema(ROLES),
     activation: {
       enum: [...ACTIVATIONS],
       description:
-        'What makes probabilities of logits: softmax (DETR, YOLOS; the default) or sigmoid (Deformable DETR, RT-DETR); none where they are some.',
+        'How logits become probabilities: softmax (DETR, YOLOS), sigmoid (Deformable DETR, RT-DETR), or none if they are probabilities already. Default softmax.',
     },
     background: {
       enum: [...BACKGROUNDS],
-      description: 'Where the logit of "no object" is. last by default; none with sigmoid.',
+      description: 'The position of the logit for "no object". Default: last with softmax, otherwise none.',
     },
   },
   iouThreshold: 1,
@@ -41,7 +41,8 @@ export const detr: Format<DetrOptions> = {
       classes: typeof columns === 'number' ? columns - (background === 'last' ? 1 : 0) : undefined,
       decode([logits, boxes], size) {
         const [count, columns] = logits!.dims as readonly [number, number];
-        if (boxes!.data.length !== count * 4) throw misfit('detr', COUNTS, ofBatch(found, [logits!, boxes!]));
+        if (boxes!.data.length !== count * 4)
+          throw mismatchError('detr', COUNTS, withBatchAxis(found, [logits!, boxes!]));
         return {
           ...bestProbabilities(
             logits!.data,

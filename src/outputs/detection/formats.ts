@@ -10,7 +10,7 @@ import { yolov5 } from './yolov5.js';
 import { yolov8 } from './yolov8.js';
 import { yolox } from './yolox.js';
 
-/** Every format by its name in a config. */
+/** All formats by their name in a config. */
 export const FORMATS = { torchvision, yolov5, yolov8, yolox, ssd, rows, detr, nanodet } as const;
 export type FormatName = keyof typeof FORMATS;
 
@@ -35,10 +35,13 @@ export const decoderSchema: Schema = {
   ],
 };
 
-/** The usual threshold of each format's suppression, in words. */
-export const USUAL_THRESHOLDS = NAMES.map((name) => `${name} ${FORMATS[name].iouThreshold}`).join(', ');
+/** The default IoU threshold of each format, as text. */
+export const DEFAULT_THRESHOLDS = NAMES.map((name) => `${name} ${FORMATS[name].iouThreshold}`).join(', ');
 
-/** The decoder that a config asks for, by name or as `{ name: options }`, with the usual threshold of its suppression. @throws `model-config` */
+/**
+ * Creates the decoder that a config names, with its default IoU threshold. The config has a name or `{ name: options }`.
+ * @throws `model-config` if the decoder does not fit the model's outputs
+ */
 export async function createDecoder(value: unknown, model: ModelFacts): Promise<DetectionDecoder> {
   const [[name, options] = []] =
     typeof value === 'string' ? [[value, {}] as const] : Object.entries(value as Record<string, object | null>);
@@ -48,7 +51,7 @@ export async function createDecoder(value: unknown, model: ModelFacts): Promise<
   if (text)
     throw new TabServeError(
       'model-config',
-      `handler.decoder: ${name} reads numbers; the model gives strings in "${text.name}". handler.outputName, or outputs of the decoder, names another.`,
+      `handler.decoder: ${name} reads numbers; the model gives strings in "${text.name}". Name another output in handler.outputName or in the decoder's outputs.`,
     );
   return { ...decoder, iouThreshold: format.iouThreshold };
 }

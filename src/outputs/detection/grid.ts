@@ -1,7 +1,7 @@
 import type { Schema } from '../../shared/schema.js';
 import type { Size } from './decoder.js';
 
-/** One feature map: its points lie `stride` pixels apart, row by row, and `start` is the index of its first one. */
+/** A feature map. Its points are `stride` pixels apart and numbered row by row; `start` is the index of the first point. */
 export interface Level {
   readonly stride: number;
   readonly columns: number;
@@ -14,10 +14,10 @@ export const stridesSchema: Schema = {
   items: { type: 'integer', minimum: 1 },
   minItems: 1,
   description:
-    'Pixels of the input between two points of each feature map, in the order of the output. [8, 16, 32] by default.',
+    'The distance between two points of each feature map, in pixels of the input, in the order of the output. Default [8, 16, 32].',
 };
 
-/** The feature maps of a tensor of this size. */
+/** Returns the feature maps for an input tensor of this size. */
 export function levelsOf(strides: readonly number[], { width, height }: Size): Level[] {
   let start = 0;
   return strides.map((stride) => {
@@ -28,12 +28,12 @@ export function levelsOf(strides: readonly number[], { width, height }: Size): L
   });
 }
 
-/** How many points all feature maps have. */
+/** Returns the number of points in all feature maps. */
 export function pointCount(levels: readonly Level[]): number {
   return levels.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Column and row of point `index` in its feature map, and the stride of that. */
+/** Returns the column and row of point `index` in its feature map, and the stride of this feature map. */
 export function pointAt(
   levels: readonly Level[],
   index: number,

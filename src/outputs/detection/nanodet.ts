@@ -1,10 +1,19 @@
 import { TabServeError } from '../../contract/errors.js';
 import { softmax } from '../softmax.js';
-import { isBatch, isTable, join, misfit, ofBatch, type Format, type Size, type TensorView } from './decoder.js';
+import {
+  isBatch,
+  isTable,
+  join,
+  mismatchError,
+  withBatchAxis,
+  type Format,
+  type Size,
+  type TensorView,
+} from './decoder.js';
 import { levelsOf, pointAt, pointCount, stridesSchema } from './grid.js';
 import { bestClasses, type ScoreLayout } from './proposals.js';
 
-/** Bins of a side's distribution less one, as NanoDet's own configs have it. */
+/** The default of `regMax` in NanoDet's configs: the number of bins of a side, minus one. */
 const REG_MAX = 7;
 
 export interface NanodetOptions {
@@ -14,7 +23,7 @@ export interface NanodetOptions {
   readonly outputs?: readonly string[];
 }
 
-/** Where the numbers of all points stand, once the tensors are one of each kind. */
+/** The positions of the scores and sides of all points, after the tensors of each kind are joined. */
 interface Head {
   readonly scores: Float32Array;
   readonly layout: ScoreLayout;
@@ -25,28 +34,30 @@ interface Head {
 }
 
 /**
- * NanoDet's head: class scores (sigmoid is in the graph), and for each side of the box a distribution over `regMax + 1` bins. With `center = (cell + centerOffset) · stride` the
- * distance of a side is Σ softmax(bins)ᵢ · i · stride; the order is left, top, right, bottom (Generalized Focal Loss, arXiv:2006.04388).
+ * NanoDet's head: class scores (the graph includes the sigmoid), and for each side of the box a distribution over
+ * `regMax + 1` bins. The distance of a side from `center = (cell + centerOffset) · stride` is Σ softmax(bins)ᵢ · i · stride.
+ * The order of the sides is left, top, right, bottom (Generalized Focal Loss, arXiv:2006.04388).
  */
 export const nanodet: Format<NanodetOptions> = {
   description:
-    'NanoDet: class scores and the distributions of the four sides, in one output [batch, points, classes + 4 · (regMax + 1)], or in two for each stride, which are matched by their number of points.',
+    'NanoDet: class scores and the distributions of the four sides. They are in one output [batch, points, classes + 4 · (regMax + 1)], or in two outputs for each stride, which the decoder recognizes by their number of points.',
   options: {
     strides: stridesSchema,
     regMax: {
       type: 'integer',
       minimum: 1,
-      description: 'Bins of a side less one. Told by the number of labels where there are any, else 7.',
+      description:
+        'The number of bins of a side, minus one. Default: computed from the number of labels if there are labels, otherwise 7.',
     },
     centerOffset: {
       type: 'number',
-      description: 'Where a point lies in its cell: 0.5, the middle, by default; 0 for NanoDet-Plus.',
+      description: 'The position of a point in its cell: 0.5 is the middle; NanoDet-Plus needs 0. Default 0.5.',
     },
     outputs: {
       type: 'array',
       items: { type: 'string' },
       minItems: 1,
-      description: 'The outputs that belong to the head, in any order, where the model has others.',
+      description: 'The names of the outputs of the head, in any order. Default: all outputs of the model.',
     },
   },
   iouThreshold: 0.6,
@@ -63,7 +74,7 @@ export const nanodet: Format<NanodetOptions> = {
         ? `[batch, ${points}, classes + 4 · (regMax + 1)]`
         : `[batch, ${points}, classes] and [batch, ${points}, 4 · (regMax + 1)]`;
     };
-    /** The last axis of the sides: all of it in tensors of their own, the end of it in a single one. */
+    /** Returns how many columns hold the sides: the last ones of a single output, or all columns of a separate output. */
     const sidesOf = (columns: number): number => {
       if (regMax !== undefined) return 4 * (regMax + 1);
       return isSingle && model.labels !== undefined ? columns - model.labels : 4 * (REG_MAX + 1);
@@ -72,24 +83,24 @@ export const nanodet: Format<NanodetOptions> = {
       regMax === undefined && model.labels !== undefined ? columns !== model.labels : columns === sidesOf(columns);
 
     const headOf = (views: readonly TensorView[], size: Size): Head => {
-      const unfit = (): never => {
-        throw misfit('nanodet', expected(size), ofBatch(outputs, views));
+      const failToFit = (): never => {
+        throw mismatchError('nanodet', expected(size), withBatchAxis(outputs, views));
       };
       const levels = levelsOf(strides, size);
       const count = pointCount(levels);
-      const ofLevels = (isWanted: (columns: number) => boolean): TensorView =>
+      const joinLevels = (isWanted: (columns: number) => boolean): TensorView =>
         join(
           levels.map(
-            (level) => views.find(({ dims }) => isWanted(dims.at(-1)!) && dims.at(-2) === level.count) ?? unfit(),
+            (level) => views.find(({ dims }) => isWanted(dims.at(-1)!) && dims.at(-2) === level.count) ?? failToFit(),
           ),
         );
       const [scores, sides] = isSingle
         ? [views[0]!, views[0]!]
-        : [ofLevels((columns) => !isSides(columns)), ofLevels(isSides)];
+        : [joinLevels((columns) => !isSides(columns)), joinLevels(isSides)];
       const [columns, sideStride] = [scores.dims.at(-1)!, sides.dims.at(-1)!];
       const sideLength = isSingle ? sidesOf(columns) : sideStride;
       const classes = isSingle ? columns - sideLength : columns;
-      if (scores.dims.at(-2) !== count || classes < 1 || sideLength < 8 || sideLength % 4 !== 0) unfit();
+      if (scores.dims.at(-2) !== count || classes < 1 || sideLength < 8 || sideLength % 4 !== 0) failToFit();
       return {
         scores: scores.data,
         layout: { count, classes, offset: 0, boxStride: columns, classStride: 1 },
@@ -100,11 +111,11 @@ export const nanodet: Format<NanodetOptions> = {
       };
     };
 
-    // The same on empty tensors, where the model fixes all dims.
+    // If the model fixes all dims, check them now with empty tensors.
     const known = outputs
       .map(({ dims }) => dims.slice(-2))
       .filter((dims): dims is number[] => dims.length === 2 && dims.every((size) => typeof size === 'number'));
-    if (!outputs.every(isTable)) throw misfit('nanodet', expected(model.size), outputs);
+    if (!outputs.every(isTable)) throw mismatchError('nanodet', expected(model.size), outputs);
     const classes =
       model.size && known.length === outputs.length
         ? headOf(
@@ -142,6 +153,6 @@ export const nanodet: Format<NanodetOptions> = {
 function missing(name: string, outputs: readonly { readonly name: string }[]): never {
   throw new TabServeError(
     'model-config',
-    `handler.decoder.nanodet.outputs: the model has no "${name}"; it has ${outputs.map((output) => `"${output.name}"`).join(', ')}.`,
+    `handler.decoder.nanodet.outputs: the model has no "${name}"; it has ${outputs.map((output) => `"${output.name}"`).join(', ')}. Use one of these names.`,
   );
 }

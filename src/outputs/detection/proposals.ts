@@ -3,24 +3,24 @@ import type { ScoredBox } from '../nms.js';
 import { logistic } from '../sigmoid.js';
 import type { Box } from './detection.js';
 
-/** What a decoder makes of one image: the best class of each box and its score; the boxes themselves on demand, for most are not worth decoding. */
+/** A decoder's result for one image: the best class of each box and its score. `box` decodes a box only on demand, because most boxes score too low. */
 export interface Proposals {
   readonly scores: Float64Array;
   readonly classes: Int32Array;
-  /** Box `index`, in pixels of the tensor. */
+  /** Returns box `index`, in pixels of the tensor. */
   box(index: number): Box;
 }
 
-/** Boxes whose class the model has chosen, as a number of its own; what is no number is no class, and has no score. */
+/** Returns the proposals of a model that outputs the class of each box. If the class is not a finite number, the score is NaN. */
 export function chosenClasses(scores: Float32Array, classes: Float32Array): Pick<Proposals, 'scores' | 'classes'> {
   return {
     scores: Float64Array.from(scores, (score, box) => (Number.isFinite(classes[box]) ? score : NaN)),
-    // A GPU's 3 may be 2.9999998.
+    // Round, because a GPU may return 2.9999998 for class 3.
     classes: Int32Array.from(classes, Math.round),
   };
 }
 
-/** Where the scores of a tensor stand: that of class `c` of box `i` at `offset + i * boxStride + c * classStride`. */
+/** The positions of the scores in a tensor: the score of class `c` for box `i` is at `offset + i * boxStride + c * classStride`. */
 export interface ScoreLayout {
   readonly count: number;
   readonly classes: number;
@@ -29,15 +29,15 @@ export interface ScoreLayout {
   readonly classStride: number;
 }
 
-/** The best class of each box and its score, the lower class among equals; −∞ where no score is a number. */
+/** Returns the best class of each box and its score. The lower class wins a tie. If every score of a box is NaN, its best score is −∞. */
 export function bestClasses(data: Float32Array, layout: ScoreLayout): Pick<Proposals, 'scores' | 'classes'> {
   const { count, classes, offset, boxStride, classStride } = layout;
   const best = { scores: new Float64Array(count).fill(-Infinity), classes: new Int32Array(count) };
-  // In the order in which the numbers lie in memory: many times faster than across it.
+  // Read the numbers in the order of memory, which is many times faster.
   if (boxStride < classStride) {
     const scores = new Float32Array(count).fill(-Infinity);
     for (let index = 0; index < classes; index++)
-      raise(scores, best.classes, data, offset + index * classStride, boxStride, index);
+      updateBest(scores, best.classes, data, offset + index * classStride, boxStride, index);
     best.scores.set(scores);
   } else {
     for (let box = 0; box < count; box++) {
@@ -55,8 +55,8 @@ export function bestClasses(data: Float32Array, layout: ScoreLayout): Pick<Propo
   return best;
 }
 
-/** Where class `index` scores higher than those before it. */
-function raise(
+/** Updates the best class of each box where class `index` scores higher than the previous classes. */
+function updateBest(
   scores: Float32Array,
   classes: Int32Array,
   data: Float32Array,
@@ -73,20 +73,20 @@ function raise(
 }
 
 export const ACTIVATIONS = ['softmax', 'sigmoid', 'none'] as const;
-/** How a model's class scores become probabilities. */
+/** How class scores become probabilities. */
 export type Activation = (typeof ACTIVATIONS)[number];
 
 export const BACKGROUNDS = ['first', 'last', 'none'] as const;
-/** Which class stands for "no object"; it counts in a softmax, and is no answer. */
+/** Which class stands for "no object". Softmax includes it, but it is never the class of a detection. */
 export type Background = (typeof BACKGROUNDS)[number];
 
-/** What makes probabilities of class scores, as a config says it. */
+/** The config of how class scores become probabilities. */
 export interface ProbabilityOptions {
   readonly activation?: Activation;
   readonly background?: Background;
 }
 
-/** The best class of each box that is not the background, and its probability. */
+/** Returns the best class of each box besides the background, and its probability. */
 export function bestProbabilities(
   data: Float32Array,
   layout: ScoreLayout,
@@ -108,7 +108,7 @@ export function bestProbabilities(
   return { scores, classes };
 }
 
-/** 1 / Σ exp(xⱼ − x): the softmax of a logit `x` among those of its box. */
+/** Returns the softmax of a logit `x` among the logits of its box: 1 / Σ exp(xⱼ − x). */
 function softmaxOf(
   x: number,
   data: Float32Array,
@@ -122,10 +122,10 @@ function softmaxOf(
 }
 
 /**
- * The boxes that reach the threshold. What is not finite, a score or a corner, is left out.
- * @throws `inference-failed` if there are scores and none is finite
+ * Returns the boxes whose score reaches the threshold. It skips boxes with a score or a corner that is not finite.
+ * @throws `inference-failed` if there are scores and none of them is finite
  */
-export function select({ scores, classes, box }: Proposals, threshold: number): ScoredBox[] {
+export function selectBoxes({ scores, classes, box }: Proposals, threshold: number): ScoredBox[] {
   const candidates: ScoredBox[] = [];
   for (let index = 0; index < scores.length; index++) {
     const score = scores[index]!;
@@ -135,8 +135,12 @@ export function select({ scores, classes, box }: Proposals, threshold: number): 
       candidates.push({ xmin, ymin, xmax, ymax, score, classIndex: classes[index]! });
   }
   if (candidates.length === 0 && scores.length > 0 && !scores.some(Number.isFinite))
-    throw new TabServeError('inference-failed', 'The model answered with scores that are not finite.', {
-      stage: 'postprocess',
-    });
+    throw new TabServeError(
+      'inference-failed',
+      'None of the scores that the model returned is finite. Check the input, or try another backend.',
+      {
+        stage: 'postprocess',
+      },
+    );
   return candidates;
 }

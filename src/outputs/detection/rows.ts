@@ -1,6 +1,6 @@
 import { TabServeError } from '../../contract/errors.js';
 import { toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
-import { isBatch, isTable, misfit, ofBatch, type Format } from './decoder.js';
+import { isBatch, isTable, mismatchError, withBatchAxis, type Format } from './decoder.js';
 import { chosenClasses } from './proposals.js';
 
 const COLUMNS = ['x1', 'y1', 'x2', 'y2', 'w', 'h', 'cx', 'cy', 'score', 'class', 'ignore'] as const;
@@ -17,15 +17,16 @@ export interface RowsOptions {
   readonly unit?: Unit;
 }
 
-/** One output whose rows are final detections: CenterNet, YOLOv10, and whatever has its selection in the graph. */
+/** One output whose rows are final detections: CenterNet, YOLOv10, and other models whose graph includes the suppression. */
 export const rows: Format<RowsOptions> = {
-  description: 'Final rows, [batch, boxes, columns], as of CenterNet or YOLOv10: a box, its score and its class.',
+  description:
+    'Final detections, [batch, boxes, columns], as CenterNet and YOLOv10 return them: a box, its score and its class.',
   options: {
     columns: {
       type: 'array',
       items: { enum: [...COLUMNS] },
       description:
-        'What the columns hold: a box as x1 y1 x2 y2, x1 y1 w h or cx cy w h; score; class (0 without one); ignore, as often as needed. [x1, y1, x2, y2, score, class] by default.',
+        'The meaning of each column: a box as x1 y1 x2 y2, x1 y1 w h or cx cy w h; score; class (without it, the class is 0); ignore, any number of times. Default [x1, y1, x2, y2, score, class].',
     },
     unit: unitSchema,
   },
@@ -46,7 +47,7 @@ export const rows: Format<RowsOptions> = {
     const expected = `[batch, boxes, ${columns.length}] (${columns.join(', ')})`;
     const width = output.dims.at(-1);
     if (!isTable(output) || (typeof width === 'number' && width !== columns.length))
-      throw misfit('rows', expected, [output]);
+      throw mismatchError('rows', expected, [output]);
     const [a, b, c, d] = format[1].map((name) => columns.indexOf(name)) as [number, number, number, number];
     const [scoreColumn, classColumn] = [columns.indexOf('score'), columns.indexOf('class')];
     return {
@@ -56,7 +57,8 @@ export const rows: Format<RowsOptions> = {
       decode([view], size) {
         const { data, dims } = view!;
         const [count, width] = dims as readonly [number, number];
-        if (dims.length !== 2 || width !== columns.length) throw misfit('rows', expected, ofBatch([output], [view!]));
+        if (dims.length !== 2 || width !== columns.length)
+          throw mismatchError('rows', expected, withBatchAxis([output], [view!]));
         const column = (index: number): Float32Array =>
           Float32Array.from({ length: count }, (_, row) => data[row * width + index]!);
         return {

@@ -13,15 +13,15 @@ import {
   type AnchorGrid,
 } from './anchors.js';
 import { numbersAt, toBox } from './boxes.js';
-import { isBatch, isTable, join, misfit, ofBatch, type Format, type Size } from './decoder.js';
+import { isBatch, isTable, join, mismatchError, withBatchAxis, type Format, type Size } from './decoder.js';
 import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type ProbabilityOptions } from './proposals.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
-/** BlazeFace's boxes have key points behind them. */
+/** Returns the roles of the outputs. The rows of BlazeFace's boxes also hold key points. */
 const rolesOf = (hasKeyPoints: boolean): readonly Role[] => [
   {
     name: 'boxes',
-    usual: ['boxes', 'bbox_regression', 'regressors', 'raw_detection_boxes'],
+    usualNames: ['boxes', 'bbox_regression', 'regressors', 'raw_detection_boxes'],
     dims: '[batch, anchors, 4]',
     fits: ({ dims }) =>
       isTable({ dims }) &&
@@ -29,7 +29,7 @@ const rolesOf = (hasKeyPoints: boolean): readonly Role[] => [
   },
   {
     name: 'scores',
-    usual: ['scores', 'cls_logits', 'classificators', 'raw_detection_scores'],
+    usualNames: ['scores', 'cls_logits', 'classificators', 'raw_detection_scores'],
     dims: '[batch, anchors, classes]',
     fits: isTable,
   },
@@ -46,8 +46,8 @@ export interface SsdOptions extends ProbabilityOptions {
   readonly variances?: readonly [number, number, number, number];
 }
 
-/** What each family of anchors usually goes with. */
-const FAMILIES: Readonly<
+/** The default options for each generator of anchors. */
+const GENERATOR_DEFAULTS: Readonly<
   Record<keyof AnchorOptions, Required<Pick<SsdOptions, 'activation' | 'background' | 'coding'>>>
 > = {
   torchvision: { activation: 'softmax', background: 'first', coding: 'xywh' },
@@ -56,64 +56,68 @@ const FAMILIES: Readonly<
   file: { activation: 'softmax', background: 'first', coding: 'xywh' },
 };
 
-/** torchvision's limit: exp of more would be a box of 62 anchors. */
+/** torchvision's limit for the logarithm of a box's size: the box is at most 62.5 times its anchor. */
 const MAX_LOG_SIZE = Math.log(1000 / 16);
 
 /**
- * SSD's raw heads: class logits and box regressions of each anchor. With the anchor's center c and size s, and variances v:
- * center = c + xy · v · s, size = s · exp(wh · v). BlazeFace's are plain: center = c + xy / input, size = wh / input.
+ * SSD's raw heads: class logits and box regressions for each anchor. With the anchor's center c and size s, and the
+ * variances v: center = c + xy · v · s, size = s · exp(wh · v). BlazeFace has center = c + xy / input, size = wh / input.
  */
 export const ssd: Format<SsdOptions> = {
   description:
-    'SSD before its selection: class logits [batch, anchors, classes] and box regressions [batch, anchors, 4] over anchors that the config describes. Defaults are those of the family that makes the anchors. A label is the model’s number: 0 is the background’s where that is the first.',
+    'SSD without non-maximum suppression in the graph: class logits [batch, anchors, classes] and box regressions [batch, anchors, 4]. The config describes the anchors, and the generator of the anchors sets the other defaults. Labels use the class numbers of the model: if the background is first, it is class 0.',
   options: {
     anchors: anchorsSchema,
     outputs: rolesSchema(rolesOf(false), true),
     activation: {
       enum: [...ACTIVATIONS],
       description:
-        'What makes probabilities of logits: softmax (torchvision), sigmoid (tensorflow, blazeface), or none where they are some.',
+        'How logits become probabilities: softmax (default for torchvision and file), sigmoid (default for tensorflow and blazeface), or none if they are probabilities already.',
     },
     background: {
       enum: [...BACKGROUNDS],
-      description: 'Which class is the background: first (torchvision, tensorflow), last, or none (blazeface).',
+      description:
+        'Which class is the background: first (default for torchvision, tensorflow and file), last, or none (default for blazeface).',
     },
     coding: {
       enum: [...CODINGS],
       description:
-        'The numbers of a box: center and size in units of its anchor and the variances (xywh), the same with y first (yxhw; tensorflow), or offset and size in pixels of the input (pixels; blazeface).',
+        'How four numbers describe a box: center and size in units of its anchor and the variances (xywh, default for torchvision and file), the same with y first (yxhw, default for tensorflow), or offset and size in pixels of the input (pixels, default for blazeface).',
     },
     variances: {
       type: 'array',
       items: { type: 'number', exclusiveMinimum: 0 },
       minItems: 4,
       maxItems: 4,
-      description: 'Of x, y, width and height. [0.1, 0.1, 0.2, 0.2] by default.',
+      description: 'The variances of x, y, width and height. Default [0.1, 0.1, 0.2, 0.2].',
     },
   },
   iouThreshold: 0.45,
-  async create({ anchors: how, outputs = {}, variances = [0.1, 0.1, 0.2, 0.2], ...options }, model) {
-    const family = how && (Object.keys(how)[0] as keyof AnchorOptions);
-    if (!family || !Object.hasOwn(FAMILIES, family))
+  async create({ anchors: anchorOptions, outputs = {}, variances = [0.1, 0.1, 0.2, 0.2], ...options }, model) {
+    const generator = anchorOptions && (Object.keys(anchorOptions)[0] as keyof AnchorOptions);
+    if (!generator || !Object.hasOwn(GENERATOR_DEFAULTS, generator))
       throw new TabServeError(
         'model-config',
-        `handler.decoder.ssd.anchors must be one of ${Object.keys(FAMILIES).join(', ')}.`,
+        `handler.decoder.ssd.anchors must be one of ${Object.keys(GENERATOR_DEFAULTS).join(', ')}.`,
       );
-    checkLevels(how);
-    checkRanges(how);
-    const { activation, background, coding } = { ...FAMILIES[family], ...options };
+    checkLevels(anchorOptions);
+    checkRanges(anchorOptions);
+    const { activation, background, coding } = { ...GENERATOR_DEFAULTS[generator], ...options };
     const [boxOutputs, scoreOutputs] = findOutputs('ssd', rolesOf(coding === 'pixels'), outputs, model) as [
       OutputInfo[],
       OutputInfo[],
     ];
     const found = [...boxOutputs, ...scoreOutputs];
-    const fromFile = how.file === undefined ? undefined : parseAnchors(await model.json(how.file), how.file);
-    const anchorsOf = memo((size: Size): Anchors => fromFile ?? makeAnchors(how, size));
-    const unfit = (anchors: Anchors, given: readonly Pick<OutputInfo, 'name' | 'dims'>[]) =>
-      misfit('ssd', `boxes and scores of the ${anchors.length / 4} anchors that are configured`, given);
+    const fromFile =
+      anchorOptions.file === undefined
+        ? undefined
+        : parseAnchors(await model.json(anchorOptions.file), anchorOptions.file);
+    const anchorsOf = cacheLast((size: Size): Anchors => fromFile ?? makeAnchors(anchorOptions, size));
+    const countMismatch = (anchors: Anchors, given: readonly Pick<OutputInfo, 'name' | 'dims'>[]) =>
+      mismatchError('ssd', `boxes and scores of the ${anchors.length / 4} anchors that are configured`, given);
 
     const columns = scoreOutputs[0]!.dims.at(-1);
-    // Their number does not depend on the size.
+    // The number of anchors does not depend on the size.
     const anchors = anchorsOf(model.size ?? { width: 1, height: 1 });
     for (const role of [boxOutputs, scoreOutputs]) {
       const counts = role.map(({ dims }) => dims.at(-2));
@@ -121,7 +125,7 @@ export const ssd: Format<SsdOptions> = {
         counts.every((count) => typeof count === 'number') &&
         counts.reduce((sum, count) => sum + count, 0) !== anchors.length / 4
       )
-        throw unfit(anchors, found);
+        throw countMismatch(anchors, found);
     }
     return {
       outputs: found.map(({ name }) => name),
@@ -133,7 +137,7 @@ export const ssd: Format<SsdOptions> = {
         const [count, stride] = boxes.dims as readonly [number, number];
         const classes = scores.dims[1]!;
         if (count !== anchors.length / 4 || scores.dims[0] !== count || stride < 4)
-          throw unfit(anchors, ofBatch(found, views));
+          throw countMismatch(anchors, withBatchAxis(found, views));
         return {
           ...bestProbabilities(
             scores.data,
@@ -162,7 +166,7 @@ export const ssd: Format<SsdOptions> = {
   },
 };
 
-/** A list of as many items as there are feature maps, where it says something of each. */
+/** Checks that the lists with an item for each feature map have the right length. @throws `model-config` */
 function checkLevels({ torchvision, blazeface }: AnchorOptions): void {
   const check = (key: string, list: readonly unknown[] | undefined, grids: readonly AnchorGrid[], more = 0): void => {
     if (list && list.length !== grids.length + more)
@@ -179,7 +183,7 @@ function checkLevels({ torchvision, blazeface }: AnchorOptions): void {
   if (blazeface) check('blazeface.perCell', blazeface.perCell, blazeface.grids);
 }
 
-/** Sizes that grow from the first feature map to the last. */
+/** Checks that the scales grow from the first feature map to the last. @throws `model-config` */
 function checkRanges({ torchvision, tensorflow }: AnchorOptions): void {
   const check = (minKey: string, maxKey: string, min: number, max: number): void => {
     if (min >= max)
@@ -194,8 +198,8 @@ function checkRanges({ torchvision, tensorflow }: AnchorOptions): void {
     check('tensorflow.minScale', 'maxScale', tensorflow.minScale ?? MIN_SCALE, tensorflow.maxScale ?? MAX_SCALE);
 }
 
-/** The anchors of the last size: it seldom changes. */
-function memo(make: (size: Size) => Anchors): (size: Size) => Anchors {
+/** Caches the anchors of the last size, because the size seldom changes. */
+function cacheLast(make: (size: Size) => Anchors): (size: Size) => Anchors {
   let last: { readonly key: string; readonly anchors: Anchors } | undefined;
   return (size) => {
     const key = `${size.width} ${size.height}`;

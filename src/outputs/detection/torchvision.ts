@@ -10,23 +10,23 @@ const isList = ({ dims }: Pick<OutputInfo, 'dims'>): boolean => dims.length < 3;
 const ROLES: readonly Role[] = [
   {
     name: 'boxes',
-    usual: ['boxes', 'detection_boxes', 'bboxes'],
+    usualNames: ['boxes', 'detection_boxes', 'bboxes'],
     dims: '[boxes, 4] or [batch, boxes, 4]',
     fits: isBoxTable,
   },
   {
     name: 'labels',
-    usual: ['labels', 'detection_classes', 'classes'],
+    usualNames: ['labels', 'detection_classes', 'classes'],
     dims: '[boxes] or [batch, boxes], integers',
     fits: isList,
-    isOf: isInteger,
+    acceptsDtype: isInteger,
   },
   {
     name: 'scores',
-    usual: ['scores', 'detection_scores'],
+    usualNames: ['scores', 'detection_scores'],
     dims: '[boxes] or [batch, boxes]',
     fits: isList,
-    isOf: (dtype) => !isInteger(dtype),
+    acceptsDtype: (dtype) => !isInteger(dtype),
   },
 ];
 
@@ -38,10 +38,10 @@ export interface TorchvisionOptions {
   readonly unit?: Unit;
 }
 
-/** torchvision's detectors as they export themselves: final boxes, labels and scores, each an output of its own, usually without a batch axis. */
+/** torchvision's exported detectors: final boxes, labels and scores in three outputs, usually without a batch axis. */
 export const torchvision: Format<TorchvisionOptions> = {
   description:
-    "Final boxes, labels and scores in outputs of their own, as torchvision's detectors and TensorFlow's Object Detection API make them. A label is the model's number: 0 is the background's in torchvision.",
+    "Final boxes, labels and scores in three outputs, as torchvision's detectors and TensorFlow's Object Detection API return them. Labels use the class numbers of the model: in torchvision, class 0 is the background.",
   options: { outputs: rolesSchema(ROLES), format: boxFormatSchema, unit: unitSchema },
   iouThreshold: 1,
   create({ outputs = {}, format = 'xyxy', unit = 'pixels' }, model) {

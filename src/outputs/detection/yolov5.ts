@@ -6,10 +6,13 @@ export interface YoloOptions {
   readonly unit?: Unit;
 }
 
-/** YOLOv5's rows, which the export has decoded: center, size, objectness, and a score for each class; YOLOv7's are the same. The score is the product of both. */
+/**
+ * The decoded rows of YOLOv5 and YOLOv7 exports: center, size, objectness, and a score for each class. The score of a
+ * detection is the objectness times the class score.
+ */
 export const yolov5: Format<YoloOptions> = {
   description:
-    'YOLOv5 and YOLOv7, [batch, boxes, 5 + classes]: center, size, objectness and class scores, decoded by the export. The score is objectness times class score.',
+    'YOLOv5 and YOLOv7, [batch, boxes, 5 + classes]: center, size, objectness and class scores, which the export has decoded. The score of a detection is the objectness times the class score.',
   options: { unit: unitSchema },
   iouThreshold: 0.45,
   create({ unit = 'pixels' }, model) {

@@ -1,26 +1,26 @@
 import { toBox, toPixels, unitSchema } from './boxes.js';
-import { isBatch, isTable, misfit, ofBatch, shown, type Format } from './decoder.js';
+import { isBatch, isTable, mismatchError, withBatchAxis, describeOutputs, type Format } from './decoder.js';
 import { bestClasses } from './proposals.js';
 import type { YoloOptions } from './yolov5.js';
 
 const EXPECTED = '[batch, 4 + classes, boxes] or [batch, boxes, 4 + classes]';
 
-/** COCO's: most published models tell those apart. */
+/** The number of classes in COCO, which most published models have. */
 const COCO_CLASSES = 80;
 
-/** YOLOv8's output, which the export has decoded: center, size, and a score for each class, usually with the boxes along the last axis; YOLO11's is the same. */
+/** The decoded output of YOLOv8 and YOLO11 exports: center, size, and a score for each class. Boxes usually are the last axis. */
 export const yolov8: Format<YoloOptions> = {
   description:
-    'YOLOv8 and YOLO11, [batch, 4 + classes, boxes], or the same transposed: center, size and class scores, decoded by the export. The axis of the classes is the one that fits the labels, else the shorter one.',
+    'YOLOv8 and YOLO11, [batch, 4 + classes, boxes], or the same transposed: center, size and class scores, which the export has decoded. The axis of the classes is the one that fits the number of labels, or the shorter one.',
   options: {
     unit: {
       ...unitSchema,
-      description: `${unitSchema.description} Ultralytics' exports for TensorFlow.js have fractions.`,
+      description: `${unitSchema.description} Ultralytics' exports for TensorFlow.js use fractions.`,
     },
   },
   iouThreshold: 0.7,
   create({ unit = 'pixels' }, { output, labels, warn }) {
-    /** Index of the axis of the columns. */
+    /** Returns the index of the axis that holds the box and the class scores. */
     const columnAxis = ([first, second]: readonly unknown[]): 0 | 1 => {
       if (labels !== undefined && (first === labels + 4) !== (second === labels + 4))
         return first === labels + 4 ? 0 : 1;
@@ -29,10 +29,11 @@ export const yolov8: Format<YoloOptions> = {
     };
     const dims = output.dims.slice(-2);
     const columns = dims[columnAxis(dims)];
-    if (!isTable(output) || (typeof columns === 'number' && columns < 5)) throw misfit('yolov8', EXPECTED, [output]);
+    if (!isTable(output) || (typeof columns === 'number' && columns < 5))
+      throw mismatchError('yolov8', EXPECTED, [output]);
     if (labels === undefined && columnAxis(dims) === 1 && columns === 5 + COCO_CLASSES)
       warn(
-        `handler.decoder: ${shown([output])} looks like YOLOv5's, boxes first and 5 + ${COCO_CLASSES} columns; yolov8 reads ${columns - 4} classes of it.`,
+        `handler.decoder: ${describeOutputs([output])} looks like YOLOv5's output, with boxes first and 5 + ${COCO_CLASSES} columns; yolov8 reads it as ${columns - 4} classes. Use yolov5 if the model is a YOLOv5.`,
       );
     return {
       outputs: [output.name],
@@ -42,7 +43,7 @@ export const yolov8: Format<YoloOptions> = {
         const { data, dims } = view!;
         const axis = columnAxis(dims);
         const [columns, count] = [dims[axis]!, dims[1 - axis]!];
-        if (dims.length !== 2 || columns < 5) throw misfit('yolov8', EXPECTED, ofBatch([output], [view!]));
+        if (dims.length !== 2 || columns < 5) throw mismatchError('yolov8', EXPECTED, withBatchAxis([output], [view!]));
         const [boxStride, columnStride] = axis === 0 ? [1, count] : [columns, 1];
         return {
           ...bestClasses(data, {

@@ -8,13 +8,13 @@ export interface YoloxOptions {
 }
 
 /**
- * YOLOX's raw rows, as its own export leaves them: center and size by the cell of a grid, objectness, and a score for each class.
- * Center = (xy + cell) · stride, size = exp(wh) · stride; the score is objectness times class score.
- * An export that has decoded them (`--decode_in_inference`) makes yolov5's rows.
+ * The raw rows of YOLOX's own export: center and size relative to a cell of the grid, objectness, and a score for each class.
+ * Center = (xy + cell) · stride, size = exp(wh) · stride; the score of a detection is the objectness times the class score.
+ * An export with decoded rows (`--decode_in_inference`) has the format yolov5.
  */
 export const yolox: Format<YoloxOptions> = {
   description:
-    'YOLOX as it exports itself, [batch, cells, 5 + classes]: center = (xy + cell) · stride, size = exp(wh) · stride, objectness and class scores.',
+    'YOLOX with its own export, [batch, cells, 5 + classes]: center = (xy + cell) · stride, size = exp(wh) · stride, objectness and class scores. If the export has decoded the rows (--decode_in_inference), use yolov5.',
   options: { strides: stridesSchema },
   iouThreshold: 0.45,
   create({ strides = [8, 16, 32] }, model) {
