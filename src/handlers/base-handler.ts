@@ -20,17 +20,18 @@ export type TensorInput = Tensor | TypedArrayInput | Readonly<Record<string, Ten
 const LABELS = 'index_to_name.json';
 
 /**
- * Implements TorchServe's handler: `handle` calls `preprocess`, `inference` and `postprocess` in this order. Override the
- * stages that differ for your model.
+ * Implements TorchServe's handler: `handle` calls `preprocess`, `inference` and `postprocess` in this order. Override
+ * the stages that differ for your model.
  *
  * Every stage keeps the length and order of the list of rows. To fail a single row, call `context.fail(index, error)`;
- * the handler then ignores what the stages return for this row. Keep the data of a batch in its `context`, never on `this`,
- * because two `handle` calls may overlap.
+ * the handler then ignores what the stages return for this row. Keep the data of a batch in its `context`, never on
+ * `this`, because two `handle` calls may overlap.
  */
 export class BaseHandler<Input = TensorInput> implements Handler {
   /**
-   * Declares the type of a request's `params`; it has no value at run time. Without a declaration, `params` may have any
-   * keys. A subclass adds its own: `declare readonly paramsType?: ImageClassifierParams & { readonly language?: string }`.
+   * Declares the type of a request's `params`; it has no value at run time. Without a declaration, `params` may have
+   * any keys. A subclass adds its own:
+   * `declare readonly paramsType?: ImageClassifierParams & { readonly language?: string }`.
    */
   declare readonly paramsType?: object;
   /** Declares the type of the result for each value of the parameter `result`; it has no value at run time. */
@@ -120,9 +121,9 @@ export class BaseHandler<Input = TensorInput> implements Handler {
   }
 
   /**
-   * Returns the parameter `name` for row `index`. The value in the request's `params` comes first, then the value in the
-   * config's `handler:`, then the class's default (`default` in `static schema`); without any of them, it is undefined.
-   * `T` is the type that the schema checks.
+   * Returns the parameter `name` for row `index`. The value in the request's `params` comes first, then the value in
+   * the config's `handler:`, then the class's default (`default` in `static schema`); without any of them, it is
+   * undefined. `T` is the type that the schema checks.
    */
   protected param<T>(name: string, index: number, context: Context): T {
     const params: Params = context.params[index] ?? {};
@@ -151,8 +152,8 @@ export class BaseHandler<Input = TensorInput> implements Handler {
   }
 
   /**
-   * Runs all stages on a batch of rows. Returns a list of the same length, with a `PredictionError` in the place of each
-   * row that failed.
+   * Runs all stages on a batch of rows. Returns a list of the same length, with a `PredictionError` in the place of
+   * each row that failed.
    * @throws `not-initialized`, `batch-contract`, and whatever a stage throws
    */
   async handle(data: readonly Row<Input>[], context: Context): Promise<readonly (ResultOf<this> | PredictionError)[]> {
@@ -176,8 +177,8 @@ export class BaseHandler<Input = TensorInput> implements Handler {
   }
 
   /**
-   * Converts rows to tensors with a batch axis. This implementation stacks the rows' tensors. It does not change a single
-   * row's tensor that already has the rank of the model's input.
+   * Converts rows to tensors with a batch axis. This implementation stacks the rows' tensors. It does not change a
+   * single row's tensor that already has the rank of the model's input.
    */
   preprocess(data: readonly Row<Input>[], _context: Context): Tensors | Promise<Tensors> {
     const rows = data.map((item) => this.#toNamedTensors(unwrap(item) as TensorInput));

@@ -26,8 +26,8 @@ export function drawExamplePicture(seed: number, size: number, detail: number): 
 }
 
 /**
- * Returns a field in about −1..1: a linear gradient in a random direction, plus value noise. The amplitude of the noise is
- * proportional to `detail` and falls with the frequency.
+ * Returns a field in about −1..1: a linear gradient in a random direction, plus value noise. The amplitude of the noise
+ * is proportional to `detail` and falls with the frequency.
  */
 function plane(random: () => number, size: number, detail: number): Float32Array {
   const angle = random() * 2 * Math.PI;

@@ -28,7 +28,8 @@ export interface ImageClassifierParams extends VisionParams {
 
 /**
  * Implements TorchServe's image classifier: returns the likeliest classes of each image. The default transforms are
- * ImageNet's. Softmax converts logits to probabilities; with `output: 'probabilities'`, the handler uses them unchanged.
+ * ImageNet's. Softmax converts logits to probabilities; with `output: 'probabilities'`, the handler uses them
+ * unchanged.
  */
 export class ImageClassifier extends VisionHandler {
   declare readonly paramsType?: ImageClassifierParams;
@@ -75,7 +76,8 @@ export class ImageClassifier extends VisionHandler {
 
   /**
    * Opens the model and checks its output.
-   * @throws `model-config` if the output does not hold one number for each class, or if the labels do not fit the classes
+   * @throws `model-config` if the output does not hold one number for each class, or if the labels do not fit the
+   *   classes
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
@@ -83,8 +85,8 @@ export class ImageClassifier extends VisionHandler {
   }
 
   /**
-   * Converts the model's output, `[rows, classes]`, to the likeliest classes of each row. `topK` is limited to the number of
-   * classes.
+   * Converts the model's output, `[rows, classes]`, to the likeliest classes of each row. `topK` is limited to the
+   * number of classes.
    *
    * An override may return a list of any other type, with one result for each row, and may call `super.postprocess`
    * without a cast. The two equal signatures with a type parameter make this possible: TypeScript compares an override

@@ -42,13 +42,14 @@ export interface ImageSegmenterParams extends VisionParams {
 /**
  * Implements TorchServe's image segmenter: returns the class of each pixel, or the soft mask of one class.
  *
- * The model's output has the dims `[rows, classes, height, width]` or `[rows, height, width, classes]`. An output with one
- * channel, or without an axis of channels, holds the score of the foreground. The default transforms are ImageNet's.
+ * The model's output has the dims `[rows, classes, height, width]` or `[rows, height, width, classes]`. An output with
+ * one channel, or without an axis of channels, holds the score of the foreground. The default transforms are
+ * ImageNet's.
  *
  * With `size: 'original'`, results have the size of the upright image: the handler undoes scaling and removes padding.
  * Pixels that a crop removed get class 0 and score 0. This needs the placement of the image, which this class's
- * `preprocess` records. If a subclass overrides `preprocess` and does not call `place()` for a row, the size of its image
- * is unknown, and the result has the size of the model's map, as with `size: 'model'`.
+ * `preprocess` records. If a subclass overrides `preprocess` and does not call `place()` for a row, the size of its
+ * image is unknown, and the result has the size of the model's map, as with `size: 'model'`.
  *
  * A class map interpolates the logits, a mask interpolates the probabilities; both bilinearly. If the model's output is
  * integer classes, each pixel gets the class of the nearest pixel of the map, and a mask interpolates zeros and ones.
@@ -294,7 +295,10 @@ export class ImageSegmenter extends VisionHandler {
   }
 }
 
-/** Returns the grid that samples the model's map at the pixels of the image or, without a placement, at the map's own pixels. */
+/**
+ * Returns the grid that samples the model's map at the pixels of the image or, without a placement, at the map's own
+ * pixels.
+ */
 function gridOf({ width, height }: MapForm, placement: Placement | undefined): Grid {
   if (!placement) return { columns: axis(width, width), rows: axis(height, height) };
   const { tensorWidth, tensorHeight, geometry } = placement;

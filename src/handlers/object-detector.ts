@@ -20,7 +20,10 @@ const SCORE_THRESHOLD = 0.5;
 export interface ObjectDetectorParams extends VisionParams {
   /** The confidence threshold, in 0..1: detections of a lower score are dropped. */
   readonly scoreThreshold?: number;
-  /** The IoU threshold of non-maximum suppression: if two boxes of one class overlap more, the one of lower score is dropped. 1 keeps all boxes. */
+  /**
+   * The IoU threshold of non-maximum suppression: if two boxes of one class overlap more, the one of lower score is
+   * dropped. 1 keeps all boxes.
+   */
   readonly iouThreshold?: number;
   /** The largest number of detections for one image. */
   readonly maxDetections?: number;
@@ -29,10 +32,10 @@ export interface ObjectDetectorParams extends VisionParams {
 }
 
 /**
- * Implements TorchServe's object detector: returns the objects in each image, with boxes in pixels of the upright image.
- * `handler.decoder` names the format of the model's outputs. Non-maximum suppression keeps the best of several overlapping
- * boxes of one class. The handler drops a box whose score or corner is not finite. If a row has scores and none of them is
- * finite, the row fails with `inference-failed`.
+ * Implements TorchServe's object detector: returns the objects in each image, with boxes in pixels of the upright
+ * image. `handler.decoder` names the format of the model's outputs. Non-maximum suppression keeps the best of several
+ * overlapping boxes of one class. The handler drops a box whose score or corner is not finite. If a row has scores and
+ * none of them is finite, the row fails with `inference-failed`.
  */
 export class ObjectDetector extends VisionHandler {
   declare readonly paramsType?: ObjectDetectorParams;

@@ -5,8 +5,8 @@ import { asTabServeError } from '../contract/errors.js';
 export type Row<T> = T | { readonly data: T } | { readonly body: T };
 
 /**
- * Returns the value of a row, without TorchServe's wrapper. A wrapper is a plain object whose only key is `data` or `body`;
- * a tensor or an ImageData, which have a `data` and other keys, is a value.
+ * Returns the value of a row, without TorchServe's wrapper. A wrapper is a plain object whose only key is `data` or
+ * `body`; a tensor or an ImageData, which have a `data` and other keys, is a value.
  */
 export function unwrap<T>(row: Row<T>): T {
   if (typeof row !== 'object' || row === null) return row;
@@ -17,7 +17,9 @@ export function unwrap<T>(row: Row<T>): T {
   return isWrapper ? (row as Record<string, T>)[key]! : (row as T);
 }
 
-/** Returns a context for row `index` as a batch of one, with the row's params and request id, and a new map of failures. */
+/**
+ * Returns a context for row `index` as a batch of one, with the row's params and request id, and a new map of failures.
+ */
 export function rowContext(context: Context, index: number): Context {
   const failures = new Map<number, Error>();
   return {

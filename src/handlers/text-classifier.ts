@@ -27,9 +27,9 @@ export interface TextClassifierParams extends TextParams {
 }
 
 /**
- * Implements TorchServe's text classifier: returns the classes of each text, best first. A result has all classes unless
- * `topK` limits their number. Softmax converts logits to probabilities. With `multiLabel`, sigmoid converts them, and a
- * result has only the labels whose probability reaches `threshold`, so it may be empty.
+ * Implements TorchServe's text classifier: returns the classes of each text, best first. A result has all classes
+ * unless `topK` limits their number. Softmax converts logits to probabilities. With `multiLabel`, sigmoid converts
+ * them, and a result has only the labels whose probability reaches `threshold`, so it may be empty.
  */
 export class TextClassifier extends TextHandler {
   declare readonly paramsType?: TextClassifierParams;
@@ -81,8 +81,8 @@ export class TextClassifier extends TextHandler {
 
   /**
    * Opens the model and checks its output.
-   * @throws `model-config` if the output does not hold one number for each class, if the labels do not fit the classes, or
-   *   if the config has a `threshold` without `multiLabel`
+   * @throws `model-config` if the output does not hold one number for each class, if the labels do not fit the classes,
+   *   or if the config has a `threshold` without `multiLabel`
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);

@@ -26,9 +26,9 @@ export interface TextParams {
  * Tokenizes texts and creates the model's tensors. The rows of a batch may differ in length.
  *
  * If the model's inputs have rank 2, they are `input_ids` and, if the model has them, `attention_mask` and
- * `token_type_ids`. Rows are padded to the longest row of the batch, or to the length that the model fixes. If the inputs
- * have rank 1, the first input holds the tokens of all rows, and the second input holds the offset of each row, as for
- * PyTorch's EmbeddingBag. If a text cannot be read or has no tokens, only its row fails.
+ * `token_type_ids`. Rows are padded to the longest row of the batch, or to the length that the model fixes. If the
+ * inputs have rank 1, the first input holds the tokens of all rows, and the second input holds the offset of each row,
+ * as for PyTorch's EmbeddingBag. If a text cannot be read or has no tokens, only its row fails.
  */
 export class TextHandler extends BaseHandler<TextInput> {
   declare readonly paramsType?: TextParams;
@@ -60,8 +60,8 @@ export class TextHandler extends BaseHandler<TextInput> {
 
   /**
    * Opens the model and loads the tokenizer.
-   * @throws `model-config` if the vocabulary is missing, if the config has `ngrams` without TorchServe's pipeline, or if the
-   *   model has an input that a tokenizer cannot fill
+   * @throws `model-config` if the vocabulary is missing, if the config has `ngrams` without TorchServe's pipeline, or
+   *   if the model has an input that a tokenizer cannot fill
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);

@@ -27,7 +27,9 @@ const EXAMPLE_SIZE = 256;
 /** The amount of texture and shapes in each example picture, in 0..1. The first picture is a smooth gradient. */
 const EXAMPLE_DETAILS: readonly number[] = [0, 0.4, 1];
 
-/** Where an image lies in its tensor: both sizes in pixels, and the map from points of the upright image to the tensor. */
+/**
+ * Where an image lies in its tensor: both sizes in pixels, and the map from points of the upright image to the tensor.
+ */
 export interface Placement {
   readonly width: number;
   readonly height: number;
@@ -99,7 +101,9 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     if (this.#preprocessesImages) this.#checkFit();
   }
 
-  /** Returns whether `preprocess` is this class's. If a subclass overrides it, `imageProcessing` need not fit the model. */
+  /**
+   * Returns whether `preprocess` is this class's. If a subclass overrides it, `imageProcessing` need not fit the model.
+   */
   get #preprocessesImages(): boolean {
     return (this.constructor as typeof VisionHandler).prototype.preprocess === VisionHandler.prototype.preprocess;
   }
@@ -125,7 +129,10 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     );
   }
 
-  /** Returns the dims of the model's input without the batch axis. A model of three dims takes one image and has no batch axis. */
+  /**
+   * Returns the dims of the model's input without the batch axis. A model of three dims takes one image and has no
+   * batch axis.
+   */
   get #rowDims(): TensorInfo['dims'] {
     const { dims } = this.inputInfo;
     return dims.length === 3 ? dims : dims.slice(1);
@@ -144,7 +151,9 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     return `[${this.inputInfo.dims.map((size) => size ?? '?').join(', ')}]`;
   }
 
-  /** Returns the tensor of a black image. It runs the transforms, so the browser compiles them before the first request. */
+  /**
+   * Returns the tensor of a black image. It runs the transforms, so the browser compiles them before the first request.
+   */
   override async example(context: Context): Promise<Tensors | undefined> {
     if (!this.#canUseExamples) return await super.example(context);
     return await this.#tensorsOf(new Uint8Array(EXAMPLE_SIZE * EXAMPLE_SIZE * 3));
@@ -244,7 +253,10 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     };
   }
 
-  /** Returns a tensor that the caller passed in place of an image, without its batch axis, and places it as its own image. */
+  /**
+   * Returns a tensor that the caller passed in place of an image, without its batch axis, and places it as its own
+   * image.
+   */
   #placeTensor(input: TypedArrayInput, index: number, context: Context): Tensor {
     const given = tensor(input);
     const row = this.#checked(given.dims.length === 4 && given.dims[0] === 1 ? rowOf(given, 0) : given);
@@ -274,8 +286,8 @@ export class VisionHandler extends BaseHandler<ImageInput> {
   }
 
   /**
-   * Records where the image of row `index` lies in its tensor. If you override `preprocess`, call `place` for each row whose
-   * result depends on the size of the image:
+   * Records where the image of row `index` lies in its tensor. If you override `preprocess`, call `place` for each row
+   * whose result depends on the size of the image:
    * - `ObjectDetector` needs the placement. A row without one fails with `handler-failed`.
    * - `ImageSegmenter` can do without it. Without a placement the size of the image is unknown, so the result has the
    *   size of the model's map, also with `size: 'original'`.
@@ -290,8 +302,8 @@ export class VisionHandler extends BaseHandler<ImageInput> {
   }
 
   /**
-   * Returns where the image of row `index` lies in its tensor, or undefined if `preprocess` did not record it. Use it in
-   * `postprocess` to convert results to pixels of the image. If the row is a tensor, the tensor counts as the image.
+   * Returns where the image of row `index` lies in its tensor, or undefined if `preprocess` did not record it. Use it
+   * in `postprocess` to convert results to pixels of the image. If the row is a tensor, the tensor counts as the image.
    */
   protected placement(index: number, context: Context): Placement | undefined {
     return this.#placements.get(context)?.[index];

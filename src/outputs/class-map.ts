@@ -20,10 +20,10 @@ export interface ClassScores {
 const NEGLIGIBLE = -20;
 
 /**
- * Returns the likeliest class of each pixel and its probability. Logits are interpolated before they become probabilities,
- * as in torchvision and Hugging Face. With several channels, softmax over the channels gives the probabilities, and the
- * lower class wins a tie. With one channel, sigmoid gives the probability of class 1, and a pixel is of class 1 if this
- * probability is above `threshold`. Pixels that a crop removed get class 0 and score 0.
+ * Returns the likeliest class of each pixel and its probability. Logits are interpolated before they become
+ * probabilities, as in torchvision and Hugging Face. With several channels, softmax over the channels gives the
+ * probabilities, and the lower class wins a tie. With one channel, sigmoid gives the probability of class 1, and a
+ * pixel is of class 1 if this probability is above `threshold`. Pixels that a crop removed get class 0 and score 0.
  */
 export function classMap(maps: Maps, kind: ScoreKind, grid: Grid, threshold: number): ClassScores {
   const { size, first, end } = grid.columns;
@@ -75,8 +75,8 @@ function decideByMaximum(channels: number, size: number, kind: ScoreKind): Decid
 }
 
 /**
- * Returns the probability of one class at each pixel of the model's map: softmax over the channels, or sigmoid if there is
- * one channel. The sigmoid is the probability of class 1; class 0 has the rest.
+ * Returns the probability of one class at each pixel of the model's map: softmax over the channels, or sigmoid if there
+ * is one channel. The sigmoid is the probability of class 1; class 0 has the rest.
  */
 export function probabilityMap(maps: Maps, kind: ScoreKind, wanted: number): Maps {
   const { data, channels, width, height } = maps;

@@ -16,9 +16,9 @@ export interface LabelScore {
 export type Classification = readonly LabelScore[];
 
 /**
- * TorchServe's form of a classification, `result: 'torchserve'`: label → probability in 0..1. The keys are not always in
- * order of probability: a JavaScript object lists keys such as "7" before all others. If several classes have the same
- * label, the less likely ones get their index: `crane (517)`.
+ * TorchServe's form of a classification, `result: 'torchserve'`: label → probability in 0..1. The keys are not always
+ * in order of probability: a JavaScript object lists keys such as "7" before all others. If several classes have the
+ * same label, the less likely ones get their index: `crane (517)`.
  */
 export type TorchServeClassification = Readonly<Record<string, number>>;
 
@@ -43,9 +43,9 @@ export interface ClassifyOptions {
 }
 
 /**
- * Converts a model's output, `[rows, classes]`, to the likeliest classes of each row. `optionsOf` returns the options of a
- * row. A row fails with `inference-failed` if its numbers are not finite, or if `output` is `probabilities` and a number is
- * not in 0..1; the other rows do not fail.
+ * Converts a model's output, `[rows, classes]`, to the likeliest classes of each row. `optionsOf` returns the options
+ * of a row. A row fails with `inference-failed` if its numbers are not finite, or if `output` is `probabilities` and a
+ * number is not in 0..1; the other rows do not fail.
  */
 export function classify(
   output: Tensor,
@@ -79,7 +79,10 @@ function toRecord(ranked: readonly (LabelScore & { readonly index: number })[]):
   return Object.fromEntries(record);
 }
 
-/** Checks the argument of `setMaxResultClasses` and returns it. @throws `model-config` unless `k` is a positive integer */
+/**
+ * Checks the argument of `setMaxResultClasses` and returns it.
+ * @throws `model-config` unless `k` is a positive integer
+ */
 export function maxResultClasses(k: number): number {
   if (Number.isInteger(k) && k >= 1) return k;
   throw new TabServeError('model-config', `setMaxResultClasses expects a positive integer, got ${k}.`);

@@ -1,7 +1,10 @@
 import type { OnArrayBuffer } from '../contract/tensors.js';
 import { strides, type Maps } from './maps.js';
 
-/** One axis of a resampling. Each pixel of the image lies between the map's pixels `from` and `to`, at the fraction `weight`. */
+/**
+ * One axis of a resampling. Each pixel of the image lies between the map's pixels `from` and `to`, at the fraction
+ * `weight`.
+ */
 export interface Axis {
   readonly size: number;
   readonly from: Int32Array;
@@ -22,13 +25,13 @@ export interface Grid {
 const ROUNDING = 1e-6;
 
 /**
- * Computes one axis of bilinear sampling with half-pixel centers, as `torch.nn.functional.interpolate(…, mode='bilinear',
- * align_corners=False, antialias=False)`: the center of pixel `i` lies at `(i + 0.5) * scale + offset - 0.5` in the map's
- * pixels. The axis does not sample pixels of the map that belong to the padding.
+ * Computes one axis of bilinear sampling with half-pixel centers, as `torch.nn.functional.interpolate(…,
+ * mode='bilinear', align_corners=False, antialias=False)`: the center of pixel `i` lies at `(i + 0.5) * scale + offset
+ * - 0.5` in the map's pixels. The axis does not sample pixels of the map that belong to the padding.
  * @param size the size of the image, in pixels
  * @param mapSize the size of the map, in pixels
- * @param scale together with `offset`: the point `x` of the image lies at `x * scale + offset` in the map, where 0 is the
- *   outer corner of the first pixel
+ * @param scale together with `offset`: the point `x` of the image lies at `x * scale + offset` in the map, where 0 is
+ *   the outer corner of the first pixel
  */
 export function axis(size: number, mapSize: number, scale = mapSize / size, offset = 0): Axis {
   const lowest = Math.max(0, Math.floor(offset + ROUNDING));
@@ -48,8 +51,8 @@ export function axis(size: number, mapSize: number, scale = mapSize / size, offs
 
 /**
  * Samples all channels, one row of the image at a time, so that memory holds only the interpolated rows.
- * @param visit receives row `y` as `values[channel * columns.size + x]`, for `x` from `columns.first` to `columns.end`; the
- *   next call overwrites the array
+ * @param visit receives row `y` as `values[channel * columns.size + x]`, for `x` from `columns.first` to `columns.end`;
+ *   the next call overwrites the array
  */
 export function eachRow(maps: Maps, { columns, rows }: Grid, visit: (values: Float64Array, y: number) => void): void {
   const length = maps.channels * columns.size;
@@ -94,7 +97,10 @@ export function bilinear(map: Maps, grid: Grid): OnArrayBuffer<Float32Array> {
   return out;
 }
 
-/** Resamples a class map to the size of the image: each pixel gets the class of the nearest pixel, as torch's `nearest-exact`. Pixels that a crop removed are 0. */
+/**
+ * Resamples a class map to the size of the image: each pixel gets the class of the nearest pixel, as torch's
+ * `nearest-exact`. Pixels that a crop removed are 0.
+ */
 export function nearest<Classes extends Uint8Array | Uint16Array>(
   classes: Classes,
   mapWidth: number,

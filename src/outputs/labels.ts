@@ -5,8 +5,8 @@ import { isRecord } from '../shared/schema.js';
 export type Labels = Readonly<Record<string, string>>;
 
 /**
- * Reads labels in TorchServe's three forms: `{"0": "cat"}`, `{"0": ["n02123045", "cat"]}` (the last string is the label) and
- * `{"object_type_names": ["cat", …]}`. A list of labels works too.
+ * Reads labels in TorchServe's three forms: `{"0": "cat"}`, `{"0": ["n02123045", "cat"]}` (the last string is the
+ * label) and `{"object_type_names": ["cat", …]}`. A list of labels works too.
  * @throws `model-format` with the name of the wrong entry
  */
 export function parseLabels(value: unknown, name: string): Labels {
@@ -43,8 +43,8 @@ export function classCount(labels: Labels | undefined): number | undefined {
 }
 
 /**
- * Checks that the labels fit a model's classes: either there is one label for each class, or the mapping has gaps and only
- * labels classes that the model has.
+ * Checks that the labels fit a model's classes: either there is one label for each class, or the mapping has gaps and
+ * only labels classes that the model has.
  * @param why a note for the message on the number of classes
  * @throws `model-config` if the labels do not fit
  */

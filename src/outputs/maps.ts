@@ -19,10 +19,10 @@ export interface Maps extends MapForm {
 }
 
 /**
- * Interprets dims as `[rows, channels, height, width]`, `[rows, height, width, channels]`, or `[rows, height, width]` with
- * one channel.
- * @param layout the configured layout. If it is undefined, the layout is `likely`, unless only the other layout gives the
- *   map the proportions of the model's input.
+ * Interprets dims as `[rows, channels, height, width]`, `[rows, height, width, channels]`, or `[rows, height, width]`
+ * with one channel.
+ * @param layout the configured layout. If it is undefined, the layout is `likely`, unless only the other layout gives
+ *   the map the proportions of the model's input.
  * @throws `model-config` if the dims have another rank
  */
 export function mapForm<S extends DimSize>(
@@ -55,8 +55,8 @@ export function mapForm<S extends DimSize>(
 }
 
 /**
- * Returns whether a map has the proportions of the input: each side is the input's side divided by a stride, rounded up or
- * down. An unknown size counts as proportional.
+ * Returns whether a map has the proportions of the input: each side is the input's side divided by a stride, rounded up
+ * or down. An unknown size counts as proportional.
  */
 function isProportional(
   { width, height }: Pick<MapForm<DimSize>, 'width' | 'height'>,

@@ -20,8 +20,8 @@ function area({ xmin, ymin, xmax, ymax }: Box): number {
 }
 
 /**
- * Runs greedy non-maximum suppression within each class, as torchvision's `batched_nms`: it keeps the best box, drops the
- * boxes of the same class whose IoU with it is above `iouThreshold`, and repeats. A threshold of 1 keeps all boxes.
+ * Runs greedy non-maximum suppression within each class, as torchvision's `batched_nms`: it keeps the best box, drops
+ * the boxes of the same class whose IoU with it is above `iouThreshold`, and repeats. A threshold of 1 keeps all boxes.
  * @returns at most `limit` boxes, highest score first; boxes of the same score keep their order
  */
 export function nms<C extends ScoredBox>(candidates: readonly C[], iouThreshold: number, limit = Infinity): C[] {

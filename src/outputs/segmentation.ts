@@ -10,7 +10,10 @@ export interface ClassMap {
   readonly labels: readonly string[];
   /** One byte for each pixel, or two if there are more than 256 classes. Pixels that a crop removed are 0. */
   readonly classes: ClassData;
-  /** The probability of each pixel's class, in 0..1. Pixels that a crop removed are 0. Undefined if the model's output is classes. */
+  /**
+   * The probability of each pixel's class, in 0..1. Pixels that a crop removed are 0. Undefined if the model's output
+   * is classes.
+   */
   readonly scores?: OnArrayBuffer<Float32Array>;
 }
 

@@ -4,7 +4,10 @@ export interface Ranked {
   readonly score: number;
 }
 
-/** Returns the `k` highest scores, highest first; if scores are equal, the lower index comes first. Returns all scores if there are fewer. */
+/**
+ * Returns the `k` highest scores, highest first; if scores are equal, the lower index comes first. Returns all scores
+ * if there are fewer.
+ */
 export function topK(scores: ArrayLike<number>, k: number): Ranked[] {
   return Array.from(scores, (score, index) => ({ index, score }))
     .sort((a, b) => b.score - a.score || a.index - b.index)

@@ -2,8 +2,9 @@ import type { Schema } from '@cfworker/json-schema';
 import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, POSITIONS, type StepName, type StepOptions } from './steps.js';
 
 /**
- * The JSON Schema of `imageProcessing`, for editors: all forms that `parseTransforms` accepts, with descriptions. Handlers do
- * not use it, because `parseTransforms` has better messages and checks the order of the steps. A test compares the two.
+ * The JSON Schema of `imageProcessing`, for editors: all forms that `parseTransforms` accepts, with descriptions.
+ * Handlers do not use it, because `parseTransforms` has better messages and checks the order of the steps. A test
+ * compares the two.
  */
 
 const listOf = (items: Schema, count: number): Schema => ({ type: 'array', items, minItems: count, maxItems: count });
@@ -30,7 +31,7 @@ const length: Schema = { type: 'integer', minimum: 0 };
 const padding: Schema = { anyOf: [length, ...[1, 2, 4].map((sides) => listOf(length, sides))] };
 const size: Schema = { anyOf: [side, heightWidth] };
 
-/** Returns the schema of a step's options: an object of them, or the value of the first one alone. */
+/** Returns the schema of a step's options: an object with the options, or only the value of the first option. */
 const options = <Options extends object>(
   properties: { readonly [Name in keyof Options]-?: Schema },
   required: readonly (keyof Options & string)[] = [],
@@ -42,7 +43,7 @@ const options = <Options extends object>(
 });
 
 const STEPS: {
-  readonly [Name in StepName]: { readonly description: string; readonly value: Schema; readonly alone?: true };
+  readonly [Name in StepName]: { readonly description: string; readonly value: Schema; readonly nameOnly?: true };
 } = {
   resize: {
     description:
@@ -66,7 +67,7 @@ const STEPS: {
   grayscale: {
     description: 'Converts the image to luma, in one channel or in three equal channels.',
     value: options<StepOptions['grayscale']>({ channels: { enum: [1, 3] } }),
-    alone: true,
+    nameOnly: true,
   },
   colorOrder: {
     description: 'Sets the order of the channels in the tensor. Default RGB.',
@@ -75,7 +76,7 @@ const STEPS: {
   toTensor: {
     description: 'Converts 0..255 to float32 in 0..1. With scale, multiplies 0..255 by scale instead: 1 keeps 0..255.',
     value: options<StepOptions['toTensor']>({ scale: { type: 'number', not: { const: 0 } } }),
-    alone: true,
+    nameOnly: true,
   },
   normalize: {
     description:
@@ -96,8 +97,8 @@ const STEPS: {
 export const TRANSFORMS_SCHEMA: Schema = {
   type: 'array',
   items: {
-    anyOf: Object.entries(STEPS).flatMap(([name, { description, value, alone }]): Schema[] => [
-      ...(alone ? [{ const: name, description }] : []),
+    anyOf: Object.entries(STEPS).flatMap(([name, { description, value, nameOnly }]): Schema[] => [
+      ...(nameOnly ? [{ const: name, description }] : []),
       {
         type: 'object',
         properties: { [name]: { ...value, description } },

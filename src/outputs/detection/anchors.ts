@@ -128,8 +128,8 @@ export const anchorsSchema: Schema = {
 };
 
 /**
- * Creates the anchors of a generator. TensorFlow's anchors, and torchvision's anchors with `steps`, depend on the size of the
- * input tensor, in pixels.
+ * Creates the anchors of a generator. TensorFlow's anchors, and torchvision's anchors with `steps`, depend on the size
+ * of the input tensor, in pixels.
  */
 export function makeAnchors(
   { torchvision, tensorflow, blazeface }: AnchorOptions,
@@ -160,7 +160,10 @@ export function makeAnchors(
 
 type Shape = readonly [width: number, height: number];
 
-/** Returns every shape at every cell, row by row. The cells divide the input evenly, unless `step` returns their distance. */
+/**
+ * Returns every shape at every cell, row by row. The cells divide the input evenly, unless `step` returns their
+ * distance.
+ */
 function anchorsAt(
   grids: readonly AnchorGrid[],
   shapes: readonly (readonly Shape[])[],
@@ -177,7 +180,10 @@ function anchorsAt(
   return Float64Array.from(anchors);
 }
 
-/** Returns torchvision's shapes for each feature map. @see https://github.com/pytorch/vision/blob/main/torchvision/models/detection/anchor_utils.py `DefaultBoxGenerator` */
+/**
+ * Returns torchvision's shapes for each feature map.
+ * @see https://github.com/pytorch/vision/blob/main/torchvision/models/detection/anchor_utils.py `DefaultBoxGenerator`
+ */
 function torchvisionShapes({
   aspectRatios,
   minRatio = MIN_RATIO,
@@ -202,7 +208,12 @@ function torchvisionShapes({
   });
 }
 
-/** Returns TensorFlow's shapes for each feature map. @see https://github.com/tensorflow/models/blob/master/research/object_detection/anchor_generators/multiple_grid_anchor_generator.py `create_ssd_anchors` */
+/**
+ * Returns TensorFlow's shapes for each feature map.
+ * @see
+ *   https://github.com/tensorflow/models/blob/master/research/object_detection/anchor_generators/multiple_grid_anchor_generator.py
+ *   `create_ssd_anchors`
+ */
 function tensorflowShapes({
   grids,
   aspectRatios = [1, 2, 0.5, 3, 0.3333],

@@ -46,7 +46,9 @@ export interface Decoder {
   decode(views: readonly TensorView[], size: Size): Proposals;
 }
 
-/** A decoder with the default IoU threshold of non-maximum suppression; 1 if the model removes overlapping boxes itself. */
+/**
+ * A decoder with the default IoU threshold of non-maximum suppression; 1 if the model removes overlapping boxes itself.
+ */
 export interface DetectionDecoder extends Decoder {
   readonly iouThreshold: number;
 }

@@ -18,7 +18,10 @@ export interface Detection {
 /** All objects found in one image, highest score first. If there are none, the list is empty. */
 export type Detections = readonly Detection[];
 
-/** TorchServe's form of a detection: the key is the label, its value is the corners x1, y1, x2, y2; `score` is the score. */
+/**
+ * TorchServe's form of a detection: the key is the label, its value is the corners x1, y1, x2, y2; `score` is the
+ * score.
+ */
 export type TorchServeDetection = Readonly<Record<string, readonly [number, number, number, number] | number>>;
 
 /** The form of a detector's result for each value of `result`. */

@@ -1,7 +1,9 @@
 import type { Schema } from '../../shared/schema.js';
 import type { Size } from './decoder.js';
 
-/** A feature map. Its points are `stride` pixels apart and numbered row by row; `start` is the index of the first point. */
+/**
+ * A feature map. Its points are `stride` pixels apart and numbered row by row; `start` is the index of the first point.
+ */
 export interface Level {
   readonly stride: number;
   readonly columns: number;

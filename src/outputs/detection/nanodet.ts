@@ -35,8 +35,8 @@ interface Head {
 
 /**
  * NanoDet's head: class scores (the graph includes the sigmoid), and for each side of the box a distribution over
- * `regMax + 1` bins. The distance of a side from `center = (cell + centerOffset) · stride` is Σ softmax(bins)ᵢ · i · stride.
- * The order of the sides is left, top, right, bottom (Generalized Focal Loss, arXiv:2006.04388).
+ * `regMax + 1` bins. The distance of a side from `center = (cell + centerOffset) · stride` is Σ softmax(bins)ᵢ · i ·
+ * stride. The order of the sides is left, top, right, bottom (Generalized Focal Loss, arXiv:2006.04388).
  */
 export const nanodet: Format<NanodetOptions> = {
   description:
@@ -74,7 +74,9 @@ export const nanodet: Format<NanodetOptions> = {
         ? `[batch, ${points}, classes + 4 · (regMax + 1)]`
         : `[batch, ${points}, classes] and [batch, ${points}, 4 · (regMax + 1)]`;
     };
-    /** Returns how many columns hold the sides: the last ones of a single output, or all columns of a separate output. */
+    /**
+     * Returns how many columns hold the sides: the last ones of a single output, or all columns of a separate output.
+     */
     const sidesOf = (columns: number): number => {
       if (regMax !== undefined) return 4 * (regMax + 1);
       return isSingle && model.labels !== undefined ? columns - model.labels : 4 * (REG_MAX + 1);

@@ -17,8 +17,8 @@ interface RowFormat {
 }
 
 /**
- * Creates a decoder of rows `[batch, boxes, 5 + classes]` with a box, objectness, and a score for each class. The score of a
- * detection is the objectness times the class score.
+ * Creates a decoder of rows `[batch, boxes, 5 + classes]` with a box, objectness, and a score for each class. The score
+ * of a detection is the objectness times the class score.
  */
 export function objectnessRows(
   name: string,

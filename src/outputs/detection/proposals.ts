@@ -3,7 +3,10 @@ import type { ScoredBox } from '../nms.js';
 import { logistic } from '../sigmoid.js';
 import type { Box } from './detection.js';
 
-/** A decoder's result for one image: the best class of each box and its score. `box` decodes a box only on demand, because most boxes score too low. */
+/**
+ * A decoder's result for one image: the best class of each box and its score. `box` decodes a box only on demand,
+ * because most boxes score too low.
+ */
 export interface Proposals {
   readonly scores: Float64Array;
   readonly classes: Int32Array;
@@ -11,7 +14,10 @@ export interface Proposals {
   box(index: number): Box;
 }
 
-/** Returns the proposals of a model that outputs the class of each box. If the class is not a finite number, the score is NaN. */
+/**
+ * Returns the proposals of a model that outputs the class of each box. If the class is not a finite number, the score
+ * is NaN.
+ */
 export function chosenClasses(scores: Float32Array, classes: Float32Array): Pick<Proposals, 'scores' | 'classes'> {
   return {
     scores: Float64Array.from(scores, (score, box) => (Number.isFinite(classes[box]) ? score : NaN)),
@@ -20,7 +26,10 @@ export function chosenClasses(scores: Float32Array, classes: Float32Array): Pick
   };
 }
 
-/** The positions of the scores in a tensor: the score of class `c` for box `i` is at `offset + i * boxStride + c * classStride`. */
+/**
+ * The positions of the scores in a tensor: the score of class `c` for box `i` is at `offset + i * boxStride + c *
+ * classStride`.
+ */
 export interface ScoreLayout {
   readonly count: number;
   readonly classes: number;
@@ -29,7 +38,10 @@ export interface ScoreLayout {
   readonly classStride: number;
 }
 
-/** Returns the best class of each box and its score. The lower class wins a tie. If every score of a box is NaN, its best score is −∞. */
+/**
+ * Returns the best class of each box and its score. The lower class wins a tie. If every score of a box is NaN, its
+ * best score is −∞.
+ */
 export function bestClasses(data: Float32Array, layout: ScoreLayout): Pick<Proposals, 'scores' | 'classes'> {
   const { count, classes, offset, boxStride, classStride } = layout;
   const best = { scores: new Float64Array(count).fill(-Infinity), classes: new Int32Array(count) };

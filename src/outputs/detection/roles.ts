@@ -38,8 +38,8 @@ export function rolesSchema(roles: readonly Role[], isJoined = false): Schema {
 }
 
 /**
- * Finds the outputs of each role: the outputs that `given` names, or the output with a usual name, or the only remaining
- * output that fits.
+ * Finds the outputs of each role: the outputs that `given` names, or the output with a usual name, or the only
+ * remaining output that fits.
  * @throws `model-config` if no output or more than one output fits a role, or if the dims of a named output do not fit
  */
 export function findOutputs(

@@ -17,7 +17,10 @@ export interface RowsOptions {
   readonly unit?: Unit;
 }
 
-/** One output whose rows are final detections: CenterNet, YOLOv10, and other models whose graph includes the suppression. */
+/**
+ * One output whose rows are final detections: CenterNet, YOLOv10, and other models whose graph includes the
+ * suppression.
+ */
 export const rows: Format<RowsOptions> = {
   description:
     'Final detections, [batch, boxes, columns], as CenterNet and YOLOv10 return them: a box, its score and its class.',

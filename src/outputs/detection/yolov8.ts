@@ -8,7 +8,10 @@ const EXPECTED = '[batch, 4 + classes, boxes] or [batch, boxes, 4 + classes]';
 /** The number of classes in COCO, which most published models have. */
 const COCO_CLASSES = 80;
 
-/** The decoded output of YOLOv8 and YOLO11 exports: center, size, and a score for each class. Boxes usually are the last axis. */
+/**
+ * The decoded output of YOLOv8 and YOLO11 exports: center, size, and a score for each class. Boxes usually are the last
+ * axis.
+ */
 export const yolov8: Format<YoloOptions> = {
   description:
     'YOLOv8 and YOLO11, [batch, 4 + classes, boxes], or the same transposed: center, size and class scores, which the export has decoded. The axis of the classes is the one that fits the number of labels, or the shorter one.',

@@ -8,9 +8,9 @@ export interface YoloxOptions {
 }
 
 /**
- * The raw rows of YOLOX's own export: center and size relative to a cell of the grid, objectness, and a score for each class.
- * Center = (xy + cell) · stride, size = exp(wh) · stride; the score of a detection is the objectness times the class score.
- * An export with decoded rows (`--decode_in_inference`) has the format yolov5.
+ * The raw rows of YOLOX's own export: center and size relative to a cell of the grid, objectness, and a score for each
+ * class. Center = (xy + cell) · stride, size = exp(wh) · stride; the score of a detection is the objectness times the
+ * class score. An export with decoded rows (`--decode_in_inference`) has the format yolov5.
  */
 export const yolox: Format<YoloxOptions> = {
   description:
