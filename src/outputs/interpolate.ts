@@ -25,9 +25,9 @@ export interface Grid {
 const ROUNDING = 1e-6;
 
 /**
- * Computes one axis of bilinear sampling with half-pixel centers, as `torch.nn.functional.interpolate(…,
- * mode='bilinear', align_corners=False, antialias=False)`: the center of pixel `i` lies at `(i + 0.5) * scale + offset
- * - 0.5` in the map's pixels. The axis does not sample pixels of the map that belong to the padding.
+ * Computes one axis of bilinear sampling with half-pixel centers, as
+ * `torch.nn.functional.interpolate(…, mode='bilinear', align_corners=False, antialias=False)`: the center of pixel `i`
+ * lies at `(i + 0.5) * scale + offset - 0.5` in the map's pixels. The axis does not sample pixels of the map that belong to the padding.
  * @param size the size of the image, in pixels
  * @param mapSize the size of the map, in pixels
  * @param scale together with `offset`: the point `x` of the image lies at `x * scale + offset` in the map, where 0 is

@@ -1,8 +1,8 @@
 const marked = new WeakMap<object, readonly Transferable[]>();
 
 /**
- * Marks buffers of a result to be transferred to the page instead of copied: `return transferResult(result,
- * [result.mask.buffer])`. Each row needs its own buffers. After the transfer, the buffer is empty in the worker.
+ * Marks buffers of a result to be transferred to the page instead of copied:
+ * `return transferResult(result, [result.mask.buffer])`. Each row needs its own buffers. After the transfer, the buffer is empty in the worker.
  */
 export function transferResult<T extends object>(value: T, list: readonly Transferable[]): T {
   marked.set(value, list);

@@ -210,9 +210,7 @@ function torchvisionShapes({
 
 /**
  * Returns TensorFlow's shapes for each feature map.
- * @see
- *   https://github.com/tensorflow/models/blob/master/research/object_detection/anchor_generators/multiple_grid_anchor_generator.py
- *   `create_ssd_anchors`
+ * @see https://github.com/tensorflow/models/blob/master/research/object_detection/anchor_generators/multiple_grid_anchor_generator.py `create_ssd_anchors`
  */
 function tensorflowShapes({
   grids,

@@ -39,8 +39,8 @@ export const decoderSchema: Schema = {
 export const DEFAULT_THRESHOLDS = NAMES.map((name) => `${name} ${FORMATS[name].iouThreshold}`).join(', ');
 
 /**
- * Creates the decoder that a config names, with its default IoU threshold. The config has a name or `{ name: options
- * }`.
+ * Creates the decoder that a config names, with its default IoU threshold. The config has a name or
+ * `{ name: options }`.
  * @throws `model-config` if the decoder does not fit the model's outputs
  */
 export async function createDecoder(value: unknown, model: ModelFacts): Promise<DetectionDecoder> {

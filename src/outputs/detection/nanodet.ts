@@ -35,8 +35,8 @@ interface Head {
 
 /**
  * NanoDet's head: class scores (the graph includes the sigmoid), and for each side of the box a distribution over
- * `regMax + 1` bins. The distance of a side from `center = (cell + centerOffset) · stride` is Σ softmax(bins)ᵢ · i ·
- * stride. The order of the sides is left, top, right, bottom (Generalized Focal Loss, arXiv:2006.04388).
+ * `regMax + 1` bins. The distance of a side from `center = (cell + centerOffset) · stride` is
+ * Σ softmax(bins)ᵢ · i · stride. The order of the sides is left, top, right, bottom (Generalized Focal Loss, arXiv:2006.04388).
  */
 export const nanodet: Format<NanodetOptions> = {
   description:

@@ -27,8 +27,8 @@ export function chosenClasses(scores: Float32Array, classes: Float32Array): Pick
 }
 
 /**
- * The positions of the scores in a tensor: the score of class `c` for box `i` is at `offset + i * boxStride + c *
- * classStride`.
+ * The positions of the scores in a tensor: the score of class `c` for box `i` is at
+ * `offset + i * boxStride + c * classStride`.
  */
 export interface ScoreLayout {
   readonly count: number;

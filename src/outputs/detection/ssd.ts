@@ -61,8 +61,8 @@ const MAX_LOG_SIZE = Math.log(1000 / 16);
 
 /**
  * SSD's raw heads: class logits and box regressions for each anchor. With the anchor's center c and size s, and the
- * variances v: center = c + xy · v · s, size = s · exp(wh · v). BlazeFace has center = c + xy / input, size = wh /
- * input.
+ * variances v: center = c + xy · v · s, size = s · exp(wh · v). BlazeFace has center = c + xy / input, and
+ * size = wh / input.
  */
 export const ssd: Format<SsdOptions> = {
   description:
