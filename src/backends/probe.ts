@@ -3,7 +3,7 @@ import type { Probe } from '../contract/backends.js';
 /** Renderers that emulate a GPU on the CPU. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|basic render|software|lavapipe/i;
 
-/** Finds out what this browser offers. Call it in the worker that will use it: a page may have more than its workers. */
+/** Probes the browser's capabilities. Call it in the worker that will use them: a page may have more than its workers. */
 export async function probeBackends(): Promise<Probe> {
   return {
     webgpu: await probeWebgpu(),
@@ -61,7 +61,7 @@ function probeWebgl(): Probe['webgl'] {
   }
 }
 
-/** `(module (func (result v128) i32.const 0 i8x16.splat))`: valid where there is SIMD. */
+/** `(module (func (result v128) i32.const 0 i8x16.splat))`: valid if the browser has SIMD. */
 const SIMD_MODULE = new Uint8Array([
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11,
 ]);
@@ -69,7 +69,7 @@ const SIMD_MODULE = new Uint8Array([
 function probeWasm(): Probe['wasm'] {
   if (typeof WebAssembly === 'undefined') return { available: false, reason: 'This browser has no WebAssembly.' };
   try {
-    // Forbidden by a Content-Security-Policy without 'wasm-unsafe-eval', where `validate` is not.
+    // A Content-Security-Policy without 'wasm-unsafe-eval' forbids compiling, but not `validate`.
     const compiled = new WebAssembly.Module(SIMD_MODULE);
     return {
       available: true,

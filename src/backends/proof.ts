@@ -7,7 +7,7 @@ import { fromFloat16 } from '../tensors/float16.js';
  */
 export type Tolerances = Readonly<Partial<Record<DType, { readonly absolute: number; readonly relative: number }>>>;
 
-/** For golden examples, which another engine on another machine has computed. */
+/** Tolerances for golden examples, which another engine on another machine has computed. */
 export const GOLDEN_TOLERANCES: Tolerances = {
   float64: { absolute: 1e-4, relative: 1e-3 },
   float32: { absolute: 1e-4, relative: 1e-3 },
@@ -15,8 +15,8 @@ export const GOLDEN_TOLERANCES: Tolerances = {
 };
 
 /**
- * For a comparison of two backends of one engine with the same model and the same inputs. Correct backends differ by 1e-7 to 2.2e-4 of the maximum
- * (selfie, on WebGL), because they add up in another order; ONNX Runtime's WebGL has been seen to be wrong by 1.5e-3 on photographs.
+ * Tolerances for a comparison of two backends with the same model and the same inputs. Correct backends differ by 1e-7 to 2.2e-4 of the maximum
+ * (selfie, on WebGL), because they add numbers in a different order. ONNX Runtime's WebGL was wrong by 1.5e-3 on photographs.
  */
 export const REFERENCE_TOLERANCES: Tolerances = {
   float64: { absolute: 1e-5, relative: 5e-4 },
@@ -31,7 +31,7 @@ export interface OutputComparison {
   readonly error: number;
 }
 
-/** Compares outputs with the expected ones: names, dtypes, dims, and every element. Infinities and NaN must be where the expected ones are. */
+/** Compares outputs with the expected ones: names, dtypes, dims, and every element. Infinities and NaN must be in the same places. */
 export function compareOutputs(
   got: Tensors,
   expected: Golden['outputs'],
@@ -92,7 +92,7 @@ function numbers(dtype: DType, data: Tensor['data']): Float32Array {
   return dtype === 'float16' ? fromFloat16(data as Uint16Array) : (data as Float32Array);
 }
 
-/** The first output with a number that is not finite, in words; undefined if all are. Only floats can be anything else. */
+/** Describes the first output that has a number that is not finite; undefined if all numbers are. Only floats can be infinite or NaN. */
 export function findNonFinite(outputs: Tensors): string | undefined {
   for (const [name, { dtype, data }] of Object.entries(outputs)) {
     if (!GOLDEN_TOLERANCES[dtype]) continue;

@@ -1,14 +1,14 @@
 import { TabServeError } from '../contract/errors.js';
 
-/** A device's loss may become known only after the run that it breaks has failed. */
+/** How long to wait for the report of a loss: it may come only after the run has failed. */
 const GRACE_MS = 100;
 
-/** The loss of a GPU. It rejects the runs that wait, since some engines never answer them, and is reported once. */
+/** Watches for the loss of a GPU. On a loss, rejects the waiting runs, because some engines never answer them. Reports the loss once. */
 export class DeviceLoss {
   #isLost = false;
   readonly #listeners = new Set<() => void>();
 
-  /** @param isGone asked at each check, for a device that can be asked: a run may end before the loss is reported */
+  /** @param isGone returns whether the device is lost, if it can tell. It is called at each check, because a run may end before the loss is reported */
   constructor(
     private readonly onLost: (why: string) => void,
     private readonly isGone: () => boolean = () => false,
@@ -19,12 +19,12 @@ export class DeviceLoss {
     return this.#isLost;
   }
 
-  /** Runs and failures that wait for the loss at this moment. */
+  /** Number of runs and failures that wait for the loss now. */
   get waiting(): number {
     return this.#listeners.size;
   }
 
-  /** Called by whoever finds out that the device is lost. */
+  /** Reports that the device is lost. Every part that notices the loss calls it. */
   report(): void {
     if (this.#isLost) return;
     this.#isLost = true;
@@ -32,7 +32,7 @@ export class DeviceLoss {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Settles as `work` does, or rejects with `device-lost` when the GPU is lost first. */
+  /** Settles as `work` does, or rejects with `device-lost` if the GPU is lost first. */
   async race<T>(work: Promise<T>): Promise<T> {
     let listener!: () => void;
     const loss = new Promise<never>((_, reject) => {
@@ -55,7 +55,7 @@ export class DeviceLoss {
     if (this.isLost) throw lost();
   }
 
-  /** Returns the loss, if it caused the failure of a run; otherwise the failure. Waits a moment where the loss may still be reported. */
+  /** Returns the loss if it caused the failure of a run; otherwise the failure. Waits a moment if the loss may still be reported. */
   async explain(failure: unknown): Promise<unknown> {
     if (!mayBeLoss(failure)) return failure;
     if (!this.isLost) await this.#pause();
@@ -75,7 +75,7 @@ export class DeviceLoss {
   }
 }
 
-/** An error that says what else is wrong, such as the input, was not caused by a loss. */
+/** Returns whether a loss may have caused a failure: not if the error names another cause, such as the input. */
 function mayBeLoss(failure: unknown): boolean {
   return !(failure instanceof TabServeError) || failure.code === 'inference-failed' || failure.code === 'worker-lost';
 }

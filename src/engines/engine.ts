@@ -2,11 +2,11 @@ import type { EngineOptions, FileProgress, Files } from '../contract/archive.js'
 import type { CandidateName } from '../contract/backends.js';
 import type { Session } from '../contract/tensors.js';
 
-/** What an engine needs to start. */
+/** Options of starting an engine. */
 export interface EngineEnvironment {
-  /** URL of a folder that holds the engine's files; undefined where the bundler has placed them. */
+  /** URL of a folder that holds the engine's files; undefined if the bundler has placed them. */
   readonly assets: string | undefined;
-  /** Threads to compute with, at most. */
+  /** The most threads to compute with. */
   readonly threads: number;
   /** Called when the GPU is lost, whether or not anything runs. */
   readonly onLost: (why: string) => void;
@@ -19,13 +19,13 @@ export interface EngineEnvironment {
 /** An engine, started on one backend. It makes one call at a time, whether it creates, runs or releases a session. */
 export interface Engine {
   readonly version: string;
-  /** Threads that it computes with. */
+  /** Number of threads that it computes with. */
   readonly threads: number;
-  /** Returns the bytes that it holds: of WebAssembly memory if it computes there, otherwise of its tensors. */
+  /** Returns the engine's memory in bytes: its WebAssembly memory, or its tensors if it does not compute in WebAssembly. */
   memory(): number;
   /**
    * Opens the model at `path`, and the files that the model names.
-   * @throws `model-not-found` if a file is missing; `model-format` if it is no model; `unsupported` for a dtype that the engine lacks; `backend-failed` if this backend cannot run it; `out-of-memory`
+   * @throws `model-not-found` if a file is missing; `model-format` if it is not a model; `unsupported` for a dtype that the engine lacks; `backend-failed` if this backend cannot run it; `out-of-memory`
    */
   open(files: Files, path: string, options: EngineOptions): Promise<Session>;
 }

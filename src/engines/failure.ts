@@ -1,9 +1,9 @@
 import { TabServeError, type ErrorCode } from '../contract/errors.js';
 
-/** ONNX Runtime's WebGL build tries its own format after ONNX, and reports both failures. The file is known to be ONNX by then. */
+/** ONNX Runtime's WebGL build tries its own format after ONNX, and reports both failures. The second one does not matter: the file is ONNX. */
 const BOTH_FORMATS = /^Failed to load model as ONNX format: ([^]*)\nas ORT format: [^]*$/;
 
-/** Returns what an engine threw as a `TabServeError`. Its message tells out of memory and a lost device from any other failure. */
+/** Converts an engine's error to a `TabServeError`. Recognizes out of memory and a lost device by the error's message. */
 export function engineError(code: ErrorCode, message: string, cause: unknown): TabServeError {
   if (cause instanceof TabServeError) return cause;
   const why = (cause instanceof Error ? cause.message : String(cause)).replace(BOTH_FORMATS, '$1');

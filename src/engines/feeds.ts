@@ -4,7 +4,7 @@ import { TabServeError } from '../contract/errors.js';
 
 /**
  * Checks feeds against a model's signature.
- * @throws `invalid-input` naming the input, what was expected and what came.
+ * @throws `invalid-input` naming the input, with the expected and the given dtype and dims.
  */
 export function checkFeeds(feeds: Tensors, inputs: readonly TensorInfo[]): void {
   for (const name of Object.keys(feeds)) {

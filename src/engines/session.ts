@@ -14,8 +14,8 @@ export interface LoadedModel {
 }
 
 /**
- * A session on a loaded model. It checks feeds, makes one call of the engine at a time, and none once the GPU is lost:
- * on a lost device engines answer zeros, or never.
+ * A session on a loaded model. It checks feeds, makes one call of the engine at a time, and makes no call after the GPU is lost:
+ * on a lost device, engines return zeros or never answer.
  */
 export class LockedSession implements Session {
   #disposed = false;
@@ -39,7 +39,7 @@ export class LockedSession implements Session {
     try {
       return await this.lock.run(() => this.#run(feeds));
     } catch (error) {
-      // Other runs need not wait until it is known why this one failed.
+      // Outside the lock: other runs need not wait until the cause of this failure is known.
       throw this.loss ? await this.loss.explain(error) : error;
     }
   }

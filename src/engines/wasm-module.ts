@@ -5,15 +5,15 @@ import type { EngineEnvironment } from './engine.js';
 /** A `.wasm` file of an engine. */
 export interface WasmFile {
   readonly name: string;
-  /** Its size, which a server that compresses does not tell. */
+  /** The file's size in bytes. A server that compresses does not send it. */
   readonly bytes: number;
 }
 
 /**
- * Downloads and compiles a `.wasm` of an engine, and tells of its progress.
+ * Downloads and compiles an engine's `.wasm`, and reports its progress.
  *
  * The response is cloned to count its bytes: in Chromium a clone keeps the code cache, and a stream of our own would lose it.
- * @throws `backend-failed` naming the URL, what came instead, and the remedy
+ * @throws `backend-failed` naming the URL, the server's answer, and the remedy
  */
 export async function compileWasm(
   url: URL,
@@ -40,7 +40,7 @@ export async function compileWasm(
   return await module;
 }
 
-/** Compiles while bytes arrive, where the server says what they are. */
+/** Compiles while bytes arrive, if the server sends the content type of WebAssembly. */
 async function compile(response: Response): Promise<WebAssembly.Module> {
   const streamed = response.headers.get('content-type')?.toLowerCase() === 'application/wasm';
   return streamed
@@ -67,8 +67,8 @@ const modules = new WeakMap<ArrayBufferLike, WebAssembly.Module>();
 let hooked = false;
 
 /**
- * Returns a buffer to give to an engine in place of its `.wasm`'s bytes: instantiating it instantiates `module`.
- * Engines take bytes only, and would compile them anew.
+ * Returns a buffer to give to an engine instead of its `.wasm`'s bytes: instantiating the buffer instantiates `module`.
+ * Engines take only bytes, and would compile them again.
  */
 export function bytesFor(module: WebAssembly.Module): ArrayBuffer {
   hookInstantiate();

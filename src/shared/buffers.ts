@@ -1,24 +1,24 @@
 /**
- * Buffers that are reused, for pixels and for copies of inputs. To allocate 48 MB takes as long as to read pixels into them.
+ * Buffers that are reused, for pixels and for copies of inputs. Allocating 48 MB takes as long as reading pixels into them.
  */
 const MAX_IDLE_BYTES = 96 * 2 ** 20;
 const MAX_IDLE_BUFFERS = 4;
 /** Smaller buffers are not reused: they are quick to allocate, and would displace large ones. */
 const MIN_BYTES = 2 ** 14;
-/** A buffer that is more than this many times too large is left for a larger image. */
+/** A buffer that is more than this many times too large is kept for a larger image. */
 const MAX_SLACK = 4;
 
-/** Buffers that nobody uses, the oldest first. */
+/** Buffers that are not in use, the oldest first. */
 const idle: ArrayBuffer[] = [];
 
-/** Returns a buffer of at least `bytes` bytes, with any contents. It is the caller's until `giveBack`. */
+/** Returns a buffer of at least `bytes` bytes, with arbitrary contents. The caller owns it until it calls `giveBack`. */
 export function takeBuffer(bytes: number): ArrayBuffer {
   if (bytes < MIN_BYTES) return new ArrayBuffer(bytes);
   const found = idle.findIndex(({ byteLength }) => byteLength >= bytes && byteLength <= bytes * MAX_SLACK);
   return found < 0 ? new ArrayBuffer(bytes) : idle.splice(found, 1)[0]!;
 }
 
-/** Takes back a buffer. The caller must have no reference to it any more. */
+/** Returns a buffer to the idle ones. The caller must not use it any more. */
 export function giveBack(buffer: ArrayBuffer): void {
   if (buffer.byteLength < MIN_BYTES) return;
   idle.push(buffer);
@@ -26,16 +26,16 @@ export function giveBack(buffer: ArrayBuffer): void {
   while (total > MAX_IDLE_BYTES || idle.length > MAX_IDLE_BUFFERS) total -= idle.shift()!.byteLength;
 }
 
-/** Larger buffers are not made in advance: they would cost too much memory for the time that they save. */
+/** Larger buffers are not created in advance: they cost too much memory for the time that they save. */
 const MAX_READY_BYTES = 2 ** 23;
 const MAX_READY = 2;
 
-/** Buffers that were made in advance, by size, the oldest first. */
+/** Buffers that were created in advance, by size, the oldest first. */
 const ready = new Map<number, ArrayBuffer>();
 
 /**
- * Returns a buffer of exactly `bytes` bytes, which the caller may transfer. New memory costs a page fault for every 4 kB when it is first written: 0.4 ms for 600 kB,
- * whose copy takes 0.03 ms. So the next buffer of this size is made, and written to, in a task of its own after this call.
+ * Returns a buffer of exactly `bytes` bytes, which the caller may transfer. New memory costs a page fault per 4 kB when it is first written:
+ * 0.4 ms for 600 kB, while copying 600 kB takes 0.03 ms. So the next buffer of this size is created and written to in a later task.
  */
 export function takeReady(bytes: number): ArrayBuffer {
   if (bytes < MIN_BYTES || bytes > MAX_READY_BYTES) return new ArrayBuffer(bytes);

@@ -1,6 +1,6 @@
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Returns a stream with the same bytes. `onBytes` is told how many have come so far, at each chunk. */
+/** Returns a stream with the same bytes. Calls `onBytes` at each chunk with the number of bytes so far. */
 export function countBytes(body: ReadableStream<Bytes>, onBytes: (loaded: number) => void): ReadableStream<Bytes> {
   let loaded = 0;
   return body.pipeThrough(
@@ -14,7 +14,7 @@ export function countBytes(body: ReadableStream<Bytes>, onBytes: (loaded: number
   );
 }
 
-/** The size of a response's body, where its headers tell: the length of a compressed body says nothing of the bytes that come out of it. */
+/** Returns the size of a response's body; undefined if its headers do not say. The length of a compressed body is not the size of its contents. */
 export function bodySize({ headers }: Response): number | undefined {
   const length = headers.has('content-encoding') ? null : headers.get('content-length');
   return length === null ? undefined : Number(length);

@@ -4,26 +4,26 @@ import { TabServeError } from '../contract/errors.js';
 
 export type { Schema };
 
-/** JSON Schemas by key, for one section of a config. Each stands alone: no `$ref`. */
+/** JSON Schemas by key, for one section of a config. A schema has no `$ref`. */
 export type ConfigSchema = Readonly<Record<string, Schema>>;
 
 type Warn = (message: string, meant: string | undefined) => void;
 
-/** A key that its schema does not know. */
+/** A key that is not in its schema. */
 interface UnknownKey {
   readonly schema: ConfigSchema;
   readonly key: string;
   readonly where: string;
 }
 
-/** Unknown keys that are told one by one, each with the nearest known key; the others are counted. */
-const TOLD = 50;
+/** The most unknown keys that get a warning each, with the nearest known key. The others are only counted. */
+const MAX_WARNINGS = 50;
 
 /**
- * Checks the values of one section. A key that the schema does not know passes, with a warning that names the nearest known key.
- * @param where what the keys belong to, e.g. `handler`; '' for the top of the config
- * @param warn gets the message, and the known key that was probably meant
- * @throws `model-config` naming the key by its full path, what it may be and what it is
+ * Checks the values of one section. A key that is not in the schema only causes a warning that names the nearest known key.
+ * @param where the section, e.g. `handler`; '' for the top of the config
+ * @param warn called with the message, and the known key that was probably meant
+ * @throws `model-config` naming the key by its full path, the allowed values and the given one
  */
 export function checkSection(
   schema: ConfigSchema,
@@ -33,13 +33,13 @@ export function checkSection(
 ): void {
   const unknown: UnknownKey[] = [];
   checkKeys(schema, values, where, unknown);
-  // Only unknown keys pay for the search of the nearest name.
-  for (const { schema: section, key, where: path } of unknown.slice(0, TOLD)) {
+  // Search the nearest name only for unknown keys: the search is slow.
+  for (const { schema: section, key, where: path } of unknown.slice(0, MAX_WARNINGS)) {
     const meant = nearest(key, Object.keys(section));
     warn(`${joined(path, key)} is not a known key${probably(meant)}.`, meant);
   }
-  if (unknown.length > TOLD)
-    warn(`${unknown.length - TOLD} more keys${where && ` of ${where}`} are not known.`, undefined);
+  if (unknown.length > MAX_WARNINGS)
+    warn(`${unknown.length - MAX_WARNINGS} more keys${where && ` of ${where}`} are not known.`, undefined);
 }
 
 function checkKeys(
@@ -59,7 +59,7 @@ function checkKeys(
   }
 }
 
-/** Finds the unknown keys within a value that fits. */
+/** Finds the unknown keys inside a valid value. */
 function findUnknownKeys(schema: Schema, value: unknown, path: string, unknown: UnknownKey[]): void {
   const { properties, additionalProperties, items, anyOf, oneOf } = schema;
   const alternative = (anyOf ?? oneOf)?.find((one) => isValid(one, value));
@@ -74,7 +74,7 @@ function joined(where: string, key: string): string {
   return where ? `${where}.${shorten(key)}` : shorten(key);
 }
 
-/** Each schema's validator: a request's params are checked again and again. */
+/** The validators by schema. They are reused, because every request's params are checked. */
 const validators = new WeakMap<Schema, Validator>();
 
 function isValid(schema: Schema, value: unknown): boolean {
@@ -83,7 +83,7 @@ function isValid(schema: Schema, value: unknown): boolean {
   return validator.validate(value).valid;
 }
 
-/** Returns what is wrong with `value`, at the innermost place that is wrong; undefined if nothing is. */
+/** Returns what is wrong with `value`, at the innermost wrong place; undefined if it is valid. */
 function findFault(schema: Schema, value: unknown, path: string): string | undefined {
   if (isJson(value) && isValid(schema, value)) return undefined;
   const alternatives = schema.anyOf ?? schema.oneOf;
@@ -128,7 +128,7 @@ function isOfType(schema: Schema, value: unknown): boolean {
   return types.has(type) || (type === 'number' && types.has('integer'));
 }
 
-/** Returns whether a mapping was probably meant for this alternative: it has the alternative's constants or, if it has no constants, one of its keys. */
+/** Returns whether a mapping was probably meant for this alternative: it has the alternative's constants or, if there are no constants, one of its keys. */
 function resembles({ properties = {} }: Schema, value: unknown): boolean {
   if (!isRecord(value)) return true;
   const constants = Object.entries(properties).filter(([, property]) => isRecord(property) && 'const' in property);
@@ -173,8 +173,8 @@ const WORDS: Readonly<Record<NonNullable<Schema['type']> & string, (schema: Sche
 function range({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema): string {
   if (minimum !== undefined && maximum !== undefined) return ` in ${minimum}..${maximum}`;
   const limits = [[minimum, '≥'], [exclusiveMinimum, '>'], [maximum, '≤'], [exclusiveMaximum, '<']] as const; // prettier-ignore
-  const told = limits.flatMap(([limit, sign]) => (limit === undefined ? [] : [`${sign} ${limit}`]));
-  return told.length > 0 ? ` ${told.join(' and ')}` : '';
+  const texts = limits.flatMap(([limit, sign]) => (limit === undefined ? [] : [`${sign} ${limit}`]));
+  return texts.length > 0 ? ` ${texts.join(' and ')}` : '';
 }
 
 /** Returns whether a value is a mapping of keys to values. */
@@ -186,13 +186,13 @@ function probably(meant: string | undefined): string {
   return meant === undefined ? '' : `; probably ${meant} is meant`;
 }
 
-/** Returns the known name that was probably meant: one that differs in its case, or in at most a third of its letters. */
+/** Returns the known name that was probably meant: it differs in upper and lower case, or in at most a third of its letters. */
 function nearest(name: string, names: readonly string[]): string | undefined {
   let best: string | undefined;
   let fewest = Infinity;
   for (const known of names) {
     const most = Math.max(name.length, known.length) / 3;
-    // The lengths alone differ by more letters than may differ.
+    // Skip a name whose length alone differs too much.
     if (Math.abs(name.length - known.length) > Math.min(most, fewest - 1)) continue;
     const count = distance(name.toLowerCase(), known.toLowerCase());
     if (count <= most && count < fewest) [best, fewest] = [known, count];
@@ -200,7 +200,7 @@ function nearest(name: string, names: readonly string[]): string | undefined {
   return best;
 }
 
-/** Returns how many letters to insert, delete, replace, or swap with their neighbor make `b` of `a` (optimal string alignment). */
+/** Returns how many insertions, deletions, replacements and swaps of neighboring letters turn `a` into `b` (optimal string alignment). */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let i = 1; i <= a.length; i++) {

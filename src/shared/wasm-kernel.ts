@@ -1,6 +1,6 @@
 const PAGE = 65_536;
 
-/** Instantiates a kernel from its base64; undefined where WebAssembly or its SIMD is missing, or a Content Security Policy forbids it. */
+/** Instantiates a kernel from base64. Returns undefined if WebAssembly or its SIMD is missing, or if a Content Security Policy forbids it. */
 export function instantiate<Exports>(code: string): Exports | undefined {
   try {
     const bytes = Uint8Array.from(atob(code), (character) => character.charCodeAt(0));

@@ -9,7 +9,7 @@ import { VERSION } from '../contract/version.js';
 /** Pillow's limit: a quarter of a gigabyte of RGB. */
 const MAX_PIXELS = 178_956_970;
 
-/** What all batches of one handler share. */
+/** The part of a handler's contexts that all of its batches share. */
 export interface HandlerEnvironment {
   readonly modelDir: Archive['url'];
   readonly manifest: Manifest;
@@ -19,26 +19,26 @@ export interface HandlerEnvironment {
   readonly warn: Context['warn'];
 }
 
-/** A context whose metrics can be read: they keep what the handler records. */
+/** A context whose metrics can be read. */
 export interface BatchContext extends Context {
-  /** What the handler has recorded in this batch, and how long its stages took. */
+  /** The handler's observations in this batch, and the times of its stages. */
   readonly metrics: Recorder;
 }
 
-/** What a context needs to know of its batch. */
+/** The part of a context that belongs to one batch. */
 export interface BatchOptions {
   /** @default 1 */
   readonly batchSize?: number;
   /** @default 'predict' */
   readonly request?: Context['request'];
   readonly signal?: AbortSignal;
-  /** One per row, and so are `params`. */
+  /** One per row, as are `params`. */
   readonly ids?: readonly string[];
   readonly params?: readonly Params[] | undefined;
   readonly metrics?: Recorder;
 }
 
-/** Creates a fresh context for one batch. */
+/** Creates the context of one batch. */
 export function batchContext(environment: HandlerEnvironment, batch: BatchOptions): BatchContext {
   const { modelDir, manifest, config, files, open, warn } = environment;
   const { batchSize = 1, request = 'predict', signal = new AbortController().signal } = batch;

@@ -2,14 +2,14 @@ import type { Context, Handler, ModelInfo } from '../contract/handler.js';
 import type { Session, TensorInfo } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 
-/** What a handler may have beyond the contract; `BaseHandler` has all of it. */
+/** Members that a handler may have beyond the contract. `BaseHandler` has all of them. */
 interface Describable extends Handler {
   readonly model?: Session;
   readonly mapping?: unknown;
   describeHandle?(context: Context): Promise<unknown>;
 }
 
-/** What a handler knows of its model, and what it adds of its own. @throws `not-cloneable` */
+/** Describes a handler's model, with what its `describeHandle` returns. @throws `not-cloneable` */
 export async function describeModel(handler: Handler, name: string, context: Context): Promise<ModelInfo> {
   const { model, mapping } = handler as Describable;
   const customizedMetadata = await (handler as Describable).describeHandle?.(context);
@@ -18,7 +18,7 @@ export async function describeModel(handler: Handler, name: string, context: Con
   } catch (cause) {
     throw new TabServeError(
       'not-cloneable',
-      `What describeHandle returns cannot be sent to the page: ${cause instanceof Error ? cause.message : String(cause)}`,
+      `The return value of describeHandle cannot be sent to the page: ${cause instanceof Error ? cause.message : String(cause)}`,
       { cause },
     );
   }
@@ -32,7 +32,7 @@ export async function describeModel(handler: Handler, name: string, context: Con
   };
 }
 
-/** Inputs of one axis or none have no batch axis: they are one row. */
+/** Returns the number of rows that a model runs at once. An input with no axis, or with one fixed axis, has no batch axis: it is one row. */
 function rowsPerRun(inputs: readonly TensorInfo[]): number | 'any' {
   const sizes = inputs.map(({ dims }) =>
     dims.length < 2

@@ -4,11 +4,11 @@ import type { WorkerEvent } from '../contract/wire.js';
 import { fetchArchive, fetchModel, type ArchiveOptions } from '../models/archive.js';
 import type { FetchOptions } from '../models/fetch.js';
 
-/** What one worker downloads, model and engine side by side, and its progress. */
+/** Downloads the model and the engine of one worker, side by side, and reports progress. */
 export class Downloads {
   readonly #emit: (event: WorkerEvent) => void;
   readonly #options: FetchOptions;
-  /** Parts that may still name files of which no progress was told yet. */
+  /** The parts that may still have files whose progress was not reported yet. */
   readonly #unplanned = new Set<'model' | 'engine'>(['model', 'engine']);
   #last: FileProgress | undefined;
 
@@ -31,11 +31,11 @@ export class Downloads {
     return loaded;
   }
 
-  /** Starts an engine, which reports its downloads to the function that it gets. */
+  /** Starts an engine. The engine reports its downloads to the function that `start` gets. */
   async engine<T>(start: (onProgress: (progress: FileProgress) => void) => Promise<T>): Promise<T> {
     try {
       return await start((progress) => {
-        // It has one file.
+        // An engine downloads one file.
         this.#unplanned.delete('engine');
         this.#report(progress);
       });

@@ -4,8 +4,8 @@ import { errorToData } from '../contract/error-data.js';
 import { PredictionError } from '../contract/errors.js';
 
 /**
- * A port for comlink that never fails to answer: a row that cannot be cloned (a function, a session) becomes that row's error,
- * and the others arrive. Nothing is cloned to find out unless sending fails.
+ * Wraps a port for comlink so that sending an answer does not fail: a row that cannot be cloned (a function, a session) is replaced by an
+ * error, and the other rows are sent. Rows are cloned to find it only if sending fails.
  */
 export function cloneSafe(port: MessagePort): Endpoint {
   return {
@@ -36,7 +36,7 @@ function isCloneable(value: unknown): boolean {
   }
 }
 
-/** The failure of a row whose result cannot be cloned. */
+/** Returns the failure of a row whose result cannot be cloned. */
 export function notCloneable(cause: unknown): PredictionError {
   return new PredictionError(
     'not-cloneable',

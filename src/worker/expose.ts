@@ -4,15 +4,15 @@ import type { Engines } from '../engines/engine.js';
 import { cloneSafe } from './endpoint.js';
 import { Host, type HandlerClass, type HostOptions } from './host.js';
 
-/** What `expose` takes beside the handler class. */
+/** Options of `expose`. */
 export interface ExposeOptions {
   /** The engines that the worker may start. */
   readonly engines: Engines;
 }
 
 /**
- * Serves one handler class from this worker. To be called at the top level of the worker's module.
- * Where that module is no worker, as when a unit test imports the class from it, this does nothing.
+ * Serves one handler class from this worker. Call it at the top level of the worker's module.
+ * Outside a worker, it does nothing: a unit test may import the class from the worker's module.
  */
 export function expose(handler: HandlerClass, { engines }: ExposeOptions): void {
   if (!('WorkerGlobalScope' in globalThis)) return;
@@ -20,8 +20,8 @@ export function expose(handler: HandlerClass, { engines }: ExposeOptions): void 
 }
 
 /**
- * Says that the worker is there, and answers the page that connects. The page waits for this message before it sends anything:
- * what reaches a worker whose module is still loading is lost.
+ * Tells the page that the worker is ready, and serves the page that connects. The page waits for this message before it sends anything,
+ * because messages to a worker whose module is still loading are lost.
  */
 export function serve(options: Omit<HostOptions, 'emit'>): void {
   const scope = globalThis as unknown as Worker;
@@ -36,7 +36,7 @@ export function serve(options: Omit<HostOptions, 'emit'>): void {
   scope.postMessage({ tabserve: 'ready', protocol: PROTOCOL } satisfies ReadyMessage);
 }
 
-/** The browser frees a worker's locks when it dies, however it dies: the page waits for this one. */
+/** Holds a lock until the worker ends. The browser releases it however the worker ends, and so tells the page, which waits for the lock. */
 function holdForLife(name: string, onHeld: () => void): void {
   void globalThis.navigator?.locks?.request(name, () => {
     onHeld();

@@ -14,17 +14,17 @@ import { Definitions } from '../shared/metrics/definitions.js';
 const TIME_UNITS = ['ms', 's'] as const;
 const SIZE_UNITS = ['B', 'kB', 'MB', 'GB'] as const;
 
-/** What the handler records in one batch, as data. */
+/** Records a handler's observations in one batch as data. */
 export class Recorder implements Metrics {
-  /** In the order in which they were recorded. */
+  /** The observations, in the order in which they were recorded. */
   readonly observations: Observation[];
   /** Milliseconds that the batch spent in each stage. */
   readonly timings: Partial<Record<Stage, number>> = {};
   readonly #definitions: Definitions;
 
   /**
-   * @param definitions of all batches of one handler
-   * @param earlier what was recorded before the batch
+   * @param definitions the definitions of the handler's metrics, which all of its batches share
+   * @param earlier observations from before the batch
    */
   constructor(definitions = new Definitions(), earlier: readonly Observation[] = []) {
     this.#definitions = definitions;
@@ -61,7 +61,7 @@ export class Recorder implements Metrics {
     this.#record({ name, type, unit, value, labels });
   }
 
-  /** A stage has run. */
+  /** Adds the time of a stage that has run. */
   ran(stage: Stage, milliseconds: number): void {
     this.timings[stage] = (this.timings[stage] ?? 0) + milliseconds;
   }
@@ -71,8 +71,11 @@ export class Recorder implements Metrics {
     ...rest
   }: Omit<Observation, 'labels'> & { readonly labels: Observation['labels'] | undefined }): void {
     if (Object.hasOwn(BUILT_IN, rest.name))
-      throw new TabServeError('invalid-input', `Metric "${rest.name}": TabServe records it by itself.`);
-    // A copy: what the caller does to its labels afterwards changes nothing.
+      throw new TabServeError(
+        'invalid-input',
+        `Metric "${rest.name}": TabServe records a metric of this name by itself. Use another name.`,
+      );
+    // Copy the labels: the caller may change them later.
     const observation = labels ? { ...rest, labels: { ...labels } } : rest;
     this.#definitions.accept(observation);
     this.observations.push(observation);

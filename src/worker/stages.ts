@@ -4,8 +4,8 @@ import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { Recorder } from './recorder.js';
 
 /**
- * Wraps the stages of one handler, so that each call is timed and its error names the stage. Overrides are wrapped as they are,
- * and a `super` call inside of one is a part of it: timed once.
+ * Wraps the stages of one handler: each call is timed, and its error names the stage. Overridden stages are wrapped too; a `super` call
+ * inside a stage is part of that stage and is not timed separately.
  */
 export function instrument(handler: Handler, onStage: (context: Context | undefined) => void = () => {}): void {
   for (const stage of STAGES) {
@@ -20,7 +20,7 @@ export function instrument(handler: Handler, onStage: (context: Context | undefi
       } catch (error) {
         throw asTabServeError(error, stage);
       } finally {
-        tellStage(stage, context);
+        setStage(stage, context);
         record(stage, started, context);
         onStage(context);
       }
@@ -29,26 +29,26 @@ export function instrument(handler: Handler, onStage: (context: Context | undefi
   }
 }
 
-/** A row that the stage has failed failed in it. */
-function tellStage(stage: Stage, context: Context | undefined): void {
+/** Sets the stage of the errors of rows that the stage failed. */
+function setStage(stage: Stage, context: Context | undefined): void {
   const failures = context?.failures as Map<number, Error> | undefined;
   for (const [index, error] of failures ?? []) failures!.set(index, asTabServeError(error, stage));
 }
 
 function record(stage: Stage, started: number, context: Context | undefined): void {
   const ended = performance.now();
-  // A handler of the user's may call a stage without its context: then nobody asked for the time.
+  // An app's handler may call a stage without its context: then there is nothing to record the time in.
   if (context?.metrics instanceof Recorder) context.metrics.ran(stage, ended - started);
   if (spans.push({ name: `tabserve ${stage}`, start: started, end: ended }) === 1) setTimeout(show);
 }
 
-/** Stages that DevTools do not know of yet: a measure costs more than all else here, so it has a task of its own. */
+/** Stages to show in DevTools. `performance.measure` costs more than the rest of this module, so it runs in a task of its own. */
 const spans: { readonly name: string; readonly start: number; readonly end: number }[] = [];
 
 function show(): void {
   for (const { name, start, end } of spans.splice(0)) {
     performance.measure(name, { start, end });
-    // DevTools have seen it; the browser would keep every one for ever.
+    // DevTools have shown the measure. The browser would keep it for ever.
     performance.clearMeasures(name);
   }
 }

@@ -7,19 +7,19 @@ import { concat, from } from '../tensors/tensors.js';
 /** A tensor as nested lists: numbers make float32, bigints int64, booleans bool, and texts string. */
 export type NestedList = readonly (number | bigint | boolean | string | NestedList)[];
 
-/** What a stand-in for a model answers, by output name: nested lists, or tensors. */
+/** The outputs of a stand-in for a model, by name: nested lists, or tensors. */
 export type TestOutputs = Readonly<Record<string, NestedList | Tensor>>;
 
-/** Computes what a stand-in for a model answers. */
+/** Computes the outputs of a stand-in for a model. */
 export type TestModel = (feeds: Tensors) => TestOutputs | Promise<TestOutputs>;
 
-/** A stand-in for a model: it answers as told, and records what it is fed. */
+/** A stand-in for a model. It returns the given outputs, and records its feeds. */
 export interface TestSession extends Session {
   /** The feeds of each run, in order. */
   readonly runs: readonly Tensors[];
 }
 
-/** Creates a stand-in for a model. `declared` are its inputs if the test gives them: then feeds are checked as an engine checks them. */
+/** Creates a stand-in for a model. @param declared whether the test gave `inputs`: then feeds are checked as an engine checks them */
 export async function createTestSession(
   model: TestOutputs | TestModel,
   inputs: readonly TensorInfo[],
@@ -41,12 +41,12 @@ export async function createTestSession(
   };
 }
 
-/** The first axis counts rows, of which a batch may have any number. */
+/** Describes fixed outputs. Their first axis counts rows, so it is dynamic. */
 function fixedOutputs(outputs: Tensors): OutputInfo[] {
   return Object.entries(outputs).map(([name, { dtype, dims }]) => ({ name, dtype, dims: [null, ...dims.slice(1)] }));
 }
 
-/** Runs the model with zeros of two sizes: a dimension that differs between the two answers is dynamic. */
+/** Describes computed outputs. Runs the model on zeros of two sizes: a dimension that differs between the two runs is dynamic. */
 async function computedOutputs(model: TestModel, inputs: readonly TensorInfo[]): Promise<OutputInfo[]> {
   const outputs = toTensors(await model(zeros(inputs, 1, 4)));
   const others = toTensors(await model(zeros(inputs, 2, 6)));
@@ -66,7 +66,7 @@ function zeros(inputs: readonly TensorInfo[], rows: number, dynamic: number): Te
   return Object.fromEntries(tensors);
 }
 
-/** Rows of a batch: an input whose first axis is fixed does not tell, and one of all rows' tokens has more of them. */
+/** Returns the number of rows of a batch: the smallest first axis among the inputs with a dynamic one. An input with all rows' tokens in one axis has a larger one. */
 function rowsOf(feeds: Tensors, inputs: readonly TensorInfo[]): number {
   const counts = Object.entries(feeds)
     .filter(([name]) => typeof inputs.find((input) => input.name === name)?.dims[0] !== 'number')
@@ -80,7 +80,7 @@ function repeated(output: Tensor, name: string, rows: number): Tensor {
   if (rows <= 1 || own === rows) return output;
   if (own === 1) return concat(Array.from({ length: rows }, () => output));
   throw invalid(
-    `Output "${name}" has ${own} rows, but the batch has ${rows}. Give one row that answers every input, one row per input, or a function of the feeds.`,
+    `Output "${name}" has ${own} rows, but the batch has ${rows}. Give one row for all inputs, one row per input, or a function of the feeds.`,
   );
 }
 

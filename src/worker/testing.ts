@@ -10,7 +10,7 @@ import { createFiles } from '../models/files.js';
 import { batchContext, type BatchContext } from './context.js';
 import { createTestSession, type TestModel, type TestOutputs } from './test-session.js';
 
-/** What a test gives a handler in place of a model archive and a page. */
+/** Replaces a model archive and a page in a test of a handler. */
 export interface TestContextOptions {
   /** The model's session, or sessions by their path in the archive; a stub is enough. */
   readonly session?: Session | Readonly<Record<string, Session>>;
@@ -24,7 +24,7 @@ export interface TestContextOptions {
   readonly batchSize?: number;
   /** The parameters of every row's request. */
   readonly params?: Params;
-  /** What is asked for. @default 'predict' */
+  /** The kind of request. @default 'predict' */
   readonly request?: Context['request'];
   /** Aborts the batch. */
   readonly signal?: AbortSignal;
@@ -37,7 +37,7 @@ export interface TestContextOptions {
  * const context = createTestContext({ session, files: { 'index_to_name.json': '{"0":"cat"}' } });
  * await handler.initialize(context);
  * const [result] = await handler.handle([input], context);
- * context.metrics.observations; // what the handler has recorded, in order
+ * context.metrics.observations; // the handler's observations, in order
  * ```
  */
 export function createTestContext(options: TestContextOptions = {}): BatchContext {
@@ -65,38 +65,38 @@ function isSession(value: unknown): value is Session {
   return typeof (value as Partial<Session> | null | undefined)?.run === 'function';
 }
 
-/** What a test gives a handler in place of a model. */
+/** Replaces a model in a test of a handler. */
 export interface TestHandlerOptions extends Omit<TestContextOptions, 'session' | 'batchSize' | 'request'> {
   /**
-   * What the model answers, by output name, with a batch axis: nested lists (`[[1, 3]]` is float32 `[1, 2]`) or tensors. One row answers every
-   * input; of several rows, each answers its own. A function computes them from the feeds: it is first called twice with zeros, which tell the
-   * outputs' names and dims.
+   * The model's outputs by name, with a batch axis: nested lists (`[[1, 3]]` is float32 `[1, 2]`) or tensors. One row is the output for every
+   * input; several rows are the outputs for one input each. A function computes the outputs from the feeds. It is first called twice with zeros, to
+   * find out the outputs' names and dims.
    */
   readonly outputs: TestOutputs | TestModel;
   /** Labels by class index: a list, or one of the forms of TorchServe's `index_to_name.json`. */
   readonly labels?: readonly string[] | Readonly<Record<string, unknown>>;
   /**
-   * The model's inputs. What is fed is checked against them, as an engine checks it.
+   * The model's inputs. Feeds are checked against them, as an engine checks them.
    * @default images of any size for a `VisionHandler`; `input_ids` and `attention_mask` for a `TextHandler`; else one float32 input `[batch, any]`
    */
   readonly inputs?: readonly TensorInfo[];
 }
 
-/** What one request of a test has beside its input. */
+/** Options of one request in a test. */
 export interface TestRequestOptions {
-  /** The parameters of every row, over those that the handler was created with. */
+  /** The parameters of every row. They override those that the handler was created with. */
   readonly params?: Params;
   /** Aborts the batch. */
   readonly signal?: AbortSignal;
 }
 
-/** A handler that is ready to be asked, in a test. */
+/** A handler that is ready for requests in a test. */
 export interface TestHandler<H extends Handler> {
   /** The handler itself, initialized. */
   readonly handler: H;
-  /** What the model was fed, run by run. */
+  /** The model's feeds, run by run. */
   readonly runs: readonly Tensors[];
-  /** What the handler recorded since it was created, in order. */
+  /** The handler's observations since it was created, in order. */
   readonly observations: readonly Observation[];
   /** Returns the answer to one input. @throws the row's `PredictionError`, and whatever the handler throws */
   predict(input: InputOf<H>, options?: TestRequestOptions): Promise<ResultOf<H>>;
@@ -110,15 +110,15 @@ export interface TestHandler<H extends Handler> {
 }
 
 /**
- * Creates a handler with a stand-in for its model, initialized and ready to be asked: a unit test of a handler needs no browser, worker or archive.
+ * Creates a handler with a stand-in for its model, and initializes it. A unit test of a handler needs no browser, worker or archive.
  *
  * ```ts
  * const handler = await createTestHandler(EvenOrOdd, { outputs: { logits: [[1, 3]] }, labels: ['three', 'four'] });
  * expect(await handler.predict({ data: new Uint8Array(28 * 28 * 3), dims: [28, 28, 3] })).toBe('even');
  * ```
  *
- * Outside a browser, images are given as pixels (`{ data: Uint8Array, dims: [height, width, 3] }`). A text handler whose test gives no tokenizer
- * in `files` gets one to which each word is the same token.
+ * Outside a browser, give images as pixels (`{ data: Uint8Array, dims: [height, width, 3] }`). If `files` has no tokenizer, a text handler gets
+ * one that maps every word to the same token.
  * @throws what the handler's `initialize` throws, e.g. `model-config` if the labels do not fit the outputs
  */
 export async function createTestHandler<H extends Handler>(
@@ -179,7 +179,7 @@ function needsTokenizer(handler: Handler, { config }: TestContextOptions): boole
   return handler instanceof TextHandler && config?.handler?.['tokenizer'] !== 'torchserve';
 }
 
-/** A `tokenizer.json` that knows no word. */
+/** A `tokenizer.json` without a vocabulary: every word is an unknown token. */
 const WORDS_ALIKE = {
   version: '1.0',
   truncation: null,

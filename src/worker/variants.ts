@@ -2,15 +2,15 @@ import type { Tensor, Tensors } from '../contract/tensors.js';
 import { generate } from '../models/golden.js';
 import { toFloat16 } from '../tensors/float16.js';
 
-/** The seed of all noise. */
+/** The seed of the generated noise. */
 const SEED = 1;
 
-/** Periods of a wave along an axis. */
+/** Number of periods of a wave along an axis. */
 const PERIODS = 1.5;
 
 /**
- * Generates inputs of the same names, dtypes and dims with other numbers in the place of the floats, since zeros hide most errors of a backend: white
- * noise, and smooth waves with an edge, both in −1..1. Empty if there are no floats.
+ * Generates inputs of the same names, dtypes and dims with other floats: white noise, and smooth waves with an edge, both in −1..1. Zeros would hide
+ * most errors of a backend. Returns an empty list if no input has floats.
  */
 export function generateVariants(example: Tensors): Tensors[] {
   const hasFloats = Object.values(example).some(({ dtype }) => dtype === 'float32' || dtype === 'float16');
@@ -30,7 +30,7 @@ function noise(dims: readonly number[]): Float32Array {
   return generate(SEED, dims);
 }
 
-/** A wave along every axis, added up, with a step in the middle of the data. */
+/** Generates the sum of one wave along each axis, with a step in the middle of the data. */
 function waves(dims: readonly number[]): Float32Array {
   const values = new Float32Array(dims.reduce((product, dim) => product * dim, 1));
   const strides = dims.map((_, axis) => dims.slice(axis + 1).reduce((product, dim) => product * dim, 1));

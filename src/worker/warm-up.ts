@@ -7,12 +7,12 @@ import type { Comparison, Measured, Sample, Tried } from '../contract/wire.js';
 import { readGolden } from '../models/golden.js';
 import { generateVariants } from './variants.js';
 
-/** The median of more runs says no more. */
+/** More runs would hardly change the median. */
 const MAX_RUNS = 25;
 
 /**
  * Runs a model for the first time on a backend: on every golden example of the archive, then on the handler's own example.
- * @throws `backend-wrong` with the measured error, if the outputs for a golden example are others; `backend-failed` if a run fails
+ * @throws `backend-wrong` with the measured error, if the outputs for a golden example are wrong; `backend-failed` if a run fails
  */
 export async function tryOut(handler: Handler, context: Context, { golden }: Archive): Promise<Tried> {
   let error = 0;
@@ -36,8 +36,8 @@ export async function tryOut(handler: Handler, context: Context, { golden }: Arc
 }
 
 /**
- * Runs the model on what backends are compared on: the handler's example, in which a number that is not finite may have been found; the handler's
- * own further examples; and variants of the example with other numbers. Empty if the dims of an input are not known.
+ * Runs the model on the inputs for comparing backends: the handler's example, on which `tryOut` may have found a number that is not finite; the
+ * handler's further examples; and variants of the example with other numbers. Returns an empty list if the dims of an input are unknown.
  */
 export async function sample(handler: Handler, context: Context): Promise<readonly Sample[]> {
   const example = await handler.example?.(context);
@@ -49,7 +49,7 @@ export async function sample(handler: Handler, context: Context): Promise<readon
   return samples;
 }
 
-/** Runs the model, here on the reference, on the inputs of another backend, and compares that one's outputs with these. */
+/** Runs the model in this worker, on the reference backend, on another backend's inputs, and compares the other backend's outputs with its own. */
 export async function compareSamples(context: Context, samples: readonly Sample[]): Promise<Comparison> {
   const session = await context.open();
   let error = 0;
@@ -64,7 +64,7 @@ export async function compareSamples(context: Context, samples: readonly Sample[
   return { inputs: samples.length, error, wrong };
 }
 
-/** Returns the milliseconds of a run: the median of as many as fit in `budget` ms, at least one. Undefined if there is nothing to run the model on. */
+/** Measures as many runs as fit in `budget` ms, at least one. Returns their median in milliseconds; undefined if there is no input to run the model on. */
 export async function measure(handler: Handler, context: Context, budget: number): Promise<Measured | undefined> {
   const feeds = await handler.example?.(context);
   if (!feeds) return undefined;
@@ -84,7 +84,7 @@ function run(session: Session, feeds: Tensors): Promise<Tensors> {
   return blamingBackend(() => session.run(feeds));
 }
 
-/** Nobody has sent these inputs: if the engine cannot run them, the backend is at fault and not a row. */
+/** Blames the backend if the engine cannot run the work: these inputs are not rows that an app sent. */
 async function blamingBackend<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -7,38 +7,38 @@ import { STAGE_METRICS } from '../../shared/metrics/built-in.js';
 import { toPrometheus } from './prometheus.js';
 import { Registry } from './families.js';
 
-/** What a client has counted and timed. It stays in the page: nothing here is sent anywhere. */
+/** The metrics of one client. They stay in the page: nothing is sent anywhere. */
 export interface ClientMetrics {
-  /** Everything so far, as plain data by the metrics' names. */
+  /** Returns all metrics as plain data, by name. */
   snapshot(): MetricsSnapshot;
-  /** The same in Prometheus' text format 0.0.4, with TorchServe's names and labels; histograms are summaries with the quantiles 0.5, 0.95 and 0.99. */
+  /** Returns all metrics in Prometheus' text format 0.0.4, with TorchServe's names and labels. Histograms are summaries with the quantiles 0.5, 0.95 and 0.99. */
   prometheus(): string;
 }
 
-/** What a worker tells of a batch. */
+/** A worker's measurements of a batch. */
 export interface BatchRun {
   readonly timings: Timings;
-  /** Milliseconds in the handler. */
+  /** Time in the handler, in milliseconds. */
   readonly handlerTime: number;
-  /** Bytes that the engine holds. */
+  /** Memory of the engine, in bytes. */
   readonly memory: number;
 }
 
-/** The metrics that a client records by itself, and those of its handler. */
+/** Collects the metrics that a client records by itself, and those of its handler. */
 export class ServingMetrics implements ClientMetrics {
   readonly #model: () => Manifest['model'] | undefined;
   readonly #warn: (message: string) => void;
   readonly #registry: Registry;
 
-  /** @param warn is told what is wrong with what a handler records, once */
+  /** @param warn called once with each message about a wrong observation of a handler */
   constructor(model: () => Manifest['model'] | undefined, warn: (message: string) => void) {
-    const told = new Set<string>();
+    const warned = new Set<string>();
     this.#model = model;
-    this.#warn = (message) => void (told.has(message) || (told.add(message), warn(message)));
+    this.#warn = (message) => void (warned.has(message) || (warned.add(message), warn(message)));
     this.#registry = new Registry(this.#warn);
   }
 
-  /** Counts and times the requests that `answer` settles, one a row. */
+  /** Counts and times the requests that `answer` settles, one per row. */
   async follow(rows: number, answer: () => Promise<unknown[]>): Promise<unknown[]> {
     const started = performance.now();
     try {
@@ -55,19 +55,19 @@ export class ServingMetrics implements ClientMetrics {
     }
   }
 
-  /** A request has left the queue, after so many milliseconds. */
+  /** Records that a request left the queue after so many milliseconds. */
   queued(milliseconds: number): void {
     this.#registry.builtIn('QueueTime').record(milliseconds);
     this.#registry.builtIn('ts_queue_latency_microseconds').record(milliseconds * 1000);
   }
 
-  /** A batch came back from a worker, after so many milliseconds. */
+  /** Records a batch that a worker answered. @param roundTrip in milliseconds */
   ran(rows: number, { timings, handlerTime, memory }: BatchRun, roundTrip: number): void {
     const registry = this.#registry;
     registry.builtIn('BatchSize').record(rows);
     registry.builtIn('PredictionTime').record(roundTrip);
     registry.builtIn('HandlerTime').record(handlerTime);
-    // Two threads' clocks are coarse.
+    // The clocks of the two threads are coarse, so the difference may be negative.
     registry.builtIn('WorkerThreadTime').record(Math.max(0, roundTrip - handlerTime));
     registry.builtIn('MemoryUsed').record(memory / 1e6);
     for (const stage in STAGE_METRICS) {
@@ -76,7 +76,7 @@ export class ServingMetrics implements ClientMetrics {
     }
   }
 
-  /** What a handler has recorded. Its worker has checked it; what an earlier worker recorded otherwise, that one cannot know. */
+  /** Adds a handler's observations. Its worker has checked them, but does not know the definitions of an earlier worker. */
   recorded(observations: readonly Observation[] = []): void {
     for (const observation of observations) {
       try {
@@ -87,7 +87,7 @@ export class ServingMetrics implements ClientMetrics {
     }
   }
 
-  /** A worker has opened the model, after so many milliseconds. */
+  /** Records that a worker opened the model after so many milliseconds. */
   loaded(backend: Backend, milliseconds: number): void {
     this.#registry.builtIn('WorkerLoadTime').record(milliseconds, { Backend: nameOf(backend) });
   }

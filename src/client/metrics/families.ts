@@ -10,7 +10,7 @@ import { BUILT_IN, type BuiltInName, type Definition } from '../../shared/metric
 import { Definitions } from '../../shared/metrics/definitions.js';
 import { Sketch } from './sketch.js';
 
-/** Label sets that one metric may have; the observations of further ones fall into one series, `{ other: 'true' }`. */
+/** The most label sets of one metric. Observations with further sets share one series, `{ other: 'true' }`. */
 export const MOST_SERIES = 100;
 const OTHER: MetricLabels = { other: 'true' };
 const NO_LABELS: MetricLabels = {};
@@ -78,23 +78,23 @@ export class Family {
   }
 }
 
-/** All metrics of one model: constant memory, however much is recorded. */
+/** All metrics of one model. Their memory does not grow with the number of observations. */
 export class Registry {
   readonly #families = new Map<string, Family>();
   readonly #definitions = new Definitions();
   readonly #warn: (message: string) => void;
 
-  /** @param warn is told once of each metric that has more label sets than are kept */
+  /** @param warn called once for each metric that has too many label sets */
   constructor(warn: (message: string) => void) {
     this.#warn = warn;
   }
 
-  /** @throws `invalid-input`, naming the metric, for NaN, ∞, a negative counter or time, a metric that is of another type or unit already */
+  /** Adds an observation. @throws `invalid-input`, naming the metric, for NaN, ∞, a negative counter or time, or if the metric already has another type or unit */
   record(observation: Observation): void {
     this.#family(observation.name, this.#definitions.accept(observation)).record(observation.value, observation.labels);
   }
 
-  /** One of TabServe's own: nothing to check. */
+  /** Returns one of TabServe's own metrics. Its observations need no check. */
   builtIn(name: BuiltInName): Family {
     return this.#family(name, BUILT_IN[name]);
   }
@@ -119,7 +119,7 @@ export class Registry {
     if (known) return known;
     const family = new Family(name, definition, () =>
       this.#warn(
-        `The metric ${name} has more than ${MOST_SERIES} sets of labels: further ones are recorded together, as { other: 'true' }.`,
+        `The metric ${name} has more than ${MOST_SERIES} sets of labels: observations with further sets are recorded as { other: 'true' }.`,
       ),
     );
     this.#families.set(name, family);
@@ -127,7 +127,7 @@ export class Registry {
   }
 }
 
-/** The same for the same labels in any order. */
+/** Returns the key of a set of labels, whatever their order. */
 function keyOf(labels: MetricLabels): string {
   const names = Object.keys(labels);
   if (names.length === 0) return '';

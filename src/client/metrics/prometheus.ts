@@ -3,8 +3,8 @@ import type { MetricLabels } from '../../contract/metrics.js';
 import type { Family } from './families.js';
 
 /**
- * Prometheus' text format 0.0.4, histograms as summaries: https://prometheus.io/docs/instrumenting/exposition_formats/.
- * Each line has the labels of the model that TorchServe writes; a tab has no host to name.
+ * Writes metrics in Prometheus' text format 0.0.4, with histograms as summaries: https://prometheus.io/docs/instrumenting/exposition_formats/.
+ * Each line has TorchServe's labels of the model, but no host name: a browser tab has none.
  */
 export function toPrometheus(families: Iterable<Family>, model: Manifest['model'] | undefined): string {
   const lines: string[] = [];
@@ -27,7 +27,7 @@ export function toPrometheus(families: Iterable<Family>, model: Manifest['model'
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Those that TorchServe's frontend writes with its own are in another case than those of its backend. */
+/** Returns the model's labels. TorchServe's frontend writes them in snake case, and its backend in Pascal case. */
 function modelLabels(
   name: string,
   { modelName = '', modelVersion = 'default' }: Partial<Manifest['model']> = {},

@@ -1,14 +1,14 @@
-/** Largest relative error of a quantile. */
+/** The largest relative error of a quantile. */
 export const RELATIVE_ERROR = 0.01;
 const GAMMA = (1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR);
 const LOG_GAMMA = Math.log(GAMMA);
-/** What is smaller counts as zero, what is greater as the greatest: at most 2,764 buckets, of which those in use are kept. */
+/** Smaller values count as zero, and greater ones as `GREATEST`. So there are at most 2,764 buckets; only those in use are stored. */
 const SMALLEST = 1e-9;
 const GREATEST = 1e15;
 
 /**
- * Quantiles of a stream in constant memory: DDSketch with logarithmic buckets (Masson, Rim and Lee, "DDSketch: a fast and fully-mergeable quantile
- * sketch with relative-error guarantees", PVLDB 12, 2019). Bucket i holds the values in (γ^(i−1), γ^i], and answers 2γ^i / (γ + 1): within 1 % of each of them.
+ * Computes quantiles of a stream in constant memory: DDSketch with logarithmic buckets (Masson, Rim and Lee, "DDSketch: a fast and fully-mergeable quantile
+ * sketch with relative-error guarantees", PVLDB 12, 2019). Bucket i holds the values in (γ^(i−1), γ^i], and stands for 2γ^i / (γ + 1), which is within 1 % of each of them.
  */
 export class Sketch {
   readonly #buckets = new Map<number, number>();
@@ -31,14 +31,14 @@ export class Sketch {
     this.#sum += value;
   }
 
-  /** Takes in what another one has seen, as if it had been added here. */
+  /** Adds all values of another sketch. */
   merge(other: Sketch): void {
     for (const [bucket, count] of other.#buckets) this.#buckets.set(bucket, (this.#buckets.get(bucket) ?? 0) + count);
     this.#count += other.#count;
     this.#sum += other.#sum;
   }
 
-  /** The values at ranks ⌊q (n − 1)⌋ of the n sorted ones, within `RELATIVE_ERROR`; NaN while there are none. @param qs ascending, each in 0..1 */
+  /** Returns the values at ranks ⌊q (n − 1)⌋ of the n sorted values, within `RELATIVE_ERROR`; NaN if there are no values. @param qs ascending, each in 0..1 */
   quantiles(...qs: readonly number[]): number[] {
     const buckets = [...this.#buckets].sort(([a], [b]) => a - b);
     let at = 0;

@@ -11,17 +11,17 @@ import { readSignature } from './signature.js';
 
 type OrtModule = Pick<typeof Ort, 'InferenceSession' | 'Tensor' | 'env'>;
 
-/** What differs between the builds of ONNX Runtime Web. */
+/** The differences between the builds of ONNX Runtime Web. */
 export interface Build {
   readonly ort: OrtModule;
   readonly provider: 'wasm' | 'webgl' | 'webgpu';
   readonly threads: number;
-  /** The GPU's loss. `watch` begins to listen for it; call it after a session was created, which creates the GPU's device. */
+  /** The GPU's loss. `watch` starts to listen for it. Call it after a session was created, because the session creates the GPU's device. */
   readonly gpu?: { readonly loss: DeviceLoss; watch(): Promise<void> | void };
 }
 
 /**
- * Wraps one build of ONNX Runtime Web. Every build refuses overlapping calls or breaks, so one lock guards all calls.
+ * Wraps one build of ONNX Runtime Web. Every build refuses overlapping calls, or breaks on them, so one lock guards all calls.
  * One build blocks the thread for ever if it runs after its device is lost, so sessions refuse such runs.
  */
 export function createEngine(build: Build): Engine {

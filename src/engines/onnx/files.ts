@@ -4,21 +4,21 @@ import { bytesFor, compileWasm } from '../wasm-module.js';
 
 /** The two files of one build. */
 export interface EngineFiles {
-  /** Their name in a folder of the app's, without the ending. */
+  /** The files' name in the app's folder of assets, without the extension. */
   readonly name: string;
-  /** Size of the `.wasm`. */
+  /** Size of the `.wasm`, in bytes. */
   readonly bytes: number;
-  /** Where the bundler placed them. */
+  /** The URLs at which the bundler placed the files. */
   readonly wasm: () => URL;
   readonly mjs: () => URL;
 }
 
 /**
- * Downloads and compiles ONNX Runtime's `.wasm`, and sets where its other files are. The glue (`.mjs`) is bundled with us; only threads need it as a file
- * of its own, since otherwise each of them would download and run the worker's own script.
+ * Downloads and compiles ONNX Runtime's `.wasm`, and sets the URL of its glue code (`.mjs`). The glue code is bundled with TabServe; only threads need
+ * it as a file of its own, because otherwise each thread would download and run the worker's own script.
  *
- * Vite's dev server leaves our URLs of the files unresolved where it has bundled us as a dependency; there ONNX Runtime finds its `.wasm` by itself, for one thread.
- * @returns the threads that there will be
+ * If Vite's dev server has bundled TabServe as a dependency, it leaves these URLs unresolved. Then ONNX Runtime finds its `.wasm` by itself, for one thread.
+ * @returns the number of threads
  * @throws `backend-failed` if the `.wasm` cannot be loaded
  */
 export async function provideFiles(env: Env, environment: EngineEnvironment, files: EngineFiles): Promise<number> {
@@ -35,5 +35,5 @@ export async function provideFiles(env: Env, environment: EngineEnvironment, fil
   return threads;
 }
 
-/** In the package itself the files are in `dist/`: its `exports` say so. */
+/** In the package onnxruntime-web, the files are in `dist/`; its `exports` map the URLs. */
 const UNRESOLVED = /\/onnxruntime-web\/ort-[^/]*$/;

@@ -3,8 +3,8 @@ import type { TensorInfo } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 
 /**
- * What an ONNX file declares of its inputs and outputs. ONNX Runtime's WebGL provider does not tell, so we read the file.
- * Reading it also finds damage on every backend alike: lengths must add up. Field numbers: `onnx.proto` of ONNX (IR version 10).
+ * The inputs and outputs that an ONNX file declares. ONNX Runtime's WebGL provider does not report them, so we read the file.
+ * Reading it also finds a damaged file in the same way on every backend: the lengths must add up. Field numbers: `onnx.proto` of ONNX (IR version 10).
  */
 export interface Signature {
   readonly inputs: readonly TensorInfo[];
@@ -13,7 +13,7 @@ export interface Signature {
 
 const DTYPES = dtypesBy(({ onnx }) => [onnx]);
 
-/** Reads the signature of an ONNX model. @throws `model-format` if the bytes are no ONNX model, or only a part of one; `unsupported` if an input or output is not a tensor. */
+/** Reads the signature of an ONNX model. @throws `model-format` if the bytes are not an ONNX model, or only a part of one; `unsupported` if an input or output is not a tensor. */
 export function readSignature(bytes: Uint8Array): Signature {
   let graph: Uint8Array | undefined;
   let version = 0;
@@ -66,7 +66,7 @@ function readDim(dim: Field | undefined): number | string | null {
 
 interface Field {
   readonly field: number;
-  /** A number for a varint, bytes for anything with a length. */
+  /** A number for a varint, bytes for a field with a length. */
   readonly value: number | Uint8Array;
 }
 

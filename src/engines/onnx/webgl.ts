@@ -3,7 +3,7 @@ import type { Engine, EngineEnvironment } from '../engine.js';
 import { DeviceLoss } from '../device-loss.js';
 import { createEngine } from './engine.js';
 
-/** Starts ONNX Runtime's WebGL provider. It is in maintenance and computes some models wrongly: it serves only when it is proven. */
+/** Starts ONNX Runtime's WebGL provider. It is no longer developed and computes some models wrongly, so it serves only after its outputs were proven correct. */
 export function start({ onLost }: EngineEnvironment): Engine {
   const loss = new DeviceLoss(
     onLost,

@@ -27,7 +27,7 @@ export interface SignatureEntry {
   readonly name: string;
   readonly dtype?: string | number;
   readonly tensorShape?: GraphShape;
-  /** Set for a lookup table that is part of the model; it is not fed. */
+  /** Set for a lookup table that is part of the model and not a feed. */
   readonly resourceId?: number;
 }
 
@@ -53,7 +53,7 @@ export interface Artifacts {
   readonly weightData: readonly ArrayBuffer[];
 }
 
-/** Reads a model and its weights. @throws `model-not-found` if a shard is missing; `model-format` if it is no model */
+/** Reads a model and its weights. @throws `model-not-found` if a shard is missing; `model-format` if it is not a model */
 export async function readArtifacts(files: Files, path: string): Promise<Artifacts> {
   const model = (await files.json(path)) as ModelJson | null;
   if (typeof model?.modelTopology !== 'object' || model.modelTopology === null) {

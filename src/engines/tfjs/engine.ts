@@ -18,21 +18,21 @@ import type { DeviceLoss } from '../device-loss.js';
 import type { Model } from './model.js';
 import { fromTensorFlow, toTensorFlow } from './tensors.js';
 
-/** What differs between the backends of TensorFlow.js. */
+/** The differences between the backends of TensorFlow.js. */
 export interface Build {
   readonly name: 'webgpu' | 'webgl' | 'wasm' | 'cpu';
-  /** The largest integer that it holds exactly. */
+  /** The largest integer that the backend holds exactly. */
   readonly maxInteger: number;
-  /** Returns the bytes that it holds, if it holds more than tensors. */
+  /** Returns the backend's memory in bytes, if it holds more than tensors. */
   readonly memory?: () => number;
-  /** The loss of its GPU. */
+  /** The loss of the backend's GPU. */
   readonly loss?: DeviceLoss;
-  /** Does the work, and throws for an error that the GPU reports only afterwards. */
+  /** Does the work, and throws if the GPU reports an error afterwards. */
   readonly watch?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /**
- * Starts one of the registered backends. TensorFlow.js's own function would hide why one cannot start.
+ * Starts one of the registered backends. TensorFlow.js's own function would hide why a backend cannot start.
  * @throws what the backend throws
  */
 export async function startBackend<B extends KernelBackend>(name: Build['name']): Promise<B> {

@@ -71,7 +71,7 @@ const RESULTS: Readonly<Record<string, readonly Result[]>> = {
 /** Attributes that hold the output's dtype for all other operations, the most reliable first: a random operation's `T` is the dtype of its shape. */
 const ATTRIBUTES = ['Tout', 'DstT', 'Tparams', 'element_dtype', 'dtype', 'output_type', 'out_type', 'T'];
 
-/** Returns the `DataType` of a node's output `index`; undefined if the node does not tell. */
+/** Returns the `DataType` of a node's output `index`; undefined if the node does not declare it. */
 export function resultOf({ op, attr = {} }: GraphNode, index: number): string | number | undefined {
   const read = (attribute: string): string | number | undefined =>
     attr[attribute]?.type ?? attr[attribute]?.list?.type?.[index];

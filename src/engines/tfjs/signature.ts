@@ -54,7 +54,7 @@ function findSinks(nodes: ReadonlyMap<string, GraphNode>): readonly GraphNode[] 
   return [...nodes.values()].filter(({ name, op }) => !read.has(name) && op !== 'NoOp');
 }
 
-/** What the model declares of an input or output. */
+/** The declaration of an input or output in the model. */
 type Declared = Omit<OutputInfo, 'dims'> & { readonly dims: TensorInfo['dims'] | undefined };
 
 function readEntry(

@@ -13,7 +13,7 @@ const RANGES: Readonly<Partial<Record<DType, readonly [min: number, max: number]
 /**
  * Converts a feed to a tensor of TensorFlow.js. Integers become int32.
  * @param maxInteger the largest integer that the backend holds exactly; WebGL stores integers as floats
- * @throws `invalid-input` naming the input and the value where an integer does not fit
+ * @throws `invalid-input` naming the input and the value, if an integer is out of range
  */
 export function toTensorFlow(name: string, { dtype, dims, data }: Tensor, maxInteger: number): TfTensor {
   const [min, max] = RANGES[dtype] ?? [];
@@ -31,7 +31,7 @@ export function toTensorFlow(name: string, { dtype, dims, data }: Tensor, maxInt
   return makeTensor(integers instanceof Int32Array ? integers : Int32Array.from(integers, Number), [...dims], 'int32');
 }
 
-/** Converts a result to the dtype that the model declares, or keeps its own. Copies its data, which may be the memory of a weight. */
+/** Converts a result to the dtype that the model declares, if it declares one. Copies the data, which may be the memory of a weight. */
 export async function fromTensorFlow(
   result: TfTensor,
   { name, dtype = result.dtype as DType }: OutputInfo,

@@ -7,17 +7,17 @@ import { createEngine, startBackend } from './engine.js';
 
 const NAME = 'tfjs-backend-wasm-simd.wasm';
 
-/** Starts TensorFlow.js on WASM with SIMD, with one thread: its threads start from a `blob:`, and break when minified. */
+/** Starts TensorFlow.js on WASM with SIMD, with one thread: its threads start from a `blob:` URL, and break in minified code. */
 export async function start(environment: EngineEnvironment): Promise<Engine> {
   env().set('WASM_HAS_MULTITHREAD_SUPPORT', false);
   const bundled = new URL('@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm', import.meta.url);
   const { assets } = environment;
   const { href } = assets === undefined ? bundled : new URL(NAME, assets);
-  // Vite's dev server leaves our URL of the file unresolved where it has bundled us as a dependency.
+  // If Vite's dev server has bundled TabServe as a dependency, it leaves this URL unresolved.
   const url = new URL(href.replace(/\/\.vite\/deps[^/]*\/(?=@tensorflow\/)/, '/'));
   provide(url.href, await compileWasm(url, { name: NAME, bytes: 424_594 }, environment));
   const backend = await startBackend<BackendWasm>('wasm').catch((cause: unknown) => {
-    // What it throws is no Error.
+    // TensorFlow.js throws a value that is not an Error.
     throw new Error(`TensorFlow.js could not be started on WASM: ${(cause as Error).message}`, { cause });
   });
   const module = backend.wasm as unknown as Memory;
@@ -25,7 +25,7 @@ export async function start(environment: EngineEnvironment): Promise<Engine> {
   return createEngine({ name: 'wasm', maxInteger: 2 ** 31, memory: () => module.HEAPU8.byteLength });
 }
 
-/** Has TensorFlow.js instantiate the module where it would download its file. */
+/** Makes TensorFlow.js instantiate the module instead of downloading its file. */
 function provide(url: string, module: WebAssembly.Module): void {
   setWasmPaths(
     {
@@ -42,7 +42,7 @@ function provide(url: string, module: WebAssembly.Module): void {
 }
 
 interface Memory {
-  /** A new array each time the memory has grown. */
+  /** The memory's bytes: a new array after each growth. */
   readonly HEAPU8: Uint8Array;
   _malloc(size: number): number;
   _free(address: number): void;

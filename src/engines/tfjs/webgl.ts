@@ -19,7 +19,7 @@ export async function start({ onLost }: EngineEnvironment): Promise<Engine> {
     loss,
     async watch(work) {
       const result = await work();
-      // TensorFlow.js does not report a texture that does not fit: it computes with whatever is there.
+      // TensorFlow.js does not report a texture that does not fit: it computes with arbitrary data.
       if (gl.getError() === gl.OUT_OF_MEMORY)
         throw new TabServeError('out-of-memory', 'The GPU has not enough memory for the model.');
       return result;

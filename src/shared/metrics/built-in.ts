@@ -7,12 +7,12 @@ export interface Definition {
   readonly help: string;
 }
 
-/** What TabServe records by itself, by TorchServe's names where it has one. */
+/** The metrics that TabServe records by itself. They have TorchServe's names where TorchServe has such a metric. */
 export const BUILT_IN = {
   ts_inference_requests_total: {
     type: 'counter',
     unit: 'Count',
-    help: 'Requests that have settled, by outcome: ok, or the code of the error.',
+    help: 'Settled requests, by outcome: ok, or the code of the error.',
   },
   ts_inference_latency_microseconds: {
     type: 'counter',
@@ -31,7 +31,7 @@ export const BUILT_IN = {
   WorkerThreadTime: {
     type: 'histogram',
     unit: 'ms',
-    help: 'Time of a batch between page and worker: its prediction time less its handler time.',
+    help: 'Overhead of a batch between page and worker: its prediction time minus its handler time.',
   },
   ts_handler_preprocess: { type: 'histogram', unit: 'ms', help: 'Time of a batch in preprocess.' },
   ts_handler_inference: { type: 'histogram', unit: 'ms', help: 'Time of a batch in inference.' },
@@ -40,17 +40,17 @@ export const BUILT_IN = {
   WorkerLoadTime: {
     type: 'histogram',
     unit: 'ms',
-    help: 'Time until a worker has opened the model, downloads included, by backend.',
+    help: 'Time until a worker has opened the model, including downloads, by backend.',
   },
   BackendChanges: {
     type: 'counter',
     unit: 'Count',
-    help: 'How often a backend has begun to run, the first time included, by backend.',
+    help: 'How often a backend started to serve, including the first time, by backend.',
   },
   MemoryUsed: {
     type: 'gauge',
     unit: 'Megabytes',
-    help: 'What the engine held after the last batch (1 MB is 1,000,000 bytes).',
+    help: 'Memory of the engine after the last batch (1 MB is 1,000,000 bytes).',
   },
 } as const satisfies Readonly<Record<string, Definition>>;
 
