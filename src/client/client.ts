@@ -1,7 +1,7 @@
 import type { Archive, ModelConfig, Progress } from '../contract/archive.js';
 import type { Backend, Probe } from '../contract/backends.js';
 import { errorFromData, type ErrorData } from '../contract/error-data.js';
-import { PredictionError, TabServeError } from '../contract/errors.js';
+import { asTabServeError, PredictionError, TabServeError } from '../contract/errors.js';
 import type { FormName, Handler, ParamsOf, ResultFor, ResultOf } from '../contract/handler.js';
 import { describeValue } from '../contract/describe-value.js';
 import { CLIENT_SETTINGS, resolveSettings, SERVING, servingOf } from '../contract/settings.js';
@@ -149,6 +149,8 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     const onProgress = (progress: Progress): void => listeners.forEach((listener) => notify(listener, progress));
     const open = await this.#openWorker({ signal, onProgress });
     this.#pool.start(open, servingOf(this.#archive!.config));
+    // A listener of `backendchange` may have disposed of it.
+    if (signal.aborted) throw abortError(signal);
   }
 
   #changed(backend: Backend): void {
@@ -196,7 +198,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
         ({ connection }) => connection.close(disposed()),
         () => {},
       );
-      throw error;
+      throw error instanceof TabServeError ? error : unusable(error);
     }
   }
 
@@ -227,12 +229,8 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     inputs: readonly ClientInput<H>[],
     options: RequestOptions<RequestParams<H, Form>> = {},
   ): Promise<(ResultFor<H, Form, Result> | PredictionError)[]> {
-    if (!isList(inputs) || inputs.length === 0)
-      throw new TabServeError(
-        'invalid-input',
-        `handle expects a list of at least one input, got ${describeValue(inputs)}.`,
-      );
-    return (await this.#request('predict', inputs, options, true)) as (ResultFor<H, Form, Result> | PredictionError)[];
+    const rows = readList(inputs);
+    return (await this.#request('predict', rows, options, true)) as (ResultFor<H, Form, Result> | PredictionError)[];
   }
 
   /** Asks what about the input made the model answer as it does, in the handler's own form. @throws `unsupported` if the handler explains nothing */
@@ -333,21 +331,33 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   }
 }
 
-/** `Array.isArray` and `instanceof` throw for a revoked proxy. */
-function isList(value: unknown): value is readonly unknown[] {
+/** Returns a copy of a list, whose holes are undefined. @throws `invalid-input` unless it is a list of at least one input */
+function readList<T>(inputs: readonly T[]): readonly T[] {
   try {
-    return Array.isArray(value);
+    if (Array.isArray(inputs) && inputs.length > 0)
+      return Array.from({ length: inputs.length }, (_, at) => inputs[at]!);
   } catch {
-    return false;
+    // Reported below: a proxy may throw at any look.
   }
+  const got = describeValue(inputs);
+  throw new TabServeError('invalid-input', `handle expects a list of at least one input, got ${got}.`);
 }
 
+/** `instanceof` throws for a revoked proxy. */
 function isFile(model: ClientOptions['model']): model is File {
   try {
     return typeof File !== 'undefined' && model instanceof File;
   } catch {
     return false;
   }
+}
+
+/** What a worker that is not TabServe's answers may break anything. */
+function unusable(cause: unknown): TabServeError {
+  const why = asTabServeError(cause).message;
+  return new TabServeError('worker-failed', `The model could not be opened with what the worker answered: ${why}`, {
+    cause,
+  });
 }
 
 function disposed(): TabServeError {

@@ -54,8 +54,14 @@ export function errorToData(error: unknown, depth = 8): ErrorData {
 
 /** Restores an error from data: a `TabServeError` as one, any other as an `Error` of the same name, message, stack, code and cause. */
 export function errorFromData(data: ErrorData): Error {
+  if (typeof data?.message !== 'string')
+    return new TabServeError('worker-failed', 'The worker sent an error that cannot be read.');
   const cause =
-    data.cause === undefined ? undefined : 'value' in data.cause ? data.cause.value : errorFromData(data.cause);
+    typeof data.cause !== 'object' || data.cause === null
+      ? data.cause
+      : 'value' in data.cause
+        ? data.cause.value
+        : errorFromData(data.cause);
   const ours =
     data.name === 'PredictionError' ? PredictionError : data.name === 'TabServeError' ? TabServeError : undefined;
   const error = ours

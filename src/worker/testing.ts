@@ -7,6 +7,7 @@ import { PredictionError, TabServeError } from '../contract/errors.js';
 import { TextHandler } from '../handlers/text-handler.js';
 import { VisionHandler } from '../handlers/vision-handler.js';
 import { createFiles } from '../models/files.js';
+import { instrument } from './stages.js';
 import { batchContext, type BatchContext } from './context.js';
 import { createTestSession, type TestModel, type TestOutputs } from './test-session.js';
 
@@ -126,6 +127,8 @@ export async function createTestHandler<H extends Handler>(
   { outputs, labels, inputs, ...options }: TestHandlerOptions,
 ): Promise<TestHandler<H>> {
   const handler = new handlerClass();
+  // As in a worker: an error names the stage in which it arose.
+  instrument(handler);
   const session = await createTestSession(outputs, inputs ?? usualInputs(handler), inputs !== undefined);
   const files = {
     ...(labels && { 'index_to_name.json': JSON.stringify(labels) }),

@@ -130,6 +130,33 @@ test('whatever is passed to connect', () => {
   );
 });
 
+test('what is not a worker, and a worker that answers nonsense', async () => {
+  for (const made of [null, {}, undefined, 5]) {
+    const client = connect(() => made as never, { model: MODEL, verdicts: noStore });
+    await expect(client.initialize()).rejects.toMatchObject({ code: 'worker-failed' });
+    await client.dispose();
+  }
+  for (const answer of [undefined, null, {}, { ok: false }, { ok: false, error: { message: 'm', cause: 'text' } }, 7]) {
+    class Foreign extends EchoWorker {
+      protected override answer(): unknown {
+        return answer;
+      }
+    }
+    const client = connect(() => new Foreign() as unknown as Worker, { model: MODEL, verdicts: noStore });
+    expect(await outcomeOf(() => client.initialize())).not.toBe('answer');
+    await client.dispose();
+  }
+});
+
+test('a list with holes, and one that is disposed of in an event', async () => {
+  await using client = connect(factory, { model: MODEL, verdicts: noStore });
+  await client.initialize();
+  expect(await client.handle(Object.assign(Array.from({ length: 3 }), { 0: 1 }) as never)).toHaveLength(3);
+  const other = connect(factory, { model: MODEL, verdicts: noStore });
+  other.on('backendchange', () => void other.dispose());
+  await expect(other.initialize()).rejects.toMatchObject({ code: 'disposed' });
+});
+
 test('load on a server says what to do', async () => {
   await expect(load('/models/digits/')).rejects.toMatchObject({
     code: 'unsupported',

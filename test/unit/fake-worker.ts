@@ -49,7 +49,15 @@ export class EchoWorker extends EventTarget {
 
   postMessage({ calls, events }: ConnectMessage): void {
     this.#ports = [calls, events];
-    expose(this.#api, calls);
+    const api = Object.entries(this.#api).map(([name, method]) => [
+      name,
+      (...args: never[]) => this.answer(method, args),
+    ]);
+    expose(Object.fromEntries(api), calls);
+  }
+
+  protected answer(method: (...args: never[]) => unknown, args: never[]): unknown {
+    return method(...args);
   }
 
   terminate(): void {

@@ -209,6 +209,69 @@ test.describe('recycling', () => {
   });
 });
 
+test.describe('recycling under load', () => {
+  /** Answers a batch in each worker, and opens whatever is asked for. */
+  async function round(world: World, asks: number): Promise<void> {
+    for (let ask = 0; ask < asks; ask++) world.ask();
+    if (world.attempts.length > 0) await world.opened();
+    for (const worker of world.workers) if (!worker.error && worker.batches.length > 0) worker.answer();
+    await settle();
+  }
+
+  const alive = (world: World): number => world.workers.filter(({ error }) => !error).length;
+
+  test('there is one worker more than cores while one is replaced, and never a second', async () => {
+    const world = new World({ maxWorkers: 6, maxRuns: 2, cores: 2, jobQueueSize: 10_000 });
+    await world.start();
+    for (let turn = 0; turn < 60; turn++) {
+      await round(world, 6);
+      expect(world.pool.workers).toBeLessThanOrEqual(3);
+    }
+  });
+
+  test('a worn worker is retired as soon as its replacement is ready, though requests wait', async () => {
+    const world = new World({ maxWorkers: 4, maxRuns: 2, cores: 8, jobQueueSize: 10_000 });
+    const first = await world.start();
+    for (let turn = 0; turn < 10; turn++) await round(world, 4);
+    expect(first.error?.code).toBe('disposed');
+  });
+
+  test('each worn worker is replaced, one after the other', async () => {
+    const world = new World({ minWorkers: 3, maxWorkers: 3, maxRuns: 1 });
+    await world.start();
+    await world.opened();
+    await world.opened();
+    const worn = [...world.workers];
+    for (let ask = 0; ask < 3; ask++) world.ask();
+    for (const worker of worn) worker.answer();
+    await settle();
+    for (let replaced = 1; replaced <= 3; replaced++) {
+      await world.opened();
+      expect(worn.filter(({ error }) => error)).toHaveLength(replaced);
+    }
+    expect([alive(world), world.pool.workers, world.attempts.length]).toEqual([3, 3, 0]);
+  });
+
+  test('the last ready worker is not retired while another one opens', async () => {
+    const world = new World({ maxWorkers: 2, maxRetryTimeoutInSec: 0 });
+    const worker = await world.start();
+    for (let ask = 0; ask < 3; ask++) world.ask();
+    while (worker.batches.length > 0) {
+      worker.answer();
+      await settle();
+    }
+    expect(world.attempts).toHaveLength(1);
+    await world.pass(10 * IDLE_MS);
+    expect(world.pool.workers).toBe(1);
+    await world.notOpened();
+    const asked = world.ask();
+    worker.answer();
+    await settle();
+    expect(asked.outcome).toBe('4');
+    expect(world.failures).toEqual([]);
+  });
+});
+
 test.describe('healing', () => {
   test('what was in a lost worker is replayed, each request alone, before anything else', async () => {
     const world = new World({ batchSize: 2 });
@@ -302,6 +365,35 @@ test.describe('healing', () => {
     });
     await world.opened(wasm);
     expect(world.backends).toEqual(['webgpu', 'wasm']);
+  });
+
+  test('losses are counted for each backend', async () => {
+    const world = new World();
+    (await world.start(webgpu)).die();
+    await settle();
+    (await world.opened(wasm)).die();
+    await settle();
+    await world.pass(1000);
+    expect(world.attempts[0]!.demoted).toEqual([]);
+  });
+
+  test('an aborted replay ends the recovery that waits for it', async () => {
+    const world = new World({ batchSize: 2 });
+    const first = await world.start(webgpu);
+    const controller = new AbortController();
+    world.ask();
+    world.ask({ signal: controller.signal });
+    first.die();
+    await settle();
+    const second = await world.opened(webgpu);
+    expect(second.batches).toEqual(['1']);
+    second.answer();
+    await settle();
+    expect(second.batches).toEqual(['2']);
+    controller.abort();
+    second.answer();
+    await settle();
+    expect(world.recoveries).toHaveLength(1);
   });
 
   test('losses that are a minute apart have nothing to do with one another', async () => {
@@ -401,6 +493,26 @@ test.describe('healing', () => {
     await settle();
     expect(asked.outcome).toBe('1');
   });
+});
+
+test('a worker that answers nonsense fails the batch, and nothing waits for ever', async () => {
+  for (const rows of [
+    [],
+    [
+      { ok: true, value: 1 },
+      { ok: true, value: 2 },
+    ],
+    new Set([{ ok: true }]),
+    [null],
+    undefined,
+  ]) {
+    const world = new World();
+    const worker = await world.start();
+    const asked = world.ask();
+    worker.answer({ rows: rows as never });
+    await settle();
+    expect(asked.outcome).toBe('worker-failed');
+  }
 });
 
 test.describe('the end', () => {

@@ -68,6 +68,16 @@ export class Batch {
   }
 }
 
+/** @throws `worker-failed` unless the worker has answered each row: a worker of another library, or of another version, may not */
+export function checkAnswer(answer: HandleAnswer, rows: number): void {
+  const { rows: answers, failure } = (answer ?? {}) as Partial<HandleAnswer>;
+  if (failure !== undefined && Array.isArray(answers)) return;
+  const fits =
+    Array.isArray(answers) && answers.length === rows && answers.every((row) => typeof row?.ok === 'boolean');
+  if (!fits)
+    throw new TabServeError('worker-failed', `The worker did not answer a batch of ${rows} rows with ${rows} rows.`);
+}
+
 /** Returns why a batch failed as a whole: its own failure, or a row's that says that the worker was lost. Undefined if it was answered. */
 export function failureOf({ rows, failure }: HandleAnswer): TabServeError | undefined {
   if (failure !== undefined) return asTabServeError(errorFromData(failure as ErrorData));

@@ -39,8 +39,8 @@ export function readInitializeOptions(options: InitializeOptions): InitializeOpt
 function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
   if (signal === undefined) return undefined;
   try {
-    // Refuses whatever is not a signal, and takes one of another frame.
-    AbortSignal.any([signal]);
+    // This getter refuses whatever is not a signal, and takes a signal of another frame.
+    Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted')!.get!.call(signal);
     return signal;
   } catch {
     throw wrong('signal', 'an AbortSignal', signal);

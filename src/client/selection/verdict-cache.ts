@@ -1,6 +1,6 @@
 import type { Archive } from '../../contract/archive.js';
 import type { CandidateName, Probe } from '../../contract/backends.js';
-import { TabServeError } from '../../contract/errors.js';
+import { TabServeError, describeThrown, isError, messageOf } from '../../contract/errors.js';
 import type { Clock } from '../workers/clock.js';
 import { nameOf, type Candidate } from './candidates.js';
 import { withinLimit } from './limit.js';
@@ -127,12 +127,12 @@ export class VerdictCache {
 }
 
 function isTimeout(error: unknown): boolean {
-  return error instanceof TabServeError && error.code === 'timeout';
+  return isError(error) && error instanceof TabServeError && error.code === 'timeout';
 }
 
 /** A store of the app's own may throw anything. */
 function describe(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
+  return isError(error) ? messageOf(error) : describeThrown(error);
 }
 
 /** Undefined if the candidate must still be measured. */

@@ -11,8 +11,8 @@ const MAX_LOSSES = 2;
 export class Backoff {
   readonly #maxSeconds: number;
   #demoted: readonly Skipped[] = [];
-  /** Since a worker last answered: losses of one backend, attempts, why they failed, and when the first loss was. */
-  #losses = 0;
+  /** Since a worker last answered: losses by backend, attempts, why they failed, and when the first loss was. */
+  readonly #losses = new Map<string, number>();
   #attempts = 0;
   #reasons: readonly string[] = [];
   #since: number | undefined;
@@ -34,7 +34,7 @@ export class Backoff {
 
   /** A worker has answered, or has been well for long: what was lost before it does not count. */
   reset(): void {
-    this.#losses = 0;
+    this.#losses.clear();
     this.#attempts = 0;
     this.#reasons = [];
     this.#since = undefined;
@@ -48,11 +48,12 @@ export class Backoff {
 
   /** Counts a loss against the backend. */
   countLoss({ engine, name }: Backend, { message }: TabServeError): void {
-    this.#losses += 1;
-    if (this.#losses < MAX_LOSSES) return;
-    const reason = `It was lost ${this.#losses} times in a row: ${message}`;
-    this.#demoted = [...this.#demoted, { engine, name, reason }];
-    this.#losses = 0;
+    const backend = `${engine}/${name}`;
+    const losses = (this.#losses.get(backend) ?? 0) + 1;
+    this.#losses.set(backend, losses);
+    if (losses < MAX_LOSSES) return;
+    this.#demoted = [...this.#demoted, { engine, name, reason: `It was lost ${losses} times in a row: ${message}` }];
+    this.#losses.delete(backend);
   }
 
   /** Records why an attempt failed. */

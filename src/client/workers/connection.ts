@@ -100,10 +100,10 @@ export class Connection {
       const watched = this.#watchdog.watch(id);
       this.#pending.add(reject);
       answer
-        .then(
-          (envelope) => (envelope.ok ? resolve(envelope.value) : reject(errorFromData(envelope.error as ErrorData))),
-          (cause: unknown) => reject(notSent(cause)),
-        )
+        .then(valueOf, (cause: unknown) => {
+          throw notSent(cause);
+        })
+        .then(resolve, reject)
         .finally(() => {
           this.#watchdog.forget(watched);
           this.#pending.delete(reject);
@@ -138,6 +138,16 @@ export class Connection {
   #watchLock(name: string): void {
     void navigator.locks.request(name, () => this.#end('it closed itself, or the browser ended it'));
   }
+}
+
+/** Returns what an envelope holds. @throws the error in it; `worker-failed` if it is not an envelope */
+function valueOf<T>(envelope: Envelope<T> | undefined): T {
+  if (envelope?.ok === true) return envelope.value;
+  if (envelope?.ok === false) throw errorFromData(envelope.error as ErrorData);
+  throw new TabServeError(
+    'worker-failed',
+    'The worker answered something that is not an answer. Is it a worker of TabServe?',
+  );
 }
 
 /** comlink rejects when the arguments cannot be cloned. */

@@ -1,15 +1,15 @@
 import type { Backend } from '../../contract/backends.js';
-import { asTabServeError, blameOf, ERROR_CODES, TabServeError } from '../../contract/errors.js';
+import { asTabServeError, blameOf, TabServeError } from '../../contract/errors.js';
 import { servingOf, type Serving } from '../../contract/settings.js';
 import type { HandleAnswer } from '../../contract/wire.js';
 import { Backlog, type JobQueueStatus } from '../requests/backlog.js';
-import { Batch, failureOf } from '../requests/batch.js';
+import { Batch, checkAnswer, failureOf } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
 import { Backoff } from './backoff.js';
 import type { WorkerMethod } from './connection.js';
 import type { OpenWorker, PoolOptions } from './pool-options.js';
 import { triage, type OpenLoss } from './recovery.js';
-import { Slot, type OpenedWorker } from './slot.js';
+import { isGpu, Slot, type OpenedWorker } from './slot.js';
 import { leastBusy, Slots } from './slots.js';
 
 /** How long a worker beyond `minWorkers` may be idle before the pool ends it. */
@@ -152,8 +152,7 @@ export class WorkerPool {
     else {
       this.#backoff.countFailure(error);
       // Another attempt cannot change what is wrong with the archive.
-      const { blames, retriable } = ERROR_CODES[error.code];
-      const isFinal = blames === 'archive' && !retriable;
+      const isFinal = blameOf(error.code) === 'archive' && !error.retriable;
       if (isFinal || !this.#scheduleHealing(now)) return this.#fail(error);
     }
     this.#reconcile();
@@ -170,6 +169,8 @@ export class WorkerPool {
     this.#drop(slot);
     const replays = triage(jobs, error);
     this.#backlog.replay(replays);
+    // An aborted replay may be the last thing that a recovery waits for.
+    for (const job of replays) job.onAbandon = () => this.#reconcile();
     const [replayed, failed] = [replays.length, jobs.length - replays.length];
     const fate = `of its requests ${replayed} are replayed, ${failed} failed`;
     this.#options.log(`The worker on ${nameOf(backend)} was lost; ${fate}: ${error.message}`);
@@ -224,34 +225,47 @@ export class WorkerPool {
     }
   }
 
-  /** Ends workers that are worn and replaced, that were idle for too long, or that have drained. */
+  /** Ends workers that were replaced, that were idle for too long, or that have drained. */
   #retire(now: number): void {
-    const { counted, worn } = this.#slots;
-    const ready = counted.filter(({ state }) => state === 'ready');
-    if (worn[0] && ready.length >= this.#wanted) worn[0].state = 'draining';
-    const idle = ready.filter((slot) => slot.isIdle && now - slot.idleSince >= IDLE_MS);
-    const surplus = Math.max(0, counted.length - this.#settings.minWorkers);
+    const { ready } = this.#slots;
+    for (const { replaces } of ready) if (replaces?.state === 'ready') replaces.state = 'draining';
+    const staying = ready.filter(({ state }) => state === 'ready');
+    const idle = staying.filter((slot) => slot.isIdle && now - slot.idleSince >= IDLE_MS);
+    const surplus = Math.max(0, staying.length - this.#minWorkers);
     for (const slot of idle.slice(0, surplus)) slot.state = 'draining';
     for (const slot of this.#slots.draining) if (slot.isIdle) this.#drop(slot);
   }
 
-  /** Opens a worker if there are fewer than wanted, one at a time. */
+  /** Opens a worker if there are fewer than wanted, or if one is worn; one at a time. */
   #grow(now: number): void {
     const { counted, opening, ready, worn } = this.#slots;
-    if (opening.length > 0 || counted.length >= this.#wanted) return;
+    if (opening.length > 0) return;
     const backend = this.#backend!;
+    const { cores, log } = this.#options;
     const { signal } = this.#closed;
     if (ready.length === 0) {
       if (now >= this.#healAt) this.#open(new Slot(), { demoted: this.#backoff.demoted, first: backend, signal });
       return;
     }
     if (now < this.#growAt) return;
-    const release = this.#options.cores.reserve(backend.threads, { must: worn.length > 0 });
-    if (release) this.#open(new Slot(release), { demoted: [], only: backend, signal });
-    else if (counted.length < this.#settings.minWorkers) {
-      this.#options.log(`There are ${counted.length} workers: other models use the remaining cores.`);
-      this.#growAt = now + PAUSE_MS;
+    const request: OpenWorker = { demoted: [], only: backend, signal };
+    if (counted.length < this.#wanted) {
+      const releaseCores = cores.reserve(backend.threads, { must: false });
+      if (releaseCores) return this.#open(new Slot({ releaseCores }), request);
+      if (counted.length < this.#settings.minWorkers) {
+        log(`There are ${counted.length} workers: other models use the remaining cores.`);
+        this.#growAt = now + PAUSE_MS;
+      }
     }
+    const [replaces] = worn;
+    // The worn worker is ended as soon as the new one is ready: for that time both have cores.
+    if (replaces)
+      this.#open(new Slot({ replaces, releaseCores: cores.reserve(backend.threads, { must: true })! }), request);
+  }
+
+  /** A GPU has one worker. */
+  get #minWorkers(): number {
+    return isGpu(this.#backend!) ? 1 : this.#settings.minWorkers;
   }
 
   get #wanted(): number {
@@ -263,11 +277,11 @@ export class WorkerPool {
   /** Sets the timer for the next moment at which there is something to do even if no event comes. */
   #schedule(now: number, dueIn: number | undefined): void {
     this.#cancelTimer();
-    const { counted, opening, ready } = this.#slots;
+    const { counted, opening, ready, worn } = this.#slots;
     const moments: number[] = dueIn === undefined ? [] : [now + dueIn];
     if (opening.length === 0 && ready.length === 0) moments.push(this.#healAt);
-    if (opening.length === 0 && counted.length < this.#wanted) moments.push(this.#growAt);
-    if (counted.length > this.#settings.minWorkers) {
+    if (opening.length === 0 && (counted.length < this.#wanted || worn.length > 0)) moments.push(this.#growAt);
+    if (ready.length > this.#minWorkers) {
       const idle = ready.filter((slot) => slot.isIdle);
       moments.push(...idle.map(({ idleSince }) => idleSince + IDLE_MS));
     }
@@ -304,6 +318,7 @@ export class WorkerPool {
     let memory: number | undefined;
     try {
       const answer = await connection.call<HandleAnswer>((worker) => worker.handle(batch.message()), batch.id);
+      checkAnswer(answer, batch.size);
       on.ran(batch, answer, clock.now() - sentAt);
       const failure = failureOf(answer);
       if (!failure || blameOf(failure.code) !== 'worker') this.#backoff.reset();

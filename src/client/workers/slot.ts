@@ -39,8 +39,12 @@ export class Slot {
   /** Releases the cores that are reserved for it; undefined while none are. */
   releaseCores: (() => void) | undefined;
 
-  constructor(releaseCores?: () => void) {
+  /** The worn slot that its worker is to replace. */
+  readonly replaces: Slot | undefined;
+
+  constructor({ releaseCores, replaces }: Partial<Pick<Slot, 'releaseCores' | 'replaces'>> = {}) {
     this.releaseCores = releaseCores;
+    this.replaces = replaces;
   }
 
   get backend(): Backend | undefined {

@@ -32,9 +32,11 @@ export class Slots {
     return this.ready.filter((slot) => slot.isWorn(this.#wear));
   }
 
-  /** The slots that count as workers: those that are opening, and those that are ready and not to be replaced. */
+  /** The slots that count as workers: those that are ready, and those that are opening but do not replace another one. */
   get counted(): readonly Slot[] {
-    return this.all.filter((slot) => slot.state === 'opening' || (slot.state === 'ready' && !slot.isWorn(this.#wear)));
+    return this.all.filter(
+      ({ state, replaces }) => state === 'ready' || (state === 'opening' && replaces?.state !== 'ready'),
+    );
   }
 
   add(slot: Slot): void {

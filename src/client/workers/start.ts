@@ -1,4 +1,5 @@
-import { TabServeError } from '../../contract/errors.js';
+import { describeThrown, TabServeError } from '../../contract/errors.js';
+import { describeValue } from '../../contract/describe-value.js';
 import { PROTOCOL, type ReadyMessage } from '../../contract/wire.js';
 import { abortError } from '../abort.js';
 
@@ -14,13 +15,14 @@ export interface StartOptions {
 /** Makes a worker and waits until it says that it is ready. @throws `worker-failed` if it does not; `aborted` */
 export async function startWorker(factory: WorkerFactory, { signal, startupTimeout }: StartOptions): Promise<Worker> {
   if (signal?.aborted) throw abortError(signal);
-  const before = performance.now();
   let worker: Worker;
+  let url: string | undefined;
   try {
-    worker = factory();
+    worker = make(factory, (asked) => (url = asked));
   } catch (cause) {
-    throw failed(`The worker could not be made: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+    throw failed(`The worker could not be made: ${describeThrown(cause)}`, cause);
   }
+  if (!isWorker(worker)) throw failed(`connect's factory must return a Worker, not ${describeValue(worker)}.`);
   const listening = new AbortController();
   const on = { signal: listening.signal };
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -28,7 +30,7 @@ export async function startWorker(factory: WorkerFactory, { signal, startupTimeo
     await new Promise<void>((resolve, reject) => {
       timer = setTimeout(() => reject(failed(silent(startupTimeout))), startupTimeout * 1000);
       signal?.addEventListener('abort', () => reject(abortError(signal)), on);
-      worker.addEventListener('error', (event) => reject(failed(notStarted(event, before), event.error)), on);
+      worker.addEventListener('error', (event) => reject(failed(notStarted(event, url), event.error)), on);
       worker.addEventListener(
         'message',
         ({ data }: MessageEvent<ReadyMessage | undefined>) => {
@@ -55,10 +57,9 @@ function silent(seconds: number): string {
   return `The worker did not start within startupTimeout, ${seconds} s. Does its module call expose()? Is its line slow? Then raise startupTimeout.`;
 }
 
-function notStarted(event: ErrorEvent, since: number): string {
+function notStarted(event: ErrorEvent, url: string | undefined): string {
   const why = describeErrorEvent(event);
   if (why) return `The worker could not start: ${why}.`;
-  const url = workerUrl(since);
   return (
     `The worker's script could not be loaded${url ? `: ${url}` : ''}. ` +
     'Is it there, served as JavaScript, of the same origin, and allowed by worker-src of the Content-Security-Policy? ' +
@@ -72,12 +73,36 @@ export function describeErrorEvent(event: Event): string | undefined {
   return message ? `${message}${filename ? ` (${filename}:${lineno})` : ''}` : undefined;
 }
 
-/** The browser's list of requests knows the URL that a factory has asked for. */
-function workerUrl(since: number): string | undefined {
-  const entries = globalThis.performance?.getEntriesByType?.('resource') ?? [];
-  return entries.findLast(({ startTime, name }) => startTime >= since - 1 && /\.[cm]?[jt]s(\?|$)/.test(name))?.name;
+/**
+ * Calls the factory, and reports the URL of the worker that it makes: a Worker does not tell its own, and its error event is empty. The global
+ * `Worker` is another one while the factory runs, which is synchronous.
+ */
+function make(factory: WorkerFactory, onUrl: (url: string) => void): Worker {
+  const Original = globalThis.Worker as typeof Worker | undefined;
+  if (!Original) return factory();
+  globalThis.Worker = class extends Original {
+    constructor(url: string | URL, options?: WorkerOptions) {
+      super(url, options);
+      onUrl(new URL(url, globalThis.location?.href).href);
+    }
+  };
+  try {
+    return factory();
+  } finally {
+    globalThis.Worker = Original;
+  }
 }
 
 function failed(message: string, cause?: unknown): TabServeError {
   return new TabServeError('worker-failed', message, { cause });
+}
+
+/** A Worker of another frame is one too. */
+function isWorker(value: unknown): value is Worker {
+  try {
+    const { addEventListener, postMessage, terminate } = value as Partial<Worker>;
+    return [addEventListener, postMessage, terminate].every((method) => typeof method === 'function');
+  } catch {
+    return false;
+  }
 }

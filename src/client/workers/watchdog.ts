@@ -19,6 +19,8 @@ export class Watchdog {
   readonly #onSilence: (seconds: number) => void;
   #timeout: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The timer was late, and there was no heartbeat since. */
+  #wasLate = false;
 
   /**
    * @param timeout seconds without a heartbeat that are allowed
@@ -63,6 +65,7 @@ export class Watchdog {
 
   /** A heartbeat of one call is one of those after it too, which wait for it. It says nothing of a call before it, which may hang. */
   #beatSince(first: WatchedCall): void {
+    this.#wasLate = false;
     const now = performance.now();
     let reached = false;
     for (const call of this.#calls) {
@@ -79,7 +82,11 @@ export class Watchdog {
     this.#timer = undefined;
     if (this.#calls.size === 0) return;
     const now = performance.now();
-    if (now - due > ASLEEP_MS) this.beat(undefined);
+    // The worker gets its whole time again, but once only: in a background tab every timer is late.
+    if (now - due > ASLEEP_MS && !this.#wasLate) {
+      this.#wasLate = true;
+      for (const call of this.#calls) call.lastHeartbeat = now;
+    }
     const next = Math.min(...[...this.#calls].map(({ lastHeartbeat }) => lastHeartbeat)) + this.#timeout * 1000;
     if (next > now) this.#arm(next);
     else this.#onSilence(this.#timeout);

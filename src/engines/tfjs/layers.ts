@@ -15,6 +15,8 @@ export async function loadLayers({
     weightData,
   } as unknown as io.ModelArtifacts;
   const model = await loadLayersModel({ load: () => Promise.resolve(artifacts) });
+  // TensorFlow.js gives a Sequential model the names of its inputs and outputs only when it is built.
+  if (model.inputNames.length === 0) model.build(model.inputs[0]!.shape);
   const info = (names: readonly string[], tensors: typeof model.inputs): readonly TensorInfo[] =>
     tensors.map(({ dtype, shape }, index) => ({ name: names[index]!, dtype: dtype as DType, dims: shape }));
   return {

@@ -1,0 +1,30 @@
+import { expect, test } from '@playwright/test';
+import * as tf from '@tensorflow/tfjs-core';
+import '@tensorflow/tfjs-backend-cpu';
+import { loadLayers } from '../../src/engines/tfjs/layers.ts';
+
+test('a Sequential model of Keras has names for its input and output', async () => {
+  await tf.setBackend('cpu');
+  const layers = [
+    { class_name: 'InputLayer', config: { name: 'in', batch_input_shape: [null, 2], dtype: 'float32', sparse: false } },
+    { class_name: 'Dense', config: { name: 'd', units: 1, activation: 'linear', use_bias: true, dtype: 'float32' } },
+  ];
+  const model = {
+    modelTopology: { class_name: 'Sequential', config: { name: 's', layers } },
+    weightsManifest: [
+      {
+        paths: ['w.bin'],
+        weights: [
+          { name: 'd/kernel', shape: [2, 1], dtype: 'float32' },
+          { name: 'd/bias', shape: [1], dtype: 'float32' },
+        ],
+      },
+    ],
+  };
+  const loaded = await loadLayers({ model: model as never, weightData: [Float32Array.of(3, 5, 7).buffer] });
+  expect(loaded.inputs).toEqual([{ name: 'in', dtype: 'float32', dims: [null, 2] }]);
+  expect(loaded.outputs).toMatchObject([{ name: 'd', dims: [null, 1] }]);
+  const [output] = (await loaded.execute({ in: tf.tensor2d([[1, 10]]) } as never)) as tf.Tensor[];
+  // 1 · 3 + 10 · 5 + 7
+  expect([...(await output!.data())]).toEqual([60]);
+});
