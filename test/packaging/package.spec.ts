@@ -13,6 +13,7 @@ test('the tarball holds the build, the license and nothing of ours besides', asy
   const files = await list(tarball);
   expect(files).toEqual(
     expect.arrayContaining([
+      'CHANGELOG.md',
       'LICENSE',
       'package.json',
       'docs/handlers.md',
@@ -24,7 +25,7 @@ test('the tarball holds the build, the license and nothing of ours besides', asy
   expect(
     files.filter(
       (file) =>
-        !/^(dist\/.*\.(js|d\.ts)|docs\/([a-z-]+\.md|model-config\.schema\.json)|LICENSE|README\.md|package\.json)$/.test(
+        !/^(dist\/.*\.(js|d\.ts)|docs\/([a-z-]+\.md|model-config\.schema\.json)|CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(
           file,
         ),
     ),
