@@ -16,6 +16,7 @@ export default defineConfig({
       { find: /^tabserve$/, replacement: source('index') },
       { find: /^tabserve\/worker$/, replacement: source('worker') },
       { find: /^tabserve\/engines\/([\w-]+)$/, replacement: source('engines/$1') },
+      { find: /^tabserve\/core$/, replacement: source('core') },
       { find: /^tabserve\/worker\/core$/, replacement: source('worker-core') },
     ],
   },

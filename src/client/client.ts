@@ -7,7 +7,6 @@ import { describeValue } from '../contract/describe-value.js';
 import { CLIENT_SETTINGS, resolveSettings, SERVING, servingOf } from '../contract/settings.js';
 import type { HandleRequest } from '../contract/wire.js';
 import { abortError, unlessAborted } from './abort.js';
-import { defaultWorker } from './default-worker.js';
 import { diagnosis } from './diagnose.js';
 import { Emitter, notify } from './events.js';
 import { EventLog } from './log.js';
@@ -45,7 +44,8 @@ interface Opening {
 /** The page's side of a handler. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every client is a `Client`, whatever its handler
 export class Client<H extends Handler = any, Result = ResultOf<H>> implements AsyncDisposable {
-  readonly #factory: WorkerFactory | undefined;
+  readonly #factory: WorkerFactory;
+  readonly #isPossible: () => boolean;
   readonly #options: ClientOptions & { readonly handler?: string | undefined };
   readonly #events = new Emitter<ClientEvents>();
   readonly #log = new EventLog();
@@ -59,9 +59,14 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   /** Number of requests so far. */
   #requests = 0;
 
-  /** @param factory undefined for the built-in worker */
-  constructor(factory: WorkerFactory | undefined, options: ClientOptions & { readonly handler?: string | undefined }) {
+  /** @param isPossible whether there are workers here at all; a factory of the app's own knows best */
+  constructor(
+    factory: WorkerFactory,
+    options: ClientOptions & { readonly handler?: string | undefined },
+    { isPossible = () => true }: { readonly isPossible?: () => boolean } = {},
+  ) {
     this.#factory = factory;
+    this.#isPossible = isPossible;
     this.#options = options;
     this.#metrics = new ServingMetrics(
       () => this.#archive?.manifest.model,
@@ -166,13 +171,13 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
 
   /** Opens a worker. Ends with `signal`, whatever it waits for. */
   async #openWorker(how: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<OpenedWorker> {
-    if (!this.#factory && typeof Worker === 'undefined') throw noWorkers();
+    if (!this.#isPossible()) throw noWorkers();
     const started = performance.now();
     const { model, handler, backends, assets } = this.#options;
     const { prefer = 'first', verify = 'golden', verdicts = browserVerdicts } = this.#options;
     const { measureBudget } = resolveSettings(CLIENT_SETTINGS, { ...this.#options });
     const opening = openModel({
-      factory: this.#factory ?? defaultWorker,
+      factory: this.#factory,
       source: isFile(model) ? model : absoluteUrl(model, 'model'),
       handler,
       backends,

@@ -1,6 +1,8 @@
 import type { FormName, Handler, ResultFor } from '../contract/handler.js';
 import type { HandlerName, HandlerOf } from '../handlers/registry.js';
 import { Client } from './client.js';
+import { connectWorker, EXPECTED } from './connect-worker.js';
+import { defaultWorker } from './default-worker.js';
 import type { ClientOptions } from './options.js';
 import { readOptions } from './read-options.js';
 import type { WorkerFactory } from './workers/start.js';
@@ -38,7 +40,7 @@ export function connect<H extends Handler, Form extends FormName<H> = never>(
   options: ClientOptions<H, Form>,
 ): Client<H, ResultFor<H, Form>>;
 export function connect(first: unknown, second?: unknown): unknown {
-  const [factory, options] = typeof first === 'function' ? [first as WorkerFactory, second] : [undefined, first];
-  const expected = "options with the model's URL, such as { model: '/models/digits/' }";
-  return new Client(factory, readOptions(options as ClientOptions, expected, 'model-config'));
+  if (typeof first === 'function') return connectWorker(first as WorkerFactory, second as ClientOptions);
+  const options = readOptions(first as ClientOptions, EXPECTED, 'model-config');
+  return new Client(defaultWorker, options, { isPossible: () => typeof Worker !== 'undefined' });
 }

@@ -8,11 +8,12 @@ export function watchDevice(env: Env, onLost: (why: string) => void): NonNullabl
   let watched: GPUDevice | undefined;
   return {
     loss,
-    async watch() {
+    async watch(isInUse) {
       const device = (await env.webgpu.device) as GPUDevice | undefined;
       if (!device || device === watched) return;
       watched = device;
-      void device.lost.then(() => loss.report());
+      // ONNX Runtime destroys the device with its last session, and makes another one for the next.
+      void device.lost.then(() => isInUse() && loss.report());
     },
   };
 }

@@ -17,7 +17,7 @@ export interface Build {
   readonly provider: 'wasm' | 'webgl' | 'webgpu';
   readonly threads: number;
   /** The GPU's loss. `watch` starts to listen for it. Call it after a session was created, because the session creates the GPU's device. */
-  readonly gpu?: { readonly loss: DeviceLoss; watch(): Promise<void> | void };
+  readonly gpu?: { readonly loss: DeviceLoss; watch(isInUse: () => boolean): Promise<void> | void };
 }
 
 /**
@@ -26,6 +26,7 @@ export interface Build {
  */
 export function createEngine(build: Build): Engine {
   const lock = new Lock();
+  let openSessions = 0;
   watchHeap();
 
   return {
@@ -36,12 +37,14 @@ export function createEngine(build: Build): Engine {
       const bytes = await files.bytes(path);
       const { inputs, outputs } = readSignature(bytes);
       const session = await lock.run(() => create(build, bytes, options));
-      await build.gpu?.watch();
-      return new LockedSession(
-        load(build, session, fixDimensions(inputs, options), fixDimensions(outputs, options)),
-        lock,
-        build.gpu?.loss,
-      );
+      openSessions += 1;
+      await build.gpu?.watch(() => openSessions > 0);
+      const model = load(build, session, fixDimensions(inputs, options), fixDimensions(outputs, options));
+      const release = (): Promise<void> | void => {
+        openSessions -= 1;
+        return model.release();
+      };
+      return new LockedSession({ ...model, release }, lock, build.gpu?.loss);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { connect } from 'tabserve';
+import { connect } from 'tabserve/core';
 import type { ImageClassifier } from 'tabserve/worker';
 
 async function show(): Promise<unknown> {

@@ -1,4 +1,4 @@
-import { connect } from 'tabserve';
+import { connect } from 'tabserve/core';
 
 async function show() {
   const photo = document.querySelector('img');

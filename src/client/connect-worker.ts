@@ -1,0 +1,28 @@
+import type { FormName, Handler, ResultFor } from '../contract/handler.js';
+import { Client } from './client.js';
+import type { ClientOptions } from './options.js';
+import { readOptions } from './read-options.js';
+import type { WorkerFactory } from './workers/start.js';
+
+/** What `connect` expects, for its error. */
+export const EXPECTED = "options with the model's URL, such as { model: '/models/digits/' }";
+
+/**
+ * Makes a client for a handler class of the app's own, which its worker module serves with `expose(MyHandler)`. Nothing is started or
+ * downloaded before `initialize`, and `dispose` ends it at any time.
+ *
+ * ```ts
+ * const birds = connect<BirdClassifier>(
+ *   () => new Worker(new URL('./birds.worker.ts', import.meta.url), { type: 'module' }),
+ *   { model: '/models/birds/' },
+ * );
+ * await birds.initialize();
+ * ```
+ * @param factory makes a fresh worker at each call: each backend that is tried gets its own
+ */
+export function connectWorker<H extends Handler, Form extends FormName<H> = never>(
+  factory: WorkerFactory,
+  options: ClientOptions<H, Form>,
+): Client<H, ResultFor<H, Form>> {
+  return new Client(factory, readOptions(options as ClientOptions, EXPECTED, 'model-config'));
+}

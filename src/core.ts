@@ -1,0 +1,55 @@
+/** The page's public names without the built-in worker: a bundler that finds no reference to it builds only the engines of the app's own worker. */
+export { connectWorker as connect } from './client/connect-worker.js';
+export type { Client } from './client/client.js';
+export type {
+  ClientEvents,
+  ClientInput,
+  ClientOptions,
+  ConfigFor,
+  Description,
+  InitializeOptions,
+  RequestOptions,
+  RequestParams,
+} from './client/options.js';
+export type { JobQueueStatus } from './client/requests/backlog.js';
+export type { WorkerFactory } from './client/workers/start.js';
+export type { Recovery } from './client/workers/recovery.js';
+export type { ClientMetrics } from './client/metrics/client-metrics.js';
+export { clearVerdicts } from './client/selection/browser-verdicts.js';
+export type { Verdict, VerdictStore } from './client/selection/verdicts.js';
+export { paintClasses, paintMask, vocPalette, type Color } from './client/painting.js';
+export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
+/** The handler classes, as types alone: they run in the worker. */
+export type { BaseHandler, TensorInput } from './handlers/base-handler.js';
+export type { ImageClassifier, ImageClassifierParams } from './handlers/image-classifier.js';
+export type { ImageSegmenter, ImageSegmenterParams } from './handlers/image-segmenter.js';
+export type { ObjectDetector, ObjectDetectorParams } from './handlers/object-detector.js';
+export type { TextClassifier, TextClassifierParams } from './handlers/text-classifier.js';
+export type { TextHandler, TextInput, TextParams } from './handlers/text-handler.js';
+export type { VisionHandler, VisionParams } from './handlers/vision-handler.js';
+export type {
+  Classification,
+  ClassificationForms,
+  LabelScore,
+  TorchServeClassification,
+} from './outputs/classification.js';
+export type { Serving } from './contract/settings.js';
+export type { Box, Detection, DetectionForms, Detections, TorchServeDetection } from './outputs/detection/detection.js';
+export type { ClassMap, Segmentation, SegmentationForms, SoftMask, TorchServeMap } from './outputs/segmentation.js';
+export type { EngineOptions, ModelConfig, Progress } from './contract/archive.js';
+export type { Backend, BackendName, CandidateName, EngineName, Probe, Skipped } from './contract/backends.js';
+export type {
+  Context,
+  FormName,
+  Handler,
+  InputOf,
+  ModelInfo,
+  Params,
+  ParamsOf,
+  ResultFor,
+  ResultOf,
+} from './contract/handler.js';
+export type { ElementInput, ImageInput } from './contract/images.js';
+export type { HistogramSeries, MetricLabels, MetricsSnapshot, ValueSeries } from './contract/metrics.js';
+export type { Stage, Timings } from './contract/stages.js';
+export type { DType, OutputInfo, Tensor, TensorInfo, Tensors, TypedArrayInput } from './contract/tensors.js';
