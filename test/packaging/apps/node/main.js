@@ -5,7 +5,13 @@ if (typeof load !== 'function') throw new Error('load is missing');
 
 // Every entry can be imported where there is no browser.
 const engines = ['onnx-wasm', 'onnx-webgl', 'onnx-webgpu', 'tfjs-webgpu', 'tfjs-webgl', 'tfjs-wasm', 'tfjs-cpu'];
-for (const entry of ['worker/core', ...engines.map((name) => `engines/${name}`), 'standalone', 'standalone/worker'])
+for (const entry of [
+  'core',
+  'worker/core',
+  ...engines.map((name) => `engines/${name}`),
+  'standalone',
+  'standalone/worker',
+])
   if (Object.keys(await import(`tabserve/${entry}`)).length === 0) throw new Error(`tabserve/${entry} exports nothing`);
 
 /** In the place of a model: its logits are the means of the three channels. */

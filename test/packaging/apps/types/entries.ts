@@ -1,6 +1,7 @@
 // Every entry of the package.
 export * as page from 'tabserve';
 export * as worker from 'tabserve/worker';
+export * as pageCore from 'tabserve/core';
 export * as core from 'tabserve/worker/core';
 export * as a from 'tabserve/engines/onnx-wasm';
 export * as b from 'tabserve/engines/onnx-webgl';
