@@ -7,6 +7,7 @@ import type { ClientOptions } from './options.js';
 import { readOptions } from './read-options.js';
 import type { WorkerFactory } from './workers/start.js';
 
+/** What `connect` takes for the built-in worker. */
 export interface ConnectOptions<Name extends HandlerName, Form = never> extends ClientOptions<HandlerOf<Name>, Form> {
   /** A built-in handler. @default the one that the archive's manifest names */
   readonly handler?: Name;
