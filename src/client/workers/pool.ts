@@ -228,7 +228,11 @@ export class WorkerPool {
   /** Ends workers that were replaced, that were idle for too long, or that have drained. */
   #retire(now: number): void {
     const { ready } = this.#slots;
-    for (const { replaces } of ready) if (replaces?.state === 'ready') replaces.state = 'draining';
+    for (const slot of ready) {
+      if (slot.replaces?.state === 'ready') slot.replaces.state = 'draining';
+      // Nothing refers to a replaced worker any more.
+      slot.replaces = undefined;
+    }
     const staying = ready.filter(({ state }) => state === 'ready');
     const idle = staying.filter((slot) => slot.isIdle && now - slot.idleSince >= IDLE_MS);
     const surplus = Math.max(0, staying.length - this.#minWorkers);

@@ -39,8 +39,8 @@ export class Slot {
   /** Releases the cores that are reserved for it; undefined while none are. */
   releaseCores: (() => void) | undefined;
 
-  /** The worn slot that its worker is to replace. */
-  readonly replaces: Slot | undefined;
+  /** The worn slot that its worker is to replace; undefined once it has. */
+  replaces: Slot | undefined;
 
   constructor({ releaseCores, replaces }: Partial<Pick<Slot, 'releaseCores' | 'replaces'>> = {}) {
     this.releaseCores = releaseCores;
