@@ -1,0 +1,39 @@
+import { TabServeError } from '../../contract/errors.js';
+import { fetchFile, type FetchOptions } from '../fetch.js';
+import type { Source } from './source.js';
+
+/**
+ * Returns the files of a folder on a server. With `options.downloads`, files can begin to be downloaded before they are read.
+ * @param url of the folder, with a slash at its end; its query is sent with each file
+ */
+export function folderSource(url: URL, options: FetchOptions): Source {
+  const read: Source['read'] = (path, expected) => fetchFile(locate(url, path), path, options, expected);
+  return {
+    url: url.href,
+    read: async (path, expected) => await read(path, expected),
+    begin:
+      options.downloads &&
+      ((path, expected) => {
+        read(path, expected).catch(() => {});
+      }),
+    missing: (path) =>
+      new TabServeError(
+        'model-not-found',
+        `${locate(url, path).href} is missing: the server answered 404, or a page of HTML.`,
+      ),
+  };
+}
+
+/** Returns a file's URL. @throws `model-format` if it is not in the folder */
+function locate(folder: URL, path: string): URL {
+  let url: URL;
+  try {
+    url = new URL(path.replace(/[%?#]/g, encodeURIComponent), folder);
+  } catch (cause) {
+    throw new TabServeError('model-format', `The archive names "${path}", which is no path.`, { cause });
+  }
+  url.search = folder.search;
+  if (url.origin !== folder.origin || !url.pathname.startsWith(folder.pathname))
+    throw new TabServeError('model-format', `The archive names "${path}", which lies outside of it.`);
+  return url;
+}

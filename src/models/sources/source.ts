@@ -1,0 +1,35 @@
+import type { Integrity } from '../../contract/archive.js';
+import type { TabServeError } from '../../contract/errors.js';
+
+/** Where an archive's files are read from: a folder on a server, or files at hand. Nothing else knows which. */
+export interface Source {
+  /** The archive's URL, or the name of the visitor's file. */
+  readonly url: string;
+  /**
+   * Reads a file by its path in the archive.
+   * @param expected given for a file that must be there: its progress is reported from the start, with its size where that is known
+   * @returns undefined if there is no such file
+   * @throws `model-format` if the path leads out of the archive; `network`, `aborted`
+   */
+  read(path: string, expected?: Integrity): Promise<Blob | undefined>;
+  /** Begins to read a file that will be needed; the next `read` waits for it and reports its failure. Missing where reading early gains nothing. */
+  readonly begin?: ((path: string, expected: Integrity) => void) | undefined;
+  /** Every path; missing where the files cannot be listed, as on a server. */
+  readonly paths?: readonly string[];
+  /** Returns the error for a file that must be there and is not. */
+  missing(path: string): TabServeError;
+}
+
+type Integrities = Readonly<Record<string, Integrity>>;
+
+/** Reads a file that must be there. @throws `model-not-found` and what `read` throws */
+export async function readRequired(source: Source, path: string, integrity: Integrities): Promise<Blob> {
+  const blob = await source.read(path, expectedOf(path, integrity));
+  if (!blob) throw source.missing(path);
+  return blob;
+}
+
+/** Returns what is known about a file in advance. */
+export function expectedOf(path: string, integrity: Integrities): Integrity {
+  return Object.hasOwn(integrity, path) ? integrity[path]! : {};
+}

@@ -1,0 +1,56 @@
+import type { Archive, ArchiveVariant, Manifest, ModelConfig } from '../contract/archive.js';
+import { TabServeError } from '../contract/errors.js';
+import { mergeConfig, parseConfig } from './config.js';
+import { checkIntegrity } from './integrity.js';
+import { EXTRAS, formatOf, MANIFEST, readExtras, readManifest, type Extras } from './manifest.js';
+import { beginFiles } from './side-files.js';
+import { readRequired, type Source } from './sources/source.js';
+
+/** TorchServe's name for the file with the labels. */
+export const LABELS = 'index_to_name.json';
+
+/**
+ * Reads TorchServe's layout: `MAR-INF/MANIFEST.json`, its config file, the labels, and `tabserve.json` with what TorchServe's manifest has no place for.
+ * Begins to read the other files, as far as the engine does not matter.
+ * @param config taken over the archive's own
+ * @throws `model-not-found`, `model-format`, `model-config`, `network`, `aborted`
+ */
+export async function readTorchServe(source: Source, config: ModelConfig): Promise<Archive> {
+  const [manifest, extras] = await Promise.all([
+    source.read(MANIFEST).then(async (blob) => {
+      if (!blob) throw source.missing(MANIFEST);
+      return readManifest(await blob.text());
+    }),
+    source.read(EXTRAS).then(async (blob) => readExtras(blob ? await blob.text() : '{}')),
+  ]);
+  const { golden, integrity } = extras;
+  const models = extras.models ?? modelOf(manifest, source);
+  const archive: Archive = { url: source.url, manifest, config: {}, models, files: {}, golden, integrity };
+  beginFiles(source, archive);
+  const files: Record<string, Blob> = {};
+  const { configFile } = manifest.model;
+  const labels = source.read(LABELS).then((blob) => blob && (files[LABELS] = blob));
+  if (configFile) files[configFile] = await readRequired(source, configFile, integrity);
+  await labels;
+  await checkIntegrity(files, integrity);
+  const own = configFile ? await parseConfig(await files[configFile]!.text(), configFile) : {};
+  return { ...archive, ...readVariants(extras, own, config), config: mergeConfig(own, config), files };
+}
+
+function readVariants({ overrides }: Extras, own: ModelConfig, over: ModelConfig): Pick<Archive, 'variants'> {
+  const variants = Object.entries(overrides).map(([engine, { config, golden }]): [string, ArchiveVariant] => [
+    engine,
+    { ...(config && { config: mergeConfig(mergeConfig(own, config), over) }), ...(golden && { golden }) },
+  ]);
+  return variants.length > 0 ? { variants: Object.fromEntries(variants) } : {};
+}
+
+/** The manifest's own model, where `tabserve.json` names none. */
+function modelOf({ model: { serializedFile } }: Manifest, { url }: Source): Archive['models'] {
+  const format = serializedFile === undefined ? undefined : formatOf(serializedFile);
+  if (format) return { [format]: serializedFile };
+  throw new TabServeError(
+    'model-format',
+    `The manifest of ${url} names ${serializedFile ? `"${serializedFile}"` : 'no serializedFile'}; expected a file ending in .onnx or .json.`,
+  );
+}
