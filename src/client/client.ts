@@ -6,7 +6,7 @@ import type { FormName, Handler, ParamsOf, ResultFor, ResultOf } from '../contra
 import { describeValue } from '../contract/describe-value.js';
 import { CLIENT_SETTINGS, resolveSettings, SERVING, servingOf } from '../contract/settings.js';
 import type { HandleRequest } from '../contract/wire.js';
-import { abortError, unlessAborted } from './abort.js';
+import { abortError, unlessAborted } from '../shared/abort.js';
 import { diagnosis } from './diagnose.js';
 import { Emitter, notify } from './events.js';
 import { EventLog } from './log.js';
@@ -29,7 +29,7 @@ import { browserVerdicts } from './selection/browser-verdicts.js';
 import { openModel, type OpenOptions } from './selection/open.js';
 import { absoluteUrl, folderUrl } from './url.js';
 import { pageCores } from './workers/budget.js';
-import { browserClock } from './workers/clock.js';
+import { browserClock } from '../shared/clock.js';
 import { WorkerPool } from './workers/pool.js';
 import type { OpenedWorker } from './workers/slot.js';
 import type { WorkerFactory } from './workers/start.js';

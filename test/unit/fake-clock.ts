@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/client/workers/clock.ts';
+import type { Clock } from '../../src/shared/clock.ts';
 
 /** A clock that stands still until `advance` is called. */
 export class FakeClock implements Clock {

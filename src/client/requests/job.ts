@@ -1,7 +1,7 @@
 import type { TabServeError } from '../../contract/errors.js';
 import type { Params } from '../../contract/handler.js';
 import type { Envelope, HandleAnswer, HandleRequest } from '../../contract/wire.js';
-import { abortError, timeoutError } from '../abort.js';
+import { abortError, timeoutError } from '../../shared/abort.js';
 import type { Message, Prepared } from './inputs.js';
 
 export interface JobOptions {

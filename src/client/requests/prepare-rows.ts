@@ -1,5 +1,5 @@
 import { asTabServeError, PredictionError } from '../../contract/errors.js';
-import { timeoutError, unlessAborted } from '../abort.js';
+import { timeoutError, unlessAborted } from '../../shared/abort.js';
 import { prepare, type Prepared, type PrepareOptions } from './inputs.js';
 
 /** One row of a call: prepared, or the error of a row that could not be, which fails alone. */

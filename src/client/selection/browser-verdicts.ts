@@ -1,4 +1,4 @@
-import { withinLimit } from './limit.js';
+import { withinLimit } from '../../shared/limit.js';
 import type { Verdict, VerdictStore } from './verdicts.js';
 
 const DATABASE = 'tabserve';

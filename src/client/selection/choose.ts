@@ -1,7 +1,7 @@
 import type { CandidateName } from '../../contract/backends.js';
 import { asTabServeError, blameOf, TabServeError } from '../../contract/errors.js';
-import { abortError } from '../abort.js';
-import type { Clock } from '../workers/clock.js';
+import { abortError } from '../../shared/abort.js';
+import type { Clock } from '../../shared/clock.js';
 import { nameOf, type Candidate } from './candidates.js';
 import { sortByVerdict } from './order.js';
 import { describeSkipped, type SkipList } from './skip-list.js';

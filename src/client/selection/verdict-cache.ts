@@ -1,9 +1,9 @@
 import type { Archive } from '../../contract/archive.js';
 import type { CandidateName, Probe } from '../../contract/backends.js';
 import { TabServeError, describeThrown, isError, messageOf } from '../../contract/errors.js';
-import type { Clock } from '../workers/clock.js';
+import type { Clock } from '../../shared/clock.js';
 import { nameOf, type Candidate } from './candidates.js';
-import { withinLimit } from './limit.js';
+import { withinLimit } from '../../shared/limit.js';
 import { isVerdict, type Verdict, type VerdictStore } from './verdicts.js';
 
 /** Visits at which a candidate may fail before it is no longer tried: the first one may have had to download the engine, and a GPU may be lost once. */

@@ -3,7 +3,7 @@ import type { TabServeError } from '../../contract/errors.js';
 import type { HandleAnswer } from '../../contract/wire.js';
 import type { Batch } from '../requests/batch.js';
 import type { CoreBudget } from './budget.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../../shared/clock.js';
 import type { Recovery } from './recovery.js';
 import type { OpenedWorker, WearLimits } from './slot.js';
 

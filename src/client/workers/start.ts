@@ -1,7 +1,7 @@
 import { describeThrown, TabServeError } from '../../contract/errors.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { PROTOCOL, type ReadyMessage } from '../../contract/wire.js';
-import { abortError } from '../abort.js';
+import { abortError } from '../../shared/abort.js';
 
 /** Makes a fresh worker. It is called for each candidate and after each loss, so it must not return the same worker twice. */
 export type WorkerFactory = () => Worker;

@@ -1,6 +1,6 @@
-import { TabServeError } from '../../contract/errors.js';
-import { abortError } from '../abort.js';
-import { browserClock, type Clock } from '../workers/clock.js';
+import { TabServeError } from '../contract/errors.js';
+import { abortError } from './abort.js';
+import { browserClock, type Clock } from './clock.js';
 
 export interface Limit {
   readonly milliseconds: number;
