@@ -20,6 +20,22 @@ export const CANDIDATES = [
 /** An engine on a backend, e.g. `onnx/webgpu`. */
 export type CandidateName = (typeof CANDIDATES)[number];
 
+/** An engine on a backend. */
+export interface Candidate {
+  readonly engine: EngineName;
+  readonly name: BackendName;
+}
+
+/** Returns the name of a candidate, such as `onnx/webgl`. */
+export function candidateName({ engine, name }: Candidate): CandidateName {
+  return `${engine}/${name}` as CandidateName;
+}
+
+/** Returns whether two candidates are the same engine on the same backend. */
+export function isSameCandidate(a: Candidate, b: Candidate | undefined): boolean {
+  return a.engine === b?.engine && a.name === b.name;
+}
+
 /** The browser's capabilities, as a worker sees them. */
 export interface Probe {
   readonly webgpu:

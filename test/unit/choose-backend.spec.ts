@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { nameOf, type Candidate } from '../../src/client/selection/candidates.ts';
+import { candidateName, type Candidate } from '../../src/contract/backends.ts';
 import { canAnotherHelp, chooseBackend, type Runner } from '../../src/client/selection/choose.ts';
 import { planCandidates, sortByVerdict } from '../../src/client/selection/order.ts';
 import { SkipList } from '../../src/client/selection/skip-list.ts';
@@ -42,7 +42,7 @@ function choose(
     cached: new Map(Object.entries(options.cached ?? {})) as Map<CandidateName, CachedVerdict>,
     attempt: (candidate, budget, until) =>
       new Promise((resolve, reject) => {
-        const name = nameOf(candidate);
+        const name = candidateName(candidate);
         const behavior = behaviors[name]!;
         tried.push([name, budget]);
         if (behavior instanceof Error) return reject(behavior);
@@ -53,7 +53,7 @@ function choose(
         if (after > 0) clock.schedule(() => resolve(runner), after);
         else resolve(runner);
       }),
-    onFailure: async (candidate) => void failed.push(nameOf(candidate)),
+    onFailure: async (candidate) => void failed.push(candidateName(candidate)),
     log: () => {},
     clock,
     signal: options.signal,
@@ -64,7 +64,7 @@ function choose(
 
 const failure = (code: ErrorCode): TabServeError => new TabServeError(code, `no: ${code}`);
 const reasons = (skips: SkipList): Record<string, string> =>
-  Object.fromEntries(skips.entries.map((entry) => [nameOf(entry), entry.reason]));
+  Object.fromEntries(skips.entries.map((entry) => [candidateName(entry), entry.reason]));
 
 test('the first that runs is taken, and no other is tried', async () => {
   const { chosen, tried, skips } = choose({
@@ -213,7 +213,7 @@ test('order: measured ones first, the fastest of them at the front, then unknown
     (['onnx/webgpu', 'tfjs/webgpu', 'tfjs/webgl', 'onnx/wasm', 'tfjs/wasm'] as const).map(of),
     cached,
   );
-  expect(sorted.map(nameOf)).toEqual(['onnx/wasm', 'tfjs/webgpu', 'tfjs/webgl', 'tfjs/wasm', 'onnx/webgpu']);
+  expect(sorted.map(candidateName)).toEqual(['onnx/wasm', 'tfjs/webgpu', 'tfjs/webgl', 'tfjs/wasm', 'onnx/webgpu']);
 });
 
 test.describe('after losses', () => {
@@ -234,7 +234,7 @@ test.describe('after losses', () => {
   });
   const names = (options: object): string =>
     planCandidates({ ...choice, ...options })
-      .candidates.map(nameOf)
+      .candidates.map(candidateName)
       .join(' ');
 
   test('a demoted one is left out, with its reason; when all were demoted, each has another chance', () => {
@@ -247,7 +247,7 @@ test.describe('after losses', () => {
 
   test('the one to begin with comes first, and its reasons stay; the only one comes alone', () => {
     const plan = planCandidates({ ...choice, first: backend('onnx/wasm') });
-    expect(plan.candidates.map(nameOf)).toEqual(['onnx/wasm', 'tfjs/webgl', 'tfjs/wasm']);
+    expect(plan.candidates.map(candidateName)).toEqual(['onnx/wasm', 'tfjs/webgl', 'tfjs/wasm']);
     expect(plan.skipped).toContainEqual({ ...of('tfjs/wasm'), reason: 'It is slower.' });
     expect(names({ only: backend('onnx/webgl') })).toBe('onnx/webgl');
     expect(names({ only: backend('onnx/wasm'), named: ['webgl'] })).toBe('onnx/wasm');

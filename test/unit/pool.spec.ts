@@ -1,7 +1,8 @@
 import { expect, test } from '@playwright/test';
 import { TabServeError } from '../../src/contract/errors.ts';
 import { CoreBudget } from '../../src/client/workers/budget.ts';
-import { IDLE_MS, PAUSE_MS, WELL_MS } from '../../src/client/workers/pool.ts';
+import { WELL_MS } from '../../src/client/workers/pool.ts';
+import { IDLE_MS, PAUSE_MS } from '../../src/client/workers/reconciler.ts';
 import { settle, wasm, webgpu, World } from './pool-world.ts';
 
 test.describe('dispatch', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import * as fc from 'fast-check';
-import type { Candidate } from '../../src/client/selection/candidates.ts';
+import type { Candidate } from '../../src/contract/backends.ts';
 import { VerdictCache } from '../../src/client/selection/verdict-cache.ts';
 import { isVerdict, type Verdict, type VerdictStore } from '../../src/client/selection/verdicts.ts';
 import type { Archive } from '../../src/contract/archive.ts';

@@ -1,5 +1,5 @@
 import type { Manifest } from '../../contract/archive.js';
-import type { Backend } from '../../contract/backends.js';
+import { candidateName, type Backend } from '../../contract/backends.js';
 import type { MetricsSnapshot, Observation } from '../../contract/metrics.js';
 import type { Stage, Timings } from '../../contract/stages.js';
 import { asTabServeError, PredictionError } from '../../contract/errors.js';
@@ -89,11 +89,11 @@ export class ServingMetrics implements ClientMetrics {
 
   /** Records that a worker opened the model after so many milliseconds. */
   loaded(backend: Backend, milliseconds: number): void {
-    this.#registry.builtIn('WorkerLoadTime').record(milliseconds, { Backend: nameOf(backend) });
+    this.#registry.builtIn('WorkerLoadTime').record(milliseconds, { Backend: candidateName(backend) });
   }
 
   changed(backend: Backend): void {
-    this.#registry.builtIn('BackendChanges').record(1, { Backend: nameOf(backend) });
+    this.#registry.builtIn('BackendChanges').record(1, { Backend: candidateName(backend) });
   }
 
   snapshot(): MetricsSnapshot {
@@ -113,8 +113,4 @@ export class ServingMetrics implements ClientMetrics {
   #settled(outcome: string, rows = 1): void {
     this.#registry.builtIn('ts_inference_requests_total').record(rows, { outcome });
   }
-}
-
-function nameOf({ engine, name }: Backend): string {
-  return `${engine}/${name}`;
 }

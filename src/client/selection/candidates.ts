@@ -1,8 +1,11 @@
 import type { Archive } from '../../contract/archive.js';
 import {
   BACKENDS,
+  candidateName,
   CANDIDATES,
+  isSameCandidate,
   type BackendName,
+  type Candidate,
   type CandidateName,
   type EngineName,
   type Probe,
@@ -10,29 +13,15 @@ import {
 } from '../../contract/backends.js';
 import { TabServeError } from '../../contract/errors.js';
 
-/** An engine on a backend that may run the model. */
-export interface Candidate {
-  readonly engine: EngineName;
-  readonly name: BackendName;
-}
-
 /**
  * ONNX Runtime's WebGL computes some models wrongly and reports no error. So it serves a model only after its outputs were proven correct: by the
  * archive's golden examples, or by a comparison with WASM. That holds when it is named, too.
  */
 const MUST_BE_PROVEN: CandidateName = 'onnx/webgl';
 
-export function nameOf({ engine, name }: Candidate): CandidateName {
-  return `${engine}/${name}` as CandidateName;
-}
-
-export function isSame(a: Candidate, b: Candidate): boolean {
-  return a.engine === b.engine && a.name === b.name;
-}
-
 /** Returns whether a candidate may serve a model only once its outputs were proven correct. */
 export function mustBeProven(candidate: Candidate): boolean {
-  return nameOf(candidate) === MUST_BE_PROVEN;
+  return candidateName(candidate) === MUST_BE_PROVEN;
 }
 
 /** Returns whether a candidate computes every model correctly, so that there is nothing to compare it with: WASM, and plain JavaScript. */

@@ -1,8 +1,7 @@
-import type { CandidateName } from '../../contract/backends.js';
+import { candidateName, type Candidate, type CandidateName } from '../../contract/backends.js';
 import { asTabServeError, blameOf, TabServeError } from '../../contract/errors.js';
 import { abortError } from '../../shared/abort.js';
 import type { Clock } from '../../shared/clock.js';
-import { nameOf, type Candidate } from './candidates.js';
 import { sortByVerdict } from './order.js';
 import { describeSkipped, type SkipList } from './skip-list.js';
 import type { Contender } from './trial.js';
@@ -48,7 +47,7 @@ export async function chooseBackend<R extends Runner>(options: ChooseOptions<R>)
   let cause: TabServeError | undefined;
   let deadline = Infinity;
   for (const candidate of sortByVerdict(candidates, cached)) {
-    const verdict = cached.get(nameOf(candidate));
+    const verdict = cached.get(candidateName(candidate));
     if (best && verdict) {
       skips.add(candidate, verdict.reason);
       continue;
@@ -71,7 +70,7 @@ export async function chooseBackend<R extends Runner>(options: ChooseOptions<R>)
     } catch (error) {
       if (signal?.aborted) throw abortError(signal);
       cause = until.signal.aborted ? late : asTabServeError(error);
-      log(`${nameOf(candidate)} does not run: ${cause.message}`, since);
+      log(`${candidateName(candidate)} does not run: ${cause.message}`, since);
       const isHopeless = cause !== late && !canAnotherHelp(cause);
       if (isHopeless && !best) throw withReasons(cause, tried, skips);
       if (share !== undefined && !isHopeless) await onFailure(candidate, cause);
@@ -94,8 +93,8 @@ export function canAnotherHelp({ code }: TabServeError): boolean {
 }
 
 function withReasons(cause: TabServeError, tried: readonly Candidate[], skips: SkipList): TabServeError {
-  const names = new Set(tried.map(nameOf));
-  const failed = skips.entries.filter((entry) => names.has(nameOf(entry)));
+  const names = new Set(tried.map(candidateName));
+  const failed = skips.entries.filter((entry) => names.has(candidateName(entry)));
   if (failed.length === 0) return cause;
   return new TabServeError(cause.code, `${cause.message} Before that: ${describeSkipped(failed)}`, {
     cause: cause.cause,
@@ -107,7 +106,7 @@ function withReasons(cause: TabServeError, tried: readonly Candidate[], skips: S
 function faster<R extends Runner>(best: R, runner: R, skips: SkipList): R {
   const [winner, loser] = (runner.median ?? Infinity) < best.median! ? [runner, best] : [best, runner];
   const took = loser.median === undefined ? 'could not be measured' : `is slower: ${loser.median.toFixed(1)} ms a run`;
-  skips.add(loser.candidate, `It ${took}, ${nameOf(winner.candidate)} takes ${winner.median!.toFixed(1)} ms.`);
+  skips.add(loser.candidate, `It ${took}, ${candidateName(winner.candidate)} takes ${winner.median!.toFixed(1)} ms.`);
   loser.connection.close(new TabServeError('disposed', 'Another backend is faster.'));
   return winner;
 }

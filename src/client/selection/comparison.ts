@@ -1,7 +1,7 @@
+import { candidateName, type Candidate } from '../../contract/backends.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import type { Comparison } from '../../contract/wire.js';
 import type { Connection } from '../workers/connection.js';
-import { nameOf, type Candidate } from './candidates.js';
 
 export interface ComparisonOptions {
   /** Starts a worker; `until` ends the start too. */
@@ -27,7 +27,7 @@ export async function compareWithReference(
 ): Promise<Comparison | NoComparison> {
   const since = performance.now();
   const reference: Candidate = { engine: candidate.engine, name: 'wasm' };
-  const names = `${nameOf(candidate)} with ${nameOf(reference)}`;
+  const names = `${candidateName(candidate)} with ${candidateName(reference)}`;
   const samples = await worker.call(({ sample }) => sample());
   if (samples.length === 0)
     return unknown("the dims of the model's inputs are not fixed, so no input can be generated.");

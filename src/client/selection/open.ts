@@ -1,5 +1,13 @@
 import type { Archive, ModelConfig, Progress } from '../../contract/archive.js';
-import type { Backend, BackendName, CandidateName, Probe, Skipped } from '../../contract/backends.js';
+import {
+  candidateName,
+  isSameCandidate,
+  type Backend,
+  type BackendName,
+  type CandidateName,
+  type Probe,
+  type Skipped,
+} from '../../contract/backends.js';
 import { asTabServeError, type TabServeError } from '../../contract/errors.js';
 import { servingOf, type Serving } from '../../contract/settings.js';
 import { abortError } from '../../shared/abort.js';
@@ -8,7 +16,6 @@ import { browserClock, type Clock } from '../../shared/clock.js';
 import { Connection } from '../workers/connection.js';
 import type { OpenedWorker } from '../workers/slot.js';
 import type { WorkerFactory } from '../workers/start.js';
-import { isSame, nameOf } from './candidates.js';
 import { chooseBackend } from './choose.js';
 import { planCandidates } from './order.js';
 import { SkipList } from './skip-list.js';
@@ -108,7 +115,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
       until.addEventListener('abort', close);
       try {
         const contender = await trial.run(candidate, worker, budget);
-        log(`${nameOf(candidate)} runs${describe(contender)}.`, since);
+        log(`${candidateName(candidate)} runs${describe(contender)}.`, since);
         return contender;
       } catch (error) {
         worker.close(asTabServeError(error));
@@ -125,7 +132,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
 
   const { candidate, connection, opened, proof } = contender;
   connection.timeout = serving.responseTimeout;
-  const median = contender.median ?? (first && isSame(first, candidate) ? first.median : undefined);
+  const median = contender.median ?? (first && isSameCandidate(first, candidate) ? first.median : undefined);
   return {
     connection,
     backend: {

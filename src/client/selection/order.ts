@@ -1,5 +1,12 @@
-import type { Backend, CandidateName, Skipped } from '../../contract/backends.js';
-import { chooseCandidates, isSame, nameOf, type Candidate, type Candidates, type Choice } from './candidates.js';
+import {
+  candidateName,
+  isSameCandidate,
+  type Backend,
+  type Candidate,
+  type CandidateName,
+  type Skipped,
+} from '../../contract/backends.js';
+import { chooseCandidates, type Candidates, type Choice } from './candidates.js';
 import type { CachedVerdict } from './verdict-cache.js';
 
 export interface PlanOptions extends Choice {
@@ -17,7 +24,7 @@ export interface PlanOptions extends Choice {
  * @throws `model-config` if a name is neither a backend nor a candidate
  */
 export function planCandidates({ demoted = [], only, first, ...choice }: PlanOptions): Candidates {
-  const chosen = chooseCandidates({ ...choice, named: only ? [nameOf(only)] : choice.named });
+  const chosen = chooseCandidates({ ...choice, named: only ? [candidateName(only)] : choice.named });
   const known = [...chosen.skipped, ...demoted];
   const skipped = [...known, ...(first?.skipped ?? []).filter((one) => !has(known, one))];
   const remaining = chosen.candidates.filter((one) => !has(demoted, one));
@@ -26,11 +33,11 @@ export function planCandidates({ demoted = [], only, first, ...choice }: PlanOpt
 }
 
 function has(list: readonly Candidate[], candidate: Candidate): boolean {
-  return list.some((one) => isSame(one, candidate));
+  return list.some((one) => isSameCandidate(one, candidate));
 }
 
 function rank(candidate: Candidate, first: Candidate): number {
-  return isSame(candidate, first) ? 0 : 1;
+  return isSameCandidate(candidate, first) ? 0 : 1;
 }
 
 /**
@@ -42,7 +49,7 @@ export function sortByVerdict(
   cached: ReadonlyMap<CandidateName, CachedVerdict>,
 ): readonly Candidate[] {
   const rank = (candidate: Candidate): number => {
-    const verdict = cached.get(nameOf(candidate));
+    const verdict = cached.get(candidateName(candidate));
     return verdict ? (verdict.median ?? Infinity) : Number.MAX_VALUE;
   };
   return candidates.toSorted((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)));

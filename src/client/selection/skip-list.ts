@@ -1,5 +1,4 @@
-import type { Skipped } from '../../contract/backends.js';
-import { isSame, nameOf, type Candidate } from './candidates.js';
+import { candidateName, isSameCandidate, type Candidate, type Skipped } from '../../contract/backends.js';
 
 /** The candidates that do not run, each once, with the latest reason. */
 export class SkipList {
@@ -15,7 +14,7 @@ export class SkipList {
   }
 
   without(candidate: Candidate): readonly Skipped[] {
-    return this.#entries.filter((one) => !isSame(one, candidate));
+    return this.#entries.filter((one) => !isSameCandidate(one, candidate));
   }
 
   get entries(): readonly Skipped[] {
@@ -25,5 +24,5 @@ export class SkipList {
 
 /** Returns the reasons as one line of text. */
 export function describeSkipped(entries: readonly Skipped[]): string {
-  return entries.map((entry) => `${nameOf(entry)}: ${entry.reason}`).join(' ');
+  return entries.map((entry) => `${candidateName(entry)}: ${entry.reason}`).join(' ');
 }

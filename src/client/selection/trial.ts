@@ -1,9 +1,9 @@
 import type { Archive } from '../../contract/archive.js';
-import type { Backend } from '../../contract/backends.js';
+import { candidateName, isSameCandidate, type Backend, type Candidate } from '../../contract/backends.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { Opened } from '../../contract/wire.js';
 import type { Connection } from '../workers/connection.js';
-import { isReference, mustBeProven, nameOf, type Candidate } from './candidates.js';
+import { isReference, mustBeProven } from './candidates.js';
 import { compareWithReference } from './comparison.js';
 import type { Findings, VerdictCache } from './verdict-cache.js';
 
@@ -84,7 +84,7 @@ export class Trial {
   /** How this client has proven the candidate before, with another worker. */
   #trustedProof(candidate: Candidate): Backend['proof'] | undefined {
     const { trusted } = this.#options;
-    return trusted && nameOf(trusted) === nameOf(candidate) ? trusted.proof : undefined;
+    return trusted && isSameCandidate(trusted, candidate) ? trusted.proof : undefined;
   }
 
   #wantsComparison(candidate: Candidate, { suspicion }: Opened): boolean {
@@ -95,11 +95,11 @@ export class Trial {
   async #open(worker: Connection, candidate: Candidate): Promise<Opened> {
     const { handler, assets, onArchive } = this.#options;
     this.#archive = await worker.call(({ loadModel }) =>
-      loadModel(this.#archive, { candidate: nameOf(candidate), assets }),
+      loadModel(this.#archive, { candidate: candidateName(candidate), assets }),
     );
     onArchive(this.#archive);
     return await worker.call(({ open }) =>
-      open({ candidate: nameOf(candidate), archive: this.#archive, handler, assets }),
+      open({ candidate: candidateName(candidate), archive: this.#archive, handler, assets }),
     );
   }
 

@@ -1,8 +1,7 @@
 import type { Archive } from '../../contract/archive.js';
-import type { CandidateName, Probe } from '../../contract/backends.js';
+import { candidateName, type Candidate, type CandidateName, type Probe } from '../../contract/backends.js';
 import { TabServeError, describeThrown, isError, messageOf } from '../../contract/errors.js';
 import type { Clock } from '../../shared/clock.js';
-import { nameOf, type Candidate } from './candidates.js';
 import { withinLimit } from '../../shared/limit.js';
 import { isVerdict, type Verdict, type VerdictStore } from './verdicts.js';
 
@@ -48,7 +47,7 @@ export class VerdictCache {
   /** Returns the verdicts that hold for this config, adapter and browser. Whether model and engine are the same is known once a candidate is opened. */
   async findAll(candidates: readonly Candidate[]): Promise<Map<CandidateName, CachedVerdict>> {
     const verdicts = await Promise.all(
-      candidates.map(async (candidate) => [nameOf(candidate), readVerdict(await this.#get(candidate))] as const),
+      candidates.map(async (candidate) => [candidateName(candidate), readVerdict(await this.#get(candidate))] as const),
     );
     return new Map(
       verdicts.filter((entry): entry is readonly [CandidateName, CachedVerdict] => entry[1] !== undefined),
@@ -82,7 +81,7 @@ export class VerdictCache {
       const verdict: unknown = await store.get(key);
       if (verdict === undefined || verdict === null) return undefined;
       if (isVerdict(verdict)) return verdict.environment === environment ? verdict : undefined;
-      log(`The cached verdict on ${nameOf(candidate)} is ignored: it does not have the form of a verdict.`);
+      log(`The cached verdict on ${candidateName(candidate)} is ignored: it does not have the form of a verdict.`);
       return undefined;
     });
   }
@@ -110,13 +109,13 @@ export class VerdictCache {
       // Calls that are under way at once all run into the same limit; one entry in the log will do.
       if (this.#isDown) return undefined;
       this.#isDown = isTimeout(error);
-      log(`The verdict on ${nameOf(candidate)} ${failure}: ${describe(error)}`);
+      log(`The verdict on ${candidateName(candidate)} ${failure}: ${describe(error)}`);
       return undefined;
     }
   }
 
   #key(candidate: Candidate): string {
-    return `${nameOf(candidate)} ${this.#options.archive.url}`;
+    return `${candidateName(candidate)} ${this.#options.archive.url}`;
   }
 
   #environment({ name }: Candidate): string {

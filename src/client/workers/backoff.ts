@@ -1,4 +1,4 @@
-import type { Backend, Skipped } from '../../contract/backends.js';
+import { candidateName, type Candidate, type Skipped } from '../../contract/backends.js';
 import type { TabServeError } from '../../contract/errors.js';
 
 /** Seconds before each attempt to open another worker, since one last answered: TorchServe's Fibonacci numbers. */
@@ -47,8 +47,8 @@ export class Backoff {
   }
 
   /** Counts a loss against the backend. */
-  countLoss({ engine, name }: Backend, { message }: TabServeError): void {
-    const backend = `${engine}/${name}`;
+  countLoss({ engine, name }: Candidate, { message }: TabServeError): void {
+    const backend = candidateName({ engine, name });
     const losses = (this.#losses.get(backend) ?? 0) + 1;
     this.#losses.set(backend, losses);
     if (losses < MAX_LOSSES) return;

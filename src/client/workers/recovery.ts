@@ -21,6 +21,12 @@ export interface OpenLoss extends Pick<Recovery, 'cause' | 'replayed' | 'failed'
   readonly at: number;
 }
 
+/** Returns the open loss with another loss added to it: the first one is the cause, and the requests of all are counted. */
+export function addLoss(before: OpenLoss | undefined, loss: OpenLoss): OpenLoss {
+  if (!before) return loss;
+  return { ...before, replayed: before.replayed + loss.replayed, failed: before.failed + loss.failed };
+}
+
 /**
  * Decides about each job of a lost worker. A job that the page can send again is replayed once, alone, so that a job that ends its worker
  * again fails for itself. The others are rejected.

@@ -1,8 +1,6 @@
-import type { Serving } from '../../contract/settings.js';
-import type { Backend } from '../../contract/backends.js';
-import { isGpu, type Slot, type WearLimits } from './slot.js';
+import type { Slot, WearLimits } from './slot.js';
 
-/** All slots of a pool, and how many of them there should be. */
+/** All slots of a pool. */
 export class Slots {
   readonly #slots = new Set<Slot>();
   readonly #wear: WearLimits;
@@ -55,12 +53,6 @@ export class Slots {
     const { ready } = this;
     const reserved = hasReplays ? leastBusy(ready) : undefined;
     return leastBusy(ready.filter((slot) => slot !== reserved && slot.takes({ full })));
-  }
-
-  /** Returns how many workers there should be: `minWorkers`, and while requests wait one more than there are, up to `maxWorkers`. */
-  wanted(backend: Backend, { minWorkers, maxWorkers }: Serving, requestsWait: boolean): number {
-    if (isGpu(backend)) return 1;
-    return Math.min(maxWorkers, Math.max(minWorkers, requestsWait ? this.counted.length + 1 : 0));
   }
 }
 
