@@ -13,7 +13,8 @@ export {
 export type { NestedList, TestModel, TestOutputs } from './worker/test-session.js';
 export type { Engine, EngineEnvironment, EngineLoader, Engines } from './engines/engine.js';
 export { BaseHandler, type TensorInput } from './handlers/base-handler.js';
-export { VisionHandler, type Placement, type VisionParams } from './handlers/vision-handler.js';
+export type { Placement } from './handlers/placements.js';
+export { VisionHandler, type VisionParams } from './handlers/vision-handler.js';
 export { ObjectDetector, type ObjectDetectorParams } from './handlers/object-detector.js';
 export { ImageClassifier, type ImageClassifierParams } from './handlers/image-classifier.js';
 export { ImageSegmenter, type ImageSegmenterParams } from './handlers/image-segmenter.js';

@@ -1,10 +1,9 @@
-import type { Archive, ModelConfig, Progress } from '../contract/archive.js';
+import type { Progress } from '../contract/archive.js';
 import type { Backend, Probe } from '../contract/backends.js';
 import { errorFromData, type ErrorData } from '../contract/error-data.js';
-import { asTabServeError, PredictionError, TabServeError } from '../contract/errors.js';
+import { PredictionError, TabServeError } from '../contract/errors.js';
 import type { FormName, Handler, ParamsOf, ResultFor, ResultOf } from '../contract/handler.js';
-import { describeValue } from '../contract/describe-value.js';
-import { CLIENT_SETTINGS, resolveSettings, SERVING, servingOf } from '../contract/settings.js';
+import { CLIENT_SETTINGS, servingOf } from '../contract/settings.js';
 import type { HandleRequest } from '../contract/wire.js';
 import { abortError, unlessAborted } from '../shared/abort.js';
 import { diagnosis } from './diagnose.js';
@@ -14,7 +13,6 @@ import { ServingMetrics, type ClientMetrics } from './metrics/client-metrics.js'
 import type {
   ClientEvents,
   ClientInput,
-  ClientOptions,
   Description,
   InitializeOptions,
   RequestOptions,
@@ -24,14 +22,11 @@ import type { JobQueueStatus } from './requests/backlog.js';
 import type { Prepared } from './requests/inputs.js';
 import { Job } from './requests/job.js';
 import { readInitializeOptions, readRequestOptions } from './requests/request-options.js';
-import { prepareRows } from './requests/prepare-rows.js';
-import { browserVerdicts } from './selection/browser-verdicts.js';
-import { openModel, type OpenOptions } from './selection/open.js';
-import { absoluteUrl, folderUrl } from './url.js';
+import { prepareRows, readList } from './requests/prepare-rows.js';
+import { WorkerOpener, type OpenerHooks, type OpenerOptions } from './worker-opener.js';
 import { pageCores } from './workers/budget.js';
 import { browserClock } from '../shared/clock.js';
 import { WorkerPool } from './workers/pool.js';
-import type { OpenedWorker } from './workers/slot.js';
 import type { WorkerFactory } from './workers/start.js';
 
 /** An `initialize` that is under way. */
@@ -44,32 +39,25 @@ interface Opening {
 /** The page's side of a handler. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every client is a `Client`, whatever its handler
 export class Client<H extends Handler = any, Result = ResultOf<H>> implements AsyncDisposable {
-  readonly #factory: WorkerFactory;
-  readonly #isPossible: () => boolean;
-  readonly #options: ClientOptions & { readonly handler?: string | undefined };
   readonly #events = new Emitter<ClientEvents>();
   readonly #log = new EventLog();
   readonly #metrics: ServingMetrics;
+  readonly #opener: WorkerOpener;
   readonly #pool: WorkerPool;
   readonly #disposed = new AbortController();
   #opening: Opening | undefined;
-  #archive: Archive | undefined;
-  #backend: Backend | undefined;
-  #probe: Probe | undefined;
   /** Number of requests so far. */
   #requests = 0;
 
-  /** @param isPossible whether there are workers here at all; a factory of the app's own knows best */
-  constructor(
-    factory: WorkerFactory,
-    options: ClientOptions & { readonly handler?: string | undefined },
-    { isPossible = () => true }: { readonly isPossible?: () => boolean } = {},
-  ) {
-    this.#factory = factory;
-    this.#isPossible = isPossible;
-    this.#options = options;
+  constructor(factory: WorkerFactory, options: OpenerOptions, { isPossible }: Pick<OpenerHooks, 'isPossible'> = {}) {
+    const log = (message: string, since?: number): void => this.#log.add(message, since);
+    this.#opener = new WorkerOpener(factory, options, {
+      isPossible,
+      log,
+      opened: (backend, milliseconds) => this.#metrics.loaded(backend, milliseconds),
+    });
     this.#metrics = new ServingMetrics(
-      () => this.#archive?.manifest.model,
+      () => this.#opener.archive?.manifest.model,
       (message) => this.#warn(message),
     );
     this.#pool = new WorkerPool({
@@ -78,8 +66,8 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
       maxRetryTimeoutInSec: options.maxRetryTimeoutInSec ?? CLIENT_SETTINGS.maxRetryTimeoutInSec.default,
       maxRuns: options.maxRuns,
       maxMemory: options.maxMemory,
-      log: (what) => this.#log.add(what),
-      open: (request) => this.#openWorker(request),
+      log,
+      open: (request) => this.#opener.open(request),
       on: {
         backend: (backend) => this.#changed(backend),
         queued: (milliseconds) => this.#metrics.queued(milliseconds),
@@ -98,12 +86,12 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
 
   /** What runs, and why everything before it does not; undefined before `initialize`. */
   get backend(): Backend | undefined {
-    return this.#backend;
+    return this.#pool.backend;
   }
 
   /** What the browser has, as seen in a worker; undefined before `initialize`. */
   get probe(): Probe | undefined {
-    return this.#probe;
+    return this.#opener.probe;
   }
 
   /** How full the queue is now. A caller that looks here first can hold back a request that would be refused. */
@@ -152,14 +140,13 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
 
   async #initialize(signal: AbortSignal, listeners: Opening['listeners']): Promise<void> {
     const onProgress = (progress: Progress): void => listeners.forEach((listener) => notify(listener, progress));
-    const open = await this.#openWorker({ signal, onProgress });
-    this.#pool.start(open, servingOf(this.#archive!.config));
+    const worker = await this.#opener.open({ signal, onProgress });
+    this.#pool.start(worker, servingOf(this.#opener.archive!.config));
     // A listener of `backendchange` may have disposed of it.
     if (signal.aborted) throw abortError(signal);
   }
 
   #changed(backend: Backend): void {
-    this.#backend = backend;
     this.#metrics.changed(backend);
     this.#events.emit('backendchange', backend);
   }
@@ -167,50 +154,6 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   #warn(message: string): void {
     this.#log.add(message);
     console.warn(`tabserve: ${message}`);
-  }
-
-  /** Opens a worker. Ends with `signal`, whatever it waits for. */
-  async #openWorker(how: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<OpenedWorker> {
-    if (!this.#isPossible()) throw noWorkers();
-    const started = performance.now();
-    const { model, handler, backends, assets } = this.#options;
-    const { prefer = 'first', verify = 'golden', verdicts = browserVerdicts } = this.#options;
-    const { measureBudget } = resolveSettings(CLIENT_SETTINGS, { ...this.#options });
-    const opening = openModel({
-      factory: this.#factory,
-      source: isFile(model) ? model : absoluteUrl(model, 'model'),
-      handler,
-      backends,
-      config: this.#config,
-      assets: assets === undefined ? undefined : folderUrl(absoluteUrl(assets, 'assets')),
-      prefer,
-      measureBudget,
-      verify,
-      verdicts,
-      onProbe: (probe) => (this.#probe = probe),
-      log: (message, since) => this.#log.add(message, since),
-      onProgress: undefined,
-      archive: this.#archive,
-      onArchive: (archive) => (this.#archive = archive),
-      ...how,
-    });
-    try {
-      const open = await unlessAborted(opening, how.signal);
-      this.#metrics.loaded(open.backend, performance.now() - started);
-      return open;
-    } catch (error) {
-      void opening.then(
-        ({ connection }) => connection.close(disposed()),
-        () => {},
-      );
-      throw error instanceof TabServeError ? error : unusable(error);
-    }
-  }
-
-  /** The caller's config, with the settings of serving among the options. */
-  get #config(): ModelConfig {
-    const set = Object.entries(this.#options).filter(([key, value]) => key in SERVING && value !== undefined);
-    return { ...this.#options.config, ...Object.fromEntries(set) };
   }
 
   /**
@@ -249,14 +192,14 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   async describe(): Promise<Description> {
     this.#checkOpen();
     const info = await this.#pool.ask(({ describe }) => describe());
-    const { manifest, config } = this.#archive!;
+    const { manifest, config } = this.#opener.archive!;
     const { modelName, modelVersion } = manifest.model;
     return {
       modelName,
       modelVersion,
       ...info,
       config: { ...config, ...servingOf(config) },
-      backend: this.#backend!,
+      backend: this.#pool.backend!,
       workers: this.#pool.workers,
       jobQueueStatus: this.jobQueueStatus,
       metrics: this.#metrics.snapshot(),
@@ -316,10 +259,10 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   /** Returns text for a bug report: versions, what the browser has, what was tried, what happened and how long it took. */
   diagnose(): string {
     return diagnosis({
-      model: this.#options.model,
-      archive: this.#archive,
-      probe: this.#probe,
-      backend: this.#backend,
+      model: this.#opener.options.model,
+      archive: this.#opener.archive,
+      probe: this.#opener.probe,
+      backend: this.#pool.backend,
       events: this.#log.entries,
     });
   }
@@ -336,42 +279,6 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   }
 }
 
-/** Returns a copy of a list, whose holes are undefined. @throws `invalid-input` unless it is a list of at least one input */
-function readList<T>(inputs: readonly T[]): readonly T[] {
-  try {
-    if (Array.isArray(inputs) && inputs.length > 0)
-      return Array.from({ length: inputs.length }, (_, at) => inputs[at]!);
-  } catch {
-    // Reported below: a proxy may throw at any look.
-  }
-  const got = describeValue(inputs);
-  throw new TabServeError('invalid-input', `handle expects a list of at least one input, got ${got}.`);
-}
-
-/** `instanceof` throws for a revoked proxy. */
-function isFile(model: ClientOptions['model']): model is File {
-  try {
-    return typeof File !== 'undefined' && model instanceof File;
-  } catch {
-    return false;
-  }
-}
-
-/** What a worker that is not TabServe's answers may break anything. */
-function unusable(cause: unknown): TabServeError {
-  const why = asTabServeError(cause).message;
-  return new TabServeError('worker-failed', `The model could not be opened with what the worker answered: ${why}`, {
-    cause,
-  });
-}
-
 function disposed(): TabServeError {
   return new TabServeError('disposed', 'The client has been disposed of.');
-}
-
-function noWorkers(): TabServeError {
-  const message =
-    'There are no Web Workers here: this is a server, or another environment that is not a browser. Call load() or initialize() in the ' +
-    'browser; importing tabserve and calling connect() work anywhere.';
-  return new TabServeError('unsupported', message);
 }

@@ -1,28 +1,17 @@
 import type { Context, MaybePromise } from '../contract/handler.js';
 import type { Tensor, Tensors } from '../contract/tensors.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
-import { classMap, highestClass, indicator, integerClasses, interleave, probabilityMap } from '../outputs/class-map.js';
 import { checkLabels, classCount, labelOf } from '../outputs/labels.js';
-import { mapForm, type MapForm, type MapLayout, type Maps, type DimSize } from '../outputs/maps.js';
-import { axis, bilinear, nearest, type Grid } from '../outputs/interpolate.js';
-import { checkScores, type ScoreKind } from '../outputs/scores.js';
+import { mapForm, type MapForm, type MapLayout, type DimSize } from '../outputs/maps.js';
+import { axis, type Grid } from '../outputs/interpolate.js';
+import { segment, type OutputKind, type SegmentParams } from '../outputs/segment.js';
 import type { Segmentation, SegmentationForms } from '../outputs/segmentation.js';
-import { slice, toFloats } from '../tensors/tensors.js';
-import { transferResult } from '../outputs/transfer.js';
+import { slice } from '../tensors/tensors.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
-import { isChannelsLast, VisionHandler, type Placement, type VisionParams } from './vision-handler.js';
-
-/** The parameters of one row, with the defaults filled in. */
-interface ResolvedParams {
-  readonly result: Segmentation['result'];
-  readonly size: 'original' | 'model';
-  readonly threshold: number;
-  /** The number of classes, or undefined if it is unknown. */
-  readonly classes: number | undefined;
-  /** The index of the class that a mask shows. */
-  readonly foreground: number;
-}
+import { ImageTensorInput, isChannelsLast } from './image-tensor-input.js';
+import type { Placement } from './placements.js';
+import { VisionHandler, type VisionParams } from './vision-handler.js';
 
 /** The labels of a model with two classes, if the archive has no labels. */
 const BINARY_LABELS = ['background', 'foreground'];
@@ -121,14 +110,13 @@ export class ImageSegmenter extends VisionHandler {
     if (dims.length > 0) this.#resolveParams(this.#form(dims, this.#inputSize).channels, 0, context);
   }
 
-  get #kind(): ScoreKind | 'classes' {
-    return (this.config['output'] ?? this.defaults['output']) as ScoreKind | 'classes';
+  get #kind(): OutputKind {
+    return (this.config['output'] ?? this.defaults['output']) as OutputKind;
   }
 
   /** Returns the width and height of the model's input; a dynamic side is a name or null. */
   get #inputSize(): readonly [width: DimSize, height: DimSize] {
-    const [, ...dims] = this.inputInfo.dims;
-    const [height = null, width = null] = isChannelsLast(this.imageProcessing) ? dims : dims.slice(1);
+    const { width = null, height = null } = new ImageTensorInput(this.inputInfo, this.imageProcessing).size;
     return [width, height];
   }
 
@@ -141,11 +129,15 @@ export class ImageSegmenter extends VisionHandler {
    * Returns the parameters of row `index`, with the defaults filled in.
    * @throws `model-config` if they do not fit the model
    */
-  #resolveParams(channels: DimSize, index: number, context: Context): ResolvedParams {
+  #resolveParams(
+    channels: DimSize,
+    index: number,
+    context: Context,
+  ): SegmentParams & { readonly size: 'original' | 'model' } {
     const classes = this.#countClasses(channels);
-    const result = this.param<ResolvedParams['result']>('result', index, context);
+    const result = this.param<SegmentParams['result']>('result', index, context);
     const size =
-      this.param<ResolvedParams['size'] | undefined>('size', index, context) ??
+      this.param<'original' | 'model' | undefined>('size', index, context) ??
       (result === 'torchserve' ? 'model' : 'original');
     if (result === 'torchserve' && this.#kind === 'classes')
       throw new TabServeError(
@@ -245,53 +237,7 @@ export class ImageSegmenter extends VisionHandler {
     const form = this.#form(output.dims, placement ? [placement.tensorWidth, placement.tensorHeight] : this.#inputSize);
     const params = this.#resolveParams(form.channels, index, context);
     const grid = gridOf(form, params.size === 'original' ? placement : undefined);
-    const size = { width: grid.columns.size, height: grid.rows.size };
-    if (params.result === 'mask') {
-      const mask = bilinear(this.#probabilities(output, form, params.foreground), grid);
-      return transferResult(
-        {
-          result: 'mask',
-          ...size,
-          label: this.#labels(params.classes)[params.foreground] ?? String(params.foreground),
-          mask,
-        },
-        [mask.buffer],
-      );
-    }
-    if (this.#kind === 'classes') {
-      const classes = nearest(integerClasses(output), form.width, grid);
-      return transferResult(
-        {
-          result: 'classes',
-          ...size,
-          labels: this.#labels(Math.max(params.classes ?? 0, highestClass(classes) + 1)),
-          classes,
-        },
-        [classes.buffer],
-      );
-    }
-    const { classes, scores } = classMap(this.#scores(output, form, this.#kind), this.#kind, grid, params.threshold);
-    if (params.result === 'torchserve') {
-      const data = interleave(classes, scores);
-      return transferResult({ result: 'torchserve', dtype: 'float32', dims: [size.height, size.width, 2], data }, [
-        data.buffer,
-      ]);
-    }
-    return transferResult({ result: 'classes', ...size, labels: this.#labels(params.classes), classes, scores }, [
-      classes.buffer,
-      scores.buffer,
-    ]);
-  }
-
-  #scores(output: Tensor, form: MapForm, kind: ScoreKind): Maps {
-    const data = toFloats(output);
-    checkScores(data, kind);
-    return { ...form, data };
-  }
-
-  #probabilities(output: Tensor, form: MapForm, wanted: number): Maps {
-    if (this.#kind === 'classes') return { ...form, data: indicator(integerClasses(output), wanted) };
-    return probabilityMap(this.#scores(output, form, this.#kind), this.#kind, wanted);
+    return segment({ output, form, kind: this.#kind, grid, labels: (classes) => this.#labels(classes), ...params });
   }
 }
 

@@ -11,7 +11,8 @@ import { pad, stack, toFloats } from '../tensors/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { runRows } from './run-model.js';
-import { VisionHandler, type Placement, type VisionParams } from './vision-handler.js';
+import type { Placement } from './placements.js';
+import { VisionHandler, type VisionParams } from './vision-handler.js';
 
 /** TorchServe's confidence threshold. */
 const SCORE_THRESHOLD = 0.5;

@@ -1,42 +1,28 @@
 import type { Context, ResultOf } from '../contract/handler.js';
 import type { DecodeOptions, ImageInput, Rect } from '../contract/images.js';
-import type { DType, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract/tensors.js';
+import type { Tensor, Tensors, TypedArrayInput } from '../contract/tensors.js';
 import { asTabServeError, TabServeError, type PredictionError } from '../contract/errors.js';
-import { toFloat16 } from '../tensors/float16.js';
-import { from as tensor, row as rowOf, stack } from '../tensors/tensors.js';
+import { from as tensor, row as rowOf } from '../tensors/tensors.js';
 import {
   compileTransforms,
   compose,
   parseTransforms,
   toTensor,
-  type Geometry,
   type CompiledTransforms,
   type Transforms,
 } from '../transforms/index.js';
 import { BaseHandler } from './base-handler.js';
 import { drawExamplePicture } from './example-picture.js';
+import { ImageTensorInput } from './image-tensor-input.js';
+import { Placements, type Placement } from './placements.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { rowContext, unwrap, type Row } from './row.js';
-
-/** The dtypes that an image input may have. */
-const PIXEL_DTYPES: readonly DType[] = ['float32', 'float16', 'uint8', 'int32'];
 
 /** The side of the example pictures, in pixels. */
 const EXAMPLE_SIZE = 256;
 
 /** The amount of texture and shapes in each example picture, in 0..1. The first picture is a smooth gradient. */
 const EXAMPLE_DETAILS: readonly number[] = [0, 0.4, 1];
-
-/**
- * Where an image lies in its tensor: both sizes in pixels, and the map from points of the upright image to the tensor.
- */
-export interface Placement {
-  readonly width: number;
-  readonly height: number;
-  readonly tensorWidth: number;
-  readonly tensorHeight: number;
-  readonly geometry: Geometry;
-}
 
 /** The `params` of every image handler. */
 export interface VisionParams {
@@ -84,8 +70,7 @@ export class VisionHandler extends BaseHandler<ImageInput> {
   /** The steps that convert pixels to the tensor. An archive's `handler.imageProcessing` replaces them. */
   imageProcessing: Transforms = compose(toTensor());
   #transforms!: CompiledTransforms;
-  /** The placements of each batch's rows, by the batch's context. */
-  readonly #placements = new WeakMap<Context, Placement[]>();
+  readonly #placements = new Placements();
   /** The contexts of batches whose tensors differ in size. */
   readonly #mixedSizes = new WeakSet<Context>();
 
@@ -98,7 +83,7 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     const configured = this.config['imageProcessing'];
     if (configured !== undefined) this.imageProcessing = parseTransforms(configured);
     this.#transforms = compileTransforms(this.imageProcessing);
-    if (this.#preprocessesImages) this.#checkFit();
+    if (this.#preprocessesImages) this.#input.checkTransforms(this.#transforms);
   }
 
   /**
@@ -108,47 +93,8 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     return (this.constructor as typeof VisionHandler).prototype.preprocess === VisionHandler.prototype.preprocess;
   }
 
-  /**
-   * Compares the dims of the transforms' tensor with the dims of the model's input. It ignores dims that depend on the
-   * image: the dims that differ between the tensors of two images of different sizes.
-   */
-  #checkFit(): void {
-    const { name, dtype } = this.inputInfo;
-    if (!PIXEL_DTYPES.includes(dtype))
-      throw new TabServeError(
-        'model-config',
-        `handler.inputName: the model's input for images must be ${PIXEL_DTYPES.join(', ')}, but "${name}" is ${dtype}. Name another input.`,
-      );
-    const [dims, otherDims] = [this.#transforms.outputDims(640, 480), this.#transforms.outputDims(481, 641)] as const;
-    const fixed = dims.map((size, axis) => (size === otherDims[axis] ? size : undefined));
-    if (this.#fits(fixed)) return;
-    const produced = ['batch', ...fixed.map((size) => size ?? '?')].join(', ');
-    throw new TabServeError(
-      'model-config',
-      `handler.imageProcessing produces [${produced}], but the model's input expects ${this.#inputDims}. Change the size, channels or layout in the steps.`,
-    );
-  }
-
-  /**
-   * Returns the dims of the model's input without the batch axis. A model of three dims takes one image and has no
-   * batch axis.
-   */
-  get #rowDims(): TensorInfo['dims'] {
-    const { dims } = this.inputInfo;
-    return dims.length === 3 ? dims : dims.slice(1);
-  }
-
-  /** Returns whether a row of these dims fits the model's input. An undefined size fits every size. */
-  #fits(dims: readonly (number | undefined)[]): boolean {
-    const expected = this.#rowDims;
-    return (
-      dims.length === expected.length &&
-      dims.every((size, axis) => size === undefined || typeof expected[axis] !== 'number' || expected[axis] === size)
-    );
-  }
-
-  get #inputDims(): string {
-    return `[${this.inputInfo.dims.map((size) => size ?? '?').join(', ')}]`;
+  get #input(): ImageTensorInput {
+    return new ImageTensorInput(this.inputInfo, this.imageProcessing);
   }
 
   /**
@@ -170,7 +116,7 @@ export class VisionHandler extends BaseHandler<ImageInput> {
   }
 
   get #canUseExamples(): boolean {
-    return this.#preprocessesImages && this.#fits(this.#transforms.outputDims(EXAMPLE_SIZE, EXAMPLE_SIZE));
+    return this.#preprocessesImages && this.#input.fits(this.#transforms.outputDims(EXAMPLE_SIZE, EXAMPLE_SIZE));
   }
 
   /** Runs the transforms on a picture. @param picture 8-bit RGB, `EXAMPLE_SIZE` wide and high */
@@ -183,7 +129,7 @@ export class VisionHandler extends BaseHandler<ImageInput> {
       stride: width * 3,
       data: picture,
     });
-    return this.#toInputs([{ dtype: 'float32', dims, data }]);
+    return this.#input.stack([{ dtype: 'float32', dims, data }]);
   }
 
   /** Runs all stages on a batch. If the tensors of its images differ in size, it runs all stages on each row alone. */
@@ -226,7 +172,7 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     }
     if (!firstRow) return {};
     let blank: Tensor | undefined;
-    return this.#toInputs(
+    return this.#input.stack(
       Array.from(
         { length: data.length },
         (_, index) => rows[index] ?? (blank ??= { ...firstRow, data: new Float32Array(firstRow.data.length) }),
@@ -239,8 +185,9 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     const image = await context.decodeImage(input, this.#decodeOptions(index, context));
     try {
       const { dims, data, geometry } = await this.#transforms.run(image);
-      this.place(index, context, { width: image.width, height: image.height, ...this.#tensorSize(dims), geometry });
-      return this.#checked({ dtype: 'float32', dims, data });
+      const { width, height } = image;
+      this.place(index, context, { width, height, ...this.#input.sizeOf(dims), geometry });
+      return this.#input.checked({ dtype: 'float32', dims, data });
     } finally {
       image.close();
     }
@@ -259,29 +206,16 @@ export class VisionHandler extends BaseHandler<ImageInput> {
    */
   #placeTensor(input: TypedArrayInput, index: number, context: Context): Tensor {
     const given = tensor(input);
-    const row = this.#checked(given.dims.length === 4 && given.dims[0] === 1 ? rowOf(given, 0) : given);
-    const { tensorWidth, tensorHeight } = this.#tensorSize(row.dims);
-    this.place(index, context, {
-      width: tensorWidth,
-      height: tensorHeight,
-      tensorWidth,
-      tensorHeight,
-      geometry: { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 },
-    });
+    const row = this.#input.checked(given.dims.length === 4 && given.dims[0] === 1 ? rowOf(given, 0) : given);
+    const { tensorWidth, tensorHeight } = this.#input.sizeOf(row.dims);
+    const geometry = { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 };
+    this.place(index, context, { width: tensorWidth, height: tensorHeight, tensorWidth, tensorHeight, geometry });
     return row;
-  }
-
-  #tensorSize<T>(dims: readonly T[]): { readonly tensorWidth: T; readonly tensorHeight: T } {
-    const [tensorHeight, tensorWidth] = (isChannelsLast(this.imageProcessing) ? dims : dims.slice(1)) as readonly [
-      T,
-      T,
-    ];
-    return { tensorWidth, tensorHeight };
   }
 
   /** Returns the width and height of the model's input, or undefined if the model does not fix them. */
   protected get fixedSize(): Pick<Rect, 'width' | 'height'> | undefined {
-    const { tensorWidth: width, tensorHeight: height } = this.#tensorSize(this.#rowDims);
+    const { width, height } = this.#input.size;
     return typeof width === 'number' && typeof height === 'number' ? { width, height } : undefined;
   }
 
@@ -296,9 +230,7 @@ export class VisionHandler extends BaseHandler<ImageInput> {
    * tensorHeight: height, geometry: { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 } }`.
    */
   protected place(index: number, context: Context, placement: Placement): void {
-    const placements = this.#placements.get(context) ?? [];
-    placements[index] = placement;
-    this.#placements.set(context, placements);
+    this.#placements.set(index, context, placement);
   }
 
   /**
@@ -306,7 +238,7 @@ export class VisionHandler extends BaseHandler<ImageInput> {
    * in `postprocess` to convert results to pixels of the image. If the row is a tensor, the tensor counts as the image.
    */
   protected placement(index: number, context: Context): Placement | undefined {
-    return this.#placements.get(context)?.[index];
+    return this.#placements.get(index, context);
   }
 
   /**
@@ -321,30 +253,6 @@ export class VisionHandler extends BaseHandler<ImageInput> {
       `${this.constructor.name} returns results in pixels of the image, but its preprocess did not record where the image of row ${index} lies in the tensor. Call this.place(index, context, placement) for each row in preprocess.`,
     );
   }
-
-  #checked(row: Tensor): Tensor {
-    if (this.#fits(row.dims)) return row;
-    throw new TabServeError(
-      'invalid-input',
-      `The tensor of this image has the dims [${row.dims.join(', ')}], but the model's input expects ${this.#inputDims}. Resize the image, or change handler.imageProcessing.`,
-    );
-  }
-
-  #toInputs(rows: readonly Tensor[]): Tensors {
-    const { name, dtype } = this.inputInfo;
-    const batch = stack(rows);
-    const values = batch.data as Float32Array;
-    if (dtype === 'float16') return { [name]: { ...batch, dtype, data: toFloat16(values) } };
-    if (dtype === 'uint8')
-      return { [name]: { ...batch, dtype, data: Uint8Array.from(Uint8ClampedArray.from(values)) } };
-    if (dtype === 'int32') return { [name]: { ...batch, dtype, data: Int32Array.from(values, Math.round) } };
-    return { [name]: batch };
-  }
-}
-
-/** Returns whether the transforms produce tensors of layout NHWC. */
-export function isChannelsLast(transforms: Transforms): boolean {
-  return transforms.some((step) => 'layout' in step && step.layout === 'NHWC');
 }
 
 /** Returns whether the caller passed a tensor in place of an image. */

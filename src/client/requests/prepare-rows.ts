@@ -1,4 +1,5 @@
-import { asTabServeError, PredictionError } from '../../contract/errors.js';
+import { describeValue } from '../../contract/describe-value.js';
+import { asTabServeError, PredictionError, TabServeError } from '../../contract/errors.js';
 import { timeoutError, unlessAborted } from '../../shared/abort.js';
 import { prepare, type Prepared, type PrepareOptions } from './inputs.js';
 
@@ -10,6 +11,18 @@ export interface RowOptions {
   readonly signals: readonly AbortSignal[];
   /** Milliseconds. */
   readonly timeout: number | undefined;
+}
+
+/** Returns a copy of a list, whose holes are undefined. @throws `invalid-input` unless it is a list of at least one input */
+export function readList<T>(inputs: readonly T[]): readonly T[] {
+  try {
+    if (Array.isArray(inputs) && inputs.length > 0)
+      return Array.from({ length: inputs.length }, (_, at) => inputs[at]!);
+  } catch {
+    // Reported below: a proxy may throw at any look.
+  }
+  const got = describeValue(inputs);
+  throw new TabServeError('invalid-input', `handle expects a list of at least one input, got ${got}.`);
 }
 
 /** Prepares inputs; synchronously where nothing must be waited for, so that they can be sent within the call itself. @throws `aborted`, `timeout` */

@@ -3,7 +3,6 @@ import {
   BACKENDS,
   candidateName,
   CANDIDATES,
-  isSameCandidate,
   type BackendName,
   type Candidate,
   type CandidateName,

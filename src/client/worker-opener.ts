@@ -1,0 +1,116 @@
+import type { Archive, ModelConfig } from '../contract/archive.js';
+import type { Backend, Probe } from '../contract/backends.js';
+import { asTabServeError, TabServeError } from '../contract/errors.js';
+import { CLIENT_SETTINGS, resolveSettings, SERVING } from '../contract/settings.js';
+import { unlessAborted } from '../shared/abort.js';
+import type { ClientOptions } from './options.js';
+import { browserVerdicts } from './selection/browser-verdicts.js';
+import { openModel, type OpenOptions } from './selection/open.js';
+import { absoluteUrl, folderUrl } from './url.js';
+import type { OpenedWorker } from './workers/slot.js';
+import type { WorkerFactory } from './workers/start.js';
+
+/** A client's options, with the name of the built-in handler. */
+export interface OpenerOptions extends ClientOptions {
+  readonly handler?: string | undefined;
+}
+
+export interface OpenerHooks {
+  /** Returns whether there are workers here. @default always: an app's own factory decides */
+  readonly isPossible?: (() => boolean) | undefined;
+  /** @param since when it began, by `performance.now()`, if it took time */
+  readonly log: (message: string, since?: number) => void;
+  readonly opened: (backend: Backend, milliseconds: number) => void;
+}
+
+/** Opens the workers of one client. It keeps what the first worker found for the later ones: the archive, and what the browser has. */
+export class WorkerOpener {
+  readonly options: OpenerOptions;
+  /** Undefined until a worker has downloaded it. */
+  archive: Archive | undefined;
+  /** What the browser has; undefined until a worker has probed it. */
+  probe: Probe | undefined;
+  readonly #factory: WorkerFactory;
+  readonly #hooks: OpenerHooks;
+
+  constructor(factory: WorkerFactory, options: OpenerOptions, hooks: OpenerHooks) {
+    this.#factory = factory;
+    this.options = options;
+    this.#hooks = hooks;
+  }
+
+  /**
+   * Opens the model in a worker. Ends with `signal`, whatever it waits for.
+   * @throws what `openModel` throws; `unsupported` where there are no workers
+   */
+  async open(request: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<OpenedWorker> {
+    const { isPossible, opened } = this.#hooks;
+    if (isPossible?.() === false) throw noWorkers();
+    const started = performance.now();
+    const opening = openModel({ ...this.#openOptions(), ...request });
+    try {
+      const worker = await unlessAborted(opening, request.signal);
+      opened(worker.backend, performance.now() - started);
+      return worker;
+    } catch (error) {
+      void opening.then(
+        ({ connection }) => connection.close(asTabServeError(error)),
+        () => {},
+      );
+      throw error instanceof TabServeError ? error : unusable(error);
+    }
+  }
+
+  #openOptions(): Omit<OpenOptions, 'signal'> {
+    const { model, handler, backends, assets } = this.options;
+    const { prefer = 'first', verify = 'golden', verdicts = browserVerdicts } = this.options;
+    const { measureBudget } = resolveSettings(CLIENT_SETTINGS, { ...this.options });
+    return {
+      factory: this.#factory,
+      source: isFile(model) ? model : absoluteUrl(model, 'model'),
+      handler,
+      backends,
+      config: this.#config,
+      assets: assets === undefined ? undefined : folderUrl(absoluteUrl(assets, 'assets')),
+      prefer,
+      measureBudget,
+      verify,
+      verdicts,
+      archive: this.archive,
+      onArchive: (archive) => (this.archive = archive),
+      onProbe: (probe) => (this.probe = probe),
+      onProgress: undefined,
+      log: this.#hooks.log,
+    };
+  }
+
+  /** The caller's config, with the serving settings among the options. */
+  get #config(): ModelConfig {
+    const settings = Object.entries(this.options).filter(([key, value]) => key in SERVING && value !== undefined);
+    return { ...this.options.config, ...Object.fromEntries(settings) };
+  }
+}
+
+/** Returns whether the model is a `File`. `instanceof` throws for a revoked proxy. */
+function isFile(model: ClientOptions['model']): model is File {
+  try {
+    return typeof File !== 'undefined' && model instanceof File;
+  } catch {
+    return false;
+  }
+}
+
+/** A worker that is not TabServe's may answer anything, so code that reads its answers may throw anything. */
+function unusable(cause: unknown): TabServeError {
+  const why = asTabServeError(cause).message;
+  return new TabServeError('worker-failed', `The model could not be opened with what the worker answered: ${why}`, {
+    cause,
+  });
+}
+
+function noWorkers(): TabServeError {
+  const message =
+    'There are no Web Workers here: this is a server, or another environment that is not a browser. Call load() or initialize() in the ' +
+    'browser; importing tabserve and calling connect() work anywhere.';
+  return new TabServeError('unsupported', message);
+}
