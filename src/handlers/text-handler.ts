@@ -2,6 +2,7 @@ import type { Context } from '../contract/handler.js';
 import type { DType, Tensor, TensorInfo, Tensors } from '../contract/tensors.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { loadHuggingFace } from '../text/hugging-face.js';
+import { checkLength } from '../text/limits.js';
 import { loadTorchServe } from '../text/torchserve.js';
 import type { Encoding, TextTokenizer } from '../text/tokenizer.js';
 import type { ConfigSchema } from '../shared/schema.js';
@@ -50,6 +51,7 @@ export class TextHandler extends BaseHandler<TextInput> {
     ngrams: {
       type: 'integer',
       minimum: 1,
+      maximum: 10,
       readOnly: true,
       description: "For TorchServe's pipeline: the number of words in the longest n-grams that it looks up.",
       default: 2,
@@ -204,6 +206,7 @@ export class TextHandler extends BaseHandler<TextInput> {
 
 /** Reads a row's texts. An unpaired surrogate becomes U+FFFD, as in UTF-8. */
 async function readText(input: TextInput): Promise<{ text: string; textPair: string | undefined }> {
+  if (input instanceof Blob) checkLength(input.size);
   const { text, textPair } =
     input instanceof Blob
       ? { text: await input.text() }

@@ -1,7 +1,11 @@
 import type { Files } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
+import { checkTokenizer } from './check-tokenizer.js';
+import { findCutPlaces } from './cut-places.js';
+import { checkLength, checkMarks } from './limits.js';
 import { addedTokens, fill, parsePostProcessor, type PostProcessor } from './post-processor.js';
 import type { Padding, TextTokenizer } from './tokenizer.js';
+import { TokenStream } from './token-stream.js';
 import { truncate, type Truncation } from './truncate.js';
 
 export const TOKENIZER = 'tokenizer.json';
@@ -19,6 +23,8 @@ interface TokenizerJson {
   } | null;
   readonly normalizer?: Normalizer | null;
   readonly post_processor?: PostProcessor | null;
+  readonly pre_tokenizer?: { readonly type?: string } | null;
+  readonly model?: { readonly type?: string; readonly max_input_chars_per_word?: number };
 }
 
 interface Normalizer {
@@ -51,6 +57,7 @@ export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
     );
   const json = (await files.json(TOKENIZER)) as TokenizerJson;
   const config = files.has(TOKENIZER_CONFIG) ? ((await files.json(TOKENIZER_CONFIG)) as TokenizerConfig) : {};
+  checkTokenizer(json);
   const { Tokenizer } = await import('@huggingface/tokenizers');
   try {
     const tokenizer = new Tokenizer(
@@ -61,9 +68,18 @@ export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
     const added = { single: addedTokens(template.single), pair: addedTokens(template.pair) };
     const truncation = truncationOf(json, config);
     const correct = correction(json.normalizer);
+    const shorten = shortening(json);
     // If a vocabulary has no unknown token, the library returns undefined for a piece of text that is not in it.
-    const tokens = (text: string): number[] =>
-      tokenizer.encode(correct(text)).ids.filter((id: number | undefined) => id !== undefined);
+    const places = findCutPlaces({ ...json }, { ...config });
+    // If a vocabulary has no unknown token, the library returns undefined for a piece of text that is not in it.
+    const tokenize = (text: string): number[] => {
+      checkMarks(text);
+      return tokenizer.encode(correct(text)).ids.filter((id: number | undefined) => id !== undefined);
+    };
+    const read = (text: string): TokenStream => {
+      checkLength(text.length);
+      return new TokenStream(shorten(text), places, tokenize, truncation.side);
+    };
     const limit = json.truncation?.max_length ?? config.model_max_length;
     return {
       addedTokens: added,
@@ -78,7 +94,7 @@ export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
           );
         return fill(
           template,
-          ...truncate([tokens(text), textPair === undefined ? undefined : tokens(textPair)], room, truncation),
+          ...truncate(read(text), textPair === undefined ? undefined : read(textPair), room, truncation.strategy),
         );
       },
     };
@@ -139,6 +155,17 @@ function correction(normalizer: Normalizer | null | undefined): (text: string) =
       ? lowered.replace(/[\u{20000}-\u{2A6DF}\u{2A700}-\u{2B81F}\u{2B920}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu, ' $& ')
       : lowered;
   };
+}
+
+/**
+ * Returns a function that shortens words which a WordPiece model calls unknown because of their length, if its texts are split only at spaces and punctuation.
+ * A shortened word is still too long, so its token is the same.
+ */
+function shortening({ model, pre_tokenizer }: TokenizerJson): (text: string) => string {
+  if (model?.type !== 'WordPiece' || pre_tokenizer?.type !== 'BertPreTokenizer') return (text) => text;
+  const most = (model.max_input_chars_per_word ?? 100) + 10;
+  const long = new RegExp(`[A-Za-z0-9]{${most},}`, 'g');
+  return (text) => text.replace(long, (word) => word.slice(0, most));
 }
 
 function listNormalizers(normalizer: Normalizer | null | undefined): readonly Normalizer[] {

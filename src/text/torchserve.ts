@@ -1,14 +1,15 @@
 import type { Files } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
 import { expandContractions } from './contractions.js';
+import { checkLength, checkMarks } from './limits.js';
 import type { TextTokenizer } from './tokenizer.js';
 
 export const VOCABULARY = 'source_vocab.json';
 const UNKNOWN = '<unk>';
 const PAD = '<pad>';
 
-/** Matches HTML tags and entities: `CLEANUP_REGEX` of TorchServe's `ts/utils/util.py`. */
-const HTML = /<.*?>|&([a-z0-9]+|#[0-9]{1,6}|#x[0-9a-f]{1,6});/g;
+const ENTITY = /&([a-z0-9]+|#[0-9]{1,6}|#x[0-9a-f]{1,6});/g;
+const TAG_OR_ENTITY = new RegExp(`<[^>]*>|${ENTITY.source}`, 'g');
 
 /**
  * Loads TorchServe's text pipeline with its vocabulary: `source_vocab.pt` as JSON, either an object from tokens to ids, or a list of tokens by id.
@@ -30,6 +31,8 @@ export async function loadTorchServe(files: Files, ngrams: number): Promise<Text
     encode(text, textPair, maxLength) {
       if (textPair !== undefined)
         throw new TabServeError('invalid-input', "TorchServe's text pipeline takes one text, not a pair.");
+      checkLength(text.length);
+      checkMarks(text);
       const ids = ngramsOf(words(text), ngrams).flatMap((token) => vocabulary.get(token) ?? unknown ?? []);
       const truncated = ids.slice(0, maxLength);
       return { ids: truncated, typeIds: truncated.map(() => 0) };
@@ -37,9 +40,20 @@ export async function loadTorchServe(files: Files, ngrams: number): Promise<Text
   };
 }
 
+/**
+ * Removes HTML tags and entities, as `CLEANUP_REGEX` of TorchServe's `ts/utils/util.py` does. A tag ends on its line, so no tag begins after the last `>` of a line;
+ * one expression for both would search the rest of the line for each `<` there.
+ */
+function removeHtml(text: string): string {
+  return text.replace(/[^\n]+/g, (line) => {
+    const end = line.lastIndexOf('>') + 1;
+    return line.slice(0, end).replace(TAG_OR_ENTITY, '') + line.slice(end).replace(ENTITY, '');
+  });
+}
+
 /** Cleans a text as TorchServe's `TextClassifier.preprocess`, and splits it at white space, as torchtext's `basic_english` splits a text without punctuation. */
 export function words(text: string): string[] {
-  const expanded = expandContractions(text.replace(HTML, '').toLowerCase());
+  const expanded = expandContractions(removeHtml(text).toLowerCase());
   const ascii = expanded.normalize('NFKD').replace(/\P{ASCII}/gu, '');
   // In Python, the four separators of ASCII are white space.
   // oxlint-disable-next-line no-control-regex
@@ -48,7 +62,7 @@ export function words(text: string): string[] {
 
 /** Returns all tokens, then all pairs of neighboring tokens, and so on up to `n` tokens: torchtext's `ngrams_iterator`. */
 export function ngramsOf(tokens: readonly string[], n: number): string[] {
-  return Array.from({ length: n }, (_, more) =>
+  return Array.from({ length: Math.min(n, tokens.length) }, (_, more) =>
     tokens.slice(0, Math.max(0, tokens.length - more)).map((_, at) => tokens.slice(at, at + more + 1).join(' ')),
   ).flat();
 }

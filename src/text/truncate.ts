@@ -1,4 +1,5 @@
 import { TabServeError } from '../contract/errors.js';
+import type { TokenStream } from './token-stream.js';
 
 /** How a row with too many tokens is truncated: `truncation` of a `tokenizer.json`. */
 export interface Truncation {
@@ -7,33 +8,49 @@ export interface Truncation {
   readonly side: 'left' | 'right';
 }
 
-type Pair = readonly [readonly number[], readonly number[] | undefined];
+type Ids = readonly number[];
 
 /**
  * Truncates one text, or a pair together, to `room` tokens. `longest_first` truncates the longer text to the room that the shorter one leaves; if each of them
- * has more than half of `room`, it truncates both to a half. This is `truncate_encodings` of Hugging Face's tokenizers.
- * @throws `invalid-input` if the only text that may be truncated has too few tokens
+ * has more than half of `room`, it truncates both to a half. This is `truncate_encodings` of Hugging Face's tokenizers. Reads no more of a text than it needs.
+ * @param strategy for a pair
+ * @throws `invalid-input` if only one text of a pair may be truncated, and the other one leaves no room for it
  */
-export function truncate([first, second]: Pair, room: number, { strategy, side }: Truncation): Pair {
-  const excess = first.length + (second?.length ?? 0) - room;
-  const cut = (ids: readonly number[], length: number): readonly number[] =>
-    length >= ids.length ? ids : side === 'right' ? ids.slice(0, length) : ids.slice(ids.length - length);
-  if (excess <= 0) return [first, second];
-  if (second === undefined) return [cut(first, room), undefined];
-  if (strategy === 'longest_first') {
-    const [short, long] = share(Math.min(first.length, second.length), room);
-    return first.length <= second.length
-      ? [cut(first, short), cut(second, long)]
-      : [cut(first, long), cut(second, short)];
-  }
-  const target = strategy === 'only_first' ? first : second;
-  if (target.length <= excess)
+export function truncate(
+  first: TokenStream,
+  second: TokenStream | undefined,
+  room: number,
+  strategy: Truncation['strategy'],
+): readonly [Ids, Ids | undefined] {
+  if (!second) return [first.take(room), undefined];
+  if (strategy === 'only_first') return [truncateOne(first, second, room, 'first'), second.take(room)];
+  if (strategy === 'only_second') return [first.take(room), truncateOne(second, first, room, 'second')];
+  first.fill(room);
+  second.fill(room);
+  const [shorter, longer] = share(Math.min(first.length, second.length), room);
+  const inOrder = shorter === longer || !isLonger(first, second);
+  return inOrder ? [first.take(shorter), second.take(longer)] : [first.take(longer), second.take(shorter)];
+}
+
+function truncateOne(target: TokenStream, other: TokenStream, room: number, name: string): Ids {
+  other.fill(room + 1);
+  const space = room - other.length;
+  target.fill(1);
+  if (space < 0 || (space === 0 && target.length > 0))
     throw new TabServeError(
       'invalid-input',
-      `The pair has ${excess} tokens too many, and only its ${strategy === 'only_first' ? 'first' : 'second'} text may be truncated, which has ${target.length}. Shorten the other text, or raise maxLength.`,
+      `Only the ${name} text of the pair may be truncated, but the other text has ${room} tokens or more, and the limit for both is ${room}. Shorten the other text, or raise maxLength.`,
     );
-  const left = cut(target, target.length - excess);
-  return strategy === 'only_first' ? [left, second] : [first, left];
+  return target.take(space);
+}
+
+/** Returns whether the first text has more tokens. Reads only as far as this needs. */
+function isLonger(first: TokenStream, second: TokenStream): boolean {
+  for (;;) {
+    const fewer = first.length <= second.length ? first : second;
+    if (fewer.done) return fewer === second;
+    fewer.step();
+  }
 }
 
 /** Returns the number of tokens for the shorter and for the longer of two texts. */

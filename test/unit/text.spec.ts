@@ -379,7 +379,7 @@ test.describe('TextClassifier', () => {
     ['one word', 'x'.repeat(100_000)],
     ['emoji', '😀'.repeat(25_000)],
     ['spaces', ' '.repeat(100_000)],
-    ['accents', `e${'\u0301'.repeat(50_000)}`],
+    ['accents', `e${'\u0301'.repeat(256)}`.repeat(380)],
   ] as const) {
     test(`100 kB of ${kind} are cut in time`, async () => {
       for (const name of Object.keys(goldens.tokenizers)) {

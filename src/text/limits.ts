@@ -1,0 +1,47 @@
+import { TabServeError } from '../contract/errors.js';
+
+/** The largest number of UTF-16 units in a text, and of bytes in a Blob of text. */
+export const LARGEST_TEXT = 10_000_000;
+
+/** The largest number of UTF-16 units that the tokenizer gets at once; a longer text is cut where that does not change its tokens. */
+export const LONGEST_PIECE = 100_000;
+
+/** The largest number of combining marks after one letter. Unicode normalization sorts them, in a time that grows with the square of their number. */
+export const MOST_MARKS = 256;
+
+/** The largest number of tokens to which a tokenizer's files may ask to pad a row. */
+export const LONGEST_ROW = 1_000_000;
+
+/** The largest number of characters in a word that a tokenizer's files may ask to look up piece by piece; the time grows with the square of it. */
+export const LONGEST_WORD = 1_000;
+
+/** Combining marks, and the two letters that compatibility normalization converts to one. */
+const MARKS = /[\p{M}\uFF9E\uFF9F]+/gu;
+
+/** Checks the length of a text, in UTF-16 units, or of a Blob, in bytes. @throws `invalid-input` naming the limit */
+export function checkLength(length: number): void {
+  if (length > LARGEST_TEXT)
+    throw new TabServeError(
+      'invalid-input',
+      `The text has a length of ${length}, and the limit is ${LARGEST_TEXT}. Pass a part of it.`,
+    );
+}
+
+/** Checks how many combining marks follow one another. @throws `invalid-input` naming the limit */
+export function checkMarks(text: string): void {
+  for (const [marks] of text.matchAll(MARKS)) {
+    if (marks.length > MOST_MARKS)
+      throw new TabServeError(
+        'invalid-input',
+        `The text has ${marks.length} combining marks in a row, and the limit is ${MOST_MARKS}. Remove them.`,
+      );
+  }
+}
+
+/** Returns the error for a text that has no place to cut it, and is too long for the tokenizer. */
+export function tooLongToCut(length: number): TabServeError {
+  return new TabServeError(
+    'invalid-input',
+    `The text has ${length} characters without a space between two words, and the limit is ${LONGEST_PIECE} for this tokenizer. Pass a shorter text.`,
+  );
+}

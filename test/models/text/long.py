@@ -1,0 +1,51 @@
+"""Long texts that are cut before they are tokenized: what Hugging Face's tokenizers, which see them whole, return. Writes long.json. Needs: pip install tokenizers."""
+
+import hashlib
+import json
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+HERE = Path(__file__).resolve().parent
+
+# Each text is its parts, repeated. Their lengths are coprime to the length of the pieces, so that cuts fall everywhere.
+TEXTS = {
+    "words": ["The quick brown fox jumps over the lazy dog. ", 211],
+    "spaces": ["a  b   c \t d\n\ne f ", 431],
+    "accents": ["naïve café cafe\u0301 déjà vu Ångström ", 263],
+    "greek": ["ΟΔΥΣΣΕΥΣ Οδυσσεύς και ΣΑΣ ", 311],
+    "russian": ["Доброе утро, как дела? ", 331],
+    "chinese": ["今天天气很好。火车站在哪里？", 467],
+    "contractions": ["don't can't I'm they've y'all ", 257],
+    "numbers": ["1,234.56 or 1.300,00 in 2024 ", 271],
+    "special": ["[CLS] in the text [SEP] and <s> here </s> too ", 173],
+    "unknown": ["only😀emoji😀between words ☃ snow ", 223],
+    "long words": ["supercalifragilisticexpialidocious" * 4 + " short ", 59],
+    "no spaces": ["one,two;three.four-", 367],
+}
+
+SEQUENCE = [{"type": "WhitespaceSplit"}, {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}]
+# Other steps in the place of the tokenizer's own.
+VARIANTS = {
+    "word-piece": {"as it is": {}, "cased": {"normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": False, "strip_accents": None, "lowercase": False}}},
+    "byte-level-bpe": {"as it is": {}, "prefix": {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}}, "NFC": {"normalizer": {"type": "NFC"}}},
+    "unigram": {"as it is": {}, "split": {"pre_tokenizer": {"type": "Sequence", "pretokenizers": SEQUENCE}}},
+}
+
+
+def main():
+    cases = []
+    for kind, variants in VARIANTS.items():
+        for variant, steps in variants.items():
+            tokenizer = Tokenizer.from_str(json.dumps(json.loads((HERE / kind / "tokenizer.json").read_text()) | steps))
+            for name, (part, count) in TEXTS.items():
+                ids = tokenizer.encode(part * count, add_special_tokens=False).ids
+                digest = hashlib.sha256(",".join(map(str, ids)).encode()).hexdigest()
+                cases.append({"kind": kind, "variant": variant, "text": name, "tokens": len(ids), "sha256": digest, "first": ids[:8], "last": ids[-8:]})
+    head = {"texts": {name: {"part": part, "count": count} for name, (part, count) in TEXTS.items()}, "variants": VARIANTS}
+    text = json.dumps(head, ensure_ascii=False, indent=2)[:-2] + ',\n  "cases": [\n' + ",\n".join(f"    {json.dumps(case)}" for case in cases) + "\n  ]\n}\n"
+    (HERE / "long.json").write_text(text)
+
+
+if __name__ == "__main__":
+    main()
