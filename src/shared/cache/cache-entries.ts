@@ -1,0 +1,169 @@
+import type { BlobStore } from './blob-store.js';
+
+/** By what a server recognizes the version of a file that it has sent. */
+export interface Validators {
+  readonly etag?: string | undefined;
+  /** The header `Last-Modified`, as the server sent it. */
+  readonly lastModified?: string | undefined;
+}
+
+/** What is known about a cached file. */
+export interface CacheEntry extends Validators {
+  /** What the file is found by. */
+  readonly key: string;
+  /** Where the file was downloaded from. */
+  readonly url: string;
+  /** The file's size. */
+  readonly bytes: number;
+  /** The name of the blob with the file's content; null if the server had no such file. */
+  readonly content: string | null;
+  /** When the file was downloaded, in milliseconds since 1970. */
+  readonly storedAt: number;
+  /** When the file was last used, in milliseconds since 1970, to within an hour. */
+  readonly usedAt: number;
+}
+
+/** A cached file. `blob` is undefined if the server had no such file. */
+export interface CachedFile {
+  readonly entry: CacheEntry;
+  readonly blob: Blob | undefined;
+}
+
+/** Entries of this format are read; any others are deleted. */
+const FORMAT = 1;
+const ENTRY = '.json';
+
+/**
+ * Cached files in a store of blobs. A file is two blobs: its content, and the entry that names the content and its size. The entry is written last, and each content
+ * has a name of its own. So a crash in the middle leaves a content without an entry, which is never served, and which `sweep` deletes.
+ */
+export class CacheEntries {
+  readonly #store: BlobStore;
+
+  constructor(store: BlobStore) {
+    this.#store = store;
+  }
+
+  /** Returns the file, if its entry and the whole of its content are there. */
+  async find(key: string): Promise<CachedFile | undefined> {
+    const entry = await this.#read(await idOf(key));
+    if (!entry || entry.content === null) return entry && { entry, blob: undefined };
+    const blob = await this.#store.read(entry.content);
+    return blob?.size === entry.bytes ? { entry, blob } : undefined;
+  }
+
+  /** Stores a file, in the place of the one with the same key. @param blob undefined if the server had no such file @throws a `QuotaExceededError` of the browser's */
+  async save(key: string, url: string, blob: Blob | undefined, { etag, lastModified }: Validators = {}): Promise<void> {
+    const id = await idOf(key);
+    const before = await this.#read(id);
+    const content = blob ? `${id}.${uniqueName()}` : null;
+    const now = Date.now();
+    try {
+      if (blob) await this.#store.write(content!, blob);
+      await this.#write(id, {
+        key,
+        url,
+        bytes: blob?.size ?? 0,
+        content,
+        etag,
+        lastModified,
+        storedAt: now,
+        usedAt: now,
+      });
+    } catch (error) {
+      if (content) await this.#store.delete(content).catch(() => {});
+      throw error;
+    }
+    if (before?.content) await this.#store.delete(before.content);
+  }
+
+  /** Records that a file was used now. */
+  async touch(entry: CacheEntry): Promise<void> {
+    await this.#write(await idOf(entry.key), { ...entry, usedAt: Date.now() });
+  }
+
+  async delete(entry: CacheEntry): Promise<void> {
+    await this.#delete(await idOf(entry.key), entry);
+  }
+
+  /** Returns the entry of every file, the least recently used first. Deletes entries that cannot be read. */
+  async list(): Promise<CacheEntry[]> {
+    const ids = (await this.#store.names()).filter(isEntry).map((name) => name.slice(0, -ENTRY.length));
+    const entries = await Promise.all(
+      ids.map(async (id) => {
+        const entry = await this.#read(id);
+        if (!entry) await this.#store.delete(id + ENTRY);
+        return entry;
+      }),
+    );
+    return entries.filter((entry) => entry !== undefined).sort((a, b) => a.usedAt - b.usedAt);
+  }
+
+  /**
+   * Deletes the contents that no entry names.
+   * @param mayDelete returns whether nobody is writing the file with this id now
+   */
+  async sweep(mayDelete: (id: string) => Promise<boolean>): Promise<void> {
+    const names = await this.#store.names();
+    const contents = new Map<string, string[]>();
+    for (const name of names.filter((name) => !isEntry(name))) {
+      const id = name.split('.')[0]!;
+      contents.set(id, [...(contents.get(id) ?? []), name]);
+    }
+    for (const [id, ofFile] of contents) {
+      const isWhole = ofFile.length === 1 && names.includes(id + ENTRY);
+      if (isWhole || !(await mayDelete(id))) continue;
+      const used = (await this.#read(id))?.content;
+      for (const name of ofFile) if (name !== used) await this.#store.delete(name);
+    }
+  }
+
+  async #read(id: string): Promise<CacheEntry | undefined> {
+    const blob = await this.#store.read(id + ENTRY);
+    return blob && parseEntry(await blob.text());
+  }
+
+  async #write(id: string, entry: CacheEntry): Promise<void> {
+    await this.#store.write(id + ENTRY, new Blob([JSON.stringify({ format: FORMAT, ...entry })]));
+  }
+
+  async #delete(id: string, { content }: CacheEntry): Promise<void> {
+    await this.#store.delete(id + ENTRY);
+    if (content !== null) await this.#store.delete(content);
+  }
+}
+
+function isEntry(name: string): boolean {
+  return name.endsWith(ENTRY);
+}
+
+/** Returns the entry; undefined if the text is none: half-written, or of another version of TabServe. */
+function parseEntry(text: string): CacheEntry | undefined {
+  try {
+    const { format, ...entry } = JSON.parse(text) as CacheEntry & { readonly format: unknown };
+    const { key, url, bytes, content, storedAt, usedAt } = entry;
+    const isWhole =
+      format === FORMAT &&
+      [key, url].every((value) => typeof value === 'string') &&
+      [bytes, storedAt, usedAt].every(Number.isFinite) &&
+      (content === null || typeof content === 'string');
+    return isWhole ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a key's SHA-256 in hexadecimal: the name of a file may not be as long as a URL. */
+export async function idOf(key: string): Promise<string> {
+  if (!globalThis.crypto?.subtle) throw new Error('a cache needs a secure context (https, or localhost)');
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key));
+  return hexadecimal(new Uint8Array(digest));
+}
+
+function uniqueName(): string {
+  return hexadecimal(crypto.getRandomValues(new Uint8Array(8)));
+}
+
+function hexadecimal(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

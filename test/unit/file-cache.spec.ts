@@ -1,0 +1,450 @@
+import { expect, test } from '@playwright/test';
+import { TabServeError } from '../../src/contract/errors.ts';
+import { FileCache, type Download, type DownloadedFile, type FileRequest } from '../../src/models/cache/file-cache.ts';
+import type { BlobStore } from '../../src/shared/cache/blob-store.ts';
+import { CacheEntries, idOf } from '../../src/shared/cache/cache-entries.ts';
+import { memoryStore } from '../../src/shared/cache/memory-store.ts';
+import { failuresOf } from '../browser/cache/store-contract.ts';
+import { FakeClock, settle } from './fake-clock.ts';
+import { FakeLocks } from './fake-locks.ts';
+
+const URL = 'https://example.org/m/model.onnx';
+const SHA = 'a'.repeat(64);
+
+interface World {
+  store?: BlobStore;
+  locks?: FakeLocks;
+  clock?: FakeClock;
+  estimate?: () => Promise<StorageEstimate>;
+}
+
+function world({ store = memoryStore(), locks = new FakeLocks(), clock = new FakeClock(), estimate }: World = {}) {
+  const warnings: string[] = [];
+  /** A visit: a worker with a cache of its own, on the same store. */
+  const visit = (): FileCache =>
+    new FileCache({
+      store,
+      clock,
+      locks,
+      estimate: estimate ?? (async () => ({ quota: 1000, usage: 0 })),
+      warn: (message) => warnings.push(message),
+    });
+  return { store, locks, clock, warnings, visit, entries: new CacheEntries(store) };
+}
+
+/** A server of one file. It notes the validators of each request. */
+function server(file: Partial<DownloadedFile> & { text?: string } = { text: 'v1' }) {
+  const asked: unknown[] = [];
+  const state = { file: file as typeof file | undefined, error: undefined as Error | undefined };
+  const download: Download = async (validators, onBytes) => {
+    asked.push(validators);
+    if (state.error) throw state.error;
+    if (!state.file) return undefined;
+    const { text, etag, lastModified } = state.file;
+    if (etag !== undefined && validators?.etag === etag) return 'not-modified';
+    if (lastModified !== undefined && validators?.lastModified === lastModified) return 'not-modified';
+    const blob = new Blob([text!]);
+    onBytes(blob.size, blob.size);
+    return { blob, etag, lastModified };
+  };
+  return { asked, state, download };
+}
+
+const offline = new TabServeError('network', 'no connection', { cause: new TypeError('Failed to fetch') });
+const text = async (blob: Blob | undefined): Promise<string | undefined> => await blob?.text();
+const never = (): Promise<never> => new Promise(() => {});
+
+/** Resolves when `is` returns true: keys are hashed on another thread, so no number of turns is enough. */
+async function until(is: () => boolean): Promise<void> {
+  while (!is()) await settle();
+}
+
+test('the store in memory does what every store must do', async () => {
+  expect(await failuresOf(memoryStore())).toEqual({});
+});
+
+for (const [what, request] of [
+  ['its hash', { url: URL, sha256: SHA }],
+  ['its version', { url: URL, version: '1.30.0' }],
+] as const) {
+  test(`a file that is known by ${what} is downloaded once, and the server is not asked again`, async () => {
+    const { visit } = world();
+    const { download, asked, state } = server();
+    expect(await text(await visit().get(request, download))).toBe('v1');
+    state.error = offline;
+    expect(await text(await visit().get(request, download))).toBe('v1');
+    expect(asked).toEqual([undefined]);
+  });
+}
+
+test('a hash finds the file at any URL, in capital letters too; another version of an engine is another file', async () => {
+  const { visit } = world();
+  const { download, asked } = server();
+  await visit().get({ url: URL, sha256: SHA }, download);
+  await visit().get({ url: 'https://example.org/other', sha256: SHA.toUpperCase() }, download);
+  expect(asked).toHaveLength(1);
+  await visit().get({ url: URL, version: '1' }, download);
+  await visit().get({ url: URL, version: '2' }, download);
+  expect(asked).toHaveLength(3);
+});
+
+for (const validators of [{ etag: '"1"' }, { lastModified: 'Sun, 01 Nov 2026 00:00:00 GMT' }]) {
+  test(`a file without a hash is revalidated by ${Object.keys(validators)[0]}`, async () => {
+    const { visit } = world();
+    const { download, asked, state } = server({ text: 'v1', ...validators });
+    await visit().get({ url: URL }, download);
+    expect(await text(await visit().get({ url: URL }, download))).toBe('v1');
+    expect(asked).toEqual([undefined, { etag: undefined, lastModified: undefined, ...validators }]);
+    state.file = { text: 'v2', etag: '"2"' };
+    expect(await text(await visit().get({ url: URL }, download))).toBe('v2');
+    expect(await text(await visit().get({ url: URL }, download))).toBe('v2');
+    expect(asked.at(-1)).toEqual({ etag: '"2"', lastModified: undefined });
+  });
+}
+
+test('without validators a file is downloaded at each visit; offline the copy is used, with one warning', async () => {
+  const { visit, warnings } = world();
+  const { download, state } = server();
+  const other = 'https://example.org/m/labels.json';
+  for (const url of [URL, other]) await visit().get({ url }, download);
+  state.file = { text: 'v2' };
+  for (const url of [URL, other]) expect(await text(await visit().get({ url }, download))).toBe('v2');
+  state.error = offline;
+  const cache = visit();
+  for (const url of [URL, other]) expect(await text(await cache.get({ url }, download))).toBe('v2');
+  expect(warnings).toEqual(['Cached files are used: no connection']);
+});
+
+test('a server that answers with an error is not replaced by the cache', async () => {
+  const { visit } = world();
+  const { download, state } = server({ text: 'v1', etag: '"1"' });
+  await visit().get({ url: URL }, download);
+  state.error = new TabServeError('network', 'the server answered 403');
+  await expect(visit().get({ url: URL }, download)).rejects.toMatchObject({ message: 'the server answered 403' });
+  state.error = new TabServeError('model-format', 'another hash');
+  await expect(visit().get({ url: URL }, download)).rejects.toMatchObject({ code: 'model-format' });
+});
+
+test('offline, a file that the server did not have is still missing, and one that was never asked for is an error', async () => {
+  const { visit } = world();
+  const { download, state } = server();
+  state.file = undefined;
+  expect(await visit().get({ url: URL }, download)).toBeUndefined();
+  state.error = offline;
+  expect(await visit().get({ url: URL }, download)).toBeUndefined();
+  await expect(visit().get({ url: `${URL}2` }, download)).rejects.toBe(offline);
+});
+
+test('a file that the server has no more is deleted; one that it has again is found', async () => {
+  const { visit, entries, store } = world();
+  const { download, state } = server({ text: 'v1', etag: '"1"' });
+  await visit().get({ url: URL }, download);
+  const { file } = state;
+  state.file = undefined;
+  expect(await visit().get({ url: URL }, download)).toBeUndefined();
+  expect(await entries.list()).toMatchObject([{ url: URL, content: null, bytes: 0 }]);
+  expect(await store.names()).toHaveLength(1);
+  state.file = file;
+  expect(await text(await visit().get({ url: URL }, download))).toBe('v1');
+});
+
+test('a hash for which a server has no file is not remembered as missing', async () => {
+  const { visit, entries } = world();
+  const { download, state } = server();
+  state.file = undefined;
+  expect(await visit().get({ url: URL, sha256: SHA }, download)).toBeUndefined();
+  expect(await entries.list()).toEqual([]);
+});
+
+test('a private file is never used without the server’s consent, whatever is known of it', async () => {
+  const { visit } = world();
+  const request: FileRequest = { url: URL, sha256: SHA, isPrivate: true };
+  const { download, asked, state } = server({ text: 'secret', etag: '"1"' });
+  await visit().get(request, download);
+  expect(await text(await visit().get(request, download))).toBe('secret');
+  expect(asked).toEqual([undefined, { etag: '"1"', lastModified: undefined }]);
+  for (const error of [offline, new TabServeError('network', 'the server answered 401')]) {
+    state.error = error;
+    await expect(visit().get(request, download)).rejects.toBe(error);
+  }
+  // Nor does it serve a request of the public's.
+  const other = server({ text: 'public' });
+  expect(await text(await visit().get({ url: URL }, other.download))).toBe('public');
+  expect(await text(await visit().get({ url: URL, sha256: SHA }, other.download))).toBe('public');
+});
+
+test('a private file without an ETag is not stored', async () => {
+  const { visit, store } = world();
+  const { download } = server({ text: 'secret', lastModified: 'Sun, 01 Nov 2026 00:00:00 GMT' });
+  expect(await text(await visit().get({ url: URL, isPrivate: true }, download))).toBe('secret');
+  expect(await store.names()).toEqual([]);
+});
+
+test('a crash at any point of writing leaves the old file, the new one or none; what it left is deleted later', async () => {
+  for (let calls = 0; ; calls++) {
+    const { store, entries } = world();
+    await entries.save('url a', 'a', new Blob(['old file']), { etag: '1' });
+    let left = calls;
+    let isClosed = false;
+    const close = (): Promise<never> => {
+      isClosed = true;
+      return never();
+    };
+    /** The store of a tab that is closed in its call number `calls`, in the middle of a write. */
+    const crashing: BlobStore = {
+      ...store,
+      async write(name, blob) {
+        if (left-- > 0) return await store.write(name, blob);
+        await store.write(name, blob.slice(0, blob.size >> 1));
+        return await close();
+      },
+      delete: async (name) => (left-- > 0 ? await store.delete(name) : await close()),
+    };
+    let isDone = false;
+    void new CacheEntries(crashing)
+      .save('url a', 'a', new Blob(['new file!']), { etag: '2' })
+      .then(() => (isDone = true));
+    await until(() => isDone || isClosed);
+    const found = await entries.find('url a');
+    const got = found && `${await text(found.blob)} ${found.entry.etag}`;
+    expect(['old file 1', 'new file! 2', undefined]).toContain(got);
+    // While somebody may be writing it, nothing is deleted.
+    const names = await store.names();
+    await entries.sweep(async () => false);
+    expect(await store.names()).toEqual(names);
+    await entries.list();
+    await entries.sweep(async () => true);
+    expect((await store.names()).length).toBe(got ? 2 : 0);
+    expect(isDone).toBe(calls >= 3);
+    if (isDone) return;
+  }
+});
+
+test('a content that is shorter than its entry says, or gone, is never served', async () => {
+  const { visit, store } = world();
+  const { download, asked } = server();
+  const request = { url: URL, sha256: SHA };
+  await visit().get(request, download);
+  const content = (await store.names()).find((name) => !name.endsWith('.json'))!;
+  await store.write(content, new Blob(['v']));
+  expect(await text(await visit().get(request, download))).toBe('v1');
+  expect(asked).toHaveLength(2);
+  const again = (await store.names()).find((name) => !name.endsWith('.json'))!;
+  await store.delete(again);
+  expect(await text(await visit().get(request, download))).toBe('v1');
+  expect(asked).toHaveLength(3);
+  expect(await store.names()).toHaveLength(2);
+});
+
+test('an entry of another version, or of no version at all, is ignored and deleted', async () => {
+  const { store, entries } = world();
+  const id = await idOf('url a');
+  for (const entry of ['', '{"form', '[]', 'null', '{"format":0}', '{"format":1,"key":"url a"}', '{"format":1,"key":3,"url":"a","bytes":"1","content":7}']) {
+    await store.write(`${id}.json`, new Blob([entry]));
+    expect(await entries.find('url a')).toBeUndefined();
+    expect(await entries.list()).toEqual([]);
+    expect(await store.names()).toEqual([]);
+  }
+}); // prettier-ignore
+
+test('the least recently used file leaves first, and never one of the model that is being loaded', async () => {
+  // Half of the quota is 10 bytes.
+  const used = { bytes: 0 };
+  const { visit, entries, store, warnings } = world({ estimate: async () => ({ quota: 20, usage: used.bytes }) });
+  const save = async (cache: FileCache, name: string, size: number): Promise<void> => {
+    await cache.get({ url: name, version: '1' }, server({ text: 'x'.repeat(size) }).download);
+    used.bytes = (await entries.list()).reduce((sum, { bytes }) => sum + bytes, 0);
+  };
+  const age = async (name: string, hours: number): Promise<void> => {
+    const found = (await entries.find(`version 1 ${name}`))!;
+    const id = await idOf(found.entry.key);
+    const usedAt = Date.now() - hours * 3_600_000;
+    await store.write(`${id}.json`, new Blob([JSON.stringify({ format: 1, ...found.entry, usedAt })]));
+  };
+  for (const [name, hours] of [['a', 3], ['b', 5], ['c', 4]] as const) {
+    await save(visit(), name, 3);
+    await age(name, hours);
+  } // prettier-ignore
+  // A use makes it the most recent.
+  await save(visit(), 'b', 3);
+  const cache = visit();
+  await save(cache, 'd', 3);
+  expect((await entries.list()).map(({ url }) => url)).toEqual(['a', 'b', 'd']);
+  await save(cache, 'e', 7);
+  expect((await entries.list()).map(({ url }) => url)).toEqual(['d', 'e']);
+  expect(warnings).toEqual([]);
+  await save(cache, 'f', 1);
+  expect((await entries.list()).map(({ url }) => url)).toEqual(['d', 'e']);
+  await save(visit(), 'g', 11);
+  expect((await entries.list()).map(({ url }) => url)).toEqual(['d', 'e']);
+  expect(warnings).toHaveLength(2);
+  expect(warnings[1]).toContain('no room for its 11 bytes');
+});
+
+test('a full disk: others are deleted, and then the file is only downloaded', async () => {
+  const disk = { room: 12 };
+  const store = memoryStore();
+  const sizes = new Map<string, number>();
+  const full: BlobStore = {
+    ...store,
+    async write(name, blob) {
+      if (name.endsWith('.json')) return await store.write(name, blob);
+      const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+      if (total + blob.size > disk.room) throw new DOMException('full', 'QuotaExceededError');
+      sizes.set(name, blob.size);
+      await store.write(name, blob);
+    },
+    async delete(name) {
+      sizes.delete(name);
+      await store.delete(name);
+    },
+  };
+  const { visit, entries, warnings } = world({ store: full });
+  const get = async (name: string, size: number): Promise<number> =>
+    (await visit().get({ url: name, version: '1' }, server({ text: 'x'.repeat(size) }).download))!.size;
+  for (const name of ['a', 'b', 'c']) await get(name, 4);
+  expect(await get('d', 8)).toBe(8);
+  expect((await entries.list()).map(({ url }) => url).toSorted()).toEqual(['c', 'd']);
+  disk.room = 2;
+  expect(await get('e', 5)).toBe(5);
+  expect(warnings).toEqual([expect.stringContaining('e is not cached')]);
+});
+
+test('a store that throws, or is not there, is reported once and never makes a load fail', async () => {
+  const broken = (): Promise<never> => Promise.reject(new DOMException('The operation is insecure.', 'SecurityError'));
+  const { visit, warnings } = world({ store: { read: broken, write: broken, delete: broken, names: broken } });
+  const { download, asked } = server();
+  const cache = visit();
+  for (const url of ['a', 'b', 'c']) expect(await text(await cache.get({ url }, download))).toBe('v1');
+  expect(asked).toHaveLength(3);
+  expect(warnings).toEqual(['Cached files cannot be read: The operation is insecure.']);
+});
+
+test('a store that cannot be written is reported once', async () => {
+  const store = memoryStore();
+  const { visit, warnings } = world({ store: { ...store, write: () => Promise.reject(new Error('read only')) } });
+  const cache = visit();
+  for (const url of ['a', 'b']) expect(await text(await cache.get({ url }, server().download))).toBe('v1');
+  expect(warnings).toEqual(['Files cannot be cached: read only']);
+});
+
+test('a store that never answers costs five seconds, once', async () => {
+  const clock = new FakeClock();
+  const { visit, warnings } = world({ clock, store: { ...memoryStore(), read: never } });
+  const cache = visit();
+  const got = Promise.all(['a', 'b'].map((url) => cache.get({ url }, server().download)));
+  let isDone = false;
+  void got.then(() => (isDone = true));
+  await clock.advance(4999);
+  expect(isDone).toBe(false);
+  await clock.advance(1);
+  await got;
+  expect(warnings).toEqual(['Cached files cannot be read: The cache did not answer within 5000 ms.']);
+  await cache.get({ url: 'c' }, server().download);
+  expect(clock.pending).toBe(0);
+});
+
+test('a write that never ends does not hold up the load for ever, in proportion to the size', async () => {
+  const clock = new FakeClock();
+  let isWriting = false;
+  const write = (): Promise<never> => {
+    isWriting = true;
+    return never();
+  };
+  const { visit, warnings } = world({ clock, store: { ...memoryStore(), write } });
+  const got = visit().get({ url: URL }, server({ text: 'x'.repeat(400) }).download);
+  await until(() => isWriting);
+  await clock.advance(10_000);
+  await clock.advance(1);
+  expect((await got)!.size).toBe(400);
+  expect(warnings).toEqual([expect.stringContaining('did not answer within 10000.1 ms')]);
+});
+
+test('abort ends every wait: for the store, for another tab', async () => {
+  for (const broken of ['read', 'lock'] as const) {
+    const clock = new FakeClock();
+    const locks = new FakeLocks();
+    const { visit } = world({ clock, locks, ...(broken === 'read' && { store: { ...memoryStore(), read: never } }) });
+    if (broken === 'lock') void locks.request(`tabserve/file/${await idOf(`url ${URL}`)}`, never);
+    const stop = new AbortController();
+    const got = visit().get({ url: URL }, server().download, { signal: stop.signal });
+    await until(() => broken === 'read' || locks.waiting > 0);
+    stop.abort(new Error('enough'));
+    await expect(got).rejects.toMatchObject({ code: 'aborted', message: 'enough' });
+    expect(clock.pending).toBe(0);
+  }
+});
+
+test('two tabs download a file once, and both see its progress', async () => {
+  const { visit, locks } = world();
+  const seen: Record<'first' | 'second', number[]> = { first: [], second: [] };
+  let finish!: () => void;
+  const finished = new Promise<void>((resolve) => (finish = resolve));
+  const second = server();
+  const a = visit().get(
+    { url: URL, sha256: SHA },
+    async (_, onBytes) => {
+      onBytes(1, 2);
+      await finished;
+      return { blob: new Blob(['v1']) };
+    },
+    { onBytes: (loaded) => seen.first.push(loaded) },
+  );
+  await until(() => seen.first.length > 0);
+  const b = visit().get({ url: URL, sha256: SHA }, second.download, { onBytes: (loaded) => seen.second.push(loaded) });
+  await until(() => locks.waiting > 0);
+  finish();
+  expect(await Promise.all([text(await a), text(await b)])).toEqual(['v1', 'v1']);
+  expect(second.asked).toEqual([]);
+  expect(seen.first).toEqual([1]);
+  expect(seen.second.at(-1)).toBe(2);
+});
+
+test('a tab that fails in the middle leaves the download to the one that waits', async () => {
+  const { visit, locks } = world();
+  let fail: ((error: Error) => void) | undefined;
+  const a = visit().get({ url: URL }, () => new Promise((_, reject) => (fail = reject)));
+  await until(() => fail !== undefined);
+  const b = visit().get({ url: URL }, server().download);
+  await until(() => locks.waiting > 0);
+  fail!(offline);
+  await expect(a).rejects.toBe(offline);
+  expect(await text(await b)).toBe('v1');
+});
+
+test('a tab is waited for as long as it reports progress, and ten seconds after that', async () => {
+  const clock = new FakeClock();
+  const { visit, locks } = world({ clock });
+  let report: ((loaded: number) => void) | undefined;
+  void visit().get(
+    { url: URL },
+    (_, onBytes) => new Promise(() => (report = (loaded) => onBytes(loaded, 100))), // prettier-ignore
+  );
+  await until(() => report !== undefined);
+  const { download, asked } = server({ text: 'own' });
+  const seen: number[] = [];
+  const b = visit().get({ url: URL }, download, { onBytes: (loaded) => seen.push(loaded) });
+  await until(() => locks.waiting > 0);
+  for (let loaded = 10; loaded <= 50; loaded += 10) {
+    await clock.advance(9000);
+    report!(loaded);
+    await expect.poll(() => seen.at(-1)).toBe(loaded);
+  }
+  expect(asked).toEqual([]);
+  await clock.advance(10_000);
+  expect(await text(await b)).toBe('own');
+  // What was reported does not fall.
+  expect(seen).toEqual(seen.toSorted((x, y) => x - y));
+});
+
+test('where there are no locks, or they are refused, files are downloaded and stored all the same', async () => {
+  const refusing = { request: () => Promise.reject(new DOMException('denied', 'SecurityError')) };
+  for (const locks of [undefined, refusing as unknown as LockManager]) {
+    const { store, clock } = world();
+    const cache = (): FileCache => new FileCache({ store, clock, locks, estimate: async () => ({}), warn: () => {} });
+    const { download, asked } = server();
+    await cache().get({ url: URL, version: '1' }, download);
+    expect(await text(await cache().get({ url: URL, version: '1' }, download))).toBe('v1');
+    expect(asked).toHaveLength(1);
+  }
+});
