@@ -1,5 +1,7 @@
 /** What a caller passes to a client, and what it tells. */
 import type { ModelConfig, Progress } from '../contract/archive.js';
+import type { RequestSettings as DownloadRequest } from '../contract/downloads.js';
+import type { Integrity } from '../contract/archive.js';
 import type { Backend, BackendName, CandidateName } from '../contract/backends.js';
 import type { FormName, Handler, InputOf, ModelInfo, ParamsOf } from '../contract/handler.js';
 import type { ElementInput, ImageInput } from '../contract/images.js';
@@ -40,6 +42,15 @@ export interface ClientOptions<H extends Handler = Handler, Form = never> extend
   readonly config?: ConfigFor<H, Form>;
   /** URL of a folder with onnxruntime-web's `.wasm` and `.mjs` files and TensorFlow.js's `.wasm`, where the app serves them itself. */
   readonly assets?: string | URL;
+  /** Headers and credentials of the requests for the model's files, e.g. `{ headers: { Authorization: 'Bearer …' } }`. They are sent to the model's own origin only. */
+  readonly request?: DownloadRequest;
+  /** Origins, such as `https://cdn.example.org`, that a redirect of the model's or the engine's files may lead to. @default no other origin than the file's own */
+  readonly allowedOrigins?: readonly string[];
+  /**
+   * SHA-256 hashes, in hexadecimal, or sizes and hashes, that the model's files must have, by their path in the archive; for a bare file, by its name.
+   * They hold beside those of `tabserve.json`. A file that does not match is refused before it is used; so is an entry for a file that does not exist.
+   */
+  readonly integrity?: Readonly<Record<string, string | Integrity>>;
 }
 
 /** What `initialize` takes. */

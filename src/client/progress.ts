@@ -1,31 +1,55 @@
 import type { FileProgress, Progress } from '../contract/archive.js';
 import type { WorkerEvent } from '../contract/wire.js';
 
+type ProgressEvent = Extract<WorkerEvent, { type: 'progress' }>;
+
 /**
  * Adds the progress of all files to the progress of each.
- * Several workers may download the same file, one after the other: it counts once, and the sum never falls.
+ * Several workers may download the same file, one after the other: it counts once. Neither the sum nor its fraction ever falls.
  */
-export function sumProgress(
-  report: (progress: Progress) => void,
-): (event: Extract<WorkerEvent, { type: 'progress' }>) => void {
-  const files = new Map<string, FileProgress>();
-  let allKnown = false;
-  return ({ progress, planned }) => {
-    const { file, loaded, total } = progress;
-    const before = files.get(file);
-    files.set(file, { file, loaded: Math.max(loaded, before?.loaded ?? 0), total: total ?? before?.total });
-    allKnown ||= planned;
-    report({ file, loaded, total, overall: sum([...files.values()], allKnown) });
-  };
+export class ProgressSum {
+  readonly #report: (progress: Progress) => void;
+  readonly #files = new Map<string, FileProgress>();
+  #last: FileProgress | undefined;
+  #allKnown = false;
+  #fraction: number | undefined;
+
+  constructor(report: (progress: Progress) => void) {
+    this.#report = report;
+  }
+
+  add({ progress, planned }: ProgressEvent): void {
+    const { file, total } = progress;
+    const before = this.#files.get(file);
+    const loaded = Math.max(progress.loaded, before?.loaded ?? 0);
+    this.#files.set(file, { ...progress, loaded, total: total ?? (isPossible(before, loaded) ? before.total : undefined) }); // prettier-ignore
+    this.#allKnown ||= planned;
+    this.#last = progress;
+    const sum = this.#sum();
+    if (sum.total !== undefined) this.#fraction = Math.max(this.#fraction ?? 0, sum.total > 0 ? sum.loaded / sum.total : 0); // prettier-ignore
+    this.#report({ ...progress, overall: { ...sum, fraction: this.#fraction } });
+  }
+
+  /** Reports that everything is there. The file of an engine that was given up does not count any more. */
+  finish(): void {
+    if (!this.#last) return;
+    const { loaded } = this.#sum();
+    this.#report({ ...this.#last, overall: { loaded, total: loaded, fraction: 1 } });
+  }
+
+  #sum(): Pick<Progress['overall'], 'loaded' | 'total'> {
+    let loaded = 0;
+    let total: number | undefined = this.#allKnown ? 0 : undefined;
+    for (const file of this.#files.values()) {
+      loaded += file.loaded;
+      // A size that was known beforehand may prove too small.
+      if (total !== undefined) total = file.total === undefined ? undefined : total + Math.max(file.total, file.loaded);
+    }
+    return { loaded, total };
+  }
 }
 
-function sum(files: readonly FileProgress[], allKnown: boolean): Progress['overall'] {
-  let loaded = 0;
-  let total: number | undefined = allKnown ? 0 : undefined;
-  for (const file of files) {
-    loaded += file.loaded;
-    // A size that was known beforehand may prove too small.
-    if (total !== undefined) total = file.total === undefined ? undefined : total + Math.max(file.total, file.loaded);
-  }
-  return { loaded, total };
+/** Whether the size that was told earlier may still be true. */
+function isPossible(before: FileProgress | undefined, loaded: number): before is FileProgress & { total: number } {
+  return before?.total !== undefined && loaded <= before.total;
 }

@@ -3,6 +3,7 @@ import type { Backend, Probe } from '../contract/backends.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { CLIENT_SETTINGS, resolveSettings, SERVING } from '../contract/settings.js';
 import { unlessAborted } from '../shared/abort.js';
+import { readDownloadSettings } from './download-settings.js';
 import type { ClientOptions } from './options.js';
 import { browserVerdicts } from './selection/browser-verdicts.js';
 import { openModel, type OpenOptions } from './selection/open.js';
@@ -72,6 +73,7 @@ export class WorkerOpener {
       backends,
       config: this.#config,
       assets: assets === undefined ? undefined : folderUrl(absoluteUrl(assets, 'assets')),
+      download: readDownloadSettings(this.options),
       prefer,
       measureBudget,
       verify,

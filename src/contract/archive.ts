@@ -82,6 +82,11 @@ export interface Files {
   json(path: string): Promise<unknown>;
 }
 
+/**
+ * What is done with a file: it is downloaded, compared with its hash, or compiled by an engine. `warm-up`: the model runs for the first time.
+ */
+export type FilePhase = 'download' | 'verify' | 'compile' | 'warm-up';
+
 /** The download progress of one file: a file of the archive, or the engine's `.wasm`. */
 export interface FileProgress {
   /** The file's path in the archive, or the name of the engine's file. */
@@ -89,10 +94,18 @@ export interface FileProgress {
   readonly loaded: number;
   /** Undefined while the file's size is unknown. */
   readonly total: number | undefined;
+  readonly phase: FilePhase;
 }
 
 /** The download progress of one file, and of all files together. */
 export interface Progress extends FileProgress {
-  /** All files of the model and the engine. `total` is undefined until the size of each is known. */
-  readonly overall: { readonly loaded: number; readonly total: number | undefined };
+  /**
+   * All files of the model and the engine. `total` is undefined until the size of each is known; it grows if another engine is needed. `fraction`, in 0..1,
+   * is what a progress bar shows: it never falls, and is undefined until `total` was known.
+   */
+  readonly overall: {
+    readonly loaded: number;
+    readonly total: number | undefined;
+    readonly fraction: number | undefined;
+  };
 }

@@ -2,6 +2,7 @@
  * The messages between page and worker: only types, and the protocol's number.
  */
 import type { Archive, FileProgress, ModelConfig } from './archive.js';
+import type { DownloadSettings } from './downloads.js';
 import type { CandidateName, EngineName, Probe } from './backends.js';
 import type { Context, ModelInfo, Params } from './handler.js';
 import type { Observation } from './metrics.js';
@@ -9,7 +10,7 @@ import type { Timings } from './stages.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 6;
+export const PROTOCOL = 7;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -81,6 +82,7 @@ export interface LoadRequest {
   /** A URL, or a file that the visitor chose. */
   readonly source: string | File;
   readonly config: ModelConfig | undefined;
+  readonly download: DownloadSettings;
 }
 
 /** Says which engine to start, and on which backend. */
@@ -88,6 +90,7 @@ export interface StartRequest {
   readonly candidate: CandidateName;
   /** URL of a folder with the engine's files; undefined if the bundler has placed them. */
   readonly assets: string | undefined;
+  readonly download: DownloadSettings;
 }
 
 export interface OpenRequest extends StartRequest {

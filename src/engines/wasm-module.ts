@@ -20,7 +20,7 @@ export async function compileWasm(
   { name, bytes }: WasmFile,
   { onProgress = () => {}, fetch = globalThis.fetch }: Pick<EngineEnvironment, 'onProgress' | 'fetch'>,
 ): Promise<WebAssembly.Module> {
-  onProgress({ file: name, loaded: 0, total: bytes });
+  onProgress({ file: name, loaded: 0, total: bytes, phase: 'download' });
   let response: Response;
   try {
     response = await fetch(url, { credentials: 'same-origin' });
@@ -31,12 +31,16 @@ export async function compileWasm(
   const what = `the server answered ${response.status}, ${type === null ? 'without a content type' : `as ${type}`}`;
   if (!response.ok || /^text\/html\b/i.test(type ?? '') || !response.body) throw unusable(url, what);
   const total = bodySize(response) ?? bytes;
-  const counted = countBytes(response.clone().body!, (loaded) => onProgress({ file: name, loaded, total }));
+  const counted = countBytes(response.clone().body!, (loaded) =>
+    onProgress({ file: name, loaded, total, phase: 'download' }),
+  );
   const module = compile(response);
-  const [size] = await Promise.all([drain(counted), module]).catch((cause: unknown) => {
+  const drained = drain(counted).then((size) => {
+    onProgress({ file: name, loaded: size, total: size, phase: 'compile' });
+  });
+  await Promise.all([drained, module]).catch((cause: unknown) => {
     throw unusable(url, `${what}; ${(cause as Error).message}`, cause);
   });
-  onProgress({ file: name, loaded: size, total: size });
   return await module;
 }
 

@@ -1,7 +1,7 @@
 import type { Archive, Manifest, ModelConfig } from '../contract/archive.js';
 import type { EngineName } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
-import type { FetchOptions } from './fetch.js';
+import type { FetchOptions } from './download/fetch-file.js';
 import { checkIntegrity, hashOf } from './integrity.js';
 import { formatOf } from './manifest.js';
 import { readWeightsManifest } from './shards.js';

@@ -5,7 +5,6 @@ type Blobs = Readonly<Record<string, Blob>>;
 
 /**
  * Compares files with the size and hash that they must have; those in `known` were compared before.
- * Where the browser has no Web Crypto (an insecure context), only sizes are compared.
  * @throws `model-format` naming the file
  */
 export async function checkIntegrity(
@@ -13,24 +12,28 @@ export async function checkIntegrity(
   integrity: Readonly<Record<string, Integrity>>,
   known: Blobs = {},
 ): Promise<void> {
-  await Promise.all(
-    Object.entries(integrity).map(async ([path, { bytes, sha256 }]) => {
-      if (!Object.hasOwn(files, path) || Object.hasOwn(known, path)) return;
-      const file = files[path]!;
-      if (bytes !== undefined && file.size !== bytes)
-        throw new TabServeError(
-          'model-format',
-          `${path} has ${file.size} bytes, expected ${bytes}: incomplete, or another version.`,
-        );
-      if (sha256 === undefined || !globalThis.crypto?.subtle) return;
-      const found = await hashOf([file]);
-      if (found !== sha256.toLowerCase())
-        throw new TabServeError(
-          'model-format',
-          `${path} has the SHA-256 ${found}, expected ${sha256}: damaged, or another version.`,
-        );
-    }),
-  );
+  const unknown = Object.entries(integrity).filter(([path]) => Object.hasOwn(files, path) && !Object.hasOwn(known, path)); // prettier-ignore
+  await Promise.all(unknown.map(([path, expected]) => checkFile(files[path]!, expected, path)));
+}
+
+/**
+ * Compares a file with the size and hash that it must have.
+ * Where the browser has no Web Crypto (an insecure context), only its size is compared.
+ * @throws `model-format` naming the file
+ */
+export async function checkFile(file: Blob, { bytes, sha256 }: Integrity, name: string): Promise<void> {
+  if (bytes !== undefined && file.size !== bytes)
+    throw new TabServeError(
+      'model-format',
+      `${name} has ${file.size} bytes, expected ${bytes}: incomplete, or another version.`,
+    );
+  if (sha256 === undefined || !globalThis.crypto?.subtle) return;
+  const found = await hashOf([file]);
+  if (found !== sha256.toLowerCase())
+    throw new TabServeError(
+      'model-format',
+      `${name} has the SHA-256 ${found}, expected ${sha256}: damaged, or another version.`,
+    );
 }
 
 /** Returns the SHA-256 of the files' bytes, one file after the other, in hexadecimal. */

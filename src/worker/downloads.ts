@@ -1,47 +1,76 @@
-import type { Archive, FileProgress } from '../contract/archive.js';
+import type { Archive, FilePhase, FileProgress } from '../contract/archive.js';
 import type { EngineName } from '../contract/backends.js';
+import type { DownloadSettings } from '../contract/downloads.js';
 import type { WorkerEvent } from '../contract/wire.js';
+import type { EngineEnvironment } from '../engines/engine.js';
 import { fetchArchive, fetchModel, type ArchiveOptions } from '../models/archive.js';
-import type { FetchOptions } from '../models/fetch.js';
+import type { FetchOptions } from '../models/download/fetch-file.js';
+import { limitConcurrency } from '../models/download/concurrency.js';
+import { requestFile } from '../shared/request-policy.js';
+
+/** Downloads at once: as many as browsers open to one server that does not speak HTTP/2. */
+const MOST_AT_ONCE = 6;
 
 /** Downloads the model and the engine of one worker, side by side, and reports progress. */
 export class Downloads {
   readonly #emit: (event: WorkerEvent) => void;
-  readonly #options: FetchOptions;
+  readonly #downloads = new Map<string, Promise<Blob | undefined>>();
+  readonly #limit = limitConcurrency(MOST_AT_ONCE);
   /** The parts that may still have files whose progress was not reported yet. */
   readonly #unplanned = new Set<'model' | 'engine'>(['model', 'engine']);
   #last: FileProgress | undefined;
 
   constructor(emit: (event: WorkerEvent) => void) {
     this.#emit = emit;
-    this.#options = {
-      fetch: globalThis.fetch.bind(globalThis),
-      onProgress: (progress) => this.#report(progress),
-      downloads: new Map(),
-    };
   }
 
-  archive(source: string | File, config: ArchiveOptions['config']): Promise<Archive> {
-    return fetchArchive(source, { ...this.#options, config });
+  archive(source: string | File, config: ArchiveOptions['config'], settings: DownloadSettings): Promise<Archive> {
+    return fetchArchive(source, { ...this.#options(settings), config });
   }
 
-  async model(archive: Archive, engine: EngineName): Promise<Archive> {
-    const loaded = await fetchModel(archive, engine, this.#options, () => this.#plan('model'));
-    this.#options.downloads!.clear();
+  async model(archive: Archive, engine: EngineName, settings: DownloadSettings): Promise<Archive> {
+    const loaded = await fetchModel(archive, engine, this.#options(settings), () => this.#plan('model'));
+    this.#downloads.clear();
     return loaded;
   }
 
-  /** Starts an engine. The engine reports its downloads to the function that `start` gets. */
-  async engine<T>(start: (onProgress: (progress: FileProgress) => void) => Promise<T>): Promise<T> {
+  /** Starts an engine. `start` gets what the engine downloads its files with. Headers and credentials are for the model alone. */
+  async engine<T>(
+    { allowedOrigins }: DownloadSettings,
+    start: (environment: Required<Pick<EngineEnvironment, 'fetch' | 'onProgress'>>) => Promise<T>,
+  ): Promise<T> {
+    const policy = { allowedOrigins, pageOrigin: pageOrigin() };
     try {
-      return await start((progress) => {
-        // An engine downloads one file.
-        this.#unplanned.delete('engine');
-        this.#report(progress);
+      return await start({
+        fetch: (url, init) => requestFile(globalThis.fetch.bind(globalThis), new URL(url as URL), policy, { ...init } as object), // prettier-ignore
+        onProgress: (progress) => {
+          // An engine downloads one file.
+          this.#unplanned.delete('engine');
+          this.#report(progress);
+        },
       });
     } finally {
       this.#plan('engine');
     }
+  }
+
+  /** Reports that the model's files are there, and what is done with them now. */
+  enter(phase: FilePhase, { files }: Archive, path: string): void {
+    const { size } = files[path]!;
+    this.#report({ file: path, loaded: size, total: size, phase });
+  }
+
+  #options({ request, allowedOrigins }: DownloadSettings): FetchOptions {
+    return {
+      ...request,
+      allowedOrigins,
+      pageOrigin: pageOrigin(),
+      fetch: globalThis.fetch.bind(globalThis),
+      onProgress: (progress) => this.#report(progress),
+      onHeartbeat: () => this.#emit({ type: 'heartbeat', id: undefined }),
+      downloads: this.#downloads,
+      limit: this.#limit,
+    };
   }
 
   #plan(part: 'model' | 'engine'): void {
@@ -52,4 +81,9 @@ export class Downloads {
     this.#last = progress;
     this.#emit({ type: 'progress', progress, planned: this.#unplanned.size === 0 });
   }
+}
+
+/** A worker has the origin of its page. */
+function pageOrigin(): string | undefined {
+  return globalThis.location?.origin;
 }

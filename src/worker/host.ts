@@ -83,17 +83,17 @@ export class Host implements WorkerApi {
     }));
   }
 
-  load({ source, config }: LoadRequest): Promise<Envelope<Archive>> {
-    return envelope(() => this.#downloads.archive(source, config), 'load');
+  load({ source, config, download }: LoadRequest): Promise<Envelope<Archive>> {
+    return envelope(() => this.#downloads.archive(source, config, download), 'load');
   }
 
-  loadModel(archive: Archive, { candidate, assets }: StartRequest): Promise<Envelope<Archive>> {
+  loadModel(archive: Archive, { candidate, assets, download }: StartRequest): Promise<Envelope<Archive>> {
     const engine = engineOf(candidate);
-    const starting = this.#startEngine({ candidate, assets, archive: archiveFor(archive, engine) });
+    const starting = this.#startEngine({ candidate, assets, download, archive: archiveFor(archive, engine) });
     this.#starting = { candidate, engine: starting };
     // `open` reports its failure; the page keeps the model for the next candidate.
     starting.catch(() => {});
-    return envelope(() => this.#downloads.model(archive, engine), 'load');
+    return envelope(() => this.#downloads.model(archive, engine, download), 'load');
   }
 
   open(request: OpenRequest): Promise<Envelope<Opened>> {
@@ -115,7 +115,10 @@ export class Host implements WorkerApi {
       const handler = new Class();
       instrument(handler, (context) => this.#heartbeat(context));
       const context = batchContext(this.#environment, { metrics: new Recorder(this.#definitions) });
+      const path = archive.models[engineOf(candidate)]!;
+      this.#downloads.enter('compile', archive, path);
       await handler.initialize(context);
+      this.#downloads.enter('warm-up', archive, path);
       const tried = await tryOut(handler, batchContext(this.#environment, {}), archive);
       this.#recorded = context.metrics.observations;
       this.#name = request.handler ?? archive.manifest.model.handler ?? Class.name;
@@ -151,13 +154,15 @@ export class Host implements WorkerApi {
     return batchContext(this.#open.environment, batch);
   }
 
-  async #startEngine({ candidate, archive, assets }: Omit<OpenRequest, 'handler'>): Promise<Engine> {
+  async #startEngine({ candidate, archive, assets, download }: Omit<OpenRequest, 'handler'>): Promise<Engine> {
     const start = this.#options.engines[candidate];
     if (!start) throw new TabServeError('backend-failed', `This worker was built without ${candidate}.`);
     try {
       const onLost = (why: string): void => this.#options.emit({ type: 'lost', why });
       const threads = candidate === 'onnx/wasm' ? threadCount(archive.config.engine?.threads) : 1;
-      return await this.#downloads.engine((onProgress) => start({ assets, onLost, threads, onProgress }));
+      return await this.#downloads.engine(download, (environment) =>
+        start({ assets, onLost, threads, ...environment }),
+      );
     } catch (cause) {
       throw new TabServeError(
         'backend-failed',

@@ -9,9 +9,10 @@ import {
   type Skipped,
 } from '../../contract/backends.js';
 import { asTabServeError, type TabServeError } from '../../contract/errors.js';
+import type { DownloadSettings } from '../../contract/downloads.js';
 import { servingOf, type Serving } from '../../contract/settings.js';
 import { abortError } from '../../shared/abort.js';
-import { sumProgress } from '../progress.js';
+import { ProgressSum } from '../progress.js';
 import { browserClock, type Clock } from '../../shared/clock.js';
 import { Connection } from '../workers/connection.js';
 import type { OpenedWorker } from '../workers/slot.js';
@@ -37,6 +38,7 @@ export interface OpenOptions {
   readonly verdicts: VerdictStore;
   readonly config: ModelConfig | undefined;
   readonly assets: string | undefined;
+  readonly download: DownloadSettings;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
   /** Candidates that were demoted after losses, with reasons. */
@@ -130,6 +132,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
     signal,
   });
 
+  workers.finish();
   const { candidate, connection, opened, proof } = contender;
   connection.timeout = serving.responseTimeout;
   const median = contender.median ?? (first && isSameCandidate(first, candidate) ? first.median : undefined);
@@ -148,14 +151,14 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
 /** Finds out what the browser has, and downloads the archive, side by side. */
 async function probeAndLoad(
   worker: Connection,
-  { archive, only, source, config, onArchive, onProbe, log }: OpenOptions,
+  { archive, only, source, config, download, onArchive, onProbe, log }: OpenOptions,
 ): Promise<{ archive: Archive; probe: Probe; built: readonly CandidateName[] }> {
   const since = performance.now();
   // After a loss the GPU may be another one, or none.
   const known = archive && !only ? undefined : lastProbe;
   const [{ probe, built }, loaded] = await Promise.all([
     worker.call(({ probe }) => probe(known)),
-    archive ?? worker.call(({ load }) => load({ source, config })),
+    archive ?? worker.call(({ load }) => load({ source, config, download })),
   ]);
   lastProbe = probe;
   onArchive(loaded);
@@ -171,14 +174,14 @@ async function probeAndLoad(
 class Workers {
   readonly #options: Pick<OpenOptions, 'factory' | 'signal'>;
   /** Counts the files of all workers together. */
-  readonly #onProgress: ReturnType<typeof sumProgress> | undefined;
+  readonly #progress: ProgressSum | undefined;
   readonly #started = new Set<Connection>();
   /** The caller's settings, until the archive's own are known. */
   serving: Serving;
 
   constructor(options: OpenOptions) {
     this.#options = options;
-    this.#onProgress = options.onProgress && sumProgress(options.onProgress);
+    this.#progress = options.onProgress && new ProgressSum(options.onProgress);
     this.serving = servingOf(options.archive?.config ?? options.config ?? {});
   }
 
@@ -188,10 +191,15 @@ class Workers {
     const connection = await Connection.start(factory, {
       signal: AbortSignal.any([signal, until].filter((one) => one !== undefined)),
       startupTimeout: this.serving.startupTimeout,
-      onEvent: (event) => event.type === 'progress' && this.#onProgress?.(event),
+      onEvent: (event) => event.type === 'progress' && this.#progress?.add(event),
     });
     this.#started.add(connection);
     return connection;
+  }
+
+  /** A model is open: reports that everything is there. */
+  finish(): void {
+    this.#progress?.finish();
   }
 
   closeAll(error: TabServeError): void {

@@ -1,5 +1,6 @@
 import type { Archive } from '../../contract/archive.js';
 import { candidateName, isSameCandidate, type Backend, type Candidate } from '../../contract/backends.js';
+import type { DownloadSettings } from '../../contract/downloads.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { Opened } from '../../contract/wire.js';
 import type { Connection } from '../workers/connection.js';
@@ -11,6 +12,7 @@ export interface TrialOptions {
   readonly archive: Archive;
   readonly handler: string | undefined;
   readonly assets: string | undefined;
+  readonly download: DownloadSettings;
   /** Whether every candidate without a golden example is compared with WASM. */
   readonly verify: 'golden' | 'reference';
   /** A backend that this client has proven already. */
@@ -93,13 +95,13 @@ export class Trial {
   }
 
   async #open(worker: Connection, candidate: Candidate): Promise<Opened> {
-    const { handler, assets, onArchive } = this.#options;
+    const { handler, assets, download, onArchive } = this.#options;
     this.#archive = await worker.call(({ loadModel }) =>
-      loadModel(this.#archive, { candidate: candidateName(candidate), assets }),
+      loadModel(this.#archive, { candidate: candidateName(candidate), assets, download }),
     );
     onArchive(this.#archive);
     return await worker.call(({ open }) =>
-      open({ candidate: candidateName(candidate), archive: this.#archive, handler, assets }),
+      open({ candidate: candidateName(candidate), archive: this.#archive, handler, assets, download }),
     );
   }
 

@@ -1,5 +1,5 @@
 import { TabServeError } from '../../contract/errors.js';
-import { fetchFile, type FetchOptions } from '../fetch.js';
+import { fetchFile, type FetchOptions } from '../download/fetch-file.js';
 import type { Source } from './source.js';
 
 /**

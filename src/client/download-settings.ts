@@ -1,0 +1,115 @@
+import type { Integrity } from '../contract/archive.js';
+import { describeValue } from '../contract/describe-value.js';
+import type { DownloadSettings, RequestSettings } from '../contract/downloads.js';
+import { TabServeError } from '../contract/errors.js';
+import type { ClientOptions } from './options.js';
+
+const CREDENTIALS = ['omit', 'same-origin', 'include'] as const satisfies RequestSettings['credentials'][];
+/** Headers that resume a download, or that find out whether a cached file is still the server's. */
+const OURS = new Set(['range', 'if-range', 'if-none-match', 'if-modified-since']);
+
+/**
+ * Reads the options on how files are downloaded, as data that crosses to a worker.
+ * @throws `model-config` naming the option, what it may be, and what it is
+ */
+export function readDownloadSettings({
+  request,
+  allowedOrigins,
+  integrity,
+}: Pick<ClientOptions, 'request' | 'allowedOrigins' | 'integrity'>): DownloadSettings {
+  return {
+    ...(request !== undefined && { request: readRequest(request) }),
+    ...(allowedOrigins !== undefined && { allowedOrigins: readOrigins(allowedOrigins) }),
+    ...(integrity !== undefined && { integrity: readIntegrity(integrity) }),
+  };
+}
+
+function readRequest(request: unknown): RequestSettings {
+  const { headers, credentials, ...others } = readMapping(request, 'request', 'headers and credentials');
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined)
+    throw new TabServeError('model-config', `request.${unknown} is not a known key; there are headers, credentials.`);
+  if (credentials !== undefined && !CREDENTIALS.some((one) => one === credentials))
+    throw wrong('request.credentials', `one of ${CREDENTIALS.map(describeValue).join(', ')}`, credentials);
+  return {
+    ...(headers !== undefined && { headers: readHeaders(headers) }),
+    ...(credentials !== undefined && { credentials: credentials as NonNullable<RequestSettings['credentials']> }),
+  };
+}
+
+function readHeaders(value: unknown): Readonly<Record<string, string>> {
+  const headers = readMapping(value, 'request.headers', "headers' names to strings");
+  for (const [name, text] of Object.entries(headers)) {
+    if (typeof text !== 'string') throw wrong(`request.headers.${name}`, 'a string', text);
+    if (OURS.has(name.toLowerCase()) || !isAccepted(name, text))
+      throw new TabServeError(
+        'model-config',
+        `request.headers.${name}: a page may not set this header, or its name or value has characters that a header may not have.`,
+      );
+  }
+  return headers as Record<string, string>;
+}
+
+/** A browser drops the headers that a page may not set, such as `Cookie`, and says nothing. */
+function isAccepted(name: string, text: string): boolean {
+  try {
+    return new Request('https://example.org', { headers: { [name]: text } }).headers.has(name);
+  } catch {
+    return false;
+  }
+}
+
+function readOrigins(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw wrong('allowedOrigins', 'a list of origins', value);
+  return value.map((text: unknown, index) => {
+    const url = typeof text === 'string' ? parseUrl(text) : undefined;
+    const fits = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+    if (!fits) throw wrong(`allowedOrigins[${index}]`, "an origin such as 'https://cdn.example.org'", text);
+    return url.origin;
+  });
+}
+
+function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readIntegrity(value: unknown): Readonly<Record<string, Integrity>> {
+  const entries = Object.entries(readMapping(value, 'integrity', 'paths to SHA-256 hashes'));
+  return Object.fromEntries(
+    entries.map(([path, entry]): [string, Integrity] => {
+      if (isHash(entry)) return [path, { sha256: entry }];
+      const { bytes, sha256, ...others } = (typeof entry === 'object' ? { ...entry } : { entry }) as Record<string, unknown>; // prettier-ignore
+      const fits =
+        Object.keys(others).length === 0 &&
+        (bytes === undefined || (Number.isSafeInteger(bytes) && (bytes as number) >= 0)) &&
+        (sha256 === undefined || isHash(sha256)) &&
+        (bytes ?? sha256) !== undefined;
+      if (!fits) throw wrong(`integrity["${path}"]`, 'a SHA-256 of 64 hexadecimal digits, or { bytes, sha256 }', entry);
+      return [path, { ...(bytes !== undefined && { bytes: bytes as number }), ...(sha256 !== undefined && { sha256: sha256 as string }) }]; // prettier-ignore
+    }),
+  );
+}
+
+function isHash(value: unknown): value is string {
+  return typeof value === 'string' && /^[\da-f]{64}$/i.test(value);
+}
+
+/** Returns a copy: what the app does to its own afterwards changes nothing, and its getters may throw. */
+function readMapping(value: unknown, option: string, what: string): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    try {
+      return { ...value };
+    } catch {
+      // Reported below.
+    }
+  }
+  throw wrong(option, `a mapping of ${what}`, value);
+}
+
+function wrong(option: string, expected: string, got: unknown): TabServeError {
+  return new TabServeError('model-config', `${option}: expected ${expected}, got ${describeValue(got)}.`);
+}

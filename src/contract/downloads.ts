@@ -1,0 +1,19 @@
+/** How files are downloaded: what the app sets, as data that crosses to the worker. */
+import type { Integrity } from './archive.js';
+
+/** What a request for a file of the model carries. It goes to the model's own origin only. */
+export interface RequestSettings {
+  /** Headers, such as `{ Authorization: 'Bearer …' }` of a private model. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether cookies are sent: never, to the page's own origin, or to the model's origin too. @default 'same-origin' */
+  readonly credentials?: 'omit' | 'same-origin' | 'include';
+}
+
+/** How the files of the model and of the engine are downloaded. */
+export interface DownloadSettings {
+  readonly request?: RequestSettings;
+  /** Origins that a redirect may lead to, beside the model's own; undefined if the app names none. */
+  readonly allowedOrigins?: readonly string[];
+  /** The size and hash that files must have, by their path in the archive. They hold beside those of `tabserve.json`. */
+  readonly integrity?: Readonly<Record<string, Integrity>>;
+}

@@ -1,0 +1,215 @@
+import type { FilePhase, Integrity } from '../../contract/archive.js';
+import { describeThrown, isError, messageOf, TabServeError } from '../../contract/errors.js';
+import type { Clock } from '../../shared/clock.js';
+import { discard, requestFile, type RequestPolicy } from '../../shared/request-policy.js';
+import { readRetryAfter, TransientFailure, withRetries } from '../../shared/retry.js';
+import { checkFile } from '../integrity.js';
+import { readBody, ReceivedBytes, StallTimer } from './read-body.js';
+import { continues, rangeValidator, showsHeaders, validatorsOf, versionOf, type Validators, type Version } from './version.js'; // prettier-ignore
+
+/** A connection on which nothing arrives for so long counts as broken. */
+const STALL_MS = 30_000;
+/** An attempt that brings so many more bytes counts as progress: retries are counted anew. */
+const PROGRESS_BYTES = 2 ** 20;
+
+export interface DownloadOptions extends RequestPolicy {
+  readonly fetch: typeof fetch;
+  readonly clock: Clock;
+  /** Returns a number in 0..1. */
+  readonly random: () => number;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the bytes so far, which never fall; with the phase `verify` when all are there. */
+  readonly onProgress?: ((loaded: number, total: number | undefined, phase: FilePhase) => void) | undefined;
+  /** Called at least once a second while a retry is waited for. */
+  readonly onHeartbeat?: (() => void) | undefined;
+  /** The size and hash that the file must have. */
+  readonly expected?: Integrity | undefined;
+  /** Of a copy that the caller has: if it is still the server's, nothing is downloaded. */
+  readonly validators?: Validators | undefined;
+}
+
+/** A file, and what names its version. */
+export interface Downloaded extends Validators {
+  readonly blob: Blob;
+}
+
+/**
+ * Downloads one file. After a broken or stalled connection it asks for the rest of the same version, or begins again where that is not possible. It
+ * retries after network errors, 408, 429 and 5xx (see `withRetries`), and after no other answer. A file whose hash is wrong is downloaded once more, past the HTTP cache, which may hold another version.
+ * @returns undefined if there is no such file: the server says 404 or 410, or answers a page of HTML, as development servers do; `not-modified` if
+ *   the caller's copy is the server's version
+ * @throws `model-format` if the file has not the expected size or hash; `unsupported` for a redirect that is not allowed; `network`; `aborted`
+ */
+export async function downloadFile(
+  url: URL,
+  options: DownloadOptions,
+): Promise<Downloaded | 'not-modified' | undefined> {
+  const { signal, expected = {}, onProgress } = options;
+  const path = url.href;
+  for (let cache: RequestCache | undefined; ; cache = 'reload') {
+    const download = new Download(url, options, cache);
+    const answer = await withRetries(() => download.attempt(), options).catch((error: unknown) => {
+      if (!signal?.aborted) throw error;
+      throw new TabServeError('aborted', `The download of ${path} was aborted.`, { cause: signal.reason });
+    });
+    if (answer === undefined || answer === 'not-modified') return answer;
+    const { size } = answer.blob;
+    try {
+      if (expected.sha256 !== undefined) onProgress?.(size, size, 'verify');
+      await checkFile(answer.blob, expected, path);
+      return answer;
+    } catch (error) {
+      if (cache === 'reload') throw error;
+    }
+  }
+}
+
+/** The attempts to download one file, and what they have brought so far. */
+class Download {
+  readonly #received = new ReceivedBytes();
+  /** The version that the received bytes are of. */
+  #version: Version | undefined;
+  /** The most bytes that were reported. */
+  #reported = 0;
+
+  constructor(
+    private readonly url: URL,
+    private readonly options: DownloadOptions,
+    private readonly cache: RequestCache | undefined,
+  ) {}
+
+  /** @throws `TransientFailure` if another attempt may succeed */
+  async attempt(): Promise<Downloaded | 'not-modified' | undefined> {
+    const { clock, signal, validators } = this.options;
+    const stall = new StallTimer(clock, STALL_MS);
+    const signals = signal ? AbortSignal.any([signal, stall.signal]) : stall.signal;
+    const before = this.#received.size;
+    try {
+      if (!this.#version?.resumable) this.#restart();
+      const response = await this.#request(signals);
+      const isNew = this.#received.size === 0;
+      if (isNew && validators && isSame(response, validators)) {
+        discard(response);
+        return 'not-modified';
+      }
+      if (isMissing(response)) {
+        discard(response);
+        return undefined;
+      }
+      this.#accept(response);
+      await this.#read(response, signals, stall);
+      return { blob: this.#received.toBlob(), ...validatorsOf(response) };
+    } catch (error) {
+      if (error instanceof TabServeError || error instanceof TransientFailure || signal?.aborted) throw error;
+      const gotOn = this.#received.size >= before + PROGRESS_BYTES;
+      throw new TransientFailure(this.#failed(`could not be downloaded: ${reasonOf(error)}`, error), gotOn);
+    } finally {
+      stall.stop();
+    }
+  }
+
+  #request(signal: AbortSignal): Promise<Response> {
+    const { fetch, validators, pageOrigin } = this.options;
+    const version = this.#version;
+    const headers: Record<string, string> = {};
+    // Another origin would first be asked whether it allows these headers (a CORS preflight), and few do. There the answer's validators are compared instead.
+    const isOwn = this.url.origin === pageOrigin;
+    if (version && this.#received.size > 0) {
+      headers['Range'] = `bytes=${this.#received.size}-`;
+      if (isOwn) headers['If-Range'] = rangeValidator(version)!;
+    } else if (validators && isOwn) {
+      if (validators.etag !== undefined) headers['If-None-Match'] = validators.etag;
+      else if (validators.lastModified !== undefined) headers['If-Modified-Since'] = validators.lastModified;
+    }
+    const cache = this.cache ?? (validators ? 'no-cache' : undefined);
+    return requestFile(fetch, this.url, this.options, { headers, signal, ...(cache && { cache }) });
+  }
+
+  /** Decides whether the response's body is the file, or the rest of it. @throws `TransientFailure`; `network` */
+  #accept(response: Response): void {
+    const { status, statusText } = response;
+    const offset = this.#received.size;
+    if (status === 206 && offset > 0 && continues(response, this.#version!, offset)) return;
+    if (status === 200) {
+      this.#restart();
+      this.#version = versionOf(response);
+      return;
+    }
+    discard(response);
+    const answer = `the server answered ${status} ${statusText}`.trim();
+    if (status === 206 || status === 416) {
+      this.#restart();
+      throw new TransientFailure(this.#failed(`${answer}, which is not the rest of the file that was asked for`));
+    }
+    if (status === 408 || status === 429 || status >= 500)
+      throw new TransientFailure(this.#failed(answer), false, readRetryAfter(response));
+    const advice =
+      status === 401 || status === 403
+        ? '. A private model needs the option "request", with headers or credentials'
+        : '';
+    throw this.#failed(answer + advice);
+  }
+
+  async #read(response: Response, signal: AbortSignal, stall: StallTimer): Promise<void> {
+    const { expected = {} } = this.options;
+    const version = this.#version!;
+    const known = expected.bytes ?? version.size;
+    stall.restart();
+    this.#report(known);
+    if (response.body)
+      await readBody(response.body, signal, (chunk) => {
+        stall.restart();
+        this.#received.add(chunk);
+        const { size } = this.#received;
+        if (expected.bytes !== undefined && size > expected.bytes)
+          throw new TabServeError(
+            'model-format',
+            `${this.url.href} has more than the expected ${expected.bytes} bytes: damaged, or another version.`,
+          );
+        this.#report(known);
+      });
+    const { size } = this.#received;
+    // Another origin may hide that the size is that of a compressed body.
+    if (version.size !== undefined && size < version.size && showsHeaders(response))
+      throw new Error(`${size} of ${version.size} bytes have arrived`);
+    this.#report(size);
+  }
+
+  /** The size is not that of the file if more has arrived: another origin hides that it compresses. */
+  #report(total: number | undefined): void {
+    const { size } = this.#received;
+    this.#reported = Math.max(this.#reported, size);
+    this.options.onProgress?.(
+      this.#reported,
+      total !== undefined && total >= this.#reported ? total : undefined,
+      'download',
+    );
+  }
+
+  #restart(): void {
+    this.#received.clear();
+    this.#version = undefined;
+  }
+
+  #failed(what: string, cause?: unknown): TabServeError {
+    return new TabServeError('network', `${this.url.href}: ${what}.`, { cause });
+  }
+}
+
+function isMissing({ status, ok, headers }: Response): boolean {
+  return status === 404 || status === 410 || (ok && /^text\/html\b/i.test(headers.get('content-type') ?? ''));
+}
+
+/** Whether the caller's copy is still the server's version. Of another origin the validators tell, since conditional headers are not sent there. */
+function isSame(response: Response, validators: Validators): boolean {
+  if (response.status === 304) return true;
+  const { etag, lastModified } = validatorsOf(response);
+  if (response.status !== 200) return false;
+  return etag === undefined || validators.etag === undefined
+    ? lastModified !== undefined && lastModified === validators.lastModified
+    : etag === validators.etag;
+}
+
+function reasonOf(error: unknown): string {
+  return isError(error) ? messageOf(error) : describeThrown(error);
+}

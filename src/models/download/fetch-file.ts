@@ -1,0 +1,65 @@
+import type { FileProgress, Integrity } from '../../contract/archive.js';
+import { browserClock } from '../../shared/clock.js';
+import type { Clock } from '../../shared/clock.js';
+import type { RequestPolicy } from '../../shared/request-policy.js';
+import { downloadFile } from './download-file.js';
+import type { Concurrency } from './concurrency.js';
+
+export interface FetchOptions extends RequestPolicy {
+  readonly fetch: typeof fetch;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: FileProgress) => void) | undefined;
+  /** Called at least once a second while a retry is waited for. */
+  readonly onHeartbeat?: (() => void) | undefined;
+  /** Downloads that have begun, by URL. Whoever asks for the same file gets the same download. */
+  readonly downloads?: Map<string, Promise<Blob | undefined>>;
+  /** How many downloads run at once. */
+  readonly limit?: Concurrency;
+  /** @default the browser's */
+  readonly clock?: Clock;
+  /** @default `Math.random` */
+  readonly random?: () => number;
+}
+
+/**
+ * Downloads a file, or joins a download of it that runs already.
+ * @param expected given for a file that must be there: its progress is told from the start, with its size where that is known
+ * @returns undefined if there is no such file
+ * @throws what `downloadFile` throws
+ */
+export function fetchFile(
+  url: URL,
+  file: string,
+  options: FetchOptions,
+  expected?: Integrity,
+): Promise<Blob | undefined> {
+  const { downloads, onProgress } = options;
+  const begun = downloads?.get(url.href);
+  if (begun) return begun;
+  if (expected) onProgress?.({ file, loaded: 0, total: expected.bytes, phase: 'download' });
+  const running = fetchOne(url, file, options, expected);
+  downloads?.set(url.href, running);
+  // A failed download is tried again when the file is asked for again.
+  running.catch(() => downloads?.delete(url.href));
+  return running;
+}
+
+async function fetchOne(
+  url: URL,
+  file: string,
+  options: FetchOptions,
+  expected: Integrity | undefined,
+): Promise<Blob | undefined> {
+  const { limit = (work) => work(), onProgress, clock = browserClock, random = Math.random } = options;
+  // A cache belongs here, around `downloadFile`: it passes the validators of its copy, and stores what comes back, which has been checked.
+  const answer = await limit(() =>
+    downloadFile(url, {
+      ...options,
+      clock,
+      random,
+      expected,
+      onProgress: onProgress && ((loaded, total, phase) => onProgress({ file, loaded, total, phase })),
+    }),
+  );
+  return answer === 'not-modified' ? undefined : answer?.blob;
+}

@@ -1,0 +1,60 @@
+import { bodySize } from '../../shared/count-bytes.js';
+
+/** What tells one version of a file from another. */
+export interface Validators {
+  readonly etag?: string | undefined;
+  readonly lastModified?: string | undefined;
+}
+
+/** The version of a file that a response holds, as far as its headers tell. */
+export interface Version extends Validators {
+  /** The file's size, if the body is the file itself and not a compressed form of it. */
+  readonly size: number | undefined;
+  /** Whether the rest can be asked for if the connection breaks. */
+  readonly resumable: boolean;
+}
+
+/** Reads a response's version. Another origin's headers are visible only where its server exposes them. */
+export function versionOf(response: Response): Version {
+  const { headers } = response;
+  const validators = validatorsOf(response);
+  const encoded = headers.has('content-encoding');
+  // Another origin hides a compression. Then only the size of the rest shows that the bytes so far were the file's own.
+  const size = bodySize(response);
+  const resumable =
+    !encoded &&
+    headers.get('accept-ranges') !== 'none' &&
+    rangeValidator(validators) !== undefined &&
+    (size !== undefined || showsHeaders(response));
+  return { ...validators, size, resumable };
+}
+
+/** Returns what names a response's version. */
+export function validatorsOf({ headers }: Response): Validators {
+  const etag = headers.get('etag') ?? undefined;
+  const lastModified = headers.get('last-modified') ?? undefined;
+  return { ...(etag !== undefined && { etag }), ...(lastModified !== undefined && { lastModified }) };
+}
+
+/** Returns what `If-Range` may name: a strong ETag or a date. A weak ETag does not promise the same bytes. */
+export function rangeValidator({ etag, lastModified }: Validators): string | undefined {
+  return etag !== undefined && !etag.startsWith('W/') ? etag : lastModified;
+}
+
+/** Whether a 206 response continues a file of this version after `offset` bytes. What its headers do not show is no contradiction, but its validator must agree. */
+export function continues(response: Response, version: Version, offset: number): boolean {
+  const validators = validatorsOf(response);
+  if (rangeValidator(validators) !== rangeValidator(version)) return false;
+  const length = bodySize(response);
+  const range = response.headers.get('content-range');
+  if (range === null) return length !== undefined && version.size !== undefined && offset + length === version.size;
+  const [, first, last, size] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range.trim()) ?? [];
+  if (Number(first) !== offset) return false;
+  const end = size === '*' ? undefined : Number(size);
+  return (end === undefined || Number(last) === end - 1) && (version.size === undefined || Number(last) === version.size - 1); // prettier-ignore
+}
+
+/** Whether all headers of a response can be read, as those of the page's own origin can. */
+export function showsHeaders({ type }: Response): boolean {
+  return type !== 'cors';
+}

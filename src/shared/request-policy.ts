@@ -1,0 +1,111 @@
+/**
+ * Which origins a download may reach, and what it sends them.
+ *
+ * A browser does not tell where a redirect leads before it has followed it. So, from strict to less strict:
+ *
+ * - A file of the page's own origin, with no other origin allowed, is requested in the mode `same-origin`: the browser refuses to follow a redirect
+ *   to another origin.
+ * - A file of another origin, with no origin named by the app, is requested with `redirect: 'manual'`: the browser follows no redirect.
+ * - If the app names origins, the browser follows, and the response is dropped unread if it has come from another origin than those. Only then a
+ *   request may have reached an origin that nobody has named; it carried no header of the app, and no Referer. `Authorization` may stay, since
+ *   browsers remove it at a redirect to another origin; a request with any other header of the app is first made with `redirect: 'manual'`.
+ */
+import type { RequestSettings } from '../contract/downloads.js';
+import { TabServeError } from '../contract/errors.js';
+
+export interface RequestPolicy extends RequestSettings {
+  /** Origins that a redirect may lead to, beside the file's own; undefined if the app names none. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** The page's origin; undefined outside of a browser. */
+  readonly pageOrigin?: string | undefined;
+}
+
+/** What a request carries beside what the app has set. */
+export interface RequestExtras {
+  /** Headers of ours, such as `Range`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cache?: RequestCache;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The only header that browsers remove at a redirect to another origin. */
+const REMOVED_BY_BROWSER = 'authorization';
+
+/**
+ * Requests a file as the policy allows it.
+ * @throws `unsupported` for a redirect to an origin that is not allowed; what `fetch` rejects with
+ */
+export async function requestFile(
+  fetch: typeof globalThis.fetch,
+  url: URL,
+  policy: RequestPolicy,
+  extra: RequestExtras = {},
+): Promise<Response> {
+  const { headers = {}, credentials = 'same-origin', allowedOrigins, pageOrigin } = policy;
+  const init = (own: Readonly<Record<string, string>>, more: RequestInit): RequestInit => ({
+    referrerPolicy: 'no-referrer',
+    credentials,
+    headers: { ...own, ...extra.headers },
+    cache: extra.cache ?? 'default',
+    signal: extra.signal ?? null,
+    ...more,
+  });
+  const isOwn = url.origin === pageOrigin;
+  if (isOwn && leadsNowhere(url, allowedOrigins)) {
+    try {
+      return await fetch(url, init(headers, { mode: 'same-origin' }));
+    } catch (cause) {
+      if (!extra.signal?.aborted && (await isRedirected(fetch, url, init(headers, { redirect: 'manual' }))))
+        throw refused(url);
+      throw cause;
+    }
+  }
+  const kept = Object.entries(headers).filter(([name]) => name.toLowerCase() === REMOVED_BY_BROWSER);
+  const mayFollow = allowedOrigins !== undefined && allowedOrigins.length > 0;
+  if (!mayFollow || kept.length < Object.keys(headers).length) {
+    const response = await fetch(url, init(headers, { redirect: 'manual' }));
+    if (!isRedirect(response)) return response;
+    discard(response);
+    if (!mayFollow) throw refused(url, response.headers.get('location'));
+  }
+  const response = await fetch(url, init(Object.fromEntries(kept), { redirect: 'follow' }));
+  const { origin } = new URL(response.url || url);
+  if (origin === url.origin || allowedOrigins!.includes(origin)) return response;
+  discard(response);
+  throw refused(url, origin);
+}
+
+/** Returns whether a file of the page's own origin may only be redirected within it. */
+function leadsNowhere(url: URL, allowedOrigins: readonly string[] = []): boolean {
+  return allowedOrigins.every((origin) => origin === url.origin);
+}
+
+/** Finds out whether a redirect was why a request has failed: the browser does not say. */
+async function isRedirected(fetch: typeof globalThis.fetch, url: URL, init: RequestInit): Promise<boolean> {
+  try {
+    const response = await fetch(url, init);
+    discard(response);
+    return isRedirect(response);
+  } catch {
+    return false;
+  }
+}
+
+/** A browser hides a redirect that it was told not to follow; Node shows it. */
+function isRedirect({ type, status }: Response): boolean {
+  return type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status);
+}
+
+/** Ends a response whose body nobody reads. */
+export function discard({ body }: Response): void {
+  void body?.cancel().catch(() => {});
+}
+
+/** The error of a redirect that was not followed, or led where it must not. */
+function refused(url: URL, target?: string | null): TabServeError {
+  const where = target ? ` to ${target}` : ', and the browser does not tell where to';
+  return new TabServeError(
+    'unsupported',
+    `${url.href} is redirected${where}. A redirect may lead only to origins that the option "allowedOrigins" names: name the target's origin there, or pass the URL of the target.`,
+  );
+}

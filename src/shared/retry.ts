@@ -1,0 +1,92 @@
+import { TabServeError } from '../contract/errors.js';
+import type { Clock } from './clock.js';
+
+/** Retries after the first attempt, since an attempt last got on. */
+const MAX_RETRIES = 4;
+/** The wait before the first retry; each further one waits twice as long. */
+const FIRST_DELAY_MS = 500;
+/** A server that asks for more patience than this (Retry-After) is not asked again. */
+const MAX_RETRY_AFTER_MS = 30_000;
+/** While it waits, a worker shows that often that it is alive. */
+const HEARTBEAT_MS = 1000;
+
+/** A failure that may pass. `withRetries` makes another attempt. */
+export class TransientFailure extends Error {
+  /**
+   * @param failure what to throw if no attempt succeeds
+   * @param gotOn whether the attempt has brought the work so much further that retries are counted anew
+   * @param retryAfter milliseconds that the server asks to wait
+   */
+  constructor(
+    readonly failure: TabServeError,
+    readonly gotOn = false,
+    readonly retryAfter?: number,
+  ) {
+    super(failure.message, { cause: failure });
+  }
+}
+
+export interface RetryOptions {
+  readonly clock: Clock;
+  /** Returns a number in 0..1. */
+  readonly random: () => number;
+  readonly signal?: AbortSignal | undefined;
+  /** Called at least once a second while it waits. */
+  readonly onHeartbeat?: (() => void) | undefined;
+}
+
+/**
+ * Makes attempts until one succeeds: again after a `TransientFailure`, at most four times, with exponential backoff and jitter.
+ * Retry n comes after a time between half and the whole of 0.5 s · 2ⁿ⁻¹, so that clients that failed together do not return together; or after the time that the server asks for.
+ * @throws the last failure; the signal's reason
+ */
+export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+  for (let retries = 0; ; retries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof TransientFailure)) throw error;
+      const { failure, gotOn, retryAfter = 0 } = error;
+      if (gotOn) retries = 0;
+      if (retries >= MAX_RETRIES) throw afterRetries(failure);
+      if (retryAfter > MAX_RETRY_AFTER_MS) throw failure;
+      const backoff = FIRST_DELAY_MS * 2 ** retries * (0.5 + options.random() / 2);
+      await wait(Math.max(backoff, retryAfter), options);
+    }
+  }
+}
+
+function afterRetries({ code, message, cause, stage }: TabServeError): TabServeError {
+  return new TabServeError(code, `${message} (after ${MAX_RETRIES} retries)`, { cause, stage });
+}
+
+/** @throws the signal's reason */
+async function wait(milliseconds: number, { clock, signal, onHeartbeat }: RetryOptions): Promise<void> {
+  const until = clock.now() + milliseconds;
+  for (let left = milliseconds; left > 0; left = until - clock.now()) {
+    onHeartbeat?.();
+    await new Promise<void>((resolve, reject) => {
+      const abort = (): void => {
+        cancel();
+        reject(signal!.reason as Error);
+      };
+      if (signal?.aborted) return reject(signal.reason as Error);
+      const cancel = clock.schedule(
+        () => {
+          signal?.removeEventListener('abort', abort);
+          resolve();
+        },
+        Math.min(left, HEARTBEAT_MS),
+      );
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+  }
+}
+
+/** Returns the milliseconds that a response's `Retry-After` asks to wait: seconds, or a date. */
+export function readRetryAfter({ headers }: Response, now = Date.now()): number | undefined {
+  const text = headers.get('retry-after');
+  if (text === null) return undefined;
+  const milliseconds = /^\s*\d+\s*$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isNaN(milliseconds) ? undefined : Math.max(0, milliseconds);
+}
