@@ -76,7 +76,7 @@ test('model and engine are downloaded side by side, with one total @once', async
       ),
     );
     const total = sizes[0]! + sizes[1]!;
-    expect(events.at(-1)!.overall).toEqual({ loaded: total, total });
+    expect(events.at(-1)!.overall).toEqual({ loaded: total, total, fraction: 1 });
     const loaded = events.map(({ overall }) => overall.loaded);
     expect(loaded).toEqual(loaded.toSorted((a, b) => a - b));
     // It is known before the first half has come, and never another one.
