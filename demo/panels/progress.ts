@@ -32,7 +32,6 @@ export function loadState(retry: () => void): LoadState {
     ),
   );
 
-  const files = new Map<string, Progress>();
   let expected = 0;
   let destination = '';
   let opening: ReturnType<typeof setTimeout> | undefined;
@@ -50,7 +49,6 @@ export function loadState(retry: () => void): LoadState {
     element,
     start(size, where) {
       state('loading');
-      files.clear();
       expected = size;
       destination = where;
       what.textContent = 'Starting the worker…';
@@ -58,20 +56,15 @@ export function loadState(retry: () => void): LoadState {
       bar.removeAttribute('value');
     },
     progress(progress) {
-      files.set(progress.file, progress);
-      const all = [...files.values()];
-      const loaded = all.reduce((sum, file) => sum + file.loaded, 0);
-      const total = Math.max(
-        expected,
-        all.reduce((sum, file) => sum + (file.total ?? file.loaded), 0),
-      );
+      const { loaded, total: known } = progress.overall;
+      const total = Math.max(expected, known ?? loaded);
       clearTimeout(opening);
       what.textContent = 'Downloading the model';
       amount.textContent = `${bytes(loaded)} of ${bytes(total)}`;
       bar.max = total;
       bar.value = loaded;
       // Between two small files all known bytes have arrived for a moment.
-      if (all.every((file) => file.loaded === file.total)) opening = setTimeout(open, 120);
+      if (loaded === known) opening = setTimeout(open, 120);
     },
     failed(error) {
       state('failed');

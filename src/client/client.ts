@@ -253,7 +253,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     job.snapshot();
     const { rows, batchSize, timings } = await job.answer;
     this.#events.emit('response', { rows: rows.length, batchSize, queued: job.queued, timings });
-    return rows.map((row) => (row.ok ? row.value : errorFromData(row.error as ErrorData)));
+    return rows.map((row) => (row.ok ? row.value : PredictionError.from(errorFromData(row.error as ErrorData))));
   }
 
   /** Returns text for a bug report: versions, what the browser has, what was tried, what happened and how long it took. */

@@ -1,6 +1,7 @@
 /** Errors as data that a structured clone can carry, and back. */
 import {
   describeThrown,
+  ERROR_CODES,
   isError,
   messageOf,
   PredictionError,
@@ -52,7 +53,10 @@ export function errorToData(error: unknown, depth = 8): ErrorData {
   };
 }
 
-/** Restores an error from data: a `TabServeError` as one, any other as an `Error` of the same name, message, stack, code and cause. */
+/**
+ * Restores an error from data: a `TabServeError` as one, any other as an `Error` of the same name, message, stack, code and cause.
+ * A `TabServeError` whose code is not in the table becomes a `handler-failed`, as any other error of a handler's does.
+ */
 export function errorFromData(data: ErrorData): Error {
   if (typeof data?.message !== 'string')
     return new TabServeError('worker-failed', 'The worker sent an error that cannot be read.');
@@ -65,7 +69,7 @@ export function errorFromData(data: ErrorData): Error {
   const ours =
     data.name === 'PredictionError' ? PredictionError : data.name === 'TabServeError' ? TabServeError : undefined;
   const error = ours
-    ? new ours(data.code as ErrorCode, data.message, { cause, stage: data.stage })
+    ? restored(ours, data, cause)
     : Object.assign(
         new Error(data.message, cause === undefined ? undefined : { cause }),
         data.code === undefined ? {} : { code: data.code },
@@ -73,4 +77,14 @@ export function errorFromData(data: ErrorData): Error {
   if (!ours) Object.defineProperty(error, 'name', { value: data.name, configurable: true, writable: true });
   if (data.stack) error.stack = data.stack;
   return error;
+}
+
+function restored(Class: typeof TabServeError, { code, message, stage }: ErrorData, cause: unknown): TabServeError {
+  if (isErrorCode(code)) return new Class(code, message, { cause, stage });
+  const unknown = typeof code === 'string' ? `the unknown error code "${code}"` : 'no error code';
+  return new Class('handler-failed', `${message} (The worker sent ${unknown}.)`, { cause, stage });
+}
+
+function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
 }

@@ -21,6 +21,8 @@ test('a worker that never starts @once', async ({ open }) => {
     'worker-failed',
     'worker-failed',
   ]);
+  expect(failures.missing.message).toContain(`${new URL(page.url()).origin}/no-such-worker.js`);
+  expect(failures.missing.message).toContain('docs/hosting.md#standalone-files');
   expect(failures.throwing.message).toContain('the module is broken');
   expect(failures.silent.message).toContain('expose()');
 });

@@ -166,3 +166,28 @@ test('load on a server says what to do', async () => {
   const client = connect({ model: '/models/digits/', handler: 'image_classifier' });
   await client.dispose();
 });
+
+test('a row’s error rejects, whatever form the worker gave it', async () => {
+  const errors = [
+    { name: 'Error', message: 'plain' },
+    { name: 'TabServeError', message: 'ours', code: 'invalid-input' },
+    { name: 'PredictionError', message: 'other', code: 'no-such-code' },
+    'no error at all',
+  ];
+  let next = 0;
+  class Failing extends EchoWorker {
+    protected override answer(method: (...args: never[]) => unknown, args: never[]): unknown {
+      const [request] = args as readonly { readonly rows?: unknown }[];
+      if (!request?.rows) return super.answer(method, args);
+      return Promise.resolve({
+        ok: true,
+        value: { rows: [{ ok: false, error: errors[next++] }], timings: {}, handlerTime: 0, memory: 0 },
+      });
+    }
+  }
+  await using client = connect(() => new Failing() as unknown as Worker, { model: MODEL, verdicts: noStore });
+  await client.initialize();
+  const codes: string[] = [];
+  for (const _ of errors) codes.push(await outcomeOf(() => client.predict(1 as never)));
+  expect(codes).toEqual(['handler-failed', 'invalid-input', 'handler-failed', 'worker-failed']);
+});

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { errorFromData, errorToData } from '../../src/contract/error-data.ts';
 import { asTabServeError, PredictionError, TabServeError } from '../../src/contract/errors.ts';
@@ -84,5 +85,28 @@ test('what is thrown may refuse to be shown: it is an error of ours all the same
     expect(crossed, what).toMatchObject({ code: 'handler-failed', stage: 'postprocess' });
     expect(typeof crossed.message, what).toBe('string');
     expect(() => cross(thrown), what).not.toThrow();
+  }
+});
+
+test('a code that is not in the table does not reach the page', () => {
+  const unknown = (name: string, code: unknown): Error => errorFromData({ name, message: 'no', code });
+  for (const code of ['no-such-code', 'constructor', 7, undefined]) {
+    expect(unknown('TabServeError', code)).toMatchObject({ name: 'TabServeError', code: 'handler-failed' });
+    expect(unknown('PredictionError', code)).toBeInstanceOf(PredictionError);
+  }
+  expect(unknown('TabServeError', 'no-such-code').message).toContain('"no-such-code"');
+});
+
+test('an error that refers to the docs names a section that exists', () => {
+  const root = new URL('../../', import.meta.url);
+  const sources = readdirSync(new URL('src', root), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts')); // prettier-ignore
+  const references = sources.flatMap((name) => [
+    ...readFileSync(new URL(`src/${name}`, root), 'utf8').matchAll(/'[^'\n]*(docs\/\w+\.md)(?:#([\w-]+))?/g),
+  ]);
+  expect(references.length).toBeGreaterThan(0);
+  for (const [, file, section] of references) {
+    const headings = readFileSync(new URL(file!, root), 'utf8').match(/^#+ .*$/gm)!;
+    const anchors = headings.map((heading) => heading.replace(/^#+ /, '').toLowerCase().replaceAll(/[^\w -]/g, '').replaceAll(' ', '-')); // prettier-ignore
+    expect(anchors).toContain(section);
   }
 });

@@ -154,3 +154,29 @@ test('a URL is downloaded once, and a failure says which and why', async () => {
   });
   await expect(prepare([new URL('no-such-scheme:x'), 1])).rejects.toMatchObject({ code: 'invalid-input' });
 });
+
+test('a view whose resizable buffer has shrunk is refused; one that follows the buffer is sent as it is', () => {
+  type Resizable = ArrayBuffer & { resize(bytes: number): void };
+  const shrunk = (view: (buffer: ArrayBuffer) => object): object => {
+    const buffer = new (ArrayBuffer as unknown as new (bytes: number, options: object) => Resizable)(16, {
+      maxByteLength: 16,
+    });
+    const made = view(buffer);
+    buffer.resize(4);
+    return made;
+  };
+  for (const transfer of [false, true]) {
+    for (const view of [
+      (buffer: ArrayBuffer) => new Uint8Array(buffer, 0, 16),
+      (buffer: ArrayBuffer) => new DataView(buffer, 8, 8),
+      (buffer: ArrayBuffer) => new Float32Array(buffer, 8),
+    ])
+      // prettier-ignore
+      expect(() => prepare(shrunk(view), { transfer })).toThrow(expect.objectContaining({ code: 'invalid-input' }));
+    const prepared = prepare(
+      shrunk((buffer) => new Uint8Array(buffer)),
+      { transfer },
+    ) as { message(): { value: Uint8Array } };
+    expect(prepared.message().value).toHaveLength(4);
+  }
+});

@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import * as fc from 'fast-check';
 import type { Candidate } from '../../src/contract/backends.ts';
 import { VerdictCache } from '../../src/client/selection/verdict-cache.ts';
-import { isVerdict, type Verdict, type VerdictStore } from '../../src/client/selection/verdicts.ts';
+import { parseVerdict, type Verdict, type VerdictStore } from '../../src/client/selection/verdicts.ts';
 import type { Archive } from '../../src/contract/archive.ts';
 import type { Probe } from '../../src/contract/backends.ts';
 import { TabServeError } from '../../src/contract/errors.ts';
@@ -170,8 +170,8 @@ test('a verdict as written is one; one whose fields are of other types is none',
     median: 1.5,
     failed: { reason: 'r', visits: 1 },
   };
-  expect(isVerdict(verdict)).toBe(true);
-  expect(isVerdict({ environment: 'e' })).toBe(true);
+  expect(parseVerdict(verdict)).toEqual(verdict);
+  expect(parseVerdict({ environment: 'e' })).toEqual({ environment: 'e' });
   for (const other of [
     { median: '1' },
     { median: NaN },
@@ -184,6 +184,24 @@ test('a verdict as written is one; one whose fields are of other types is none',
     { environment: undefined },
     { compared: 'yes' },
   ])
-    expect(isVerdict({ ...verdict, ...other })).toBe(false);
-  for (const other of [null, undefined, 'verdict', 1, [], { place: 'e' }]) expect(isVerdict(other)).toBe(false);
+    expect(parseVerdict({ ...verdict, ...other })).toBeUndefined();
+  for (const other of [null, undefined, 'verdict', 1, [], { place: 'e' }]) expect(parseVerdict(other)).toBeUndefined();
+});
+
+test('a store whose verdict changes each time it is read, or whose errors cannot be read', async () => {
+  const store = memoryStore();
+  await cacheOf(store).cache.save(WASM, 'b', { median: 4 });
+  const [saved] = store.entries.values();
+  let reads = 0;
+  const changing = { ...saved, get median() { return reads++ === 0 ? 4 : 'fast'; } } as unknown as Verdict; // prettier-ignore
+  const { cache } = cacheOf({ ...store, get: async () => changing });
+  expect((await cache.findAll([WASM])).get('onnx/wasm')).toMatchObject({ median: 4 });
+
+  const hostile = new Proxy(new Error('x'), { getPrototypeOf: () => { throw new Error('no prototype'); }, get: () => { throw new Error('no message'); } }); // prettier-ignore
+  const controller = new AbortController();
+  const failing = cacheOf({ ...store, get: () => { controller.abort(); throw hostile; } }, { signal: controller.signal }); // prettier-ignore
+  await expect(failing.cache.find(WASM, 'b')).rejects.toMatchObject({ name: 'TabServeError', code: 'aborted' });
+  const logging = cacheOf({ ...store, get: () => Promise.reject(hostile) });
+  expect(await logging.cache.find(WASM, 'b')).toEqual({});
+  expect(logging.logged).toHaveLength(1);
 });

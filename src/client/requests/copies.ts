@@ -7,6 +7,9 @@ type TypedArray = new (buffer: ArrayBuffer, byteOffset: number, length?: number)
 const builtInName = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)!
   .get as (this: unknown) => string | undefined;
 
+/** A method that checks that the elements are there, and reads none of them. */
+const typedArrayKeys = (Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array).keys as (this: object) => unknown;
+
 /**
  * Returns a copy of a typed array (of its own part of its buffer), a DataView, an ArrayBuffer or an ImageData, and anything else as it is.
  * As in a structured clone, the copy of a derived class is of the built-in one.
@@ -25,6 +28,23 @@ export function duplicate(value: object, allocate: Allocate = (bytes) => new Arr
   new Uint8Array(buffer).set(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
   const Class = globalThis[(builtInName.call(value) ?? 'DataView') as 'Uint8Array'] as unknown as TypedArray;
   return new Class(buffer, 0, (value as Partial<Uint8Array>).length ?? value.byteLength);
+}
+
+/** Returns whether a view of a resizable buffer has lost its elements because the buffer has shrunk. Such a view says that it is empty. */
+export function isOutOfBounds(value: object): boolean {
+  if (!ArrayBuffer.isView(value) || !isResizable(value.buffer)) return false;
+  try {
+    if (value instanceof DataView) void value.byteLength;
+    else typedArrayKeys.call(value);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function isResizable(buffer: ArrayBufferLike): boolean {
+  const { resizable, growable } = buffer as { readonly resizable?: boolean; readonly growable?: boolean };
+  return resizable === true || growable === true;
 }
 
 /** Returns the ArrayBuffer, or SharedArrayBuffer, of an ImageData or a view, and anything else as it is. */

@@ -3,7 +3,7 @@
  */
 import { TabServeError } from '../../contract/errors.js';
 import { giveBack, takeBuffer, takeReady } from '../../shared/buffers.js';
-import { bufferOf, duplicate } from './copies.js';
+import { bufferOf, duplicate, isOutOfBounds } from './copies.js';
 import { downloadImage } from './download.js';
 import { mapLeaves } from './leaves.js';
 import { OwnImage } from './own-image.js';
@@ -183,7 +183,7 @@ class PreparedInput implements Prepared {
   }
 }
 
-/** @throws `invalid-input` if it is an array whose buffer, or a picture whose pixels are gone */
+/** @throws `invalid-input` if it is a picture whose pixels are gone, or a view whose buffer was transferred or has shrunk */
 function checkUsable(leaf: object): void {
   if ((isFrame(leaf) && leaf.codedWidth === 0) || (isBitmap(leaf) && leaf.width === 0))
     throw new TabServeError(
@@ -191,6 +191,11 @@ function checkUsable(leaf: object): void {
       `The ${isFrame(leaf) ? 'VideoFrame' : 'ImageBitmap'} has no pixels: it has been closed or transferred.`,
     );
   const holder = bufferOf(leaf);
+  if (isOutOfBounds(leaf))
+    throw new TabServeError(
+      'invalid-input',
+      `The buffer of the ${leaf.constructor.name} was resized and no longer holds its elements. Make a new view of the buffer.`,
+    );
   if (!(holder instanceof ArrayBuffer)) return;
   try {
     holder.slice(0, 0);

@@ -4,21 +4,10 @@ import type { Envelope, HandleAnswer, HandleRequest } from '../../contract/wire.
 import { abortError, timeoutError } from '../../shared/abort.js';
 import type { Message, Prepared } from './inputs.js';
 
-export interface JobOptions {
-  /** Position among the client's calls, from 1. */
-  readonly order: number;
-  readonly request: HandleRequest['request'];
-  readonly params: Params;
-  /** Jobs of a higher priority run first. */
-  readonly priority: number;
-  /** The rows are one batch as given: no other job joins it. */
-  readonly exclusive: boolean;
-  readonly signal: AbortSignal | undefined;
-  /** Arrival time, by `performance.now()`. */
-  readonly arrivedAt: number;
-  /** Milliseconds from the arrival after which the job is rejected. */
-  readonly timeout: number | undefined;
-}
+export type JobOptions = Pick<
+  Job,
+  'order' | 'request' | 'params' | 'priority' | 'exclusive' | 'signal' | 'arrivedAt' | 'timeout'
+>;
 
 /** The answer to a job: its own rows of the batch that it ran in. */
 export interface JobAnswer extends Pick<HandleAnswer, 'timings'> {
@@ -28,14 +17,19 @@ export interface JobAnswer extends Pick<HandleAnswer, 'timings'> {
 }
 
 /** One call of the app, of one row or more. It settles once, whatever happens to the workers that it is sent to. */
-export class Job implements JobOptions {
+export class Job {
+  /** Position among the client's calls, from 1. */
   readonly order: number;
   readonly request: HandleRequest['request'];
   readonly params: Params;
+  /** Jobs of a higher priority run first. */
   readonly priority: number;
+  /** Whether the rows are one batch as given, which no other job joins. */
   readonly exclusive: boolean;
   readonly signal: AbortSignal | undefined;
+  /** Arrival time, by `performance.now()`. */
   readonly arrivedAt: number;
+  /** Milliseconds from the arrival after which the job is rejected. */
   readonly timeout: number | undefined;
 
   readonly answer: Promise<JobAnswer>;

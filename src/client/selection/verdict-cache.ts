@@ -1,9 +1,10 @@
 import type { Archive } from '../../contract/archive.js';
 import { candidateName, type Candidate, type CandidateName, type Probe } from '../../contract/backends.js';
 import { TabServeError, describeThrown, isError, messageOf } from '../../contract/errors.js';
+import { abortError } from '../../shared/abort.js';
 import type { Clock } from '../../shared/clock.js';
 import { withinLimit } from '../../shared/limit.js';
-import { isVerdict, type Verdict, type VerdictStore } from './verdicts.js';
+import { parseVerdict, type Verdict, type VerdictStore } from './verdicts.js';
 
 /** Visits at which a candidate may fail before it is no longer tried: the first one may have had to download the engine, and a GPU may be lost once. */
 const MAX_FAILED_VISITS = 2;
@@ -78,9 +79,10 @@ export class VerdictCache {
   async #get(candidate: Candidate): Promise<Verdict | undefined> {
     const { store, log } = this.#options;
     return await this.#ask('could not be read', candidate, async (key, environment) => {
-      const verdict: unknown = await store.get(key);
-      if (verdict === undefined || verdict === null) return undefined;
-      if (isVerdict(verdict)) return verdict.environment === environment ? verdict : undefined;
+      const answer: unknown = await store.get(key);
+      if (answer === undefined || answer === null) return undefined;
+      const verdict = parseVerdict(answer);
+      if (verdict) return verdict.environment === environment ? verdict : undefined;
       log(`The cached verdict on ${candidateName(candidate)} is ignored: it does not have the form of a verdict.`);
       return undefined;
     });
@@ -105,7 +107,7 @@ export class VerdictCache {
         signal,
       });
     } catch (error) {
-      if (signal?.aborted) throw error;
+      if (signal?.aborted) throw abortError(signal);
       // Calls that are under way at once all run into the same limit; one entry in the log will do.
       if (this.#isDown) return undefined;
       this.#isDown = isTimeout(error);

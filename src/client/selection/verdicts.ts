@@ -24,18 +24,22 @@ export interface VerdictStore {
   clear(): Promise<void>;
 }
 
-/** Returns whether a store's answer is a verdict: any other version of the SDK, or anything else, may have written it. */
-export function isVerdict(value: unknown): value is Verdict {
-  if (!isRecord(value)) return false;
-  const { environment, build, compared, wrong, median, failed } = value;
-  return (
+/**
+ * Returns a copy of a store's answer, or undefined if it does not have the form of a verdict: another version of the SDK, or anything else, may have
+ * written it. Each field is read once, because a getter may answer something else the second time.
+ */
+export function parseVerdict(value: unknown): Verdict | undefined {
+  if (!isRecord(value)) return undefined;
+  const { environment, build, compared, wrong, median, failed: failure } = value;
+  const failed = isRecord(failure) ? { reason: failure['reason'], visits: failure['visits'] } : failure;
+  const isVerdict =
     typeof environment === 'string' &&
     isOptional(build, (it) => typeof it === 'string') &&
     isOptional(compared, (it) => typeof it === 'boolean') &&
     isOptional(wrong, (it) => typeof it === 'string') &&
     isOptional(median, isDuration) &&
-    isOptional(failed, (it) => isRecord(it) && typeof it['reason'] === 'string' && isDuration(it['visits']))
-  );
+    isOptional(failed, (it) => isRecord(it) && typeof it['reason'] === 'string' && isDuration(it['visits']));
+  return isVerdict ? ({ environment, build, compared, wrong, median, failed } as Verdict) : undefined;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,6 +1,6 @@
 import { releaseProxy, wrap, type Remote } from 'comlink';
 import { errorFromData, type ErrorData } from '../../contract/error-data.js';
-import { TabServeError } from '../../contract/errors.js';
+import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import type { ConnectMessage, Envelope, WorkerApi, WorkerEvent } from '../../contract/wire.js';
 import { describeErrorEvent, startWorker, type StartOptions, type WorkerFactory } from './start.js';
 import { Watchdog } from './watchdog.js';
@@ -140,10 +140,10 @@ export class Connection {
   }
 }
 
-/** Returns what an envelope holds. @throws the error in it; `worker-failed` if it is not an envelope */
+/** Returns what an envelope holds. @throws the error in it, always a `TabServeError`; `worker-failed` if it is not an envelope */
 function valueOf<T>(envelope: Envelope<T> | undefined): T {
   if (envelope?.ok === true) return envelope.value;
-  if (envelope?.ok === false) throw errorFromData(envelope.error as ErrorData);
+  if (envelope?.ok === false) throw asTabServeError(errorFromData(envelope.error as ErrorData));
   throw new TabServeError(
     'worker-failed',
     'The worker answered something that is not an answer. Is it a worker of TabServe?',

@@ -63,7 +63,7 @@ function notStarted(event: ErrorEvent, url: string | undefined): string {
   return (
     `The worker's script could not be loaded${url ? `: ${url}` : ''}. ` +
     'Is it there, served as JavaScript, of the same origin, and allowed by worker-src of the Content-Security-Policy? ' +
-    'Where a bundler did not place it, copy the self-contained worker file and pass connect() a factory for it: docs/hosting.md.'
+    'Where a bundler did not place it, copy the self-contained worker file and pass connect() a factory for it: docs/hosting.md#standalone-files.'
   );
 }
 
@@ -83,7 +83,7 @@ function make(factory: WorkerFactory, onUrl: (url: string) => void): Worker {
   globalThis.Worker = class extends Original {
     constructor(url: string | URL, options?: WorkerOptions) {
       super(url, options);
-      onUrl(new URL(url, globalThis.location?.href).href);
+      onUrl(new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href).href);
     }
   };
   try {

@@ -1,8 +1,10 @@
+import { browserClock, type Clock } from '../../shared/clock.js';
+
 /** A call that the worker has not answered yet. */
 export interface WatchedCall {
   /** By which the worker names the call in its heartbeats; undefined for a call that has none of its own. */
   readonly id: string | undefined;
-  /** When the worker last showed that this call is getting on, by `performance.now()`. */
+  /** When the worker last showed that this call is getting on, by the clock. */
   lastHeartbeat: number;
 }
 
@@ -17,8 +19,10 @@ export class Watchdog {
   /** In the order of the calls. */
   readonly #calls = new Set<WatchedCall>();
   readonly #onSilence: (seconds: number) => void;
+  readonly #clock: Clock;
   #timeout: number;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Undefined while no timer is set. */
+  #cancelTimer: (() => void) | undefined;
   /** The timer was late, and there was no heartbeat since. */
   #wasLate = false;
 
@@ -26,24 +30,24 @@ export class Watchdog {
    * @param timeout seconds without a heartbeat that are allowed
    * @param onSilence is called when more have passed
    */
-  constructor(timeout: number, onSilence: (seconds: number) => void) {
+  constructor(timeout: number, onSilence: (seconds: number) => void, clock: Clock = browserClock) {
     this.#timeout = timeout;
     this.#onSilence = onSilence;
+    this.#clock = clock;
   }
 
   set timeout(seconds: number) {
     this.#timeout = seconds;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#calls.size > 0) this.#arm(performance.now() + seconds * 1000);
+    this.#disarm();
+    if (this.#calls.size > 0) this.#arm(this.#clock.now() + seconds * 1000);
   }
 
   /** Watches a call until `forget`. */
   watch(id: string | undefined): WatchedCall {
-    const now = performance.now();
+    const now = this.#clock.now();
     const call: WatchedCall = { id, lastHeartbeat: now };
     this.#calls.add(call);
-    if (this.#timer === undefined) this.#arm(now + this.#timeout * 1000);
+    if (!this.#cancelTimer) this.#arm(now + this.#timeout * 1000);
     return call;
   }
 
@@ -59,14 +63,14 @@ export class Watchdog {
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#disarm();
     this.#calls.clear();
   }
 
   /** A heartbeat of one call is one of those after it too, which wait for it. It says nothing of a call before it, which may hang. */
   #beatSince(first: WatchedCall): void {
     this.#wasLate = false;
-    const now = performance.now();
+    const now = this.#clock.now();
     let reached = false;
     for (const call of this.#calls) {
       reached ||= call === first;
@@ -75,20 +79,37 @@ export class Watchdog {
   }
 
   #arm(due: number): void {
-    this.#timer = setTimeout(() => this.#check(due), due - performance.now());
+    this.#cancelTimer = this.#clock.schedule(() => this.#check(due), due - this.#clock.now());
+  }
+
+  #disarm(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
   }
 
   #check(due: number): void {
-    this.#timer = undefined;
+    this.#cancelTimer = undefined;
     if (this.#calls.size === 0) return;
-    const now = performance.now();
+    const now = this.#clock.now();
     // The worker gets its whole time again, but once only: in a background tab every timer is late.
     if (now - due > ASLEEP_MS && !this.#wasLate) {
       this.#wasLate = true;
       for (const call of this.#calls) call.lastHeartbeat = now;
     }
-    const next = Math.min(...[...this.#calls].map(({ lastHeartbeat }) => lastHeartbeat)) + this.#timeout * 1000;
-    if (next > now) this.#arm(next);
+    if (this.#deadline > now) this.#arm(this.#deadline);
+    // Something else has kept the page busy, so heartbeats may wait behind this timer: the next task comes after them.
+    else this.#cancelTimer = this.#clock.schedule(() => this.#decide(), 0);
+  }
+
+  #decide(): void {
+    this.#cancelTimer = undefined;
+    if (this.#calls.size === 0) return;
+    if (this.#deadline > this.#clock.now()) this.#arm(this.#deadline);
     else this.#onSilence(this.#timeout);
+  }
+
+  /** When the call that has been silent for longest has used up its time; Infinity if there is no call. */
+  get #deadline(): number {
+    return Math.min(...[...this.#calls].map(({ lastHeartbeat }) => lastHeartbeat)) + this.#timeout * 1000;
   }
 }

@@ -1,0 +1,71 @@
+import { expect, test } from '@playwright/test';
+import { Watchdog } from '../../src/client/workers/watchdog.ts';
+import type { Clock } from '../../src/shared/clock.ts';
+import { FakeClock } from './fake-clock.ts';
+
+function watching(timeout: number, clock: Clock): { readonly watchdog: Watchdog; readonly silent: number[] } {
+  const silent: number[] = [];
+  return { watchdog: new Watchdog(timeout, (seconds) => silent.push(seconds), clock), silent };
+}
+
+/** A page that is busy: timers run late, in their order, together with what arrived meanwhile. */
+class BusyClock implements Clock {
+  time = 0;
+  tasks: (() => void)[] = [];
+  now(): number {
+    return this.time;
+  }
+  schedule(task: () => void): () => void {
+    this.tasks.push(task);
+    return () => void (this.tasks = this.tasks.filter((other) => other !== task));
+  }
+  runNext(): void {
+    this.tasks.shift()?.();
+  }
+}
+
+test('a worker without a heartbeat is ended after its timeout; an idle one is not', async () => {
+  const clock = new FakeClock();
+  const { watchdog, silent } = watching(10, clock);
+  await clock.advance(60_000);
+  const call = watchdog.watch('a');
+  await clock.advance(9000);
+  watchdog.beat('a');
+  await clock.advance(9999);
+  expect(silent).toEqual([]);
+  watchdog.forget(call);
+  await clock.advance(60_000);
+  expect(silent).toEqual([]);
+  watchdog.watch('b');
+  await clock.advance(10_000);
+  expect(silent).toEqual([10]);
+});
+
+test('a heartbeat that waits behind a late timer counts', () => {
+  const clock = new BusyClock();
+  const { watchdog, silent } = watching(1, clock);
+  watchdog.watch('a');
+  // The page was busy for 1.5 s. The timer is due since 0.5 s; the heartbeat of 1.2 s is the next task.
+  clock.time = 1500;
+  clock.runNext();
+  watchdog.beat('a');
+  clock.runNext();
+  expect(silent).toEqual([]);
+  clock.time = 2500;
+  clock.runNext();
+  clock.runNext();
+  expect(silent).toEqual([1]);
+});
+
+test('a page that was asleep gives the worker its whole time again, once', () => {
+  const clock = new BusyClock();
+  const { watchdog, silent } = watching(10, clock);
+  watchdog.watch('a');
+  clock.time = 600_000;
+  clock.runNext();
+  expect(silent).toEqual([]);
+  clock.time = 610_000;
+  clock.runNext();
+  clock.runNext();
+  expect(silent).toEqual([10]);
+});
