@@ -505,3 +505,16 @@ test('with the keyboard alone, on a phone', async ({ page, context, gallery, com
   await fits();
   expect(complaints).toEqual([]);
 });
+
+test('the opening bar is as wide as its column, however long the texts above it are', async ({ page }) => {
+  await page.setContent(`
+    <div class="column" style="width: 200px"><div class="load" data-state="loading"><div class="loading">
+      <p class="load-line"><span class="load-what">Opening on TensorFlow.js, WebGL…</span><span class="load-amount">12.4 MB</span></p>
+      <progress></progress>
+    </div></div></div>`);
+  for (const name of ['page', 'result']) await page.addStyleTag({ path: `demo/styles/${name}.css` });
+  const widths = await page.evaluate(() =>
+    ['progress', '.load-line', '.column'].map((name) => document.querySelector(name)!.getBoundingClientRect().width),
+  );
+  expect(widths).toEqual([200, 200, 200]);
+});
