@@ -77,7 +77,10 @@ test('an operator that no engine has: the error lists the reason of every backen
   expect(failure.message).toContain(`onnx/${backend}`);
 });
 
-test('by default: what this browser has, and why not the rest', async ({ open, backend }) => {
+test('by default: the candidates that this browser supports, and the reasons against the others', async ({
+  open,
+  backend,
+}) => {
   test.skip(backend === 'webgl', 'the same as on wasm: neither has a WebGPU adapter');
   const page = await open();
   const chosen = await page.evaluate(

@@ -75,7 +75,10 @@ for (const { of, on } of ENGINES) {
       });
     });
 
-    test('a wrong feed: the error says which, what was expected and what was given', async ({ open, backend }) => {
+    test('an invalid feed: the error names the feed, what was expected and what was given', async ({
+      open,
+      backend,
+    }) => {
       test.skip(backend === 'webgpu', 'the check is the same as on WASM');
       const page = await open();
       for (const url of filesOf('two_inputs', on(backend))) {
@@ -135,7 +138,7 @@ for (const { of, on } of ENGINES) {
       }
     });
 
-    test('two sessions at once, with runs that overlap; one is disposed of, and the other goes on', async ({
+    test('two sessions with overlapping runs: after one is disposed of, the other still runs', async ({
       open,
       backend,
     }) => {
@@ -353,7 +356,7 @@ for (const { of, on } of ENGINES.slice(1)) {
   });
 }
 
-test('WASM runs out of memory: the code says so, and other sessions go on @once', async ({ open }) => {
+test('when WASM runs out of memory, the error code says so, and other sessions still run @once', async ({ open }) => {
   const page = await open();
   const answers = await page.evaluate(async () => {
     const bare = await window.engine('tfjs/wasm');

@@ -204,7 +204,7 @@ test('every kind of picture is answered though its worker is lost, whatever beco
   expect(answers).toMatchObject({ gone: ['worker-lost', 'worker-lost', 'worker-lost'], still: 'answer' });
 });
 
-test('a batch that had to be split, whose worker is lost on the way @once', async ({ open, backend }) => {
+test('a worker is lost while it runs a batch that was split @once', async ({ open, backend }) => {
   const page = await open();
   const outcomes = await page.evaluate(
     async ({ model, backend }) => {
@@ -292,7 +292,7 @@ test("a request's own timeout, while it runs and while it waits @once", async ({
   expect(answer).toEqual({ running: 'timeout', wrong: 'invalid-input', after: 'answer' });
 });
 
-test('a worker whose memory grows past the mark is replaced; one that needs as much from the start is not @once', async ({
+test('a worker whose memory grows beyond maxMemory is replaced; one that needed that much from the start is not @once', async ({
   open,
 }) => {
   const page = await open();

@@ -153,7 +153,7 @@ for (const where of ['worker', 'page'] as const) {
       }
     });
 
-    test('what is no image says what it is', async () => {
+    test('the error for an input that is not an image says what the input is', async () => {
       const cases: readonly [file: string, message: RegExp][] = [
         ['empty.jpg', /empty/],
         ['text.jpg', /text, 45 bytes/],
@@ -526,7 +526,7 @@ test.describe('inputs on the page @once', () => {
     expect(reads.kept).toEqual([33, 33]);
   });
 
-  test('a video is taken as it is at the call', async ({ page }) => {
+  test('the frame of a video is the one shown at the time of the call', async ({ page }) => {
     const result = await page.evaluate(async () => {
       const video = document.createElement('video');
       const empty = await failure(() => images.prepare(video));
@@ -641,7 +641,7 @@ test.describe('inputs on the page @once', () => {
     });
   });
 
-  test('what was made is closed when it is not sent', async ({ page }) => {
+  test('pictures that were made for a request are closed if it is not sent', async ({ page }) => {
     const widths = await page.evaluate(async () => {
       const canvas = new OffscreenCanvas(3, 3);
       canvas.getContext('2d');
@@ -689,7 +689,7 @@ test.describe('inputs on the page @once', () => {
     }
   });
 
-  test('a URL is downloaded, and whatever cannot be is told with its address, its status and a remedy', async ({
+  test('a URL is downloaded; the error for one that cannot be has its address, its status and a remedy', async ({
     page,
   }) => {
     await page.route('http://pictures.test/**', (route) =>

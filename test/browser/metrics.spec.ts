@@ -108,7 +108,7 @@ test('each stage is a measure in the performance panel, whoever overrides it @on
   ]);
 });
 
-test('a response tells of its batch and of its time in the queue, and the queue how full it is @once', async ({
+test('a response event has its batch size and its time in the queue; jobQueueStatus says how full the queue is @once', async ({
   open,
   page,
 }) => {

@@ -119,7 +119,7 @@ test.describe('proof', () => {
     config: { handler: { imageProcessing: [{ resize: [32, 32] }, 'toTensor'] } },
   } as const;
 
-  test('ONNX Runtime WebGL that is named is compared unasked: residual networks, and what is wrong on photographs only, are refused', async ({
+  test('ONNX Runtime WebGL is always compared, even if it is named: residual networks, and models that are wrong only on photographs, are refused', async ({
     open,
     backend,
   }) => {
@@ -203,7 +203,7 @@ test.describe('proof', () => {
     expect(right!.backend).toMatchObject({ name: 'webgl', proof: 'reference', skipped: [] });
   });
 
-  test('what is not finite by design is accepted', async ({ open, backend }) => {
+  test('outputs that are not finite by design are accepted', async ({ open, backend }) => {
     const page = await open();
     const [first] = await page.evaluate(visit, [
       { model: `${PROOF}/inverse.onnx`, backends: [backend, 'wasm'] },
@@ -230,7 +230,7 @@ test.describe('proof', () => {
     expect(answers.map(({ workers }) => workers)).toEqual([3, 3, 2]);
   });
 
-  test('what cannot be proven is not taken from a list that nobody named @once', async ({ open }) => {
+  test('a candidate that cannot be proven is not in the default list @once', async ({ open }) => {
     const page = await open();
     const [first] = await page.evaluate(visit, [{ model: '/test/models/affine.onnx', verify: 'reference' }] as Visit[]);
     expect(first!.backend!.name).toBe('wasm');
@@ -295,7 +295,9 @@ test.describe('measuring @once', () => {
   } as const;
   const slow = { odd: { webgl: { run: 60 } } } as const;
 
-  test('the lowest median is taken and remembered, and measured anew when it was cleared', async ({ open }) => {
+  test('the candidate with the lowest median is chosen and cached; after clearVerdicts it is measured again', async ({
+    open,
+  }) => {
     const page = await open();
     const [first, second] = await page.evaluate(visit, [
       { ...fastest, ...slow },
@@ -344,7 +346,7 @@ test.describe('measuring @once', () => {
     expect(reasons(answers[3]!.backend)['onnx/wasm']).toContain('It failed at 2 visits');
   });
 
-  test('only what is proven is measured', async ({ open }) => {
+  test('only proven candidates are measured', async ({ open }) => {
     const page = await open();
     const wrong = {
       ...fastest,
@@ -361,7 +363,7 @@ test.describe('measuring @once', () => {
     expect(answers.map(({ workers }) => workers)).toEqual([3, 1]);
   });
 
-  test('a store of the own, verdicts of another build, and a store that throws', async ({ open }) => {
+  test('a custom store, verdicts of another build, and a store that throws', async ({ open }) => {
     const page = await open();
     const answer = await page.evaluate(
       async ({ model, backends, prefer, measureBudget }) => {
@@ -443,7 +445,7 @@ async function blockVerdicts(page: Page): Promise<void> {
   });
 }
 
-test('a blocked IndexedDB is treated as empty, and neither hinders a load nor its abort @once', async ({ open }) => {
+test('a blocked IndexedDB is treated as empty, and blocks neither load nor abort @once', async ({ open }) => {
   const page = await open();
   await blockVerdicts(page);
   const answer = await page.evaluate(async () => {
@@ -490,7 +492,7 @@ test('a store that never answers is treated as empty, and dispose ends the wait 
   await expect.poll(() => page.workers().length).toBe(0);
 });
 
-test('a stored verdict of another form is ignored @once', async ({ open }) => {
+test('a stored verdict with wrong types is ignored @once', async ({ open }) => {
   const page = await open();
   const names = await page.evaluate(async () => {
     const names = [];

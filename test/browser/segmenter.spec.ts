@@ -103,7 +103,7 @@ test('a class map as the page paints it: PASCAL VOC’s colors, or one’s own @
   expect(painted.palette).toEqual([[0, 0, 0], [128, 0, 0], [0, 128, 0], [128, 128, 0], [0, 0, 128], [64, 0, 0], [192, 128, 128], [0, 64, 128], [224, 224, 192]]); // prettier-ignore
 });
 
-test('paintMask and paintClasses refuse the other kind of result, with a typed error @once', async ({ open }) => {
+test('paintMask refuses a class map and paintClasses refuses a mask, with a typed error @once', async ({ open }) => {
   const page = await open();
   const failures = await page.evaluate(async () => {
     const { paintClasses, paintMask } = window.tabserve;

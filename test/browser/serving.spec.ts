@@ -58,7 +58,7 @@ test('what has gathered while the worker was busy runs together, up to batchSize
   });
 });
 
-test('two batches are in a worker: the next is preprocessed while this one runs @once', async ({ open, backend }) => {
+test('a worker has two batches: the next is preprocessed while the first runs @once', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(
     async ({ model, backend }) => {
@@ -94,7 +94,7 @@ test('two batches are in a worker: the next is preprocessed while this one runs 
   expect(answer.after).toEqual({ code: 'handler-failed', good: expect.objectContaining({ batchSize: 1 }) });
 });
 
-test('a higher priority goes first, in order of arrival within one; maxBatchDelay waits for a fuller batch @once', async ({
+test('a higher priority runs first, in order of arrival within a priority; maxBatchDelay waits for a fuller batch @once', async ({
   open,
 }) => {
   const page = await open();
@@ -209,7 +209,7 @@ test('a full queue refuses at once; an aborted request makes room; each abort an
   expect(Object.fromEntries(answer.outcomes)).toEqual({ aborted: 2 + begun, 'queue-full': 1, timeout: 1, ok: 3 });
 });
 
-test('rows of one batch fail alone, each has its own params, and one that cannot be sent fails alone @once', async ({
+test('each row of a batch fails alone and has its own params, also if it cannot be sent @once', async ({
   open,
   backend,
 }) => {
@@ -269,7 +269,7 @@ test('rows of one batch fail alone, each has its own params, and one that cannot
   expect(answer.shared).toBe(false);
 });
 
-test('a handler that keeps its inputs, and one that never returns @once', async ({ open, backend }) => {
+test('a handler that stores its inputs, and one that never returns @once', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(
     async ({ model, backend }) => {
@@ -297,7 +297,10 @@ test('a handler that keeps its inputs, and one that never returns @once', async 
   expect(answer.others).toBe(3);
 });
 
-test('describe returns what is served, and how; ping measures a round trip @once', async ({ open, backend }) => {
+test('describe returns the model, its config and its backend; ping measures a round trip @once', async ({
+  open,
+  backend,
+}) => {
   const page = await open();
   const answer = await page.evaluate(
     async ({ model, backend }) => {
@@ -509,7 +512,7 @@ test('a worker of a pool that dies loses no request, and the others go on @once'
   expect(answer).toMatchObject({ cause: 'worker-lost', changes: ['wasm'], workers: 3 });
 });
 
-test('disposing of one client leaves the other alone @once', async ({ open }) => {
+test('disposing of one client does not affect another @once', async ({ open }) => {
   const page = await open();
   const answer = await page.evaluate(async () => {
     const model = '/test/models/affine.onnx';
@@ -563,7 +566,7 @@ test('a request that hangs fails, although its worker answers others @once', asy
   expect(answer.after.batchSize).toBe(1);
 });
 
-test('what the caller changes after the call changes nothing; what is being prepared has a place in the queue @once', async ({
+test('changes to an input after the call have no effect; an input in preparation has a place in the queue @once', async ({
   open,
 }) => {
   const page = await open();

@@ -27,7 +27,7 @@ test('a worker that never starts @once', async ({ open }) => {
   expect(failures.silent.message).toContain('expose()');
 });
 
-test('a worker whose module takes its time @once', async ({ open }) => {
+test('a worker whose module starts slowly @once', async ({ open }) => {
   const page = await open();
   const name = await page.evaluate(async (model) => {
     const client = window.tabserve.connect(window.workers.slow, { model, backends: ['wasm'] });
@@ -85,7 +85,7 @@ test('an abort, before, during and after @once', async ({ open, backend }) => {
   expect(answer.answered).toEqual(['y']);
 });
 
-test('progress tells the bytes of each file @once', async ({ open }) => {
+test('progress has the bytes of each file @once', async ({ open }) => {
   const page = await open();
   const events = await page.evaluate(async () => {
     const all: { file: string; loaded: number; total: number | undefined }[] = [];
@@ -105,7 +105,7 @@ test('await using ends the worker @once', async ({ open }) => {
   expect(codes).toEqual({ inside: 'wasm', after: 'disposed' });
 });
 
-test('initialize, aborted by one caller and wanted by another @once', async ({ open }) => {
+test('one of two callers of initialize aborts; the other’s call succeeds @once', async ({ open }) => {
   const page = await open();
   const answer = await page.evaluate(async (model) => {
     const client = window.tabserve.connect(window.workers.raw, { model, backends: ['wasm'] });

@@ -43,7 +43,7 @@ test('a folder: manifest, weights, config, labels and extra files', async () => 
   expect(await archive.files['m.onnx']!.text()).toBe('weights');
 });
 
-test('labels may be absent, other files may not', async () => {
+test('the labels file may be absent; other files may not', async () => {
   const files = { '/m/MAR-INF/MANIFEST.json': manifest({ configFile: 'c.yaml' }), '/m/m.onnx': 'w' };
   await expect(get(files)).rejects.toMatchObject({
     code: 'model-not-found',
@@ -109,7 +109,7 @@ test('a manifest or tabserve.json with a value of the wrong type names the key',
   expect((await load({ model: { ...model, handler: null } })).manifest.model.handler ?? undefined).toBeUndefined();
 });
 
-test('config: what YAML is wrong, and what is merged', async () => {
+test('config: invalid YAML, and how configs are merged', async () => {
   await expect(parseConfig('a: [', 'c.yaml')).rejects.toMatchObject({ code: 'model-config' });
   await expect(parseConfig('- a', 'c.yaml')).rejects.toMatchObject({ code: 'model-config' });
   await expect(parseConfig('handler: 3', 'c.yaml')).rejects.toMatchObject({
@@ -200,7 +200,7 @@ test('a TensorFlow.js model that is damaged, incomplete, or reaches outside', as
   expect(Object.keys((await load({ ...complete, '/m/model.json': tfjs(quantized) })).files)).toHaveLength(2);
 });
 
-test('tabserve.json names the model in both formats: neither is downloaded until an engine wants it', async () => {
+test('tabserve.json names the model in both formats: neither is downloaded before an engine needs it', async () => {
   const asked: string[] = [];
   const files: Record<string, string> = {
     '/m/MAR-INF/MANIFEST.json': manifest({ serializedFile: 'weights.pt' }),

@@ -175,7 +175,7 @@ for (const [title, { models, named, tried, skipped: left, ...row }] of Object.en
   });
 }
 
-test('why not: what is missing, not what would be wrong with it', () => {
+test('the reason for skipping a candidate is what it lacks, before what would be wrong with it', () => {
   const reasons = (choice: Partial<Choice>): string[] =>
     chooseCandidates({ probe, built: CANDIDATES, models: BOTH, ...choice }).skipped.map(({ reason }) => reason);
   expect(reasons({ models: ONNX, named: ['tfjs/webgl'] })).toEqual(['The archive has no TensorFlow.js model.']);
@@ -186,7 +186,7 @@ test('why not: what is missing, not what would be wrong with it', () => {
   expect(reasons({ named: ['webgl'] })[0]).toContain('Name onnx/webgl');
 });
 
-test('a name that is neither a backend nor a candidate', () => {
+test('an unknown backend name', () => {
   for (const name of ['cuda', 'onnx/cpu', 'onnx', '']) {
     expect(() => chooseCandidates({ probe, built: CANDIDATES, models: BOTH, named: [name as 'wasm'] })).toThrow(
       expect.objectContaining({ code: 'model-config' }),

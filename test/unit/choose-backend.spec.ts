@@ -66,7 +66,7 @@ const failure = (code: ErrorCode): TabServeError => new TabServeError(code, `no:
 const reasons = (skips: SkipList): Record<string, string> =>
   Object.fromEntries(skips.entries.map((entry) => [candidateName(entry), entry.reason]));
 
-test('the first that runs is taken, and no other is tried', async () => {
+test('the first candidate that runs is chosen, and no other is tried', async () => {
   const { chosen, tried, skips } = choose({
     'onnx/webgpu': failure('backend-wrong'),
     'tfjs/webgl': {},
@@ -115,7 +115,7 @@ test('no candidate is left: every reason, the last failure as the cause', async 
   });
 });
 
-test('the lowest median is taken; the others are closed and skipped', async () => {
+test('the candidate with the lowest median is chosen; the others are closed and skipped', async () => {
   const { chosen, tried, closed, skips } = choose(
     { 'onnx/webgpu': { median: 9 }, 'tfjs/webgl': { median: 3 }, 'onnx/wasm': { median: 5 } },
     { measureBudget: 300 },
@@ -129,7 +129,7 @@ test('the lowest median is taken; the others are closed and skipped', async () =
   });
 });
 
-test('the budget begins when the first candidate runs; what is late is skipped and recorded', async () => {
+test('the budget begins when the first candidate runs; a late candidate is skipped and recorded', async () => {
   const { chosen, clock, tried, failed, skips } = choose(
     { 'onnx/webgpu': { after: 5000, median: 9 }, 'tfjs/webgl': { after: 500, median: 3 }, 'onnx/wasm': { median: 1 } },
     { measureBudget: 300 },
@@ -170,7 +170,7 @@ test('a cached verdict spares a candidate, until a new measurement shows that mo
   expect(changed.tried.map(([name]) => name)).toEqual(['onnx/wasm', 'onnx/webgpu', 'tfjs/webgl']);
 });
 
-test('a candidate that cannot be measured is taken as it is', async () => {
+test('a candidate that cannot be measured still serves', async () => {
   const { chosen, tried } = choose({ 'onnx/webgpu': {}, 'onnx/wasm': { median: 1 } }, { measureBudget: 300 });
   expect((await chosen).candidate).toEqual(WEBGPU);
   expect(tried).toHaveLength(1);
@@ -237,7 +237,7 @@ test.describe('after losses', () => {
       .candidates.map(candidateName)
       .join(' ');
 
-  test('a demoted one is left out, with its reason; when all were demoted, each has another chance', () => {
+  test('a demoted candidate is skipped, with its reason; if all were demoted, each gets another chance', () => {
     expect(names({})).toBe('tfjs/webgl onnx/wasm tfjs/wasm');
     expect(names({ demoted: [lost('tfjs/webgl')] })).toBe('onnx/wasm tfjs/wasm');
     expect(planCandidates({ ...choice, demoted: [lost('tfjs/webgl')] }).skipped).toContainEqual(lost('tfjs/webgl'));

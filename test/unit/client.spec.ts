@@ -130,7 +130,7 @@ test('whatever is passed to connect', () => {
   );
 });
 
-test('what is not a worker, and a worker that answers nonsense', async () => {
+test('a factory that returns no worker, and a worker with invalid answers', async () => {
   for (const made of [null, {}, undefined, 5]) {
     const client = connect(() => made as never, { model: MODEL, verdicts: noStore });
     await expect(client.initialize()).rejects.toMatchObject({ code: 'worker-failed' });
@@ -148,7 +148,7 @@ test('what is not a worker, and a worker that answers nonsense', async () => {
   }
 });
 
-test('a list with holes, and one that is disposed of in an event', async () => {
+test('handle with a sparse list, and a client that is disposed of by its own event listener', async () => {
   await using client = connect(factory, { model: MODEL, verdicts: noStore });
   await client.initialize();
   expect(await client.handle(Object.assign(Array.from({ length: 3 }), { 0: 1 }) as never)).toHaveLength(3);

@@ -11,7 +11,7 @@ interface Golden {
   readonly image: readonly [number, number];
   readonly outputs: Readonly<Record<string, { dtype: 'float32' | 'int64'; dims: number[]; data: string }>>;
   readonly runs: readonly {
-    readonly knobs: Readonly<Record<string, number>>;
+    readonly params: Readonly<Record<string, number>>;
     readonly expected: Readonly<Record<string, readonly (readonly number[])[]>>;
   }[];
 }
@@ -54,8 +54,8 @@ for (const golden of goldens.heads) {
   test(golden.name, async () => {
     const labels = labelsOf(golden);
     const [width, height] = golden.image;
-    for (const [way, expected, knobs] of golden.runs.flatMap((run) =>
-      Object.entries(run.expected).map(([way, expected]) => [way, expected, run.knobs] as const),
+    for (const [way, expected, params] of golden.runs.flatMap((run) =>
+      Object.entries(run.expected).map(([way, expected]) => [way, expected, run.params] as const),
     )) {
       const options = {
         session: session(golden.outputs),
@@ -67,7 +67,7 @@ for (const golden of goldens.heads) {
           },
         },
         files: { 'anchors.json': JSON.stringify(goldens.anchors) },
-        params: knobs,
+        params,
       };
       const handler = new ObjectDetector();
       await handler.initialize(createTestContext(options));

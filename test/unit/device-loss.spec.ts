@@ -18,7 +18,7 @@ function sessionOf(run: () => Promise<Tensors>, isGone?: () => boolean) {
 const failures = (work: readonly Promise<unknown>[]) =>
   Promise.all(work.map((one) => one.then(() => 'answer', (error: TabServeError) => error.code))); // prettier-ignore
 
-test('a run that fails holds up no other one, and leaves no listener', async () => {
+test('a failed run delays no other run, and leaves no listener', async () => {
   let calls = 0;
   const { session, loss } = sessionOf(() => (++calls === 1 ? Promise.reject(FAILURE) : Promise.resolve({})));
   const order: string[] = [];
@@ -37,7 +37,7 @@ test('a failure that says what else is wrong is not held back', async () => {
   expect(loss.waiting).toBe(0);
 });
 
-test('a loss rejects the run that waits, explains the one that failed just before, and refuses later ones', async () => {
+test('a lost device rejects the pending run, explains the run that failed just before, and refuses later runs', async () => {
   let calls = 0;
   const { session, loss, reported } = sessionOf(() =>
     ++calls === 1 ? Promise.reject(FAILURE) : new Promise(() => {}),

@@ -32,7 +32,7 @@ for (const [code, sayings] of Object.entries(SAYINGS)) {
   }
 }
 
-test('of two formats that ONNX Runtime tried, the one that the file has', () => {
+test('of ONNX Runtime’s errors for two formats, the one of the file’s own format is reported', () => {
   const cause = new Error(
     "Failed to load model as ONNX format: TypeError: int64 is not supported\nas ORT format: TypeError: Cannot read properties of null (reading 'irVersion')",
   );
@@ -43,7 +43,7 @@ test('of two formats that ONNX Runtime tried, the one that the file has', () => 
   });
 });
 
-test('what is ours already stays as it is', () => {
+test('a TabServeError is returned unchanged', () => {
   const own = new TabServeError('invalid-input', 'no');
   expect(engineError('inference-failed', 'It could not', own)).toBe(own);
 });

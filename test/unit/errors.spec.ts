@@ -38,7 +38,7 @@ test('whatever is thrown crosses', () => {
   expect(cross(loop).message).toBe('loop');
 });
 
-test('a stage is told once, where it is known first', () => {
+test('an error keeps the first stage that was recorded', () => {
   const error = asTabServeError(new TypeError('x'), 'preprocess');
   expect(error).toMatchObject({ code: 'handler-failed', stage: 'preprocess' });
   expect(asTabServeError(error, 'postprocess').stage).toBe('preprocess');
@@ -60,7 +60,7 @@ test('an error class of a handler’s own keeps its code, stage and message', ()
   expect(cross(new NoBird('owl'))).toBeInstanceOf(TabServeError);
 });
 
-test('what is thrown may refuse to be shown: it is an error of ours all the same, and crosses', () => {
+test('a thrown value that cannot be converted to text still becomes a TabServeError that can be sent', () => {
   const refuse = (): never => {
     throw new Error('no');
   };

@@ -31,7 +31,7 @@ function failingOnce(error: Error): () => Promise<string> {
   };
 }
 
-test('the detection snippet goes on after a frame that was lost with its GPU', async () => {
+test('the detection snippet continues after a lost GPU', async () => {
   const lost = Object.assign(new Error('the GPU was lost'), { retriable: true });
   const { drawn, disposed } = await runSnippet(failingOnce(lost));
   expect(drawn).toEqual(['answer 4', 'answer 5', 'answer 6', 'answer 7']);

@@ -42,7 +42,7 @@ async function handle(
   return await handler.handle(rows as never[], createTestContext({ session, ...options, batchSize: rows.length }));
 }
 
-test('BaseHandler: rows are stacked, run once, and taken apart again', async () => {
+test('BaseHandler: rows are stacked, run once, and separated again', async () => {
   const session = doubler();
   const results = (await handle(new BaseHandler(), session, [
     f32([2], [1, 2]),
@@ -209,7 +209,7 @@ test('ImageClassifier: the list is by score, whatever the labels; the record is 
   expect(await handle(new ImageClassifier(), session(), [image(1)], { config: torchserve })).toEqual([record]);
 });
 
-test('ImageClassifier: probabilities pass as they are, and what is not finite fails its row alone', async () => {
+test('ImageClassifier: probabilities are returned unchanged; a value that is not finite fails only its row', async () => {
   const [result] = await handle(new ImageClassifier(), classifier(2), [image(255)], {
     config: { handler: { ...CONFIG.handler, output: 'probabilities' } },
   });
@@ -298,7 +298,7 @@ test('VisionHandler: images of one size are run as one batch, and an image that 
   expect(session.runs.map(({ image: fed }) => fed!.dims)).toEqual([[3, 3, 8, 9]]);
 });
 
-test('VisionHandler: rows of different sizes keep their own params, ids and knobs', async () => {
+test('VisionHandler: rows of different sizes keep their own params and ids', async () => {
   class Told extends VisionHandler {
     override postprocess(_: Tensors, context: Context) {
       return context.requestIds.map((id, index) => [
@@ -348,7 +348,7 @@ test('VisionHandler: a subclass with a preprocess of its own needs no transforms
   expect(result).toHaveLength(4);
 });
 
-test('a model that takes float16, uint8 or int32 gets it; another dtype is told at initialize', async () => {
+test('a model whose input is float16, uint8 or int32 gets that dtype; initialize refuses any other', async () => {
   for (const [dtype, expected] of [
     ['float16', 0x3c00],
     ['uint8', 1],
@@ -380,7 +380,7 @@ test('a model that takes float16, uint8 or int32 gets it; another dtype is told 
   });
 });
 
-test('ImageClassifier: an output that is none of classes is told at initialize', async () => {
+test('ImageClassifier: initialize refuses an output that does not hold classes', async () => {
   const load = (dims: TensorInfo['dims'], labels: unknown, dtype: TensorInfo['dtype'] = 'float32') =>
     new ImageClassifier().initialize(
       createTestContext({
@@ -417,7 +417,7 @@ test('ImageClassifier: a label may be any word, in the record too', async () => 
   expect(Object.keys(result as object)).toEqual(['__proto__', 'toString', 'constructor']);
 });
 
-test('ImageClassifier: labels that are not the model’s are told at initialize; a mapping with gaps is taken', async () => {
+test('ImageClassifier: initialize refuses labels that do not fit the model; a mapping may have gaps', async () => {
   const load = (labels: unknown) =>
     handle(new ImageClassifier(), classifier(4), [image(255)], { config: { handler: { ...CONFIG.handler, labels } } });
   await expect(load(['cat', 'dog'])).rejects.toMatchObject({
@@ -431,7 +431,7 @@ test('ImageClassifier: labels that are not the model’s are told at initialize;
   expect(await load({ 3: 'cat' })).toHaveLength(1);
 });
 
-test('params of a request: what may differ does, what may not is told', async () => {
+test('params of a request: each row has its own values; a key that is fixed for the model is refused', async () => {
   const options = { config: CONFIG, params: { output: 'probabilities' } };
   expect(await handle(new ImageClassifier(), classifier(2), [image(255)], options)).toEqual([[{ label: '1', score: 1 }, { label: '0', score: 0 }]]); // prettier-ignore
   await expect(
@@ -451,7 +451,7 @@ test('a small cap on images does not hinder the warm-up', async () => {
   expect(example?.['image']?.dims).toEqual([1, 3, 4, 4]);
 });
 
-test('inputName and outputName choose the tensors; one that the model has not is told', async () => {
+test('inputName and outputName choose the tensors; an unknown name is refused', async () => {
   const two = (): ReturnType<typeof stubSession> =>
     stubSession(
       [{ name: 'mask', dtype: 'float32', dims: ['batch', 1] }, { name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }],

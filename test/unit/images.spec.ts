@@ -192,7 +192,7 @@ test('a broken block of EXIF has no orientation', () => {
   expect(value({}, 4)).toBeUndefined();
 });
 
-test('buffers are used again, and not kept without bound', () => {
+test('buffers are reused, and their number is limited', () => {
   const a = takeBuffer(100_000);
   giveBack(a);
   expect(takeBuffer(90_000)).toBe(a);
@@ -209,7 +209,7 @@ test('buffers are used again, and not kept without bound', () => {
   expect(takeBuffer(200 * 2 ** 20)).not.toBe(huge);
 });
 
-test('the next buffer of a size is made ready while nothing else is to do, and given away once', async () => {
+test('the next buffer of a size is created in a later task, and is returned only once', async () => {
   const first = takeReady(100_000);
   await new Promise((resolve) => setTimeout(resolve));
   const [second, third] = [takeReady(100_000), takeReady(100_000)];
@@ -230,7 +230,7 @@ test('without a browser, arrays are images and inputs pass', async () => {
   expect((await prepare({ data: 'text' })).message()).toMatchObject({ value: { data: 'text' }, transferables: [] });
 });
 
-test('an input whose buffer goes before the page has a copy of its own', async () => {
+test('an input whose buffer is transferred before the page has copied it', async () => {
   const prepared = async () => {
     const data = Float32Array.of(1, 2, 3);
     return {

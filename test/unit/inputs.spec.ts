@@ -67,7 +67,7 @@ const anything: fc.Arbitrary<Make> = fc.oneof(
   fc.array(hostile).map((makes) => () => makes.map((make) => make())),
 );
 
-test('whatever is passed as an input, what is thrown is a TabServeError', () => {
+test('an invalid input of any kind gives a TabServeError', () => {
   fc.assert(
     fc.property(anything, fc.boolean(), (make, transfer) => {
       let prepared;
@@ -105,7 +105,7 @@ test('rows that cannot be read fail alone', () => {
   );
 });
 
-test('what is sent equals what was passed, however it is nested', () => {
+test('a message equals the input, however deeply it is nested', () => {
   const data = fc.oneof(
     fc.jsonValue(),
     fc.uint8Array(),
@@ -155,7 +155,7 @@ test('a URL is downloaded once, and a failure says which and why', async () => {
   await expect(prepare([new URL('no-such-scheme:x'), 1])).rejects.toMatchObject({ code: 'invalid-input' });
 });
 
-test('a view whose resizable buffer has shrunk is refused; one that follows the buffer is sent as it is', () => {
+test('a view is refused if its resizable buffer has shrunk; a length-tracking view is sent', () => {
   type Resizable = ArrayBuffer & { resize(bytes: number): void };
   const shrunk = (view: (buffer: ArrayBuffer) => object): object => {
     const buffer = new (ArrayBuffer as unknown as new (bytes: number, options: object) => Resizable)(16, {

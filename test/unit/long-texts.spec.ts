@@ -185,7 +185,7 @@ test('5 MB of one letter, of spaces and of words are answered or refused', async
   }
 });
 
-test('limits are told by their numbers', async () => {
+test('a limit’s error has both numbers', async () => {
   const tokenizer = await tokenizerOf(jsonOf('word-piece'));
   for (const [text, limit] of [
     ['a '.repeat(LARGEST_TEXT / 2 + 1), LARGEST_TEXT],

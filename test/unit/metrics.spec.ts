@@ -49,7 +49,7 @@ for (const [name, draw] of Object.entries(distributions)) {
   });
 }
 
-test('merged sketches answer as one that has seen everything', () => {
+test('merged sketches return the same quantiles as one sketch of all values', () => {
   const next = random(7);
   const [whole, left, right] = [new Sketch(), new Sketch(), new Sketch()];
   for (let index = 0; index < 5000; index++) {
@@ -220,7 +220,7 @@ test('ten thousand label values: a hundred series, one for the rest, and one war
   expect(warnings[0]).toContain('Visits');
 });
 
-test('labels in another order are the same series; values that look alike are not', () => {
+test('labels in another order are the same series; similar values are different series', () => {
   const registry = new Registry(() => {});
   const add = (labels: Record<string, string>) =>
     registry.record({ name: 'N', type: 'counter', unit: 'count', value: 1, labels });
@@ -228,7 +228,7 @@ test('labels in another order are the same series; values that look alike are no
   expect(registry.snapshot().counters['N']!.map(({ labels, value }) => [labels, value])).toEqual([[{ a: '1', b: '2' }, 2], [{ a: '1' }, 1], [{ a: '1\nb\n2' }, 1], [{ a: '1","b' }, 1], [{}, 1]]); // prettier-ignore
 });
 
-test('a registry refuses what is wrong too, and keeps what it has', () => {
+test('a registry refuses invalid observations, and keeps its earlier ones', () => {
   const registry = new Registry(() => {});
   const good: Observation = { name: 'N', type: 'gauge', unit: 'm', value: -2 };
   registry.record(good);
@@ -273,7 +273,7 @@ async function served(warn: (message: string) => void = () => {}): Promise<Servi
   return metrics;
 }
 
-test('what a client records by itself', async () => {
+test('the metrics that a client records by itself', async () => {
   const { counters, gauges, histograms } = (await served()).snapshot();
   expect(counters['ts_inference_requests_total']!.map(({ labels, value }) => [labels['outcome'], value])).toEqual([['ok', 2], ['image-decode', 1], ['timeout', 2]]); // prettier-ignore
   expect(counters['BackendChanges']).toEqual([{ labels: { Backend: 'onnx/wasm' }, unit: 'Count', value: 1 }]);
@@ -299,7 +299,7 @@ test('what a client records by itself', async () => {
   expect(JSON.parse(JSON.stringify(histograms)), 'plain data').toEqual(histograms);
 });
 
-test('a metric that a worker records in another form than an earlier one: one warning, and nothing stops', () => {
+test('a metric that a later worker records with another type: one warning, and requests continue', () => {
   const warnings: string[] = [];
   const metrics = new ServingMetrics(
     () => undefined,
@@ -367,7 +367,7 @@ function sampleOf(line: string): Sample {
   return { name: name!, labels, value: Number(value) };
 }
 
-test('Prometheus text: what was recorded, with TorchServe’s names and labels', async () => {
+test('Prometheus text has the recorded metrics, with TorchServe’s names and labels', async () => {
   const metrics = await served();
   const { counters, gauges, histograms } = metrics.snapshot();
   const text = parsed(metrics.prometheus());

@@ -207,7 +207,7 @@ test('initialize fails for thresholds out of range, wrong names and wrong option
   }
 });
 
-test('a decoder that does not fit the model is told when it is initialized, with what the model gives', async () => {
+test('initialize refuses a decoder that does not fit the model, and the error lists the model’s outputs', async () => {
   const yolov5 = [out([1, 63, 8])];
   const yolov8 = [out([1, 7, 63])];
   const yolox = [out([1, 21, 8])];
@@ -434,7 +434,7 @@ test('dims that a model leaves open are checked when they are there', async () =
   }
 });
 
-test('labels: gaps are the index, one too many is told, and a sparse mapping may start at 1', async () => {
+test('labels: a gap gets its index as label, one label too many is refused, and a sparse mapping may start at 1', async () => {
   const yolov5 = () =>
     stub([out([1, 63, 8])], () => ({
       output: f32(
@@ -458,7 +458,7 @@ test('labels: gaps are the index, one too many is told, and a sparse mapping may
   });
 });
 
-test('what is not finite is left out; a row of nothing else fails alone', async () => {
+test('boxes that are not finite are dropped; a row with no finite score fails alone', async () => {
   const [nan, inf] = [NaN, Infinity];
   const rows = [
     [0, 0, 16, 16, nan, 0],
@@ -495,7 +495,7 @@ test('what is not finite is left out; a row of nothing else fails alone', async 
   expect(await some.handle([image()])).toEqual([[]]);
 });
 
-test('a class that a GPU made almost an integer is that one; one that is no number is none', async () => {
+test('a class index that a GPU computes almost as an integer is rounded; NaN is no class', async () => {
   const { handle } = await start(
     rowsModel([0, 0, 9, 9, 0.9, 2.9999998], [0, 0, 9, 9, 0.8, NaN], [0, 0, 9, 9, 0.7, 1.0000001]),
     { handler: { decoder: 'rows' } },
@@ -503,7 +503,7 @@ test('a class that a GPU made almost an integer is that one; one that is no numb
   expect(found((await handle([image()]))[0])).toEqual([['3', 0.9], ['1', 0.7]]); // prettier-ignore
 });
 
-test('outputs are told by usual names, TensorFlow’s too, else by what fits, whatever their order', async () => {
+test('outputs are recognized by their usual names, else by their dims, in any order', async () => {
   const boxes = f32([1, 2, 4], [0, 0, 0.5, 0.25, 0, 0, 1, 1]);
   const [scores, labels] = [f32([1, 2], [0.9, 0.1]), f32([1, 2], [17, 1])];
   const tensorflow = stub(
@@ -641,7 +641,7 @@ test('the warm-up runs the model, whatever its dims', async () => {
   }
 });
 
-test('anchors of a file: one that is no list of boxes is told', async () => {
+test('anchors from a file: a file that is no list of boxes is refused', async () => {
   const ssd = (content: string) =>
     start(stub([out([1, 2, 4], 'boxes'), out([1, 2, 3], 'scores')]), {
       handler: { decoder: { ssd: { anchors: { file: 'anchors.json' } } } },

@@ -59,7 +59,7 @@ const PARSERS = {
 test.beforeAll(() => void process.removeAllListeners('warning'));
 
 for (const [what, [inputs, parse]] of Object.entries(PARSERS)) {
-  test(`${what}: whatever it holds, what is thrown is a TabServeError`, async () => {
+  test(`${what}: whatever it contains, the error is a TabServeError`, async () => {
     await fc.assert(
       fc.asyncProperty(inputs, async (input) => {
         try {

@@ -6,7 +6,7 @@ import { IDLE_MS, PAUSE_MS } from '../../src/client/workers/reconciler.ts';
 import { settle, wasm, webgpu, World } from './pool-world.ts';
 
 test.describe('dispatch', () => {
-  test('a WASM worker has one batch, and a second one that is full', async () => {
+  test('a WASM worker takes one batch, and a second one only if it is full', async () => {
     const world = new World({ batchSize: 2 });
     const worker = await world.start();
     for (let i = 0; i < 5; i++) world.ask();
@@ -56,7 +56,7 @@ test.describe('dispatch', () => {
     expect(seen).toEqual(['1', '2', '3', '4']);
   });
 
-  test('who aborts a running request cancels it in the worker, and nothing is sent for it any more', async () => {
+  test('aborting a running request cancels it in the worker, and nothing more is sent for it', async () => {
     const world = new World();
     const worker = await world.start();
     const controller = new AbortController();
@@ -124,7 +124,7 @@ test.describe('growing and shrinking', () => {
     expect(world.attempts).toHaveLength(0);
   });
 
-  test('all clients of a page share its cores; the first worker of each is there all the same', async () => {
+  test('all clients of a page share its cores; each still gets its first worker', async () => {
     const cores = new CoreBudget(2);
     const one = new World({ cores, minWorkers: 2, maxWorkers: 2 });
     const other = new World({ cores, minWorkers: 2, maxWorkers: 2 });
@@ -176,7 +176,7 @@ test.describe('recycling', () => {
     expect(world.pool.workers).toBe(1);
   });
 
-  test('a worker is replaced when its memory has grown past maxMemory, but not one that needs as much from the start', async () => {
+  test('a worker is replaced when its memory has grown beyond maxMemory, but not if it needed that much from the start', async () => {
     for (const [first, attempts] of [
       [50, 1],
       [150, 0],
@@ -274,7 +274,7 @@ test.describe('recycling under load', () => {
 });
 
 test.describe('healing', () => {
-  test('what was in a lost worker is replayed, each request alone, before anything else', async () => {
+  test('the requests of a lost worker are replayed first, each one alone', async () => {
     const world = new World({ batchSize: 2 });
     const first = await world.start();
     const asked = [world.ask(), world.ask(), world.ask(), world.ask()];
@@ -329,7 +329,7 @@ test.describe('healing', () => {
     expect(world.attempts[0]!.demoted).toEqual([]);
   });
 
-  test('what was given away is rejected, retriable', async () => {
+  test('a request whose input was transferred is rejected with a retriable error', async () => {
     const world = new World();
     const worker = await world.start();
     const gone = world.ask({ replayable: false });
@@ -435,7 +435,7 @@ test.describe('healing', () => {
     expect(worker.batches).toHaveLength(1);
   });
 
-  test('what is wrong with the archive is not tried again', async () => {
+  test('an error that blames the archive ends the attempts', async () => {
     const world = new World();
     (await world.start()).die();
     await settle();
@@ -458,7 +458,7 @@ test.describe('healing', () => {
     expect(world.recoveries).toHaveLength(1);
   });
 
-  test('one of several workers is lost: another replays, the third goes on with the queue', async () => {
+  test('one of several workers is lost: another replays its jobs, the third continues with the queue', async () => {
     const world = new World({ minWorkers: 3, maxWorkers: 3 });
     const [a, b, c] = [await world.start(), await world.opened(), await world.opened()];
     for (let i = 0; i < 3; i++) world.ask();
@@ -482,7 +482,7 @@ test.describe('healing', () => {
     expect(world.attempts).toHaveLength(1);
   });
 
-  test('a loss that an answer tells of is one', async () => {
+  test('an answer that reports a lost worker counts as a loss', async () => {
     const world = new World();
     const worker = await world.start();
     const asked = world.ask();
@@ -496,7 +496,7 @@ test.describe('healing', () => {
   });
 });
 
-test('a worker that answers nonsense fails the batch, and nothing waits for ever', async () => {
+test('an invalid answer of a worker fails the batch, and every request settles', async () => {
   for (const rows of [
     [],
     [

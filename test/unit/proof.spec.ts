@@ -263,7 +263,7 @@ test.describe('comparison', () => {
     });
   }
 
-  test('what is not finite must be where it should be', () => {
+  test('infinite and NaN values must be at the expected positions', () => {
     const right = f32([NaN, Infinity, -Infinity, 1]);
     expect(compare(f32([NaN, Infinity, -Infinity, 1]), right)).toEqual({ wrong: undefined, error: 0 });
     for (const wrong of [
@@ -279,7 +279,7 @@ test.describe('comparison', () => {
     expect(compare(f32([NaN, Infinity, -Infinity, 1.01]), right).wrong).toContain('off by 0.0100 at 3');
   });
 
-  test('a sample: only its places are looked at, and they are told by their place in the whole', () => {
+  test('a sample: only the sampled positions are compared, and differences are reported by their position in the whole tensor', () => {
     const sample: ExpectedTensor = { dtype: 'float32', dims: [2, 3], data: Float32Array.of(0, 2, 4), stride: 2 };
     expect(compare(f32([0, 9, 2, 9, 4, 9], [2, 3]), sample).wrong).toBeUndefined();
     expect(compare(f32([0, 9, 2, 9, 5, 9], [2, 3]), sample).wrong).toContain('at 4 (5 for 4)');

@@ -38,7 +38,7 @@ function drain(queue: JobQueue, batchSize: number): string[] {
   }
 }
 
-test('batches are taken in order, the higher priority first, and what stands alone keeps its place', () => {
+test('batches are taken by priority and then in order, and an exclusive job keeps its place', () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   expect(drain(queueOf(...names.map((name) => job(name))), 2)).toEqual(['ab', 'cd', 'e']);
   expect(
@@ -68,7 +68,7 @@ test('a batch that is not full waits for the oldest in it, and no longer', () =>
   expect(mixed.take({ batchSize: 8, maxBatchDelay: 1000 }, 1000)).toEqual({ jobs: undefined, dueIn: undefined });
 });
 
-test('one whose input took time takes the place of its call', () => {
+test('a job whose input took long to prepare keeps the place of its call', () => {
   const queue = queueOf(
     job('b', { order: 2 }),
     job('d', { order: 4 }),
@@ -79,7 +79,7 @@ test('one whose input took time takes the place of its call', () => {
   expect(drain(queue, 2)).toEqual(['ab', 'cd', 'e']);
 });
 
-test('who gives up makes room', () => {
+test('an aborted job leaves the queue', () => {
   const controller = new AbortController();
   const queue = queueOf(job('a'), job('b', { priority: 7, signal: controller.signal }));
   expect(queue.size).toBe(2);

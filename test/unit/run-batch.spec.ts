@@ -56,6 +56,6 @@ test('two rows that share one result object get an object each', async () => {
   expect(new Set(outcome as object[]).size).toBe(3);
 });
 
-test('a handler that returns another number of results than rows', async () => {
+test('a handler that returns more or fewer results than rows', async () => {
   expect(await run(() => [])).toEqual({ outcome: 'batch-contract', sizes: [3, 1, 1, 1] });
 });

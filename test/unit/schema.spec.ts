@@ -170,7 +170,7 @@ test('an unknown key deep inside is a warning too', () => {
   expect(check({ coder: { yolox: null } })).toEqual([]);
 });
 
-test('the top of the config: TorchServe’s keys are checked, others pass, what looks misspelt is told', () => {
+test('the top level of the config: TorchServe’s keys are checked, other keys are allowed, a probable misspelling causes a warning', () => {
   const warnings: string[] = [];
   const warn = (message: string): number => warnings.push(message);
   checkConfig(
@@ -213,7 +213,7 @@ test('known keys are not compared with the others', () => {
   expect(listed()).toBe(1);
 });
 
-test('of thousands of unknown keys, the first are told and the others are counted', () => {
+test('of thousands of unknown keys, the first get a warning each and the others are counted', () => {
   const { schema, listed } = counted();
   const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`thresholt${index}`, index]));
   const told = check(many, schema);

@@ -71,7 +71,7 @@ test('logits of several classes: class, softmax score, labels; without labels th
   expect((await segment(model([1, 3, 2, 4], stripes(3))))[0]!.labels).toEqual(['0', '1', '2']);
 });
 
-test('the layout: the input’s, unless the dims fit the other alone; the config says otherwise', async () => {
+test('the layout is the input’s, unless only the other one fits the dims; the config overrides it', async () => {
   const stripe = [0, 1, 2, 0, 1, 2, 0, 1];
   const last = model([1, 2, 4, 3], channelsLast(stripes(3), 3));
   expect([...(await segment(last))[0]!.classes]).toEqual(stripe);
@@ -281,7 +281,7 @@ for (const [what, session, handler, message] of [
   ['TorchServe’s shape without scores', integers, { output: 'classes', result: 'torchserve' }, /result.*torchserve/],
   ['an unknown layout', three, { layout: 'CHW' }, /handler\.layout.*"NCHW" or "NHWC"/],
 ] as const) {
-  test(`told at initialize: ${what}`, async () => {
+  test(`initialize refuses: ${what}`, async () => {
     await expect(segment(session, handler)).rejects.toMatchObject({
       code: 'model-config',
       message: expect.stringMatching(message),
@@ -289,7 +289,7 @@ for (const [what, session, handler, message] of [
   });
 }
 
-test('what the model does not declare is told at the request', async () => {
+test('outputs that the model does not declare are checked at the request', async () => {
   for (const session of [dynamic, model([1, 3, 2, 4], stripes(3), { declared: [] })]) {
     const [failed] = await segment<PredictionError>(session, { labels: ['sky', 'sea'] });
     expect(failed).toMatchObject({ code: 'model-config', message: expect.stringMatching(/2 labels.*3 classes/) });
@@ -310,7 +310,7 @@ test('every pixel of a letterboxed image samples the image alone, however thin i
       } // prettier-ignore
 });
 
-test('params: what does not fit fails the request, what cannot differ is told', async () => {
+test('params: an invalid value fails the request, and a read-only key is refused', async () => {
   expect((await segment<PredictionError>(three, {}, { result: 'mask' }))[0]).toMatchObject({
     code: 'model-config',
     message: expect.stringMatching(/foreground/),

@@ -42,7 +42,7 @@ test('a handler’s test is three lines: outputs and labels, an input, an answer
   expect(handler.runs.map(({ image }) => image!.dims)).toEqual([[1, 3, 4, 4]]);
 });
 
-test('one row answers every input; of several, each answers its own; another count is told', async () => {
+test('one row is the output for every input; several rows are the outputs of one input each; another count is refused', async () => {
   const one = await createTestHandler(Likeliest, { outputs: { logits: [[1, 3]] }, labels: LABELS });
   expect(await one.handle([gray(0), gray(1), gray(2)])).toEqual(['four', 'four', 'four']);
   const each = await createTestHandler(Likeliest, { outputs: { logits: [[1, 3], [3, 1]] }, labels: LABELS }); // prettier-ignore
@@ -53,7 +53,7 @@ test('one row answers every input; of several, each answers its own; another cou
   });
 });
 
-test('a function computes the outputs from what the model is fed, and tells which dimensions are dynamic', async () => {
+test('a function computes the outputs from the feeds, and shows which dims are dynamic', async () => {
   const handler = await createTestHandler(ImageSegmenter, {
     outputs: ({ image }) => {
       const [rows, , height, width] = image!.dims as [number, number, number, number];
@@ -90,7 +90,7 @@ test('a text handler, with a tokenizer of its own or with none', async () => {
   expect([...own.runs[0]!['input_ids']!.data]).not.toContain(1n);
 });
 
-test('declared inputs are held against what is fed, as an engine does', async () => {
+test('feeds are checked against the declared inputs, as an engine checks them', async () => {
   class Wrong extends BaseHandler {
     override preprocess(): Tensors {
       return { x: { dtype: 'float32', dims: [1, 3], data: new Float32Array(3) } };
@@ -146,7 +146,7 @@ test('params, failed rows, explanations and metrics', async () => {
   expect(await handler.explain(gray(1))).toBe('because');
 });
 
-test('labels that do not fit the outputs are told as in a worker', async () => {
+test('labels that do not fit the outputs are refused, as in a worker', async () => {
   await expect(
     createTestHandler(ImageClassifier, { outputs: { logits: [[1, 3]] }, labels: ['one', 'two', 'three'] }),
   ).rejects.toMatchObject({ code: 'model-config', message: expect.stringMatching(/3 labels/) });

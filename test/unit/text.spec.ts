@@ -393,7 +393,7 @@ test.describe('TextClassifier', () => {
   }
 });
 
-test.describe('told at initialize', () => {
+test.describe('initialize refuses', () => {
   const files = filesOf('word-piece');
   for (const [what, options, words_] of [
     ['no tokenizer.json', { files: {} }, 'tokenizer.json'],

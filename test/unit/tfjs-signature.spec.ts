@@ -37,7 +37,7 @@ test('a table that the model carries with it is no input', () => {
   expect(told(model({ signature }))['inputs']).toEqual(['x: float32 [4]']);
 });
 
-test('without a signature: placeholders, and what no other node reads', () => {
+test('a graph without a signature: inputs are the placeholders, outputs are the nodes that no other node reads', () => {
   const nodes = [
     x,
     {
@@ -62,7 +62,7 @@ test('without a signature: placeholders, and what no other node reads', () => {
   });
 });
 
-test('results of another dtype than T, attributes that the converter leaves out, and later outputs', () => {
+test('results whose dtype is not T, attributes that the converter omits, and second outputs', () => {
   const type = (name: string) => ({ type: name });
   const T = type('DT_FLOAT');
   const dtypes = (op: string, attr: object = {}, index = 0) => {
@@ -113,14 +113,14 @@ test('what declares no dtype is what the run gives', async () => {
   });
 });
 
-test('an input whose dtype nobody tells', () => {
+test('an input of unknown dtype', () => {
   const signature = { inputs: { x: { name: 'gone:0', tensorShape: shape(4) } } };
   expect(() => readSignature(model({ signature }))).toThrow(
     expect.objectContaining({ code: 'unsupported', message: expect.stringContaining('dtype of its input "x"') }),
   );
 });
 
-test('a dtype that TensorFlow.js has not, and an input whose rank nobody tells', () => {
+test('a dtype that TensorFlow.js does not have, and an input of unknown rank', () => {
   const entry = (dtype: string, tensorShape?: object) =>
     model({ signature: { inputs: { half: { name: 'h:0', dtype, tensorShape } } } });
   for (const dtype of ['DT_HALF', 'DT_DOUBLE', 'DT_COMPLEX64', 'DT_UINT32'])

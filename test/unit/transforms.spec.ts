@@ -352,7 +352,7 @@ test('a function refuses a wrong option by its name, and compile a wrong order',
   );
 });
 
-test('whatever a config has for transforms, what is thrown is a model-config error', () => {
+test('invalid transforms in a config always give a model-config error', () => {
   const names = fc.constantFrom(
     'resize',
     'centerCrop',

@@ -33,7 +33,7 @@ function cacheOf(store: VerdictStore, options: { clock?: FakeClock; signal?: Abo
 
 const hanging = (): Promise<never> => new Promise(() => {});
 
-test('what was saved is found, for the same build only', async () => {
+test('a saved verdict is found for the same build only', async () => {
   const { cache } = cacheOf(memoryStore());
   await cache.save(WEBGPU, 'hash 1.0', { compared: true, median: 4 });
   expect(await cache.find(WEBGPU, 'hash 1.0')).toMatchObject({ compared: true, median: 4 });
@@ -44,7 +44,7 @@ test('what was saved is found, for the same build only', async () => {
   );
 });
 
-test('a verdict is void with another config', async () => {
+test('a verdict does not apply to another config', async () => {
   const store = memoryStore();
   await cacheOf(store).cache.save(WASM, 'b', { median: 4 });
   const other = { ...archive, config: { batchSize: 2 } } as Archive;
@@ -115,7 +115,7 @@ test('a store that throws at once, rejects, or throws what cannot be printed is 
   }
 });
 
-test('a config that cannot be told by JSON does no harm', async () => {
+test('a config that JSON cannot represent does no harm', async () => {
   const cyclic: Record<string, unknown> = { big: 10n };
   cyclic['self'] = cyclic;
   const { cache } = cacheOf(memoryStore(), { archive: { ...archive, config: cyclic } as Archive });
@@ -162,7 +162,7 @@ test('whatever a store answers, nothing throws, and only a verdict is believed',
   );
 });
 
-test('a verdict as written is one; one whose fields are of other types is none', () => {
+test('a verdict is read as it was written; one with a wrong type is ignored', () => {
   const verdict: Verdict = {
     environment: 'e',
     build: 'b',
