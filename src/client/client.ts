@@ -36,7 +36,7 @@ interface Opening {
   readonly listeners: Set<(progress: Progress) => void>;
 }
 
-/** The page's side of a handler. */
+/** The page's side of a model: sends requests to its workers, and returns their answers. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every client is a `Client`, whatever its handler
 export class Client<H extends Handler = any, Result = ResultOf<H>> implements AsyncDisposable {
   readonly #events = new Emitter<ClientEvents>();
@@ -84,22 +84,22 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     });
   }
 
-  /** What runs, and why everything before it does not; undefined before `initialize`. */
+  /** The backend that runs the model, and why the preferred ones do not; undefined before `initialize`. */
   get backend(): Backend | undefined {
     return this.#pool.backend;
   }
 
-  /** What the browser has, as seen in a worker; undefined before `initialize`. */
+  /** The browser's capabilities, as a worker sees them; undefined before `initialize`. */
   get probe(): Probe | undefined {
     return this.#opener.probe;
   }
 
-  /** How full the queue is now. A caller that looks here first can hold back a request that would be refused. */
+  /** How full the queue is now. Check it to hold back a request that would be refused with `queue-full`. */
   get jobQueueStatus(): JobQueueStatus {
     return this.#pool.queueStatus;
   }
 
-  /** What has been counted and timed here; it is sent nowhere. */
+  /** The metrics of this client. They stay in the page. */
   get metrics(): ClientMetrics {
     return this.#metrics;
   }
@@ -110,8 +110,8 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   }
 
   /**
-   * Downloads the model and opens it on the first backend that runs it right. A call that comes while another one is under way waits for
-   * it; one that comes later has nothing to do. After a failure it tries again, with what has been downloaded.
+   * Downloads the model and opens it on the first backend that runs it correctly. A call during another one waits for that one; a call after
+   * a success returns at once. A call after a failure tries again, and downloads only what is missing.
    * @throws `model-not-found`, `model-format`, `model-config`, `network`, `unknown-handler`, `handler-failed`, `no-backend`, `worker-failed`,
    *   `aborted`, `disposed`; `unsupported` where there are no workers, as on a server; `invalid-input` for a wrong option of the call
    */
@@ -125,7 +125,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     try {
       await unlessAborted(joined.done, signal);
     } catch (error) {
-      // The caller that began it may have aborted, and this one has not.
+      // The caller that started it has aborted, but this caller has not: start again.
       if (!joined.signal?.aborted || signal?.aborted) throw error;
       await this.initialize(options);
     }
@@ -142,7 +142,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     const onProgress = (progress: Progress): void => listeners.forEach((listener) => notify(listener, progress));
     const worker = await this.#opener.open({ signal, onProgress });
     this.#pool.start(worker, servingOf(this.#opener.archive!.config));
-    // A listener of `backendchange` may have disposed of it.
+    // A listener of `backendchange` may have disposed of this client.
     if (signal.aborted) throw abortError(signal);
   }
 
@@ -170,8 +170,8 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   }
 
   /**
-   * Runs one batch as given: TorchServe's contract, list in, list of the same length out. A row that fails is a `PredictionError` in its place.
-   * @throws what `predict` throws but for a row's failure; `batch-contract`; `invalid-input` for an empty batch
+   * Runs the inputs as one batch, and returns a list of the same length: TorchServe's contract. A row that fails is a `PredictionError` in its place.
+   * @throws what `predict` throws, except a row's own failure; `batch-contract`; `invalid-input` for an empty batch
    */
   async handle<Form extends FormName<H> = never>(
     inputs: readonly ClientInput<H>[],
@@ -181,14 +181,14 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     return (await this.#request('predict', rows, options, true)) as (ResultFor<H, Form, Result> | PredictionError)[];
   }
 
-  /** Asks what about the input made the model answer as it does, in the handler's own form. @throws `unsupported` if the handler explains nothing */
+  /** Returns the handler's explanation of the model's answer to one input. @throws `unsupported` if the handler has no explanations */
   async explain(input: ClientInput<H>, options: RequestOptions<ParamsOf<H>> = {}): Promise<unknown> {
     const [explanation] = await this.#request('explain', [input], options, true);
     if (explanation instanceof PredictionError) throw explanation;
     return explanation;
   }
 
-  /** Returns what is served, and how it is doing. It waits in no queue. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost`, `not-cloneable`, what `describeHandle` throws */
+  /** Returns a description of the model, its config, its backend and its metrics. It does not wait in the queue. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost`, `not-cloneable`, what `describeHandle` throws */
   async describe(): Promise<Description> {
     this.#checkOpen();
     const info = await this.#pool.ask(({ describe }) => describe());
@@ -206,7 +206,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     };
   }
 
-  /** Returns milliseconds to a worker and back; one that computes answers between two batches. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost` */
+  /** Returns the round trip to a worker, in milliseconds. A worker that is running a batch answers after it. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost` */
   async ping(): Promise<number> {
     this.#checkOpen();
     const started = performance.now();
@@ -218,10 +218,13 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   #checkOpen(): void {
     if (this.#disposed.signal.aborted) throw disposed();
     if (!this.#pool.serving && !this.#pool.failure)
-      throw new TabServeError('not-initialized', 'Call initialize() first, and wait for it.');
+      throw new TabServeError(
+        'not-initialized',
+        'The client is not initialized. Call initialize() first, and wait for it.',
+      );
   }
 
-  /** @param exclusive whether the inputs are one batch, which no other request joins */
+  /** @param exclusive whether the inputs are a batch of their own, which no other request joins */
   async #request(
     request: HandleRequest['request'],
     inputs: readonly unknown[],
@@ -256,7 +259,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     return rows.map((row) => (row.ok ? row.value : PredictionError.from(errorFromData(row.error as ErrorData))));
   }
 
-  /** Returns text for a bug report: versions, what the browser has, what was tried, what happened and how long it took. */
+  /** Returns text for a bug report: versions, the browser's capabilities, the backends that were tried, and the log with its times. */
   diagnose(): string {
     return diagnosis({
       model: this.#opener.options.model,
@@ -267,7 +270,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     });
   }
 
-  /** Ends the workers. What is pending is rejected with `disposed`. */
+  /** Ends the workers, and rejects every pending call with `disposed`. */
   dispose(): Promise<void> {
     this.#disposed.abort(disposed());
     this.#pool.close(disposed());

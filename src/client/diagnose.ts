@@ -3,7 +3,7 @@ import type { Backend, Probe } from '../contract/backends.js';
 import { VERSION } from '../contract/version.js';
 import type { ClientOptions } from './options.js';
 
-/** What a client knows when it is asked for a diagnosis. */
+/** The facts of a diagnosis. */
 interface ClientState {
   readonly model: ClientOptions['model'];
   readonly archive: Archive | undefined;

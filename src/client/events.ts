@@ -1,4 +1,4 @@
-/** Listeners by event. A listener that throws is the app's own error: it is reported, and neither the others nor TabServe notice. */
+/** Listeners by event. A listener that throws is the app's own error: it is reported as an uncaught error, and the other listeners are still called. */
 export class Emitter<Events> {
   readonly #listeners = new Map<keyof Events, Set<(event: never) => void>>();
 

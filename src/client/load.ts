@@ -11,7 +11,7 @@ export interface LoadOptions<Name extends HandlerName, Form = never>
 
 /**
  * Loads a model: `connect` and `initialize` with the built-in worker.
- * @throws what `initialize` throws; then nothing is left running
+ * @throws what `initialize` throws, after everything that was started has ended
  */
 export async function load<Name extends HandlerName = HandlerName, Form extends FormName<HandlerOf<Name>> = never>(
   model: string | URL | File,

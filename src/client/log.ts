@@ -1,12 +1,12 @@
 /** The latest entries, as many as a bug report needs. */
 const MAX_ENTRIES = 200;
 
-/** What happened in one client, in order, with the time since it was made. */
+/** The log of one client: its events in order, each with the time since the client was created. */
 export class EventLog {
   readonly #begun = performance.now();
   readonly #entries: string[] = [];
 
-  /** @param since when it began, by `performance.now()`, for what took time */
+  /** @param since when the event began, by `performance.now()`, if it took time */
   add(what: string, since?: number): void {
     const now = performance.now();
     const took = since === undefined ? '' : ` (${(now - since).toFixed(0)} ms)`;

@@ -1,4 +1,4 @@
-/** What a caller passes to a client, and what it tells. */
+/** The options that a caller passes to a client, and the types of its events and its description. */
 import type { ModelConfig, Progress } from '../contract/archive.js';
 import type { RequestSettings as DownloadRequest } from '../contract/downloads.js';
 import type { Integrity } from '../contract/archive.js';
@@ -15,30 +15,30 @@ import type { VerdictStore } from './selection/verdicts.js';
 
 /** What `load` and `connect` take. The settings of `Serving` replace the archive's own. */
 export interface ClientOptions<H extends Handler = Handler, Form = never> extends Partial<Serving>, ClientSettings {
-  /** URL of a model archive (a folder) or of bare weights (`.onnx`, or TensorFlow.js's `model.json`), relative to the page; or an `.onnx` file of the visitor's. */
+  /** URL of a model archive (a folder) or of bare weights (`.onnx`, or TensorFlow.js's `model.json`), relative to the page; or an `.onnx` file that the visitor chose. */
   readonly model: string | URL | File;
   /**
    * Backends to try, in this order. A backend's name such as `webgl` means every engine on it for which the archive has a model; `tfjs/webgl` means that
-   * candidate alone. ONNX Runtime's WebGL computes some models wrongly, so even if it is named it serves only after it was proven: by a golden example
+   * candidate alone. ONNX Runtime's WebGL computes some models wrongly. So it serves only after it was proven correct, even if it is named: by a golden example
    * or, without one, by a comparison with WASM in a second worker. If neither is possible, it is skipped.
    * @default WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; `cpu` only if named; ONNX Runtime's WebGL only if named,
    * with golden examples, or with `verify: 'reference'`
    */
   readonly backends?: readonly (BackendName | CandidateName)[];
   /**
-   * `first`: the first backend of that order that runs the model correctly. `fastest`: the one of them with the lowest median; measurements are
+   * `first`: the first backend of that order that runs the model correctly. `fastest`: of the backends that run it correctly, the one with the lowest median latency; measurements are
    * cached, for this model, engine, adapter and browser. @default 'first'
    */
   readonly prefer?: 'first' | 'fastest';
   /**
    * How a backend is proven. `golden`: by the archive's golden examples, if it has any. `reference`: if it has none, by a comparison with WASM in a
-   * second worker, on black, noise, smooth waves and, for handlers of images, pictures with what photographs have; the verdict is cached. Outputs that
+   * second worker, on black, noise, smooth waves and, for handlers of images, drawn pictures with the features of photographs; the verdict is cached. Outputs that
    * are not finite, and those of ONNX Runtime's WebGL, are compared in any case. @default 'golden'
    */
   readonly verify?: 'golden' | 'reference';
   /** Where verdicts on backends are cached. One that fails, or does not answer within a second, is treated as empty. @default IndexedDB */
   readonly verdicts?: VerdictStore;
-  /** Taken over the archive's `model-config.yaml`, e.g. `{ handler: { topK: 3 } }`. */
+  /** Overrides keys of the archive's `model-config.yaml`, e.g. `{ handler: { topK: 3 } }`. */
   readonly config?: ConfigFor<H, Form>;
   /** URL of a folder with onnxruntime-web's `.wasm` and `.mjs` files and TensorFlow.js's `.wasm`, where the app serves them itself. */
   readonly assets?: string | URL;
@@ -62,45 +62,45 @@ export interface InitializeOptions {
 
 /** What `predict`, `handle` and `explain` take beside the input. */
 export interface RequestOptions<Params extends object = object> extends RequestSettings {
-  /** Rejects the request at once; what runs already is discarded. */
+  /** Rejects the request at once. If it is running already, its answer is discarded. */
   readonly signal?: AbortSignal;
   /** Parameters of the handler for this request, e.g. `{ topK: 3 }`. */
   readonly params?: Params;
   /**
-   * Moves bitmaps, frames and buffers to the worker instead of copying them: they are gone on the page. An element keeps its picture, which is sent without
-   * a copy. If the worker is lost, the request fails with `worker-lost`, since there is nothing left to run it again with. @default false
+   * Transfers bitmaps, frames and buffers to the worker instead of copying them. The page can no longer use them. An element keeps its picture, which is
+   * sent without a copy. If the worker is lost, the request fails with `worker-lost`, because its input is lost too. @default false
    */
   readonly transfer?: boolean;
 }
 
-/** What happens in a client. */
+/** The events of a client, with what each passes to its listeners. */
 export interface ClientEvents {
-  /** Another backend runs now. */
+  /** The model now runs on another backend, or for the first time. */
   backendchange: Backend;
   /** A worker or its GPU was lost, and another worker has taken over. */
   recover: Recovery;
-  /** A worker was lost, and none could take its place: every request fails, until `initialize` is called again. */
+  /** A worker was lost, and no other could be opened: every request fails until `initialize` is called again. */
   fail: TabServeError;
   /** A request was answered, after `queued` milliseconds in the queue; the timings are those of the batch that it ran in, of `batchSize` rows. */
   response: { readonly rows: number; readonly batchSize: number; readonly queued: number; readonly timings: Timings };
 }
 
-/** What is served, and how it is doing. */
+/** A description of the model, its config, its backend and its metrics. */
 export interface Description extends ModelInfo {
   readonly modelName: string;
   readonly modelVersion: string | undefined;
-  /** The archive's, under the caller's own, with the defaults of what neither has set. */
+  /** The archive's config, overridden by the caller's, with the defaults for the other settings. */
   readonly config: ModelConfig & Serving;
   readonly backend: Backend;
-  /** Workers at work. */
+  /** Number of workers that take requests. */
   readonly workers: number;
   readonly jobQueueStatus: JobQueueStatus;
   readonly metrics: MetricsSnapshot;
 }
 
 /**
- * What a page may pass for a handler's input. For images also elements of the page, and a URL object, whose image the page downloads. A string is no URL: a text
- * is never the cause of a request. Write `new URL('cat.jpg', document.baseURI)`.
+ * The input that a page may pass to a handler. An image may also be an element of the page, or a URL object, whose image the page downloads. A string is
+ * never read as a URL, so a text cannot cause a request. Write `new URL('cat.jpg', document.baseURI)`.
  */
 export type ClientInput<H extends Handler> = [InputOf<H>] extends [never] ? unknown : KnownInput<H>;
 

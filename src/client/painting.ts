@@ -1,12 +1,12 @@
-/** Paints segmentations for a canvas. Touches no browser global until it is called. */
+/** Converts segmentations to pixels for a canvas. Importing this file uses no browser global. */
 import { TabServeError } from '../contract/errors.js';
 import type { Segmentation } from '../outputs/segmentation.js';
 
-/** Red, green, blue and alpha, in 0..255; alpha is 255 where it is not given. */
+/** Red, green, blue and alpha, in 0..255; the default of alpha is 255. */
 export type Color = readonly [red: number, green: number, blue: number, alpha?: number];
 
 export interface PaintClassesOptions {
-  /** Colors by class index; a class beyond its end stays clear. @default vocPalette(256) with class 0, by convention the background, clear */
+  /** Colors by class index; a class without a color is transparent. @default vocPalette(256), with class 0 transparent, which is the background by convention */
   readonly palette?: readonly Color[];
   /** Opacity of the whole, in 0..1. @default 0.5 */
   readonly alpha?: number;
@@ -35,7 +35,7 @@ export function vocPalette(count: number): Color[] {
   });
 }
 
-/** A class map as colors over a clear ground, of the map's size. @throws `invalid-input` unless it is one */
+/** Returns a class map as colors, in the map's size. @throws `invalid-input` for another form of result */
 export function paintClasses(
   segmentation: Segmentation,
   { palette = defaultPalette(), alpha = 0.5 }: PaintClassesOptions = {},
@@ -47,15 +47,15 @@ export function paintClasses(
     colors.set([red, green, blue, opacity * alpha], index * 4),
   );
   const image = new ImageData(width, height);
-  // One 32-bit word a pixel, in the machine's own byte order on both sides.
+  // One 32-bit word for each pixel; it is written and read in the same byte order.
   const [words, pixels] = [new Uint32Array(colors.buffer), new Uint32Array(image.data.buffer)];
   for (let i = 0; i < pixels.length; i++) pixels[i] = words[classes[i]!]!;
   return image;
 }
 
 /**
- * A mask as the opacity of one color, of the mask's size: drawn over a photo it tints the foreground, and with `destination-in`
- * it cuts the foreground out. @throws `invalid-input` unless it is one
+ * Returns a mask as the opacity of one color, in the mask's size. Drawn over a photo, it tints the foreground; drawn with `destination-in`, it cuts the
+ * foreground out. @throws `invalid-input` for another form of result
  */
 export function paintMask(
   segmentation: Segmentation,

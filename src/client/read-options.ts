@@ -2,7 +2,7 @@ import { describeValue } from '../contract/describe-value.js';
 import { TabServeError, type ErrorCode } from '../contract/errors.js';
 
 /**
- * Returns a copy of options that the app passes: it may pass anything, and its getters may throw.
+ * Returns a copy of the options that the app passes, which may be of any type and have getters that throw.
  * @param expected in words, for the message
  * @throws `code` if they are not an object, or cannot be read
  */

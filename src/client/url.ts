@@ -2,9 +2,9 @@ import { TabServeError } from '../contract/errors.js';
 import { describeValue } from '../contract/describe-value.js';
 
 /**
- * Returns a URL of the app's, relative to the page, as an absolute one.
- * @param option that it comes from, for the message
- * @throws `model-config` if it is no URL
+ * Returns the absolute form of a URL that the app passed, relative to the page.
+ * @param option the option's name, for the message
+ * @throws `model-config` if it is not a URL
  */
 export function absoluteUrl(url: string | URL, option: string): string {
   const base = globalThis.document?.baseURI ?? globalThis.location?.href;

@@ -24,12 +24,12 @@ export interface OpenerHooks {
   readonly opened: (backend: Backend, milliseconds: number) => void;
 }
 
-/** Opens the workers of one client. It keeps what the first worker found for the later ones: the archive, and what the browser has. */
+/** Opens the workers of one client. It keeps the archive and the probe of the first worker for the later ones. */
 export class WorkerOpener {
   readonly options: OpenerOptions;
   /** Undefined until a worker has downloaded it. */
   archive: Archive | undefined;
-  /** What the browser has; undefined until a worker has probed it. */
+  /** The browser's capabilities; undefined until a worker has probed them. */
   probe: Probe | undefined;
   readonly #factory: WorkerFactory;
   readonly #hooks: OpenerHooks;
@@ -41,7 +41,7 @@ export class WorkerOpener {
   }
 
   /**
-   * Opens the model in a worker. Ends with `signal`, whatever it waits for.
+   * Opens the model in a worker. Every wait in it ends when `signal` aborts.
    * @throws what `openModel` throws; `unsupported` where there are no workers
    */
   async open(request: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<OpenedWorker> {

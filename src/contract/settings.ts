@@ -39,8 +39,8 @@ export const SERVING = {
   jobQueueSize: { type: 'integer', minimum: 1, default: 100, description: 'Requests that may wait. The next one is refused with `queue-full`.' },
   /** Seconds for which a worker may run a batch without a heartbeat. Then it is replaced. @default 120 */
   responseTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS / 1000, default: 120, description: 'Seconds for which a worker may run a batch without a heartbeat. Then it is replaced.' },
-  /** Seconds for which a worker may start without a heartbeat. Then it is given up. Bytes that arrive are a heartbeat. @default 120 */
-  startupTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS / 1000, default: 120, description: 'Seconds for which a worker may start without a heartbeat. Then it is given up. Bytes that arrive are a heartbeat.' },
+  /** Seconds for which a worker may start without a heartbeat. After that it is ended. Bytes that arrive are a heartbeat. @default 120 */
+  startupTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS / 1000, default: 120, description: 'Seconds for which a worker may start without a heartbeat. After that it is ended. Bytes that arrive are a heartbeat.' },
 } as const satisfies Readonly<Record<string, Setting & { readonly default: number }>>; // prettier-ignore
 
 /** The client's own settings. They are set in its options only. */

@@ -1,4 +1,4 @@
-/** The time, injected so that tests can hold it still. */
+/** The time. It is injected, so that tests control it. */
 export interface Clock {
   /** Returns milliseconds of a monotonic clock. */
   now(): number;

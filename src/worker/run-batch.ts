@@ -88,7 +88,7 @@ function concernsAllRows(code: ErrorCode): boolean {
 
 /** Returns whether an error with which every row fails alone is the fault of the handler or its config: then the batch fails. */
 function isFaultOfHandler(code: ErrorCode): boolean {
-  // `handler-failed` stands for whatever a handler throws, which may well be about the row.
+  // A handler's own error becomes `handler-failed`. It may still be the fault of the row.
   if (blameOf(code) === 'handler') return code !== 'handler-failed';
   // A handler may throw the archive's other codes for a row: `network`, if it downloads something for each row.
   return code === 'model-config';

@@ -212,7 +212,7 @@ test(`load, seed ${SEED}`, async ({ open, backend, page }) => {
   }
   expect(phases[0]!.outcomes['queue-full']).toBeUndefined();
   expect(phases[2]!.outcomes['queue-full']).toBeGreaterThan(0);
-  expect(phases[2]!.refusal).toContain(`${jobQueueSize} requests wait already`);
+  expect(phases[2]!.refusal).toContain(`${jobQueueSize} requests wait`);
   // The client has counted every request once, with the outcome that its caller saw.
   const total = (outcome: string): number => phases.reduce((sum, { outcomes }) => sum + (outcomes[outcome] ?? 0), 0);
   const counted = counters['ts_inference_requests_total']!.map(({ labels, value }) => [labels['outcome'], value]);

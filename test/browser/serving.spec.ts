@@ -199,7 +199,7 @@ test('a full queue refuses at once; an aborted request makes room; each abort an
   expect(answer.refusal).toEqual({
     code: 'queue-full',
     retriable: true,
-    message: expect.stringContaining('2 requests wait already'),
+    message: expect.stringContaining('2 requests wait'),
   });
   expect(answer.aborted.code).toBe('aborted');
   expect(answer.late.code).toBe('timeout');

@@ -36,11 +36,11 @@ export class Backlog {
   checkRoom(jobQueueSize: number): void {
     const { remainingCapacity, pendingRequests } = this.status(jobQueueSize);
     if (remainingCapacity > 0) return;
-    const message = `${pendingRequests} requests wait already; jobQueueSize allows ${jobQueueSize}. Send fewer, or try again later.`;
+    const message = `The queue is full: ${pendingRequests} requests wait, and jobQueueSize is ${jobQueueSize}. Send fewer requests, or try again later.`;
     throw new TabServeError('queue-full', message);
   }
 
-  /** Keeps a place in the queue for a request whose input is still being prepared. */
+  /** Reserves a place in the queue for a request whose input is still being prepared. */
   async prepare<T>(preparing: Promise<T>): Promise<T> {
     this.#preparing += 1;
     try {

@@ -5,7 +5,7 @@ import type { HandleAnswer, HandleRequest } from '../../contract/wire.js';
 import type { Message } from './inputs.js';
 import type { Job } from './job.js';
 
-/** Jobs that go to a worker together: one message there, one answer back. */
+/** Jobs that a worker runs together: one message to the worker, and one answer back. */
 export class Batch {
   /** Number of rows. */
   readonly size: number;
@@ -13,7 +13,7 @@ export class Batch {
   readonly isReplay: boolean;
   readonly #jobs: readonly Job[];
 
-  /** @param onAbandon is called when nobody waits for any of the jobs any more */
+  /** @param onAbandon called when no caller waits for any of the jobs any more */
   constructor(jobs: readonly Job[], onAbandon: (batch: Batch) => void) {
     this.#jobs = jobs;
     this.size = jobs.reduce((sum, { size }) => sum + size, 0);
@@ -25,7 +25,7 @@ export class Batch {
     return this.#jobs[0]!.id;
   }
 
-  /** The jobs that somebody still waits for. */
+  /** The jobs that a caller still waits for. */
   get pending(): readonly Job[] {
     return this.#jobs.filter(({ settled }) => !settled);
   }
@@ -52,7 +52,7 @@ export class Batch {
     }
   }
 
-  /** Undoes `message`, which could not be sent: all inputs are still on the page. */
+  /** Undoes `message`, whose result could not be sent: all inputs are still on the page. */
   rollback(): void {
     for (const job of this.pending) job.rollback();
   }
@@ -68,7 +68,7 @@ export class Batch {
   }
 }
 
-/** @throws `worker-failed` unless the worker has answered each row: a worker of another library, or of another version, may not */
+/** Checks that the answer has each row; a worker of another library or version may answer anything. @throws `worker-failed` if it has not */
 export function checkAnswer(answer: HandleAnswer, rows: number): void {
   const { rows: answers, failure } = (answer ?? {}) as Partial<HandleAnswer>;
   if (failure !== undefined && Array.isArray(answers)) return;
@@ -78,7 +78,7 @@ export function checkAnswer(answer: HandleAnswer, rows: number): void {
     throw new TabServeError('worker-failed', `The worker did not answer a batch of ${rows} rows with ${rows} rows.`);
 }
 
-/** Returns why a batch failed as a whole: its own failure, or a row's that says that the worker was lost. Undefined if it was answered. */
+/** Returns why a whole batch failed: its own failure, or a row's failure that blames the worker. Returns undefined if the batch was answered. */
 export function failureOf({ rows, failure }: HandleAnswer): TabServeError | undefined {
   if (failure !== undefined) return asTabServeError(errorFromData(failure as ErrorData));
   for (const row of rows) {

@@ -1,6 +1,4 @@
-/**
- * Inputs, made ready to be sent to a worker.
- */
+/** Prepares inputs for sending them to a worker. */
 import { TabServeError } from '../../contract/errors.js';
 import { giveBack, takeBuffer, takeReady } from '../../shared/buffers.js';
 import { bufferOf, duplicate, isOutOfBounds } from './copies.js';
@@ -9,9 +7,9 @@ import { mapLeaves } from './leaves.js';
 import { OwnImage } from './own-image.js';
 import { isBitmap, isFrame, pictureOf, type Picture } from './pictures.js';
 
-/** One input, as the page keeps it until it has been answered. */
+/** One input, which the page keeps until its answer is there. */
 export interface Prepared {
-  /** Returns what is sent, made afresh at each call; undefined if the input can be sent only once, and was. @throws if a copy could not be made, here or in `snapshot` */
+  /** Returns a new message at each call; undefined if the input can be sent only once and was sent. @throws if a copy could not be made, here or in `snapshot` */
   message(): Message | undefined;
   /** Copies what the caller may change, before the call returns. A message may be made first, so that the worker need not wait for this copy. */
   snapshot(): void;
@@ -29,15 +27,15 @@ export interface Message {
 }
 
 export interface PrepareOptions {
-  /** Whether the caller's buffers, bitmaps and frames move to the worker, and are gone on the page. @default false */
+  /** Whether the caller's buffers, bitmaps and frames are transferred to the worker, so that the page can no longer use them. @default false */
   readonly transfer?: boolean;
   /** Aborts downloads. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Prepares one row: an input, bare or as `{ data }` or `{ body }`, or nested in plain objects and arrays. Returns a promise where something must be
- * waited for: an element, a canvas, an ImageBitmap, a URL.
+ * Prepares one row: an input, bare or as `{ data }` or `{ body }`, or nested in plain objects and arrays. Returns a promise for inputs that
+ * take time: an element, a canvas, an ImageBitmap, a URL.
  *
  * | input | sent as | sent again when a worker is lost |
  * |---|---|---|
@@ -66,7 +64,7 @@ export function prepare(input: unknown, options: PrepareOptions = {}): Prepared 
 }
 
 class PreparedInput implements Prepared {
-  /** What must be waited for; undefined if nothing. */
+  /** The preparation that takes time; undefined if there is none. */
   readonly pending: Promise<void> | undefined;
   readonly #transfer: boolean;
   /** Pictures by the object that stands for them in `#source`. */
@@ -170,7 +168,7 @@ class PreparedInput implements Prepared {
   }
 
   release(): void {
-    // What was sent is not here any more, and what was not is closed with the rest.
+    // Pictures that were not sent are put back, and then closed with the others.
     this.rollback();
     for (const image of this.#images.values()) image.close();
     this.#borrowed.splice(0).forEach(giveBack);
@@ -223,7 +221,7 @@ function readable(error: unknown): TabServeError {
     why = error instanceof Error ? String(error.message) : String(error);
     if (error instanceof RangeError) why += ' (is it nested too deeply?)';
   } catch {
-    // Whatever was thrown cannot be read either.
+    // The thrown value cannot be read either.
   }
   return new TabServeError('invalid-input', `The input could not be read: ${why}. Pass plain data, images or arrays.`, {
     cause: error,

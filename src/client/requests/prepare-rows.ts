@@ -3,7 +3,7 @@ import { asTabServeError, PredictionError, TabServeError } from '../../contract/
 import { timeoutError, unlessAborted } from '../../shared/abort.js';
 import { prepare, type Prepared, type PrepareOptions } from './inputs.js';
 
-/** One row of a call: prepared, or the error of a row that could not be, which fails alone. */
+/** One row of a call: prepared, or the error of a row that could not be prepared. Such a row fails alone. */
 export type PreparedRow = Prepared | PredictionError;
 
 export interface RowOptions {
@@ -25,7 +25,7 @@ export function readList<T>(inputs: readonly T[]): readonly T[] {
   throw new TabServeError('invalid-input', `handle expects a list of at least one input, got ${got}.`);
 }
 
-/** Prepares inputs; synchronously where nothing must be waited for, so that they can be sent within the call itself. @throws `aborted`, `timeout` */
+/** Prepares inputs. It is synchronous unless an input takes time, so that most inputs are sent within the call itself. @throws `aborted`, `timeout` */
 export function prepareRows(
   inputs: readonly unknown[],
   options: RowOptions,

@@ -14,7 +14,7 @@ import { TabServeError } from '../../contract/errors.js';
 
 /**
  * ONNX Runtime's WebGL computes some models wrongly and reports no error. So it serves a model only after its outputs were proven correct: by the
- * archive's golden examples, or by a comparison with WASM. That holds when it is named, too.
+ * archive's golden examples, or by a comparison with WASM. This also applies if it is named.
  */
 const MUST_BE_PROVEN: CandidateName = 'onnx/webgl';
 
@@ -35,7 +35,7 @@ export interface Candidates {
 }
 
 export interface Choice {
-  /** What the browser has. */
+  /** The browser's capabilities. */
   readonly probe: Probe;
   /** The engines that the worker was built with. */
   readonly built: readonly CandidateName[];
@@ -51,7 +51,7 @@ export interface Choice {
 }
 
 /**
- * Returns which candidates to try, in which order, and why not the others. A pure function.
+ * Returns the candidates to try, in order, and a reason for each one that is skipped. A pure function.
  *
  * Default: WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; on each, ONNX Runtime before TensorFlow.js.
  * ONNX Runtime's WebGL is tried if it is going to be proven anyway, or named. Plain JavaScript is slow: it is tried only if named.
@@ -114,7 +114,7 @@ function whatLacks(candidate: CandidateName, { probe, built, models }: Omit<Choi
   return undefined;
 }
 
-/** Why a candidate must be named itself; `byBackend`: its backend was named. */
+/** Returns why a candidate is tried only if it is named itself. @param byBackend whether its backend was named */
 function whyOnlyNamed(
   candidate: CandidateName,
   byBackend: boolean,

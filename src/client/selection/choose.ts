@@ -7,7 +7,7 @@ import { describeSkipped, type SkipList } from './skip-list.js';
 import type { Contender } from './trial.js';
 import type { CachedVerdict } from './verdict-cache.js';
 
-/** A contender, as far as choosing needs to know it. */
+/** The part of a contender that choosing needs. */
 export type Runner = Pick<Contender, 'candidate' | 'median' | 'isCached'> & {
   readonly connection: { close(error: TabServeError): void };
 };
@@ -22,7 +22,7 @@ export interface ChooseOptions<R extends Runner> {
   readonly cached: ReadonlyMap<CandidateName, CachedVerdict>;
   /**
    * Opens a candidate in a worker of its own, proves it, and measures it for about `budget` milliseconds.
-   * @param until ends the attempt; a worker that fails or is ended so is closed by whoever started it
+   * @param until aborts the attempt. The attempt closes its worker if it fails or is aborted
    */
   readonly attempt: (candidate: Candidate, budget: number | undefined, until: AbortSignal) => Promise<R>;
   /** Called with a candidate that could not be measured, so that a later visit need not wait for it. */
@@ -35,8 +35,8 @@ export interface ChooseOptions<R extends Runner> {
 /**
  * Returns the first candidate that runs the model; with a budget, the one with the lowest median of those that were measured in time.
  *
- * The budget is shared out evenly: each candidate may be measured for its share, and when the time is up, whatever is still opening is skipped.
- * @throws `no-backend` with every reason; `aborted`; at once what no other candidate can mend, because it does not blame the backend
+ * The budget is divided evenly among the candidates. When it is used up, candidates that are still opening are skipped.
+ * @throws `no-backend` with every reason; `aborted`; at once, an error that does not blame the backend, because every other candidate would fail in the same way
  */
 export async function chooseBackend<R extends Runner>(options: ChooseOptions<R>): Promise<R> {
   const { candidates, skips, measureBudget, attempt, onFailure, log, clock, signal } = options;
@@ -64,7 +64,7 @@ export async function chooseBackend<R extends Runner>(options: ChooseOptions<R>)
       // A candidate that has no median cannot be measured, and neither can the others.
       if (!best && runner.median === undefined) return runner;
       if (!best) deadline = clock.now() + measureBudget! - share!;
-      // A new measurement means that the model or the engine changed: what is cached of the others does not hold either.
+      // A new measurement means that the model or the engine changed: so the cached verdicts on the others do not apply either.
       if (!runner.isCached) cached.clear();
       best = best ? faster(best, runner, skips) : runner;
     } catch (error) {

@@ -18,7 +18,7 @@ export interface NoComparison {
 
 /**
  * Runs the model on the same inputs in `worker` and on WASM, in a second worker, which compares the outputs.
- * @throws why `worker` has ended. What goes wrong in the second worker is an answer: nothing is known then.
+ * @throws the error that ended `worker`. A failure of the second worker is not thrown: the answer then says that nothing is known.
  */
 export async function compareWithReference(
   candidate: Candidate,

@@ -58,7 +58,7 @@ export interface OpenOptions {
   readonly clock?: Clock;
 }
 
-/** What a worker of this page has found in the browser: the same for every client. */
+/** The browser's capabilities, as the first worker of this page found them. They are the same for every client. */
 let lastProbe: Probe | undefined;
 
 /**
@@ -148,7 +148,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
   };
 }
 
-/** Finds out what the browser has, and downloads the archive, side by side. */
+/** Probes the browser and downloads the archive, at the same time. */
 async function probeAndLoad(
   worker: Connection,
   { archive, only, source, config, download, onArchive, onProbe, log }: OpenOptions,
@@ -164,13 +164,13 @@ async function probeAndLoad(
   onArchive(loaded);
   onProbe(probe);
   log(
-    `The browser was probed${known ? ' before' : ''}${archive ? '; the archive is at hand' : `, and ${loaded.url} loaded`}.`,
+    `The browser was probed${known ? ' before' : ''}${archive ? '; the archive was downloaded before' : `, and ${loaded.url} loaded`}.`,
     since,
   );
   return { archive: loaded, probe, built };
 }
 
-/** The workers of one opening. Whatever ends it ends all of them. */
+/** The workers of one opening. If it fails or is aborted, all of them are closed. */
 class Workers {
   readonly #options: Pick<OpenOptions, 'factory' | 'signal'>;
   /** Counts the files of all workers together. */

@@ -19,8 +19,8 @@ export interface PlanOptions extends Choice {
 }
 
 /**
- * Returns which candidates to try, in which order, and why not the others, after what has happened in this client so far. If all of them were
- * demoted, each gets another chance. A pure function.
+ * Returns the candidates to try, in order, and a reason for each one that is skipped. It takes this client's earlier losses into account: demoted
+ * candidates are skipped, unless all of them were demoted. A pure function.
  * @throws `model-config` if a name is neither a backend nor a candidate
  */
 export function planCandidates({ demoted = [], only, first, ...choice }: PlanOptions): Candidates {
@@ -41,8 +41,7 @@ function rank(candidate: Candidate, first: Candidate): number {
 }
 
 /**
- * Sorts candidates by what earlier visits found out: first those that were measured, fastest first; then those of which nothing is known; then
- * those that failed.
+ * Sorts candidates by their cached verdicts: first the measured ones, fastest first; then those without a verdict; then those that failed.
  */
 export function sortByVerdict(
   candidates: readonly Candidate[],

@@ -8,7 +8,7 @@ export class SkipList {
     this.#entries = entries;
   }
 
-  /** Adds a candidate, or gives one that is there already another reason: it may be put last first, and fail later. */
+  /** Adds a candidate, or replaces the reason of one that is in the list: it may be tried last, and then fail. */
   add({ engine, name }: Candidate, reason: string): void {
     this.#entries = [...this.without({ engine, name }), { engine, name, reason }];
   }

@@ -34,8 +34,8 @@ export interface VerdictCacheOptions {
 }
 
 /**
- * Reads and writes verdicts on the candidates for one model in this environment. A store that throws, hangs or answers nonsense is logged and treated
- * as empty; after it has not answered once, it is not asked again.
+ * Reads and writes verdicts on the candidates for one model in this environment. A store that throws, hangs or returns
+ * anything else than a verdict is logged and treated as empty. After one timeout, it is not asked again.
  */
 export class VerdictCache {
   readonly #options: VerdictCacheOptions;
@@ -45,7 +45,7 @@ export class VerdictCache {
     this.#options = options;
   }
 
-  /** Returns the verdicts that hold for this config, adapter and browser. Whether model and engine are the same is known once a candidate is opened. */
+  /** Returns the verdicts for this config, adapter and browser. Only opening a candidate shows whether the model and the engine are still the same. */
   async findAll(candidates: readonly Candidate[]): Promise<Map<CandidateName, CachedVerdict>> {
     const verdicts = await Promise.all(
       candidates.map(async (candidate) => [candidateName(candidate), readVerdict(await this.#get(candidate))] as const),
@@ -108,7 +108,7 @@ export class VerdictCache {
       });
     } catch (error) {
       if (signal?.aborted) throw abortError(signal);
-      // Calls that are under way at once all run into the same limit; one entry in the log will do.
+      // Concurrent calls all time out together; one log entry is enough.
       if (this.#isDown) return undefined;
       this.#isDown = isTimeout(error);
       log(`The verdict on ${candidateName(candidate)} ${failure}: ${describe(error)}`);

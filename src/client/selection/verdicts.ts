@@ -1,6 +1,6 @@
 /** What an earlier visit found out about a candidate: whether it runs, whether it computes correctly, and how fast it is. */
 export interface Verdict {
-  /** Config, adapter and browser that the verdict holds for. In another environment it is void. */
+  /** Config, adapter and browser that the verdict holds for. It does not apply in another environment. */
   readonly environment: string;
   /** The model's hash and the engine's version that the verdict holds for; undefined if the candidate could not be opened. */
   readonly build?: string | undefined;
@@ -15,7 +15,7 @@ export interface Verdict {
 }
 
 /**
- * Stores verdicts. A store that throws, answers something else than a verdict, or does not answer within a second is treated as empty; the
+ * Stores verdicts. A store that throws, returns anything else than a verdict, or does not answer within a second is treated as empty, and the
  * client's log says so.
  */
 export interface VerdictStore {

@@ -1,13 +1,13 @@
 import { candidateName, type Candidate, type Skipped } from '../../contract/backends.js';
 import type { TabServeError } from '../../contract/errors.js';
 
-/** Seconds before each attempt to open another worker, since one last answered: TorchServe's Fibonacci numbers. */
+/** Seconds before each attempt to open another worker: TorchServe's Fibonacci numbers. They begin again after an answer. */
 const DELAYS = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55];
 
-/** A backend whose workers are lost so often in a row, without an answer in between, is demoted. */
+/** A backend is demoted after this many losses in a row, without an answer in between. */
 const MAX_LOSSES = 2;
 
-/** When to open the next worker after a loss, and which backends not to try again. */
+/** Decides when to open the next worker after a loss, and which backends are demoted. */
 export class Backoff {
   readonly #maxSeconds: number;
   #demoted: readonly Skipped[] = [];
@@ -22,7 +22,7 @@ export class Backoff {
     this.#maxSeconds = maxSeconds;
   }
 
-  /** Backends that were given up, with the reasons. */
+  /** The demoted backends, with the reasons. */
   get demoted(): readonly Skipped[] {
     return this.#demoted;
   }
@@ -32,7 +32,7 @@ export class Backoff {
     return this.#reasons;
   }
 
-  /** A worker has answered, or has been well for long: what was lost before it does not count. */
+  /** Forgets the losses: a worker has answered, or has been ready for long. */
   reset(): void {
     this.#losses.clear();
     this.#attempts = 0;
@@ -40,7 +40,7 @@ export class Backoff {
     this.#since = undefined;
   }
 
-  /** A first worker was opened: every backend gets a new chance. */
+  /** Forgets the losses and the demoted backends. */
   restart(): void {
     this.reset();
     this.#demoted = [];

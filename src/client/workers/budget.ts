@@ -9,7 +9,7 @@ export class CoreBudget {
 
   /**
    * Reserves a core for each of a worker's threads.
-   * @param must reserves even what is not there: for a client's only worker, and for one that replaces another
+   * @param must whether to over-commit: for a client's only worker, and for one that replaces another
    * @returns a function that releases them; undefined if there are too few
    */
   reserve(threads: number, { must }: { readonly must: boolean }): (() => void) | undefined {

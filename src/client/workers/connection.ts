@@ -15,16 +15,16 @@ export interface ConnectionOptions extends StartOptions {
 }
 
 /**
- * One worker, from its start to its end. Whatever ends it - a script that throws, a crash, `close()` inside of it, `close` here - rejects
- * every call that is pending, and every later one. Once it has ended, nothing refers to it or its worker.
+ * One worker, from its start to its end. Its end rejects every pending call and every later one: a script that throws, a crash, `close()` inside the worker,
+ * or `close` here. Nothing refers to a worker that has ended.
  */
 export class Connection {
   readonly #worker: Worker;
   readonly #remote: Remote<WorkerApi>;
-  /** The methods of `#remote`. comlink makes a proxy at each look-up, and keeps the port of each that is not released: these are made once. */
+  /** The methods of `#remote`. comlink creates a proxy at each access, and keeps the port of each proxy that is not released, so each is accessed once. */
   readonly #methods: Methods;
   readonly #ports: readonly MessagePort[];
-  /** Rejects each pending call. No call races a promise that outlives it: that one would keep every answer. */
+  /** Rejects each pending call. `Promise.race` with the worker's end would keep every answer alive until then. */
   readonly #pending = new Set<(error: TabServeError) => void>();
   readonly #watchdog: Watchdog;
   readonly #ended = new AbortController();
@@ -61,7 +61,7 @@ export class Connection {
       (event) => this.#end(describeErrorEvent(event) ?? 'it failed to load a script'),
       on,
     );
-    // A message that cannot be read, here or there, would leave its call pending.
+    // If a message cannot be read on either side, its call would stay pending.
     for (const target of [worker, ...this.#ports])
       target.addEventListener('messageerror', () => this.#end('a message of it could not be read'), on);
     const message: ConnectMessage = { tabserve: 'connect', calls: calls.port2, events: events.port2, life };
@@ -134,7 +134,7 @@ export class Connection {
     this.close(new TabServeError('worker-lost', `The worker ended: ${why}.`));
   }
 
-  /** The worker holds a lock while it lives. Without Web Locks (an insecure context) only errors tell of its end. */
+  /** Waits for the lock that the worker holds until it ends. Without Web Locks (in an insecure context), only errors report its end. */
   #watchLock(name: string): void {
     void navigator.locks.request(name, () => this.#end('it closed itself, or the browser ended it'));
   }
@@ -146,11 +146,11 @@ function valueOf<T>(envelope: Envelope<T> | undefined): T {
   if (envelope?.ok === false) throw asTabServeError(errorFromData(envelope.error as ErrorData));
   throw new TabServeError(
     'worker-failed',
-    'The worker answered something that is not an answer. Is it a worker of TabServe?',
+    'The worker sent an invalid answer. Check that its module calls expose() of tabserve/worker, in the same version as the page.',
   );
 }
 
-/** comlink rejects when the arguments cannot be cloned. */
+/** Returns the error for arguments that cannot be cloned: comlink rejects with the cause. */
 function notSent(cause: unknown): TabServeError {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new TabServeError('not-cloneable', `This cannot be sent to the worker: ${why}`, { cause });

@@ -13,7 +13,7 @@ import { addLoss, triage } from './recovery.js';
 import { Slot, type OpenedWorker } from './slot.js';
 import { leastBusy } from './slots.js';
 
-/** How long a worker must be ready for its loss to have nothing to do with earlier losses. */
+/** A worker that was ready for this long is well: its loss does not count together with earlier losses. */
 export const WELL_MS = 60_000;
 
 /**

@@ -2,14 +2,14 @@ import type { Backend } from '../../contract/backends.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { Job } from '../requests/job.js';
 
-/** A worker was lost, and its requests are answered again. */
+/** What happened when a worker was lost and another one took over. */
 export interface Recovery {
   readonly backend: Backend;
   /** Why the worker was lost. */
   readonly cause: TabServeError;
-  /** Requests in it that were sent again. */
+  /** The number of its requests that were sent again. */
   readonly replayed: number;
-  /** Requests in it that were rejected: their input was gone, or they had ended another worker before. */
+  /** The number of its requests that were rejected: their input was lost, or they had ended another worker before. */
   readonly failed: number;
   /** Milliseconds from the loss until all of this was done and a worker took requests again. */
   readonly took: number;
@@ -28,8 +28,8 @@ export function addLoss(before: OpenLoss | undefined, loss: OpenLoss): OpenLoss 
 }
 
 /**
- * Decides about each job of a lost worker. A job that the page can send again is replayed once, alone, so that a job that ends its worker
- * again fails for itself. The others are rejected.
+ * Decides about each job of a lost worker. A job that the page can send again is replayed once, alone. So if it ends its worker again, only this
+ * job fails. The others are rejected.
  * @returns the jobs to replay
  */
 export function triage(jobs: readonly Job[], error: TabServeError): readonly Job[] {
@@ -45,12 +45,12 @@ export function triage(jobs: readonly Job[], error: TabServeError): readonly Job
 }
 
 function inputGone(cause: TabServeError): TabServeError {
-  const message = `The worker was lost, and this request's input with it: ${cause.message} Send it again, or do not transfer it.`;
+  const message = `The worker was lost, and this request's input with it: ${cause.message} Send the request again, without transfer: true.`;
   return new TabServeError('worker-lost', message, { cause });
 }
 
 function endedTwo(cause: TabServeError, first: TabServeError): TabServeError {
   if (cause.code === 'out-of-memory') return cause;
-  const message = `This request has ended two workers, the second one alone: ${cause.message} The first: ${first.message}`;
+  const message = `The worker was lost twice while it ran this request, the second time alone: ${cause.message} The first time: ${first.message}`;
   return new TabServeError('worker-lost', message, { cause });
 }

@@ -7,19 +7,19 @@ import type { Connection } from './connection.js';
 /** What the pool needs of a connection to a worker. */
 export type WorkerConnection = Pick<Connection, 'call' | 'tell' | 'close' | 'ended' | 'error'>;
 
-/** A worker that has opened the model, proven right. */
+/** A worker that has opened the model on a backend that was proven correct. */
 export interface OpenedWorker {
   readonly connection: WorkerConnection;
   readonly backend: Backend;
 }
 
-/** Two batches: a GPU runs one while the next is preprocessed, and a full WASM worker need not wait for the page. */
+/** With two batches, a GPU runs one while the next is preprocessed, and a WASM worker need not wait for the page between two full batches. */
 const MAX_BATCHES = 2;
 
 /**
  * The place of one worker in the pool.
  *
- * - `opening`: a worker is being opened; it counts as one that is there.
+ * - `opening`: a worker is being opened; it counts as a worker.
  * - `ready`: it takes batches.
  * - `draining`: it finishes its batches, takes no more, and is then ended.
  * - `lost`: its worker has ended, or could not be opened. The pool forgets it.
@@ -55,12 +55,12 @@ export class Slot {
     return this.batches.size === 0;
   }
 
-  /** The jobs in it that somebody still waits for. */
+  /** The jobs in it that a caller still waits for. */
   get pending(): readonly Job[] {
     return [...this.batches].flatMap(({ pending }) => pending);
   }
 
-  /** Whether a replay, which runs alone, is in it. */
+  /** Whether it runs a replay. A replay runs alone. */
   get isReplaying(): boolean {
     return [...this.batches].some(({ isReplay }) => isReplay);
   }
@@ -72,28 +72,28 @@ export class Slot {
   }
 
   /**
-   * Whether it may take a batch from the queue. WASM runs on the thread that preprocesses: with one batch in it, a second one gains only the
-   * way to the page and back, so that one should be full; requests that arrive meanwhile would miss it.
+   * Whether it may take a batch from the queue. WASM preprocesses and runs on one thread, so a second batch saves only the round trip to the page. It
+   * should therefore be full, because requests that arrive later could not join it.
    */
   takes({ full }: { readonly full: boolean }): boolean {
     if (this.state !== 'ready' || this.isReplaying) return false;
     return this.batches.size < (full || isGpu(this.backend!) ? MAX_BATCHES : 1);
   }
 
-  /** Records a batch that it has run. @param memory bytes that its engine holds; undefined where the batch failed */
+  /** Records a batch that it has run. @param memory bytes that its engine holds; undefined if the batch failed */
   ran(memory: number | undefined, now: number): void {
     this.runs += 1;
     if (this.isIdle) this.idleSince = now;
     if (memory !== undefined) this.#memory = { first: this.#memory?.first ?? memory, last: memory };
   }
 
-  /** Whether it has run long enough to be replaced. A worker that needs more than `maxMemory` from the start is not: another one would too. */
+  /** Whether it must be replaced because of `maxRuns` or `maxMemory`. A worker that needed more than `maxMemory` from the start is kept: its replacement would too. */
   isWorn({ maxRuns = Infinity, maxMemory = Infinity }: WearLimits): boolean {
     const grown = this.#memory !== undefined && this.#memory.last > maxMemory && this.#memory.first <= maxMemory;
     return this.state === 'ready' && (this.runs >= maxRuns || grown);
   }
 
-  /** Ends the worker, or what opens it. */
+  /** Ends the worker, if there is one, and releases its cores. */
   end(error: TabServeError): void {
     this.state = 'lost';
     this.releaseCores?.();
@@ -108,7 +108,7 @@ export interface WearLimits {
   readonly maxMemory?: number | undefined;
 }
 
-/** A GPU has one worker, whatever is asked for: its kernels run one after the other. */
+/** Returns whether a backend is a GPU. A GPU has one worker, because its kernels run one after the other. */
 export function isGpu({ name }: Pick<Backend, 'name'>): boolean {
   return name === 'webgpu' || name === 'webgl';
 }

@@ -25,7 +25,7 @@ export class Slots {
     return this.all.filter(({ state }) => state === 'draining');
   }
 
-  /** Those that are ready, and have run long enough to be replaced. */
+  /** The ready slots whose worker must be replaced because of `maxRuns` or `maxMemory`. */
   get worn(): readonly Slot[] {
     return this.ready.filter((slot) => slot.isWorn(this.#wear));
   }
@@ -47,7 +47,7 @@ export class Slots {
 
   /**
    * Returns the least busy slot that takes a batch from the queue.
-   * @param hasReplays whether jobs wait to be replayed: then the least busy slot of all is left to them
+   * @param hasReplays whether jobs wait to be replayed. The least busy slot of all is then reserved for them
    */
   free({ full, hasReplays }: { readonly full: boolean; readonly hasReplays: boolean }): Slot | undefined {
     const { ready } = this;

@@ -54,7 +54,7 @@ export async function startWorker(factory: WorkerFactory, { signal, startupTimeo
 const SAME_VERSION = 'they come from different versions of tabserve. Build both from the same one.';
 
 function silent(seconds: number): string {
-  return `The worker did not start within startupTimeout, ${seconds} s. Does its module call expose()? Is its line slow? Then raise startupTimeout.`;
+  return `The worker did not start within startupTimeout, ${seconds} s. Check that its module calls expose(). On a slow connection, raise startupTimeout.`;
 }
 
 function notStarted(event: ErrorEvent, url: string | undefined): string {
@@ -67,15 +67,15 @@ function notStarted(event: ErrorEvent, url: string | undefined): string {
   );
 }
 
-/** Returns what an uncaught error of a worker says; undefined for a script that could not be loaded, whose event says nothing. */
+/** Returns the message and place of a worker's uncaught error; undefined if its script could not be loaded: that event is empty. */
 export function describeErrorEvent(event: Event): string | undefined {
   const { message, filename, lineno } = event as Partial<ErrorEvent>;
   return message ? `${message}${filename ? ` (${filename}:${lineno})` : ''}` : undefined;
 }
 
 /**
- * Calls the factory, and reports the URL of the worker that it makes: a Worker does not tell its own, and its error event is empty. The global
- * `Worker` is another one while the factory runs, which is synchronous.
+ * Calls the factory, and reports the URL of the worker that it makes: a Worker has no property for it, and its error event is
+ * empty. So the global `Worker` is a subclass while the factory runs. The factory is synchronous, so no other code sees the subclass.
  */
 function make(factory: WorkerFactory, onUrl: (url: string) => void): Worker {
   const Original = globalThis.Worker as typeof Worker | undefined;
@@ -97,7 +97,7 @@ function failed(message: string, cause?: unknown): TabServeError {
   return new TabServeError('worker-failed', message, { cause });
 }
 
-/** A Worker of another frame is one too. */
+/** Returns whether a value is a Worker, of this frame or another. */
 function isWorker(value: unknown): value is Worker {
   try {
     const { addEventListener, postMessage, terminate } = value as Partial<Worker>;

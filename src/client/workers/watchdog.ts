@@ -2,9 +2,9 @@ import { browserClock, type Clock } from '../../shared/clock.js';
 
 /** A call that the worker has not answered yet. */
 export interface WatchedCall {
-  /** By which the worker names the call in its heartbeats; undefined for a call that has none of its own. */
+  /** The call's id in the worker's heartbeats; undefined for a call without heartbeats of its own. */
   readonly id: string | undefined;
-  /** When the worker last showed that this call is getting on, by the clock. */
+  /** The time of the last heartbeat for this call, by the clock. */
   lastHeartbeat: number;
 }
 
@@ -12,11 +12,11 @@ export interface WatchedCall {
 const ASLEEP_MS = 2000;
 
 /**
- * Ends a worker that shows no heartbeat while it has something to do. It runs on the page, where nothing that blocks the worker blocks it.
- * An idle worker owes no heartbeat.
+ * Ends a worker that shows no heartbeat while it has something to do. It runs on the page, which a blocked worker does not block.
+ * An idle worker sends no heartbeats.
  */
 export class Watchdog {
-  /** In the order of the calls. */
+  /** The calls, oldest first. */
   readonly #calls = new Set<WatchedCall>();
   readonly #onSilence: (seconds: number) => void;
   readonly #clock: Clock;
@@ -51,13 +51,13 @@ export class Watchdog {
     return call;
   }
 
-  /** A call was answered. */
+  /** Stops watching a call that was answered. */
   forget(call: WatchedCall): void {
     this.#beatSince(call);
     this.#calls.delete(call);
   }
 
-  /** The worker is getting on with the call of this id, or with whatever it does first. */
+  /** Records a heartbeat for the call of this id; without an id, for the oldest call. */
   beat(id: string | undefined): void {
     for (const call of this.#calls) if (id === undefined || call.id === id) return this.#beatSince(call);
   }
@@ -67,7 +67,7 @@ export class Watchdog {
     this.#calls.clear();
   }
 
-  /** A heartbeat of one call is one of those after it too, which wait for it. It says nothing of a call before it, which may hang. */
+  /** Records a heartbeat for a call, and for the later calls, which wait for it. An earlier call may still hang. */
   #beatSince(first: WatchedCall): void {
     this.#wasLate = false;
     const now = this.#clock.now();

@@ -393,7 +393,7 @@ def tensor_json(x):
 
 
 def head_cases():
-    """Each head three times: as it comes, with many objects and other knobs, with ties; the first also with a threshold that nothing reaches."""
+    """Each head three times: as it comes, with many objects and other params, with ties; the first also with a threshold that nothing reaches."""
     variants = [
         (1, lambda x: x, {"": {}, "none": {"scoreThreshold": 1}}),
         (2, lambda x: x, {"many": {"scoreThreshold": 0.2, "iouThreshold": 0.3, "maxDetections": 12}}),
@@ -406,11 +406,11 @@ def head_cases():
             image = IMAGES[(index + seed) % len(IMAGES)]
             decoded = DECODERS[decoder](double(outputs), options)
             case = {"name": f"{name} {seed}", "decoder": {decoder: options}, "image": image, "outputs": {k: tensor_json(v) for k, v in outputs.items()}, "runs": []}
-            for run, knobs in runs.items():
-                wanted = dict(score=knobs.get("scoreThreshold", 0.5), threshold=knobs.get("iouThreshold", IOU[decoder]), most=knobs.get("maxDetections", 100))
+            for run, params in runs.items():
+                wanted = dict(score=params.get("scoreThreshold", 0.5), threshold=params.get("iouThreshold", IOU[decoder]), most=params.get("maxDetections", 100))
                 expected = {way: objects(decoded, steps, *image, **wanted) for way, steps in WAYS.items() if seed == 1 or way in ("letterbox", "crop")}
                 assert (run == "none") == (not expected["letterbox"]), (name, run)
-                case["runs"].append({"knobs": knobs, "expected": expected})
+                case["runs"].append({"params": params, "expected": expected})
             yield case
 
 
