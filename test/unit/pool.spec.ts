@@ -310,7 +310,7 @@ test.describe('healing', () => {
     }
     expect(poison.error).toMatchObject({
       code: 'worker-lost',
-      message: expect.stringContaining('the second one alone'),
+      message: expect.stringContaining('the second time alone'),
     });
     // Two losses count, the lone replay's does not: a second in a row, of the first one and of the poison's first.
     expect(world.attempts[0]!.demoted.map(({ name }) => name)).toEqual(['webgpu']);
