@@ -17,7 +17,7 @@ import { gzipSync } from 'node:zlib';
  * - `no-ranges`: answers a request for a range with the whole file.
  * - `other-range`: answers with another range than the one that was asked for.
  * - `redirect`: answers 302.
- * - `gzip`: compresses, with a Content-Length or without.
+ * - `gzip`: compresses, with a Content-Length or without; it may cut, too.
  * - `chunked`: sends no Content-Length.
  * - `type`: with this Content-Type.
  */
@@ -28,7 +28,7 @@ export type Behavior =
   | { readonly kind: 'slow'; readonly pieces: number; readonly everyMs: number }
   | { readonly kind: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: 'redirect'; readonly to: string }
-  | { readonly kind: 'gzip'; readonly length: boolean }
+  | { readonly kind: 'gzip'; readonly length: boolean; readonly cut?: number }
   | { readonly kind: 'type'; readonly type: string };
 
 /** A request as the server got it. */
@@ -102,8 +102,8 @@ export class BadServer {
     const validators = this.#validators(version, behavior.kind === 'changed');
     for (const [name, value] of Object.entries(validators)) response.setHeader(name, value);
     response.setHeader('Content-Type', behavior.kind === 'type' ? behavior.type : 'application/octet-stream');
-    if (asked['if-none-match'] && asked['if-none-match'] === validators['ETag'])
-      return void response.writeHead(304).end();
+    const known = asked['if-none-match'] ?? asked['if-modified-since'];
+    if (known !== undefined && Object.values(validators).includes(known)) return void response.writeHead(304).end();
     let body = version;
     if (behavior.kind === 'gzip') {
       body = gzipSync(version);
@@ -125,11 +125,17 @@ export class BadServer {
       body = Buffer.from(body);
       body[behavior.at]! ^= 1;
     }
-    if (behavior.kind === 'cut' || behavior.kind === 'length')
+    if (behavior.kind === 'gzip' && behavior.cut !== undefined)
+      response.write(body.subarray(0, behavior.cut), () => response.destroy());
+    else if (behavior.kind === 'cut' || behavior.kind === 'length')
       response.write(behavior.kind === 'cut' ? body.subarray(0, behavior.at) : body, () => response.destroy());
     else if (behavior.kind === 'stall') response.write(body.subarray(0, behavior.at));
     else if (behavior.kind === 'slow') trickle(body, behavior, response);
-    else response.end(body);
+    else {
+      // A body that is written before its end has no Content-Length of Node's own.
+      response.write(body);
+      response.end();
+    }
   }
 
   #validators(version: Buffer, changed: boolean): Record<string, string> {

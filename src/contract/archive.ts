@@ -50,6 +50,8 @@ export interface Archive {
   readonly variants?: Readonly<Partial<Record<EngineName, ArchiveVariant>>>;
   /** The expected size and hash of files, by path. */
   readonly integrity: Readonly<Record<string, Integrity>>;
+  /** Paths in `integrity` that no file has had so far: they may be weights of a format that no engine has needed yet. */
+  readonly unmatched?: readonly string[];
 }
 
 /** Overrides the archive's config and golden examples for one engine, whose model may have another layout or other names of inputs and outputs. */

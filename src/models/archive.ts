@@ -2,7 +2,7 @@ import type { Archive, Manifest, ModelConfig } from '../contract/archive.js';
 import type { EngineName } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
 import type { FetchOptions } from './download/fetch-file.js';
-import { checkIntegrity, hashOf } from './integrity.js';
+import { checkIntegrity, hashOf, mergeIntegrity, pendingEntries } from './integrity.js';
 import { formatOf } from './manifest.js';
 import { readWeightsManifest } from './shards.js';
 import { beginFiles, sideFiles } from './side-files.js';
@@ -25,6 +25,15 @@ export interface ArchiveOptions extends FetchOptions {
  * @throws `model-not-found`, `model-format`, `model-config`, `network`, `aborted`
  */
 export async function fetchArchive(from: string | File, options: ArchiveOptions): Promise<Archive> {
+  const found = options.found ?? new Set<string>();
+  const archive = await readArchive(from, { ...options, found });
+  const integrity = mergeIntegrity(archive.integrity, options.integrity);
+  await checkIntegrity(archive.files, integrity);
+  const unmatched = Object.keys(integrity).filter((path) => !found.has(path));
+  return { ...archive, integrity, unmatched };
+}
+
+async function readArchive(from: string | File, options: ArchiveOptions): Promise<Archive> {
   const { config = {} } = options;
   if (typeof from !== 'string') return fileArchive(from, config);
   const url = new URL(from);
@@ -72,9 +81,10 @@ export async function fetchModel(
     for (const { paths, bytes } of groups) checkSize(path, bytes, paths, files);
   }
   await others;
+  const unmatched = pendingEntries({ ...archive, files });
   if (Object.keys(files).length === Object.keys(archive.files).length) return archive;
   await checkIntegrity(files, archive.integrity, archive.files);
-  return { ...archive, files };
+  return { ...archive, files, unmatched };
 }
 
 /** SHA-256 of the model's files in one format; undefined where the browser has no Web Crypto (an insecure context). */

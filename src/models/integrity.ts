@@ -1,43 +1,103 @@
-import type { Integrity } from '../contract/archive.js';
+import type { Archive, Integrity } from '../contract/archive.js';
+import { ENGINES } from '../contract/backends.js';
+import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 
 type Blobs = Readonly<Record<string, Blob>>;
+type Integrities = Readonly<Record<string, Integrity>>;
+
+/** SHA-256 of files, in hexadecimal. A Blob never changes, so it is hashed once, whoever asks. */
+const hashes = new WeakMap<Blob, Promise<string>>();
 
 /**
  * Compares files with the size and hash that they must have; those in `known` were compared before.
  * @throws `model-format` naming the file
  */
-export async function checkIntegrity(
-  files: Blobs,
-  integrity: Readonly<Record<string, Integrity>>,
-  known: Blobs = {},
-): Promise<void> {
+export async function checkIntegrity(files: Blobs, integrity: Integrities, known: Blobs = {}): Promise<void> {
   const unknown = Object.entries(integrity).filter(([path]) => Object.hasOwn(files, path) && !Object.hasOwn(known, path)); // prettier-ignore
   await Promise.all(unknown.map(([path, expected]) => checkFile(files[path]!, expected, path)));
 }
 
-/**
- * Compares a file with the size and hash that it must have.
- * Where the browser has no Web Crypto (an insecure context), only its size is compared.
- * @throws `model-format` naming the file
- */
+/** Compares a file with the size and hash that it must have. @throws `model-format` naming the file */
 export async function checkFile(file: Blob, { bytes, sha256 }: Integrity, name: string): Promise<void> {
   if (bytes !== undefined && file.size !== bytes)
     throw new TabServeError(
       'model-format',
       `${name} has ${file.size} bytes, expected ${bytes}: incomplete, or another version.`,
     );
-  if (sha256 === undefined || !globalThis.crypto?.subtle) return;
-  const found = await hashOf([file]);
-  if (found !== sha256.toLowerCase())
+  if (sha256 === undefined) return;
+  const found = hashes.get(file) ?? hashOf([file]);
+  hashes.set(file, found);
+  if ((await found) !== sha256.toLowerCase())
     throw new TabServeError(
       'model-format',
-      `${name} has the SHA-256 ${found}, expected ${sha256}: damaged, or another version.`,
+      `${name} has the SHA-256 ${await found}, expected ${sha256}: damaged, or another version.`,
     );
 }
 
-/** Returns the SHA-256 of the files' bytes, one file after the other, in hexadecimal. */
+/** Returns the SHA-256 of the files' bytes, one file after the other, in hexadecimal. Without Web Crypto (an insecure context) it computes in JavaScript, at about 200 MB a second. */
 export async function hashOf(files: readonly Blob[]): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', await new Blob([...files]).arrayBuffer());
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const digest = globalThis.crypto?.subtle
+    ? new Uint8Array(await crypto.subtle.digest('SHA-256', await new Blob([...files]).arrayBuffer()))
+    : await hashInJavaScript(files);
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+async function hashInJavaScript(files: readonly Blob[]): Promise<Uint8Array> {
+  const { sha256 } = await import('@noble/hashes/sha2.js');
+  const hash = sha256.create();
+  for (const file of files) {
+    const reader = file.stream().getReader();
+    for (let read = await reader.read(); !read.done; read = await reader.read()) hash.update(read.value);
+  }
+  return hash.digest();
+}
+
+/** Returns what both say of files. @throws `model-format` if they contradict each other */
+export function mergeIntegrity(own: Integrities, callers: Integrities = {}): Integrities {
+  const merged: Record<string, Integrity> = { ...own };
+  for (const [path, entry] of Object.entries(callers)) {
+    const { bytes, sha256 } = Object.hasOwn(own, path) ? own[path]! : {};
+    const agrees =
+      (bytes ?? entry.bytes) === (entry.bytes ?? bytes) &&
+      (sha256 ?? entry.sha256)?.toLowerCase() === (entry.sha256 ?? sha256)?.toLowerCase();
+    if (!agrees)
+      throw new TabServeError(
+        'model-format',
+        `${path}: the option "integrity" and tabserve.json expect different files; one of them is of another version.`,
+      );
+    merged[path] = { ...(Object.hasOwn(own, path) && own[path]), ...entry };
+  }
+  return merged;
+}
+
+/**
+ * Returns the entries that no file of an archive has had so far, and that a file may still have: those beside a model in another format, which has not
+ * been read yet, may be its weights.
+ * @throws `model-format` for an entry that no file can have: otherwise a misspelled path would protect nothing, and nobody would notice
+ */
+export function pendingEntries({ unmatched = [], models, files, url }: Archive): readonly string[] {
+  const unread = ENGINES.flatMap((engine) => models[engine] ?? []).filter((path) => !Object.hasOwn(files, path));
+  const folders = unread.map((path) => path.slice(0, path.lastIndexOf('/') + 1));
+  const known = [...Object.keys(files), ...unread];
+  const pending = unmatched.filter((path) => !Object.hasOwn(files, path));
+  for (const path of pending) {
+    const meant = known.find((one) => one !== path && spelling(one) === spelling(path));
+    if (meant === undefined && folders.some((folder) => path.startsWith(folder))) continue;
+    const advice = meant === undefined ? `there are ${known.map(shorten).join(', ')}` : `"${meant}" is meant`;
+    throw new TabServeError(
+      'model-format',
+      `A size or hash is expected of "${shorten(path)}", which is no file of ${url}; ${advice}. The entry is in the option "integrity", or under files in tabserve.json.`,
+    );
+  }
+  return pending;
+}
+
+/** Returns what paths have in common that some servers take for the same. */
+function spelling(path: string): string {
+  return path
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll('\\', '/')
+    .replace(/^(\.?\/)+/, '');
 }

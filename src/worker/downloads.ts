@@ -15,6 +15,7 @@ const MOST_AT_ONCE = 6;
 export class Downloads {
   readonly #emit: (event: WorkerEvent) => void;
   readonly #downloads = new Map<string, Promise<Blob | undefined>>();
+  readonly #found = new Set<string>();
   readonly #limit = limitConcurrency(MOST_AT_ONCE);
   /** The parts that may still have files whose progress was not reported yet. */
   readonly #unplanned = new Set<'model' | 'engine'>(['model', 'engine']);
@@ -60,7 +61,7 @@ export class Downloads {
     this.#report({ file: path, loaded: size, total: size, phase });
   }
 
-  #options({ request, allowedOrigins }: DownloadSettings): FetchOptions {
+  #options({ request, allowedOrigins, integrity }: DownloadSettings): FetchOptions {
     return {
       ...request,
       allowedOrigins,
@@ -68,7 +69,9 @@ export class Downloads {
       fetch: globalThis.fetch.bind(globalThis),
       onProgress: (progress) => this.#report(progress),
       onHeartbeat: () => this.#emit({ type: 'heartbeat', id: undefined }),
+      integrity,
       downloads: this.#downloads,
+      found: this.#found,
       limit: this.#limit,
     };
   }

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import { archiveFor } from '../../src/contract/archive.ts';
+import { archiveFor, type Integrity } from '../../src/contract/archive.ts';
 import type { EngineName } from '../../src/contract/backends.ts';
 import { fetchArchive, fetchModel, type ArchiveOptions } from '../../src/models/archive.ts';
 import { mergeConfig, parseConfig } from '../../src/models/config.ts';
+import { hashOf } from '../../src/models/integrity.ts';
 import { readGolden } from '../../src/models/golden.ts';
 import { VERSION } from '../../src/contract/version.ts';
 
@@ -292,4 +294,88 @@ test("a visitor's file: bare weights, of the one format that comes in one file",
     code: 'model-format',
     message: expect.stringContaining('model.json'),
   });
+});
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+test('integrity: what the caller expects is checked, from the manifest on; a contradiction to tabserve.json is an error', async () => {
+  const files = {
+    '/m/MAR-INF/MANIFEST.json': manifest({ configFile: 'c.yaml' }),
+    '/m/c.yaml': 'batchSize: 2',
+    '/m/m.onnx': 'weights',
+    '/m/index_to_name.json': '{}',
+    '/m/tabserve.json': JSON.stringify({ files: { 'm.onnx': { sha256: hash('weights') } } }),
+  };
+  const load = (integrity: Record<string, Integrity>) => get(files, 'https://example.org/m', { integrity });
+  const good = Object.entries(files).map(([path, text]) => [path.slice('/m/'.length), { sha256: hash(text).toUpperCase(), bytes: text.length }]); // prettier-ignore
+  expect(await (await load(Object.fromEntries(good) as Record<string, Integrity>)).files['m.onnx']!.text()).toBe(
+    'weights',
+  );
+  for (const path of Object.keys(files).map((one) => one.slice('/m/'.length)))
+    await expect(load({ [path]: { sha256: hash('another') } }), path).rejects.toMatchObject({
+      code: 'model-format',
+      message: expect.stringMatching(
+        path === 'm.onnx' ? /m\.onnx: the option "integrity" and tabserve\.json/ : /SHA-256/,
+      ),
+    });
+  await expect(load({ 'm.onnx': { bytes: 6 } })).rejects.toMatchObject({ code: 'model-format' });
+});
+
+test('integrity: an entry for a file that does not exist, or is spelled otherwise, is an error; of the caller as of tabserve.json', async () => {
+  const files = (entry?: string) => ({
+    '/m/MAR-INF/MANIFEST.json': manifest({}),
+    '/m/m.onnx': 'weights',
+    ...(entry !== undefined && { '/m/tabserve.json': JSON.stringify({ files: { [entry]: { bytes: 7 } } }) }),
+  });
+  for (const path of ['M.onnx', './m.onnx', '/m.onnx', 'm.ONNX', 'model.onnx', 'README.md', 'm.onnx ', 'constructor']) {
+    const error = { code: 'model-format', message: expect.stringContaining(`"${path}"`) };
+    await expect(get(files(), undefined, { integrity: { [path]: { bytes: 7 } } }), path).rejects.toMatchObject(error);
+    await expect(get(files(path)), path).rejects.toMatchObject(error);
+  }
+  await expect(get(files('m.onnx'))).resolves.toBeTruthy();
+  const bare = { '/m.onnx': 'weights' };
+  await expect(
+    get(bare, 'https://example.org/m.onnx', { integrity: { 'm.onnx': { bytes: 7 } } }),
+  ).resolves.toBeTruthy();
+  await expect(get(bare, 'https://example.org/m.onnx', { integrity: { 'n.onnx': { bytes: 7 } } })).rejects.toMatchObject({ message: expect.stringContaining('there are m.onnx') }); // prettier-ignore
+  const options = { fetch, integrity: { 'm.onnx': { sha256: hash('other') } } };
+  await expect(fetchArchive(new File(['weights'], 'm.onnx'), options)).rejects.toMatchObject({ code: 'model-format' });
+});
+
+test('integrity: entries for the weights of a format that is not needed yet wait until it is', async () => {
+  const files = (entry: string) => ({
+    '/m/MAR-INF/MANIFEST.json': manifest({}),
+    '/m/tabserve.json': JSON.stringify({
+      models: { onnx: 'm.onnx', tfjs: 'tf/model.json' },
+      files: { [entry]: { bytes: 20 } },
+    }),
+    '/m/m.onnx': 'w',
+    '/m/tf/model.json': tfjs(),
+    '/m/tf/a.bin': shard(20),
+    '/m/tf/b.bin': shard(4),
+  });
+  const open = async (entry: string, ...engines: EngineName[]) => {
+    const options = { fetch: server(files(entry)) as typeof fetch };
+    let archive = await fetchArchive('https://example.org/m', options);
+    for (const engine of engines) archive = await fetchModel(archive, engine, options);
+    return archive;
+  };
+  await expect(open('tf/a.bin', 'onnx', 'tfjs')).resolves.toBeTruthy();
+  await expect(open('tf/c.bin', 'onnx')).resolves.toBeTruthy();
+  await expect(open('tf/c.bin', 'onnx', 'tfjs')).rejects.toMatchObject({
+    message: expect.stringContaining('"tf/c.bin"'),
+  });
+  await expect(open('TF/model.json', 'onnx')).rejects.toMatchObject({ message: expect.stringContaining('"tf/model.json" is meant') }); // prettier-ignore
+  await expect(open('c.bin', 'onnx')).rejects.toMatchObject({ message: expect.stringContaining('"c.bin"') });
+});
+
+test('without Web Crypto, as in an insecure context, hashes are checked all the same', async () => {
+  const { crypto } = globalThis;
+  Object.defineProperty(globalThis, 'crypto', { value: undefined, configurable: true });
+  try {
+    for (const text of ['', 'abc', 'x'.repeat(100_000)])
+      expect(await hashOf([new Blob([text]), new Blob(['tail'])])).toBe(hash(`${text}tail`));
+  } finally {
+    Object.defineProperty(globalThis, 'crypto', { value: crypto, configurable: true });
+  }
 });

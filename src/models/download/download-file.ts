@@ -46,8 +46,8 @@ export async function downloadFile(
 ): Promise<Downloaded | 'not-modified' | undefined> {
   const { signal, expected = {}, onProgress } = options;
   const path = url.href;
-  for (let cache: RequestCache | undefined; ; cache = 'reload') {
-    const download = new Download(url, options, cache);
+  const download = new Download(url, options);
+  for (;;) {
     const answer = await withRetries(() => download.attempt(), options).catch((error: unknown) => {
       if (!signal?.aborted) throw error;
       throw new TabServeError('aborted', `The download of ${path} was aborted.`, { cause: signal.reason });
@@ -59,7 +59,7 @@ export async function downloadFile(
       await checkFile(answer.blob, expected, path);
       return answer;
     } catch (error) {
-      if (cache === 'reload') throw error;
+      if (!download.bypassCache()) throw error;
     }
   }
 }
@@ -71,19 +71,26 @@ class Download {
   #version: Version | undefined;
   /** The most bytes that were reported. */
   #reported = 0;
+  #bypassesCache = false;
 
   constructor(
     private readonly url: URL,
     private readonly options: DownloadOptions,
-    private readonly cache: RequestCache | undefined,
   ) {}
+
+  /** Begins again, past the HTTP cache. Returns false if it has done so before. */
+  bypassCache(): boolean {
+    if (this.#bypassesCache) return false;
+    this.#restart();
+    return (this.#bypassesCache = true);
+  }
 
   /** @throws `TransientFailure` if another attempt may succeed */
   async attempt(): Promise<Downloaded | 'not-modified' | undefined> {
     const { clock, signal, validators } = this.options;
     const stall = new StallTimer(clock, STALL_MS);
     const signals = signal ? AbortSignal.any([signal, stall.signal]) : stall.signal;
-    const before = this.#received.size;
+    const before = this.#reported;
     try {
       if (!this.#version?.resumable) this.#restart();
       const response = await this.#request(signals);
@@ -101,7 +108,7 @@ class Download {
       return { blob: this.#received.toBlob(), ...validatorsOf(response) };
     } catch (error) {
       if (error instanceof TabServeError || error instanceof TransientFailure || signal?.aborted) throw error;
-      const gotOn = this.#received.size >= before + PROGRESS_BYTES;
+      const gotOn = this.#reported >= before + PROGRESS_BYTES;
       throw new TransientFailure(this.#failed(`could not be downloaded: ${reasonOf(error)}`, error), gotOn);
     } finally {
       stall.stop();
@@ -121,7 +128,7 @@ class Download {
       if (validators.etag !== undefined) headers['If-None-Match'] = validators.etag;
       else if (validators.lastModified !== undefined) headers['If-Modified-Since'] = validators.lastModified;
     }
-    const cache = this.cache ?? (validators ? 'no-cache' : undefined);
+    const cache = this.#bypassesCache ? 'reload' : validators && 'no-cache';
     return requestFile(fetch, this.url, this.options, { headers, signal, ...(cache && { cache }) });
   }
 

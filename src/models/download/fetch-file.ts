@@ -13,6 +13,10 @@ export interface FetchOptions extends RequestPolicy {
   readonly onHeartbeat?: (() => void) | undefined;
   /** Downloads that have begun, by URL. Whoever asks for the same file gets the same download. */
   readonly downloads?: Map<string, Promise<Blob | undefined>>;
+  /** The size and hash that files must have, by their path, in addition to what the archive says. */
+  readonly integrity?: Readonly<Record<string, Integrity>> | undefined;
+  /** The paths of files that were found. */
+  readonly found?: Set<string>;
   /** How many downloads run at once. */
   readonly limit?: Concurrency;
   /** @default the browser's */

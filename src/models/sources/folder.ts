@@ -1,5 +1,7 @@
 import { TabServeError } from '../../contract/errors.js';
 import { fetchFile, type FetchOptions } from '../download/fetch-file.js';
+import type { Integrity } from '../../contract/archive.js';
+import { mergeIntegrity } from '../integrity.js';
 import type { Source } from './source.js';
 
 /**
@@ -7,10 +9,16 @@ import type { Source } from './source.js';
  * @param url of the folder, with a slash at its end; its query is sent with each file
  */
 export function folderSource(url: URL, options: FetchOptions): Source {
-  const read: Source['read'] = (path, expected) => fetchFile(locate(url, path), path, options, expected);
+  const { integrity = {}, found } = options;
+  const read = async (path: string, expected?: Integrity): Promise<Blob | undefined> => {
+    const own = Object.hasOwn(integrity, path) ? mergeIntegrity({ [path]: expected ?? {} }, { [path]: integrity[path]! })[path] : expected; // prettier-ignore
+    const blob = await fetchFile(locate(url, path), path, options, own);
+    if (blob) found?.add(path);
+    return blob;
+  };
   return {
     url: url.href,
-    read: async (path, expected) => await read(path, expected),
+    read,
     begin:
       options.downloads &&
       ((path, expected) => {
