@@ -11,6 +11,7 @@ export type {
   RequestOptions,
   RequestParams,
 } from './client/options.js';
+export type { ModelLocation } from './client/model-location.js';
 export type { JobQueueStatus } from './client/requests/backlog.js';
 export type { WorkerFactory } from './client/workers/start.js';
 export type { Recovery } from './client/workers/recovery.js';

@@ -3,6 +3,7 @@ import type { HandlerName, HandlerOf } from '../handlers/registry.js';
 import type { Client } from './client.js';
 import { connect, type ConnectOptions } from './connect.js';
 import type { InitializeOptions } from './options.js';
+import type { ModelLocation } from './model-location.js';
 import { readOptions } from './read-options.js';
 
 /** What `load` takes beside the model. */
@@ -14,7 +15,7 @@ export interface LoadOptions<Name extends HandlerName, Form = never>
  * @throws what `initialize` throws, after everything that was started has ended
  */
 export async function load<Name extends HandlerName = HandlerName, Form extends FormName<HandlerOf<Name>> = never>(
-  model: string | URL | File,
+  model: ModelLocation,
   options: LoadOptions<Name, Form> = {},
 ): Promise<Client<HandlerOf<Name>, ResultFor<HandlerOf<Name>, Form>>> {
   const { signal, onProgress, ...rest } = readOptions(options, 'an object as options', 'invalid-input');

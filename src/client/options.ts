@@ -9,14 +9,18 @@ import type { MetricsSnapshot } from '../contract/metrics.js';
 import type { Timings } from '../contract/stages.js';
 import type { TabServeError } from '../contract/errors.js';
 import type { ClientSettings, RequestSettings, Serving } from '../contract/settings.js';
+import type { ModelLocation } from './model-location.js';
 import type { JobQueueStatus } from './requests/backlog.js';
 import type { Recovery } from './workers/recovery.js';
 import type { VerdictStore } from './selection/verdicts.js';
 
 /** What `load` and `connect` take. The settings of `Serving` replace the archive's own. */
 export interface ClientOptions<H extends Handler = Handler, Form = never> extends Partial<Serving>, ClientSettings {
-  /** URL of a model archive (a folder) or of bare weights (`.onnx`, or TensorFlow.js's `model.json`), relative to the page; or an `.onnx` file that the visitor chose. */
-  readonly model: string | URL | File;
+  /**
+   * URL of a model archive (a folder, or a packed one: `.mar`, `.zip`, `.tar.gz`) or of a bare model (`.onnx`, or TensorFlow.js's `model.json`), relative to
+   * the page; or what the visitor chose or dropped: a packed archive, an `.onnx` file, or all files of an archive.
+   */
+  readonly model: ModelLocation;
   /**
    * Backends to try, in this order. A backend's name such as `webgl` means every engine on it for which the archive has a model; `tfjs/webgl` means that
    * candidate alone. ONNX Runtime's WebGL computes some models wrongly. So it serves only after it was proven correct, even if it is named: by a golden example

@@ -5,6 +5,7 @@ import { CLIENT_SETTINGS, resolveSettings, SERVING } from '../contract/settings.
 import { unlessAborted } from '../shared/abort.js';
 import { readDownloadSettings } from './download-settings.js';
 import type { ClientOptions } from './options.js';
+import { readLocation } from './model-location.js';
 import { browserVerdicts } from './selection/browser-verdicts.js';
 import { openModel, type OpenOptions } from './selection/open.js';
 import { absoluteUrl, folderUrl } from './url.js';
@@ -68,7 +69,7 @@ export class WorkerOpener {
     const { measureBudget } = resolveSettings(CLIENT_SETTINGS, { ...this.options });
     return {
       factory: this.#factory,
-      source: isFile(model) ? model : absoluteUrl(model, 'model'),
+      source: readLocation(model),
       handler,
       backends,
       config: this.#config,
@@ -90,15 +91,6 @@ export class WorkerOpener {
   get #config(): ModelConfig {
     const settings = Object.entries(this.options).filter(([key, value]) => key in SERVING && value !== undefined);
     return { ...this.options.config, ...Object.fromEntries(settings) };
-  }
-}
-
-/** Returns whether the model is a `File`. `instanceof` throws for a revoked proxy. */
-function isFile(model: ClientOptions['model']): model is File {
-  try {
-    return typeof File !== 'undefined' && model instanceof File;
-  } catch {
-    return false;
   }
 }
 

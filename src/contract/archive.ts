@@ -44,6 +44,10 @@ export interface Archive {
   readonly models: Readonly<Partial<Record<EngineName, string>>>;
   /** The files downloaded so far, by path. Of several formats of a model, only those that an engine needs are downloaded. */
   readonly files: Readonly<Record<string, Blob>>;
+  /**
+   * Where the other files are, if they are at hand: in a zip file, or by path. Undefined if they are in a folder on a server, or nothing is left to read.
+   */
+  readonly local?: Blob | Readonly<Record<string, Blob>> | undefined;
   /** Paths of the golden examples. A backend must reproduce them before it serves. */
   readonly golden: readonly string[];
   /** Overrides for one engine's model, from `tabserve.json`. */

@@ -79,9 +79,11 @@ export interface WorkerApi {
 }
 
 export interface LoadRequest {
-  /** A URL, or a file that the visitor chose. */
-  readonly source: string | File;
+  /** A URL, or a file that the visitor chose, or several of them by path. */
+  readonly source: string | File | Readonly<Record<string, File>>;
   readonly config: ModelConfig | undefined;
+  /** A built-in handler's name; undefined for the manifest's handler, or if the worker exposes a handler class of the app. */
+  readonly handler: string | undefined;
   readonly download: DownloadSettings;
 }
 

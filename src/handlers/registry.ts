@@ -46,7 +46,7 @@ export async function loadHandler(name: string | undefined): Promise<new () => H
     );
   if (Object.hasOwn(loaders, name)) return await loaders[name as HandlerName]();
   const advice = /\.py\b|:/.test(name)
-    ? 'A Python handler does not run in a browser. Write its stages as a class in a worker of your own, and connect() to it.'
+    ? `A Python handler does not run in a browser. Write its stages as a class in a worker of your own, and connect() to it; or name a built-in handler in the option \`handler\`. ${available}.`
     : `${available}. Use connect() for a handler of your own.`;
   throw new TabServeError('unknown-handler', `There is no built-in handler "${name}". ${advice}`);
 }

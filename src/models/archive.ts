@@ -1,30 +1,33 @@
-import type { Archive, Manifest, ModelConfig } from '../contract/archive.js';
+import type { Archive, Files, Manifest, ModelConfig } from '../contract/archive.js';
 import type { EngineName } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
 import type { FetchOptions } from './download/fetch-file.js';
-import { checkIntegrity, hashOf, mergeIntegrity, pendingEntries } from './integrity.js';
-import { formatOf } from './manifest.js';
+import { createFiles } from './files.js';
+import { checkFile, checkIntegrity, hashOf, mergeIntegrity, pendingEntries } from './integrity.js';
+import { EXTRAS, formatOf, MANIFEST } from './manifest.js';
 import { readWeightsManifest } from './shards.js';
 import { beginFiles, sideFiles } from './side-files.js';
-import { filesSource } from './sources/files.js';
 import { folderSource } from './sources/folder.js';
-import { readRequired, type Source } from './sources/source.js';
-import { readTorchServe } from './torchserve.js';
-
-const PACKED = /\.(mar|zip|tgz|tar\.gz)$/i;
+import { listFiles } from './sources/listing.js';
+import { isPacked, localSource, unpack, type LocalFiles } from './sources/packed.js';
+import { expectedOf, readRequired, type Source } from './sources/source.js';
+import { LABELS, readTorchServe } from './torchserve.js';
 
 export interface ArchiveOptions extends FetchOptions {
   /** Taken over the archive's own `model-config.yaml`. */
   readonly config?: ModelConfig | undefined;
 }
 
+/** Where an archive is: a URL, a file that the visitor picked, or several of them by path. */
+export type ArchiveLocation = string | File | Readonly<Record<string, Blob>>;
+
 /**
- * Downloads what is needed to choose a backend for an archive: manifest, `tabserve.json`, config and labels.
- * An archive is a folder with `MAR-INF/MANIFEST.json`, or one file: the `.onnx` or the `model.json` of a bare model, for which a manifest is made.
- * `fetchModel` downloads the other files. With `options.downloads` their download begins here, as far as the engine does not matter.
- * @throws `model-not-found`, `model-format`, `model-config`, `network`, `aborted`
+ * Downloads what is needed to choose a backend for an archive: manifest, `tabserve.json`, config and labels; a packed archive as a whole.
+ * An archive is a folder with `MAR-INF/MANIFEST.json`, such a folder packed into one file, or a bare model: the `.onnx` or the `model.json` alone, for
+ * which a manifest is made. `fetchModel` reads the other files. With `options.downloads` their download begins here, as far as the engine does not matter.
+ * @throws `model-not-found`, `model-format`, `model-config`, `unsupported`, `network`, `aborted`
  */
-export async function fetchArchive(from: string | File, options: ArchiveOptions): Promise<Archive> {
+export async function fetchArchive(from: ArchiveLocation, options: ArchiveOptions): Promise<Archive> {
   const found = options.found ?? new Set<string>();
   const archive = await readArchive(from, { ...options, found });
   const integrity = mergeIntegrity(archive.integrity, options.integrity);
@@ -33,19 +36,22 @@ export async function fetchArchive(from: string | File, options: ArchiveOptions)
   return { ...archive, integrity, unmatched };
 }
 
-async function readArchive(from: string | File, options: ArchiveOptions): Promise<Archive> {
+async function readArchive(from: ArchiveLocation, options: ArchiveOptions): Promise<Archive> {
   const { config = {} } = options;
-  if (typeof from !== 'string') return fileArchive(from, config);
+  if (from instanceof File) return await readFile(from, options);
+  if (typeof from !== 'string') return await readFiles(from, options);
   const url = new URL(from);
-  if (PACKED.test(url.pathname))
-    throw new TabServeError('unsupported', `${from}: packed archives cannot be served yet; unpack it into a folder.`);
-  if (!formatOf(url.pathname)) {
+  const file = decodeURIComponent(url.pathname.slice(url.pathname.lastIndexOf('/') + 1));
+  if (isPacked(file)) {
+    const packed = await readRequired(parentOf(url, options), file, {});
+    return await readLocal(url.href, await unpack(file, packed), options);
+  }
+  if (!formatOf(file)) {
     const folder = url.pathname.endsWith('/') ? url : new URL(`${url.pathname}/${url.search}`, url);
     return await readTorchServe(folderSource(folder, options), config);
   }
-  const file = decodeURIComponent(url.pathname.slice(url.pathname.lastIndexOf('/') + 1));
   const archive = bareArchive(url.href, file, config);
-  beginFiles(sourceOf(archive, options), archive);
+  beginFiles(parentOf(url, options), archive);
   return archive;
 }
 
@@ -62,7 +68,7 @@ export async function fetchModel(
 ): Promise<Archive> {
   const path = archive.models[engine];
   if (path === undefined) throw new TabServeError('model-not-found', `${archive.url} has no model for ${engine}.`);
-  const source = sourceOf(archive, options);
+  const source = await sourceOf(archive, options);
   const files: Record<string, Blob> = { ...archive.files };
   const download = async (one: string): Promise<void> => {
     if (!Object.hasOwn(files, one)) files[one] = await readRequired(source, one, archive.integrity);
@@ -84,7 +90,17 @@ export async function fetchModel(
   const unmatched = pendingEntries({ ...archive, files });
   if (Object.keys(files).length === Object.keys(archive.files).length) return archive;
   await checkIntegrity(files, archive.integrity, archive.files);
-  return { ...archive, files, unmatched };
+  return { ...archive, files, unmatched, local: isUsedUp(source, files) ? undefined : archive.local };
+}
+
+/** Returns read access to an archive's files, also to those of a packed archive that were not read yet. @throws `model-format`, `unsupported` */
+export async function openFiles({ url, files, local, integrity }: Archive): Promise<Files> {
+  const source = local && (await localSource(url, local));
+  if (!source) return createFiles(files);
+  return createFiles(files, {
+    paths: source.paths!,
+    read: async (path) => await readRequired(source, path, integrity),
+  });
 }
 
 /** SHA-256 of the model's files in one format; undefined where the browser has no Web Crypto (an insecure context). */
@@ -116,19 +132,62 @@ function bareArchive(url: string, file: string, config: ModelConfig): Archive {
   return { url, manifest, config, models: { [formatOf(file)!]: file }, files: {}, golden: [], integrity: {} };
 }
 
-function fileArchive(file: File, config: ModelConfig): Archive {
-  if (formatOf(file.name) !== 'onnx')
-    throw new TabServeError(
-      'model-format',
-      `${file.name} is not a model in one file; expected a file ending in .onnx.`,
-    );
-  return { ...bareArchive(file.name, file.name, config), files: { [file.name]: file } };
+async function readFile(file: File, options: ArchiveOptions): Promise<Archive> {
+  const { name } = file;
+  if (isPacked(name)) {
+    await checkFile(file, expectedOf(name, options.integrity ?? {}), name);
+    options.found?.add(name);
+    return await readLocal(name, await unpack(name, file), options);
+  }
+  if (formatOf(name) === 'onnx') return await readLocal(name, { [name]: file }, options);
+  throw new TabServeError(
+    'model-format',
+    `${name} is not a model in one file; expected a file ending in .onnx, .mar, .zip or .tar.gz, or all files of the model together.`,
+  );
+}
+
+async function readFiles(files: Readonly<Record<string, Blob>>, options: ArchiveOptions): Promise<Archive> {
+  const name = Object.keys(files)[0]?.split('/')[0] ?? 'no files';
+  return await readLocal(name, Object.fromEntries(listFiles(name, Object.entries(files))), options);
+}
+
+/** Reads whichever layout the files at hand have. */
+async function readLocal(url: string, local: LocalFiles, options: ArchiveOptions): Promise<Archive> {
+  const { config = {} } = options;
+  const source = await localSource(url, local, options.integrity);
+  for (const path of source.paths!) options.found?.add(path);
+  const model = bareModel(source.paths!);
+  const archive = model === undefined ? await readTorchServe(source, config) : bareArchive(url, model, config);
+  return { ...archive, local };
+}
+
+/** Returns the only model among files without a manifest. */
+function bareModel(paths: readonly string[]): string | undefined {
+  if (paths.includes(MANIFEST) || paths.includes(EXTRAS)) return undefined;
+  const models = paths.filter((path) => !path.includes('/') && path !== LABELS && formatOf(path));
+  const onnx = models.filter((path) => formatOf(path) === 'onnx');
+  const [model, ...others] = onnx.length > 0 ? onnx : models;
+  return others.length > 0 ? undefined : model;
 }
 
 /** Returns where the files of an archive are read from that were not read yet. */
-function sourceOf({ url, files }: Archive, options: FetchOptions): Source {
-  if (!URL.canParse(url)) return filesSource(url, files);
+async function sourceOf({ url, local }: Archive, options: FetchOptions): Promise<Source> {
+  return local ? await localSource(url, local) : parentOf(new URL(url), options);
+}
+
+/** Returns the folder that a file is in, or a folder's own files. */
+function parentOf(url: URL, options: FetchOptions): Source {
   const folder = new URL('.', url);
-  folder.search = new URL(url).search;
+  folder.search = url.search;
   return folderSource(folder, options);
+}
+
+/** Files that no handler here can use. */
+const FOREIGN = /\.(py|pyc|pt|pth)$/i;
+
+/** Returns whether nothing is left to read, so that the packed bytes need not be kept. */
+function isUsedUp({ paths }: Source, files: Archive['files']): boolean {
+  return !!paths?.every(
+    (path) => Object.hasOwn(files, path) || path === MANIFEST || path === EXTRAS || FOREIGN.test(path),
+  );
 }

@@ -1,23 +1,35 @@
 import type { Files } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
+import { missingFrom } from './sources/source.js';
 
-/** Returns read access to files by path: an archive's Blobs, or the texts and bytes of a test. */
-export function createFiles(files: Readonly<Record<string, Blob | Uint8Array | string>>): Files {
-  const blob = (path: string): Blob => {
+/** Files that are read when they are asked for. */
+interface OtherFiles {
+  readonly paths: readonly string[];
+  read(path: string): Promise<Blob>;
+}
+
+const NONE: OtherFiles = { paths: [], read: (path) => Promise.reject(missingFrom('The archive', path, [])) };
+
+/**
+ * Returns read access to files by path: an archive's Blobs, or the texts and bytes of a test.
+ * @param others the archive's files that were not read yet
+ */
+export function createFiles(
+  files: Readonly<Record<string, Blob | Uint8Array | string>>,
+  others: OtherFiles = NONE,
+): Files {
+  const blob = async (path: string): Promise<Blob> => {
     const file = Object.hasOwn(files, path) ? files[path] : undefined;
-    if (file === undefined)
-      throw new TabServeError(
-        'model-not-found',
-        `The archive has no file "${path}"; it has ${Object.keys(files).join(', ') || 'none'}.`,
-      );
-    return file instanceof Blob ? file : new Blob([file as BlobPart]);
+    if (file !== undefined) return file instanceof Blob ? file : new Blob([file as BlobPart]);
+    if (others.paths.includes(path)) return await others.read(path);
+    throw missingFrom('The archive', path, [...new Set([...Object.keys(files), ...others.paths])]);
   };
   return {
-    has: (path) => Object.hasOwn(files, path),
-    bytes: async (path) => new Uint8Array(await blob(path).arrayBuffer()),
-    text: async (path) => await blob(path).text(),
+    has: (path) => Object.hasOwn(files, path) || others.paths.includes(path),
+    bytes: async (path) => new Uint8Array(await (await blob(path)).arrayBuffer()),
+    text: async (path) => await (await blob(path)).text(),
     async json(path) {
-      const text = await blob(path).text();
+      const text = await (await blob(path)).text();
       try {
         return JSON.parse(text) as unknown;
       } catch (cause) {

@@ -1,4 +1,5 @@
 import type { Archive, ArchiveVariant, Manifest, ModelConfig } from '../contract/archive.js';
+import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { mergeConfig, parseConfig } from './config.js';
 import { checkIntegrity } from './integrity.js';
@@ -16,10 +17,10 @@ export const LABELS = 'index_to_name.json';
  * @throws `model-not-found`, `model-format`, `model-config`, `network`, `aborted`
  */
 export async function readTorchServe(source: Source, config: ModelConfig): Promise<Archive> {
-  const [manifest, extras] = await Promise.all([
+  const [[manifest, manifestFile], extras] = await Promise.all([
     source.read(MANIFEST).then(async (blob) => {
       if (!blob) throw source.missing(MANIFEST);
-      return readManifest(await blob.text());
+      return [readManifest(await blob.text()), blob] as const;
     }),
     source.read(EXTRAS).then(async (blob) => readExtras(blob ? await blob.text() : '{}')),
   ]);
@@ -32,7 +33,7 @@ export async function readTorchServe(source: Source, config: ModelConfig): Promi
   const labels = source.read(LABELS).then((blob) => blob && (files[LABELS] = blob));
   if (configFile) files[configFile] = await readRequired(source, configFile, integrity);
   await labels;
-  await checkIntegrity(files, integrity);
+  await checkIntegrity({ ...files, [MANIFEST]: manifestFile }, integrity);
   const own = configFile ? await parseConfig(await files[configFile]!.text(), configFile) : {};
   return { ...archive, ...readVariants(extras, own, config), config: mergeConfig(own, config), files };
 }
@@ -49,8 +50,12 @@ function readVariants({ overrides }: Extras, own: ModelConfig, over: ModelConfig
 function modelOf({ model: { serializedFile } }: Manifest, { url }: Source): Archive['models'] {
   const format = serializedFile === undefined ? undefined : formatOf(serializedFile);
   if (format) return { [format]: serializedFile };
+  const found = serializedFile ? `"${shorten(serializedFile)}"` : 'no serializedFile';
+  const advice = /\.(pt|pth|so|bin|safetensors)$/i.test(serializedFile ?? '')
+    ? ' PyTorch does not run in a browser: export the model with torch.onnx.export, and pass the .onnx as --serialized-file to torch-model-archiver. Or name it in tabserve.json, under models.onnx.'
+    : '';
   throw new TabServeError(
     'model-format',
-    `The manifest of ${url} names ${serializedFile ? `"${serializedFile}"` : 'no serializedFile'}; expected a file ending in .onnx or .json.`,
+    `The manifest of ${url} names ${found}; expected a file ending in .onnx or .json.${advice}`,
   );
 }

@@ -3,7 +3,7 @@ import type { EngineName } from '../contract/backends.js';
 import type { DownloadSettings } from '../contract/downloads.js';
 import type { WorkerEvent } from '../contract/wire.js';
 import type { EngineEnvironment } from '../engines/engine.js';
-import { fetchArchive, fetchModel, type ArchiveOptions } from '../models/archive.js';
+import { fetchArchive, fetchModel, type ArchiveLocation, type ArchiveOptions } from '../models/archive.js';
 import type { FetchOptions } from '../models/download/fetch-file.js';
 import { limitConcurrency } from '../models/download/concurrency.js';
 import { requestFile } from '../shared/request-policy.js';
@@ -25,7 +25,7 @@ export class Downloads {
     this.#emit = emit;
   }
 
-  archive(source: string | File, config: ArchiveOptions['config'], settings: DownloadSettings): Promise<Archive> {
+  archive(source: ArchiveLocation, config: ArchiveOptions['config'], settings: DownloadSettings): Promise<Archive> {
     return fetchArchive(source, { ...this.#options(settings), config });
   }
 

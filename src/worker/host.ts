@@ -1,5 +1,5 @@
 import { transfer as comlinkTransfer } from 'comlink';
-import { archiveFor, type Archive } from '../contract/archive.js';
+import { archiveFor, type Archive, type Files, type ModelConfig } from '../contract/archive.js';
 import type { CandidateName, EngineName, Probe } from '../contract/backends.js';
 import type { Context, Handler, ModelInfo } from '../contract/handler.js';
 import type { Metrics, Observation } from '../contract/metrics.js';
@@ -24,9 +24,8 @@ import { probeBackends } from '../backends/probe.js';
 import type { Engine, Engines } from '../engines/engine.js';
 import { Definitions } from '../shared/metrics/definitions.js';
 import { Recorder } from './recorder.js';
-import { hashModel } from '../models/archive.js';
+import { hashModel, openFiles } from '../models/archive.js';
 import { checkConfig } from '../models/config.js';
-import { createFiles } from '../models/files.js';
 import { closeImages } from './close-images.js';
 import { batchContext, type BatchOptions, type HandlerEnvironment } from './context.js';
 import { describeModel } from './describe.js';
@@ -83,8 +82,13 @@ export class Host implements WorkerApi {
     }));
   }
 
-  load({ source, config, download }: LoadRequest): Promise<Envelope<Archive>> {
-    return envelope(() => this.#downloads.archive(source, config, download), 'load');
+  load({ source, config, handler, download }: LoadRequest): Promise<Envelope<Archive>> {
+    return envelope(async () => {
+      const archive = await this.#downloads.archive(source, config, download);
+      // A handler that is not there is reported before the model is downloaded.
+      await this.#options.handlerClass(handler ?? archive.manifest.model.handler);
+      return archive;
+    }, 'load');
   }
 
   loadModel(archive: Archive, { candidate, assets, download }: StartRequest): Promise<Envelope<Archive>> {
@@ -104,12 +108,13 @@ export class Host implements WorkerApi {
       checkConfig(archive.config, (message) => this.#warn(message));
       const starting = this.#starting?.candidate === candidate ? this.#starting.engine : undefined;
       const engine = (this.#engine = await (starting ?? this.#startEngine({ ...request, archive })));
+      const files = await openFiles(archive);
       this.#environment = {
         modelDir: archive.url,
         manifest: archive.manifest,
         config: archive.config,
-        files: createFiles(archive.files),
-        open: sessions(engine, archive, archive.models[engineOf(candidate)]!),
+        files,
+        open: sessions(engine, files, archive.config, archive.models[engineOf(candidate)]!),
         warn: (message) => this.#warn(message),
       };
       const handler = new Class();
@@ -239,10 +244,10 @@ export class Host implements WorkerApi {
 }
 
 /** Returns a function that opens an archive's models, each of them once. */
-function sessions(engine: Engine, { files, config }: Archive, model: string): Context['open'] {
+function sessions(engine: Engine, files: Files, config: ModelConfig, model: string): Context['open'] {
   const opened = new Map<string, Promise<Session>>();
   return async (path = model) => {
-    const session = opened.get(path) ?? engine.open(createFiles(files), path, config.engine ?? {});
+    const session = opened.get(path) ?? engine.open(files, path, config.engine ?? {});
     opened.set(path, session);
     session.catch(() => opened.delete(path));
     return await session;

@@ -26,7 +26,7 @@ const manifest = (model: object) => JSON.stringify({ model: { modelName: 'm', se
 const get = async (files: Record<string, string | Response>, url = 'https://example.org/m', options = {}) =>
   fetchAll(url, { fetch: server(files) as typeof fetch, ...options });
 /** The archive, with its model where it has it in one format. */
-const fetchAll = async (url: string, options: ArchiveOptions) => {
+const fetchAll = async (url: string | File, options: ArchiveOptions) => {
   const archive = await fetchArchive(url, options);
   const [engine, ...others] = Object.keys(archive.models) as EngineName[];
   return others.length > 0 ? archive : await fetchModel(archive, engine!, options);
@@ -289,7 +289,7 @@ test("a visitor's file: bare weights, of the one format that comes in one file",
     manifest: { model: { modelName: 'net', serializedFile: 'net.onnx' } },
     models: { onnx: 'net.onnx' },
   });
-  expect(await archive.files['net.onnx']!.text()).toBe('weights');
+  expect(await (await fetchModel(archive, 'onnx', options)).files['net.onnx']!.text()).toBe('weights');
   await expect(fetchArchive(new File(['{}'], 'model.json'), options)).rejects.toMatchObject({
     code: 'model-format',
     message: expect.stringContaining('model.json'),
@@ -339,7 +339,7 @@ test('integrity: an entry for a file that does not exist, or is spelled otherwis
   ).resolves.toBeTruthy();
   await expect(get(bare, 'https://example.org/m.onnx', { integrity: { 'n.onnx': { bytes: 7 } } })).rejects.toMatchObject({ message: expect.stringContaining('there are m.onnx') }); // prettier-ignore
   const options = { fetch, integrity: { 'm.onnx': { sha256: hash('other') } } };
-  await expect(fetchArchive(new File(['weights'], 'm.onnx'), options)).rejects.toMatchObject({ code: 'model-format' });
+  await expect(fetchAll(new File(['weights'], 'm.onnx'), options)).rejects.toMatchObject({ code: 'model-format' });
 });
 
 test('integrity: entries for the weights of a format that is not needed yet wait until it is', async () => {

@@ -8,7 +8,12 @@ import { CONFIG, makeWorker } from './tabserve.ts';
 export async function openBareCall(): Promise<(pixels: Float32Array) => Promise<Answer>> {
   const connection = await Connection.start(makeWorker, { signal: undefined, startupTimeout: 60, onEvent: () => {} });
   const archive = await connection.call((worker) =>
-    worker.load({ source: new URL(MODEL_URL, location.href).href, config: CONFIG, download: {} }),
+    worker.load({
+      source: new URL(MODEL_URL, location.href).href,
+      config: CONFIG,
+      handler: 'image_classifier',
+      download: {},
+    }),
   );
   await connection.call((worker) =>
     worker.open({ candidate: 'onnx/wasm', archive, handler: 'image_classifier', assets: undefined, download: {} }),

@@ -11,6 +11,7 @@ import {
 import { asTabServeError, type TabServeError } from '../../contract/errors.js';
 import type { DownloadSettings } from '../../contract/downloads.js';
 import { servingOf, type Serving } from '../../contract/settings.js';
+import type { LoadRequest } from '../../contract/wire.js';
 import { abortError } from '../../shared/abort.js';
 import { ProgressSum } from '../progress.js';
 import { browserClock, type Clock } from '../../shared/clock.js';
@@ -26,7 +27,7 @@ import type { VerdictStore } from './verdicts.js';
 
 export interface OpenOptions {
   readonly factory: WorkerFactory;
-  readonly source: string | File;
+  readonly source: LoadRequest['source'];
   readonly handler: string | undefined;
   readonly backends: readonly (BackendName | CandidateName)[] | undefined;
   /** The first candidate that runs the model, or the one with the lowest median. */
@@ -151,14 +152,14 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
 /** Probes the browser and downloads the archive, at the same time. */
 async function probeAndLoad(
   worker: Connection,
-  { archive, only, source, config, download, onArchive, onProbe, log }: OpenOptions,
+  { archive, only, source, config, handler, download, onArchive, onProbe, log }: OpenOptions,
 ): Promise<{ archive: Archive; probe: Probe; built: readonly CandidateName[] }> {
   const since = performance.now();
   // After a loss the GPU may be another one, or none.
   const known = archive && !only ? undefined : lastProbe;
   const [{ probe, built }, loaded] = await Promise.all([
     worker.call(({ probe }) => probe(known)),
-    archive ?? worker.call(({ load }) => load({ source, config, download })),
+    archive ?? worker.call(({ load }) => load({ source, config, handler, download })),
   ]);
   lastProbe = probe;
   onArchive(loaded);

@@ -1,5 +1,4 @@
-import { TabServeError } from '../../contract/errors.js';
-import type { Source } from './source.js';
+import { missingFrom, type Source } from './source.js';
 
 /** Returns files at hand: those that the visitor picked, or that were unpacked. */
 export function filesSource(url: string, files: Readonly<Record<string, Blob>>): Source {
@@ -8,7 +7,6 @@ export function filesSource(url: string, files: Readonly<Record<string, Blob>>):
     url,
     paths,
     read: (path) => Promise.resolve(Object.hasOwn(files, path) ? files[path] : undefined),
-    missing: (path) =>
-      new TabServeError('model-not-found', `${url} has no file "${path}"; it has ${paths.join(', ') || 'none'}.`),
+    missing: (path) => missingFrom(url, path, paths),
   };
 }

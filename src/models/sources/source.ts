@@ -1,5 +1,6 @@
 import type { Integrity } from '../../contract/archive.js';
-import type { TabServeError } from '../../contract/errors.js';
+import { shorten } from '../../contract/describe-value.js';
+import { TabServeError } from '../../contract/errors.js';
 
 /** Where an archive's files are read from: a folder on a server, or files at hand. Nothing else knows which. */
 export interface Source {
@@ -32,4 +33,20 @@ export async function readRequired(source: Source, path: string, integrity: Inte
 /** Returns what is known about a file in advance. */
 export function expectedOf(path: string, integrity: Integrities): Integrity {
   return Object.hasOwn(integrity, path) ? integrity[path]! : {};
+}
+
+/** The most paths that an error lists. */
+const MAX_LISTED = 20;
+
+/** Returns the error for a file that is not among those at hand. */
+export function missingFrom(url: string, path: string, paths: readonly string[]): TabServeError {
+  const more = paths.length > MAX_LISTED ? `, and ${paths.length - MAX_LISTED} more` : '';
+  const listed = paths
+    .slice(0, MAX_LISTED)
+    .map((one) => shorten(one))
+    .join(', ');
+  return new TabServeError(
+    'model-not-found',
+    `${url} has no file "${shorten(path)}"; it has ${listed || 'none'}${more}.`,
+  );
 }

@@ -1,0 +1,59 @@
+import type { Archive, Integrity } from '../../contract/archive.js';
+import { TabServeError } from '../../contract/errors.js';
+import { checkFile } from '../integrity.js';
+import { filesSource } from './files.js';
+import { expectedOf, type Source } from './source.js';
+
+/** Files that are at hand: in a zip file, or by path. */
+export type LocalFiles = NonNullable<Archive['local']>;
+
+const PACKED = /\.(mar|zip|tgz|tar\.gz|tar)$/i;
+/** Where a tar file says that it is one. */
+const TAR_MAGIC = { at: 257, text: 'ustar' };
+
+/** Returns whether a file's name is that of a packed archive. */
+export function isPacked(file: string): boolean {
+  return PACKED.test(file);
+}
+
+/**
+ * Returns what an archive's files can be read from: a zip file as it is, or the files of a tar file, which has to be unpacked as a whole. The file's first
+ * bytes say what it is: TorchServe's `.mar` is a zip file.
+ * @throws `model-format` if it is neither, or is damaged; `unsupported`
+ */
+export async function unpack(name: string, packed: Blob): Promise<LocalFiles> {
+  const head = new Uint8Array(await packed.slice(0, TAR_MAGIC.at + TAR_MAGIC.text.length).arrayBuffer());
+  const startsWith = (text: string, at = 0): boolean =>
+    new TextDecoder('latin1').decode(head.subarray(at, at + text.length)) === text;
+  if (startsWith('PK')) return packed;
+  const isGzip = startsWith('\u001f\u008b');
+  if (isGzip || startsWith(TAR_MAGIC.text, TAR_MAGIC.at))
+    return await (await import('./tar.js')).unpackTar(name, packed, isGzip);
+  throw new TabServeError(
+    'model-format',
+    `${name} is no packed archive: expected a zip or a tar file, as .mar files are.`,
+  );
+}
+
+/**
+ * Returns the files at hand of an archive.
+ * @param integrity what they must be, in addition to what is expected of each
+ * @throws `model-format`, `unsupported` if it is a damaged zip file
+ */
+export async function localSource(
+  url: string,
+  local: LocalFiles,
+  integrity: Readonly<Record<string, Integrity>> = {},
+): Promise<Source> {
+  const source = local instanceof Blob ? await (await import('./zip.js')).openZip(url, local) : filesSource(url, local);
+  return {
+    ...source,
+    async read(path, expected = {}) {
+      const blob = await source.read(path);
+      if (!blob) return undefined;
+      await checkFile(blob, expected, path);
+      await checkFile(blob, expectedOf(path, integrity), path);
+      return blob;
+    },
+  };
+}

@@ -1,0 +1,46 @@
+"""Packs the tiny classifier with TorchServe's own torch-model-archiver (0.12.0), in each of its formats, and archives that cannot run in a browser.
+
+    pip install torch-model-archiver && python test/models/archives/make.py
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+TINY = HERE.parent / "tiny-archive"
+ARCHIVER = "from model_archiver.model_packaging import generate_model_archive; generate_model_archive()"
+
+
+def archive(name, *flags, format="default", to=HERE):
+    subprocess.run(
+        [sys.executable, "-c", ARCHIVER, "--model-name", name, "--version", "1.0", "--force",
+         "--export-path", str(to), "--archive-format", format, *map(str, flags)],
+        check=True,
+    )  # fmt: skip
+
+
+with tempfile.TemporaryDirectory() as folder:
+    files = pathlib.Path(folder)
+    # TorchServe's keys beside the handler's own.
+    config = "minWorkers: 1\nmaxWorkers: 1\nbatchSize: 2\nmaxBatchDelay: 5\n" + (TINY / "model-config.yaml").read_text()
+    (files / "model-config.yaml").write_text(config)
+    (files / "notes").mkdir()
+    (files / "notes/readme.txt").write_text("An extra file that no manifest names.\n" * 4)
+    (files / "my_handler.py").write_text("def entry(data, context):\n    return data\n")
+    (files / "weights.pt").write_bytes(b"PK\x03\x04 no weights")
+    (files / "tabserve.json").write_text(json.dumps({"golden": ["missing.safetensors"]}))
+    onnx, labels = TINY / "tiny_classifier.onnx", TINY / "index_to_name.json"
+    tiny = ["--serialized-file", onnx, "--handler", "image_classifier", "--config-file", files / "model-config.yaml",
+            "--extra-files", f"{labels},{files / 'notes'}"]  # fmt: skip
+    archive("tiny", *tiny)
+    archive("tiny", *tiny, format="tgz")
+    archive("tiny", *tiny, format="no-archive")
+    archive("tiny-store", *tiny, format="zip-store")
+    archive("python-handler", "--serialized-file", onnx, "--handler", files / "my_handler:entry")
+    archive("python-file", "--serialized-file", onnx, "--handler", files / "my_handler.py")
+    archive("pytorch", "--serialized-file", files / "weights.pt", "--handler", "image_classifier")
+    archive("no-model", "--handler", "image_classifier", "--extra-files", labels)
+    archive("no-golden", *tiny[:4], "--extra-files", files / "tabserve.json")
