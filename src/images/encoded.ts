@@ -6,10 +6,10 @@
 import { TabServeError } from '../contract/errors.js';
 import { CanvasSource } from './canvas.js';
 import { clearOrientation, findOrientation } from './exif.js';
+import type { Facts } from './facts.js';
 import { frameSource, orientationOf } from './frame.js';
 import { readHeader, type Header } from './header.js';
-import { checkSize } from './limits.js';
-import type { Orientation } from './orientation.js';
+import { checkFacts } from './limits.js';
 import { convertJpeg } from './planar/jpeg-color.js';
 import type { Convert } from './planar/planes.js';
 import { convertWebp } from './planar/webp-color.js';
@@ -22,39 +22,45 @@ export interface EncodedOptions {
 
 /**
  * Opens the first frame of an image file. The format is recognized by the file's bytes, not by its type.
- * @throws `image-decode` if it is empty, damaged, truncated, no image, or in a format that this browser cannot decode;
- *   `image-too-large`, before anything is decoded if the header has the size
+ * @throws `image-decode` if it is empty, damaged, truncated, no image, in a format that is not decoded, or of another size than its header says;
+ *   `image-too-large`, before anything is decoded
  */
 export async function openEncoded(blob: Blob, { exifOrientation, maxPixels }: EncodedOptions): Promise<Source> {
   if (blob.size === 0) throw new TabServeError('image-decode', 'The image file is empty (0 bytes).');
   const bytes = await read(blob);
   const header = readHeader(bytes);
-  const type = header ? header.type : blob.type;
-  if (type === undefined)
+  if (header?.type === undefined)
     throw new TabServeError(
       'image-decode',
       `The file is not an image that can be decoded: ${describe(blob, header)}. Use a JPEG, PNG, WebP, AVIF, GIF or BMP.`,
     );
-  if (header?.width !== undefined && header.height !== undefined) checkSize(header.width, header.height, maxPixels);
-  // Some decoders apply the EXIF orientation, some report it, some do neither. So the tag is cleared before any of them sees it.
-  const tag = header?.exif && findOrientation(bytes, header.exif);
-  if (tag) clearOrientation(bytes, tag);
-  const orientation = tag && exifOrientation ? tag.value : 1;
-  try {
-    if (!(await canDecode(type))) return await openBitmap(bytes, type, orientation);
-    const frame = await decodeFrame(bytes, type);
-    return frameSource(frame, {
-      orientation: tag || !exifOrientation ? orientation : orientationOf(frame),
-      convert: converter(frame, type),
-      owned: true,
-    });
-  } catch (cause) {
+  const { type, facts } = header;
+  if (!facts)
     throw new TabServeError(
       'image-decode',
-      `This browser could not decode the image (${describe(blob, header)}): it is truncated, damaged, or in a format that this browser does not support.`,
-      { cause },
+      `The image's header could not be read (${describe(blob, header)}): it is truncated or damaged.`,
     );
+  checkFacts(facts, maxPixels);
+  // Some decoders apply the EXIF orientation, some report it, some do neither. So the tag is cleared before any of them sees it.
+  const tag = facts.exif && findOrientation(bytes, facts.exif);
+  if (tag) clearOrientation(bytes, tag);
+  const orientation = tag && exifOrientation ? tag.value : 1;
+  const picture = await decode(bytes, type, () => describe(blob, header));
+  try {
+    checkDecoded(picture, facts);
+  } catch (error) {
+    picture.close();
+    throw error;
   }
+  if (!isFrame(picture)) {
+    const { width, height } = picture;
+    return new CanvasSource(picture, width, height, { orientation, dispose: () => picture.close() });
+  }
+  return frameSource(picture, {
+    orientation: tag || !exifOrientation ? orientation : orientationOf(picture),
+    convert: converter(picture, type),
+    owned: true,
+  });
 }
 
 async function read(blob: Blob): Promise<Uint8Array<ArrayBuffer>> {
@@ -73,8 +79,24 @@ function describe({ size, type }: Blob, header: Header | undefined): string {
   return `${header?.name ?? 'an unknown format'}, ${size} bytes${type && `, declared as ${type}`}`;
 }
 
+async function decode(
+  bytes: Uint8Array<ArrayBuffer>,
+  type: string,
+  describe: () => string,
+): Promise<VideoFrame | ImageBitmap> {
+  try {
+    return (await canDecode(type)) ? await decodeFrame(bytes, type) : await decodeBitmap(bytes, type);
+  } catch (cause) {
+    throw new TabServeError(
+      'image-decode',
+      `This browser could not decode the image (${describe()}): it is truncated, damaged, or in a format that this browser does not support.`,
+      { cause },
+    );
+  }
+}
+
 async function canDecode(type: string): Promise<boolean> {
-  return typeof ImageDecoder !== 'undefined' && type !== '' && (await ImageDecoder.isTypeSupported(type));
+  return typeof ImageDecoder !== 'undefined' && (await ImageDecoder.isTypeSupported(type));
 }
 
 /** Decodes the first frame. Rejects if the data is incomplete, so that no image is ever partly decoded. */
@@ -93,17 +115,31 @@ async function decodeFrame(data: Uint8Array<ArrayBuffer>, type: string): Promise
   }
 }
 
+function decodeBitmap(bytes: Uint8Array<ArrayBuffer>, type: string): Promise<ImageBitmap> {
+  return createImageBitmap(new Blob([bytes], { type }), { premultiplyAlpha: 'none', colorSpaceConversion: 'none' });
+}
+
+function isFrame(picture: VideoFrame | ImageBitmap): picture is VideoFrame {
+  return 'visibleRect' in picture;
+}
+
+/**
+ * Checks that the decoder saw the picture whose size was limited. A frame is as coded; a bitmap of an AVIF or HEIC file may have been turned.
+ * @throws `image-decode`
+ */
+function checkDecoded(picture: VideoFrame | ImageBitmap, { width, height }: Facts): void {
+  const decoded = isFrame(picture) ? picture.visibleRect! : picture;
+  if (decoded.width === width && decoded.height === height) return;
+  if (!isFrame(picture) && decoded.width === height && decoded.height === width) return;
+  throw new TabServeError(
+    'image-decode',
+    `The image's header says ${width} × ${height} pixels, but it was decoded to ${decoded.width} × ${decoded.height}. The file is damaged; save it again.`,
+  );
+}
+
 /** Returns how the reference decoder of this format converts planes to RGB; undefined if the browser should convert. AVIF's conversion is close to JPEG's. */
 function converter({ colorSpace: { matrix, fullRange } }: VideoFrame, type: string): Convert | undefined {
   if (matrix !== 'smpte170m') return undefined;
   if ((type === 'image/jpeg' || type === 'image/avif') && fullRange) return convertJpeg;
   return type === 'image/webp' && !fullRange ? convertWebp : undefined;
-}
-
-async function openBitmap(bytes: Uint8Array<ArrayBuffer>, type: string, orientation: Orientation): Promise<Source> {
-  const bitmap = await createImageBitmap(new Blob([bytes], { type }), {
-    premultiplyAlpha: 'none',
-    colorSpaceConversion: 'none',
-  });
-  return new CanvasSource(bitmap, bitmap.width, bitmap.height, { orientation, dispose: () => bitmap.close() });
 }

@@ -22,8 +22,9 @@ const clamp = (n: number): number => Math.min(255, Math.max(0, n));
 const tell = (name: string): string => {
   const bytes = fixture(name);
   const header = readHeader(bytes);
-  const tag = header?.exif && findOrientation(bytes, header.exif);
-  return `${header?.name}, ${header?.width} × ${header?.height}, ${tag?.value}`;
+  const facts = header?.facts;
+  const tag = facts?.exif && findOrientation(bytes, facts.exif);
+  return `${header?.name}, ${facts?.width} × ${facts?.height}, ${tag?.value}`;
 };
 
 function random(seed: number): () => number {
@@ -154,7 +155,7 @@ test('headers tell what the file is, how large, and where its EXIF lies', () => 
   expect(tell('rgb.webp')).toBe('a WebP, 33 × 17, undefined');
   expect(tell('animated.gif')).toBe('a GIF, 33 × 17, undefined');
   expect(tell('rgb.bmp')).toBe('a BMP, 33 × 17, undefined');
-  expect(tell('lossy.avif')).toBe('an AVIF, undefined × undefined, undefined');
+  expect(tell('lossy.avif')).toBe('an AVIF, 33 × 17, undefined');
   expect(tell('text.jpg')).toMatch(/^text,/);
   expect(tell('drawing.svg')).toMatch(/^an SVG/);
   expect(readHeader(new Uint8Array(64))).toBeUndefined();
@@ -168,8 +169,8 @@ test('no header, cut or garbled anywhere, throws', () => {
       const bytes = whole.slice(0, i < 100 ? i : Math.floor(next() * whole.length));
       for (let k = 0; k < 4 && bytes.length > 12; k++)
         bytes[12 + Math.floor(next() * Math.min(120, bytes.length - 12))] = Math.floor(next() * 256);
-      const header = readHeader(bytes);
-      if (header?.exif) findOrientation(bytes, header.exif);
+      const exif = readHeader(bytes)?.facts?.exif;
+      if (exif) findOrientation(bytes, exif);
     }
   }
 });

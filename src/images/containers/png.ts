@@ -1,24 +1,32 @@
 /**
- * Reads the header of a PNG file (W3C PNG, third edition): IHDR, and eXIf anywhere in the file.
+ * Reads the header of a PNG file (W3C PNG, third edition): IHDR, and eXIf and the frames' fcTL anywhere in the file.
  */
-import type { Facts } from '../header.js';
+import type { Span } from '../exif.js';
+import { larger, type Facts, type Size } from '../facts.js';
 
 const SIGNATURE_BYTES = 8;
 /** A chunk's length, type and checksum. */
 const CHUNK_BYTES = 12;
 const IHDR = 0x49484452; // 'IHDR'
 const EXIF = 0x65584966; // 'eXIf'
+const FRAME_CONTROL = 0x6663544c; // 'fcTL'
 
-export function readPng(bytes: Uint8Array): Facts {
+/** @throws RangeError if the file ends too early */
+export function readPng(bytes: Uint8Array): Facts | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.length < SIGNATURE_BYTES + CHUNK_BYTES + 8 || view.getUint32(12) !== IHDR) return {};
   const size = { width: view.getUint32(16), height: view.getUint32(20) };
+  if (view.getUint32(12) !== IHDR || size.width === 0 || size.height === 0) return undefined;
+  let exif: Span | undefined;
+  let largest: Size = size;
   for (let at = SIGNATURE_BYTES; at + CHUNK_BYTES <= bytes.length;) {
     const start = at + 8;
     const end = start + view.getUint32(at);
+    const type = view.getUint32(at + 4);
+    if (type === FRAME_CONTROL && start + 12 <= bytes.length)
+      largest = larger({ width: view.getUint32(start + 4), height: view.getUint32(start + 8) }, largest);
     if (end > bytes.length) break;
-    if (view.getUint32(at + 4) === EXIF) return { ...size, exif: { start, end } };
+    if (type === EXIF) exif ??= { start, end };
     at = end + 4;
   }
-  return size;
+  return { ...size, largest, exif };
 }

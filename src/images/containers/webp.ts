@@ -1,43 +1,63 @@
 /**
- * Reads the header of a WebP file (RFC 9649): the size of VP8X, or of VP8 or VP8L, and EXIF.
+ * Reads the header of a WebP file (RFC 9649): the size of VP8X, or of VP8 or VP8L, the frames, and EXIF.
  */
 import type { Span } from '../exif.js';
-import type { Facts } from '../header.js';
+import { larger, type Facts, type Size } from '../facts.js';
+import { readType } from './boxes.js';
 
+const RIFF_HEADER_BYTES = 12;
 const CHUNK_BYTES = 8;
+const FRAME_HEADER_BYTES = 16;
 
-export function readWebp(bytes: Uint8Array): Facts {
+/** @throws RangeError if the file ends within the header of its canvas or of a frame */
+export function readWebp(bytes: Uint8Array): Facts | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const uint24 = (at: number): number => view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
-  let size: { width: number; height: number } | undefined;
+  let canvas: Size | undefined;
+  let picture: Size | undefined;
+  let largest: Size | undefined;
   let exif: Span | undefined;
-  for (let at = 12; at + CHUNK_BYTES <= bytes.length;) {
-    const start = at + CHUNK_BYTES;
-    const length = view.getUint32(at + 4, true);
-    const end = start + length;
-    const isComplete = start + 10 <= bytes.length;
-    switch (String.fromCharCode(...bytes.subarray(at, at + 4))) {
-      case 'VP8X':
-        if (isComplete) size = { width: uint24(start + 4) + 1, height: uint24(start + 7) + 1 };
-        break;
-      case 'VP8 ':
-        if (isComplete)
-          size ??= {
-            width: view.getUint16(start + 6, true) & 0x3fff,
-            height: view.getUint16(start + 8, true) & 0x3fff,
-          };
-        break;
-      case 'VP8L':
-        if (isComplete) {
-          const bits = view.getUint32(start + 1, true);
-          size ??= { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
-        }
-        break;
-      case 'EXIF':
-        if (end <= bytes.length) exif ??= { start, end };
-        break;
-    }
-    at = end + (length & 1);
+  const count = (size: Size | undefined): void => {
+    if (!size) return;
+    picture ??= size;
+    largest = larger(size, largest);
+  };
+  for (const { type, start, end } of chunks(view, RIFF_HEADER_BYTES, bytes.length)) {
+    if (type === 'VP8X') canvas ??= uint24Size(view, start + 4);
+    else if (type === 'EXIF' && end <= bytes.length) exif ??= { start, end };
+    else if (type === 'ANMF') {
+      count(uint24Size(view, start + 6));
+      for (const inner of chunks(view, start + FRAME_HEADER_BYTES, Math.min(end, bytes.length)))
+        count(bitstreamSize(view, inner));
+    } else count(bitstreamSize(view, { type, start }));
   }
-  return { ...size, exif };
+  const size = canvas ?? picture;
+  if (!size || size.width === 0 || size.height === 0) return undefined;
+  return { ...size, largest: larger(size, largest), exif };
+}
+
+interface Chunk extends Span {
+  readonly type: string;
+}
+
+function* chunks(view: DataView, start: number, end: number): Generator<Chunk> {
+  for (let at = start; at + CHUNK_BYTES <= end;) {
+    const length = view.getUint32(at + 4, true);
+    const type = readType(view, at);
+    yield { type, start: at + CHUNK_BYTES, end: at + CHUNK_BYTES + length };
+    at += CHUNK_BYTES + length + (length & 1);
+  }
+}
+
+/** Returns the size in a chunk of pixels; undefined for any other. */
+function bitstreamSize(view: DataView, { type, start }: Pick<Chunk, 'type' | 'start'>): Size | undefined {
+  if (type === 'VP8 ')
+    return { width: view.getUint16(start + 6, true) & 0x3fff, height: view.getUint16(start + 8, true) & 0x3fff };
+  if (type !== 'VP8L') return undefined;
+  const bits = view.getUint32(start + 1, true);
+  return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
+}
+
+function uint24Size(view: DataView, at: number): Size {
+  const uint24 = (at: number): number => view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
+  return { width: uint24(at) + 1, height: uint24(at + 3) + 1 };
 }
