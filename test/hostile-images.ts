@@ -66,7 +66,12 @@ export const gif = (width: number, height: number, ...frames: readonly GifFrame[
     ...frames.map(({ left = 0, top = 0, width, height }) => [
       0x2c,
       ...[left, top, width, height].flatMap((side) => little(2, side)),
-      ...[0, 2, 2, 0x4c, 1, 0],
+      0,
+      2,
+      2,
+      0x4c,
+      1,
+      0,
     ]),
     ';',
   );
@@ -111,7 +116,10 @@ export const webpFrame = (width: number, height: number, ...chunks: readonly Uin
 
 const infoHeader = (width: number, height: number, compression = 0): number[] => [
   ...[40, width, height].flatMap((n) => little(4, n < 0 ? n + 2 ** 32 : n)),
-  ...[1, 0, compression === 1 ? 8 : 24, 0],
+  1,
+  0,
+  compression === 1 ? 8 : 24,
+  0,
   ...little(4, compression),
   ...little(20, 0),
 ];
@@ -147,9 +155,14 @@ export const STREAM = lossy.subarray(find(lossy, 'mdat') + 4);
 const CONFIG = lossy.subarray(find(lossy, 'av1C') - 4, find(lossy, 'av1C') + 8);
 
 export const size = (width: number, height: number): Uint8Array => full('ispe', 0, u32(width), u32(height));
-export const CLEAN_APERTURE = (width: number, height: number): Uint8Array =>
-  box('clap', ...[width, 1, height, 1, 0, 1, 0, 1].map(u32));
-export const ROTATION = (quarters: number): Uint8Array => box('irot', [quarters]);
+/** Cuts an image of 33 × 17 to its first rows and columns. */
+export const cleanAperture = (width: number, height: number): Uint8Array =>
+  box('clap', ...[width, 1, height, 1, 2 ** 32 + width - 33, 2, 2 ** 32 + height - 17, 2].map(u32));
+export const rotation = (quarters: number): Uint8Array => box('irot', [quarters]);
+
+/** Properties without which a decoder must not show an item. */
+const ESSENTIAL = new Set(['av1C', 'clap', 'irot']);
+const typeOf = (property: Uint8Array): string => String.fromCharCode(...property.subarray(4, 8));
 
 export interface AvifItem {
   readonly type: 'av01' | 'grid';
@@ -165,7 +178,7 @@ export function avif(items: readonly AvifItem[]): Uint8Array {
   const properties: Uint8Array[] = [];
   const associations = items.flatMap(({ type, properties: own }, i) => {
     const all = type === 'av01' ? [...own, CONFIG] : own;
-    const indices = all.map((property) => properties.push(property));
+    const indices = all.map((property) => properties.push(property) + (ESSENTIAL.has(typeOf(property)) ? 0x80 : 0));
     return [...u16(i + 1), all.length, ...indices];
   });
   const build = (start: number): Uint8Array[] => {

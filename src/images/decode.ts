@@ -23,7 +23,7 @@ type Color = readonly [number, number, number];
  * files are within 1. Color profiles are ignored, as in Pillow. The browser itself converts a VideoFrame in YUV.
  *
  * The source stays the caller's: it is never closed, and must not be changed before the image is closed.
- * @param source a file of any format that this browser decodes (JPEG, PNG, WebP, AVIF, BMP, the first frame of a GIF), recognized by its bytes and not by
+ * @param source a file (JPEG, PNG, WebP, AVIF, BMP, the first frame of a GIF, an icon; HEIC where the browser decodes it), recognized by its bytes and not by
  *   its type; a bitmap, frame or canvas; or 8-bit pixels of dims `[height, width, 1 | 3 | 4]` (gray, RGB, or RGBA whose alpha is not premultiplied)
  * @throws `image-decode` if a file is empty, damaged, truncated or no image; `image-too-large`;
  *   `invalid-input` if `source` is none of the above, has no pixels, or has been closed or transferred

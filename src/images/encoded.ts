@@ -6,7 +6,7 @@
 import { TabServeError } from '../contract/errors.js';
 import { CanvasSource } from './canvas.js';
 import { clearOrientation, findOrientation } from './exif.js';
-import type { Facts } from './facts.js';
+import type { Facts, Size } from './facts.js';
 import { frameSource, orientationOf } from './frame.js';
 import { readHeader, type Header } from './header.js';
 import { checkFacts } from './limits.js';
@@ -127,13 +127,15 @@ function isFrame(picture: VideoFrame | ImageBitmap): picture is VideoFrame {
  * Checks that the decoder saw the picture whose size was limited. A frame is as coded; a bitmap of an AVIF or HEIC file may have been turned.
  * @throws `image-decode`
  */
-function checkDecoded(picture: VideoFrame | ImageBitmap, { width, height }: Facts): void {
-  const decoded = isFrame(picture) ? picture.visibleRect! : picture;
-  if (decoded.width === width && decoded.height === height) return;
-  if (!isFrame(picture) && decoded.width === height && decoded.height === width) return;
+function checkDecoded(picture: VideoFrame | ImageBitmap, facts: Facts): void {
+  const { width, height } = isFrame(picture) ? picture.visibleRect! : picture;
+  const isRight = (size: Size): boolean =>
+    (width === size.width && height === size.height) ||
+    (!isFrame(picture) && width === size.height && height === size.width);
+  if (isRight(facts) || (facts.cut && isRight(facts.cut))) return;
   throw new TabServeError(
     'image-decode',
-    `The image's header says ${width} × ${height} pixels, but it was decoded to ${decoded.width} × ${decoded.height}. The file is damaged; save it again.`,
+    `The image's header says ${facts.width} × ${facts.height} pixels, but it was decoded to ${width} × ${height}. The file is damaged; save it again.`,
   );
 }
 

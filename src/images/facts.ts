@@ -12,6 +12,8 @@ export interface Size {
 export interface Facts extends Size {
   /** The largest picture that a decoder may make memory for: the picture itself, a later frame, a tile, the canvas or a hidden layer. */
   readonly largest: Size;
+  /** The size to which a decoder may cut the picture. */
+  readonly cut?: Size | undefined;
   /** How often a decoder goes over all pixels, if the format can do so. */
   readonly scans?: number;
   /** The position of the EXIF block, if the decoder takes the orientation from there. */

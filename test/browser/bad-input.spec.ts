@@ -1,3 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { Browser } from '@playwright/test';
+import * as make from '../hostile-images.ts';
 import { expect, test } from './fixtures.ts';
 
 /** What users do wrong: each a clear, typed error; nothing hangs; the next call works. */
@@ -274,4 +277,88 @@ test('an empty batch, a call before initialize, one after dispose, and two at on
     late: 'disposed',
     again: 'disposed',
   });
+});
+
+/** Files of less than a kilobyte that took gigabytes, or minutes, of what decoded them. */
+const hostile = (): Record<string, { file: Uint8Array; code: string }> => ({
+  'a JPEG with junk between its segments': {
+    file: make.insert(make.jpeg(20_000, 20_000), make.find(make.fixture('gray.jpg'), '\xff\xdb'), 'A'),
+    code: 'image-too-large',
+  },
+  'a progressive JPEG of many scans': { file: make.jpegWithScans(12_000, 50), code: 'image-too-large' },
+  'a GIF whose frame is larger than its screen': {
+    file: make.gif(1, 1, { width: 20_000, height: 20_000 }),
+    code: 'image-too-large',
+  },
+  'an AVIF that declares another size than its stream': { file: make.plainAvif(16_384, 10_900), code: 'image-decode' },
+  'an AVIF whose grid is larger than it declares': {
+    file: make.gridAvif(66, 17, 60_000, 17_000),
+    code: 'image-too-large',
+  },
+  'an animated PNG of a large frame': {
+    file: make.png(4, 4, make.animation(1), make.frameControl(20_000, 20_000)),
+    code: 'image-too-large',
+  },
+  'a WebP whose frame is larger than its canvas': {
+    file: make.riff(make.canvas(8, 8, 2), make.webpFrame(8, 8, make.lossless(16_384, 16_384))),
+    code: 'image-too-large',
+  },
+  'a WebP with a large canvas': {
+    file: make.riff(make.canvas(16_384, 16_384, 2), make.webpFrame(8, 8, make.lossless(8, 8))),
+    code: 'image-too-large',
+  },
+  'a compressed BMP': { file: make.bmp(20_000, 20_000, 1), code: 'image-too-large' },
+  'an icon with a large PNG': {
+    file: make.icon({ side: 4, file: make.png(20_000, 20_000) }),
+    code: 'image-too-large',
+  },
+});
+
+/** The largest memory that each process of the browser has had, in bytes, added up; 0 where the system does not say. */
+async function peakMemory(browser: Browser): Promise<number> {
+  const devtools = await browser.newBrowserCDPSession();
+  const { processInfo } = await devtools.send('SystemInfo.getProcessInfo');
+  await devtools.detach();
+  const peaks = processInfo.map(({ id }) => {
+    const path = `/proc/${id}/status`;
+    return existsSync(path) ? Number(/VmHWM:\s+(\d+)/.exec(readFileSync(path, 'utf8'))?.[1] ?? 0) * 1024 : 0;
+  });
+  return peaks.reduce((sum, bytes) => sum + bytes, 0);
+}
+
+test('hostile images are refused before they cost anything, and the worker goes on @once', async ({
+  open,
+  backend,
+  browser,
+}) => {
+  const page = await open();
+  const files = Object.entries(hostile());
+  const client = await page.evaluateHandle(
+    (backend) => window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [backend] }),
+    backend,
+  );
+  const predict = async (file: Uint8Array): Promise<string> =>
+    await client.evaluate(
+      async (client, file) => {
+        try {
+          return `${(await client.predict(new Blob([Uint8Array.from(file)]))).length} classes`;
+        } catch (error) {
+          return (error as { code: string }).code;
+        }
+      },
+      [...file],
+    );
+  const good = make.fixture('gray.jpg');
+  expect(await predict(good)).toBe('5 classes');
+  const workers = page.workers();
+  const before = await peakMemory(browser);
+  for (const [name, { file, code }] of files) {
+    expect(file.length, name).toBeLessThan(2000);
+    expect.soft([name, await predict(file)]).toEqual([name, code]);
+  }
+  // Each of them would take at least 300 MB.
+  expect((await peakMemory(browser)) - before).toBeLessThan(100_000_000);
+  expect(await predict(good)).toBe('5 classes');
+  expect(page.workers()).toEqual(workers);
+  await client.evaluate((client) => client.dispose());
 });

@@ -39,12 +39,9 @@ export function readFrameSizes(bytes: Uint8Array): Size[] {
     if (type === SEQUENCE_HEADER) {
       sequence = readSequence(new Bits(data));
       sizes.push(sequence);
-    } else if (
-      (type === FRAME || type === FRAME_HEADER) &&
-      sequence?.frame &&
-      overrides(new Bits(data), sequence.frame)
-    )
+    } else if (STARTS_FRAME.has(type) && sequence?.frame && overrides(new Bits(data), sequence.frame)) {
       sizes.push(sequence.overridden);
+    }
   }
   return sizes;
 }

@@ -29,7 +29,9 @@ export function readHeif(bytes: Uint8Array): Facts | undefined {
   const properties = children(view, boxes, 'iprp');
   const items = readItems(bytes, boxes);
   const primary = primaryId(view, boxes);
-  const size = primary === undefined ? undefined : declaredSize(view, properties, primary);
+  const property = (type: string): Box | undefined => propertyOf(view, properties, primary, type);
+  const [extent, aperture] = [property('ispe'), property('clap')];
+  const size = extent && readSize(view, extent.start + VERSION_BYTES);
   if (!size || size.width === 0 || size.height === 0) return undefined;
 
   const inStreams = items.filter(({ type }) => type === 'av01').flatMap(({ data }) => readFrameSizes(data));
@@ -41,7 +43,11 @@ export function readHeif(bytes: Uint8Array): Facts | undefined {
     return type === 'av1C' ? readFrameSizes(bytes.subarray(start + AV1_CONFIG_BYTES, end)) : [];
   });
   const grids = items.filter(({ type }) => type === 'grid').map(gridSize);
-  return { ...size, largest: [inStreams, declared, grids].flat().reduce<Size>(larger, size) };
+  return {
+    ...size,
+    cut: aperture && apertureSize(view, aperture),
+    largest: [inStreams, declared, grids].flat().reduce<Size>(larger, size),
+  };
 }
 
 function primaryId(view: DataView, boxes: readonly Box[]): number | undefined {
@@ -51,15 +57,26 @@ function primaryId(view: DataView, boxes: readonly Box[]): number | undefined {
   return view.getUint8(box.start) === 0 ? view.getUint16(at) : view.getUint32(at);
 }
 
-/** Returns the first `ispe` of an item. */
-function declaredSize(view: DataView, properties: readonly Box[], item: number): Size | undefined {
+/** Returns an item's first property of a type. */
+function propertyOf(
+  view: DataView,
+  properties: readonly Box[],
+  item: number | undefined,
+  type: string,
+): Box | undefined {
   const all = children(view, properties, 'ipco');
   for (const box of properties) {
-    if (box.type !== 'ipma') continue;
-    const size = associated(view, box, item).find((index) => all[index - 1]?.type === 'ispe');
-    if (size !== undefined) return readSize(view, all[size - 1]!.start + VERSION_BYTES);
+    if (item === undefined || box.type !== 'ipma') continue;
+    const index = associated(view, box, item).find((index) => all[index - 1]?.type === type);
+    if (index !== undefined) return all[index - 1];
   }
   return undefined;
+}
+
+/** Returns the size of a clean aperture, whose sides are fractions. */
+function apertureSize(view: DataView, { start }: Span): Size {
+  const fraction = (at: number): number => view.getUint32(at) / view.getUint32(at + 4);
+  return { width: fraction(start), height: fraction(start + 8) };
 }
 
 /** Returns the indices of an item's properties, from 1 on. */
