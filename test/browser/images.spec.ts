@@ -202,6 +202,7 @@ for (const where of ['worker', 'page'] as const) {
         'exif-6.webp',
         'animated.gif',
         'rgb.bmp',
+        'lossy.avif',
       ]) {
         expect
           .soft(await refuse(file, 560), file)
@@ -211,10 +212,6 @@ for (const where of ['worker', 'page'] as const) {
         async () => (await images.decodeImage(await fixture('lossy.avif'), { maxPixels: 561 })).width,
       );
       expect(small).toBe(33);
-      const avif = await realm.evaluate(async () =>
-        failure(async () => images.decodeImage(await fixture('lossy.avif'), { maxPixels: 560 })),
-      );
-      expect(avif).toMatchObject({ code: 'image-too-large' });
     });
 
     test('things drawn and arrays are read as they are, and stay open', async () => {
