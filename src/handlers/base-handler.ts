@@ -2,6 +2,7 @@ import type { Manifest, ModelConfig } from '../contract/archive.js';
 import type { Context, Handler, MaybePromise, Params, ResultOf } from '../contract/handler.js';
 import type { OutputInfo, Session, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract/tensors.js';
 import { PredictionError, TabServeError } from '../contract/errors.js';
+import { LARGEST_TENSOR } from '../contract/limits.js';
 import { parseLabels, type Labels } from '../outputs/labels.js';
 import { from as tensor, row as rowOf, stack } from '../tensors/tensors.js';
 import { transferResult } from '../outputs/transfer.js';
@@ -84,6 +85,7 @@ export class BaseHandler<Input = TensorInput> implements Handler {
     this.#check(this.config, 'handler', context);
     this.manifest = context.manifest;
     this.model = await context.open();
+    this.model.inputs.forEach(checkSize);
     this.inputInfo = this.#findTensor('inputName', this.model.inputs);
     this.outputInfo = this.#findTensor('outputName', this.model.outputs);
     this.mapping = await this.#readLabels(context);
@@ -263,6 +265,16 @@ export class BaseHandler<Input = TensorInput> implements Handler {
   async describeHandle(_context: Context): Promise<unknown> {
     return undefined;
   }
+}
+
+/** @throws `unsupported` if an input is larger than any tensor that can be made for it */
+function checkSize({ name, dims }: TensorInfo): void {
+  const size = dims.reduce<number>((product, dim) => (typeof dim === 'number' ? product * dim : product), 1);
+  if (size > LARGEST_TENSOR)
+    throw new TabServeError(
+      'unsupported',
+      `The model's input "${name}" has the dims [${dims.map((dim) => dim ?? '?').join(', ')}], and the limit is ${LARGEST_TENSOR} elements. Export the model with smaller dims, or a smaller batch.`,
+    );
 }
 
 function rowPart(name: string, output: Tensor, index: number, rows: number): Tensor {

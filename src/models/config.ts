@@ -1,5 +1,6 @@
 import type { ModelConfig } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
+import { LARGEST_TENSOR, MOST_THREADS } from '../contract/limits.js';
 import { checkSection, isRecord, type ConfigSchema } from '../shared/schema.js';
 import { SERVING } from '../contract/settings.js';
 
@@ -17,13 +18,14 @@ export const ENGINE_SCHEMA: ConfigSchema = {
   },
   freeDimensions: {
     type: 'object',
-    additionalProperties: { type: 'integer', minimum: 1 },
+    additionalProperties: { type: 'integer', minimum: 1, maximum: LARGEST_TENSOR },
     description:
       'Sizes for the symbolic dimensions of the inputs, by name: a graph of known size is faster, and some backends need it.',
   },
   threads: {
     type: 'integer',
     minimum: 1,
+    maximum: MOST_THREADS,
     description: 'Threads on WASM; more than one needs cross-origin isolation. Default min(4, half the cores).',
   },
 };

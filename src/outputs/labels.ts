@@ -39,7 +39,7 @@ export function labelCount(labels: Labels | undefined): number | undefined {
 /** Returns one more than the highest class that has a label; undefined without labels. */
 export function classCount(labels: Labels | undefined): number | undefined {
   const indices = Object.keys(labels ?? {});
-  return indices.length > 0 ? Math.max(...indices.map(Number)) + 1 : undefined;
+  return indices.length > 0 ? indices.reduce((most, index) => Math.max(most, Number(index)), 0) + 1 : undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Validator, type Schema } from '@cfworker/json-schema';
 import { describeValue, isJson, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { MOST_VALUES } from '../contract/limits.js';
 
 export type { Schema };
 
@@ -52,11 +53,25 @@ function checkKeys(
     if (!Object.hasOwn(schema, key)) unknown.push({ schema, key, where });
     else if (value !== undefined) {
       const path = joined(where, key);
+      if (countValues(value, MOST_VALUES) > MOST_VALUES)
+        throw new TabServeError('model-config', `${path} has more than ${MOST_VALUES} values, which is the limit.`);
       const fault = findFault(schema[key]!, value, path);
       if (fault) throw new TabServeError('model-config', fault);
       findUnknownKeys(schema[key]!, value, path, unknown);
     }
   }
+}
+
+/** Returns how many values there are in a value, at any depth. Stops counting above `most`, because a list may contain itself. */
+function countValues(value: unknown, most: number): number {
+  const lists: unknown[] = [value];
+  let count = 1;
+  for (let list = lists.pop(); list !== undefined && count <= most; list = lists.pop()) {
+    const inner = typeof list === 'object' && list !== null ? Object.values(list) : [];
+    count += inner.length;
+    if (count <= most) lists.push(...inner.filter((one) => typeof one === 'object' && one !== null));
+  }
+  return count;
 }
 
 /** Finds the unknown keys inside a valid value. */
@@ -156,8 +171,9 @@ const WORDS: Readonly<Record<NonNullable<Schema['type']> & string, (schema: Sche
   string: ({ minLength }) => (minLength ? 'a string that is not empty' : 'a string'),
   null: () => 'empty',
   array: ({ items, minItems, maxItems }) => {
-    const count =
-      minItems !== undefined && minItems === maxItems ? ` of ${minItems}` : minItems ? ` of at least ${minItems}` : '';
+    const bounds = [minItems ? `at least ${minItems}` : [], maxItems === undefined ? [] : `at most ${maxItems}`].flat();
+    const exact = minItems !== undefined && minItems === maxItems;
+    const count = exact ? ` of ${minItems}` : bounds.length > 0 ? ` of ${bounds.join(' and ')}` : '';
     return `a list${count}${isRecord(items) ? `, each ${expected(items)}` : ''}`;
   },
   object: ({ properties, maxProperties, additionalProperties }) => {

@@ -2,6 +2,7 @@
  * Turns pixel steps into three primitive operations, once the size of the image is known. Sizes and positions are rounded here and nowhere else.
  */
 import { TabServeError } from '../contract/errors.js';
+import { LARGEST_RESIZE, LARGEST_TENSOR } from '../contract/limits.js';
 import type { FillColor, Interpolation, StepOptions, Transforms } from './steps.js';
 
 /** One primitive operation. `width` and `height` are those of its result. */
@@ -45,6 +46,7 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
       'invalid-input',
       `An image of ${width} × ${height} pixels cannot be transformed: it needs at least one pixel.`,
     );
+  const image = `${width} × ${height}`;
   const primitives: Primitive[] = [];
   const geometry = { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 };
 
@@ -54,6 +56,11 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
       throw new TabServeError(
         'invalid-input',
         `An image of ${width} × ${height} pixels would be resized to ${newWidth} × ${newHeight}, which leaves no pixel. Use a less narrow image, or a resize to [height, width].`,
+      );
+    if (newWidth > LARGEST_RESIZE || newHeight > LARGEST_RESIZE)
+      throw new TabServeError(
+        'invalid-input',
+        `An image of ${width} × ${height} pixels would be resized to ${newWidth} × ${newHeight}, and the limit of a side is ${LARGEST_RESIZE}. Use a less narrow image, a resize to [height, width], or maxSize.`,
       );
     // Pillow 12.3.0 makes the vertical pass first where an image is more than 100 times taller than wide (`Image.resize`, its pull request 9524), which changes the
     // rounding in between. Later versions may have another rule: its pull request 9549 widens this one.
@@ -100,6 +107,11 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
       primitives.push({ kind: 'gray', width, height });
     }
   }
+  if (3 * width * height > LARGEST_TENSOR)
+    throw new TabServeError(
+      'invalid-input',
+      `An image of ${image} pixels would become a tensor of ${width} × ${height} pixels, and the limit is ${LARGEST_TENSOR} numbers. Use smaller sizes in imageProcessing.`,
+    );
   return { primitives, width, height, geometry };
 }
 

@@ -47,9 +47,9 @@ function contains(view: PixelWindow, { x, y, width, height }: PixelWindow | Oper
 function nearest({ columns, rows, window }: Of<'nearest'>, input: PixelWindow, output: PixelWindow): PixelWindow {
   const step = PIXEL_BYTES[input.format];
   for (let y = 0, to = 0; y < window.height; y++) {
-    const row = (rows[window.y + y]! - input.y) * input.stride;
+    const row = (rows[y]! - input.y) * input.stride;
     for (let x = 0; x < window.width; x++) {
-      const from = row + (columns[window.x + x]! - input.x) * step;
+      const from = row + (columns[x]! - input.x) * step;
       for (let byte = 0; byte < step; byte++) output.data[to++] = input.data[from + byte]!;
     }
   }

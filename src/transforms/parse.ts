@@ -1,4 +1,5 @@
 /** Reads transforms from a config, and checks the order of their steps. */
+import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { readStep, STEP_NAMES, invalidValue } from './read.js';
 import type { FillColor, TransformStep, StepName, Transforms } from './steps.js';
@@ -39,7 +40,7 @@ function nameAndOptions(item: unknown, key: string): readonly [StepName, unknown
   if (STEP_NAMES.includes(name as StepName)) return [name as StepName, options];
   throw new TabServeError(
     'model-config',
-    `${key}: there is no step '${name}'. The steps are ${STEP_NAMES.join(', ')}.`,
+    `${key}: there is no step '${shorten(name)}'. The steps are ${STEP_NAMES.join(', ')}.`,
   );
 }
 

@@ -1,7 +1,9 @@
 /**
  * The operations on images of one size. Each computes only the window of its result that the operations after it need.
  */
+import { TabServeError } from '../contract/errors.js';
 import type { Rect } from '../contract/images.js';
+import { LARGEST_WINDOW } from '../contract/limits.js';
 import { lower, type Geometry, type Primitive } from './lower.js';
 import type { Transforms } from './steps.js';
 import { computeTaps, nearestIndices, tapsSpan, type Taps } from './taps.js';
@@ -15,6 +17,7 @@ export interface Scaling {
 /** A primitive that is ready to run. `window` is the part of its result that is needed. */
 export type Operation = { readonly window: Rect } & (
   | { readonly kind: 'resize'; readonly scaling: Scaling }
+  /** For each column and row of the window: the input's. */
   | { readonly kind: 'nearest'; readonly columns: Int32Array; readonly rows: Int32Array }
   | (Primitive & { readonly kind: 'place' })
   | { readonly kind: 'gray' }
@@ -38,8 +41,18 @@ export function createProgram(transforms: Transforms, imageWidth: number, imageH
     const operation = toOperation(primitives[index]!, input.width, input.height, window);
     operations.unshift(operation);
     window = inputWindow(operation, input.width, input.height);
+    if (window) checkWindow(window);
   }
   return { source: window, operations, width, height, geometry };
+}
+
+/** @throws `invalid-input` if so many pixels of the image, or of what a step makes of it, are needed at once */
+function checkWindow({ width, height }: Rect): void {
+  if (width * height > LARGEST_WINDOW)
+    throw new TabServeError(
+      'invalid-input',
+      `The transforms need ${width} × ${height} pixels between two steps, and the limit is ${LARGEST_WINDOW} pixels. Use a smaller image, or smaller sizes in imageProcessing.`,
+    );
 }
 
 function toOperation(primitive: Primitive, width: number, height: number, window: Rect): Operation {
@@ -50,15 +63,18 @@ function toOperation(primitive: Primitive, width: number, height: number, window
     return {
       kind: 'nearest',
       window,
-      columns: nearestIndices(width, primitive.width),
-      rows: nearestIndices(height, primitive.height),
+      columns: nearestIndices(width, primitive.width, window.x, window.width),
+      rows: nearestIndices(height, primitive.height, window.y, window.height),
     };
-  const taps = (input: number, output: number): Taps | undefined =>
-    input === output ? undefined : computeTaps(input, output, interpolation);
+  const taps = (input: number, output: number, first: number, length: number): Taps | undefined =>
+    input === output ? undefined : computeTaps(input, output, interpolation, first, length);
   return {
     kind: 'resize',
     window,
-    scaling: { horizontal: taps(width, primitive.width), vertical: taps(height, primitive.height) },
+    scaling: {
+      horizontal: taps(width, primitive.width, window.x, window.width),
+      vertical: taps(height, primitive.height, window.y, window.height),
+    },
   };
 }
 
@@ -77,8 +93,8 @@ function inputWindow(operation: Operation, width: number, height: number): Rect 
     }
     case 'nearest':
       return rect(
-        [operation.columns[window.x]!, operation.columns[window.x + window.width - 1]! + 1],
-        [operation.rows[window.y]!, operation.rows[window.y + window.height - 1]! + 1],
+        [operation.columns[0]!, operation.columns[window.width - 1]! + 1],
+        [operation.rows[0]!, operation.rows[window.height - 1]! + 1],
       );
     case 'resize':
       return scaledWindow(operation.scaling, window);

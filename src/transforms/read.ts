@@ -1,7 +1,9 @@
 /**
  * Reads the options of a step from any value of a config. Short forms, defaults and errors are defined here and nowhere else.
  */
+import { describeValue, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { LARGEST_SIDE } from '../contract/limits.js';
 import {
   COLOR_ORDERS,
   INTERPOLATIONS,
@@ -25,7 +27,11 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
     };
     if (maxSize === undefined) return options;
     if (!isSide(maxSize) || typeof options.size !== 'number' || maxSize <= options.size)
-      throw invalidValue(`${key}.maxSize`, maxSize, 'an integer greater than size, which must be one number');
+      throw invalidValue(
+        `${key}.maxSize`,
+        maxSize,
+        `an integer greater than size, which must be one number, and at most ${LARGEST_SIDE}`,
+      );
     return { ...options, maxSize };
   },
   centerCrop(value, key) {
@@ -38,9 +44,9 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
     if (
       !Array.isArray(sides) ||
       ![1, 2, 4].includes(sides.length) ||
-      !sides.every((side) => Number.isSafeInteger(side) && side >= 0)
+      !sides.every((side) => side === 0 || isSide(side))
     )
-      throw invalidValue(`${key}.padding`, options.padding, 'a non-negative integer, or 2 or 4 of them');
+      throw invalidValue(`${key}.padding`, options.padding, `an integer in 0..${LARGEST_SIDE}, or 2 or 4 of them`);
     const [left, top = left, right = left, bottom = top] = sides as [number, number?, number?, number?];
     return { padding: [left, top, right, bottom], fill: fill(options.fill ?? 0, `${key}.fill`) };
   },
@@ -83,16 +89,7 @@ export function readStep(name: StepName, value: unknown, key: string): Transform
 
 /** Returns a `model-config` error that names the key, the allowed values and the actual one. */
 export function invalidValue(key: string, value: unknown, allowed: string): TabServeError {
-  return new TabServeError('model-config', `${key} must be ${allowed}, not ${show(value)}.`);
-}
-
-function show(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch {
-    // A bigint, or an object that contains itself.
-    return typeof value === 'bigint' ? `${value}n` : `a value of type ${typeof value}`;
-  }
+  return new TabServeError('model-config', `${key} must be ${allowed}, not ${describeValue(value)}.`);
 }
 
 /** Returns the options as an object. A value that is no object is the first option's; no value is an empty object. */
@@ -107,7 +104,7 @@ function record<K extends string>(
     if (!names.includes(name as K))
       throw new TabServeError(
         'model-config',
-        `${key}.${name} is unknown. The options of ${key} are ${names.join(', ')}.`,
+        `${key}.${shorten(name)} is unknown. The options of ${key} are ${names.join(', ')}.`,
       );
   // An option that is undefined, or empty in YAML, counts as missing.
   return Object.fromEntries(Object.entries(value).filter(([, option]) => option !== undefined && option !== null)) as {
@@ -120,7 +117,7 @@ function isNumber(value: unknown): value is number {
 }
 
 function isSide(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0;
+  return Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= LARGEST_SIDE;
 }
 
 function isLevel(value: unknown): value is number {
@@ -133,7 +130,7 @@ function isList<T>(value: unknown, isItem: (item: unknown) => item is T): value 
 
 function pair(value: unknown, key: string, others = ''): HeightWidth {
   if (isList(value, isSide) && value.length === 2) return value as unknown as HeightWidth;
-  throw invalidValue(key, value, `${others}[height, width], positive integers`);
+  throw invalidValue(key, value, `${others}[height, width], integers in 1..${LARGEST_SIDE}`);
 }
 
 function fill(value: unknown, key: string): FillColor {

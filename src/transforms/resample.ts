@@ -3,6 +3,8 @@
  * the source: about twice `TILE_BYTES`, plus `STRIP_BYTES`, plus the taps.
  */
 import type { Rect } from '../contract/images.js';
+import { TabServeError } from '../contract/errors.js';
+import { LARGEST_TILE } from '../contract/limits.js';
 import { SLACK, tapsBytes, type ResampleKernel, type PassTaps } from './resample-kernel.js';
 import { scaledWindow, type Scaling } from './program.js';
 import type { Taps } from './taps.js';
@@ -72,6 +74,11 @@ function resampleTile(
   // One more row, since rows are computed in pairs; or up to three, which the padded taps of the vertical pass read with weight 0.
   const middle = { at: reserve((input.height + 3) * stride + SLACK), stride };
   const result = vertical ? { at: reserve(tile.height * stride), stride } : middle;
+  if (end > LARGEST_TILE)
+    throw new TabServeError(
+      'image-too-large',
+      `Resizing the image needs ${end} bytes at once, and the limit is ${LARGEST_TILE}: one of its sides is too long. Use a less narrow image.`,
+    );
   const memory = kernel.memory(end);
   if (horizontal) kernel.setTaps('horizontal', horizontal, horizontalAt);
   if (vertical) kernel.setTaps('vertical', vertical, verticalAt);
@@ -98,21 +105,22 @@ function resampleTile(
  */
 function cutTaps(taps: Taps, from: number, length: number, origin: number, available: number, unit: number): PassTaps {
   let most = 0;
-  for (let i = from; i < from + length; i++) most = Math.max(most, taps.counts[i]!);
+  const first = from - taps.first;
+  for (let i = first; i < first + length; i++) most = Math.max(most, taps.counts[i]!);
   const size = (most + 3) & ~3;
   const last = ((available + 3) & ~3) - size;
   const starts = new Int32Array(length);
   const weights = new Int32Array(length * size);
   for (let i = 0; i < length; i++) {
-    const tap = (from + i) * taps.stride;
-    const start = taps.starts[from + i]! - origin;
+    const tap = (first + i) * taps.stride;
+    const start = taps.starts[first + i]! - origin;
     const shifted = Math.min(start, last);
     starts[i] = shifted * unit;
-    weights.set(taps.weights.subarray(tap, tap + taps.counts[from + i]!), i * size + start - shifted);
+    weights.set(taps.weights.subarray(tap, tap + taps.counts[first + i]!), i * size + start - shifted);
   }
   return { starts, weights, groups: size / 4 };
 }
 
 function align(bytes: number): number {
-  return (bytes + 15) & ~15;
+  return Math.ceil(bytes / 16) * 16;
 }

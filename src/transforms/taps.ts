@@ -31,8 +31,13 @@ function sinc(x: number): number {
 /** Weights are integers in units of 2^-22: 8 bits of pixel, 2 bits of headroom and 22 bits of weight are 32 bits. */
 export const PRECISION_BITS = 22;
 
-/** Output `i` is the sum of inputs `starts[i] … starts[i] + counts[i] - 1`, times the weights from `weights[i * stride]` on, which are padded with zeros. */
+/**
+ * The taps of some of the outputs. Output `first + i` is the sum of inputs `starts[i] … starts[i] + counts[i] - 1`, times the weights from `weights[i * stride]` on,
+ * which are padded with zeros.
+ */
 export interface Taps {
+  /** The first output. */
+  readonly first: number;
   readonly starts: Int32Array;
   readonly counts: Int32Array;
   readonly weights: Int32Array;
@@ -41,22 +46,22 @@ export interface Taps {
 }
 
 /**
- * Computes the taps that resize `input` pixels to `output` pixels; both are positive.
+ * Computes the taps for `length` outputs from `first` on, of a resize of `input` pixels to `output` pixels; all but `first` are positive.
  * As in Pillow, the weights are computed in double precision, normalized to a sum of 1, and rounded to 22 bits, a half away from zero.
  */
-export function computeTaps(input: number, output: number, name: FilterName): Taps {
+export function computeTaps(input: number, output: number, name: FilterName, first: number, length: number): Taps {
   const filter = FILTERS[name];
   const scale = input / output;
   const stretch = Math.max(1, scale);
   const support = filter.support * stretch;
   const inverse = 1 / stretch;
   const stride = (Math.min(input, Math.ceil(support) * 2 + 1) + 3) & ~3;
-  const starts = new Int32Array(output);
-  const counts = new Int32Array(output);
-  const weights = new Int32Array(output * stride);
+  const starts = new Int32Array(length);
+  const counts = new Int32Array(length);
+  const weights = new Int32Array(length * stride);
   const exact = new Float64Array(stride);
-  for (let i = 0; i < output; i++) {
-    const center = (i + 0.5) * scale;
+  for (let i = 0; i < length; i++) {
+    const center = (first + i + 0.5) * scale;
     const start = Math.max(0, Math.trunc(center - support + 0.5));
     const count = Math.min(input, Math.trunc(center + support + 0.5)) - start;
     let sum = 0;
@@ -68,23 +73,25 @@ export function computeTaps(input: number, output: number, name: FilterName): Ta
     starts[i] = start;
     counts[i] = count;
   }
-  return { starts, counts, weights, stride };
+  return { first, starts, counts, weights, stride };
 }
 
 /**
- * Computes the input pixel of each output pixel of a nearest-neighbor resize: the one under the output's center. Pillow adds the scale once per pixel,
+ * Computes the input pixel of each of `length` output pixels from `first` on, of a nearest-neighbor resize: the one under the output's center. Pillow adds the scale once per pixel,
  * with a rounding error each time, so a multiplication would give other results.
  */
-export function nearestIndices(input: number, output: number): Int32Array {
+export function nearestIndices(input: number, output: number, first: number, length: number): Int32Array {
   const scale = input / output;
-  const indices = new Int32Array(output);
+  const indices = new Int32Array(length);
   let position = scale * 0.5;
-  for (let i = 0; i < output; i++, position += scale) indices[i] = Math.min(input - 1, Math.trunc(position));
+  for (let i = 0; i < first; i++) position += scale;
+  for (let i = 0; i < length; i++, position += scale) indices[i] = Math.min(input - 1, Math.trunc(position));
   return indices;
 }
 
 /** Returns the inputs that outputs `from … from + length - 1` depend on, as a half-open interval; `length` is positive. */
 export function tapsSpan(taps: Taps, from: number, length: number): readonly [start: number, end: number] {
-  const last = from + length - 1;
-  return [taps.starts[from]!, taps.starts[last]! + taps.counts[last]!];
+  const start = from - taps.first;
+  const last = start + length - 1;
+  return [taps.starts[start]!, taps.starts[last]! + taps.counts[last]!];
 }

@@ -1,4 +1,5 @@
 import type { Schema } from '@cfworker/json-schema';
+import { LARGEST_SIDE } from '../contract/limits.js';
 import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, POSITIONS, type StepName, type StepOptions } from './steps.js';
 
 /**
@@ -8,7 +9,7 @@ import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, POSITIONS, type StepName, type S
  */
 
 const listOf = (items: Schema, count: number): Schema => ({ type: 'array', items, minItems: count, maxItems: count });
-const side: Schema = { type: 'integer', minimum: 1 };
+const side: Schema = { type: 'integer', minimum: 1, maximum: LARGEST_SIDE };
 const level: Schema = { type: 'integer', minimum: 0, maximum: 255 };
 const fill: Schema = {
   anyOf: [level, listOf(level, 3)],
@@ -27,7 +28,7 @@ const heightWidth: Schema = listOf(side, 2);
 const perChannel: Schema = {
   anyOf: [{ type: 'number' }, listOf({ type: 'number' }, 1), listOf({ type: 'number' }, 3)],
 };
-const length: Schema = { type: 'integer', minimum: 0 };
+const length: Schema = { type: 'integer', minimum: 0, maximum: LARGEST_SIDE };
 const padding: Schema = { anyOf: [length, ...[1, 2, 4].map((sides) => listOf(length, sides))] };
 const size: Schema = { anyOf: [side, heightWidth] };
 

@@ -186,7 +186,7 @@ test('the top level of the config: TorchServe’s keys are checked, other keys a
   );
   expect(() => checkConfig({ jobQueueSize: 0 }, warn)).toThrow('jobQueueSize must be an integer ≥ 1, not 0.');
   expect(() => checkConfig({ engine: { freeDimensions: { batch: '1' } } as never }, warn)).toThrow(
-    'engine.freeDimensions.batch must be an integer ≥ 1, not "1".',
+    'engine.freeDimensions.batch must be an integer in 1..134217728, not "1".',
   );
   expect(() => checkConfig({ engine: { graphOptimizationLevel: 'most' } as never }, warn)).toThrow(
     'one of "disabled", "basic", "extended", "all"',

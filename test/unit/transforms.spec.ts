@@ -278,12 +278,12 @@ for (const [config, message] of [
   ],
   [
     [{ centerCrop: 1 }, { resize: 'big' }],
-    'handler.imageProcessing[1].resize.size must be a number or [height, width], positive integers, not "big".',
+    'handler.imageProcessing[1].resize.size must be a number or [height, width], integers in 1..1000000, not "big".',
   ],
   [[{ resize: 2.5 }], 'handler.imageProcessing[0].resize.size must be'],
   [
     ['resize'],
-    'handler.imageProcessing[0].resize.size must be a number or [height, width], positive integers, not undefined.',
+    'handler.imageProcessing[0].resize.size must be a number or [height, width], integers in 1..1000000, not undefined.',
   ],
   [
     [{ resize: { size: 4, interpolation: 'area' } }],
@@ -296,10 +296,10 @@ for (const [config, message] of [
   [[{ resize: { size: 4, maxSize: 4 } }], 'resize.maxSize must be an integer greater than size'],
   [[{ resize: { size: [4, 4], maxSize: 9 } }], 'resize.maxSize must be'],
   [[{ centerCrop: [1, 2, 3] }], 'centerCrop.size must be'],
-  [[{ pad: -1 }], 'pad.padding must be a non-negative integer, or 2 or 4 of them, not -1.'],
+  [[{ pad: -1 }], 'pad.padding must be an integer in 0..1000000, or 2 or 4 of them, not -1.'],
   [[{ pad: [1, 2, 3] }], 'pad.padding must be'],
   [[{ pad: { padding: 1, fill: 256 } }], 'pad.fill must be an integer in 0..255, or [red, green, blue], not 256.'],
-  [[{ letterbox: 640 }], 'letterbox.size must be [height, width], positive integers, not 640.'],
+  [[{ letterbox: 640 }], 'letterbox.size must be [height, width], integers in 1..1000000, not 640.'],
   [
     [{ letterbox: { size: [64, 32], position: 'left' } }],
     'letterbox.position must be one of center, top-left, not "left".',
@@ -346,7 +346,7 @@ for (const [config, message] of [
 }
 
 test('a function refuses a wrong option by its name, and compile a wrong order', () => {
-  expect(() => resize(0)).toThrow('resize.size must be a number or [height, width], positive integers, not 0.');
+  expect(() => resize(0)).toThrow('resize.size must be a number or [height, width], integers in 1..1000000, not 0.');
   expect(() => compileTransforms(compose(toTensor(), resize(3)))).toThrow(
     'imageProcessing[1].resize must come before toTensor.',
   );

@@ -1,4 +1,5 @@
 import { TabServeError } from '../../contract/errors.js';
+import { MOST_ANCHORS, MOST_LEVELS } from '../../contract/limits.js';
 import type { Schema } from '../../shared/schema.js';
 
 /** Anchors, four numbers each: center x, center y, width and height, in fractions of the input's sides. */
@@ -50,6 +51,7 @@ const grids: Schema = {
   type: 'array',
   items: { anyOf: [cells, { type: 'array', items: cells, minItems: 2, maxItems: 2 }] },
   minItems: 1,
+  maxItems: MOST_LEVELS,
   description: 'The cells of each feature map: the side of a square map, or [height, width].',
 };
 
@@ -114,7 +116,8 @@ export const anchorsSchema: Schema = {
         grids,
         perCell: {
           type: 'array',
-          items: { type: 'integer', minimum: 1 },
+          items: { type: 'integer', minimum: 1, maximum: 1000 },
+          maxItems: MOST_LEVELS,
           description: 'The number of anchors in each cell, for each feature map.',
         },
       },
@@ -169,6 +172,13 @@ function anchorsAt(
   shapes: readonly (readonly Shape[])[],
   step?: (level: number) => Shape | undefined,
 ): Anchors {
+  const counts = grids.map((grid, level) => (typeof grid === 'number' ? grid * grid : grid[0] * grid[1]) * shapes[level]!.length); // prettier-ignore
+  const count = counts.reduce((sum, one) => sum + one, 0);
+  if (count > MOST_ANCHORS)
+    throw new TabServeError(
+      'model-config',
+      `handler.decoder.ssd.anchors: the grids make ${count} anchors, and the limit is ${MOST_ANCHORS}. Use smaller grids.`,
+    );
   const anchors: number[] = [];
   grids.forEach((grid, level) => {
     const [rows, columns] = typeof grid === 'number' ? [grid, grid] : grid;

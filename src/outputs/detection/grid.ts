@@ -1,3 +1,4 @@
+import { MOST_LEVELS } from '../../contract/limits.js';
 import type { Schema } from '../../shared/schema.js';
 import type { Size } from './decoder.js';
 
@@ -15,6 +16,7 @@ export const stridesSchema: Schema = {
   type: 'array',
   items: { type: 'integer', minimum: 1 },
   minItems: 1,
+  maxItems: MOST_LEVELS,
   description:
     'The distance between two points of each feature map, in pixels of the input, in the order of the output. Default [8, 16, 32].',
 };
