@@ -9,7 +9,8 @@ import { buildStandalone } from './build/standalone.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 rmSync(`${root}dist`, { recursive: true, force: true });
-execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}tsconfig.build.json`], {
-  stdio: 'inherit',
-});
+for (const project of ['build', 'cli'])
+  execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}tsconfig.${project}.json`], {
+    stdio: 'inherit',
+  });
 await buildStandalone(`${root}dist`);

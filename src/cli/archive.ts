@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Archive, Integrity, Manifest } from '../contract/archive.js';
+import { ENGINES } from '../contract/backends.js';
+import { TabServeError } from '../contract/errors.js';
+import { VERSION } from '../contract/version.js';
+import { HANDLER_NAMES, loadHandler } from '../handlers/registry.js';
+import { EXTRAS, formatOf, MANIFEST, readExtras } from '../models/manifest.js';
+import { readWeightsManifest } from '../models/shards.js';
+import { addExtraFiles, addFile, readLocal, type ArchiveFiles } from './archive-files.js';
+import { readArchive } from './check.js';
+import { makeGoldenExamples } from './golden-examples.js';
+import { openLocally } from './local-model.js';
+import { ARCHIVE_FORMATS, writeArchive, type ArchiveFormat } from './write-archive.js';
+
+/** The flags of `tabserve archive`: torch-model-archiver's, and `golden`. */
+export interface ArchiveFlags {
+  readonly 'model-name'?: string | undefined;
+  readonly version?: string | undefined;
+  readonly 'serialized-file'?: string | undefined;
+  readonly handler?: string | undefined;
+  readonly 'extra-files'?: string | undefined;
+  readonly 'config-file'?: string | undefined;
+  readonly 'export-path'?: string | undefined;
+  readonly 'archive-format'?: string | undefined;
+  readonly golden?: string | undefined;
+  readonly force?: boolean | undefined;
+}
+
+/** What `createArchive` has written. */
+export interface CreatedArchive {
+  /** The file, or the folder. */
+  readonly path: string;
+  /** Each file with its size, in the order of the archive. */
+  readonly files: readonly (readonly [path: string, bytes: number])[];
+}
+
+const NAME = /^[A-Za-z0-9][\w.-]*$/;
+
+/**
+ * Writes a model archive that both TorchServe and TabServe read: `MAR-INF/MANIFEST.json` as torch-model-archiver writes it, and `tabserve.json` with the
+ * SHA-256 of each file and the golden examples.
+ * @throws `model-config` for a wrong flag; `model-not-found` for a missing file; `unsupported` for Python handlers and PyTorch weights; what the model throws, with `golden`
+ */
+export async function createArchive(flags: ArchiveFlags): Promise<CreatedArchive> {
+  const name = required(flags, 'model-name');
+  if (!NAME.test(name)) throw wrongFlag('model-name', 'letters, digits, "_", "-" and "."', name);
+  const format = (flags['archive-format'] ?? 'default') as ArchiveFormat;
+  if (!Object.hasOwn(ARCHIVE_FORMATS, format))
+    throw wrongFlag('archive-format', `one of ${Object.keys(ARCHIVE_FORMATS).join(', ')}`, format);
+  const path = join(flags['export-path'] ?? '.', `${name}${ARCHIVE_FORMATS[format]}`);
+  if (!flags.force && (await stat(path).catch(() => undefined)))
+    throw new TabServeError('model-config', `${path} exists already. Overwrite it with --force.`);
+  const files: ArchiveFiles = new Map();
+  const manifest = await collect(files, name, flags);
+  const golden = flags.golden === undefined ? [] : await addGolden(files, manifest, flags.golden);
+  addExtras(files, golden);
+  await writeArchive(path, format, files);
+  return { path, files: [...files].map(([one, { length }]) => [one, length]) };
+}
+
+/** Adds the files that the flags name, and the manifest. */
+async function collect(files: ArchiveFiles, modelName: string, flags: ArchiveFlags): Promise<Manifest> {
+  const serialized = required(flags, 'serialized-file');
+  const handler = required(flags, 'handler');
+  await checkHandler(handler);
+  const serializedFile = basename(serialized);
+  if (!formatOf(serializedFile))
+    throw new TabServeError(
+      /\.pth?$/i.test(serializedFile) ? 'unsupported' : 'model-config',
+      `--serialized-file: ${serializedFile} does not run in a browser; expected a name ending in .onnx, or TensorFlow.js's model.json. ` +
+        'Export PyTorch weights with torch.onnx.export.',
+    );
+  const model = await readLocal(serialized, '--serialized-file');
+  addFile(files, serializedFile, model);
+  if (formatOf(serializedFile) === 'tfjs')
+    for (const { paths } of readWeightsManifest(new TextDecoder().decode(model), serializedFile))
+      for (const shard of paths)
+        addFile(files, shard, await readLocal(join(serialized, '..', shard), '--serialized-file'));
+  const { 'config-file': config, 'extra-files': extra } = flags;
+  if (config !== undefined) addFile(files, basename(config), await readLocal(config, '--config-file'));
+  if (extra !== undefined) await addExtraFiles(files, extra);
+  const manifest: Manifest = {
+    createdOn: formatDate(new Date()),
+    runtime: 'python',
+    model: {
+      modelName,
+      serializedFile,
+      handler,
+      modelVersion: flags.version ?? '1.0',
+      ...(config !== undefined && { configFile: basename(config) }),
+    },
+    archiverVersion: VERSION,
+  };
+  addFile(files, MANIFEST, encode(manifest));
+  return manifest;
+}
+
+async function checkHandler(handler: string): Promise<void> {
+  if ((HANDLER_NAMES as readonly string[]).includes(handler)) return;
+  if (/\.py\b|:/.test(handler))
+    throw new TabServeError(
+      'unsupported',
+      `--handler: ${handler} is Python, which does not run in a browser. Name the built-in handler that is nearest, and write the rest as a class in a worker of your own: docs/handlers.md.`,
+    );
+  await loadHandler(handler);
+}
+
+/** Runs the model on the examples, and adds what it answered. */
+async function addGolden(files: ArchiveFiles, manifest: Manifest, sources: string): Promise<readonly string[]> {
+  const archive: Archive = await readArchive(files);
+  await using model = await openLocally(
+    archive,
+    ENGINES.find((engine) => archive.models[engine] !== undefined)!,
+  );
+  const examples = await makeGoldenExamples(
+    model,
+    sources.split(',').map((one) => one.trim()),
+  );
+  for (const { path, bytes } of examples) addFile(files, path, bytes);
+  return examples.map(({ path }) => path);
+}
+
+/** Adds `tabserve.json`, over one that came with the extra files. The hashes are of every other file but the manifest. */
+function addExtras(files: ArchiveFiles, golden: readonly string[]): void {
+  const before = files.get(EXTRAS);
+  files.delete(EXTRAS);
+  const given = before ? readGiven(new TextDecoder().decode(before)) : {};
+  const integrity: Record<string, Integrity> = {};
+  for (const [path, bytes] of files) {
+    if (path === MANIFEST) continue;
+    integrity[path] = { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+  }
+  const all = [...(given.golden ?? []), ...golden];
+  addFile(files, EXTRAS, encode({ ...given, ...(all.length > 0 && { golden: all }), files: integrity }));
+}
+
+/** @throws `model-format` */
+function readGiven(text: string): { readonly golden?: readonly string[] } {
+  readExtras(text);
+  return JSON.parse(text) as { golden?: readonly string[] };
+}
+
+function required(flags: ArchiveFlags, flag: 'model-name' | 'serialized-file' | 'handler'): string {
+  const value = flags[flag];
+  if (value === undefined || value === '') throw new TabServeError('model-config', `--${flag} is missing.`);
+  return value;
+}
+
+function wrongFlag(flag: string, expected: string, value: string): TabServeError {
+  return new TabServeError('model-config', `--${flag} must be ${expected}, got ${JSON.stringify(value)}.`);
+}
+
+/** As torch-model-archiver writes it: `22/11/2026 04:45:00`, local time. */
+function formatDate(date: Date): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${two(date.getDate())}/${two(date.getMonth() + 1)}/${date.getFullYear()}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+function encode(value: unknown): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
+}

@@ -1,0 +1,60 @@
+import { openAsBlob } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Archive } from '../contract/archive.js';
+import { ENGINES, type EngineName } from '../contract/backends.js';
+import { TabServeError } from '../contract/errors.js';
+import { fetchArchive, fetchModel, type ArchiveLocation } from '../models/archive.js';
+import { addExtraFiles, type ArchiveFiles } from './archive-files.js';
+import { openLocally } from './local-model.js';
+
+/** Nothing is downloaded: every file is at hand. */
+const OPTIONS = { fetch: globalThis.fetch };
+
+/** Reads an archive that is at hand as the browser reads it, with the model of one format. */
+async function readWith(from: ArchiveLocation, engine?: EngineName): Promise<Archive> {
+  const archive = await fetchArchive(from, OPTIONS);
+  const format = engine ?? ENGINES.find((one) => archive.models[one] !== undefined)!;
+  return await fetchModel(archive, format, OPTIONS);
+}
+
+/** Reads an archive from its files, as the browser reads it. @throws what `fetchArchive` throws */
+export async function readArchive(files: ArchiveFiles): Promise<Archive> {
+  return await readWith(asBlobs(files));
+}
+
+/**
+ * Checks an archive: its layout, config and labels, the size and hash of each file, and in each format that the model opens under Node and reproduces the golden examples.
+ * @param path of a packed archive or a folder
+ * @returns what was checked, a line each
+ * @throws what is wrong
+ */
+export async function checkArchive(path: string): Promise<string> {
+  const from = await locate(path);
+  const first = await fetchArchive(from, OPTIONS);
+  const lines = [`${path}: ${first.manifest.model.modelName}, ${first.manifest.model.handler ?? 'no handler'}`];
+  for (const engine of ENGINES.filter((one) => first.models[one] !== undefined)) {
+    const archive = await readWith(from, engine);
+    await using model = await openLocally(archive, engine);
+    const { golden, error } = model.tried;
+    lines.push(
+      `  ${archive.models[engine]}: opens under Node; ${golden > 0 ? `${golden} golden examples reproduced, largest difference ${error.toPrecision(2)}` : 'no golden examples'}`,
+    );
+  }
+  const hashed = Object.values(first.integrity).filter(({ sha256 }) => sha256 !== undefined).length;
+  lines.push(`  ${hashed} files have a SHA-256`);
+  return lines.join('\n');
+}
+
+async function locate(path: string): Promise<ArchiveLocation> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found) throw new TabServeError('model-not-found', `There is no file or folder ${path}.`);
+  if (found.isFile()) return new File([await openAsBlob(path)], basename(path));
+  const files: ArchiveFiles = new Map();
+  await addExtraFiles(files, path);
+  return asBlobs(files);
+}
+
+function asBlobs(files: ArchiveFiles): Readonly<Record<string, Blob>> {
+  return Object.fromEntries([...files].map(([path, bytes]) => [path, new Blob([bytes as Uint8Array<ArrayBuffer>])]));
+}

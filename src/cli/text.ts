@@ -1,0 +1,21 @@
+import type { OutputInfo } from '../contract/tensors.js';
+
+/** Formats a size: `980 bytes`, `1.2 kB`, `14.2 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  const [unit, name] = bytes < 1e6 ? [1e3, 'kB'] : bytes < 1e9 ? [1e6, 'MB'] : [1e9, 'GB'];
+  return `${(bytes / unit).toPrecision(3).replace(/\.0+$/, '')} ${name}`;
+}
+
+/** Formats a tensor's declaration: `image: float32 [batch, 3, 224, 224]`. A dimension without a name or size is `?`. */
+export function formatTensor({ name, dtype, dims }: OutputInfo): string {
+  return `${name}: ${dtype ?? 'unknown dtype'} [${dims.map((size) => size ?? '?').join(', ')}]`;
+}
+
+/** Formats a table of two columns; a row's further values stand below its first. */
+export function formatRows(rows: readonly (readonly [label: string, values: readonly string[]])[]): string {
+  const width = Math.max(...rows.map(([label]) => label.length));
+  return rows
+    .flatMap(([label, values]) => values.map((value, index) => `  ${(index ? '' : label).padEnd(width)}  ${value}`))
+    .join('\n');
+}

@@ -1,0 +1,155 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@playwright/test';
+import { createArchive, type ArchiveFlags } from '../../src/cli/archive.ts';
+import { checkArchive } from '../../src/cli/check.ts';
+
+const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+const folder = (): string => mkdtempSync(join(tmpdir(), 'tabserve-'));
+
+const digits = (more: ArchiveFlags = {}): ArchiveFlags => ({
+  'model-name': 'digits',
+  version: '1.2',
+  'serialized-file': path('public/models/digits/digits.onnx'),
+  handler: 'image_classifier',
+  'config-file': path('public/models/digits/model-config.yaml'),
+  'extra-files': path('public/models/digits/index_to_name.json'),
+  'export-path': folder(),
+  ...more,
+});
+
+const FORMATS = { default: 'digits.mar', 'zip-store': 'digits.mar', tgz: 'digits.tar.gz', 'no-archive': 'digits' };
+
+for (const [format, name] of Object.entries(FORMATS)) {
+  test(`an archive in the format ${format} passes its own check`, async () => {
+    const flags = digits({ 'archive-format': format, golden: 'seed:1' });
+    const { path: made, files } = await createArchive(flags);
+    expect(made).toBe(join(flags['export-path']!, name));
+    expect(files.map(([file]) => file).sort()).toEqual([
+      'MAR-INF/MANIFEST.json',
+      'digits.onnx',
+      'golden/seed-1.safetensors',
+      'index_to_name.json',
+      'model-config.yaml',
+      'tabserve.json',
+    ]);
+    expect(await checkArchive(made)).toMatch(/digits\.onnx: opens under Node; 1 golden examples reproduced/);
+  });
+}
+
+test('other programs unpack the archives, and find the manifest that torch-model-archiver writes', async () => {
+  const zip = await createArchive(digits());
+  const tar = await createArchive(digits({ 'archive-format': 'tgz' }));
+  const unzipped = execFileSync('python3', ['-m', 'zipfile', '-l', zip.path], { encoding: 'utf8' });
+  expect(unzipped).toContain('MAR-INF/MANIFEST.json');
+  const listed = execFileSync('tar', ['-tzf', tar.path], { encoding: 'utf8' }).trim().split('\n').sort();
+  expect(listed).toContain('digits/MAR-INF/MANIFEST.json');
+  const text = execFileSync('tar', ['-xzOf', tar.path, 'digits/MAR-INF/MANIFEST.json'], { encoding: 'utf8' });
+  expect(JSON.parse(text)).toMatchObject({
+    createdOn: expect.stringMatching(/^\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d$/),
+    runtime: 'python',
+    model: {
+      modelName: 'digits',
+      serializedFile: 'digits.onnx',
+      handler: 'image_classifier',
+      modelVersion: '1.2',
+      configFile: 'model-config.yaml',
+    },
+  });
+});
+
+test('every file but the manifest has its size and SHA-256', async () => {
+  const { path: made } = await createArchive(digits({ 'archive-format': 'no-archive' }));
+  const { files } = JSON.parse(readFileSync(join(made, 'tabserve.json'), 'utf8')) as { files: Record<string, unknown> };
+  const model = readFileSync(path('public/models/digits/digits.onnx'));
+  expect(files['digits.onnx']).toEqual({
+    bytes: model.length,
+    sha256: createHash('sha256').update(model).digest('hex'),
+  });
+  expect(Object.keys(files).sort()).toEqual(['digits.onnx', 'index_to_name.json', 'model-config.yaml']);
+});
+
+test('a check finds a damaged file, and a golden example that the model does not reproduce', async () => {
+  const { path: made } = await createArchive(digits({ 'archive-format': 'no-archive', golden: 'seed:1' }));
+  const labels = join(made, 'index_to_name.json');
+  writeFileSync(labels, readFileSync(labels, 'utf8').replace('7', '8'));
+  await expect(checkArchive(made)).rejects.toMatchObject({ code: 'model-format' });
+
+  const { path: other } = await createArchive(digits({ 'archive-format': 'no-archive', golden: 'seed:1' }));
+  const golden = join(other, 'golden/seed-1.safetensors');
+  const bytes = readFileSync(golden);
+  new DataView(bytes.buffer, bytes.byteOffset).setFloat32(bytes.length - 4, 99, true);
+  writeFileSync(golden, bytes);
+  const extras = join(other, 'tabserve.json');
+  const json = JSON.parse(readFileSync(extras, 'utf8')) as { files: Record<string, unknown> };
+  delete json.files['golden/seed-1.safetensors'];
+  writeFileSync(extras, JSON.stringify(json));
+  await expect(checkArchive(other)).rejects.toMatchObject({ code: 'backend-wrong' });
+});
+
+test('an image, a text and tensors become golden examples', async () => {
+  const image = await createArchive(
+    digits({ 'archive-format': 'no-archive', golden: path('public/models/digits/samples/digit-8.png') }),
+  );
+  expect(readdirSync(join(image.path, 'golden'))).toEqual(['digit-8.safetensors']);
+  expect(await checkArchive(image.path)).toMatch(/1 golden examples/);
+
+  // The file of the last archive is an example of tensors, too.
+  const tensors = await createArchive(digits({ golden: join(image.path, 'golden/digit-8.safetensors') }));
+  expect(await checkArchive(tensors.path)).toMatch(/1 golden examples/);
+
+  const text = join(folder(), 'hello.txt');
+  writeFileSync(text, 'Guten Morgen, wie geht es dir heute?');
+  const languages = path('public/models/languages');
+  const made = await createArchive({
+    'model-name': 'languages',
+    'serialized-file': join(languages, 'languages.onnx'),
+    handler: 'text_classifier',
+    'config-file': join(languages, 'model-config.yaml'),
+    'extra-files': `${join(languages, 'index_to_name.json')}, ${join(languages, 'token*.json')}`,
+    'export-path': folder(),
+    golden: text,
+  });
+  expect(await checkArchive(made.path)).toMatch(/golden examples reproduced/);
+});
+
+test('a TensorFlow.js model takes its shards along', async () => {
+  const { files } = await createArchive({
+    'model-name': 'tiny',
+    'serialized-file': path('public/models/digits/model.json'),
+    handler: 'image_classifier',
+    'config-file': path('public/models/digits/model-config.yaml'),
+    'extra-files': path('public/models/digits/index_to_name.json'),
+    'export-path': folder(),
+  });
+  expect(files.map(([file]) => file)).toContainEqual(expect.stringMatching(/\.bin$/));
+});
+
+test('what cannot become an archive is refused, and leaves nothing', async () => {
+  const cases: [ArchiveFlags, string][] = [
+    [digits({ 'model-name': undefined }), 'model-config'],
+    [digits({ 'model-name': '../up' }), 'model-config'],
+    [digits({ 'archive-format': 'rar' }), 'model-config'],
+    [digits({ handler: 'my_handler.py' }), 'unsupported'],
+    [digits({ handler: 'nobody' }), 'unknown-handler'],
+    [digits({ 'serialized-file': 'weights.pt' }), 'unsupported'],
+    [digits({ 'serialized-file': 'none.onnx' }), 'model-not-found'],
+    [digits({ 'extra-files': 'none.json' }), 'model-not-found'],
+    [digits({ 'extra-files': '*.nothing' }), 'model-not-found'],
+    [digits({ golden: 'none.txt' }), 'model-not-found'],
+    [digits({ 'extra-files': path('public/models/digits/digits.onnx') }), 'model-format'],
+  ];
+  for (const [flags, code] of cases) {
+    await expect(createArchive(flags), JSON.stringify(flags)).rejects.toMatchObject({ code });
+    expect(readdirSync(flags['export-path']!)).toEqual([]);
+  }
+  const flags = digits();
+  const { path: made } = await createArchive(flags);
+  await expect(createArchive(flags)).rejects.toMatchObject({ code: 'model-config' });
+  expect(existsSync((await createArchive({ ...flags, force: true })).path)).toBe(true);
+  expect(existsSync(made)).toBe(true);
+});
