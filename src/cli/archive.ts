@@ -8,6 +8,7 @@ import { VERSION } from '../contract/version.js';
 import { HANDLER_NAMES, loadHandler } from '../handlers/registry.js';
 import { EXTRAS, formatOf, MANIFEST, readExtras } from '../models/manifest.js';
 import { readWeightsManifest } from '../models/shards.js';
+import { LABELS } from '../models/torchserve.js';
 import { addExtraFiles, addFile, readLocal, type ArchiveFiles } from './archive-files.js';
 import { readArchive } from './check.js';
 import { makeGoldenExamples } from './golden-examples.js';
@@ -80,7 +81,12 @@ async function collect(files: ArchiveFiles, modelName: string, flags: ArchiveFla
         addFile(files, shard, await readLocal(join(serialized, '..', shard), '--serialized-file'));
   const { 'config-file': config, 'extra-files': extra } = flags;
   if (config !== undefined) addFile(files, basename(config), await readLocal(config, '--config-file'));
+  const own = new Set(files.keys());
   if (extra !== undefined) await addExtraFiles(files, extra);
+  // A folder on a web server cannot be listed, so the manifest names what lies at its root.
+  const extensions = [...files.keys()].filter(
+    (path) => !own.has(path) && ![LABELS, EXTRAS].includes(path) && !path.includes('/'),
+  );
   const manifest: Manifest = {
     createdOn: formatDate(new Date()),
     runtime: 'python',
@@ -90,6 +96,7 @@ async function collect(files: ArchiveFiles, modelName: string, flags: ArchiveFla
       handler,
       modelVersion: flags.version ?? '1.0',
       ...(config !== undefined && { configFile: basename(config) }),
+      ...(extensions.length > 0 && { extensions: extensions.join(',') }),
     },
     archiverVersion: VERSION,
   };

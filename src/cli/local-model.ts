@@ -5,7 +5,7 @@ import type { Sample, Tried } from '../contract/wire.js';
 import { PredictionError } from '../contract/errors.js';
 import { loadHandler } from '../handlers/registry.js';
 import { checkConfig } from '../models/config.js';
-import { createFiles } from '../models/files.js';
+import { openFiles } from '../models/archive.js';
 import { batchContext, type HandlerEnvironment } from '../worker/context.js';
 import { tryOut } from '../worker/warm-up.js';
 import { nodeEngines } from './node-engines.js';
@@ -31,7 +31,7 @@ export async function openLocally(whole: Archive, format: EngineName): Promise<L
   const Class = await loadHandler(archive.manifest.model.handler);
   checkConfig(archive.config, warn);
   const engine = await nodeEngines[format === 'onnx' ? 'onnx/wasm' : 'tfjs/cpu']();
-  const files = createFiles(archive.files);
+  const files = await openFiles(archive);
   const session = await engine.open(files, archive.models[format]!, archive.config.engine ?? {});
   const recorded: Sample[] = [];
   const recording: Session = {

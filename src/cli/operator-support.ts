@@ -26,12 +26,12 @@ export function missingOperators(graph: OnnxGraph, backend: 'webgl' | 'webgpu'):
 }
 
 /** Dtypes of inputs, outputs and weights that ONNX Runtime's WebGL refuses, or computes wrongly. int64 weights are shapes, which it takes if they fit in 32 bits. */
-const NOT_ON_WEBGL = ['float16', 'bfloat16', 'float64', 'int8', 'uint8'];
+const NOT_ON_WEBGL = new Set(['float16', 'bfloat16', 'float64', 'int8', 'uint8']);
 
 /** Returns the dtypes of a model that ONNX Runtime's WebGL does not compute. */
 export function webglDtypes({ inputs, outputs, weights }: OnnxGraph): readonly string[] {
   const ports = [...inputs, ...outputs].map(({ dtype }) => dtype as string);
-  const found = [...ports, ...weights.map(({ dtype }) => dtype)].filter((dtype) => NOT_ON_WEBGL.includes(dtype));
+  const found = [...ports, ...weights.map(({ dtype }) => dtype)].filter((dtype) => NOT_ON_WEBGL.has(dtype));
   return [...new Set([...found, ...ports.filter((dtype) => dtype === 'int64' || dtype === 'uint64')])];
 }
 

@@ -65,3 +65,22 @@ test('under Node: imports without a browser, and a handler runs with a stub for 
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+test('npx tabserve: packs an archive, checks it, and describes its model', async ({ tarball }) => {
+  const folder = await install(tarball, 'node');
+  const digits = (name: string): string =>
+    fileURLToPath(new URL(`../../public/models/digits/${name}`, import.meta.url));
+  const tabserve = 'node_modules/tabserve/dist/cli/main.js';
+  try {
+    const made = await node(
+      folder, tabserve, 'archive', '--model-name', 'digits', '--serialized-file', digits('digits.onnx'), '--handler', 'image_classifier',
+      '-c', digits('model-config.yaml'), '--extra-files', digits('index_to_name.json'), '--golden', 'seed:1', '--check',
+    ); // prettier-ignore
+    expect(made).toMatch(/digits\.onnx: opens under Node; 1 golden examples reproduced/);
+    expect(await node(folder, tabserve, 'archive', '--check', 'digits.mar')).toContain('image_classifier');
+    expect(await node(folder, tabserve, 'inspect', digits('digits.onnx'))).toContain('ai.onnx 12');
+    await expect(node(folder, tabserve, 'archive', '--model-file', 'net.py')).rejects.toThrow(/torch\.onnx\.export/);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -81,6 +81,8 @@ test('describes a TensorFlow.js model, and the kernels that each backend lacks',
 
 test('reads a URL too; what is no model, missing or broken is a typed error', async () => {
   const server = createServer((request, response) => {
+    // A model is opened between two requests: long enough for the server to close a connection that is kept.
+    response.setHeader('connection', 'close');
     if (request.url === '/digits.onnx?v=1') response.end(read('public/models/digits/digits.onnx'));
     else response.writeHead(request.url === '/broken.onnx' ? 503 : 404).end();
   });
