@@ -1,6 +1,8 @@
 import { dtypeInfo } from '../contract/dtypes.js';
 import type { DType } from '../contract/tensors.js';
+import { describeValue, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { areCounts } from './safetensors.js';
 
 /** The files that hold one group of weights, one after the other. */
 export interface ShardGroup {
@@ -11,9 +13,10 @@ export interface ShardGroup {
 }
 
 interface WeightSpec {
+  readonly name: string;
   readonly dtype: string;
   readonly shape: readonly number[];
-  readonly quantization?: { readonly dtype: string };
+  readonly quantization?: { readonly dtype: string; readonly scale?: unknown; readonly min?: unknown };
 }
 
 /** Dtypes of weights that are ours too, by the same name; TensorFlow.js has complex numbers and strings besides. */
@@ -57,10 +60,21 @@ function checkPath(path: unknown): string {
   return path;
 }
 
-function bytesOf({ dtype, shape, quantization }: WeightSpec): number {
+function bytesOf(spec: WeightSpec): number {
+  const { name, dtype, shape, quantization } = spec;
+  if (typeof name !== 'string') throw new TypeError(`weights have the name ${describeValue(name)}`);
+  if (!areCounts(shape)) throw new TypeError(`"${shorten(name)}" has the shape ${describeValue(shape)}`);
+  if (quantization !== undefined && !isQuantization(quantization))
+    throw new TypeError(`"${shorten(name)}" has the quantization ${describeValue(quantization)}`);
   const bytes = BYTES.get(quantization?.dtype ?? dtype);
   if (bytes === undefined) throw new TypeError(`weights of dtype ${quantization?.dtype ?? dtype} are unknown`);
   const size = shape.reduce((product, axis) => product * axis, bytes);
-  if (!(size >= 0)) throw new TypeError(`weights of shape ${JSON.stringify(shape)} have no size`);
+  if (!Number.isSafeInteger(size)) throw new TypeError(`"${shorten(name)}" has the shape ${describeValue(shape)}`);
   return size;
+}
+
+/** Returns whether TensorFlow.js can restore weights that are stored like this: as float16, or as integers with a scale and the least value. */
+function isQuantization({ dtype, scale, min }: NonNullable<WeightSpec['quantization']>): boolean {
+  if (dtype === 'float16') return true;
+  return (dtype === 'uint8' || dtype === 'uint16') && Number.isFinite(scale) && Number.isFinite(min);
 }

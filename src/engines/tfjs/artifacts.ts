@@ -1,5 +1,7 @@
 import type { Files } from '../../contract/archive.js';
 import { TabServeError } from '../../contract/errors.js';
+import { checkGraph } from './check-graph.js';
+import { checkLayers } from './check-layers.js';
 
 /** A node of a graph model: a `NodeDef` of TensorFlow as JSON. */
 export interface GraphNode {
@@ -59,6 +61,8 @@ export async function readArtifacts(files: Files, path: string): Promise<Artifac
   if (typeof model?.modelTopology !== 'object' || model.modelTopology === null) {
     throw new TabServeError('model-format', `${path} is no TensorFlow.js model: it has no modelTopology.`);
   }
+  if (model.modelTopology.node !== undefined) checkGraph(model.modelTopology, path);
+  else checkLayers(model.modelTopology, path);
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
   const shards = (model.weightsManifest ?? []).flatMap(({ paths }) => paths);
   return {
