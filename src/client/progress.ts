@@ -13,6 +13,10 @@ export class ProgressSum {
   #last: FileProgress | undefined;
   #allKnown = false;
   #fraction: number | undefined;
+  /** The sum at the last event whose total was known. */
+  #loaded = 0;
+  /** Where the bar was when the total was first known, or last grew. */
+  #start = { fraction: 0, loaded: 0, total: 0 };
 
   constructor(report: (progress: Progress) => void) {
     this.#report = report;
@@ -26,8 +30,18 @@ export class ProgressSum {
     this.#allKnown ||= planned;
     this.#last = progress;
     const sum = this.#sum();
-    if (sum.total !== undefined) this.#fraction = Math.max(this.#fraction ?? 0, sum.total > 0 ? sum.loaded / sum.total : 0); // prettier-ignore
+    if (sum.total !== undefined) this.#advance(sum.loaded, sum.total);
     this.#report({ ...progress, overall: { ...sum, fraction: this.#fraction } });
+  }
+
+  /** A total that grows, since another file is needed, does not move the bar back: what is left of the bar stands for what is left to load. */
+  #advance(loaded: number, total: number): void {
+    if (total > this.#start.total) this.#start = { fraction: this.#fraction ?? 0, loaded: this.#loaded, total };
+    const start = (this.#start = { ...this.#start, total });
+    const left = total - start.loaded;
+    const fraction = left > 0 ? start.fraction + ((1 - start.fraction) * (loaded - start.loaded)) / left : 1;
+    this.#fraction = Math.max(this.#fraction ?? 0, fraction);
+    this.#loaded = loaded;
   }
 
   /** Reports that everything is there. The file of an engine that was given up does not count any more. */

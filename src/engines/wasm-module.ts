@@ -1,5 +1,10 @@
+import type { FileProgress } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
+import { browserClock } from '../shared/clock.js';
 import { bodySize, countBytes } from '../shared/count-bytes.js';
+import { discard } from '../shared/request-policy.js';
+import { mayPass, readRetryAfter, TransientFailure, withRetries } from '../shared/retry.js';
+import { StallTimer } from '../shared/stall-timer.js';
 import type { EngineEnvironment } from './engine.js';
 
 /** A `.wasm` file of an engine. */
@@ -10,7 +15,7 @@ export interface WasmFile {
 }
 
 /**
- * Downloads and compiles an engine's `.wasm`, and reports its progress.
+ * Downloads and compiles an engine's `.wasm`, and reports its progress. Retries as for a file of the model, from the beginning.
  *
  * The response is cloned to count its bytes: in Chromium a clone keeps the code cache, and a stream of our own would lose it.
  * @throws `backend-failed` naming the URL, the server's answer, and the remedy
@@ -20,27 +25,60 @@ export async function compileWasm(
   { name, bytes }: WasmFile,
   { onProgress = () => {}, fetch = globalThis.fetch }: Pick<EngineEnvironment, 'onProgress' | 'fetch'>,
 ): Promise<WebAssembly.Module> {
-  onProgress({ file: name, loaded: 0, total: bytes, phase: 'download' });
+  let last: FileProgress = { file: name, loaded: 0, total: bytes, phase: 'download' };
+  const report = (loaded: number, total: number, phase: FileProgress['phase']): void =>
+    onProgress((last = { file: name, loaded: Math.max(last.loaded, loaded), total, phase }));
+  report(0, bytes, 'download');
+  const attempt = async (): Promise<WebAssembly.Module> => {
+    const stall = new StallTimer(browserClock);
+    try {
+      return await compileOnce(url, bytes, stall, fetch, report);
+    } finally {
+      stall.stop();
+    }
+  };
+  return await withRetries(attempt, { clock: browserClock, random: Math.random, onHeartbeat: () => onProgress(last) });
+}
+
+/** @throws `TransientFailure` if another attempt may succeed; `backend-failed` */
+async function compileOnce(
+  url: URL,
+  bytes: number,
+  stall: StallTimer,
+  fetch: typeof globalThis.fetch,
+  report: (loaded: number, total: number, phase: FileProgress['phase']) => void,
+): Promise<WebAssembly.Module> {
   let response: Response;
   try {
-    response = await fetch(url, { credentials: 'same-origin' });
+    response = await fetch(url, { credentials: 'same-origin', signal: stall.signal });
   } catch (cause) {
-    throw unusable(url, (cause as Error).message, cause);
+    const failure = unusable(url, (cause as Error).message, cause);
+    throw cause instanceof TabServeError ? failure : new TransientFailure(failure);
   }
   const type = response.headers.get('content-type');
   const what = `the server answered ${response.status}, ${type === null ? 'without a content type' : `as ${type}`}`;
-  if (!response.ok || /^text\/html\b/i.test(type ?? '') || !response.body) throw unusable(url, what);
+  if (!response.ok || /^text\/html\b/i.test(type ?? '') || !response.body) {
+    discard(response);
+    const failure = unusable(url, what);
+    throw mayPass(response.status) ? new TransientFailure(failure, false, readRetryAfter(response)) : failure;
+  }
   const total = bodySize(response) ?? bytes;
-  const counted = countBytes(response.clone().body!, (loaded) =>
-    onProgress({ file: name, loaded, total, phase: 'download' }),
-  );
+  const counted = countBytes(response.clone().body!, (loaded) => {
+    stall.restart();
+    report(loaded, Math.max(total, loaded), 'download');
+  });
   const module = compile(response);
   const drained = drain(counted).then((size) => {
-    onProgress({ file: name, loaded: size, total: size, phase: 'compile' });
+    // Compiling has no limit: nothing more arrives.
+    stall.stop();
+    report(size, size, 'compile');
   });
-  await Promise.all([drained, module]).catch((cause: unknown) => {
-    throw unusable(url, `${what}; ${(cause as Error).message}`, cause);
-  });
+  try {
+    await Promise.all([drained, module]);
+  } catch (cause) {
+    const failure = unusable(url, `${what}; ${(cause as Error).message}`, cause);
+    throw cause instanceof WebAssembly.CompileError ? failure : new TransientFailure(failure);
+  }
   return await module;
 }
 

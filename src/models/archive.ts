@@ -2,6 +2,7 @@ import type { Archive, Files, Manifest, ModelConfig } from '../contract/archive.
 import type { EngineName } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
 import type { FetchOptions } from './download/fetch-file.js';
+import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { createFiles } from './files.js';
 import { checkFile, checkIntegrity, hashOf, mergeIntegrity, pendingEntries } from './integrity.js';
 import { EXTRAS, formatOf, MANIFEST } from './manifest.js';
@@ -79,6 +80,7 @@ export async function fetchModel(
   const model = download(path);
   if (engine === 'onnx') onPlanned();
   await model;
+  if (engine === 'onnx') await Promise.all((await externalFiles(files[path]!, path)).map(download));
   if (engine === 'tfjs') {
     const groups = readWeightsManifest(await files[path]!.text(), path);
     const shards = Promise.all(groups.flatMap(({ paths }) => paths).map(download));
@@ -108,8 +110,15 @@ export async function hashModel({ files, models }: Archive, format: EngineName):
   if (!globalThis.crypto?.subtle) return undefined;
   const path = models[format]!;
   const shards =
-    format === 'tfjs' ? readWeightsManifest(await files[path]!.text(), path).flatMap(({ paths }) => paths) : [];
+    format === 'tfjs'
+      ? readWeightsManifest(await files[path]!.text(), path).flatMap(({ paths }) => paths)
+      : await externalFiles(files[path]!, path);
   return await hashOf([path, ...shards].map((one) => files[one]!));
+}
+
+/** Returns the paths of the files that hold an ONNX model's large tensors. */
+async function externalFiles(model: Blob, path: string): Promise<readonly string[]> {
+  return readExternalData(new Uint8Array(await model.arrayBuffer())).map((location) => besideModel(path, location));
 }
 
 function checkSize(

@@ -83,6 +83,11 @@ async function wait(milliseconds: number, { clock, signal, onHeartbeat }: RetryO
   }
 }
 
+/** Returns whether a later request may be answered otherwise: the server is overloaded, or fails. */
+export function mayPass(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}
+
 /** Returns the milliseconds that a response's `Retry-After` asks to wait: seconds, or a date. */
 export function readRetryAfter({ headers }: Response, now = Date.now()): number | undefined {
   const text = headers.get('retry-after');

@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Progress } from '../../src/index.ts';
+import type { Page } from '@playwright/test';
+import type { ClientOptions, Progress } from '../../src/index.ts';
+import { BadServer } from '../bad-server.ts';
 import { expect, test } from './fixtures.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -163,3 +167,165 @@ for (const [engine, file, folder] of [
     }
   });
 }
+
+const AFFINE = readFileSync(join(ROOT, 'test/models/affine_fixed.onnx'));
+const CORS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' };
+
+/** Loads a model from a server that misbehaves. */
+async function load(
+  page: Page,
+  model: string,
+  options: Pick<ClientOptions, 'request' | 'allowedOrigins' | 'integrity'> = {},
+): Promise<{ events: Progress[]; failure?: { code: string; message: string } }> {
+  return await page.evaluate(
+    async ({ model, options }) => {
+      const events: Progress[] = [];
+      const more = { handler: 'base_handler', backends: ['onnx/wasm'], onProgress: (event: Progress) => events.push(event) } as const; // prettier-ignore
+      try {
+        const client = await window.tabserve.load(model, { ...more, ...options });
+        await client.dispose();
+        return { events };
+      } catch (error) {
+        const { code, message } = error as { code: string; message: string };
+        return { events, failure: { code, message } };
+      }
+    },
+    { model, options },
+  );
+}
+
+test('redirects from another origin: none is followed unless origins are named; then only to those, without Referer and headers @once', async ({
+  open,
+}) => {
+  const [models, cdn, foreign] = await Promise.all(
+    [0, 1, 2].map(() => BadServer.start({ files: { '/m.onnx': AFFINE }, headers: CORS })),
+  );
+  try {
+    const page = await open();
+    const url = `${models!.origin}/m.onnx`;
+    models!.plan('/m.onnx', { kind: 'redirect', to: `${foreign!.origin}/m.onnx` });
+    const refused = await load(page, url);
+    expect(refused.failure).toMatchObject({ code: 'unsupported', message: expect.stringContaining('allowedOrigins') });
+    expect(foreign!.seen).toEqual([]);
+    expect(models!.seen).toHaveLength(1);
+
+    models!.plan('/m.onnx', { kind: 'redirect', to: `${cdn!.origin}/m.onnx` });
+    const request = { headers: { Authorization: 'Bearer secret', 'X-Key': 'secret' } };
+    expect(await load(page, url, { allowedOrigins: [cdn!.origin], request })).toMatchObject({
+      events: expect.any(Array),
+    });
+    const [first, second] = models!.seen.slice(1);
+    expect(first!.headers).toMatchObject({ authorization: 'Bearer secret', 'x-key': 'secret' });
+    expect(second!.headers['x-key']).toBeUndefined();
+    expect(cdn!.seen).toHaveLength(1);
+    for (const { headers } of [...models!.seen, ...cdn!.seen]) expect(headers['referer']).toBeUndefined();
+    const { authorization, 'x-key': key, cookie } = cdn!.seen[0]!.headers;
+    expect([authorization, key, cookie]).toEqual([undefined, undefined, undefined]);
+
+    models!.plan('/m.onnx', { kind: 'redirect', to: `${foreign!.origin}/m.onnx` });
+    const elsewhere = await load(page, url, { allowedOrigins: [cdn!.origin] });
+    expect(elsewhere.failure).toMatchObject({ code: 'unsupported', message: expect.stringContaining(foreign!.origin) });
+  } finally {
+    for (const server of [models, cdn, foreign]) server!.stop();
+  }
+});
+
+test("redirects from the page's own origin: followed within it; to another origin only if that is named, and never asked otherwise @once", async ({
+  open,
+}) => {
+  const foreign = await BadServer.start({ files: { '/m.onnx': AFFINE }, headers: CORS });
+  try {
+    const page = await open();
+    const { origin } = new URL(page.url());
+    await page.route('**/inside.onnx', (route) => route.fulfill({ status: 302, headers: { location: '/test/models/affine_fixed.onnx' } })); // prettier-ignore
+    await page.route('**/leaving.onnx', (route) => route.fulfill({ status: 302, headers: { location: `${foreign.origin}/m.onnx` } })); // prettier-ignore
+    expect((await load(page, `${origin}/inside.onnx`)).failure).toBeUndefined();
+    const refused = await load(page, `${origin}/leaving.onnx`);
+    expect(refused.failure).toMatchObject({ code: 'unsupported', message: expect.stringContaining('allowedOrigins') });
+    expect(foreign.seen).toEqual([]);
+    expect((await load(page, `${origin}/leaving.onnx`, { allowedOrigins: [foreign.origin] })).failure).toBeUndefined();
+    expect(foreign.seen).toHaveLength(1);
+  } finally {
+    foreign.stop();
+  }
+});
+
+test('another origin: a resumed download asks for no permission, and compression it does not tell breaks no bar @once', async ({
+  open,
+}) => {
+  const server = await BadServer.start({ files: { '/m.onnx': AFFINE }, headers: CORS });
+  try {
+    const page = await open();
+    const url = `${server.origin}/m.onnx`;
+    server.plan('/m.onnx', { kind: 'cut', at: AFFINE.length >> 1 }, { kind: 'ok' });
+    expect((await load(page, url)).failure).toBeUndefined();
+    // The browser may have dropped the first bytes with the connection.
+    expect(server.seen).toHaveLength(2);
+    expect(server.seen.every(({ headers }) => headers['if-range'] === undefined)).toBe(true);
+    for (const length of [true, false]) {
+      server.plan('/m.onnx', { kind: 'gzip', length });
+      const { events, failure } = await load(page, `${url}?${length}`);
+      expect(failure).toBeUndefined();
+      const fractions = events.flatMap(({ overall }) => overall.fraction ?? []);
+      expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
+      expect(events.findLast(({ file, phase }) => file === 'm.onnx' && phase === 'download')).toMatchObject({ loaded: AFFINE.length, total: AFFINE.length }); // prettier-ignore
+      const { overall, phase } = events.at(-1)!;
+      expect(overall).toEqual({ loaded: overall.loaded, total: overall.loaded, fraction: 1 });
+      expect(phase).toBe('warm-up');
+      expect(new Set(events.map((event) => event.phase))).toEqual(new Set(['download', 'compile', 'warm-up']));
+    }
+  } finally {
+    server.stop();
+  }
+});
+
+test('integrity of the caller: what does not match never reaches an engine; wrong options name themselves @once', async ({
+  open,
+}) => {
+  const page = await open();
+  const model = '/test/models/affine_fixed.onnx';
+  const sha256 = createHash('sha256').update(AFFINE).digest('hex');
+  const good = await load(page, model, { integrity: { 'affine_fixed.onnx': sha256 } });
+  expect(good.failure).toBeUndefined();
+  expect(good.events.some(({ phase }) => phase === 'verify')).toBe(true);
+  const wrong = await load(page, model, { integrity: { 'affine_fixed.onnx': '0'.repeat(64) } });
+  expect(wrong.failure).toMatchObject({ code: 'model-format', message: expect.stringContaining(sha256) });
+  const misspelled = await load(page, model, { integrity: { 'Affine_fixed.onnx': sha256 } });
+  expect(misspelled.failure).toMatchObject({ code: 'model-format', message: expect.stringContaining('"affine_fixed.onnx" is meant') }); // prettier-ignore
+  for (const [options, name] of [
+    [{ request: { headers: { Cookie: 'a=b' } } }, 'request.headers.Cookie'],
+    [{ request: { credentials: 'yes' } }, 'request.credentials'],
+    [{ allowedOrigins: ['https://example.org/models'] }, 'allowedOrigins[0]'],
+    [{ integrity: { 'm.onnx': 'abc' } }, 'integrity["m.onnx"]'],
+  ] as const)
+    expect((await load(page, model, options as object)).failure, name).toMatchObject({
+      code: 'model-config',
+      message: expect.stringContaining(name),
+    });
+});
+
+test('ONNX external data: the model computes what ONNX Runtime computes in Python @once', async ({ open }) => {
+  const page = await open();
+  const text = readFileSync(join(ROOT, 'test/models/external-data/expected.json'), 'utf8');
+  const expected = JSON.parse(text) as { x: number[]; y: number[] }[];
+  const answers = await page.evaluate(async (expected) => {
+    const client = await window.tabserve.load('/test/models/external-data/model.onnx', {
+      handler: 'base_handler',
+      backends: ['onnx/wasm'],
+    });
+    const answers = [];
+    for (const { x } of expected)
+      answers.push(
+        await client.predict({ x: { dtype: 'float32', dims: [1, 64], data: new Float32Array(x) } } as never),
+      );
+    await client.dispose();
+    return answers.map((answer) => JSON.stringify(answer, (_, value: unknown) => (ArrayBuffer.isView(value) ? [...(value as Float32Array)] : value))); // prettier-ignore
+  }, expected);
+  answers.forEach((answer, index) => {
+    const numbers = answer
+      .match(/-?\d+\.\d+(e-?\d+)?/g)!
+      .map(Number)
+      .slice(-8);
+    numbers.forEach((number, at) => expect(number).toBeCloseTo(expected[index]!.y[at]!, 4));
+  });
+});

@@ -379,3 +379,30 @@ test('without Web Crypto, as in an insecure context, hashes are checked all the 
     Object.defineProperty(globalThis, 'crypto', { value: crypto, configurable: true });
   }
 });
+
+test('ONNX external data: the files that the tensors name come with the model, also those of subgraphs', async () => {
+  const folder = new URL('../models/external-data/', import.meta.url);
+  const read = (path: string) => readFileSync(new URL(path, folder));
+  const files = (model: string) => ({
+    '/m/onnx/model.onnx': new Response(read(model)),
+    '/m/onnx/model.onnx_data': new Response(read('model.onnx_data')),
+    '/m/onnx/weights/biases.bin': new Response(read('weights/biases.bin')),
+  });
+  const archive = await get(files('model.onnx'), 'https://example.org/m/onnx/model.onnx');
+  expect(Object.keys(archive.files).sort()).toEqual(['model.onnx', 'model.onnx_data', 'weights/biases.bin']);
+  expect(archive.files['weights/biases.bin']!.size).toBe(64);
+  const { files: nested } = await get(files('subgraphs.onnx'), 'https://example.org/m/onnx/model.onnx');
+  expect(Object.keys(nested).sort()).toEqual(['model.onnx', 'model.onnx_data', 'weights/biases.bin']);
+  await expect(
+    get({ '/m/onnx/model.onnx': new Response(read('model.onnx')) }, 'https://example.org/m/onnx/model.onnx'),
+  ).rejects.toMatchObject({ code: 'model-not-found', message: expect.stringMatching(/model.onnx_data|biases.bin/) });
+  for (const model of ['outside.onnx', 'absolute.onnx', 'windows.onnx'])
+    await expect(get(files(model), 'https://example.org/m/onnx/model.onnx')).rejects.toMatchObject({
+      code: 'model-format',
+      message: expect.stringContaining('secret.bin'),
+    });
+  const integrity = { 'weights/biases.bin': { bytes: 65 } };
+  await expect(get(files('model.onnx'), 'https://example.org/m/onnx/model.onnx', { integrity })).rejects.toMatchObject({
+    code: 'model-format',
+  });
+});

@@ -1,6 +1,8 @@
 import type * as Ort from 'onnxruntime-web';
-import type { EngineOptions } from '../../contract/archive.js';
+import type { EngineOptions, Files } from '../../contract/archive.js';
 import type { DType, Tensor, TensorDataMap, TensorInfo, Tensors } from '../../contract/tensors.js';
+import { TabServeError } from '../../contract/errors.js';
+import { besideModel, readExternalData } from '../../shared/onnx-external-data.js';
 import type { Engine } from '../engine.js';
 import { engineError } from '../failure.js';
 import { heapBytes, watchHeap } from '../heap.js';
@@ -36,7 +38,8 @@ export function createEngine(build: Build): Engine {
     async open(files, path, options) {
       const bytes = await files.bytes(path);
       const { inputs, outputs } = readSignature(bytes);
-      const session = await lock.run(() => create(build, bytes, options));
+      const externalData = await readExternal(build, files, path, bytes);
+      const session = await lock.run(() => create(build, bytes, externalData, options));
       openSessions += 1;
       await build.gpu?.watch(() => openSessions > 0);
       const model = load(build, session, fixDimensions(inputs, options), fixDimensions(outputs, options));
@@ -49,12 +52,29 @@ export function createEngine(build: Build): Engine {
   };
 }
 
-async function create(build: Build, model: Uint8Array, options: EngineOptions): Promise<Ort.InferenceSession> {
+/** Reads the files that hold the model's large tensors. @throws `backend-failed` on WebGL, which cannot load them */
+async function readExternal({ provider }: Build, files: Files, path: string, model: Uint8Array): Promise<ExternalData> {
+  const locations = readExternalData(model);
+  if (locations.length > 0 && provider === 'webgl')
+    throw new TabServeError('backend-failed', "ONNX Runtime's WebGL cannot load a model with external data.");
+  const read = async (location: string) => ({ path: location, data: await files.bytes(besideModel(path, location)) });
+  return await Promise.all(locations.map(read));
+}
+
+type ExternalData = readonly { readonly path: string; readonly data: Uint8Array }[];
+
+async function create(
+  build: Build,
+  model: Uint8Array,
+  externalData: ExternalData,
+  options: EngineOptions,
+): Promise<Ort.InferenceSession> {
   try {
     return await build.ort.InferenceSession.create(model, {
       executionProviders: [build.provider],
       graphOptimizationLevel: options.graphOptimizationLevel ?? 'all',
       ...(options.freeDimensions && { freeDimensionOverrides: options.freeDimensions }),
+      ...(externalData.length > 0 && { externalData }),
       logSeverityLevel: 3,
     });
   } catch (cause) {

@@ -2,13 +2,12 @@ import type { FilePhase, Integrity } from '../../contract/archive.js';
 import { describeThrown, isError, messageOf, TabServeError } from '../../contract/errors.js';
 import type { Clock } from '../../shared/clock.js';
 import { discard, requestFile, type RequestPolicy } from '../../shared/request-policy.js';
-import { readRetryAfter, TransientFailure, withRetries } from '../../shared/retry.js';
+import { mayPass, readRetryAfter, TransientFailure, withRetries } from '../../shared/retry.js';
+import { StallTimer } from '../../shared/stall-timer.js';
 import { checkFile } from '../integrity.js';
-import { readBody, ReceivedBytes, StallTimer } from './read-body.js';
+import { readBody, ReceivedBytes } from './read-body.js';
 import { continues, rangeValidator, showsHeaders, validatorsOf, versionOf, type Validators, type Version } from './version.js'; // prettier-ignore
 
-/** A connection on which nothing arrives for so long counts as broken. */
-const STALL_MS = 30_000;
 /** An attempt that brings so many more bytes counts as progress: retries are counted anew. */
 const PROGRESS_BYTES = 2 ** 20;
 
@@ -88,7 +87,7 @@ class Download {
   /** @throws `TransientFailure` if another attempt may succeed */
   async attempt(): Promise<Downloaded | 'not-modified' | undefined> {
     const { clock, signal, validators } = this.options;
-    const stall = new StallTimer(clock, STALL_MS);
+    const stall = new StallTimer(clock);
     const signals = signal ? AbortSignal.any([signal, stall.signal]) : stall.signal;
     const before = this.#reported;
     try {
@@ -148,8 +147,7 @@ class Download {
       this.#restart();
       throw new TransientFailure(this.#failed(`${answer}, which is not the rest of the file that was asked for`));
     }
-    if (status === 408 || status === 429 || status >= 500)
-      throw new TransientFailure(this.#failed(answer), false, readRetryAfter(response));
+    if (mayPass(status)) throw new TransientFailure(this.#failed(answer), false, readRetryAfter(response));
     const advice =
       status === 401 || status === 403
         ? '. A private model needs the option "request", with headers or credentials'

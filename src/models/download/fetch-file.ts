@@ -43,8 +43,8 @@ export function fetchFile(
   if (expected) onProgress?.({ file, loaded: 0, total: expected.bytes, phase: 'download' });
   const running = fetchOne(url, file, options, expected);
   downloads?.set(url.href, running);
-  // A failed download is tried again when the file is asked for again.
-  running.catch(() => downloads?.delete(url.href));
+  // A download that begins early may fail before anyone asks for its file. It has been retried: whoever asks gets its failure.
+  running.catch(() => {});
   return running;
 }
 

@@ -1,5 +1,3 @@
-import type { Clock } from '../../shared/clock.js';
-
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Chunks are moved into a Blob when they have so many bytes: the browser keeps a Blob outside of the worker's memory, or on disk. */
@@ -39,37 +37,6 @@ export class ReceivedBytes {
     if (this.#waiting > 0) this.#blobs.push(new Blob(this.#chunks));
     this.#chunks = [];
     this.#waiting = 0;
-  }
-}
-
-/** Aborts an attempt if nothing arrives for long. */
-export class StallTimer {
-  readonly #aborter = new AbortController();
-  #cancel: () => void = () => {};
-
-  constructor(
-    private readonly clock: Clock,
-    private readonly milliseconds: number,
-  ) {
-    this.restart();
-  }
-
-  get signal(): AbortSignal {
-    return this.#aborter.signal;
-  }
-
-  /** Something has arrived. */
-  restart(): void {
-    this.stop();
-    const seconds = this.milliseconds / 1000;
-    this.#cancel = this.clock.schedule(
-      () => this.#aborter.abort(new Error(`nothing has arrived for ${seconds} s`)),
-      this.milliseconds,
-    );
-  }
-
-  stop(): void {
-    this.#cancel();
   }
 }
 
