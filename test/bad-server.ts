@@ -49,6 +49,8 @@ export interface BadServerOptions {
 /** A server that misbehaves on command. */
 export class BadServer {
   readonly seen: Seen[] = [];
+  /** Requests of browsers that ask for permission (CORS). */
+  preflights = 0;
   readonly #plans = new Map<string, Behavior[]>();
   readonly #server: Server;
   readonly #options: BadServerOptions;
@@ -86,7 +88,10 @@ export class BadServer {
   #answer({ url, method, headers }: IncomingMessage, response: ServerResponse): void {
     const path = new URL(url!, 'http://localhost').pathname;
     for (const [name, value] of Object.entries(this.#options.headers ?? {})) response.setHeader(name, value);
-    if (method === 'OPTIONS') return void response.writeHead(204).end();
+    if (method === 'OPTIONS') {
+      this.preflights += 1;
+      return void response.writeHead(204).end();
+    }
     this.seen.push({ path, headers });
     const plan = this.#plans.get(path) ?? [];
     const behavior = (plan.length > 1 ? plan.shift() : plan[0]) ?? { kind: 'ok' };
