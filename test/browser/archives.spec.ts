@@ -13,8 +13,9 @@ async function answers(page: Page, models: readonly string[]): Promise<unknown[]
     const answers = [];
     for (const name of models) {
       const input = document.querySelector<HTMLInputElement>(`#${name}`);
-      await using client = await window.tabserve.load(input ? input.files! : name, { backends: ['onnx/wasm'] });
+      const client = await window.tabserve.load(input ? input.files! : name, { backends: ['onnx/wasm'] });
       answers.push(await client.predict({ data: new Uint8Array(64 * 3).fill(100), dims: [8, 8, 3] }));
+      await client.dispose();
     }
     return answers;
   }, models);
@@ -59,7 +60,7 @@ test('a packed archive is downloaded once, whatever happens to the worker @once'
       backends: ['onnx/wasm'],
     });
     await client.initialize({ onProgress: ({ file, loaded, total }) => progress.push({ file, loaded, total }) });
-    const image = { data: new Uint8Array(64 * 3).fill(100), dims: [8, 8, 3] };
+    const image = { data: new Float32Array(3 * 64).fill(0.5), dims: [3, 8, 8] };
     const before = await client.predict(image);
     const recovered = new Promise((resolve) => client.on('recover', resolve));
     const after = await client.predict(image, window.fault('crash', 'inference', 1));
@@ -84,10 +85,12 @@ test('a Python handler is refused, before its model is opened; a worker of the a
       const { model: url, ...options } = model(name);
       refused.push(await window.failure(window.tabserve.load(url, options)));
     }
-    await using named = await window.tabserve.load(model('python-handler').model, { handler: 'base_handler', backends: ['onnx/wasm'] }); // prettier-ignore
-    await using own = window.tabserve.connect(window.workers.shouting, model('python-handler'));
+    const named = await window.tabserve.load(model('python-handler').model, { handler: 'base_handler', backends: ['onnx/wasm'] }); // prettier-ignore
+    const own = window.tabserve.connect(window.workers.shouting, model('python-handler'));
     await own.initialize();
-    return { refused, backends: [named.backend?.name, own.backend?.name] };
+    const backends = [named.backend?.name, own.backend?.name];
+    await Promise.all([named.dispose(), own.dispose()]);
+    return { refused, backends };
   });
   for (const [index, name] of ['my_handler:entry', 'my_handler.py'].entries())
     expect(result.refused[index]).toMatchObject({
