@@ -47,6 +47,7 @@ async function readDirectory(name: string, packed: Blob): Promise<FileEntry[]> {
       if (total.unpacked > maxUnpackedBytes(packed.size)) throw tooLarge(name, packed.size);
       if (total.packed > packed.size) throw damaged(name, 'its files overlap');
     }
+    checkOverlap(name, entries);
   } catch (error) {
     throw damaged(name, error);
   }
@@ -63,6 +64,17 @@ function check(name: string, entry: FileEntry): void {
     throw refused(`is packed by method ${compressionMethod}; pack it with deflate, or store it`);
   if (compressionMethod === STORED && compressedSize !== uncompressedSize)
     throw damaged(name, `"${shorten(filename)}" has two different sizes`);
+}
+
+/** Bytes of the header in front of a file, without the name. */
+const LOCAL_HEADER_BYTES = 30;
+
+function checkOverlap(name: string, entries: readonly FileEntry[]): void {
+  let end = 0;
+  for (const { offset, rawFilename, compressedSize } of [...entries].sort((a, b) => a.offset - b.offset)) {
+    if (offset < end) throw damaged(name, 'its files overlap');
+    end = offset + LOCAL_HEADER_BYTES + rawFilename.length + compressedSize;
+  }
 }
 
 /** Returns a file, whose bytes have its checksum. */

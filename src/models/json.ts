@@ -1,0 +1,43 @@
+import { TabServeError } from '../contract/errors.js';
+
+/** The most levels of nesting. What recurses over a deeper value, as sending it to the page does, would overflow the stack. */
+const MAX_DEPTH = 100;
+
+/**
+ * Reads a JSON file of an archive.
+ * @param maxBytes the most that a file of its kind may have
+ * @throws `model-format` if it is not JSON, too large, or nested too deeply
+ */
+export async function readJson(blob: Blob, file: string, maxBytes: number): Promise<unknown> {
+  if (blob.size > maxBytes)
+    throw new TabServeError('model-format', `${file} has ${blob.size} bytes; it may have at most ${maxBytes}.`);
+  return parseJson(await blob.text(), file);
+}
+
+/** Parses the text of a JSON file. @throws `model-format` if it is not JSON, or nested too deeply */
+export function parseJson(text: string, file: string): unknown {
+  if (isDeep(text))
+    throw new TabServeError('model-format', `${file} is nested more than ${MAX_DEPTH} levels deep.`);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new TabServeError('model-format', `${file} is not JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const [OPEN, CLOSE] = [new Set([0x5b, 0x7b]), new Set([0x5d, 0x7d])];
+
+/** Returns whether brackets outside of strings are nested too deeply, in one pass over the text. */
+function isDeep(text: string): boolean {
+  let depth = 0;
+  let isString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (isString && code === BACKSLASH) at++;
+    else if (code === QUOTE) isString = !isString;
+    else if (!isString && OPEN.has(code) && ++depth > MAX_DEPTH) return true;
+    else if (!isString && CLOSE.has(code)) depth--;
+  }
+  return false;
+}
