@@ -41,17 +41,8 @@ export function checkConfig(config: ModelConfig, warn: (message: string) => void
 
 /** Reads a `model-config.yaml`. @throws `model-config` naming the place of the error */
 export async function parseConfig(text: string, file: string): Promise<ModelConfig> {
-  const { parse } = await import('yaml');
-  let config: unknown;
-  try {
-    config = parse(text) as unknown;
-  } catch (cause) {
-    throw new TabServeError(
-      'model-config',
-      `${file} is not YAML: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
-  }
+  const { parseYaml } = await import('./yaml.js');
+  const config = parseYaml(text, file);
   if (config === null) return {};
   if (!isRecord(config)) throw new TabServeError('model-config', `${file} must be a mapping of keys to values.`);
   for (const section of ['handler', 'engine']) {

@@ -1,5 +1,5 @@
 import type { Files } from '../contract/archive.js';
-import { TabServeError } from '../contract/errors.js';
+import { MAX_TEXT_BYTES, parseJson, readText } from './json.js';
 import { missingFrom } from './sources/source.js';
 
 /** Files that are read when they are asked for. */
@@ -27,14 +27,7 @@ export function createFiles(
   return {
     has: (path) => Object.hasOwn(files, path) || others.paths.includes(path),
     bytes: async (path) => new Uint8Array(await (await blob(path)).arrayBuffer()),
-    text: async (path) => await (await blob(path)).text(),
-    async json(path) {
-      const text = await (await blob(path)).text();
-      try {
-        return JSON.parse(text) as unknown;
-      } catch (cause) {
-        throw new TabServeError('model-format', `${path} is not JSON: ${(cause as Error).message}`, { cause });
-      }
-    },
+    text: async (path) => await readText(await blob(path), path, MAX_TEXT_BYTES),
+    json: async (path) => parseJson(await readText(await blob(path), path, MAX_TEXT_BYTES), path),
   };
 }

@@ -1,23 +1,22 @@
 import { TabServeError } from '../contract/errors.js';
 
+/** The most bytes of a manifest, of `tabserve.json` and of a config. */
+export const MAX_METADATA_BYTES = 2 ** 22;
+/** The most bytes of any other text: labels, vocabularies, tokenizers. */
+export const MAX_TEXT_BYTES = 2 ** 28;
+
 /** The most levels of nesting. What recurses over a deeper value, as sending it to the page does, would overflow the stack. */
 const MAX_DEPTH = 100;
 
-/**
- * Reads a JSON file of an archive.
- * @param maxBytes the most that a file of its kind may have
- * @throws `model-format` if it is not JSON, too large, or nested too deeply
- */
-export async function readJson(blob: Blob, file: string, maxBytes: number): Promise<unknown> {
-  if (blob.size > maxBytes)
-    throw new TabServeError('model-format', `${file} has ${blob.size} bytes; it may have at most ${maxBytes}.`);
-  return parseJson(await blob.text(), file);
+/** Reads a text of an archive. @throws `model-format` if it has more than `maxBytes` */
+export async function readText(blob: Blob, file: string, maxBytes: number): Promise<string> {
+  if (blob.size <= maxBytes) return await blob.text();
+  throw new TabServeError('model-format', `${file} has ${blob.size} bytes; it may have at most ${maxBytes}.`);
 }
 
 /** Parses the text of a JSON file. @throws `model-format` if it is not JSON, or nested too deeply */
 export function parseJson(text: string, file: string): unknown {
-  if (isDeep(text))
-    throw new TabServeError('model-format', `${file} is nested more than ${MAX_DEPTH} levels deep.`);
+  if (isDeep(text)) throw new TabServeError('model-format', `${file} is nested more than ${MAX_DEPTH} levels deep.`);
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {

@@ -3,6 +3,7 @@ import { ENGINES, type EngineName } from '../contract/backends.js';
 import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { isRecord } from '../shared/schema.js';
+import { parseJson } from './json.js';
 
 export const MANIFEST = 'MAR-INF/MANIFEST.json';
 /** The file in which an archive says what TorchServe's manifest has no place for. */
@@ -142,14 +143,6 @@ function isIntegrity(value: unknown): value is Integrity {
     (bytes === undefined || (typeof bytes === 'number' && bytes >= 0)) &&
     (sha256 === undefined || (typeof sha256 === 'string' && /^[\da-f]{64}$/i.test(sha256)))
   );
-}
-
-function parseJson(text: string, path: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (cause) {
-    throw new TabServeError('model-format', `${path} is not JSON: ${(cause as Error).message}`, { cause });
-  }
 }
 
 function wrong(file: string, where: string, expected: string, value: unknown): TabServeError {

@@ -2,6 +2,7 @@ import { dtypeInfo, dtypesBy } from '../contract/dtypes.js';
 import type { Tensor } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 import { isRecord } from '../shared/schema.js';
+import { parseJson } from './json.js';
 
 const DTYPES = dtypesBy(({ safetensors }) => (safetensors === undefined ? [] : [safetensors]));
 
@@ -24,7 +25,7 @@ export function readSafetensors(bytes: Uint8Array, name: string): Safetensors {
   if (headerLength > bytes.length - 8) throw damaged('its header runs past the end');
   let header: unknown;
   try {
-    header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + headerLength)));
+    header = parseJson(new TextDecoder().decode(bytes.subarray(8, 8 + headerLength)), name);
   } catch (cause) {
     throw damaged('its header is not JSON', cause);
   }

@@ -3,6 +3,7 @@ import type { DType } from '../contract/tensors.js';
 import { describeValue, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { areCounts } from './safetensors.js';
+import { parseJson } from './json.js';
 
 /** The files that hold one group of weights, one after the other. */
 export interface ShardGroup {
@@ -33,12 +34,7 @@ const BYTES: ReadonlyMap<string, number> = new Map<string, number>([
  * @throws `model-format` if the text is no such model
  */
 export function readWeightsManifest(text: string, path: string): readonly ShardGroup[] {
-  let model: { modelTopology?: unknown; weightsManifest?: unknown } | null;
-  try {
-    model = JSON.parse(text) as typeof model;
-  } catch (cause) {
-    throw new TabServeError('model-format', `${path} is not JSON: ${(cause as Error).message}`, { cause });
-  }
+  const model = parseJson(text, path) as { modelTopology?: unknown; weightsManifest?: unknown } | null;
   const { modelTopology, weightsManifest } = model ?? {};
   if (typeof modelTopology !== 'object' || modelTopology === null)
     throw new TabServeError('model-format', `${path} is not a TensorFlow.js model: it has no modelTopology.`);

@@ -3,6 +3,7 @@ import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { mergeConfig, parseConfig } from './config.js';
 import { checkIntegrity } from './integrity.js';
+import { MAX_METADATA_BYTES, readText } from './json.js';
 import { EXTRAS, formatOf, MANIFEST, readExtras, readManifest, type Extras } from './manifest.js';
 import { beginFiles } from './side-files.js';
 import { readRequired, type Source } from './sources/source.js';
@@ -20,9 +21,11 @@ export async function readTorchServe(source: Source, config: ModelConfig): Promi
   const [[manifest, manifestFile], extras] = await Promise.all([
     source.read(MANIFEST).then(async (blob) => {
       if (!blob) throw source.missing(MANIFEST);
-      return [readManifest(await blob.text()), blob] as const;
+      return [readManifest(await readText(blob, MANIFEST, MAX_METADATA_BYTES)), blob] as const;
     }),
-    source.read(EXTRAS).then(async (blob) => readExtras(blob ? await blob.text() : '{}')),
+    source
+      .read(EXTRAS)
+      .then(async (blob) => readExtras(blob ? await readText(blob, EXTRAS, MAX_METADATA_BYTES) : '{}')),
   ]);
   const { golden, integrity } = extras;
   const models = extras.models ?? modelOf(manifest, source);
@@ -34,7 +37,9 @@ export async function readTorchServe(source: Source, config: ModelConfig): Promi
   if (configFile) files[configFile] = await readRequired(source, configFile, integrity);
   await labels;
   await checkIntegrity({ ...files, [MANIFEST]: manifestFile }, integrity);
-  const own = configFile ? await parseConfig(await files[configFile]!.text(), configFile) : {};
+  const own = configFile
+    ? await parseConfig(await readText(files[configFile]!, configFile, MAX_METADATA_BYTES), configFile)
+    : {};
   return { ...archive, ...readVariants(extras, own, config), config: mergeConfig(own, config), files };
 }
 

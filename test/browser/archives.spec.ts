@@ -12,7 +12,7 @@ async function answers(page: Page, models: readonly string[]): Promise<unknown[]
   return await page.evaluate(async (models) => {
     const answers = [];
     for (const name of models) {
-      const input = document.querySelector<HTMLInputElement>(`#${name}`);
+      const input = document.getElementById(name) as HTMLInputElement | null;
       const client = await window.tabserve.load(input ? input.files! : name, { backends: ['onnx/wasm'] });
       answers.push(await client.predict({ data: new Uint8Array(64 * 3).fill(100), dims: [8, 8, 3] }));
       await client.dispose();
@@ -86,7 +86,10 @@ test('a Python handler is refused, before its model is opened; a worker of the a
       refused.push(await window.failure(window.tabserve.load(url, options)));
     }
     const named = await window.tabserve.load(model('python-handler').model, { handler: 'base_handler', backends: ['onnx/wasm'] }); // prettier-ignore
-    const own = window.tabserve.connect(window.workers.shouting, model('python-handler'));
+    const own = window.tabserve.connect(window.workers.shouting, {
+      ...model('python-handler'),
+      config: { handler: { imageProcessing: [{ resize: [8, 8] }, 'toTensor'] } },
+    });
     await own.initialize();
     const backends = [named.backend?.name, own.backend?.name];
     await Promise.all([named.dispose(), own.dispose()]);

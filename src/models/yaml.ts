@@ -1,0 +1,67 @@
+import { isAlias, isMap, isScalar, parseDocument, visit, type YAMLMap } from 'yaml';
+import { shorten } from '../contract/describe-value.js';
+import { isError, messageOf, TabServeError } from '../contract/errors.js';
+
+/** The most levels of nesting. */
+const MAX_DEPTH = 64;
+/** The most characters: the parser takes about a second for them. */
+const MAX_LENGTH = 2 ** 19;
+const MAX_ALIASES = 100;
+/** Lists that begin on one line, one in the other. */
+const NESTED_ON_ONE_LINE = new RegExp(`([-?:][ \\t]+){${MAX_DEPTH}}`);
+
+/**
+ * Parses YAML 1.2 with merge keys (`<<`), which TorchServe's configs may have. Aliases may repeat what they name, up to the parser's limit; tags of
+ * other types than JSON's are refused, since no config needs them.
+ * @throws `model-config` if it is not YAML, or hostile
+ */
+export function parseYaml(text: string, file: string): unknown {
+  const wrong = (why: string, cause?: unknown): TabServeError =>
+    new TabServeError('model-config', `${file} is not YAML that a config can be: ${why}`, { cause });
+  const tooDeep = (): TabServeError => wrong(`it is nested more than ${MAX_DEPTH} levels deep.`);
+  if (text.length > MAX_LENGTH) throw wrong(`it has ${text.length} characters, and may have ${MAX_LENGTH}.`);
+  // The parser recurses, and a stack that overflows can end the worker.
+  if (NESTED_ON_ONE_LINE.test(text) || bracketDepth(text) > MAX_DEPTH) throw tooDeep();
+  try {
+    // The parser's own search for duplicate keys takes the square of their number.
+    const document = parseDocument(text, { uniqueKeys: false, merge: true, logLevel: 'error' });
+    const [problem] = [...document.errors, ...document.warnings];
+    if (problem) throw wrong(problem.message, problem);
+    let aliases = 0;
+    visit(document, {
+      Node: (_, node, path) => {
+        if (path.length > 2 * MAX_DEPTH) throw tooDeep();
+        if (isMap(node)) checkKeys(node, wrong);
+        if (!isAlias(node)) return;
+        if (++aliases > MAX_ALIASES) throw wrong(`it has more than ${MAX_ALIASES} aliases.`);
+        if (path.includes(node.resolve(document)!)) throw wrong(`*${shorten(node.source)} contains itself.`);
+      },
+    });
+    return document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;
+  } catch (cause) {
+    if (isError(cause) && cause instanceof TabServeError) throw cause;
+    throw wrong(isError(cause) ? messageOf(cause) : String(cause), cause);
+  }
+}
+
+/** A key that JavaScript gives a meaning of its own is refused too: no config needs it. */
+function checkKeys({ items }: YAMLMap, wrong: (why: string) => TabServeError): void {
+  const keys = new Set<string>();
+  for (const { key } of items) {
+    if (!isScalar(key)) throw wrong('a key is no text.');
+    const name = String(key.value);
+    if (name === '__proto__') throw wrong('no key may be __proto__.');
+    if (keys.has(name) && name !== '<<') throw wrong(`the key ${shorten(name)} is there twice.`);
+    keys.add(name);
+  }
+}
+
+/** Returns how deep brackets are nested. Brackets in texts count too: no text has so many that are open. */
+function bracketDepth(text: string): number {
+  let [depth, deepest] = [0, 0];
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth = Math.max(0, depth + (bracket === '[' || bracket === '{' ? 1 : -1));
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}
