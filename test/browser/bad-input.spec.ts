@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import type { Browser } from '@playwright/test';
 import * as make from '../hostile-images.ts';
 import { expect, test } from './fixtures.ts';
+import { processMemory } from './process-memory.ts';
 
 /** What users do wrong: each a clear, typed error; nothing hangs; the next call works. */
 test.describe('a model that cannot be loaded', () => {
@@ -314,18 +313,6 @@ const hostile = (): Record<string, { file: Uint8Array; code: string }> => ({
   },
 });
 
-/** The largest memory that each process of the browser has had, in bytes, added up; 0 where the system does not say. */
-async function peakMemory(browser: Browser): Promise<number> {
-  const devtools = await browser.newBrowserCDPSession();
-  const { processInfo } = await devtools.send('SystemInfo.getProcessInfo');
-  await devtools.detach();
-  const peaks = processInfo.map(({ id }) => {
-    const path = `/proc/${id}/status`;
-    return existsSync(path) ? Number(/VmHWM:\s+(\d+)/.exec(readFileSync(path, 'utf8'))?.[1] ?? 0) * 1024 : 0;
-  });
-  return peaks.reduce((sum, bytes) => sum + bytes, 0);
-}
-
 test('hostile images are refused before they cost anything, and the worker goes on @once', async ({
   open,
   backend,
@@ -351,13 +338,13 @@ test('hostile images are refused before they cost anything, and the worker goes 
   const good = make.fixture('gray.jpg');
   expect(await predict(good)).toBe('5 classes');
   const workers = page.workers();
-  const before = await peakMemory(browser);
+  const before = await processMemory(browser, 'peak');
   for (const [name, { file, code }] of files) {
     expect(file.length, name).toBeLessThan(2000);
     expect.soft([name, await predict(file)]).toEqual([name, code]);
   }
   // Each of them would take at least 300 MB.
-  expect((await peakMemory(browser)) - before).toBeLessThan(100_000_000);
+  expect((await processMemory(browser, 'peak')) - before).toBeLessThan(100_000_000);
   expect(await predict(good)).toBe('5 classes');
   expect(page.workers()).toEqual(workers);
   await client.evaluate((client) => client.dispose());

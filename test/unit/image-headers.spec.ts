@@ -69,6 +69,15 @@ test('a JPEG is read as libjpeg reads it', () => {
   expect(sizes(make.insert(gray, frame, thumbnail.subarray(frame, frame + 13)))).toBe('60000×60000, 60000×60000');
   expect(sizes(make.insert(gray, gray.length - 2, thumbnail.subarray(frame, frame + 13)))).toBe('33×17, 60000×60000');
   expect(sizes(make.jpeg(33, 0))).toBe('unreadable');
+  const turned = make.fixture('exif-6.jpg');
+  const segmentStart = make.find(turned, '\xff\xe1');
+  const exif = turned.subarray(
+    segmentStart,
+    segmentStart + 2 + turned[segmentStart + 2]! * 256 + turned[segmentStart + 3]!,
+  );
+  expect(facts(make.insert(gray, frame + 13, exif))?.exif).toBeDefined();
+  // No decoder looks for an orientation behind the first scan.
+  expect(facts(make.insert(gray, gray.length - 2, exif))?.exif).toBeUndefined();
 });
 
 test('the pixels of a JPEG count once for every scan', () => {

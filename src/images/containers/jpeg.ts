@@ -27,7 +27,8 @@ export function readJpeg(bytes: Uint8Array): Facts | undefined {
     const end = at + Math.max(2, view.getUint16(at));
     if (marker === START_OF_SCAN) scans++;
     if (end > bytes.length) break;
-    if (marker === APP1 && exif === undefined && hasExifPrefix(bytes, { start, end })) exif = { start, end };
+    if (marker === APP1 && scans === 0 && exif === undefined && hasExifPrefix(bytes, { start, end }))
+      exif = { start, end };
     if (marker >= 0xc0 && marker <= 0xcf && !NO_FRAME.has(marker) && end - start >= 5) {
       const frame = { height: view.getUint16(start + 1), width: view.getUint16(start + 3) };
       first ??= frame;
