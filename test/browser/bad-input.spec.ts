@@ -8,7 +8,7 @@ test.describe('a model that cannot be loaded', () => {
     ['a 404', '/test/models/missing/', 'model-not-found'],
     ['a page of HTML instead of weights', '/test/browser/pages/tabserve.html?.onnx', 'model-not-found'],
     ['weights that are not there', '/nowhere/model.onnx', 'model-not-found'],
-    ['a packed archive', '/test/models/squeezenet.mar', 'unsupported'],
+    ['a packed archive that is not there', '/test/models/squeezenet.mar', 'model-not-found'],
   ] as const) {
     test(`${what} @once`, async ({ open }) => {
       const page = await open();
