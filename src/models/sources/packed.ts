@@ -8,8 +8,11 @@ import { expectedOf, type Source } from './source.js';
 export type LocalFiles = NonNullable<Archive['local']>;
 
 const PACKED = /\.(mar|zip|tgz|tar\.gz|tar)$/i;
-/** Where a tar file says that it is one. */
-const TAR_MAGIC = { at: 257, text: 'ustar' };
+/** `PK`. */
+const ZIP_MAGIC = [0x50, 0x4b];
+const GZIP_MAGIC = [0x1f, 0x8b];
+/** `ustar`, behind the first file's name, size and so on. */
+const TAR_MAGIC = { at: 257, bytes: [0x75, 0x73, 0x74, 0x61, 0x72] };
 
 /** Returns whether a file's name is that of a packed archive. */
 export function isPacked(file: string): boolean {
@@ -22,12 +25,12 @@ export function isPacked(file: string): boolean {
  * @throws `model-format` if it is neither, or is damaged; `unsupported`
  */
 export async function unpack(name: string, packed: Blob): Promise<LocalFiles> {
-  const head = new Uint8Array(await packed.slice(0, TAR_MAGIC.at + TAR_MAGIC.text.length).arrayBuffer());
-  const startsWith = (text: string, at = 0): boolean =>
-    new TextDecoder('latin1').decode(head.subarray(at, at + text.length)) === text;
-  if (startsWith('PK')) return packed;
-  const isGzip = startsWith('\u001f\u008b');
-  if (isGzip || startsWith(TAR_MAGIC.text, TAR_MAGIC.at))
+  const head = new Uint8Array(await packed.slice(0, TAR_MAGIC.at + TAR_MAGIC.bytes.length).arrayBuffer());
+  const startsWith = (magic: readonly number[], at = 0): boolean =>
+    magic.every((byte, index) => head[at + index] === byte);
+  if (startsWith(ZIP_MAGIC)) return packed;
+  const isGzip = startsWith(GZIP_MAGIC);
+  if (isGzip || startsWith(TAR_MAGIC.bytes, TAR_MAGIC.at))
     return await (await import('./tar.js')).unpackTar(name, packed, isGzip);
   throw new TabServeError(
     'model-format',
