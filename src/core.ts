@@ -17,6 +17,7 @@ export type { WorkerFactory } from './client/workers/start.js';
 export type { Recovery } from './client/workers/recovery.js';
 export type { ClientMetrics } from './client/metrics/client-metrics.js';
 export { clearVerdicts } from './client/selection/browser-verdicts.js';
+export type { CacheName } from './contract/downloads.js';
 export { cache, type CachedFileInfo, type CacheEstimate } from './client/cache.js';
 export type { Verdict, VerdictStore } from './client/selection/verdicts.js';
 export { paintClasses, paintMask, vocPalette, type Color } from './client/painting.js';

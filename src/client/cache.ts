@@ -1,22 +1,18 @@
 import { isError, TabServeError } from '../contract/errors.js';
-import { PERSISTENT_STORES, type BlobStore, type PersistentStore } from '../shared/cache/blob-store.js';
-import { cacheApiStore } from '../shared/cache/cache-api-store.js';
 import { CacheEntries, type CacheEntry } from '../shared/cache/cache-entries.js';
-import { opfsStore } from '../shared/cache/opfs-store.js';
+import { STORES, type StoreName } from '../shared/cache/stores.js';
 import { withinLimit } from '../shared/limit.js';
 import { absoluteUrl } from './url.js';
 
 /** How long the page waits for a store, in milliseconds. */
 const STORE_MS = 10_000;
 
-const STORES: Readonly<Record<PersistentStore, BlobStore>> = { 'cache-api': cacheApiStore, opfs: opfsStore };
-
 /** A file of a model or an engine that this origin has cached. */
 export interface CachedFileInfo {
   /** Where it was downloaded from. */
   readonly url: string;
   readonly bytes: number;
-  readonly store: PersistentStore;
+  readonly store: StoreName;
   readonly storedAt: Date;
   /** When it was last used, to within an hour. */
   readonly usedAt: Date;
@@ -69,12 +65,12 @@ export const cache = {
 } as const;
 
 interface Found {
-  readonly store: PersistentStore;
+  readonly store: StoreName;
   readonly entry: CacheEntry;
 }
 
 async function findAll(): Promise<Found[]> {
-  const found = PERSISTENT_STORES.map(async (store) => {
+  const found = (Object.keys(STORES) as StoreName[]).map(async (store) => {
     const entries = await limited(() => new CacheEntries(STORES[store]).list()).catch(orElse([]));
     return entries.map((entry) => ({ store, entry }));
   });

@@ -39,6 +39,7 @@ interface Opening {
 /** The page's side of a model: sends requests to its workers, and returns their answers. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every client is a `Client`, whatever its handler
 export class Client<H extends Handler = any, Result = ResultOf<H>> implements AsyncDisposable {
+  readonly #warned = new Set<string>();
   readonly #events = new Emitter<ClientEvents>();
   readonly #log = new EventLog();
   readonly #metrics: ServingMetrics;
@@ -54,6 +55,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     this.#opener = new WorkerOpener(factory, options, {
       isPossible,
       log,
+      warn: (message) => this.#warn(message),
       opened: (backend, milliseconds) => this.#metrics.loaded(backend, milliseconds),
     });
     this.#metrics = new ServingMetrics(
@@ -151,9 +153,13 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     this.#events.emit('backendchange', backend);
   }
 
+  /** Reports what is wrong and stops nothing: once, though each worker may find it. */
   #warn(message: string): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
     this.#log.add(message);
     console.warn(`tabserve: ${message}`);
+    this.#events.emit('warn', { message });
   }
 
   /**

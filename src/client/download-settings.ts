@@ -1,6 +1,6 @@
 import type { Integrity } from '../contract/archive.js';
 import { describeValue } from '../contract/describe-value.js';
-import type { DownloadSettings, RequestSettings } from '../contract/downloads.js';
+import { CACHES, type CacheName, type DownloadSettings, type RequestSettings } from '../contract/downloads.js';
 import { TabServeError } from '../contract/errors.js';
 import type { ClientOptions } from './options.js';
 
@@ -16,12 +16,19 @@ export function readDownloadSettings({
   request,
   allowedOrigins,
   integrity,
-}: Pick<ClientOptions, 'request' | 'allowedOrigins' | 'integrity'>): DownloadSettings {
+  cache,
+}: Pick<ClientOptions, 'request' | 'allowedOrigins' | 'integrity' | 'cache'>): DownloadSettings {
   return {
     ...(request !== undefined && { request: readRequest(request) }),
     ...(allowedOrigins !== undefined && { allowedOrigins: readOrigins(allowedOrigins) }),
     ...(integrity !== undefined && { integrity: readIntegrity(integrity) }),
+    ...(cache !== undefined && { cache: readCache(cache) }),
   };
+}
+
+function readCache(cache: unknown): CacheName {
+  if (CACHES.some((one) => one === cache)) return cache as CacheName;
+  throw wrong('cache', `one of ${CACHES.map(describeValue).join(', ')}`, cache);
 }
 
 function readRequest(request: unknown): RequestSettings {

@@ -1,6 +1,6 @@
 /** The options that a caller passes to a client, and the types of its events and its description. */
 import type { ModelConfig, Progress } from '../contract/archive.js';
-import type { RequestSettings as DownloadRequest } from '../contract/downloads.js';
+import type { CacheName, RequestSettings as DownloadRequest } from '../contract/downloads.js';
 import type { Integrity } from '../contract/archive.js';
 import type { Backend, BackendName, CandidateName } from '../contract/backends.js';
 import type { FormName, Handler, InputOf, ModelInfo, ParamsOf } from '../contract/handler.js';
@@ -55,6 +55,11 @@ export interface ClientOptions<H extends Handler = Handler, Form = never> extend
    * They hold beside those of `tabserve.json`. A file that does not match is refused before it is used; so is an entry for a file that does not exist.
    */
   readonly integrity?: Readonly<Record<string, string | Integrity>>;
+  /**
+   * Where the files of the model and the engine are kept for the next visit: with the Cache API, in the origin private file system, or nowhere. A cache that cannot be used, or is full,
+   * is reported by the event `warn`, and the files are downloaded. @default 'cache-api'
+   */
+  readonly cache?: CacheName;
 }
 
 /** What `initialize` takes. */
@@ -85,6 +90,8 @@ export interface ClientEvents {
   recover: Recovery;
   /** A worker was lost, and no other could be opened: every request fails until `initialize` is called again. */
   fail: TabServeError;
+  /** Something is wrong that stops nothing: files cannot be cached, or the cached ones are used because the server cannot be reached. The console shows it too. */
+  warn: { readonly message: string };
   /** A request was answered, after `queued` milliseconds in the queue; the timings are those of the batch that it ran in, of `batchSize` rows. */
   response: { readonly rows: number; readonly batchSize: number; readonly queued: number; readonly timings: Timings };
 }

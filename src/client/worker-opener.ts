@@ -22,6 +22,8 @@ export interface OpenerHooks {
   readonly isPossible?: (() => boolean) | undefined;
   /** @param since when it began, by `performance.now()`, if it took time */
   readonly log: (message: string, since?: number) => void;
+  /** Called with what is wrong and stops nothing. */
+  readonly warn: (message: string) => void;
   readonly opened: (backend: Backend, milliseconds: number) => void;
 }
 
@@ -84,6 +86,7 @@ export class WorkerOpener {
       onProbe: (probe) => (this.probe = probe),
       onProgress: undefined,
       log: this.#hooks.log,
+      warn: this.#hooks.warn,
     };
   }
 

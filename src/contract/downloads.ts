@@ -1,6 +1,20 @@
 /** How files are downloaded: what the app sets, as data that crosses to the worker. */
 import type { Integrity } from './archive.js';
 
+/**
+ * Where files are kept for the next visit: with the Cache API, in the origin private file system, or nowhere. A client keeps the files of its model in any case, for as long as it lives.
+ */
+export const CACHES = ['cache-api', 'opfs', 'none'] as const;
+
+/** The name of a cache. */
+export type CacheName = (typeof CACHES)[number];
+
+/** What tells one version of a file from another, as its server has sent it. */
+export interface Validators {
+  readonly etag?: string | undefined;
+  readonly lastModified?: string | undefined;
+}
+
 /** What a request for a file of the model carries. It goes to the model's own origin only. */
 export interface RequestSettings {
   /** Headers, such as `{ Authorization: 'Bearer …' }` of a private model. */
@@ -16,4 +30,6 @@ export interface DownloadSettings {
   readonly allowedOrigins?: readonly string[];
   /** The size and hash that files must have, by their path in the archive. They hold beside those of `tabserve.json`. */
   readonly integrity?: Readonly<Record<string, Integrity>>;
+  /** @default 'cache-api' */
+  readonly cache?: CacheName;
 }

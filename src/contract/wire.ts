@@ -37,12 +37,14 @@ export interface ConnectMessage {
  * - `heartbeat`: the worker is making progress.
  * - `lost`: the worker's GPU was lost.
  * - `progress`: the worker has downloaded more of a file.
+ * - `warn`: something is wrong that stops nothing, such as a cache that cannot be used.
  */
 export type WorkerEvent =
   | { readonly type: 'held' | 'unreadable' }
   /** `id`: the batch that makes progress; undefined for the worker as a whole. */
   | { readonly type: 'heartbeat'; readonly id: string | undefined }
   | { readonly type: 'lost'; readonly why: string }
+  | { readonly type: 'warn'; readonly message: string }
   /** `planned`: the worker has reported every file that it will download. */
   | { readonly type: 'progress'; readonly progress: FileProgress; readonly planned: boolean };
 

@@ -2,6 +2,9 @@ import type { EngineOptions, FileProgress, Files } from '../contract/archive.js'
 import type { CandidateName } from '../contract/backends.js';
 import type { Session } from '../contract/tensors.js';
 
+/** Called with the bytes of a download so far. */
+export type OnBytes = (loaded: number, total: number | undefined) => void;
+
 /** Options of starting an engine. */
 export interface EngineEnvironment {
   /** URL of a folder that holds the engine's files; undefined if the bundler has placed them. */
@@ -14,6 +17,14 @@ export interface EngineEnvironment {
   readonly onProgress?: (progress: FileProgress) => void;
   /** @default `globalThis.fetch` */
   readonly fetch?: typeof fetch;
+  /** Returns a file from the cache, where URL and version name it for good; or calls `download`, and stores what it returns. Undefined if nothing is kept for the next visit. */
+  readonly cached?:
+    | ((
+        file: { readonly url: string; readonly version: string },
+        download: (onBytes: OnBytes) => Promise<Blob>,
+        onBytes: OnBytes,
+      ) => Promise<Blob | undefined>)
+    | undefined;
 }
 
 /** An engine, started on one backend. It makes one call at a time, whether it creates, runs or releases a session. */

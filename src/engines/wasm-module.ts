@@ -5,49 +5,89 @@ import { bodySize, countBytes } from '../shared/count-bytes.js';
 import { discard } from '../shared/request-policy.js';
 import { mayPass, readRetryAfter, TransientFailure, withRetries } from '../shared/retry.js';
 import { StallTimer } from '../shared/stall-timer.js';
-import type { EngineEnvironment } from './engine.js';
+import type { EngineEnvironment, OnBytes } from './engine.js';
 
 /** A `.wasm` file of an engine. */
 export interface WasmFile {
   readonly name: string;
   /** The file's size in bytes. A server that compresses does not send it. */
   readonly bytes: number;
+  /** The engine's version: the file of one version never changes. */
+  readonly version: string;
 }
 
 /**
- * Downloads and compiles an engine's `.wasm`, and reports its progress. Retries as for a file of the model, from the beginning.
- *
- * The response is cloned to count its bytes: in Chromium a clone keeps the code cache, and a stream of our own would lose it.
+ * Reads an engine's `.wasm` from the cache, or downloads it, and compiles it. Reports its progress. Retries as for a file of the model, from the beginning.
  * @throws `backend-failed` naming the URL, the server's answer, and the remedy
  */
 export async function compileWasm(
   url: URL,
-  { name, bytes }: WasmFile,
-  { onProgress = () => {}, fetch = globalThis.fetch }: Pick<EngineEnvironment, 'onProgress' | 'fetch'>,
+  { name, bytes, version }: WasmFile,
+  {
+    onProgress = () => {},
+    fetch = globalThis.fetch,
+    cached,
+  }: Pick<EngineEnvironment, 'onProgress' | 'fetch' | 'cached'>,
 ): Promise<WebAssembly.Module> {
   let last: FileProgress = { file: name, loaded: 0, total: bytes, phase: 'download' };
   const report = (loaded: number, total: number, phase: FileProgress['phase']): void =>
     onProgress((last = { file: name, loaded: Math.max(last.loaded, loaded), total, phase }));
-  report(0, bytes, 'download');
-  const attempt = async (): Promise<WebAssembly.Module> => {
-    const stall = new StallTimer(browserClock);
-    try {
-      return await compileOnce(url, bytes, stall, fetch, report);
-    } finally {
-      stall.stop();
-    }
+  const onBytes: OnBytes = (loaded, total = bytes) => report(loaded, Math.max(total, loaded), 'download');
+  const download = async (onBytes: OnBytes): Promise<Compiled> => {
+    const attempt = async (): Promise<Compiled> => {
+      const stall = new StallTimer(browserClock);
+      try {
+        return await downloadOnce(url, stall, fetch, onBytes, (size) => report(size, size, 'compile'));
+      } finally {
+        stall.stop();
+      }
+    };
+    const onHeartbeat = (): void => onProgress(last);
+    return await withRetries(attempt, { clock: browserClock, random: Math.random, onHeartbeat });
   };
-  return await withRetries(attempt, { clock: browserClock, random: Math.random, onHeartbeat: () => onProgress(last) });
+  onBytes(0, bytes);
+  if (!cached) return (await download(onBytes)).module;
+  let module: WebAssembly.Module | undefined;
+  const blob = await cached(
+    { url: url.href, version },
+    async (onBytes) => {
+      const compiled = await download(onBytes);
+      module = compiled.module;
+      return compiled.blob;
+    },
+    onBytes,
+  );
+  if (module) return module;
+  report(blob!.size, blob!.size, 'compile');
+  try {
+    return await compile(new Response(blob, { headers: { 'content-type': WASM } }));
+  } catch {
+    // The cached file is damaged.
+    return (await download(onBytes)).module;
+  }
 }
 
-/** @throws `TransientFailure` if another attempt may succeed; `backend-failed` */
-async function compileOnce(
+/** The content type of WebAssembly. */
+const WASM = 'application/wasm';
+
+/** A file, and the module that it was compiled to. */
+interface Compiled {
+  readonly module: WebAssembly.Module;
+  readonly blob: Blob;
+}
+
+/**
+ * Compiles a file while it arrives, if the server sends the content type of WebAssembly. In Chromium a clone of the response keeps the code cache, and a stream of our
+ * own would lose it: so the bytes are counted in the clone.
+ * @throws `TransientFailure` if another attempt may succeed; `backend-failed`
+ */
+async function downloadOnce(
   url: URL,
-  bytes: number,
   stall: StallTimer,
   fetch: typeof globalThis.fetch,
-  report: (loaded: number, total: number, phase: FileProgress['phase']) => void,
-): Promise<WebAssembly.Module> {
+  onBytes: OnBytes,
+  onDownloaded: (size: number) => void,
+): Promise<Compiled> {
   let response: Response;
   try {
     response = await fetch(url, { credentials: 'same-origin', signal: stall.signal });
@@ -62,39 +102,31 @@ async function compileOnce(
     const failure = unusable(url, what);
     throw mayPass(response.status) ? new TransientFailure(failure, false, readRetryAfter(response)) : failure;
   }
-  const total = bodySize(response) ?? bytes;
+  const total = bodySize(response);
   const counted = countBytes(response.clone().body!, (loaded) => {
     stall.restart();
-    report(loaded, Math.max(total, loaded), 'download');
+    onBytes(loaded, total);
   });
-  const module = compile(response);
-  const drained = drain(counted).then((size) => {
+  const compiled = compile(response);
+  const downloaded = new Response(counted).blob().then((blob) => {
     // Compiling has no limit: nothing more arrives.
     stall.stop();
-    report(size, size, 'compile');
+    onDownloaded(blob.size);
+    return blob;
   });
   try {
-    await Promise.all([drained, module]);
+    const [blob, module] = await Promise.all([downloaded, compiled]);
+    return { blob, module };
   } catch (cause) {
     const failure = unusable(url, `${what}; ${(cause as Error).message}`, cause);
     throw cause instanceof WebAssembly.CompileError ? failure : new TransientFailure(failure);
   }
-  return await module;
 }
 
-/** Compiles while bytes arrive, if the server sends the content type of WebAssembly. */
 async function compile(response: Response): Promise<WebAssembly.Module> {
-  const streamed = response.headers.get('content-type')?.toLowerCase() === 'application/wasm';
-  return streamed
+  return response.headers.get('content-type')?.toLowerCase() === WASM
     ? await WebAssembly.compileStreaming(response)
     : await WebAssembly.compile(await response.arrayBuffer());
-}
-
-async function drain(stream: ReadableStream<Uint8Array>): Promise<number> {
-  const reader = stream.getReader();
-  let size = 0;
-  for (let read = await reader.read(); !read.done; read = await reader.read()) size += read.value.byteLength;
-  return size;
 }
 
 function unusable(url: URL, what: string, cause?: unknown): TabServeError {

@@ -35,6 +35,11 @@ export async function checkFile(file: Blob, { bytes, sha256 }: Integrity, name: 
     );
 }
 
+/** Records the SHA-256 of a file that was compared with it before. */
+export function rememberHash(file: Blob, sha256: string): void {
+  hashes.set(file, Promise.resolve(sha256.toLowerCase()));
+}
+
 /** Returns the SHA-256 of the files' bytes, one file after the other, in hexadecimal. Without Web Crypto (an insecure context) it computes in JavaScript, at about 200 MB a second. */
 export async function hashOf(files: readonly Blob[]): Promise<string> {
   const digest = globalThis.crypto?.subtle

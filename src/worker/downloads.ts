@@ -1,10 +1,12 @@
 import type { Archive, FilePhase, FileProgress } from '../contract/archive.js';
 import type { EngineName } from '../contract/backends.js';
-import type { DownloadSettings } from '../contract/downloads.js';
+import type { CacheName, DownloadSettings } from '../contract/downloads.js';
 import type { WorkerEvent } from '../contract/wire.js';
 import type { EngineEnvironment } from '../engines/engine.js';
 import { fetchArchive, fetchModel, type ArchiveLocation, type ArchiveOptions } from '../models/archive.js';
 import type { FetchOptions } from '../models/download/fetch-file.js';
+import type { FileCache } from '../models/cache/file-cache.js';
+import { openCache } from '../models/cache/open-cache.js';
 import { limitConcurrency } from '../models/download/concurrency.js';
 import { requestFile } from '../shared/request-policy.js';
 
@@ -20,6 +22,7 @@ export class Downloads {
   /** The parts that may still have files whose progress was not reported yet. */
   readonly #unplanned = new Set<'model' | 'engine'>(['model', 'engine']);
   #last: FileProgress | undefined;
+  readonly #caches = new Map<CacheName, FileCache | undefined>();
 
   constructor(emit: (event: WorkerEvent) => void) {
     this.#emit = emit;
@@ -37,13 +40,15 @@ export class Downloads {
 
   /** Starts an engine. `start` gets what the engine downloads its files with. Headers and credentials are for the model alone. */
   async engine<T>(
-    { allowedOrigins }: DownloadSettings,
-    start: (environment: Required<Pick<EngineEnvironment, 'fetch' | 'onProgress'>>) => Promise<T>,
+    settings: DownloadSettings,
+    start: (environment: Pick<EngineEnvironment, 'fetch' | 'onProgress' | 'cached'>) => Promise<T>,
   ): Promise<T> {
-    const policy = { allowedOrigins, pageOrigin: pageOrigin() };
+    const policy = { allowedOrigins: settings.allowedOrigins, pageOrigin: pageOrigin() };
+    const cache = this.#cache(settings);
     try {
       return await start({
         fetch: (url, init) => requestFile(globalThis.fetch.bind(globalThis), new URL(url as URL), policy, { ...init } as object), // prettier-ignore
+        cached: cache && ((file, download, onBytes) => cache.get(file, async (_, report) => ({ blob: await download(report) }), { onBytes })), // prettier-ignore
         onProgress: (progress) => {
           // An engine downloads one file.
           this.#unplanned.delete('engine');
@@ -61,7 +66,8 @@ export class Downloads {
     this.#report({ file: path, loaded: size, total: size, phase });
   }
 
-  #options({ request, allowedOrigins, integrity }: DownloadSettings): FetchOptions {
+  #options(settings: DownloadSettings): FetchOptions {
+    const { request, allowedOrigins, integrity } = settings;
     return {
       ...request,
       allowedOrigins,
@@ -73,7 +79,16 @@ export class Downloads {
       downloads: this.#downloads,
       found: this.#found,
       limit: this.#limit,
+      cache: this.#cache(settings),
     };
+  }
+
+  #cache({ cache: name = 'cache-api' }: DownloadSettings): FileCache | undefined {
+    const cache = this.#caches.has(name)
+      ? this.#caches.get(name)
+      : openCache(name, (message) => this.#emit({ type: 'warn', message }));
+    this.#caches.set(name, cache);
+    return cache;
   }
 
   #plan(part: 'model' | 'engine'): void {

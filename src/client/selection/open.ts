@@ -53,6 +53,8 @@ export interface OpenOptions {
   /** Called with the archive whenever more of it was downloaded, so that no later attempt downloads that again. */
   readonly onArchive: (archive: Archive) => void;
   readonly onProbe: (probe: Probe) => void;
+  /** Called with what is wrong and stops nothing, once by each worker. */
+  readonly warn: (message: string) => void;
   /** @param since when it began, by `performance.now()`, if it took time */
   readonly log: (message: string, since?: number) => void;
   /** @default the browser's */
@@ -173,7 +175,7 @@ async function probeAndLoad(
 
 /** The workers of one opening. If it fails or is aborted, all of them are closed. */
 class Workers {
-  readonly #options: Pick<OpenOptions, 'factory' | 'signal'>;
+  readonly #options: Pick<OpenOptions, 'factory' | 'signal' | 'warn'>;
   /** Counts the files of all workers together. */
   readonly #progress: ProgressSum | undefined;
   readonly #started = new Set<Connection>();
@@ -188,11 +190,14 @@ class Workers {
 
   /** @param until ends the start too */
   async start(until?: AbortSignal): Promise<Connection> {
-    const { factory, signal } = this.#options;
+    const { factory, signal, warn } = this.#options;
     const connection = await Connection.start(factory, {
       signal: AbortSignal.any([signal, until].filter((one) => one !== undefined)),
       startupTimeout: this.serving.startupTimeout,
-      onEvent: (event) => event.type === 'progress' && this.#progress?.add(event),
+      onEvent: (event) => {
+        if (event.type === 'progress') this.#progress?.add(event);
+        else if (event.type === 'warn') warn(event.message);
+      },
     });
     this.#started.add(connection);
     return connection;

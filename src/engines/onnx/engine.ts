@@ -8,6 +8,7 @@ import { engineError } from '../failure.js';
 import { heapBytes, watchHeap } from '../heap.js';
 import { Lock } from '../lock.js';
 import type { DeviceLoss } from '../device-loss.js';
+import { versionOf } from './files.js';
 import { LockedSession, type LoadedModel } from '../session.js';
 import { readSignature } from './signature.js';
 
@@ -32,7 +33,7 @@ export function createEngine(build: Build): Engine {
   watchHeap();
 
   return {
-    version: build.ort.env.versions.web ?? build.ort.env.versions.common,
+    version: versionOf(build.ort.env),
     threads: build.threads,
     memory: heapBytes,
     async open(files, path, options) {

@@ -30,9 +30,14 @@ export async function provideFiles(env: Env, environment: EngineEnvironment, fil
   if (threads > 1)
     env.wasm.wasmPaths = { mjs: assets === undefined ? files.mjs() : new URL(`${files.name}.mjs`, assets) };
   env.wasm.wasmBinary = bytesFor(
-    await compileWasm(wasm, { name: `${files.name}.wasm`, bytes: files.bytes }, environment),
+    await compileWasm(wasm, { name: `${files.name}.wasm`, bytes: files.bytes, version: versionOf(env) }, environment),
   );
   return threads;
+}
+
+/** Returns ONNX Runtime's version. */
+export function versionOf({ versions }: Env): string {
+  return versions.web ?? versions.common;
 }
 
 /** In the package onnxruntime-web, the files are in `dist/`; its `exports` map the URLs. */

@@ -1,5 +1,5 @@
 import { setWasmPaths, type BackendWasm } from '@tensorflow/tfjs-backend-wasm';
-import { env } from '@tensorflow/tfjs-core';
+import { env, version_core } from '@tensorflow/tfjs-core';
 import { TabServeError } from '../../contract/errors.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
 import { bytesFor, compileWasm } from '../wasm-module.js';
@@ -15,7 +15,7 @@ export async function start(environment: EngineEnvironment): Promise<Engine> {
   const { href } = assets === undefined ? bundled : new URL(NAME, assets);
   // If Vite's dev server has bundled TabServe as a dependency, it leaves this URL unresolved.
   const url = new URL(href.replace(/\/\.vite\/deps[^/]*\/(?=@tensorflow\/)/, '/'));
-  provide(url.href, await compileWasm(url, { name: NAME, bytes: 424_594 }, environment));
+  provide(url.href, await compileWasm(url, { name: NAME, bytes: 424_594, version: version_core }, environment));
   const backend = await startBackend<BackendWasm>('wasm').catch((cause: unknown) => {
     // TensorFlow.js throws a value that is not an Error.
     throw new Error(`TensorFlow.js could not be started on WASM: ${(cause as Error).message}`, { cause });

@@ -1,6 +1,7 @@
+import type { Validators } from '../../contract/downloads.js';
 import { describeThrown, isError, messageOf, TabServeError } from '../../contract/errors.js';
 import type { BlobStore } from '../../shared/cache/blob-store.js';
-import { CacheEntries, idOf, type CachedFile, type Validators } from '../../shared/cache/cache-entries.js';
+import { CacheEntries, idOf, type CachedFile } from '../../shared/cache/cache-entries.js';
 import type { Clock } from '../../shared/clock.js';
 import { withinLimit } from '../../shared/limit.js';
 import { withFileLock, type OnBytes } from './file-lock.js';
@@ -41,6 +42,8 @@ export interface FileRequest {
 /** A file as the server has sent it, after its size and hash were checked. */
 export interface DownloadedFile extends Validators {
   readonly blob: Blob;
+  /** Whether it may be kept for another visit. @default true */
+  readonly isStorable?: boolean;
 }
 
 /** `not-modified` if the server still has the version of the copy in the cache; undefined if it has no such file. */
@@ -48,7 +51,7 @@ type Answer = DownloadedFile | 'not-modified' | undefined;
 
 /**
  * Downloads a file.
- * @param validators of the copy in the cache; undefined if there is none
+ * @param validators of what is cached; undefined if nothing is
  * @throws `network` with a cause if the server did not answer, without one if its answer was an error
  */
 export type Download = (validators: Validators | undefined, onBytes: OnBytes) => Promise<Answer>;
@@ -119,7 +122,7 @@ export class FileCache {
     let isCurrent = isImmutable(request) && blob !== undefined;
     if (!isCurrent) {
       try {
-        const answer = await download(blob && { etag, lastModified }, onBytes);
+        const answer = await download({ etag, lastModified }, onBytes);
         isCurrent = answer === 'not-modified';
         if (!isCurrent) return await this.#store(request, answer, signal);
       } catch (error) {
@@ -136,8 +139,9 @@ export class FileCache {
 
   async #store(request: FileRequest, answer: Answer, signal: AbortSignal | undefined): Promise<Blob | undefined> {
     const file = fileOf(answer);
+    // Without an ETag, a private file could never be used again.
     const isUseful = request.isPrivate ? file?.etag !== undefined : file !== undefined || !isImmutable(request);
-    if (isUseful) {
+    if (isUseful && file?.isStorable !== false) {
       const bytes = file?.blob.size ?? 0;
       const milliseconds = WRITE_MS + bytes / WRITE_BYTES_PER_MS;
       await this.#ask('Files cannot be cached', milliseconds, signal, async () => {

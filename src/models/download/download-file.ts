@@ -1,4 +1,5 @@
 import type { FilePhase, Integrity } from '../../contract/archive.js';
+import type { Validators } from '../../contract/downloads.js';
 import { describeThrown, isError, messageOf, TabServeError } from '../../contract/errors.js';
 import type { Clock } from '../../shared/clock.js';
 import { discard, requestFile, type RequestPolicy } from '../../shared/request-policy.js';
@@ -6,7 +7,7 @@ import { mayPass, readRetryAfter, TransientFailure, withRetries } from '../../sh
 import { StallTimer } from '../../shared/stall-timer.js';
 import { checkFile } from '../integrity.js';
 import { readBody, ReceivedBytes } from './read-body.js';
-import { continues, rangeValidator, showsHeaders, validatorsOf, versionOf, type Validators, type Version } from './version.js'; // prettier-ignore
+import { continues, rangeValidator, showsHeaders, validatorsOf, versionOf, type Version } from './version.js'; // prettier-ignore
 
 /** An attempt that brings so many more bytes counts as progress: retries are counted anew. */
 const PROGRESS_BYTES = 2 ** 20;
@@ -23,13 +24,15 @@ export interface DownloadOptions extends RequestPolicy {
   readonly onHeartbeat?: (() => void) | undefined;
   /** The size and hash that the file must have. */
   readonly expected?: Integrity | undefined;
-  /** Of a copy that the caller has: if it is still the server's, nothing is downloaded. */
+  /** Of a copy that the caller has: if it is still the server's, nothing is downloaded; if the server cannot be reached, that is not tried again. */
   readonly validators?: Validators | undefined;
 }
 
 /** A file, and what names its version. */
 export interface Downloaded extends Validators {
   readonly blob: Blob;
+  /** Whether it may be kept for another visit: the server has not said `Cache-Control: no-store`. */
+  readonly isStorable: boolean;
 }
 
 /**
@@ -104,11 +107,12 @@ class Download {
       }
       this.#accept(response);
       await this.#read(response, signals, stall);
-      return { blob: this.#received.toBlob(), ...validatorsOf(response) };
+      return { blob: this.#received.toBlob(), ...validatorsOf(response), isStorable: isStorable(response) };
     } catch (error) {
       if (error instanceof TabServeError || error instanceof TransientFailure || signal?.aborted) throw error;
-      const gotOn = this.#reported >= before + PROGRESS_BYTES;
-      throw new TransientFailure(this.#failed(`could not be downloaded: ${reasonOf(error)}`, error), gotOn);
+      const failure = this.#failed(`could not be downloaded: ${reasonOf(error)}`, error);
+      if (validators && !this.#version) throw failure;
+      throw new TransientFailure(failure, this.#reported >= before + PROGRESS_BYTES);
     } finally {
       stall.stop();
     }
@@ -203,6 +207,10 @@ class Download {
 
 function isMissing({ status, ok, headers }: Response): boolean {
   return status === 404 || status === 410 || (ok && /^text\/html\b/i.test(headers.get('content-type') ?? ''));
+}
+
+function isStorable({ headers }: Response): boolean {
+  return !/\bno-store\b/i.test(headers.get('cache-control') ?? '');
 }
 
 /** Whether the caller's copy is still the server's version. Of another origin the validators tell, since conditional headers are not sent there. */

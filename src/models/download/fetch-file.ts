@@ -1,7 +1,9 @@
-import type { FileProgress, Integrity } from '../../contract/archive.js';
+import type { FilePhase, FileProgress, Integrity } from '../../contract/archive.js';
 import { browserClock } from '../../shared/clock.js';
 import type { Clock } from '../../shared/clock.js';
 import type { RequestPolicy } from '../../shared/request-policy.js';
+import type { Download, FileCache } from '../cache/file-cache.js';
+import { rememberHash } from '../integrity.js';
 import { downloadFile } from './download-file.js';
 import type { Concurrency } from './concurrency.js';
 
@@ -19,6 +21,8 @@ export interface FetchOptions extends RequestPolicy {
   readonly found?: Set<string>;
   /** How many downloads run at once. */
   readonly limit?: Concurrency;
+  /** Undefined if nothing is kept for the next visit. */
+  readonly cache?: FileCache | undefined;
   /** @default the browser's */
   readonly clock?: Clock;
   /** @default `Math.random` */
@@ -26,7 +30,7 @@ export interface FetchOptions extends RequestPolicy {
 }
 
 /**
- * Downloads a file, or joins a download of it that runs already.
+ * Reads a file from the cache or downloads it, or joins a download of it that runs already.
  * @param expected given for a file that must be there: its progress is told from the start, with its size where that is known
  * @returns undefined if there is no such file
  * @throws what `downloadFile` throws
@@ -54,16 +58,34 @@ async function fetchOne(
   options: FetchOptions,
   expected: Integrity | undefined,
 ): Promise<Blob | undefined> {
-  const { limit = (work) => work(), onProgress, clock = browserClock, random = Math.random } = options;
-  // A cache belongs here, around `downloadFile`: it passes the validators of its copy, and stores what comes back, which has been checked.
-  const answer = await limit(() =>
-    downloadFile(url, {
-      ...options,
-      clock,
-      random,
-      expected,
-      onProgress: onProgress && ((loaded, total, phase) => onProgress({ file, loaded, total, phase })),
-    }),
-  );
+  const { limit = (work) => work(), onProgress, clock = browserClock, random = Math.random, cache, signal } = options;
+  const report = (loaded: number, total: number | undefined, phase: FilePhase = 'download'): void =>
+    onProgress?.({ file, loaded, total, phase });
+  const download: Download = (validators, onBytes) =>
+    limit(() =>
+      downloadFile(url, {
+        ...options,
+        clock,
+        random,
+        expected,
+        validators,
+        onProgress: (loaded, total, phase) => (phase === 'download' ? onBytes : report)(loaded, total, phase),
+      }),
+    );
+  const request = { url: url.href, sha256: expected?.sha256, isPrivate: isPrivate(options) };
+  const blob = cache
+    ? await cache.get(request, download, { signal, onBytes: report })
+    : blobOf(await download(undefined, report));
+  // It was compared when it was downloaded; the cache finds it by its hash.
+  if (blob && expected?.sha256 !== undefined) rememberHash(blob, expected.sha256);
+  return blob;
+}
+
+function blobOf(answer: Awaited<ReturnType<Download>>): Blob | undefined {
   return answer === 'not-modified' ? undefined : answer?.blob;
+}
+
+/** Returns whether a request has what only one user may have. */
+function isPrivate({ headers = {}, credentials }: RequestPolicy): boolean {
+  return credentials === 'include' || Object.keys(headers).length > 0;
 }

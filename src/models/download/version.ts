@@ -1,10 +1,5 @@
+import type { Validators } from '../../contract/downloads.js';
 import { bodySize } from '../../shared/count-bytes.js';
-
-/** What tells one version of a file from another. */
-export interface Validators {
-  readonly etag?: string | undefined;
-  readonly lastModified?: string | undefined;
-}
 
 /** The version of a file that a response holds, as far as its headers tell. */
 export interface Version extends Validators {

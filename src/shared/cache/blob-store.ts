@@ -1,8 +1,3 @@
-/** The stores that keep files for a later visit, in the order in which their contents are listed. */
-export const PERSISTENT_STORES = ['cache-api', 'opfs'] as const;
-
-export type PersistentStore = (typeof PERSISTENT_STORES)[number];
-
 /**
  * Blobs by name. A store does not know what they are: `CacheEntries` makes entries of them, and finds out whether a blob is whole.
  * Every method rejects if the browser has no such store here: a sandboxed frame, an insecure context, blocked site data.

@@ -1,11 +1,5 @@
+import type { Validators } from '../../contract/downloads.js';
 import type { BlobStore } from './blob-store.js';
-
-/** By what a server recognizes the version of a file that it has sent. */
-export interface Validators {
-  readonly etag?: string | undefined;
-  /** The header `Last-Modified`, as the server sent it. */
-  readonly lastModified?: string | undefined;
-}
 
 /** What is known about a cached file. */
 export interface CacheEntry extends Validators {
