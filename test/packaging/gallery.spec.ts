@@ -13,18 +13,27 @@ declare global {
   }
 }
 
-/** The built gallery, as a host with a strict Content-Security-Policy would serve it. */
-const test = base.extend<{ complaints: string[] }, { gallery: string }>({
-  gallery: [
+/** As a host with a strict Content-Security-Policy serves the gallery. */
+const HOST = { isolated: true, policy: `${POLICY}; img-src 'self' blob:` };
+
+/** `built` is the folder of the built gallery; `gallery` is where it is served. */
+const test = base.extend<{ complaints: string[] }, { built: string; gallery: string }>({
+  built: [
     async ({}, use) => {
       const folder = temporary();
       execFileSync('npx', ['vite', 'build', '--outDir', folder, '--logLevel', 'error'], { stdio: 'inherit' });
-      const site = await serve([folder], { isolated: true, policy: `${POLICY}; img-src 'self' blob:` });
-      await use(`${site.origin}/`);
-      await site[Symbol.asyncDispose]();
+      await use(folder);
       rmSync(folder, { recursive: true });
     },
     { scope: 'worker', timeout: 120_000 },
+  ],
+  gallery: [
+    async ({ built }, use) => {
+      const site = await serve([built], HOST);
+      await use(`${site.origin}/`);
+      await site[Symbol.asyncDispose]();
+    },
+    { scope: 'worker' },
   ],
   complaints: async ({ page }, use) => {
     const complaints: string[] = [];
@@ -517,4 +526,30 @@ test('the opening bar is as wide as its column, however long the texts above it 
     ['progress', '.load-line', '.column'].map((name) => document.querySelector(name)!.getBoundingClientRect().width),
   );
   expect(widths).toEqual([200, 200, 200]);
+});
+
+test('after one visit, the gallery and the models that were opened work with the network off', async ({
+  page,
+  context,
+  built,
+}) => {
+  const site = await serve([built], HOST);
+  await page.goto(`${site.origin}/#/digits`);
+  await sample(page, 'eight, from MNIST').click();
+  await expect(headline(page)).toHaveText('eight', SLOW);
+  await page.getByRole('link', { name: 'Language' }).click();
+  await expect(headline(page)).toHaveText('Portuguese', SLOW);
+  await page.evaluate(() => navigator.serviceWorker.ready);
+
+  await context.setOffline(true);
+  await site[Symbol.asyncDispose]();
+  await page.goto(`${site.origin}/#/language`);
+  await page.reload();
+  await expect(headline(page)).toHaveText('Portuguese', SLOW);
+  await page.getByRole('link', { name: 'Digits' }).click();
+  await sample(page, 'three, drawn').click();
+  await expect(headline(page)).toHaveText('three', SLOW);
+  // A model that was not opened before is an error in words.
+  await page.getByRole('link', { name: 'Orientation' }).click();
+  await expect(page.locator('main')).toContainText('network', SLOW);
 });
