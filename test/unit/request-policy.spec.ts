@@ -134,7 +134,11 @@ test("an engine's .wasm: a broken connection and 503 are retried, what does not 
     server.plan(path, ...plan);
     const loaded: number[] = [];
     const onProgress = (progress: { loaded: number }) => loaded.push(progress.loaded);
-    await compileWasm(new URL(path, server.origin), { name: 'e', bytes: wasm.length }, { onProgress, fetch });
+    await compileWasm(
+      new URL(path, server.origin),
+      { name: 'e', bytes: wasm.length, version: '1' },
+      { onProgress, fetch },
+    );
     expect(loaded).toEqual(loaded.toSorted((a, b) => a - b));
   };
   try {
