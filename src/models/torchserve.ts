@@ -34,6 +34,8 @@ export async function readTorchServe(source: Source, config: ModelConfig): Promi
   const files: Record<string, Blob> = {};
   const { configFile } = manifest.model;
   const labels = source.read(LABELS).then((blob) => blob && (files[LABELS] = blob));
+  // Awaited below; if the config fails first, a failure of the labels must not stay unhandled.
+  labels.catch(() => {});
   if (configFile) files[configFile] = await readRequired(source, configFile, integrity);
   await labels;
   await checkIntegrity({ ...files, [MANIFEST]: manifestFile }, integrity);
