@@ -34,7 +34,8 @@ export default defineConfig<BackendOptions>({
     },
   ],
   webServer: {
-    command: `npx vite --config test/vite.config.ts --host 127.0.0.1 --port ${PORT} --strictPort`,
+    command: 'node test/server.mjs',
+    env: { PORT: String(PORT) },
     port: PORT,
     reuseExistingServer: !process.env['CI'],
     stdout: 'ignore',

@@ -1,16 +1,56 @@
+import { readdirSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vite';
-import base from '../vite.config.ts';
+import { defineConfig, type Plugin } from 'vite';
+import { packagedModels } from '../scripts/vite/packaged-models.ts';
 
-const source = (name: string): string => fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
+const source = (name: string): string => `${root}src/${name}.ts`;
 
-/** The browser tests' pages, served from the sources, with everything in the repository under its own path. */
+/** The scripts of a folder, without their extension. */
+const scriptsIn = (folder: string): string[] =>
+  readdirSync(`${root}${folder}`)
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'))
+    .map((name) => `${folder}/${name.slice(0, -'.ts'.length)}`);
+
+/** Every script that a page or a test names by its path. */
+const ENTRIES = [
+  ...scriptsIn('test/browser/pages'),
+  ...scriptsIn('test/browser/workers'),
+  ...scriptsIn('test/readme'),
+  'src/index',
+  'src/worker/default.worker',
+];
+
+/** Workers are entries of the one build, so that all of them share its chunks; Vite would build each with engines of its own. */
+function workersAreEntries(): Plugin {
+  return {
+    name: 'tabserve:workers-are-entries',
+    enforce: 'pre',
+    transform(code, id) {
+      return code.replace(
+        /new URL\('(\.[^']+\.worker)\.[jt]s', import\.meta\.url\)/g,
+        (_, path: string) => `new URL('/${relative(root, resolve(dirname(id), path))}.js', location.origin)`,
+      );
+    },
+  };
+}
+
+/** `onnxruntime-web_webgl` for a build of ONNX Runtime, the package's name for any other: tests look at what is downloaded. */
+function chunkOf(module: string): string | undefined {
+  const [, build] = /onnxruntime-web\/dist\/ort\.(\w+)/.exec(module) ?? [];
+  if (build) return `onnxruntime-web_${build}`;
+  // The other backends use some of its kernels, which therefore are not told from it.
+  if (module.includes('/tfjs-backend-cpu/') && !module.endsWith('/backend_cpu.js')) return undefined;
+  return /.*\/node_modules\/(@[^/]+\/[^/]+|[^/]+)/.exec(module)?.[1]!.replace('/', '_');
+}
+
+/** The browser tests' pages and workers: built from the sources, once for a run, and readable in a stack trace. */
 export default defineConfig({
-  ...base,
-  root: '.',
-  publicDir: 'public',
-  optimizeDeps: { ...base.optimizeDeps, entries: ['test/browser/pages/*.html'] },
-  cacheDir: 'node_modules/.vite-test',
+  root,
+  publicDir: false,
+  logLevel: 'warn',
+  plugins: [workersAreEntries(), packagedModels()],
   resolve: {
     alias: [
       { find: /^tabserve$/, replacement: source('index') },
@@ -20,5 +60,26 @@ export default defineConfig({
       { find: /^tabserve\/worker\/core$/, replacement: source('worker-core') },
     ],
   },
-  server: { hmr: false, watch: null },
+  build: {
+    write: false,
+    target: 'esnext',
+    minify: false,
+    // Its helper looks for a document, which workers have not.
+    modulePreload: false,
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 10_000,
+    rollupOptions: {
+      input: Object.fromEntries(ENTRIES.map((name) => [name, `${root}${name}.ts`])),
+      preserveEntrySignatures: 'allow-extension',
+      output: {
+        entryFileNames: '[name].js',
+        chunkFileNames: 'chunks/[name].js',
+        assetFileNames: 'assets/[name][extname]',
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [{ debugName: 'packages', test: /node_modules/, name: chunkOf }],
+        },
+      },
+    },
+  },
 });
