@@ -5,7 +5,30 @@ export const chromiumPath =
   process.env['CHROMIUM_PATH'] ??
   ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 
+/**
+ * Chromium's windows have a page of their own for what its address bar shows, in every context anew. Of several lists Chromium reads the last,
+ * so the part of Playwright's that can matter here is in this one.
+ */
+const DISABLED_FEATURES = [
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  'LensOverlay',
+  'MediaRouter',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'OptimizationHints',
+  'NetworkTimeServiceQuerying',
+  'AimEnabled',
+  'PreconnectToSearch',
+];
+
 const BASE = [
+  `--disable-features=${DISABLED_FEATURES.join()}`,
   '--no-sandbox',
   '--disable-quic',
   '--disable-background-networking',

@@ -21,14 +21,13 @@ const TYPES = {
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-const started = performance.now();
-const { output } = await build({ configFile: here('vite.config.ts') });
-const built = new Map(output.map((file) => [`/${file.fileName}`, file.type === 'chunk' ? file.code : file.source]));
+/** What the build made, by its path. It begins at once, and requests wait for it. */
+const building = build({ configFile: here('vite.config.ts') }).then(
+  ({ output }) => new Map(output.map((file) => [`/${file.fileName}`, file.type === 'chunk' ? file.code : file.source])),
+);
 
-/** What was built from a script that is named by its source; a file of `public/` under the path that it is deployed at; any other file. */
+/** A file of `public/` under the path that it is deployed at, or any other file of the repository. */
 async function find(path) {
-  const script = built.get(path.replace(/\.ts$/, '.js'));
-  if (script !== undefined) return script;
   for (const folder of ['../public', '..']) {
     const file = await readFile(join(here(folder), path)).catch(() => undefined);
     if (file) return file;
@@ -38,19 +37,19 @@ async function find(path) {
 
 createServer(async (request, response) => {
   const { pathname, search } = new URL(request.url, 'http://localhost');
-  const path = normalize(decodeURIComponent(pathname));
-  const body = await find(path);
+  const path = normalize(pathname);
+  // A script may be named by its source.
+  const built = (await building).get(path.replace(/\.ts$/, '.js'));
+  const body = built ?? (await find(path));
   // Threads need isolation. A page that is opened with `?isolated=no` gets none; a worker in an isolated page must bring its own.
   if (!search.includes('isolated=no')) {
     response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
     response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
   }
   if (body === undefined)
-    return void response.writeHead(404, { 'Content-Type': 'text/plain' }).end('There is no such file.');
+    return response.writeHead(404, { 'Content-Type': 'text/plain' }).end('There is no such file.');
   const type = TYPES[path.endsWith('.ts') ? '.js' : extname(path)] ?? 'application/octet-stream';
-  // What was built never changes while this server runs.
-  if (built.has(path.replace(/\.ts$/, '.js'))) response.setHeader('Cache-Control', 'max-age=3600');
-  response.writeHead(200, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) }).end(body);
-}).listen(Number(process.env.PORT), '127.0.0.1', () =>
-  console.log(`The test pages were built in ${Math.round(performance.now() - started)} ms.`),
-);
+  // What was built does not change while this server runs.
+  if (built !== undefined) response.setHeader('Cache-Control', 'max-age=3600');
+  return response.writeHead(200, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) }).end(body);
+}).listen(Number(process.env.PORT), '127.0.0.1');

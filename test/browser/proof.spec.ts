@@ -363,7 +363,7 @@ test.describe('measuring @once', () => {
     expect(answers.map(({ workers }) => workers)).toEqual([3, 1]);
   });
 
-  test('a custom store, verdicts of another build, and a store that throws', async ({ open }) => {
+  test('a custom store, and verdicts of another build', async ({ open }) => {
     const page = await open();
     const answer = await page.evaluate(
       async ({ model, backends, prefer, measureBudget }) => {
@@ -373,36 +373,28 @@ test.describe('measuring @once', () => {
           set: (key: string, verdict: Verdict) => Promise.resolve(void kept.set(key, verdict)),
           clear: () => Promise.resolve(kept.clear()),
         };
-        const load = async (store: typeof verdicts, engine: object = { odd: { webgl: { run: 40 } } }) => {
+        const load = async () => {
           let workers = 0;
           const client = window.tabserve.connect(() => (workers++, window.workers.odd()), {
             model,
             backends,
             prefer,
             measureBudget,
-            verdicts: store,
-            config: { engine } as never,
+            verdicts,
+            config: { engine: { odd: { webgl: { run: 40 } } } as never },
           });
           await client.initialize();
           const { name, median } = client.backend!;
           await client.dispose();
           return { workers, name, median };
         };
-        const first = await load(verdicts);
+        const first = await load();
         const keys = [...kept.keys()].map((key) => key.replace(location.origin, ''));
         const [verdict] = [...kept.values()];
-        const second = await load(verdicts);
+        const second = await load();
         for (const [key, value] of kept) kept.set(key, { ...value, build: value.build!.replace(/ .*/, ' 0.0.0') });
-        const otherEngine = await load(verdicts);
-        const otherConfig = await load(verdicts, { odd: { webgl: { run: 41 } } });
-        const broken = () => { throw new Error('the disk is full'); }; // prettier-ignore
-        const thrown = await load({ get: broken, set: broken, clear: broken });
-        const rejected = await load({
-          get: () => Promise.reject(new Error('no')),
-          set: () => Promise.reject(new Error('no')),
-          clear: () => Promise.reject(new Error('no')),
-        });
-        return { first, keys, verdict, second, otherEngine, otherConfig, thrown, rejected };
+        const otherEngine = await load();
+        return { first, keys, verdict, second, otherEngine };
       },
       { ...fastest, backends: [...fastest.backends] },
     );
@@ -417,16 +409,8 @@ test.describe('measuring @once', () => {
         typeof one === 'object' && 'workers' in one ? [[name, one.workers]] : [],
       ),
     );
-    expect(counts).toEqual({ first: 2, second: 1, otherEngine: 2, otherConfig: 2, thrown: 2, rejected: 2 });
-    for (const { name } of [
-      answer.first,
-      answer.second,
-      answer.otherEngine,
-      answer.otherConfig,
-      answer.thrown,
-      answer.rejected,
-    ])
-      expect(name).toBe('wasm');
+    expect(counts).toEqual({ first: 2, second: 1, otherEngine: 2 });
+    for (const { name } of [answer.first, answer.second, answer.otherEngine]) expect(name).toBe('wasm');
   });
 });
 
@@ -495,28 +479,26 @@ test('a store that never answers is treated as empty, and dispose ends the wait 
 test('a stored verdict with wrong types is ignored @once', async ({ open }) => {
   const page = await open();
   const names = await page.evaluate(async () => {
+    const kept = new Map<string, unknown>();
+    const verdicts = {
+      get: async (key: string) => kept.get(key) as never,
+      set: async (key: string, verdict: object) => void kept.set(key, { ...verdict, median: 'fast' }),
+      clear: async () => {},
+    };
     const names = [];
-    for (const change of [{ median: 'fast' }, { failed: 'often' }, { wrong: 7 }, { median: null }]) {
-      const kept = new Map<string, unknown>();
-      const verdicts = {
-        get: async (key: string) => kept.get(key) as never,
-        set: async (key: string, verdict: object) => void kept.set(key, { ...verdict, ...change }),
-        clear: async () => {},
-      };
-      for (let visit = 0; visit < 2; visit++) {
-        const client = await window.tabserve.load('/test/models/proof/conv_relu_conv/', {
-          handler: 'base_handler',
-          backends: ['wasm'],
-          prefer: 'fastest',
-          verdicts,
-        });
-        names.push(client.backend!.name);
-        await client.dispose();
-      }
+    for (let visit = 0; visit < 2; visit++) {
+      const client = await window.tabserve.load('/test/models/proof/conv_relu_conv/', {
+        handler: 'base_handler',
+        backends: ['wasm'],
+        prefer: 'fastest',
+        verdicts,
+      });
+      names.push(client.backend!.name);
+      await client.dispose();
     }
     return names;
   });
-  expect(names).toEqual(Array(8).fill('wasm'));
+  expect(names).toEqual(['wasm', 'wasm']);
 });
 
 test('diagnose has the facts for a bug report: versions, files, what the browser has, the backend @once', async ({
