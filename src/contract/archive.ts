@@ -24,6 +24,11 @@ export interface ModelConfig {
   readonly [key: string]: unknown;
 }
 
+/** The precisions of the ONNX models in a repository of Hugging Face, as transformers.js calls them. */
+export const PRECISIONS = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const;
+/** The precision of a model's weights. */
+export type Precision = (typeof PRECISIONS)[number];
+
 /** Options of the engine. They apply to every backend. */
 export interface EngineOptions {
   /** @default 'all' */
@@ -32,6 +37,8 @@ export interface EngineOptions {
   readonly freeDimensions?: Readonly<Record<string, number>>;
   /** Threads on WASM. More than one needs cross-origin isolation. @default min(4, ⌈cores / 2⌉) */
   readonly threads?: number;
+  /** The precision of the weights, for a model in Hugging Face's layout. @default what its config.json says, otherwise the first that exists of fp32, fp16 and q8 */
+  readonly dtype?: Precision;
 }
 
 /** A model archive and its files downloaded so far. The page keeps it and gives it to each worker. */

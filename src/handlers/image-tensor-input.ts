@@ -2,6 +2,7 @@ import { TabServeError } from '../contract/errors.js';
 import type { DType, Tensor, TensorInfo, Tensors } from '../contract/tensors.js';
 import { toFloat16 } from '../tensors/float16.js';
 import { stack } from '../tensors/tensors.js';
+import { PIXEL_MASK, pixelMask } from './pixel-mask.js';
 import type { CompiledTransforms, Transforms } from '../transforms/index.js';
 
 /** The dtypes that a model's input for images may have. */
@@ -14,9 +15,12 @@ type DimSize = TensorInfo['dims'][number];
 export class ImageTensorInput {
   readonly #info: TensorInfo;
   readonly #isChannelsLast: boolean;
+  readonly #mask: TensorInfo | undefined;
 
-  constructor(info: TensorInfo, transforms: Transforms) {
+  /** @param inputs all inputs of the model: one that is called `pixel_mask` is filled too */
+  constructor(info: TensorInfo, transforms: Transforms, inputs: readonly TensorInfo[] = []) {
     this.#info = info;
+    this.#mask = inputs.find(({ name }) => name === PIXEL_MASK);
     this.#isChannelsLast = isChannelsLast(transforms);
   }
 
@@ -74,6 +78,13 @@ export class ImageTensorInput {
 
   /** Stacks the float32 tensors of rows to the model's input, and converts them to its dtype. Integers are rounded. */
   stack(rows: readonly Tensor[]): Tensors {
+    const images = this.#stackImages(rows);
+    if (!this.#mask) return images;
+    const { tensorWidth, tensorHeight } = this.sizeOf(rows[0]!.dims);
+    return { ...images, [PIXEL_MASK]: pixelMask(this.#mask, [rows.length, tensorHeight, tensorWidth]) };
+  }
+
+  #stackImages(rows: readonly Tensor[]): Tensors {
     const { name, dtype } = this.#info;
     const batch = stack(rows);
     const values = batch.data as Float32Array;

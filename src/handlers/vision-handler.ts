@@ -94,7 +94,7 @@ export class VisionHandler extends BaseHandler<ImageInput> {
   }
 
   get #input(): ImageTensorInput {
-    return new ImageTensorInput(this.inputInfo, this.imageProcessing);
+    return new ImageTensorInput(this.inputInfo, this.imageProcessing, this.model.inputs);
   }
 
   /**

@@ -4,6 +4,8 @@ import { TabServeError } from '../contract/errors.js';
 import type { FetchOptions } from './download/fetch-file.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { createFiles } from './files.js';
+import { isRepository, repositoryFolder } from './hugging-face/repository.js';
+import { HF_CONFIG, readHuggingFace } from './hugging-face/read.js';
 import { checkFile, checkIntegrity, hashOf, mergeIntegrity, pendingEntries } from './integrity.js';
 import { EXTRAS, formatOf, MANIFEST } from './manifest.js';
 import { readWeightsManifest } from './shards.js';
@@ -17,6 +19,8 @@ import { LABELS, readTorchServe } from './torchserve.js';
 export interface ArchiveOptions extends FetchOptions {
   /** Taken over the archive's own `model-config.yaml`. */
   readonly config?: ModelConfig | undefined;
+  /** The name of the handler that the caller has chosen. */
+  readonly handler?: string | undefined;
 }
 
 /** Where an archive is: a URL, a file that the visitor picked, or several of them by path. */
@@ -24,8 +28,9 @@ export type ArchiveLocation = string | File | Readonly<Record<string, Blob>>;
 
 /**
  * Downloads what is needed to choose a backend for an archive: manifest, `tabserve.json`, config and labels; a packed archive as a whole.
- * An archive is a folder with `MAR-INF/MANIFEST.json`, such a folder packed into one file, or a bare model: the `.onnx` or the `model.json` alone, for
- * which a manifest is made. `fetchModel` reads the other files. With `options.downloads` their download begins here, as far as the engine does not matter.
+ * An archive is a folder with `MAR-INF/MANIFEST.json`, a folder or a repository with Hugging Face's `config.json`, such a folder packed into one file, or a
+ * bare model: the `.onnx` or the `model.json` alone, for which a manifest is made. `fetchModel` reads the other files. With `options.downloads` their
+ * download begins here, as far as the engine does not matter.
  * @throws `model-not-found`, `model-format`, `model-config`, `unsupported`, `network`, `aborted`
  */
 export async function fetchArchive(from: ArchiveLocation, options: ArchiveOptions): Promise<Archive> {
@@ -49,7 +54,7 @@ async function readArchive(from: ArchiveLocation, options: ArchiveOptions): Prom
   }
   if (!formatOf(file)) {
     const folder = url.pathname.endsWith('/') ? url : new URL(`${url.pathname}/${url.search}`, url);
-    return await readTorchServe(folderSource(folder, options), config);
+    return await readFolder(folderSource(repositoryFolder(url) ?? folder, options), options);
   }
   const archive = bareArchive(url.href, file, config);
   beginFiles(parentOf(url, options), archive);
@@ -135,6 +140,15 @@ function checkSize(
     );
 }
 
+/** Reads whichever layout the files have. A repository of huggingface.co has Hugging Face's. @throws `model-not-found` if they have none */
+async function readFolder(source: Source, { handler, config = {} }: ArchiveOptions): Promise<Archive> {
+  const archive =
+    (isRepository(source.url) ? undefined : await readTorchServe(source, config)) ??
+    (await readHuggingFace(source, { handler, config }));
+  if (archive) return archive;
+  throw source.missing(MANIFEST);
+}
+
 /** The archive of a model that is one file, or names its other files itself. */
 function bareArchive(url: string, file: string, config: ModelConfig): Archive {
   const manifest: Manifest = { model: { modelName: file.replace(/\.\w+$/, ''), serializedFile: file } };
@@ -166,13 +180,13 @@ async function readLocal(url: string, local: LocalFiles, options: ArchiveOptions
   const source = await localSource(url, local, options.integrity);
   for (const path of source.paths!) options.found?.add(path);
   const model = bareModel(source.paths!);
-  const archive = model === undefined ? await readTorchServe(source, config) : bareArchive(url, model, config);
+  const archive = model === undefined ? await readFolder(source, options) : bareArchive(url, model, config);
   return { ...archive, local };
 }
 
 /** Returns the only model among files without a manifest. */
 function bareModel(paths: readonly string[]): string | undefined {
-  if (paths.includes(MANIFEST) || paths.includes(EXTRAS)) return undefined;
+  if (paths.includes(MANIFEST) || paths.includes(EXTRAS) || paths.includes(HF_CONFIG)) return undefined;
   const models = paths.filter((path) => !path.includes('/') && path !== LABELS && formatOf(path));
   const onnx = models.filter((path) => formatOf(path) === 'onnx');
   const [model, ...others] = onnx.length > 0 ? onnx : models;

@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../contract/archive.js';
+import { PRECISIONS, type ModelConfig } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
 import { LARGEST_TENSOR, MOST_THREADS } from '../contract/limits.js';
 import { checkSection, isRecord, type ConfigSchema } from '../shared/schema.js';
@@ -21,6 +21,11 @@ export const ENGINE_SCHEMA: ConfigSchema = {
     additionalProperties: { type: 'integer', minimum: 1, maximum: LARGEST_TENSOR },
     description:
       'Sizes for the symbolic dimensions of the inputs, by name: a graph of known size is faster, and some backends need it.',
+  },
+  dtype: {
+    enum: [...PRECISIONS],
+    description:
+      "The precision of the weights, for a model in Hugging Face's layout: the file model.onnx (fp32), model_fp16.onnx (fp16), model_quantized.onnx (q8), or model_ and the name. Default: what transformers.js_config in its config.json says, otherwise the first that exists of fp32, fp16 and q8.",
   },
   threads: {
     type: 'integer',

@@ -15,18 +15,18 @@ export const LABELS = 'index_to_name.json';
  * Reads TorchServe's layout: `MAR-INF/MANIFEST.json`, its config file, the labels, and `tabserve.json` with what TorchServe's manifest has no place for.
  * Begins to read the other files, as far as the engine does not matter.
  * @param config taken over the archive's own
+ * @returns undefined if there is no manifest
  * @throws `model-not-found`, `model-format`, `model-config`, `network`, `aborted`
  */
-export async function readTorchServe(source: Source, config: ModelConfig): Promise<Archive> {
-  const [[manifest, manifestFile], extras] = await Promise.all([
-    source.read(MANIFEST).then(async (blob) => {
-      if (!blob) throw source.missing(MANIFEST);
-      return [readManifest(await readText(blob, MANIFEST, MAX_METADATA_BYTES)), blob] as const;
-    }),
+export async function readTorchServe(source: Source, config: ModelConfig): Promise<Archive | undefined> {
+  const [manifestFile, extras] = await Promise.all([
+    source.read(MANIFEST),
     source
       .read(EXTRAS)
       .then(async (blob) => readExtras(blob ? await readText(blob, EXTRAS, MAX_METADATA_BYTES) : '{}')),
   ]);
+  if (!manifestFile) return undefined;
+  const manifest = readManifest(await readText(manifestFile, MANIFEST, MAX_METADATA_BYTES));
   const { golden, integrity } = extras;
   const models = extras.models ?? modelOf(manifest, source);
   const archive: Archive = { url: source.url, manifest, config: {}, models, files: {}, golden, integrity };

@@ -9,6 +9,7 @@ import type {
   Interpolation,
   TensorLayout,
   LetterboxPosition,
+  Rounding,
   TransformStep,
   Transforms,
 } from './steps.js';
@@ -22,11 +23,17 @@ export function compose(...steps: readonly TransformStep[]): Transforms {
  * Resizes with antialiasing, as torchvision resizes a Pillow image. `nearest` takes the pixel under the center, without antialiasing.
  * If `size` is a number, the shorter side becomes `size` and the longer one `trunc(size * long / short)`. If the longer side then exceeds `maxSize`,
  * which must be greater than `size`, it becomes `maxSize` and the shorter side `trunc(maxSize * size / longer)`.
+ * With `rounding: 'transformers'` the sides are those of transformers' `get_size_with_aspect_ratio`: with `maxSize` they may differ by a pixel, and `maxSize` may equal `size`.
  * @param size the shorter side, or [height, width]: positive integers
  */
 export function resize(
   size: number | HeightWidth,
-  options: { readonly interpolation?: Interpolation; readonly maxSize?: number } = {},
+  options: {
+    readonly interpolation?: Interpolation;
+    readonly maxSize?: number;
+    /** Rounds both sides down to a multiple of this number. */ readonly multipleOf?: number;
+    /** @default 'torchvision' */ readonly rounding?: Rounding;
+  } = {},
 ): TransformStep {
   return readStep('resize', { size, ...options }, 'resize');
 }
@@ -34,9 +41,14 @@ export function resize(
 /**
  * Crops the center. An image that is smaller than the crop is padded with black. An odd pixel goes where torchvision puts it:
  * a crop starts at `(image - crop) / 2`, with a half rounded to even; padding has the odd pixel on the right and at the bottom.
+ * With `rounding: 'transformers'` it goes where transformers' `center_crop` puts it: a crop starts at `(image - crop) / 2` rounded down, and padding has the
+ * odd pixel on the left and at the top.
  */
-export function centerCrop(size: number | HeightWidth): TransformStep {
-  return readStep('centerCrop', { size }, 'centerCrop');
+export function centerCrop(
+  size: number | HeightWidth,
+  options: { /** @default 'torchvision' */ readonly rounding?: Rounding } = {},
+): TransformStep {
+  return readStep('centerCrop', { size, ...options }, 'centerCrop');
 }
 
 /**
@@ -78,9 +90,15 @@ export function colorOrder(order: ColorOrder): TransformStep {
 
 /**
  * Converts pixels (0..255) to float32. By default each value is divided by 255 in float32, as in torchvision, which gives 0..1.
- * With another `scale` it is multiplied by float32(scale): `scale: 1` leaves 0..255.
+ * With another `scale` it is multiplied by float32(scale): `scale: 1` leaves 0..255. With `rounding: 'transformers'` it is multiplied by `scale` in float64 and
+ * rounded to float32 once, as in transformers' `rescale`.
  */
-export function toTensor(options: { /** @default 1 / 255 */ readonly scale?: number } = {}): TransformStep {
+export function toTensor(
+  options: {
+    /** @default 1 / 255 */ readonly scale?: number;
+    /** @default 'torchvision' */ readonly rounding?: Rounding;
+  } = {},
+): TransformStep {
   return readStep('toTensor', options, 'toTensor');
 }
 

@@ -27,6 +27,7 @@ export type {
   Interpolation,
   TensorLayout,
   LetterboxPosition,
+  Rounding,
   TransformStep,
   Transforms,
 } from './steps.js';

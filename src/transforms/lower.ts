@@ -3,7 +3,7 @@
  */
 import { TabServeError } from '../contract/errors.js';
 import { LARGEST_RESIZE, LARGEST_TENSOR } from '../contract/limits.js';
-import type { FillColor, Interpolation, StepOptions, Transforms } from './steps.js';
+import type { FillColor, Interpolation, Rounding, StepOptions, Transforms } from './steps.js';
 
 /** One primitive operation. `width` and `height` are those of its result. */
 export type Primitive = { readonly width: number; readonly height: number } & (
@@ -87,8 +87,12 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
       const [newHeight, newWidth] = resizedSize(step.resize, width, height);
       scaleTo(newWidth, newHeight, step.resize.interpolation);
     } else if ('centerCrop' in step) {
-      const [cropHeight, cropWidth] = step.centerCrop.size;
-      place(cropOffset(width, cropWidth), cropOffset(height, cropHeight), cropWidth, cropHeight, 0);
+      const {
+        size: [cropHeight, cropWidth],
+        rounding,
+      } = step.centerCrop;
+      const offset = (image: number, crop: number): number => cropOffset(image, crop, rounding);
+      place(offset(width, cropWidth), offset(height, cropHeight), cropWidth, cropHeight, 0);
     } else if ('pad' in step) {
       const [left, top, right, bottom] = step.pad.padding;
       place(left, top, left + width + right, top + height + bottom, step.pad.fill);
@@ -115,13 +119,46 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
   return { primitives, width, height, geometry };
 }
 
-/** @see https://github.com/pytorch/vision/blob/main/torchvision/transforms/functional.py `_compute_resized_output_size` */
+/** Returns the size that a resize gives an image. */
 function resizedSize(
-  { size, maxSize }: StepOptions['resize'],
+  options: StepOptions['resize'],
   width: number,
   height: number,
 ): readonly [height: number, width: number] {
+  const { size, maxSize, multipleOf = 1, rounding } = options;
   if (typeof size !== 'number') return size;
+  const sides =
+    rounding === 'transformers'
+      ? transformersSize(size, maxSize, width, height)
+      : torchvisionSize(size, maxSize, width, height);
+  const [newHeight, newWidth] = sides;
+  return [newHeight - (newHeight % multipleOf), newWidth - (newWidth % multipleOf)];
+}
+
+/** @see https://github.com/huggingface/transformers/blob/main/src/transformers/image_transforms.py `get_size_with_aspect_ratio` */
+function transformersSize(
+  size: number,
+  maxSize: number | undefined,
+  width: number,
+  height: number,
+): readonly [height: number, width: number] {
+  const [shorter, longer] = width < height ? [width, height] : [height, width];
+  // The order of the operations decides on which side of an integer a product lies.
+  const limited = maxSize !== undefined && (longer / shorter) * size > maxSize;
+  const exact = limited ? (maxSize * shorter) / longer : size;
+  const short = limited ? roundHalfEven(exact) : size;
+  if (shorter === short) return [height, width];
+  const long = Math.trunc((exact * longer) / shorter);
+  return width < height ? [long, short] : [short, long];
+}
+
+/** @see https://github.com/pytorch/vision/blob/main/torchvision/transforms/functional.py `_compute_resized_output_size` */
+function torchvisionSize(
+  size: number,
+  maxSize: number | undefined,
+  width: number,
+  height: number,
+): readonly [height: number, width: number] {
   let short = size;
   let long = Math.trunc((size * Math.max(width, height)) / Math.min(width, height));
   if (maxSize !== undefined && long > maxSize) {
@@ -132,7 +169,8 @@ function resizedSize(
 }
 
 /** Returns where a centered crop puts the image's edge. torchvision first pads an image that is too small, then crops it. */
-function cropOffset(image: number, crop: number): number {
+function cropOffset(image: number, crop: number, rounding?: Rounding): number {
+  if (rounding === 'transformers') return -Math.floor((image - crop) / 2);
   return crop > image ? Math.floor((crop - image) / 2) : -roundHalfEven((image - crop) / 2);
 }
 

@@ -9,8 +9,10 @@ import {
   INTERPOLATIONS,
   LAYOUTS,
   POSITIONS,
+  ROUNDINGS,
   type FillColor,
   type HeightWidth,
+  type Rounding,
   type TransformStep,
   type StepName,
   type StepOptions,
@@ -20,23 +22,32 @@ type Reader<T> = (value: unknown, key: string) => T;
 
 const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
   resize(value, key) {
-    const { size, interpolation, maxSize } = record(value, key, ['size', 'interpolation', 'maxSize']);
+    const names = ['size', 'interpolation', 'maxSize', 'multipleOf', 'rounding'] as const;
+    const { size, interpolation, maxSize, multipleOf, rounding } = record(value, key, names);
     const options = {
       size: isSide(size) ? size : pair(size, `${key}.size`, 'a number or '),
       interpolation: oneOf(INTERPOLATIONS, interpolation ?? 'bilinear', `${key}.interpolation`),
+      ...readMultipleOf(multipleOf, size, `${key}.multipleOf`),
+      ...readRounding(rounding, key),
     };
     if (maxSize === undefined) return options;
-    if (!isSide(maxSize) || typeof options.size !== 'number' || maxSize <= options.size)
+    const allowsEqual = options.rounding === 'transformers';
+    if (!isSide(maxSize) || typeof options.size !== 'number' || maxSize < options.size + (allowsEqual ? 0 : 1)) {
+      const least = allowsEqual ? 'of at least size' : 'greater than size';
       throw invalidValue(
         `${key}.maxSize`,
         maxSize,
-        `an integer greater than size, which must be one number, and at most ${LARGEST_SIDE}`,
+        `an integer ${least}, which must be one number, and at most ${LARGEST_SIDE}`,
       );
+    }
     return { ...options, maxSize };
   },
   centerCrop(value, key) {
-    const { size } = record(value, key, ['size']);
-    return { size: isSide(size) ? [size, size] : pair(size, `${key}.size`, 'a number or ') };
+    const { size, rounding } = record(value, key, ['size', 'rounding']);
+    return {
+      size: isSide(size) ? [size, size] : pair(size, `${key}.size`, 'a number or '),
+      ...readRounding(rounding, key),
+    };
   },
   pad(value, key) {
     const options = record(value, key, ['padding', 'fill']);
@@ -65,9 +76,9 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
   },
   colorOrder: (value, key) => oneOf(COLOR_ORDERS, value, key),
   toTensor(value, key) {
-    const { scale = 1 / 255 } = record(value, key, ['scale']);
+    const { scale = 1 / 255, rounding } = record(value, key, ['scale', 'rounding']);
     if (!isNumber(scale) || scale === 0) throw invalidValue(`${key}.scale`, scale, 'a finite number other than 0');
-    return { scale };
+    return { scale, ...readRounding(rounding, key) };
   },
   normalize(value, key) {
     const { mean, std } = record(value, key, ['mean', 'std']);
@@ -110,6 +121,17 @@ function record<K extends string>(
   return Object.fromEntries(Object.entries(value).filter(([, option]) => option !== undefined && option !== null)) as {
     [Name in K]?: unknown;
   };
+}
+
+function readRounding(value: unknown, key: string): { readonly rounding?: Rounding } {
+  return value === undefined ? {} : { rounding: oneOf(ROUNDINGS, value, `${key}.rounding`) };
+}
+
+function readMultipleOf(value: unknown, size: unknown, key: string): { readonly multipleOf?: number } {
+  if (value === undefined) return {};
+  if (!isSide(value) || !isSide(size) || value > size)
+    throw invalidValue(key, value, 'a positive integer of at most size, which must be one number');
+  return { multipleOf: value };
 }
 
 function isNumber(value: unknown): value is number {

@@ -20,6 +20,10 @@ export const POSITIONS = ['center', 'top-left'] as const;
 /** Where `letterbox` puts the image. */
 export type LetterboxPosition = (typeof POSITIONS)[number];
 
+export const ROUNDINGS = ['torchvision', 'transformers'] as const;
+/** Whose rules round a size or a position to pixels: torchvision's, or those of Hugging Face's transformers. */
+export type Rounding = (typeof ROUNDINGS)[number];
+
 /** Height and width in pixels, in torchvision's order. */
 export type HeightWidth = readonly [height: number, width: number];
 
@@ -32,8 +36,10 @@ export interface StepOptions {
     readonly size: number | HeightWidth;
     readonly interpolation: Interpolation;
     readonly maxSize?: number;
+    readonly multipleOf?: number;
+    readonly rounding?: Rounding;
   };
-  readonly centerCrop: { readonly size: HeightWidth };
+  readonly centerCrop: { readonly size: HeightWidth; readonly rounding?: Rounding };
   readonly pad: {
     readonly padding: readonly [left: number, top: number, right: number, bottom: number];
     readonly fill: FillColor;
@@ -46,7 +52,7 @@ export interface StepOptions {
   };
   readonly grayscale: { readonly channels: 1 | 3 };
   readonly colorOrder: ColorOrder;
-  readonly toTensor: { readonly scale: number };
+  readonly toTensor: { readonly scale: number; readonly rounding?: Rounding };
   readonly normalize: { readonly mean: readonly number[]; readonly std: readonly number[] };
   readonly layout: TensorLayout;
 }

@@ -3,7 +3,7 @@
  * that can result, computed as torch computes it.
  */
 import type { Rect } from '../contract/images.js';
-import type { ColorOrder, TensorLayout, Transforms } from './steps.js';
+import type { ColorOrder, StepOptions, TensorLayout, Transforms } from './steps.js';
 import { channelByte, PIXEL_BYTES, type PixelWindow } from './pixel-window.js';
 
 /** How pixels become a tensor. It does not depend on the image's size. */
@@ -24,7 +24,7 @@ export function tensorForm(transforms: Transforms): TensorForm {
     if ('grayscale' in step) channels = step.grayscale.channels;
     else if ('colorOrder' in step) order = step.colorOrder;
     else if ('layout' in step) layout = step.layout;
-    else if ('toTensor' in step) tables = Array.from({ length: channels }, () => scaled(step.toTensor.scale));
+    else if ('toTensor' in step) tables = Array.from({ length: channels }, () => scaled(step.toTensor));
     else if ('normalize' in step) {
       const { mean, std } = step.normalize;
       tables = tables.map((table, channel) => normalized(table, mean[channel] ?? mean[0]!, std[channel] ?? std[0]!));
@@ -34,8 +34,8 @@ export function tensorForm(transforms: Transforms): TensorForm {
 }
 
 // A Float32Array rounds what is stored in it. One + - * / of float32 values in double precision, rounded once, equals the float32 operation.
-function scaled(scale: number): Float32Array {
-  const factor = Math.fround(scale);
+function scaled({ scale, rounding }: StepOptions['toTensor']): Float32Array {
+  const factor = rounding === 'transformers' ? scale : Math.fround(scale);
   return Float32Array.from({ length: 256 }, (_, value) => (scale === 1 / 255 ? value / 255 : value * factor));
 }
 

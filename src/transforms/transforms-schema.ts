@@ -1,6 +1,14 @@
 import type { Schema } from '@cfworker/json-schema';
 import { LARGEST_SIDE } from '../contract/limits.js';
-import { COLOR_ORDERS, INTERPOLATIONS, LAYOUTS, POSITIONS, type StepName, type StepOptions } from './steps.js';
+import {
+  COLOR_ORDERS,
+  INTERPOLATIONS,
+  LAYOUTS,
+  POSITIONS,
+  ROUNDINGS,
+  type StepName,
+  type StepOptions,
+} from './steps.js';
 
 /**
  * The JSON Schema of `imageProcessing`, for editors: all forms that `parseTransforms` accepts, with descriptions.
@@ -23,6 +31,10 @@ const position: Schema = {
   enum: [...POSITIONS],
   description:
     'The position of the image: in the center, or at the top left, with all padding on the right and at the bottom. Default center.',
+};
+const rounding: Schema = {
+  enum: [...ROUNDINGS],
+  description: "Whose rules round: torchvision's, or those of Hugging Face's transformers. Default torchvision.",
 };
 const heightWidth: Schema = listOf(side, 2);
 const perChannel: Schema = {
@@ -48,12 +60,12 @@ const STEPS: {
 } = {
   resize: {
     description:
-      'Resizes the image: to [height, width], or so that the shorter side is size and the longer side is at most maxSize. All interpolations but nearest are antialiased.',
-    value: options<StepOptions['resize']>({ size, interpolation, maxSize: side }, ['size']),
+      'Resizes the image: to [height, width], or so that the shorter side is size and the longer side is at most maxSize. multipleOf rounds both sides down to a multiple. All interpolations but nearest are antialiased.',
+    value: options<StepOptions['resize']>({ size, interpolation, maxSize: side, multipleOf: side, rounding }, ['size']),
   },
   centerCrop: {
     description: 'Crops the center, of [height, width] or a square. If the image is smaller, the rest is black.',
-    value: options<StepOptions['centerCrop']>({ size }, ['size']),
+    value: options<StepOptions['centerCrop']>({ size, rounding }, ['size']),
   },
   pad: {
     description:
@@ -76,7 +88,10 @@ const STEPS: {
   },
   toTensor: {
     description: 'Converts 0..255 to float32 in 0..1. With scale, multiplies 0..255 by scale instead: 1 keeps 0..255.',
-    value: options<StepOptions['toTensor']>({ scale: { type: 'number', not: { const: 0 } } }),
+    value: options<StepOptions['toTensor']>({
+      scale: { type: 'number', not: { const: 0 } },
+      rounding,
+    }),
     nameOnly: true,
   },
   normalize: {

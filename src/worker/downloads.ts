@@ -28,8 +28,13 @@ export class Downloads {
     this.#emit = emit;
   }
 
-  archive(source: ArchiveLocation, config: ArchiveOptions['config'], settings: DownloadSettings): Promise<Archive> {
-    return fetchArchive(source, { ...this.#options(settings), config });
+  /** Reads an archive. `choice` is what the caller has chosen, which wins over the archive's own. */
+  archive(
+    source: ArchiveLocation,
+    choice: Pick<ArchiveOptions, 'config' | 'handler'>,
+    settings: DownloadSettings,
+  ): Promise<Archive> {
+    return fetchArchive(source, { ...this.#options(settings), ...choice });
   }
 
   async model(archive: Archive, engine: EngineName, settings: DownloadSettings): Promise<Archive> {

@@ -84,7 +84,7 @@ export class Host implements WorkerApi {
 
   load({ source, config, handler, download }: LoadRequest): Promise<Envelope<Archive>> {
     return envelope(async () => {
-      const archive = await this.#downloads.archive(source, config, download);
+      const archive = await this.#downloads.archive(source, { config, handler }, download);
       // A handler that is not there is reported before the model is downloaded.
       await this.#options.handlerClass(handler ?? archive.manifest.model.handler);
       return archive;

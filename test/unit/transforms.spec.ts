@@ -291,10 +291,15 @@ for (const [config, message] of [
   ],
   [
     [{ resize: { size: 4, antialias: true } }],
-    'handler.imageProcessing[0].resize.antialias is unknown. The options of handler.imageProcessing[0].resize are size, interpolation, maxSize.',
+    'handler.imageProcessing[0].resize.antialias is unknown. The options of handler.imageProcessing[0].resize are size, interpolation, maxSize, multipleOf, rounding.',
   ],
   [[{ resize: { size: 4, maxSize: 4 } }], 'resize.maxSize must be an integer greater than size'],
   [[{ resize: { size: [4, 4], maxSize: 9 } }], 'resize.maxSize must be'],
+  [[{ resize: { size: [4, 4], multipleOf: 2 } }], 'resize.multipleOf must be a positive integer of at most size'],
+  [
+    [{ resize: { size: 4, maxSize: 3, rounding: 'transformers' } }],
+    'resize.maxSize must be an integer of at least size',
+  ],
   [[{ centerCrop: [1, 2, 3] }], 'centerCrop.size must be'],
   [[{ pad: -1 }], 'pad.padding must be an integer in 0..1000000, or 2 or 4 of them, not -1.'],
   [[{ pad: [1, 2, 3] }], 'pad.padding must be'],

@@ -6,6 +6,7 @@ export function filesSource(url: string, files: Readonly<Record<string, Blob>>):
   return {
     url,
     paths,
+    has: (path) => Promise.resolve(Object.hasOwn(files, path)),
     read: (path) => Promise.resolve(Object.hasOwn(files, path) ? files[path] : undefined),
     missing: (path) => missingFrom(url, path, paths),
   };

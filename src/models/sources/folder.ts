@@ -10,15 +10,16 @@ import type { Source } from './source.js';
  */
 export function folderSource(url: URL, options: FetchOptions): Source {
   const { integrity = {}, found } = options;
-  const read = async (path: string, expected?: Integrity): Promise<Blob | undefined> => {
+  const read = async (path: string, expected?: Integrity, over?: Partial<FetchOptions>): Promise<Blob | undefined> => {
     const own = Object.hasOwn(integrity, path) ? mergeIntegrity({ [path]: expected ?? {} }, { [path]: integrity[path]! })[path] : expected; // prettier-ignore
-    const blob = await fetchFile(locate(url, path), path, options, own);
+    const blob = await fetchFile(locate(url, path), path, { ...options, ...over }, own);
     if (blob) found?.add(path);
     return blob;
   };
   return {
     url: url.href,
     read,
+    has: async (path) => await isThere((report) => read(path, undefined, report), options),
     begin:
       options.downloads &&
       ((path, expected) => {
@@ -30,6 +31,25 @@ export function folderSource(url: URL, options: FetchOptions): Source {
         `${locate(url, path).href} is missing: the server answered 404, or a page of HTML.`,
       ),
   };
+}
+
+/** Begins a download. Returns whether the server has the file as soon as it answers, while the download goes on. */
+async function isThere(
+  download: (over: Pick<FetchOptions, 'onProgress'>) => Promise<Blob | undefined>,
+  { onProgress }: FetchOptions,
+): Promise<boolean> {
+  return await new Promise((resolve, reject) => {
+    // What is reported at once is that a download begins; later on, only a file that exists makes progress.
+    let isAnswer = false;
+    const running = download({
+      onProgress: (progress) => {
+        if (isAnswer) resolve(true);
+        onProgress?.(progress);
+      },
+    });
+    isAnswer = true;
+    running.then((blob) => resolve(blob !== undefined), reject);
+  });
 }
 
 /** Returns a file's URL. @throws `model-format` if it is not in the folder */

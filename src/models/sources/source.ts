@@ -13,6 +13,8 @@ export interface Source {
    * @throws `model-format` if the path leads out of the archive; `network`, `aborted`
    */
   read(path: string, expected?: Integrity): Promise<Blob | undefined>;
+  /** Returns whether there is such a file. It may begin to read it; the next `read` waits for it. @throws what `read` throws */
+  has(path: string): Promise<boolean>;
   /** Begins to read a file that will be needed; the next `read` waits for it and reports its failure. Missing where reading early gains nothing. */
   readonly begin?: ((path: string, expected: Integrity) => void) | undefined;
   /** Every path; missing where the files cannot be listed, as on a server. */

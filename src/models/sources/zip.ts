@@ -29,6 +29,7 @@ export async function openZip(url: string, packed: Blob): Promise<Source> {
       const entry = files.get(path);
       return entry && (await extract(url, packed, entry));
     },
+    has: (path) => Promise.resolve(files.has(path)),
     missing: (path) => missingFrom(url, path, [...files.keys()]),
   };
 }

@@ -1,6 +1,7 @@
 import { numbersAt, toBox, toPixels } from './boxes.js';
 import { checkCounts, isBatch, isBoxTable, isTable, mismatchError, withBatchAxis, type Format } from './decoder.js';
-import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type ProbabilityOptions } from './proposals.js';
+import type { Box } from './detection.js';
+import { ACTIVATIONS, allProbabilities, BACKGROUNDS, bestProbabilities, type ProbabilityOptions } from './proposals.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
 const ROLES: readonly Role[] = [
@@ -12,6 +13,7 @@ const COUNTS = 'as many boxes as logits';
 
 export interface DetrOptions extends ProbabilityOptions {
   readonly outputs?: OutputNames;
+  readonly multiLabel?: boolean;
 }
 
 /** DETR and related models: each query has logits and a box, as center and size in fractions of the tensor's sides. */
@@ -29,9 +31,16 @@ export const detr: Format<DetrOptions> = {
       enum: [...BACKGROUNDS],
       description: 'The position of the logit for "no object". Default: last with softmax, otherwise none.',
     },
+    multiLabel: {
+      type: 'boolean',
+      description:
+        'Whether a query is one detection for each of its classes, as in Deformable DETR and RT-DETR, or only for its best one. Default false.',
+    },
   },
   iouThreshold: 1,
-  create({ outputs = {}, activation = 'softmax', background = activation === 'softmax' ? 'last' : 'none' }, model) {
+  create(options, model) {
+    const { outputs = {}, activation = 'softmax', multiLabel = false } = options;
+    const { background = activation === 'softmax' ? 'last' : 'none' } = options;
     const found = findOutputs('detr', ROLES, outputs, model).map(([output]) => output!);
     const columns = found[0]!.dims.at(-1);
     checkCounts('detr', COUNTS, found, found.map(({ dims }) => dims.at(-2))); // prettier-ignore
@@ -43,15 +52,12 @@ export const detr: Format<DetrOptions> = {
         const [count, columns] = logits!.dims as readonly [number, number];
         if (boxes!.data.length !== count * 4)
           throw mismatchError('detr', COUNTS, withBatchAxis(found, [logits!, boxes!]));
-        return {
-          ...bestProbabilities(
-            logits!.data,
-            { count, classes: columns, offset: 0, boxStride: columns, classStride: 1 },
-            activation,
-            background,
-          ),
-          box: (index) => toPixels(toBox('cxcywh', ...numbersAt(boxes!.data, index * 4)), 'fraction', size),
-        };
+        const layout = { count, classes: columns, offset: 0, boxStride: columns, classStride: 1 };
+        const box = (query: number): Box =>
+          toPixels(toBox('cxcywh', ...numbersAt(boxes!.data, query * 4)), 'fraction', size);
+        if (!multiLabel) return { ...bestProbabilities(logits!.data, layout, activation, background), box };
+        const all = allProbabilities(logits!.data, layout, activation, background);
+        return { ...all, box: (index) => box(Math.floor((index * count) / all.scores.length)) };
       },
     };
   },

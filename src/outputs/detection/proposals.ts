@@ -120,6 +120,31 @@ export function bestProbabilities(
   return { scores, classes };
 }
 
+/** Returns the probability of each class of each box besides the background: a box's classes one after the other. */
+export function allProbabilities(
+  data: Float32Array,
+  layout: ScoreLayout,
+  activation: Activation,
+  background: Background,
+): Pick<Proposals, 'scores' | 'classes'> {
+  const first = background === 'first' ? 1 : 0;
+  const classes = layout.classes - (background === 'none' ? 0 : 1);
+  const length = layout.count * classes;
+  const all = { scores: new Float64Array(length), classes: new Int32Array(length) };
+  for (let at = 0; at < length; at++) {
+    const box = Math.floor(at / classes);
+    all.classes[at] = first + (at % classes);
+    const logit = data[layout.offset + box * layout.boxStride + all.classes[at]! * layout.classStride]!;
+    all.scores[at] =
+      activation === 'none' || !Number.isFinite(logit)
+        ? logit
+        : activation === 'sigmoid'
+          ? logistic(logit)
+          : softmaxOf(logit, data, layout, box);
+  }
+  return all;
+}
+
 /** Returns the softmax of a logit `x` among the logits of its box: 1 / Σ exp(xⱼ − x). */
 function softmaxOf(
   x: number,

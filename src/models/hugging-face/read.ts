@@ -1,0 +1,110 @@
+import type { Archive, ModelConfig } from '../../contract/archive.js';
+import { TabServeError } from '../../contract/errors.js';
+import { checkConfig, mergeConfig } from '../config.js';
+import { beginFiles } from '../side-files.js';
+import type { Source } from '../sources/source.js';
+import { LABELS } from '../torchserve.js';
+import { architectureOf, handlerConfig, handlerOf } from './architectures.js';
+import { imageProcessingOf, PREPROCESSOR } from './image-processing.js';
+import { readObject, type Json } from './json.js';
+import { findModel } from './precision.js';
+import { modelNameOf } from './repository.js';
+import { maxLengthOf } from './text.js';
+
+/** The file that makes a folder a repository of Hugging Face's layout. */
+export const HF_CONFIG = 'config.json';
+const TOKENIZER = 'tokenizer.json';
+const TOKENIZER_CONFIG = 'tokenizer_config.json';
+
+/** What the caller has chosen. It wins over what follows from the repository. */
+export interface Choice {
+  /** The handler's name. */
+  readonly handler?: string | undefined;
+  readonly config: ModelConfig;
+}
+
+/**
+ * Reads Hugging Face's layout: `config.json`, and the files that its task needs: `preprocessor_config.json` for images, `tokenizer.json` and
+ * `tokenizer_config.json` for texts. The model is in `onnx/` or beside them. Begins to read the model.
+ * @returns undefined if there is no `config.json`
+ * @throws `model-config` naming the field from which a key cannot be derived, and the key; `model-format`, `model-not-found`, `network`, `aborted`
+ */
+export async function readHuggingFace(source: Source, choice: Choice): Promise<Archive | undefined> {
+  const file = await source.read(HF_CONFIG);
+  if (!file) return undefined;
+  checkConfig(choice.config, () => {});
+  const config = await readObject(file, HF_CONFIG);
+  const own = (choice.config.handler ?? {}) as Json;
+  const architecture = architectureOf(config);
+  const handler = choice.handler ?? handlerOf(architecture);
+  const files: Record<string, Blob> = labelsOf(config);
+  const derived = {
+    ...handlerConfig(handler, config, own),
+    ...(await inputConfig(source, handler, config, own, files)),
+  };
+  const path = await findModel(source, config, choice.config.engine?.dtype);
+  const extensions = isText(handler) && own['tokenizer'] !== 'torchserve' ? { extensions: TOKENIZER } : {};
+  const archive: Archive = {
+    url: source.url,
+    manifest: {
+      model: {
+        modelName: modelNameOf(source.url),
+        serializedFile: path,
+        ...(handler !== undefined && { handler }),
+        ...extensions,
+      },
+    },
+    config: mergeConfig(
+      { ...(Object.keys(derived).length > 0 && { handler: derived }), ...engineOf(config) },
+      choice.config,
+    ),
+    models: { onnx: path },
+    files,
+    golden: [],
+    integrity: {},
+  };
+  beginFiles(source, archive);
+  return archive;
+}
+
+/** Returns the keys of `handler:` that say how inputs are made, and adds the files that were read for it. */
+async function inputConfig(
+  source: Source,
+  handler: string | undefined,
+  config: Json,
+  own: Json,
+  files: Record<string, Blob>,
+): Promise<Json> {
+  if (isText(handler) && own['tokenizer'] !== 'torchserve') {
+    const settings = await source.read(TOKENIZER_CONFIG);
+    if (settings) files[TOKENIZER_CONFIG] = settings;
+    return maxLengthOf(config, settings ? await readObject(settings, TOKENIZER_CONFIG) : {});
+  }
+  if (!isImage(handler) || own['imageProcessing'] !== undefined) return {};
+  const processor = await source.read(PREPROCESSOR);
+  if (processor) return { imageProcessing: imageProcessingOf(await readObject(processor, PREPROCESSOR), config) };
+  throw new TabServeError(
+    'model-config',
+    `${source.url} has no ${PREPROCESSOR}, which says how images become the model's input. Set handler.imageProcessing to the steps of this model.`,
+  );
+}
+
+function isText(handler: string | undefined): boolean {
+  return handler?.startsWith('text_') ?? false;
+}
+
+function isImage(handler: string | undefined): boolean {
+  return ['image_classifier', 'object_detector', 'image_segmenter', 'vision_handler'].includes(handler ?? '');
+}
+
+/** Returns `id2label` as TorchServe's file of labels. */
+function labelsOf({ id2label }: Json): Record<string, Blob> {
+  return typeof id2label === 'object' && id2label !== null ? { [LABELS]: new Blob([JSON.stringify(id2label)]) } : {};
+}
+
+/** Returns the engine's keys that a repository sets for transformers.js. */
+function engineOf(config: Json): ModelConfig {
+  const own = config['transformers.js_config'] as { free_dimension_overrides?: Record<string, number> } | undefined;
+  const freeDimensions = own?.free_dimension_overrides;
+  return freeDimensions ? { engine: { freeDimensions } } : {};
+}
