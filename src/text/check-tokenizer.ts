@@ -1,7 +1,7 @@
 import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { isRecord } from '../shared/schema.js';
-import { LONGEST_ROW, LONGEST_WORD } from './limits.js';
+import { LONGEST_INSERT, LONGEST_ROW, LONGEST_WORD } from './limits.js';
 
 /**
  * Checks the values of a `tokenizer.json` that decide how long tokenizing takes and how much memory it needs, and those that become token ids. The library that
@@ -30,17 +30,24 @@ export function checkTokenizer(json: unknown): void {
       if (typeof content !== 'string') throw wrong(`added_tokens[${at}].content`, 'a string', content);
     }),
   );
-  optional(root['pre_tokenizer'], (value) => checkSteps(record('pre_tokenizer', value)));
+  optional(root['normalizer'], (value) => checkSteps('normalizer', record('normalizer', value)));
+  optional(root['pre_tokenizer'], (value) => checkSteps('pre_tokenizer', record('pre_tokenizer', value)));
   optional(root['truncation'], (value) => count('truncation.max_length', record('truncation', value)['max_length']));
   optional(root['padding'], (value) => checkPadding(record('padding', value)));
 }
 
-/** Checks a pre-tokenizer and, if it is a sequence, its parts. */
-function checkSteps(step: Readonly<Record<string, unknown>>): void {
-  if (step['type'] === 'FixedLength') count('pre_tokenizer.length', step['length'], LONGEST_ROW, 1);
+/** Checks a normalizer or a pre-tokenizer and, if it is a sequence, its parts. */
+function checkSteps(key: string, step: Readonly<Record<string, unknown>>): void {
+  if (step['type'] === 'FixedLength') count(`${key}.length`, step['length'], LONGEST_ROW, 1);
+  for (const name of ['content', 'prepend', 'replacement', 'str_rep']) {
+    const text = step[name];
+    if (typeof text === 'string' && text.length > LONGEST_INSERT)
+      throw wrong(`${key}.${name}`, `a string of at most ${LONGEST_INSERT} characters`, text);
+  }
   if (step['type'] !== 'Sequence') return;
-  list('pre_tokenizer.pretokenizers', step['pretokenizers']).forEach((part) =>
-    checkSteps(record('pre_tokenizer.pretokenizers', part)),
+  const parts = key === 'normalizer' ? 'normalizers' : 'pretokenizers';
+  optional(step[parts], (value) =>
+    list(`${key}.${parts}`, value).forEach((part) => checkSteps(key, record(`${key}.${parts}`, part))),
   );
 }
 

@@ -74,7 +74,12 @@ export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
     // If a vocabulary has no unknown token, the library returns undefined for a piece of text that is not in it.
     const tokenize = (text: string): number[] => {
       checkMarks(text);
-      return tokenizer.encode(correct(text)).ids.filter((id: number | undefined) => id !== undefined);
+      try {
+        return tokenizer.encode(correct(text)).ids.filter((id: number | undefined) => id !== undefined);
+      } catch (cause) {
+        const why = cause instanceof Error ? cause.message : String(cause);
+        throw new TabServeError('invalid-input', `${TOKENIZER} cannot be applied to this text: ${why}`, { cause });
+      }
     };
     const read = (text: string): TokenStream => {
       checkLength(text.length);

@@ -15,6 +15,9 @@ export const LONGEST_ROW = 1_000_000;
 /** The largest number of characters in a word that a tokenizer's files may ask to look up piece by piece; the time grows with the square of it. */
 export const LONGEST_WORD = 1_000;
 
+/** The most characters that a tokenizer's files may ask to insert into a text at a time. */
+export const LONGEST_INSERT = 64;
+
 /** Combining marks, and the two letters that compatibility normalization converts to one. */
 const MARKS = /[\p{M}\uFF9E\uFF9F]+/gu;
 

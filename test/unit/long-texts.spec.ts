@@ -218,12 +218,14 @@ for (const [key, steps] of [
   ['added_tokens[0].id', { added_tokens: [{ id: -1, content: 'x' }] }],
   ['pre_tokenizer.length', { pre_tokenizer: { type: 'FixedLength', length: 0 } }],
   ['pre_tokenizer.length', { pre_tokenizer: { type: 'Sequence', pretokenizers: [{ type: 'FixedLength' }] } }],
+  ['pre_tokenizer.replacement', { pre_tokenizer: { type: 'Metaspace', replacement: 'x'.repeat(10_000) } }],
+  ['normalizer.content', { normalizer: { type: 'Sequence', normalizers: [{ type: 'Replace', pattern: { String: 'a' }, content: 'x'.repeat(10_000) }] } }], // prettier-ignore
   ['truncation.max_length', { truncation: { max_length: 'a' } }],
   ['padding.strategy.Fixed', { padding: { strategy: { Fixed: 1e12 }, pad_id: 0, pad_type_id: 0 } }],
   ['padding.pad_to_multiple_of', { padding: { pad_to_multiple_of: 1e12, pad_id: 0, pad_type_id: 0 } }],
   ['padding.pad_id', { padding: { pad_id: 0.5, pad_type_id: 0 } }],
 ] as const) {
-  test(`a tokenizer.json with a wrong ${key}: ${JSON.stringify(steps)}`, async () => {
+  test(`a tokenizer.json with a wrong ${key}: ${JSON.stringify(steps).slice(0, 120)}`, async () => {
     await expect(tokenizerOf(jsonOf('word-piece', steps))).rejects.toMatchObject({
       code: 'model-format',
       message: expect.stringContaining(`tokenizer.json: ${key} must be`),
