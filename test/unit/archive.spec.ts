@@ -196,7 +196,7 @@ test('a TensorFlow.js model that is damaged, incomplete, or reaches outside', as
   const quantized = [
     {
       paths: ['a.bin'],
-      weights: [{ shape: [20], dtype: 'float32', quantization: { dtype: 'uint8', scale: 1, min: 0 } }],
+      weights: [{ name: 'w', shape: [20], dtype: 'float32', quantization: { dtype: 'uint8', scale: 1, min: 0 } }],
     },
   ];
   expect(Object.keys((await load({ ...complete, '/m/model.json': tfjs(quantized) })).files)).toHaveLength(2);
