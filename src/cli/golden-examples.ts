@@ -20,8 +20,9 @@ export interface GoldenExample {
 
 /**
  * Makes golden examples by running the model under Node.
- * @param sources each one a file or `seed:N`. A `.safetensors` file holds the model's inputs by name; a `.txt` file is a text for the handler, a `.json` file
- *   any other input of the handler; any other file is an image. `seed:N` stands for generated numbers in −1..1, of which the example stores only the seed
+ * @param sources each one a file or `seed:N`. A `.safetensors` file holds the model's inputs by name; with outputs too it is a golden example already, and is
+ *   taken as it is. A `.txt` file is a text for the handler, a `.json` file any other input of the handler; any other file is an image. `seed:N` stands for
+ *   generated numbers in −1..1, of which the example stores only the seed
  * @throws what the model and its handler throw; `model-not-found` if a file is missing
  */
 export async function makeGoldenExamples(
@@ -45,21 +46,26 @@ async function makeExample(model: LocalModel, source: string): Promise<Uint8Arra
     const { feeds, metadata } = seeded(model, Number(seed));
     return pack({}, await model.run(feeds), metadata);
   }
-  const { feeds, outputs } = await runOn(model, source);
-  return pack(feeds, outputs, {});
-}
-
-async function runOn(model: LocalModel, source: string): Promise<Sample> {
   const bytes = await readFile(source).catch((cause: unknown) => {
     throw new TabServeError('model-not-found', `${source} cannot be read: ${messageOf(cause as Error)}`, { cause });
   });
+  if (isExample(bytes, source)) return bytes;
+  const { feeds, outputs } = await runOn(model, bytes, source);
+  return pack(feeds, outputs, {});
+}
+
+/** Returns whether a file holds expected outputs, such as those that Python computed. */
+function isExample(bytes: Uint8Array, source: string): boolean {
+  if (extname(source).toLowerCase() !== '.safetensors') return false;
+  return Object.keys(readSafetensors(bytes, source).tensors).some((name) => name.startsWith('outputs/'));
+}
+
+async function runOn(model: LocalModel, bytes: Buffer, source: string): Promise<Sample> {
   switch (extname(source).toLowerCase()) {
     case '.safetensors': {
       const { tensors } = readSafetensors(bytes, source);
       const feeds = Object.fromEntries(
-        Object.entries(tensors).flatMap(([name, tensor]) =>
-          name.startsWith('outputs/') ? [] : [[name.replace(/^inputs\//, ''), tensor]],
-        ),
+        Object.entries(tensors).map(([name, tensor]) => [name.replace(/^inputs\//, ''), tensor]),
       );
       return { feeds, outputs: await model.run(feeds) };
     }

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { createArchive, type ArchiveFlags } from '../../src/cli/archive.ts';
 import { checkArchive } from '../../src/cli/check.ts';
+import { writeSafetensors } from '../../src/cli/write-safetensors.ts';
+import { readSafetensors } from '../../src/models/safetensors.ts';
 
 const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const folder = (): string => mkdtempSync(join(tmpdir(), 'tabserve-'));
@@ -98,8 +100,11 @@ test('an image, a text and tensors become golden examples', async () => {
   expect(readdirSync(join(image.path, 'golden'))).toEqual(['digit-8.safetensors']);
   expect(await checkArchive(image.path)).toMatch(/1 golden examples/);
 
-  // The file of the last archive is an example of tensors, too.
-  const tensors = await createArchive(digits({ golden: join(image.path, 'golden/digit-8.safetensors') }));
+  // Tensors without outputs are inputs.
+  const { tensors: all } = readSafetensors(readFileSync(join(image.path, 'golden/digit-8.safetensors')), 'example');
+  const inputs = join(folder(), 'inputs.safetensors');
+  writeFileSync(inputs, writeSafetensors({ image: all['inputs/image']! }, {}));
+  const tensors = await createArchive(digits({ golden: inputs }));
   expect(await checkArchive(tensors.path)).toMatch(/1 golden examples/);
 
   const text = join(folder(), 'hello.txt');
@@ -115,6 +120,22 @@ test('an image, a text and tensors become golden examples', async () => {
     golden: text,
   });
   expect(await checkArchive(made.path)).toMatch(/golden examples reproduced/);
+});
+
+test('a file with outputs is a golden example as it is, and a check compares the model with it', async () => {
+  const made = await createArchive(digits({ 'archive-format': 'no-archive', golden: 'seed:1' }));
+  const example = readFileSync(join(made.path, 'golden/seed-1.safetensors'));
+  const right = join(folder(), 'python.safetensors');
+  writeFileSync(right, example);
+  const same = await createArchive(digits({ 'archive-format': 'no-archive', golden: right }));
+  expect(readFileSync(join(same.path, 'golden/python.safetensors'))).toEqual(example);
+  expect(await checkArchive(same.path)).toMatch(/1 golden examples reproduced/);
+
+  const wrong = Buffer.from(example);
+  wrong.writeFloatLE(99, wrong.length - 4);
+  writeFileSync(right, wrong);
+  const other = await createArchive(digits({ golden: right }));
+  await expect(checkArchive(other.path)).rejects.toMatchObject({ code: 'backend-wrong' });
 });
 
 test('a TensorFlow.js model takes its shards along', async () => {
