@@ -9,6 +9,7 @@ import { HANDLER_NAMES, loadHandler } from '../handlers/registry.js';
 import { EXTRAS, formatOf, MANIFEST, readExtras } from '../models/manifest.js';
 import { readWeightsManifest } from '../models/shards.js';
 import { LABELS } from '../models/torchserve.js';
+import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { addExtraFiles, addFile, readLocal, type ArchiveFiles } from './archive-files.js';
 import { readArchive } from './check.js';
 import { makeGoldenExamples } from './golden-examples.js';
@@ -75,10 +76,12 @@ async function collect(files: ArchiveFiles, modelName: string, flags: ArchiveFla
     );
   const model = await readLocal(serialized, '--serialized-file');
   addFile(files, serializedFile, model);
-  if (formatOf(serializedFile) === 'tfjs')
-    for (const { paths } of readWeightsManifest(new TextDecoder().decode(model), serializedFile))
-      for (const shard of paths)
-        addFile(files, shard, await readLocal(join(serialized, '..', shard), '--serialized-file'));
+  for (const beside of weightFiles(serializedFile, model))
+    addFile(
+      files,
+      besideModel(serializedFile, beside),
+      await readLocal(join(serialized, '..', beside), '--serialized-file'),
+    );
   const { 'config-file': config, 'extra-files': extra } = flags;
   if (config !== undefined) addFile(files, basename(config), await readLocal(config, '--config-file'));
   const own = new Set(files.keys());
@@ -102,6 +105,12 @@ async function collect(files: ArchiveFiles, modelName: string, flags: ArchiveFla
   };
   addFile(files, MANIFEST, encode(manifest));
   return manifest;
+}
+
+/** Returns the files that hold a model's weights, relative to the model: TensorFlow.js's shards, or ONNX external data. */
+function weightFiles(name: string, model: Uint8Array): readonly string[] {
+  if (formatOf(name) === 'onnx') return readExternalData(model);
+  return readWeightsManifest(new TextDecoder().decode(model), name).flatMap(({ paths }) => paths);
 }
 
 async function checkHandler(handler: string): Promise<void> {

@@ -88,6 +88,49 @@ test('snippet cutout.ts @once', async ({ page }) => {
   expect(alphas.face).toBeGreaterThan(245);
 });
 
+for (const [file, model, stand, config, labels, expected] of [
+  ['your-model.ts', 'mobilenet', 'mobilenet_v3_small.onnx', 'pytorch', { 281: 'tabby' }, /^\[\{"label":"tabby"/],
+  [
+    'your-text-model.ts',
+    'sentiment',
+    'distilbert_sst2.onnx',
+    'hugging-face',
+    ['NEGATIVE', 'POSITIVE'],
+    /^\[\{"label":"POSITIVE","score":0\.98/,
+  ],
+] as const) {
+  // With a stand-in for the model: see test/docs/make.py.
+  test(`snippet ${file} @once`, async ({ page }) => {
+    const text = file === 'your-text-model.ts';
+    const manifest = {
+      model: {
+        modelName: model,
+        serializedFile: stand,
+        handler: text ? 'text_classifier' : 'image_classifier',
+        configFile: 'model-config.yaml',
+        ...(text && { extensions: 'tokenizer.json' }),
+      },
+    };
+    const made: Record<string, unknown> = { 'MAR-INF/MANIFEST.json': manifest, 'index_to_name.json': labels };
+    await page.route(`**/models/${model}/**`, async (route) => {
+      const name = new URL(route.request().url()).pathname.split(`/models/${model}/`)[1]!;
+      if (made[name]) return await route.fulfill({ json: made[name] });
+      const file = name === 'model-config.yaml' ? `your-model/${config}.yaml` : name;
+      const path = fileURLToPath(new URL(`../docs/${file}`, import.meta.url));
+      return await route.fulfill(
+        existsSync(path) ? { path, contentType: 'application/octet-stream' } : { status: 404 },
+      );
+    });
+    const lines: (string | Promise<string>)[] = [];
+    page.on('console', (message) => message.type() === 'log' && lines.push(logged(message)));
+    page.on('pageerror', (error) => lines.push(String(error)));
+    await page.goto('/test/browser/pages/readme.html');
+    await page.addScriptTag({ type: 'module', url: `/test/readme/${file}` });
+    await expect.poll(() => lines.length).toBe(text ? 1 : 2);
+    expect(await lines[0]).toMatch(expected);
+  });
+}
+
 test('snippet lean.worker.ts @once', async ({ open }) => {
   const page = await open();
   const backend = await page.evaluate(async () => {

@@ -150,6 +150,18 @@ test('a TensorFlow.js model takes its shards along', async () => {
   expect(files.map(([file]) => file)).toContainEqual(expect.stringMatching(/\.bin$/));
 });
 
+test('an ONNX model takes its external data along', async () => {
+  const external = path('test/models/external-data');
+  const { path: made, files } = await createArchive({
+    'model-name': 'external',
+    'serialized-file': join(external, 'model.onnx'),
+    handler: 'base_handler',
+    'export-path': folder(),
+  });
+  expect(files.map(([file]) => file)).toContain('model.onnx_data');
+  expect(await checkArchive(made)).toMatch(/opens under Node/);
+});
+
 test('what cannot become an archive is refused, and leaves nothing', async () => {
   const cases: [ArchiveFlags, string][] = [
     [digits({ 'model-name': undefined }), 'model-config'],
