@@ -18,6 +18,7 @@ const ENTRIES = [
   ...scriptsIn('test/browser/pages'),
   ...scriptsIn('test/browser/workers'),
   ...scriptsIn('test/readme'),
+  'test/browser/cache/stores.worker',
   'src/index',
   'src/worker/default.worker',
 ];

@@ -40,7 +40,7 @@ async function addPath(files: ArchiveFiles, path: string): Promise<void> {
 }
 
 /** Adds what is in a folder, without hidden folders and the caches that torch-model-archiver leaves out, too. */
-async function addFolder(files: ArchiveFiles, folder: string, prefix = ''): Promise<void> {
+export async function addFolder(files: ArchiveFiles, folder: string, prefix = ''): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const [path, inArchive] = [join(folder, entry.name), `${prefix}${entry.name}`];
     if (entry.isFile()) addFile(files, inArchive, await readFile(path));

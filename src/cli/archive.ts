@@ -12,6 +12,7 @@ import { LABELS } from '../models/torchserve.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { addExtraFiles, addFile, readLocal, type ArchiveFiles } from './archive-files.js';
 import { readArchive } from './check.js';
+import { addHuggingFace } from './hugging-face.js';
 import { makeGoldenExamples } from './golden-examples.js';
 import { openLocally } from './local-model.js';
 import { ARCHIVE_FORMATS, writeArchive, type ArchiveFormat } from './write-archive.js';
@@ -38,6 +39,8 @@ export interface CreatedArchive {
   readonly files: readonly (readonly [path: string, bytes: number])[];
 }
 
+/** A text model's tokenizer: one of the manifest's extra files. */
+const TOKENIZER = 'tokenizer.json';
 const NAME = /^[A-Za-z0-9][\w.-]*$/;
 
 /**
@@ -64,27 +67,14 @@ export async function createArchive(flags: ArchiveFlags): Promise<CreatedArchive
 
 /** Adds the files that the flags name, and the manifest. */
 async function collect(files: ArchiveFiles, modelName: string, flags: ArchiveFlags): Promise<Manifest> {
-  const serialized = required(flags, 'serialized-file');
-  const handler = required(flags, 'handler');
-  await checkHandler(handler);
-  const serializedFile = basename(serialized);
-  if (!formatOf(serializedFile))
-    throw new TabServeError(
-      /\.pth?$/i.test(serializedFile) ? 'unsupported' : 'model-config',
-      `--serialized-file: ${serializedFile} does not run in a browser; expected a name ending in .onnx, or TensorFlow.js's model.json. ` +
-        'Export PyTorch weights with torch.onnx.export.',
-    );
-  const model = await readLocal(serialized, '--serialized-file');
-  addFile(files, serializedFile, model);
-  for (const beside of weightFiles(serializedFile, model))
-    addFile(
-      files,
-      besideModel(serializedFile, beside),
-      await readLocal(join(serialized, '..', beside), '--serialized-file'),
-    );
   const { 'config-file': config, 'extra-files': extra } = flags;
-  if (config !== undefined) addFile(files, basename(config), await readLocal(config, '--config-file'));
-  const own = new Set(files.keys());
+  if (flags.handler !== undefined) await checkHandler(flags.handler);
+  const serialized = required(flags, 'serialized-file');
+  const isFolder = (await stat(serialized).catch(() => undefined))?.isDirectory();
+  const added = isFolder
+    ? await addHuggingFace(files, serialized, { handler: flags.handler, config })
+    : await addModel(files, serialized, flags);
+  const own = new Set([...files.keys()].filter((path) => path !== TOKENIZER));
   if (extra !== undefined) await addExtraFiles(files, extra);
   // A folder on a web server cannot be listed, so the manifest names what lies at its root.
   const extensions = [...files.keys()].filter(
@@ -95,16 +85,41 @@ async function collect(files: ArchiveFiles, modelName: string, flags: ArchiveFla
     runtime: 'python',
     model: {
       modelName,
-      serializedFile,
-      handler,
+      ...added,
       modelVersion: flags.version ?? '1.0',
-      ...(config !== undefined && { configFile: basename(config) }),
       ...(extensions.length > 0 && { extensions: extensions.join(',') }),
     },
     archiverVersion: VERSION,
   };
   addFile(files, MANIFEST, encode(manifest));
   return manifest;
+}
+
+/** Adds a model file, what it needs beside it, and the config. */
+async function addModel(
+  files: ArchiveFiles,
+  serialized: string,
+  flags: ArchiveFlags,
+): Promise<Omit<Manifest['model'], 'modelName'>> {
+  const handler = required(flags, 'handler');
+  const serializedFile = basename(serialized);
+  if (!formatOf(serializedFile))
+    throw new TabServeError(
+      /\.pth?$/i.test(serializedFile) ? 'unsupported' : 'model-config',
+      `--serialized-file: ${serializedFile} does not run in a browser; expected a name ending in .onnx, TensorFlow.js's model.json, or a folder of Hugging Face's layout. ` +
+        'Export PyTorch weights with torch.onnx.export.',
+    );
+  const model = await readLocal(serialized, '--serialized-file');
+  addFile(files, serializedFile, model);
+  for (const beside of weightFiles(serializedFile, model))
+    addFile(
+      files,
+      besideModel(serializedFile, beside),
+      await readLocal(join(serialized, '..', beside), '--serialized-file'),
+    );
+  const config = flags['config-file'];
+  if (config !== undefined) addFile(files, basename(config), await readLocal(config, '--config-file'));
+  return { serializedFile, handler, ...(config !== undefined && { configFile: basename(config) }) };
 }
 
 /** Returns the files that hold a model's weights, relative to the model: TensorFlow.js's shards, or ONNX external data. */

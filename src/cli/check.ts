@@ -4,23 +4,26 @@ import { basename } from 'node:path';
 import type { Archive } from '../contract/archive.js';
 import { ENGINES, type EngineName } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
-import { fetchArchive, fetchModel, type ArchiveLocation } from '../models/archive.js';
-import { addExtraFiles, type ArchiveFiles } from './archive-files.js';
+import { fetchArchive, fetchModel, type ArchiveLocation, type ArchiveOptions } from '../models/archive.js';
+import { addFolder, type ArchiveFiles } from './archive-files.js';
 import { openLocally } from './local-model.js';
 
 /** Nothing is downloaded: every file is at hand. */
 const OPTIONS = { fetch: globalThis.fetch };
 
+/** What the caller has chosen, over what the archive says. */
+type Chosen = Pick<ArchiveOptions, 'handler' | 'config'>;
+
 /** Reads an archive that is at hand as the browser reads it, with the model of one format. */
-async function readWith(from: ArchiveLocation, engine?: EngineName): Promise<Archive> {
-  const archive = await fetchArchive(from, OPTIONS);
+async function readWith(from: ArchiveLocation, chosen: Chosen = {}, engine?: EngineName): Promise<Archive> {
+  const archive = await fetchArchive(from, { ...OPTIONS, ...chosen });
   const format = engine ?? ENGINES.find((one) => archive.models[one] !== undefined)!;
   return await fetchModel(archive, format, OPTIONS);
 }
 
 /** Reads an archive from its files, as the browser reads it. @throws what `fetchArchive` throws */
-export async function readArchive(files: ArchiveFiles): Promise<Archive> {
-  return await readWith(asBlobs(files));
+export async function readArchive(files: ArchiveFiles, chosen?: Chosen): Promise<Archive> {
+  return await readWith(asBlobs(files), chosen);
 }
 
 /**
@@ -34,7 +37,7 @@ export async function checkArchive(path: string): Promise<string> {
   const first = await fetchArchive(from, OPTIONS);
   const lines = [`${path}: ${first.manifest.model.modelName}, ${first.manifest.model.handler ?? 'no handler'}`];
   for (const engine of ENGINES.filter((one) => first.models[one] !== undefined)) {
-    const archive = await readWith(from, engine);
+    const archive = await readWith(from, {}, engine);
     await using model = await openLocally(archive, engine);
     const { golden, error } = model.tried;
     lines.push(
@@ -51,7 +54,7 @@ async function locate(path: string): Promise<ArchiveLocation> {
   if (!found) throw new TabServeError('model-not-found', `There is no file or folder ${path}.`);
   if (found.isFile()) return new File([await openAsBlob(path)], basename(path));
   const files: ArchiveFiles = new Map();
-  await addExtraFiles(files, path);
+  await addFolder(files, path);
   return asBlobs(files);
 }
 

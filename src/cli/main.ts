@@ -12,8 +12,8 @@ const HELP = `Usage:
     Writes a model archive that TorchServe and TabServe read. The flags are torch-model-archiver's:
       --model-name NAME        The model's name, and the archive's
       --version, -v VERSION    The model's version; 1.0 if it is not given
-      --serialized-file FILE   The .onnx file, or TensorFlow.js's model.json with its weights beside it
-      --handler HANDLER        A built-in handler, such as image_classifier
+      --serialized-file FILE   The .onnx file, TensorFlow.js's model.json with its weights beside it, or a folder of Hugging Face's layout
+      --handler HANDLER        A built-in handler, such as image_classifier; a folder of Hugging Face's layout names its own
       --extra-files LIST       Labels, tokenizer and others: files, folders or wildcards, separated by commas
       --config-file, -c FILE   model-config.yaml
       --export-path FOLDER     Where the archive is written; here, if it is not given

@@ -162,6 +162,27 @@ test('an ONNX model takes its external data along', async () => {
   expect(await checkArchive(made)).toMatch(/opens under Node/);
 });
 
+for (const [model, handler] of Object.entries({
+  vit: 'image_classifier',
+  rtdetr: 'object_detector',
+  segformer: 'image_segmenter',
+  bert: 'text_classifier',
+})) {
+  test(`a folder of Hugging Face's layout becomes an archive of TorchServe's: ${model}`, async () => {
+    const flags = {
+      'model-name': model,
+      'serialized-file': path(`test/models/hugging-face/${model}`),
+      'export-path': folder(),
+    };
+    const made = await createArchive({ ...flags, 'archive-format': 'no-archive' });
+    const names = made.files.map(([file]) => file);
+    expect(names).toEqual(expect.arrayContaining(['MAR-INF/MANIFEST.json', 'model.onnx', 'model-config.yaml']));
+    expect(names).not.toContain('config.json');
+    expect(names.includes('tokenizer.json')).toBe(handler === 'text_classifier');
+    expect(await checkArchive(made.path)).toMatch(new RegExp(`${handler}\\n  model\\.onnx: opens under Node`));
+  });
+}
+
 test('what cannot become an archive is refused, and leaves nothing', async () => {
   const cases: [ArchiveFlags, string][] = [
     [digits({ 'model-name': undefined }), 'model-config'],
@@ -171,6 +192,7 @@ test('what cannot become an archive is refused, and leaves nothing', async () =>
     [digits({ handler: 'nobody' }), 'unknown-handler'],
     [digits({ 'serialized-file': 'weights.pt' }), 'unsupported'],
     [digits({ 'serialized-file': 'none.onnx' }), 'model-not-found'],
+    [digits({ 'serialized-file': path('docs') }), 'model-config'],
     [digits({ 'extra-files': 'none.json' }), 'model-not-found'],
     [digits({ 'extra-files': '*.nothing' }), 'model-not-found'],
     [digits({ golden: 'none.txt' }), 'model-not-found'],

@@ -1,0 +1,56 @@
+import { basename } from 'node:path';
+import type { ModelConfig } from '../contract/archive.js';
+import { TabServeError } from '../contract/errors.js';
+import { parseConfig } from '../models/config.js';
+import { HF_CONFIG } from '../models/hugging-face/read.js';
+import { LABELS } from '../models/torchserve.js';
+import { addFile, addFolder, readLocal, type ArchiveFiles } from './archive-files.js';
+import { readArchive } from './check.js';
+
+/** The config file of an archive that is made from a folder of Hugging Face's layout. */
+const CONFIG_FILE = 'model-config.yaml';
+
+/** What the manifest says of files that were added. */
+export interface AddedModel {
+  readonly serializedFile: string;
+  readonly handler: string;
+  readonly configFile: string;
+}
+
+/**
+ * Adds a model of Hugging Face's layout as TorchServe's layout has it: the model, `index_to_name.json`, a text model's `tokenizer.json`, and the config that
+ * follows from the folder's files.
+ * @param chosen the handler, and the path of a config whose keys are taken over the derived ones
+ * @throws `model-config` where the handler or a key cannot be derived; `model-not-found`, `model-format`
+ */
+export async function addHuggingFace(
+  files: ArchiveFiles,
+  folder: string,
+  chosen: { readonly handler: string | undefined; readonly config: string | undefined },
+): Promise<AddedModel> {
+  const present: ArchiveFiles = new Map();
+  await addFolder(present, folder);
+  if (!present.has(HF_CONFIG))
+    throw new TabServeError(
+      'model-config',
+      `--serialized-file: the folder ${folder} has no ${HF_CONFIG}; expected a model file, or a folder of Hugging Face's layout.`,
+    );
+  const archive = await readArchive(present, { handler: chosen.handler, config: await readConfig(chosen.config) });
+  const { handler, extensions } = archive.manifest.model;
+  if (handler === undefined) throw new TabServeError('model-config', '--handler is missing.');
+  const model = archive.models.onnx!;
+  const beside = model.slice(0, model.lastIndexOf('/') + 1);
+  for (const [path, blob] of Object.entries(archive.files)) {
+    // The model and its external data are in a folder; the other files that the browser needs are at the root.
+    const kept = path === LABELS || path === extensions || path === model || (beside && path.startsWith(beside));
+    if (kept) addFile(files, basename(path), new Uint8Array(await blob.arrayBuffer()));
+  }
+  const { stringify } = await import('yaml');
+  addFile(files, CONFIG_FILE, new TextEncoder().encode(stringify(archive.config)));
+  return { serializedFile: basename(model), handler, configFile: CONFIG_FILE };
+}
+
+async function readConfig(path: string | undefined): Promise<ModelConfig> {
+  if (path === undefined) return {};
+  return await parseConfig(new TextDecoder().decode(await readLocal(path, '--config-file')), path);
+}
