@@ -15,9 +15,9 @@ export async function openBareCall(): Promise<(pixels: Float32Array) => Promise<
       download: {},
     }),
   );
-  await connection.call((worker) =>
-    worker.open({ candidate: 'onnx/wasm', archive, handler: 'image_classifier', assets: undefined, download: {} }),
-  );
+  const start = { candidate: 'onnx/wasm', assets: undefined, download: {} } as const;
+  const loaded = await connection.call((worker) => worker.loadModel(archive, start));
+  await connection.call((worker) => worker.open({ ...start, archive: loaded, handler: 'image_classifier' }));
   let calls = 0;
   return async (pixels) => {
     const data = pixels.slice();
