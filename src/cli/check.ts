@@ -7,6 +7,7 @@ import { TabServeError } from '../contract/errors.js';
 import { fetchArchive, fetchModel, type ArchiveLocation, type ArchiveOptions } from '../models/archive.js';
 import { addFolder, type ArchiveFiles } from './archive-files.js';
 import { openLocally } from './local-model.js';
+import { formatCount } from './text.js';
 
 /** Nothing is downloaded: every file is at hand. */
 const OPTIONS = { fetch: globalThis.fetch };
@@ -41,11 +42,11 @@ export async function checkArchive(path: string): Promise<string> {
     await using model = await openLocally(archive, engine);
     const { golden, error } = model.tried;
     lines.push(
-      `  ${archive.models[engine]}: opens under Node; ${golden > 0 ? `${golden} golden examples reproduced, largest difference ${error.toPrecision(2)}` : 'no golden examples'}`,
+      `  ${archive.models[engine]}: opens under Node; ${golden > 0 ? `${formatCount(golden, 'golden example')} reproduced, largest difference ${error.toPrecision(2)}` : 'no golden examples'}`,
     );
   }
   const hashed = Object.values(first.integrity).filter(({ sha256 }) => sha256 !== undefined).length;
-  lines.push(`  ${hashed} files have a SHA-256`);
+  lines.push(`  with a SHA-256: ${formatCount(hashed, 'file')}`);
   return lines.join('\n');
 }
 

@@ -7,7 +7,7 @@ import { missingKernels } from './kernel-support.js';
 import { nodeEngines } from './node-engines.js';
 import { readOnnxGraph } from './onnx-graph.js';
 import { missingOperators, webglDtypes } from './operator-support.js';
-import { formatBytes, formatRows, formatTensor } from './text.js';
+import { formatBytes, formatCount, formatRows, formatTensor } from './text.js';
 
 type Rows = (readonly [label: string, values: readonly string[]])[];
 
@@ -30,7 +30,9 @@ async function describeOnnx(name: string, bytes: Uint8Array): Promise<Rows> {
   const graph = readOnnxGraph(bytes);
   const { irVersion, producer, opsets, weights, operators, externalFiles } = graph;
   const opset = Object.entries(opsets).map(([domain, version]) => `${domain} ${version}`);
-  const precision = weights.map((one) => `${one.dtype}: ${formatBytes(one.bytes)} in ${one.tensors} tensors`);
+  const precision = weights.map(
+    (one) => `${one.dtype}: ${formatBytes(one.bytes)} in ${formatCount(one.tensors, 'tensor')}`,
+  );
   const webgpu = missingOperators(graph, 'webgpu');
   const webgl = [...missingOperators(graph, 'webgl'), ...webglDtypes(graph)];
   return [
@@ -115,7 +117,7 @@ function countWeights(manifest: readonly { readonly weights: readonly WeightSpec
     const stored = quantization ? `${dtype}, stored as ${quantization.dtype}` : dtype;
     counts.set(stored, (counts.get(stored) ?? 0) + 1);
   }
-  return [...counts].map(([dtype, count]) => `${dtype}: ${count} tensors`);
+  return [...counts].map(([dtype, count]) => `${dtype}: ${formatCount(count, 'tensor')}`);
 }
 
 const LINE = 90;

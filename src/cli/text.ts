@@ -19,3 +19,8 @@ export function formatRows(rows: readonly (readonly [label: string, values: read
     .flatMap(([label, values]) => values.map((value, index) => `  ${(index ? '' : label).padEnd(width)}  ${value}`))
     .join('\n');
 }
+
+/** Formats a count: `1 tensor`, `8 tensors`. */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -76,7 +76,7 @@ test('npx tabserve: packs an archive, checks it, and describes its model', async
       folder, tabserve, 'archive', '--model-name', 'digits', '--serialized-file', digits('digits.onnx'), '--handler', 'image_classifier',
       '-c', digits('model-config.yaml'), '--extra-files', digits('index_to_name.json'), '--golden', 'seed:1', '--check',
     ); // prettier-ignore
-    expect(made).toMatch(/digits\.onnx: opens under Node; 1 golden examples reproduced/);
+    expect(made).toMatch(/digits\.onnx: opens under Node; 1 golden example reproduced/);
     expect(await node(folder, tabserve, 'archive', '--check', 'digits.mar')).toContain('image_classifier');
     expect(await node(folder, tabserve, 'inspect', digits('digits.onnx'))).toContain('ai.onnx 12');
     await expect(node(folder, tabserve, 'archive', '--model-file', 'net.py')).rejects.toThrow(/torch\.onnx\.export/);

@@ -39,7 +39,7 @@ for (const [format, name] of Object.entries(FORMATS)) {
       'model-config.yaml',
       'tabserve.json',
     ]);
-    expect(await checkArchive(made)).toMatch(/digits\.onnx: opens under Node; 1 golden examples reproduced/);
+    expect(await checkArchive(made)).toMatch(/digits\.onnx: opens under Node; 1 golden example reproduced/);
   });
 }
 
@@ -98,14 +98,14 @@ test('an image, a text and tensors become golden examples', async () => {
     digits({ 'archive-format': 'no-archive', golden: path('public/models/digits/samples/digit-8.png') }),
   );
   expect(readdirSync(join(image.path, 'golden'))).toEqual(['digit-8.safetensors']);
-  expect(await checkArchive(image.path)).toMatch(/1 golden examples/);
+  expect(await checkArchive(image.path)).toMatch(/1 golden example/);
 
   // Tensors without outputs are inputs.
   const { tensors: all } = readSafetensors(readFileSync(join(image.path, 'golden/digit-8.safetensors')), 'example');
   const inputs = join(folder(), 'inputs.safetensors');
   writeFileSync(inputs, writeSafetensors({ image: all['inputs/image']! }, {}));
   const tensors = await createArchive(digits({ golden: inputs }));
-  expect(await checkArchive(tensors.path)).toMatch(/1 golden examples/);
+  expect(await checkArchive(tensors.path)).toMatch(/1 golden example/);
 
   const text = join(folder(), 'hello.txt');
   writeFileSync(text, 'Guten Morgen, wie geht es dir heute?');
@@ -119,7 +119,7 @@ test('an image, a text and tensors become golden examples', async () => {
     'export-path': folder(),
     golden: text,
   });
-  expect(await checkArchive(made.path)).toMatch(/golden examples reproduced/);
+  expect(await checkArchive(made.path)).toMatch(/1 golden example reproduced/);
 });
 
 test('a file with outputs is a golden example as it is, and a check compares the model with it', async () => {
@@ -129,7 +129,7 @@ test('a file with outputs is a golden example as it is, and a check compares the
   writeFileSync(right, example);
   const same = await createArchive(digits({ 'archive-format': 'no-archive', golden: right }));
   expect(readFileSync(join(same.path, 'golden/python.safetensors'))).toEqual(example);
-  expect(await checkArchive(same.path)).toMatch(/1 golden examples reproduced/);
+  expect(await checkArchive(same.path)).toMatch(/1 golden example reproduced/);
 
   const wrong = Buffer.from(example);
   wrong.writeFloatLE(99, wrong.length - 4);

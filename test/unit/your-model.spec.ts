@@ -28,6 +28,6 @@ for (const [config, model, handler, extra, golden] of [
       'export-path': folder,
       golden: golden === 'seed:1' ? golden : path(`your-model/${golden}`),
     });
-    expect(await checkArchive(made.path)).toMatch(/1 golden examples reproduced/);
+    expect(await checkArchive(made.path)).toMatch(/1 golden example reproduced/);
   });
 }
