@@ -29,3 +29,6 @@ export const MOST_THREADS = 64;
 
 /** The most values under one key of a section of a config, at any depth. Labels may also be in a file. */
 export const MOST_VALUES = 50_000;
+
+/** The most tokens of a config in YAML: keys, values, punctuation, spaces and line breaks. A line `key: value` has about seven. Labels may also be in a file. */
+export const MOST_TOKENS = 20_000;

@@ -1,10 +1,11 @@
-import { isAlias, isMap, isScalar, parseDocument, visit, type YAMLMap } from 'yaml';
+import { isAlias, isMap, isScalar, Lexer, parseDocument, visit, type YAMLMap } from 'yaml';
 import { shorten } from '../contract/describe-value.js';
 import { isError, messageOf, TabServeError } from '../contract/errors.js';
+import { MOST_TOKENS } from '../contract/limits.js';
 
 /** The most levels of nesting. */
 const MAX_DEPTH = 64;
-/** The most characters: the parser takes about a second for them. */
+/** The most characters. */
 const MAX_LENGTH = 2 ** 19;
 const MAX_ALIASES = 100;
 /** Lists that begin on one line, one in the other. */
@@ -22,6 +23,10 @@ export function parseYaml(text: string, file: string): unknown {
   if (text.length > MAX_LENGTH) throw wrong(`it has ${text.length} characters, and may have ${MAX_LENGTH}.`);
   // The parser recurses, and a stack that overflows can end the worker.
   if (NESTED_ON_ONE_LINE.test(text) || bracketDepth(text) > MAX_DEPTH) throw tooDeep();
+  if (hasTooManyTokens(text))
+    throw wrong(
+      `it has more than ${MOST_TOKENS} tokens (keys, values, punctuation and line breaks), which is the limit. Remove what no handler reads; many labels belong into index_to_name.json.`,
+    );
   try {
     // The parser's own search for duplicate keys takes the square of their number.
     const document = parseDocument(text, { uniqueKeys: false, merge: true, logLevel: 'error' });
@@ -42,6 +47,13 @@ export function parseYaml(text: string, file: string): unknown {
     if (isError(cause) && cause instanceof TabServeError) throw cause;
     throw wrong(isError(cause) ? messageOf(cause) : String(cause), cause);
   }
+}
+
+/** Splitting a text into tokens is much faster than parsing it, and stops at the limit. */
+function hasTooManyTokens(text: string): boolean {
+  let count = 0;
+  for (const _ of new Lexer().lex(text)) if (++count > MOST_TOKENS) return true;
+  return false;
 }
 
 /** A key that JavaScript gives a meaning of its own is refused too: no config needs it. */
