@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import type { ModelConfig } from '../../src/contract/archive.ts';
-import { TabServeError } from '../../src/contract/errors.ts';
+import type { TabServeError } from '../../src/contract/errors.ts';
 import { checkConfig, mergeConfig, parseConfig } from '../../src/models/config.ts';
 import { fetchArchive } from '../../src/models/archive.ts';
 import { createFiles } from '../../src/models/files.ts';
