@@ -2,6 +2,7 @@ import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { isRecord } from '../shared/schema.js';
 import { LONGEST_INSERT, LONGEST_ROW, LONGEST_WORD } from './limits.js';
+import type { Template } from './post-processor.js';
 
 /**
  * Checks the values of a `tokenizer.json` that decide how long tokenizing takes and how much memory it needs, and those that become token ids. The library that
@@ -34,6 +35,15 @@ export function checkTokenizer(json: unknown): void {
   optional(root['pre_tokenizer'], (value) => checkSteps('pre_tokenizer', record('pre_tokenizer', value)));
   optional(root['truncation'], (value) => count('truncation.max_length', record('truncation', value)['max_length']));
   optional(root['padding'], (value) => checkPadding(record('padding', value)));
+}
+
+/** Checks the ids that a `post_processor` adds to each row. @throws `model-format` */
+export function checkTemplate({ single, pair }: Template): void {
+  const key = 'every id of post_processor';
+  for (const part of [...single, ...pair]) {
+    count(key, part.typeId);
+    if ('ids' in part) list(key, part.ids).forEach((id) => count(key, id));
+  }
 }
 
 /** Checks a normalizer or a pre-tokenizer and, if it is a sequence, its parts. */

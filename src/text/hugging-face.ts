@@ -1,6 +1,6 @@
 import type { Files } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
-import { checkTokenizer } from './check-tokenizer.js';
+import { checkTemplate, checkTokenizer } from './check-tokenizer.js';
 import { findCutPlaces } from './cut-places.js';
 import { checkLength, checkMarks } from './limits.js';
 import { addedTokens, fill, parsePostProcessor, type PostProcessor } from './post-processor.js';
@@ -65,6 +65,7 @@ export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
       config,
     );
     const template = parsePostProcessor(json.post_processor);
+    checkTemplate(template);
     const added = { single: addedTokens(template.single), pair: addedTokens(template.pair) };
     const truncation = truncationOf(json, config);
     const correct = correction(json.normalizer);

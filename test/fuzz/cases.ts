@@ -17,22 +17,27 @@ export interface Case {
 /** The seeds of a kind: committed files, by their path in the repository. */
 export interface Kind {
   readonly files: readonly string[];
+  /** Returns what is damaged of a seed; the file itself if it is missing. */
+  readonly open?: (bytes: Uint8Array) => Uint8Array;
+  /** Changes the damaged bytes so that readers get further into them, as sums of bytes that are right. */
+  readonly repair?: (bytes: Uint8Array) => Uint8Array;
   readonly mutate: 'json' | 'bytes';
 }
 
 const read = (path: string): Uint8Array => new Uint8Array(readFileSync(new URL(`../../${path}`, import.meta.url)));
 
 /** Yields `count` damaged files of a kind. Each depends on the seed, the kind and its number only, so that one can be run again alone. */
-export function* casesOf(kind: string, { files, mutate }: Kind, count: number): Generator<Case> {
+export function* casesOf(kind: string, { files, mutate, open, repair }: Kind, count: number): Generator<Case> {
   if (KIND !== undefined && KIND !== kind) return;
-  const originals = files.map((path) => ({ path, bytes: read(path) }));
+  const originals = files.map((path) => ({ path, bytes: open ? open(read(path)) : read(path) }));
   for (let number = 0; number < count; number++) {
     const name = `${kind}:${number}`;
     if (ONLY !== undefined && ONLY !== name) continue;
     const hash = [...`${SEED} ${name}`].reduce((sum, letter) => Math.imul(sum ^ letter.charCodeAt(0), 0x01000193), 0x811c9dc5); // prettier-ignore
     const next = random(hash);
     const { path, bytes } = originals[Math.floor(next() * originals.length)]!;
-    yield { name, seed: path, bytes: (mutate === 'json' ? mutateJson : mutateBytes)(bytes, next) };
+    const damaged = (mutate === 'json' ? mutateJson : mutateBytes)(bytes, next);
+    yield { name, seed: path, bytes: repair && next() < 0.7 ? repair(damaged) : damaged };
   }
 }
 

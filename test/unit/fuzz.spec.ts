@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@playwright/test';
 import { TabServeError } from '../../src/contract/errors.ts';
 import { checkGraph } from '../../src/engines/tfjs/check-graph.ts';
@@ -19,6 +20,8 @@ import { loadHuggingFace } from '../../src/text/hugging-face.ts';
 import { loadTorchServe } from '../../src/text/torchserve.ts';
 import { createTestContext, ImageClassifier, ObjectDetector, type Files } from '../../src/worker.ts';
 import { casesOf, Outcomes, SEED, type Kind } from '../fuzz/cases.ts';
+import { openFolder } from '../fuzz/hugging-face.ts';
+import { writeChecksums } from '../fuzz/tar.ts';
 import { stubSession } from './stub-session.ts';
 
 /**
@@ -46,7 +49,7 @@ const archiveFile = (path: string): Blob =>
   new Blob([readFileSync(new URL(`../models/tiny-archive/${path}`, import.meta.url))]);
 
 /** The kinds, how much of the count each is, and who reads it. */
-const KINDS: Readonly<Record<string, Kind & { share: number; run(bytes: Uint8Array): unknown }>> = {
+const KINDS: Readonly<Record<string, Kind & { share: number; run(bytes: Uint8Array, seed: string): unknown }>> = {
   onnx: {
     share: 3,
     mutate: 'bytes',
@@ -161,6 +164,36 @@ const KINDS: Readonly<Record<string, Kind & { share: number; run(bytes: Uint8Arr
       await fetchModel(archive, 'onnx', { fetch });
     },
   },
+  'tar archive': {
+    share: 2,
+    mutate: 'bytes',
+    files: ['test/models/archives/tiny.tar.gz'],
+    open: gunzipSync,
+    repair: writeChecksums,
+    async run(bytes) {
+      const archive = await fetchArchive(new File([bytes as BlobPart], 'tiny.tar'), { fetch });
+      await fetchModel(archive, 'onnx', { fetch });
+    },
+  },
+  'tar.gz archive': {
+    share: 2,
+    mutate: 'bytes',
+    files: ['test/models/archives/tiny.tar.gz'],
+    async run(bytes) {
+      const archive = await fetchArchive(new File([bytes as BlobPart], 'tiny.tar.gz'), { fetch });
+      await fetchModel(archive, 'onnx', { fetch });
+    },
+  },
+  'Hugging Face': {
+    share: 4,
+    mutate: 'json',
+    files: [
+      ...['vit', 'detr', 'rtdetr', 'segformer'].map((name) => `${name}/preprocessor_config`),
+      ...['vit', 'detr', 'rtdetr', 'segformer', 'bert', 'distilbert'].map((name) => `${name}/config`),
+      ...['bert/tokenizer_config', 'bert/tokenizer'],
+    ].map((path) => `test/models/hugging-face/${path}.json`),
+    run: (bytes, seed) => openFolder(seed, bytes),
+  },
   'image header': {
     share: 4,
     mutate: 'bytes',
@@ -186,7 +219,7 @@ test('damaged files that parsers read: a result, or an error of the table', asyn
       Atomics.store(clock, 2, BigInt(index));
       Atomics.store(clock, 0, BigInt(Date.now()));
       try {
-        await definition.run(bytes);
+        await definition.run(bytes, seed);
         outcomes.add(kind, 'answer');
       } catch (error) {
         // Some kinds are read as JSON by the test itself.

@@ -223,6 +223,11 @@ for (const [key, steps] of [
   ['truncation.max_length', { truncation: { max_length: 'a' } }],
   ['padding.strategy.Fixed', { padding: { strategy: { Fixed: 1e12 }, pad_id: 0, pad_type_id: 0 } }],
   ['padding.pad_to_multiple_of', { padding: { pad_to_multiple_of: 1e12, pad_id: 0, pad_type_id: 0 } }],
+  [
+    'every id of post_processor',
+    { post_processor: { type: 'BertProcessing', cls: ['[CLS]', 2], sep: ['[SEP]', null] } },
+  ],
+  ['every id of post_processor', { post_processor: { type: 'TemplateProcessing', single: [{ Sequence: { id: 'A', type_id: 0.5 } }], pair: [], special_tokens: {} } }], // prettier-ignore
   ['padding.pad_id', { padding: { pad_id: 0.5, pad_type_id: 0 } }],
 ] as const) {
   test(`a tokenizer.json with a wrong ${key}: ${JSON.stringify(steps).slice(0, 120)}`, async () => {
