@@ -190,7 +190,8 @@ const KINDS: Readonly<Record<string, Kind & { share: number; run(bytes: Uint8Arr
     files: [
       ...['vit', 'detr', 'rtdetr', 'segformer'].map((name) => `${name}/preprocessor_config`),
       ...['vit', 'detr', 'rtdetr', 'segformer', 'bert', 'distilbert'].map((name) => `${name}/config`),
-      ...['bert/tokenizer_config', 'bert/tokenizer'],
+      'bert/tokenizer_config',
+      'bert/tokenizer',
     ].map((path) => `test/models/hugging-face/${path}.json`),
     run: (bytes, seed) => openFolder(seed, bytes),
   },
