@@ -83,7 +83,7 @@ test('a request that ends its worker twice fails alone, and no backend is blamed
   );
   expect(answer.failure).toMatchObject({
     code: 'worker-lost',
-    message: expect.stringContaining('the second time alone'),
+    message: expect.stringContaining('ran this request and no other'),
   });
   expect(answer).toMatchObject({ others: ['answer', 'answer', 'answer'], after: 'answer', name: backend });
 });

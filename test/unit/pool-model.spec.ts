@@ -241,15 +241,15 @@ class Story {
       this.#violated(`${reserved} cores are reserved; there are ${this.#cores}`);
   }
 
-  /** A request goes to two workers at most, and to the second one alone. */
+  /** A request goes to three workers at most, and to all but the first one alone. */
   #checkReplays(worker: FakeWorker): void {
     for (const { ids } of worker.requests)
       for (const id of ids) {
         const { sentTo, job } = this.#asked[Number.parseInt(id, 10) - 1]!;
         sentTo.add(worker);
-        if (sentTo.size > 2) this.#violated(`request ${job.id} is sent to ${sentTo.size} workers`);
+        if (sentTo.size > 3) this.#violated(`request ${job.id} is sent to ${sentTo.size} workers`);
         const others = ids.filter((other) => Number.parseInt(other, 10) !== job.order);
-        if (sentTo.size === 2 && (worker.requests.length > 1 || others.length > 0))
+        if (sentTo.size > 1 && (worker.requests.length > 1 || others.length > 0))
           this.#violated(`request ${job.id} is replayed beside others: ${worker.batches.join(' and ')}`);
       }
   }

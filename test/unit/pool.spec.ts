@@ -310,10 +310,53 @@ test.describe('healing', () => {
     }
     expect(poison.error).toMatchObject({
       code: 'worker-lost',
-      message: expect.stringContaining('the second time alone'),
+      message: expect.stringContaining('ran this request and no other'),
     });
     // Two losses count, the lone replay's does not: a second in a row, of the first one and of the poison's first.
     expect(world.attempts[0]!.demoted.map(({ name }) => name)).toEqual(['webgpu']);
+  });
+
+  test('a request that shared its first lost worker is replayed twice: the loss of the first replay may be another fault', async () => {
+    const world = new World({ batchSize: 2 });
+    const first = await world.start(webgpu);
+    const [plain, poison] = [world.ask(), world.ask()];
+    expect(first.batches).toEqual(['1', '2']);
+    first.die();
+    await settle();
+    const second = await world.opened(webgpu);
+    second.answer();
+    await settle();
+    expect(second.batches).toEqual(['2']);
+    second.die();
+    await settle();
+    const third = await world.opened(webgpu);
+    expect(third.batches).toEqual(['2']);
+    third.die();
+    await settle();
+    expect(plain.outcome).toBe('1');
+    expect(poison.error).toMatchObject({
+      code: 'worker-lost',
+      message: expect.stringContaining('ran this request and no other'),
+    });
+    await world.pass(1000);
+    expect(world.attempts[0]!.demoted).toEqual([]);
+  });
+
+  test('an aborted request that still runs shares the worker: the other is not to blame', async () => {
+    const world = new World({ batchSize: 2 });
+    const first = await world.start(webgpu);
+    const abort = new AbortController();
+    const [aborted, plain] = [world.ask({ signal: abort.signal }), world.ask()];
+    expect(first.batches).toEqual(['1', '2']);
+    abort.abort();
+    first.die();
+    await settle();
+    (await world.opened(webgpu)).die();
+    await settle();
+    await world.pass(1000);
+    (await world.opened(webgpu)).answer();
+    await settle();
+    expect([aborted.outcome, plain.outcome]).toEqual(['aborted', '2']);
   });
 
   test('the lone replay that ends its worker is not counted against the backend', async () => {

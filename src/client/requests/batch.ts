@@ -9,7 +9,7 @@ import type { Job } from './job.js';
 export class Batch {
   /** Number of rows. */
   readonly size: number;
-  /** Whether it is the lone replay of a job whose first worker was lost. Nothing else may run beside it. */
+  /** Whether it is the lone replay of a job that has lost a worker. Nothing else may run beside it. */
   readonly isReplay: boolean;
   readonly #jobs: readonly Job[];
 
@@ -17,12 +17,17 @@ export class Batch {
   constructor(jobs: readonly Job[], onAbandon: (batch: Batch) => void) {
     this.#jobs = jobs;
     this.size = jobs.reduce((sum, { size }) => sum + size, 0);
-    this.isReplay = jobs.some(({ lostWorker }) => lostWorker !== undefined);
+    this.isReplay = jobs.some(({ losses }) => losses.length > 0);
     for (const job of jobs) job.onAbandon = () => this.pending.length === 0 && onAbandon(this);
   }
 
   get id(): string {
     return this.#jobs[0]!.id;
+  }
+
+  /** Number of jobs, settled ones included: an aborted run goes on. */
+  get jobs(): number {
+    return this.#jobs.length;
   }
 
   /** The jobs that a caller still waits for. */

@@ -16,6 +16,13 @@ export interface JobAnswer extends Pick<HandleAnswer, 'timings'> {
   readonly batchSize: number;
 }
 
+/** A worker that was lost while it ran a job. */
+export interface Loss {
+  readonly error: TabServeError;
+  /** Whether it ran no other job. */
+  readonly alone: boolean;
+}
+
 /** One call of the app, of one row or more. It settles once, whatever happens to the workers that it is sent to. */
 export class Job {
   /** Position among the client's calls, from 1. */
@@ -33,8 +40,8 @@ export class Job {
   readonly timeout: number | undefined;
 
   readonly answer: Promise<JobAnswer>;
-  /** Why the first worker that ran this job was lost. A job that has lost a worker is replayed alone. */
-  lostWorker: TabServeError | undefined;
+  /** The workers that were lost while they ran this job. A job that has lost a worker is replayed alone. */
+  readonly losses: Loss[] = [];
   /** Milliseconds that it waited in the queue. */
   queued = 0;
   /** Called once when the caller aborts or the timeout passes; whoever holds the job then lets it go. */

@@ -162,9 +162,9 @@ export class WorkerPool {
     const backend = slot.backend!;
     const wasReady = slot.state === 'ready';
     const jobs = slot.pending;
-    const wasReplay = jobs.some(({ lostWorker }) => lostWorker !== undefined);
+    const { isReplaying: wasReplay, hasLoneJob: alone } = slot;
     this.#drop(slot);
-    const replays = triage(jobs, error);
+    const replays = triage(jobs, { error, alone });
     backlog.replay(replays);
     // An aborted replay may be the last thing that a recovery waits for.
     for (const job of replays) job.onAbandon = () => this.#reconciler.reconcile();

@@ -1,6 +1,6 @@
 import type { Backend } from '../../contract/backends.js';
 import { TabServeError } from '../../contract/errors.js';
-import type { Job } from '../requests/job.js';
+import type { Job, Loss } from '../requests/job.js';
 
 /** What happened when a worker was lost and another one took over. */
 export interface Recovery {
@@ -9,7 +9,7 @@ export interface Recovery {
   readonly cause: TabServeError;
   /** The number of its requests that were sent again. */
   readonly replayed: number;
-  /** The number of its requests that were rejected: their input was lost, or they had ended another worker before. */
+  /** The number of its requests that were rejected: their input was lost, or they had ended another worker before, each time alone. */
   readonly failed: number;
   /** Milliseconds from the loss until all of this was done and a worker took requests again. */
   readonly took: number;
@@ -28,16 +28,18 @@ export function addLoss(before: OpenLoss | undefined, loss: OpenLoss): OpenLoss 
 }
 
 /**
- * Decides about each job of a lost worker. A job that the page can send again is replayed once, alone. So if it ends its worker again, only this
- * job fails. The others are rejected.
+ * Decides about each job of a lost worker. A job that the page can send again is replayed, alone. A job that has lost two workers in which it was
+ * alone is to blame, and is rejected; so a job that lost its first worker together with others is replayed twice at most. Jobs whose input is gone
+ * are rejected too.
  * @returns the jobs to replay
  */
-export function triage(jobs: readonly Job[], error: TabServeError): readonly Job[] {
+export function triage(jobs: readonly Job[], loss: Loss): readonly Job[] {
   return jobs.filter((job) => {
-    if (job.lostWorker) job.reject(endedTwo(error, job.lostWorker));
-    else if (!job.replayable) job.reject(inputGone(error));
+    const before = loss.alone ? job.losses.find(({ alone }) => alone) : undefined;
+    if (before) job.reject(endedTwo(loss.error, before.error));
+    else if (!job.replayable) job.reject(inputGone(loss.error));
     else {
-      job.lostWorker = error;
+      job.losses.push(loss);
       return true;
     }
     return false;
@@ -51,6 +53,6 @@ function inputGone(cause: TabServeError): TabServeError {
 
 function endedTwo(cause: TabServeError, first: TabServeError): TabServeError {
   if (cause.code === 'out-of-memory') return cause;
-  const message = `The worker was lost twice while it ran this request, the second time alone: ${cause.message} The first time: ${first.message}`;
+  const message = `The worker was lost twice while it ran this request and no other: ${cause.message} The first time: ${first.message}`;
   return new TabServeError('worker-lost', message, { cause });
 }

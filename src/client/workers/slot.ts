@@ -60,6 +60,11 @@ export class Slot {
     return [...this.batches].flatMap(({ pending }) => pending);
   }
 
+  /** Whether it runs one job and no other, not even an aborted one. */
+  get hasLoneJob(): boolean {
+    return [...this.batches].reduce((sum, { jobs }) => sum + jobs, 0) === 1;
+  }
+
   /** Whether it runs a replay. A replay runs alone. */
   get isReplaying(): boolean {
     return [...this.batches].some(({ isReplay }) => isReplay);
