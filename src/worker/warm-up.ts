@@ -5,7 +5,7 @@ import type { Context, Handler } from '../contract/handler.js';
 import type { Session, Tensors } from '../contract/tensors.js';
 import type { Comparison, Measured, Sample, Tried } from '../contract/wire.js';
 import { readGolden } from '../models/golden.js';
-import { generateVariants } from './variants.js';
+import { doublePictures, generateVariants } from './variants.js';
 
 /** More runs would hardly change the median. */
 const MAX_RUNS = 25;
@@ -37,14 +37,15 @@ export async function tryOut(handler: Handler, context: Context, { golden }: Arc
 
 /**
  * Runs the model on the inputs for comparing backends: the handler's example, on which `tryOut` may have found a number that is not finite; the
- * handler's further examples; and variants of the example with other numbers. Returns an empty list if the dims of an input are unknown.
+ * handler's further examples, plain and doubled; and variants of the example with other numbers. Returns an empty list if the dims of an input are unknown.
  */
 export async function sample(handler: Handler, context: Context): Promise<readonly Sample[]> {
   const example = await handler.example?.(context);
   if (!example) return [];
   const session = await context.open();
   const samples: Sample[] = [];
-  for (const feeds of [example, ...((await handler.examples?.(context)) ?? []), ...generateVariants(example)])
+  const pictures = (await handler.examples?.(context)) ?? [];
+  for (const feeds of [example, ...pictures, ...doublePictures(pictures), ...generateVariants(example)])
     samples.push({ feeds, outputs: await run(session, feeds) });
   return samples;
 }

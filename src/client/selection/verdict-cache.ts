@@ -1,6 +1,7 @@
 import type { Archive } from '../../contract/archive.js';
 import { candidateName, type Candidate, type CandidateName, type Probe } from '../../contract/backends.js';
 import { TabServeError, describeThrown, isError, messageOf } from '../../contract/errors.js';
+import { VERSION } from '../../contract/version.js';
 import { abortError } from '../../shared/abort.js';
 import type { Clock } from '../../shared/clock.js';
 import { withinLimit } from '../../shared/limit.js';
@@ -45,7 +46,7 @@ export class VerdictCache {
     this.#options = options;
   }
 
-  /** Returns the verdicts for this config, adapter and browser. Only opening a candidate shows whether the model and the engine are still the same. */
+  /** Returns the verdicts of this version of the SDK for this config, adapter and browser. Only opening a candidate shows whether the model and the engine are still the same. */
   async findAll(candidates: readonly Candidate[]): Promise<Map<CandidateName, CachedVerdict>> {
     const verdicts = await Promise.all(
       candidates.map(async (candidate) => [candidateName(candidate), readVerdict(await this.#get(candidate))] as const),
@@ -123,7 +124,7 @@ export class VerdictCache {
   #environment({ name }: Candidate): string {
     const { webgpu, webgl, wasm, cores, crossOriginIsolated } = this.#options.probe;
     const adapter = { webgpu, webgl, wasm: { wasm, cores, crossOriginIsolated }, cpu: cores }[name];
-    return JSON.stringify([this.#options.archive.config, adapter, globalThis.navigator?.userAgent]);
+    return JSON.stringify([VERSION, this.#options.archive.config, adapter, globalThis.navigator?.userAgent]);
   }
 }
 

@@ -106,6 +106,27 @@ def smooth(size=32):
     )
 
 
+def clamps(size=32):
+    """Two convolutions of equal shape, clamped to −1.2..1.2 and to −3..3: 1.1 times the image, averaged by channel."""
+    one = np.eye(3, dtype=np.float32).reshape(3, 3, 1, 1)
+    arrays = {"one": one, "more": 1.1 * one, "zero": np.zeros(3, np.float32), "-1.2": np.float32(-1.2), "1.2": np.float32(1.2), "-3": np.float32(-3), "3": np.float32(3)}
+    attributes = {"kernel_shape": [1, 1], "pads": [0] * 4, "strides": [1, 1], "dilations": [1, 1], "group": 1}
+    return model(
+        "clamps",
+        [
+            node("Conv", "image one zero", "first", **attributes),
+            node("Clip", "first -1.2 1.2", "narrow"),
+            node("Conv", "narrow more zero", "second", **attributes),
+            node("Clip", "second -3 3", "wide"),
+            node("GlobalAveragePool", "wide", "pooled"),
+            node("Flatten", "pooled", "logits", axis=1),
+        ],
+        [value("image", T.FLOAT, [1, 3, size, size])],
+        [value("logits", T.FLOAT, [1, 3])],
+        [numpy_helper.from_array(np.asarray(array, np.float32), name) for name, array in arrays.items()],
+    )
+
+
 def affine_tfjs(folder):
     """The affine model as `tensorflowjs_converter` would write it: x · W + b."""
     kernel, bias = numbers(12, 1).reshape(3, 4).T, numbers(3, 2)
@@ -161,7 +182,7 @@ def main():
     write_golden(folder / "golden.safetensors", onnx_answers(folder / "affine.onnx"), {"x": (100, [1, 4])})
     write_extras(folder, {"onnx": "affine.onnx", "tfjs": "model.json"}, {name: folder / name for name in ("affine.onnx", "model.json", "weights.bin")})
 
-    for made in (resnet18(), thousand(), conv1d(), inverse(), smooth()):
+    for made in (resnet18(), thousand(), conv1d(), inverse(), smooth(), clamps()):
         onnx.save(made, HERE / f"{made.graph.name}.onnx")
 
     every = {
