@@ -1,4 +1,4 @@
-import { describeThrown, TabServeError } from '../../contract/errors.js';
+import { describeThrown, isError, messageOf, TabServeError } from '../../contract/errors.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { PROTOCOL, type ReadyMessage } from '../../contract/wire.js';
 import { abortError } from '../../shared/abort.js';
@@ -20,7 +20,7 @@ export async function startWorker(factory: WorkerFactory, { signal, startupTimeo
   try {
     worker = make(factory, (asked) => (url = asked));
   } catch (cause) {
-    throw failed(`The worker could not be made: ${describeThrown(cause)}`, cause);
+    throw failed(notMade(cause), cause);
   }
   if (!isWorker(worker)) throw failed(`connect's factory must return a Worker, not ${describeValue(worker)}.`);
   const listening = new AbortController();
@@ -55,6 +55,12 @@ const SAME_VERSION = 'they come from different versions of tabserve. Build both 
 
 function silent(seconds: number): string {
   return `The worker did not start within startupTimeout, ${seconds} s. Check that its module calls expose(). On a slow connection, raise startupTimeout.`;
+}
+
+function notMade(cause: unknown): string {
+  const why = `The worker could not be made: ${isError(cause) ? messageOf(cause) : describeThrown(cause)}`;
+  if (globalThis.origin !== 'null') return why;
+  return `${why} This frame is sandboxed, so its origin is opaque and it may not load the script of a worker. Add allow-same-origin to the frame's sandbox attribute, or see docs/hosting.md#sandboxed-frames.`;
 }
 
 function notStarted(event: ErrorEvent, url: string | undefined): string {
