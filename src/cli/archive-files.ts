@@ -1,14 +1,16 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { TabServeError } from '../contract/errors.js';
 
 /** The files of an archive by their path in it. */
 export type ArchiveFiles = Map<string, Uint8Array>;
 
-/** Reads a file. @throws `model-not-found` */
+/** Reads a file. @throws `model-not-found`; `unsupported` above 2 GiB */
 export async function readLocal(path: string, flag: string): Promise<Uint8Array> {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) throw new TabServeError('model-not-found', `${flag}: there is no file ${path}.`);
+  if (found.size >= 2 ** 31)
+    throw new TabServeError('unsupported', `${flag}: ${path} has ${found.size} bytes; a file must be below 2 GiB.`);
   return await readFile(path);
 }
 
@@ -20,8 +22,8 @@ export async function readLocal(path: string, flag: string): Promise<Uint8Array>
 export async function addExtraFiles(files: ArchiveFiles, list: string): Promise<void> {
   for (const pattern of list.split(',').map((one) => one.trim())) {
     if (pattern === '') continue;
-    const paths = /[*?[\]]/.test(pattern) ? await matches(pattern) : [pattern];
-    for (const path of paths) await addPath(files, path);
+    const isPath = !/[*?[]/.test(pattern) || (await stat(pattern).catch(() => undefined)) !== undefined;
+    for (const path of isPath ? [pattern] : await matches(pattern)) await addPath(files, path);
   }
 }
 
@@ -33,31 +35,63 @@ export function addFile(files: ArchiveFiles, path: string, bytes: Uint8Array): v
 
 async function addPath(files: ArchiveFiles, path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
-  if (found?.isFile()) return addFile(files, basename(path), await readFile(path));
+  if (found?.isFile()) return addFile(files, basename(path), await readLocal(path, '--extra-files'));
   if (!found?.isDirectory())
     throw new TabServeError('model-not-found', `--extra-files: there is no file or folder ${path}.`);
   await addFolder(files, path);
 }
 
-/** Adds what is in a folder, without hidden folders and the caches that torch-model-archiver leaves out, too. */
-export async function addFolder(files: ArchiveFiles, folder: string, prefix = ''): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const [path, inArchive] = [join(folder, entry.name), `${prefix}${entry.name}`];
-    if (entry.isFile()) addFile(files, inArchive, await readFile(path));
-    else if (entry.isDirectory() && !/^(\.|__MACOSX$|__pycache__$)/.test(entry.name))
-      await addFolder(files, path, `${inArchive}/`);
+/** Hidden files and folders, and the caches that torch-model-archiver leaves out, too. */
+const LEFT_OUT = /^(\.|__MACOSX$|__pycache__$)/;
+
+/**
+ * Adds what is in a folder, without `LEFT_OUT`. Links are followed: a folder of Hugging Face's own cache has nothing else.
+ * @throws `model-not-found` for a link that leads nowhere; `model-format` for one that leads into a folder above it
+ */
+export async function addFolder(files: ArchiveFiles, folder: string): Promise<void> {
+  await addEntries(files, { folder, prefix: '', above: [] });
+}
+
+interface Folder {
+  readonly folder: string;
+  /** Its path in the archive, with a slash at the end; empty for the root. */
+  readonly prefix: string;
+  /** The real paths of the folders that it lies in. */
+  readonly above: readonly string[];
+}
+
+async function addEntries(files: ArchiveFiles, { folder, prefix, above }: Folder): Promise<void> {
+  const real = await realpath(folder);
+  if (above.includes(real)) throw new TabServeError('model-format', `${folder} links to a folder above it.`);
+  for (const name of (await readdir(folder)).filter((one) => !LEFT_OUT.test(one))) {
+    const path = join(folder, name);
+    const inArchive = `${prefix}${name}`;
+    if ((await stat(path).catch(() => undefined))?.isDirectory())
+      await addEntries(files, { folder: path, prefix: `${inArchive}/`, above: [...above, real] });
+    else addFile(files, inArchive, await readLocal(path, folder));
   }
 }
 
-/** Returns the paths that a wildcard in the last part of a path means: `*`, `?` and `[abc]`, as a shell reads them. */
+/** Returns the paths that a wildcard in the last part of a path means: `*`, `?`, `[abc]` and `[!abc]`, as a shell reads them. */
 async function matches(pattern: string): Promise<readonly string[]> {
   const [folder, name] = [dirname(pattern), basename(pattern)];
-  const source = name
-    .replace(/[.+^${}()|\\]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.');
+  const isMatch = wildcard(name);
   const entries = await readdir(folder).catch(() => [] as string[]);
-  const found = entries.filter((entry) => new RegExp(`^${source}$`).test(entry)).map((entry) => join(folder, entry));
+  const found = entries
+    .filter((entry) => isMatch.test(entry) && (name.startsWith('.') || !entry.startsWith('.')))
+    .map((entry) => join(folder, entry));
   if (found.length === 0) throw new TabServeError('model-not-found', `--extra-files: nothing matches ${pattern}.`);
   return found.sort();
+}
+
+function wildcard(name: string): RegExp {
+  const source = name.replace(/\[(!?)([^\]]+)\]|[\s\S]/g, (one, not?: string, letters?: string) => {
+    if (letters !== undefined) return `[${not ? '^' : ''}${letters.replace(/[\\^[\]]/g, '\\$&')}]`;
+    return one === '*' ? '.*' : one === '?' ? '.' : one.replace(/[.+^${}()|[\]\\]/, '\\$&');
+  });
+  try {
+    return new RegExp(`^${source}$`, 'su');
+  } catch (cause) {
+    throw new TabServeError('model-config', `--extra-files: ${name} is no wildcard.`, { cause });
+  }
 }

@@ -11,11 +11,11 @@ import { readWeightsManifest } from '../models/shards.js';
 import { LABELS } from '../models/torchserve.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { addExtraFiles, addFile, readLocal, type ArchiveFiles } from './archive-files.js';
-import { readArchive } from './check.js';
+import { checkArchive, readArchive } from './check.js';
 import { addHuggingFace } from './hugging-face.js';
 import { makeGoldenExamples } from './golden-examples.js';
 import { openLocally } from './local-model.js';
-import { ARCHIVE_FORMATS, writeArchive, type ArchiveFormat } from './write-archive.js';
+import { ARCHIVE_FORMATS, checkTarget, writeArchive, type ArchiveFormat } from './write-archive.js';
 
 /** The flags of `tabserve archive`: torch-model-archiver's, and `golden`. */
 export interface ArchiveFlags {
@@ -29,6 +29,7 @@ export interface ArchiveFlags {
   readonly 'archive-format'?: string | undefined;
   readonly golden?: string | undefined;
   readonly force?: boolean | undefined;
+  readonly check?: boolean | undefined;
 }
 
 /** What `createArchive` has written. */
@@ -37,6 +38,8 @@ export interface CreatedArchive {
   readonly path: string;
   /** Each file with its size, in the order of the archive. */
   readonly files: readonly (readonly [path: string, bytes: number])[];
+  /** What `checkArchive` has found, with `check`. */
+  readonly checked: string | undefined;
 }
 
 /** A text model's tokenizer: one of the manifest's extra files. */
@@ -46,7 +49,8 @@ const NAME = /^[A-Za-z0-9][\w.-]*$/;
 /**
  * Writes a model archive that both TorchServe and TabServe read: `MAR-INF/MANIFEST.json` as torch-model-archiver writes it, and `tabserve.json` with the
  * SHA-256 of each file and the golden examples.
- * @throws `model-config` for a wrong flag; `model-not-found` for a missing file; `unsupported` for Python handlers and PyTorch weights; what the model throws, with `golden`
+ * @throws `model-config` for a wrong flag; `model-not-found` for a missing file; `unsupported` for Python handlers and PyTorch weights; what the model throws, with
+ * `golden` and `check`. Then nothing is written
  */
 export async function createArchive(flags: ArchiveFlags): Promise<CreatedArchive> {
   const name = required(flags, 'model-name');
@@ -55,14 +59,16 @@ export async function createArchive(flags: ArchiveFlags): Promise<CreatedArchive
   if (!Object.hasOwn(ARCHIVE_FORMATS, format))
     throw wrongFlag('archive-format', `one of ${Object.keys(ARCHIVE_FORMATS).join(', ')}`, format);
   const path = join(flags['export-path'] ?? '.', `${name}${ARCHIVE_FORMATS[format]}`);
-  if (!flags.force && (await stat(path).catch(() => undefined)))
-    throw new TabServeError('model-config', `${path} exists already. Overwrite it with --force.`);
+  await checkTarget(path, format, flags.force === true);
   const files: ArchiveFiles = new Map();
   const manifest = await collect(files, name, flags);
   const golden = flags.golden === undefined ? [] : await addGolden(files, manifest, flags.golden);
   addExtras(files, golden);
-  await writeArchive(path, format, files);
-  return { path, files: [...files].map(([one, { length }]) => [one, length]) };
+  let checked: string | undefined;
+  await writeArchive(path, format, files, async (made) => {
+    if (flags.check) checked = await checkArchive(made);
+  });
+  return { path, files: [...files].map(([one, { length }]) => [one, length]), checked };
 }
 
 /** Adds the files that the flags name, and the manifest. */
@@ -80,6 +86,9 @@ async function collect(files: ArchiveFiles, modelName: string, flags: ArchiveFla
   const extensions = [...files.keys()].filter(
     (path) => !own.has(path) && ![LABELS, EXTRAS].includes(path) && !path.includes('/'),
   );
+  const unnameable = extensions.find((path) => path.includes(','));
+  if (unnameable !== undefined)
+    throw new TabServeError('model-format', `Rename ${unnameable}: in a manifest, commas separate the names of files.`);
   const manifest: Manifest = {
     createdOn: formatDate(new Date()),
     runtime: 'python',

@@ -36,10 +36,14 @@ export async function readArchive(files: ArchiveFiles, chosen?: Chosen): Promise
 export async function checkArchive(path: string): Promise<string> {
   const from = await locate(path);
   const first = await fetchArchive(from, OPTIONS);
-  const lines = [`${path}: ${first.manifest.model.modelName}, ${first.manifest.model.handler ?? 'no handler'}`];
+  const lines = [
+    `${basename(path)}: ${first.manifest.model.modelName}, ${first.manifest.model.handler ?? 'no handler'}`,
+  ];
   for (const engine of ENGINES.filter((one) => first.models[one] !== undefined)) {
     const archive = await readWith(from, {}, engine);
     await using model = await openLocally(archive, engine);
+    const [warning] = model.warnings;
+    if (warning !== undefined) throw new TabServeError('model-config', warning);
     const { golden, error } = model.tried;
     lines.push(
       `  ${archive.models[engine]}: opens under Node; ${golden > 0 ? `${formatCount(golden, 'golden example')} reproduced, largest difference ${error.toPrecision(2)}` : 'no golden examples'}`,

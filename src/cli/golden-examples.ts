@@ -43,11 +43,14 @@ export async function makeGoldenExamples(
 async function makeExample(model: LocalModel, source: string): Promise<Uint8Array<ArrayBuffer>> {
   const [, seed] = /^seed:(\d+)$/.exec(source) ?? [];
   if (seed !== undefined) {
+    if (!Number.isSafeInteger(Number(seed)))
+      throw new TabServeError('model-config', `--golden: ${source} is too large; the largest seed is 2^53 - 1.`);
     const { feeds, metadata } = seeded(model, Number(seed));
     return pack({}, await model.run(feeds), metadata);
   }
   const bytes = await readFile(source).catch((cause: unknown) => {
-    throw new TabServeError('model-not-found', `${source} cannot be read: ${messageOf(cause as Error)}`, { cause });
+    const why = `--golden: ${source} cannot be read: ${messageOf(cause as Error)}`;
+    throw new TabServeError('model-not-found', `${why} Expected a file, or seed:N with a whole number N.`, { cause });
   });
   if (isExample(bytes, source)) return bytes;
   const { feeds, outputs } = await runOn(model, bytes, source);

@@ -19,8 +19,13 @@ type Rows = (readonly [label: string, values: readonly string[]])[];
 export async function inspect(source: string): Promise<string> {
   const name = fileName(source);
   const format = formatOf(name);
-  if (!format)
-    throw new TabServeError('model-format', `${source} is no model file: expected a name ending in .onnx or .json.`);
+  if (!format) {
+    const why = `${source} is no model file: expected a name ending in .onnx or .json.`;
+    const advice = /\.pth?$/i.test(name)
+      ? 'Export PyTorch weights with torch.onnx.export.'
+      : 'An archive or a folder is checked with tabserve archive --check.';
+    throw new TabServeError('model-format', `${why} ${advice}`);
+  }
   const bytes = await readBytes(source);
   const rows = format === 'onnx' ? await describeOnnx(name, bytes) : await describeTensorFlow(source, name, bytes);
   return `${name}\n${formatRows(rows)}`;

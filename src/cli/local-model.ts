@@ -12,6 +12,8 @@ import { nodeEngines } from './node-engines.js';
 
 /** An archive's model and handler, open under Node. */
 export interface LocalModel extends AsyncDisposable {
+  /** What is dubious in its config. */
+  readonly warnings: readonly string[];
   /** What the golden examples have shown. */
   readonly tried: Tried;
   /** Handles one input, and returns the model's first run for it. @throws the row's `PredictionError` */
@@ -27,7 +29,8 @@ export interface LocalModel extends AsyncDisposable {
  */
 export async function openLocally(whole: Archive, format: EngineName): Promise<LocalModel> {
   const archive = archiveFor(whole, format);
-  const warn = (message: string): void => console.warn(`tabserve: ${message}`);
+  const warnings: string[] = [];
+  const warn = (message: string): void => void warnings.push(message);
   const Class = await loadHandler(archive.manifest.model.handler);
   checkConfig(archive.config, warn);
   const engine = await nodeEngines[format === 'onnx' ? 'onnx/wasm' : 'tfjs/cpu']();
@@ -58,6 +61,7 @@ export async function openLocally(whole: Archive, format: EngineName): Promise<L
   await handler.initialize(batchContext(environment, {}));
   const tried = await tryOut(handler, batchContext(environment, {}), archive);
   return {
+    warnings,
     tried,
     inputs: session.inputs,
     run: (feeds) => session.run(feeds),

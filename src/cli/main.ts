@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { describeThrown, isError, messageOf, TabServeError } from '../contract/errors.js';
+import { VERSION } from '../contract/version.js';
+import { nearestName } from '../shared/nearest-name.js';
 import { createArchive } from './archive.js';
 import { checkArchive } from './check.js';
 import { inspect } from './inspect.js';
-import { formatBytes } from './text.js';
+import { formatBytes, printable } from './text.js';
 
 const HELP = `Usage:
 
@@ -30,6 +32,8 @@ const HELP = `Usage:
   tabserve inspect FILE|URL
     Prints a model's inputs, outputs, operators, operator sets, precision and size, and what each backend lacks for it.
 `;
+
+const COMMANDS = ['archive', 'inspect'];
 
 const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean' } as const;
@@ -60,39 +64,56 @@ async function archive(args: readonly string[]): Promise<void> {
       );
   if (positionals.length > 0 && !(values.check && positionals.length === 1))
     throw new TabServeError('model-config', `${positionals[0]} belongs to no flag. Try: tabserve --help`);
-  if (positionals[0] !== undefined) return console.log(await checkArchive(positionals[0]));
-  const { path, files } = await createArchive(values);
+  if (positionals[0] !== undefined) return print(await checkArchive(positionals[0]));
+  const { path, files, checked } = await createArchive(values);
   const width = Math.max(...files.map(([file]) => file.length));
-  console.log([path, ...files.map(([file, bytes]) => `  ${file.padEnd(width)}  ${formatBytes(bytes)}`)].join('\n'));
-  if (values.check) console.log(await checkArchive(path));
+  print([path, ...files.map(([file, bytes]) => `  ${file.padEnd(width)}  ${formatBytes(bytes)}`)].join('\n'));
+  if (checked !== undefined) print(checked);
+}
+
+function print(text: string): void {
+  console.log(printable(text));
 }
 
 function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   try {
     return parseArgs(config);
   } catch (cause) {
-    throw new TabServeError('model-config', `${messageOf(cause as Error)} Try: tabserve --help`, { cause });
+    const [, unknown] = /^Unknown option '(-[^']*)'/.exec(messageOf(cause as Error)) ?? [];
+    const flags = Object.keys(config.options ?? {}).map((flag) => `--${flag}`);
+    const why = unknown === undefined ? messageOf(cause as Error) : unknownName(unknown, 'flag', flags);
+    throw new TabServeError('model-config', `${why} Try: tabserve --help`, { cause });
   }
 }
 
-/** Runs one command. @returns the exit code */
-async function main([command, ...args]: readonly string[]): Promise<number> {
-  const helps = [command, ...args].some((one) => one === '--help' || one === '-h');
-  if (!helps && command === 'archive') {
-    await archive(args);
-    return 0;
+function unknownName(name: string, noun: string, known: readonly string[]): string {
+  const meant = nearestName(name, known);
+  return `${name} is no ${noun}${meant === undefined ? '' : `; probably ${meant} is meant`}.`;
+}
+
+/** Runs one command. */
+async function main([command, ...args]: readonly string[]): Promise<void> {
+  if ([command, ...args].some((one) => one === '--help' || one === '-h')) return console.log(HELP);
+  switch (command) {
+    case 'archive':
+      return await archive(args);
+    case 'inspect': {
+      const [source, ...others] = args;
+      if (source !== undefined && others.length === 0) return print(await inspect(source));
+      throw new TabServeError('model-config', 'inspect takes one file or URL. Try: tabserve --help');
+    }
+    case '--version':
+      return console.log(VERSION);
+    default: {
+      const why = command === undefined ? 'A command is missing.' : unknownName(command, 'command', COMMANDS);
+      throw new TabServeError('model-config', `${why} Try: tabserve --help`);
+    }
   }
-  if (!helps && command === 'inspect' && args.length === 1) {
-    console.log(await inspect(args[0]!));
-    return 0;
-  }
-  console[helps ? 'log' : 'error'](HELP);
-  return helps ? 0 : 2;
 }
 
 try {
-  process.exitCode = await main(process.argv.slice(2));
+  await main(process.argv.slice(2));
 } catch (error) {
-  console.error(`tabserve: ${isError(error) ? messageOf(error) : describeThrown(error)}`);
+  console.error(printable(`tabserve: ${isError(error) ? messageOf(error) : describeThrown(error)}`));
   process.exitCode = 1;
 }

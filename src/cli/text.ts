@@ -16,11 +16,21 @@ export function formatTensor({ name, dtype, dims }: OutputInfo): string {
 export function formatRows(rows: readonly (readonly [label: string, values: readonly string[]])[]): string {
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows
-    .flatMap(([label, values]) => values.map((value, index) => `  ${(index ? '' : label).padEnd(width)}  ${value}`))
+    .flatMap(([label, values]) =>
+      values.map((value, index) => `  ${(index ? '' : label).padEnd(width)}  ${value.replaceAll('\n', ' ')}`),
+    )
     .join('\n');
 }
 
 /** Formats a count: `1 tensor`, `8 tensors`. */
 export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Makes the names in a stranger's file visible: control characters and those that reverse the text are printed as `\\u{1b}`, line breaks stay. */
+export function printable(text: string): string {
+  return text.replace(
+    /[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/gu,
+    (one) => `\\u{${one.codePointAt(0)!.toString(16)}}`,
+  );
 }

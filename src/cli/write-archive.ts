@@ -1,5 +1,7 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { messageOf, TabServeError } from '../contract/errors.js';
+import { MANIFEST } from '../models/manifest.js';
 import type { ArchiveFiles } from './archive-files.js';
 
 /** torch-model-archiver's formats, with the ending of the file's name; `no-archive` is a folder. */
@@ -7,13 +9,50 @@ export const ARCHIVE_FORMATS = { default: '.mar', 'zip-store': '.mar', tgz: '.ta
 
 export type ArchiveFormat = keyof typeof ARCHIVE_FORMATS;
 
-/** Writes an archive, in place of what is there. */
-export async function writeArchive(path: string, format: ArchiveFormat, files: ArchiveFiles): Promise<void> {
-  await rm(path, { recursive: true, force: true });
-  await mkdir(dirname(path), { recursive: true });
-  if (format === 'no-archive') await writeFolder(path, files);
-  else if (format === 'tgz') await writeFile(path, await packTarFile(path, files));
-  else await writeFile(path, await packZip(files, format === 'default'));
+/**
+ * Checks that nothing is lost if an archive is written to a path.
+ * @throws `model-config` if there is an archive already, without `force`; or anything else, in any case
+ */
+export async function checkTarget(path: string, format: ArchiveFormat, force: boolean): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found) return;
+  const isArchive =
+    format === 'no-archive' ? (await stat(join(path, MANIFEST)).catch(() => undefined))?.isFile() : found.isFile();
+  if (!isArchive)
+    throw new TabServeError(
+      'model-config',
+      `${path} exists already, and is no archive, so it is not overwritten. Choose another --export-path or --model-name.`,
+    );
+  if (!force) throw new TabServeError('model-config', `${path} exists already. Overwrite it with --force.`);
+}
+
+/**
+ * Writes an archive. What is there is replaced when the new one is complete and accepted.
+ * @param accept called with the path of the new archive; what it throws leaves everything as it was
+ * @throws `model-config` if it cannot be written
+ */
+export async function writeArchive(
+  path: string,
+  format: ArchiveFormat,
+  files: ArchiveFiles,
+  accept: (made: string) => Promise<void>,
+): Promise<void> {
+  let folder: string | undefined;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    folder = await mkdtemp(join(dirname(path), '.tabserve-'));
+    const made = join(folder, basename(path));
+    if (format === 'no-archive') await writeFolder(made, files);
+    else await writeFile(made, format === 'tgz' ? await packTarFile(path, files) : await packZip(files, format));
+    await accept(made);
+    await rm(path, { recursive: true, force: true });
+    await rename(made, path);
+  } catch (cause) {
+    if (cause instanceof TabServeError) throw cause;
+    throw new TabServeError('model-config', `${path} cannot be written: ${messageOf(cause as Error)}`, { cause });
+  } finally {
+    if (folder) await rm(folder, { recursive: true, force: true });
+  }
 }
 
 async function writeFolder(folder: string, files: ArchiveFiles): Promise<void> {
@@ -24,9 +63,9 @@ async function writeFolder(folder: string, files: ArchiveFiles): Promise<void> {
   }
 }
 
-async function packZip(files: ArchiveFiles, deflate: boolean): Promise<Uint8Array> {
+async function packZip(files: ArchiveFiles, format: 'default' | 'zip-store'): Promise<Uint8Array> {
   const { Uint8ArrayReader, Uint8ArrayWriter, ZipWriter } = await import('@zip.js/zip.js');
-  const writer = new ZipWriter(new Uint8ArrayWriter(), { level: deflate ? 6 : 0, useWebWorkers: false });
+  const writer = new ZipWriter(new Uint8ArrayWriter(), { level: format === 'default' ? 6 : 0, useWebWorkers: false });
   for (const [name, bytes] of files) await writer.add(name, new Uint8ArrayReader(bytes));
   return await writer.close();
 }

@@ -2,6 +2,7 @@ import { Validator, type Schema } from '@cfworker/json-schema';
 import { describeValue, isJson, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { MOST_VALUES } from '../contract/limits.js';
+import { nearestName } from './nearest-name.js';
 
 export type { Schema };
 
@@ -36,7 +37,7 @@ export function checkSection(
   checkKeys(schema, values, where, unknown);
   // Search the nearest name only for unknown keys: the search is slow.
   for (const { schema: section, key, where: path } of unknown.slice(0, MAX_WARNINGS)) {
-    const meant = nearest(key, Object.keys(section));
+    const meant = nearestName(key, Object.keys(section));
     warn(`${joined(path, key)} is not a known key${probably(meant)}.`, meant);
   }
   if (unknown.length > MAX_WARNINGS)
@@ -127,7 +128,7 @@ function findFaultOfKeys(
   for (const [key, inner] of Object.entries(value)) {
     const schema = names.includes(key) ? properties[key] : additionalProperties;
     if (schema === false)
-      return `${joined(path, key)} is not a known key${probably(nearest(key, names)) || `; there are ${names.join(', ')}`}.`;
+      return `${joined(path, key)} is not a known key${probably(nearestName(key, names)) || `; there are ${names.join(', ')}`}.`;
     const fault = isRecord(schema) && findFault(schema, inner, joined(path, key));
     if (fault) return fault;
   }
@@ -200,32 +201,4 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 function probably(meant: string | undefined): string {
   return meant === undefined ? '' : `; probably ${meant} is meant`;
-}
-
-/** Returns the known name that was probably meant: it differs in upper and lower case, or in at most a third of its letters. */
-function nearest(name: string, names: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let fewest = Infinity;
-  for (const known of names) {
-    const most = Math.max(name.length, known.length) / 3;
-    // Skip a name whose length alone differs too much.
-    if (Math.abs(name.length - known.length) > Math.min(most, fewest - 1)) continue;
-    const count = distance(name.toLowerCase(), known.toLowerCase());
-    if (count <= most && count < fewest) [best, fewest] = [known, count];
-  }
-  return best;
-}
-
-/** Returns how many insertions, deletions, replacements and swaps of neighboring letters turn `a` into `b` (optimal string alignment). */
-function distance(a: string, b: string): number {
-  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
-  for (let i = 1; i <= a.length; i++) {
-    const [above, before, row] = [rows[i - 1]!, rows[i - 2], [i]];
-    for (let j = 1; j <= b.length; j++) {
-      row[j] = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + Number(a[i - 1] !== b[j - 1]));
-      if (before && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j]!, before[j - 2]! + 1);
-    }
-    rows.push(row);
-  }
-  return rows[a.length]![b.length]!;
 }

@@ -80,6 +80,11 @@ test('npx tabserve: packs an archive, checks it, and describes its model', async
     expect(await node(folder, tabserve, 'archive', '--check', 'digits.mar')).toContain('image_classifier');
     expect(await node(folder, tabserve, 'inspect', digits('digits.onnx'))).toContain('ai.onnx 12');
     await expect(node(folder, tabserve, 'archive', '--model-file', 'net.py')).rejects.toThrow(/torch\.onnx\.export/);
+    await expect(node(folder, tabserve, 'archive', '--serialised-file', 'a.onnx')).rejects.toThrow(
+      '--serialised-file is no flag; probably --serialized-file is meant.',
+    );
+    await expect(node(folder, tabserve, 'inspct')).rejects.toThrow('inspct is no command; probably inspect is meant.');
+    expect(await node(folder, tabserve, '--version')).toMatch(/^\d+\.\d+\.\d+$/m);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { createArchive, type ArchiveFlags } from '../../src/cli/archive.ts';
+import { addExtraFiles, type ArchiveFiles } from '../../src/cli/archive-files.ts';
 import { checkArchive } from '../../src/cli/check.ts';
+import { formatRows, printable } from '../../src/cli/text.ts';
 import { writeSafetensors } from '../../src/cli/write-safetensors.ts';
 import { readSafetensors } from '../../src/models/safetensors.ts';
 
@@ -209,4 +211,71 @@ test('what cannot become an archive is refused, and leaves nothing', async () =>
   await expect(createArchive(flags)).rejects.toMatchObject({ code: 'model-config' });
   expect(existsSync((await createArchive({ ...flags, force: true })).path)).toBe(true);
   expect(existsSync(made)).toBe(true);
+});
+
+test('--force replaces archives, and nothing else', async () => {
+  const flags = digits({ 'archive-format': 'no-archive', force: true });
+  const own = join(flags['export-path']!, 'digits');
+  mkdirSync(own);
+  writeFileSync(join(own, 'train.py'), 'print()');
+  await expect(createArchive(flags)).rejects.toMatchObject({ code: 'model-config', message: /is no archive/ });
+  expect(readdirSync(own)).toEqual(['train.py']);
+
+  const packed = digits({ force: true });
+  mkdirSync(join(packed['export-path']!, 'digits.mar'));
+  await expect(createArchive(packed)).rejects.toMatchObject({ code: 'model-config', message: /is no archive/ });
+});
+
+test('an archive that fails its check is not written, and the one before it stays', async () => {
+  const flags = digits({ check: true });
+  const { path: made, checked } = await createArchive(flags);
+  expect(checked).toMatch(/^digits\.mar: digits, image_classifier\n/);
+  const before = readFileSync(made);
+  const config = join(folder(), 'model-config.yaml');
+  writeFileSync(config, `${readFileSync(flags['config-file']!, 'utf8')}\n  ouput: logits\n`);
+  const misspelt = createArchive({ ...flags, 'config-file': config, force: true });
+  await expect(misspelt).rejects.toMatchObject({ code: 'model-config', message: /handler\.ouput is not a known key/ });
+  expect(readFileSync(made)).toEqual(before);
+  expect(readdirSync(flags['export-path']!)).toEqual(['digits.mar']);
+});
+
+test('extra files: what a shell would take, links followed, hidden files left out', async () => {
+  const from = folder();
+  for (const [name, text] of Object.entries({ '.env': 'SECRET', 'a.txt': 'a', 'b.txt': 'b', 'labels[1].json': '[]' }))
+    writeFileSync(join(from, name), text);
+  mkdirSync(join(from, '.git'));
+  writeFileSync(join(from, '.git/config'), 'SECRET');
+  symlinkSync(join(from, 'a.txt'), join(from, 'link.txt'));
+  const take = async (list: string): Promise<readonly string[]> => {
+    const files: ArchiveFiles = new Map();
+    await addExtraFiles(files, list);
+    return [...files.keys()].sort();
+  };
+  expect(await take(from)).toEqual(['a.txt', 'b.txt', 'labels[1].json', 'link.txt']);
+  expect(await take(join(from, '*'))).toEqual(['a.txt', 'b.txt', 'labels[1].json', 'link.txt']);
+  expect(await take(join(from, '[!b].txt'))).toEqual(['a.txt']);
+  expect(await take(join(from, 'labels[1].json'))).toEqual(['labels[1].json']);
+  await expect(take(join(from, 'x[.json'))).rejects.toMatchObject({ code: 'model-not-found' });
+  await expect(take(join(from, '[z-a]*'))).rejects.toMatchObject({ code: 'model-config' });
+  symlinkSync(from, join(from, 'again'));
+  await expect(take(from)).rejects.toMatchObject({ code: 'model-format', message: /links to a folder above it/ });
+});
+
+test('names that no manifest can hold, seeds that no number can, and places that no file can have are refused', async () => {
+  const extra = join(folder(), 'b,c.txt');
+  writeFileSync(extra, 'b');
+  const parent = join(extra, '..');
+  const cases: [ArchiveFlags, RegExp][] = [
+    [digits({ 'extra-files': parent }), /^Rename b,c\.txt/],
+    [digits({ golden: 'seed:9007199254740993' }), /too large/],
+    [digits({ golden: 'sed:1' }), /seed:N/],
+    [digits({ 'export-path': extra }), /cannot be written/],
+  ];
+  for (const [flags, message] of cases) await expect(createArchive(flags)).rejects.toThrow(message);
+});
+
+test('what a stranger has named cannot steer the terminal', () => {
+  expect(printable('\u001b]0;owned\u0007\u009b31m\u202e')).toBe('\\u{1b}]0;owned\\u{7}\\u{9b}31m\\u{202e}');
+  expect(printable('Größe: 3 × 224\nnext')).toBe('Größe: 3 × 224\nnext');
+  expect(formatRows([['inputs', ['a\n  onnx/wasm  opens']]])).not.toContain('\n');
 });
