@@ -24,6 +24,12 @@ export const REFERENCE_TOLERANCES: Tolerances = {
   float16: { absolute: 5e-3, relative: 1e-2 },
 };
 
+/** The same for a model in half precision: a GPU adds numbers in float16, WASM in float32, and the outputs are often float32. */
+export const HALF_REFERENCE_TOLERANCES: Tolerances = {
+  ...REFERENCE_TOLERANCES,
+  float32: { absolute: 5e-3, relative: 1e-2 },
+};
+
 export interface OutputComparison {
   /** What is wrong, in words; undefined if everything is within tolerance. */
   readonly wrong: string | undefined;

@@ -19,7 +19,7 @@ export interface AddedModel {
 
 /**
  * Adds a model of Hugging Face's layout as TorchServe's layout has it: the model, `index_to_name.json`, a text model's `tokenizer.json`, and the config that
- * follows from the folder's files.
+ * follows from the folder's files. Of several precisions it takes full precision, which every backend runs, unless `engine.dtype` of the config chooses another.
  * @param chosen the handler, and the path of a config whose keys are taken over the derived ones
  * @throws `model-config` where the handler or a key cannot be derived; `model-not-found`, `model-format`
  */
@@ -46,8 +46,14 @@ export async function addHuggingFace(
     if (kept) addFile(files, basename(path), new Uint8Array(await blob.arrayBuffer()));
   }
   const { stringify } = await import('yaml');
-  addFile(files, CONFIG_FILE, new TextEncoder().encode(stringify(archive.config)));
+  addFile(files, CONFIG_FILE, new TextEncoder().encode(stringify(withoutPrecision(archive.config))));
   return { serializedFile: basename(model), handler, configFile: CONFIG_FILE };
+}
+
+/** The archive has one model, so nothing is left to choose. */
+function withoutPrecision({ engine, ...config }: ModelConfig): ModelConfig {
+  const { dtype: _, ...others } = engine ?? {};
+  return Object.keys(others).length > 0 ? { ...config, engine: others } : config;
 }
 
 async function readConfig(path: string | undefined): Promise<ModelConfig> {

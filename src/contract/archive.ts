@@ -1,4 +1,5 @@
 import type { EngineName } from './backends.js';
+import type { ModelFile, Precision } from './precisions.js';
 
 /** `MAR-INF/MANIFEST.json`, as TorchServe writes it. */
 export interface Manifest {
@@ -24,11 +25,6 @@ export interface ModelConfig {
   readonly [key: string]: unknown;
 }
 
-/** The precisions of the ONNX models in a repository of Hugging Face, as transformers.js calls them. */
-export const PRECISIONS = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const;
-/** The precision of a model's weights. */
-export type Precision = (typeof PRECISIONS)[number];
-
 /** Options of the engine. They apply to every backend. */
 export interface EngineOptions {
   /** @default 'all' */
@@ -37,7 +33,7 @@ export interface EngineOptions {
   readonly freeDimensions?: Readonly<Record<string, number>>;
   /** Threads on WASM. More than one needs cross-origin isolation. @default min(4, ⌈cores / 2⌉) */
   readonly threads?: number;
-  /** The precision of the weights, for a model in Hugging Face's layout. @default what its config.json says, otherwise the first that exists of fp32, fp16 and q8 */
+  /** The precision of the weights, for a model in Hugging Face's layout. @default what its config.json says, otherwise what suits each backend */
   readonly dtype?: Precision;
 }
 
@@ -49,6 +45,11 @@ export interface Archive {
   readonly config: ModelConfig;
   /** The path of the model in each format that the archive has: its `.onnx`, or its `model.json`. */
   readonly models: Readonly<Partial<Record<EngineName, string>>>;
+  /**
+   * The files that the ONNX model may be in, for Hugging Face's layout: one for each precision. Which of them are on a server shows when they are asked for.
+   * `models.onnx` is the one that was chosen for the last backend.
+   */
+  readonly alternatives?: readonly ModelFile[];
   /** The files downloaded so far, by path. Of several formats of a model, only those that an engine needs are downloaded. */
   readonly files: Readonly<Record<string, Blob>>;
   /**
@@ -63,6 +64,11 @@ export interface Archive {
   readonly integrity: Readonly<Record<string, Integrity>>;
   /** Paths in `integrity` that no file has had so far: they may be weights of a format that no engine has needed yet. */
   readonly unmatched?: readonly string[];
+}
+
+/** Returns the precision of the archive's ONNX model; undefined if it has no alternatives. */
+export function precisionOf({ alternatives, models }: Archive): Precision | undefined {
+  return alternatives?.find(({ path }) => path === models.onnx)?.precision;
 }
 
 /** Overrides the archive's config and golden examples for one engine, whose model may have another layout or other names of inputs and outputs. */

@@ -1,3 +1,5 @@
+import type { Precision } from './precisions.js';
+
 export const BACKENDS = ['webgpu', 'webgl', 'wasm', 'cpu'] as const;
 /** A kind of hardware, or of browser API, that a model runs on. */
 export type BackendName = (typeof BACKENDS)[number];
@@ -91,6 +93,8 @@ export interface Backend {
   readonly name: BackendName;
   /** Number of threads that the engine computes with (WASM). */
   readonly threads: number;
+  /** The precision of the model's file, if the model is in Hugging Face's layout. */
+  readonly precision?: Precision;
   /** How its outputs were proven correct: by the archive's golden examples, or by a comparison with WASM. */
   readonly proof: 'golden' | 'reference' | 'none';
   /** The median latency of a run of the model, in milliseconds, if it was measured. */

@@ -2,6 +2,7 @@
  * The messages between page and worker: only types, and the protocol's number.
  */
 import type { Archive, FileProgress, ModelConfig } from './archive.js';
+import type { Precision } from './precisions.js';
 import type { DownloadSettings } from './downloads.js';
 import type { CandidateName, EngineName, Probe } from './backends.js';
 import type { Context, ModelInfo, Params } from './handler.js';
@@ -95,6 +96,8 @@ export interface StartRequest {
   /** URL of a folder with the engine's files; undefined if the bundler has placed them. */
   readonly assets: string | undefined;
   readonly download: DownloadSettings;
+  /** The precisions that the backend takes of the archive's alternatives, best first. The first that exists is loaded. */
+  readonly precisions?: readonly Precision[] | undefined;
 }
 
 export interface OpenRequest extends StartRequest {

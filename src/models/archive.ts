@@ -1,6 +1,8 @@
 import type { Archive, Files, Manifest, ModelConfig } from '../contract/archive.js';
 import type { EngineName } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
+import type { Precision } from '../contract/precisions.js';
+import { chooseModel } from './choose-model.js';
 import type { FetchOptions } from './download/fetch-file.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { createFiles } from './files.js';
@@ -21,6 +23,11 @@ export interface ArchiveOptions extends FetchOptions {
   readonly config?: ModelConfig | undefined;
   /** The name of the handler that the caller has chosen. */
   readonly handler?: string | undefined;
+}
+
+export interface ModelOptions extends FetchOptions {
+  /** The precisions that are wanted of the archive's alternatives, best first. @default full precision first */
+  readonly precisions?: readonly Precision[] | undefined;
 }
 
 /** Where an archive is: a URL, a file that the visitor picked, or several of them by path. */
@@ -62,26 +69,29 @@ async function readArchive(from: ArchiveLocation, options: ArchiveOptions): Prom
 }
 
 /**
- * Downloads the model in one engine's format, the golden examples and the extra files, as far as the archive lacks them.
+ * Downloads the model in one engine's format, the golden examples and the extra files, as far as the archive lacks them. Of a model in several
+ * precisions, the first that exists; the answer's `models` name it.
  * @param onPlanned called when the progress of every file has been told for the first time
- * @throws `model-not-found` also where the archive has no such format; `model-format`, `network`, `aborted`
+ * @throws `model-not-found` also where the archive has no such format; `model-format`, `network`, `aborted`; what `chooseModel` throws
  */
 export async function fetchModel(
-  archive: Archive,
+  whole: Archive,
   engine: EngineName,
-  options: FetchOptions,
+  options: ModelOptions,
   onPlanned: () => void = () => {},
 ): Promise<Archive> {
-  const path = archive.models[engine];
-  if (path === undefined) throw new TabServeError('model-not-found', `${archive.url} has no model for ${engine}.`);
-  const source = await sourceOf(archive, options);
-  const files: Record<string, Blob> = { ...archive.files };
+  if (whole.models[engine] === undefined)
+    throw new TabServeError('model-not-found', `${whole.url} has no model for ${engine}.`);
+  const source = await sourceOf(whole, options);
+  const files: Record<string, Blob> = { ...whole.files };
   const download = async (one: string): Promise<void> => {
-    if (!Object.hasOwn(files, one)) files[one] = await readRequired(source, one, archive.integrity);
+    if (!Object.hasOwn(files, one)) files[one] = await readRequired(source, one, whole.integrity);
   };
-  const others = Promise.all(sideFiles(archive, engine).map(download));
+  const others = Promise.all(sideFiles(whole, engine).map(download));
   // Awaited below; a shard that fails first must not leave it unhandled.
   others.catch(() => {});
+  const archive = engine === 'onnx' ? await chooseModel(source, whole, options.precisions) : whole;
+  const path = archive.models[engine]!;
   const model = download(path);
   if (engine === 'onnx') onPlanned();
   await model;

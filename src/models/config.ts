@@ -1,6 +1,7 @@
-import { PRECISIONS, type ModelConfig } from '../contract/archive.js';
+import type { ModelConfig } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
 import { LARGEST_TENSOR, MOST_THREADS } from '../contract/limits.js';
+import { PRECISIONS } from '../contract/precisions.js';
 import { checkSection, isRecord, type ConfigSchema } from '../shared/schema.js';
 import { SERVING } from '../contract/settings.js';
 
@@ -25,7 +26,7 @@ export const ENGINE_SCHEMA: ConfigSchema = {
   dtype: {
     enum: [...PRECISIONS],
     description:
-      "The precision of the weights, for a model in Hugging Face's layout: the file model.onnx (fp32), model_fp16.onnx (fp16), model_quantized.onnx (q8), or model_ and the name. Default: what transformers.js_config in its config.json says, otherwise the first that exists of fp32, fp16 and q8.",
+      "The precision of the weights, for a model in Hugging Face's layout: the file model.onnx (fp32), model_fp16.onnx (fp16), model_quantized.onnx (q8), or model_ and the name. Default: what transformers.js_config in its config.json says, otherwise what suits each backend (docs/hugging-face.md).",
   },
   threads: {
     type: 'integer',

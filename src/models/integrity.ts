@@ -78,17 +78,19 @@ export function mergeIntegrity(own: Integrities, callers: Integrities = {}): Int
 
 /**
  * Returns the entries that no file of an archive has had so far, and that a file may still have: those beside a model in another format, which has not
- * been read yet, may be its weights.
+ * been read yet, may be its weights; one of a model's alternatives, and its external data, may be needed by another backend.
  * @throws `model-format` for an entry that no file can have: otherwise a misspelled path would protect nothing, and nobody would notice
  */
-export function pendingEntries({ unmatched = [], models, files, url }: Archive): readonly string[] {
+export function pendingEntries({ unmatched = [], models, alternatives = [], files, url }: Archive): readonly string[] {
   const unread = ENGINES.flatMap((engine) => models[engine] ?? []).filter((path) => !Object.hasOwn(files, path));
   const folders = unread.map((path) => path.slice(0, path.lastIndexOf('/') + 1));
-  const known = [...Object.keys(files), ...unread];
+  const others = alternatives.map(({ path }) => path).filter((path) => !Object.hasOwn(files, path));
+  const known = [...new Set([...Object.keys(files), ...unread, ...others])];
   const pending = unmatched.filter((path) => !Object.hasOwn(files, path));
   for (const path of pending) {
     const meant = known.find((one) => one !== path && spelling(one) === spelling(path));
-    if (meant === undefined && folders.some((folder) => path.startsWith(folder))) continue;
+    const isPending = folders.some((folder) => path.startsWith(folder)) || others.some((one) => path.startsWith(one));
+    if (meant === undefined && isPending) continue;
     const advice = meant === undefined ? `there are ${known.map(shorten).join(', ')}` : `"${meant}" is meant`;
     throw new TabServeError(
       'model-format',

@@ -15,6 +15,7 @@ export function sideFiles(archive: Archive, engine?: EngineName): readonly strin
 /** Begins to read the files for which no engine need be chosen. `fetchModel` reads all of them, and reports their failures. */
 export function beginFiles(source: Source, archive: Archive): void {
   const [engine, ...others] = ENGINES.filter((one) => archive.models[one] !== undefined);
-  const paths = others.length > 0 ? sideFiles(archive) : [...sideFiles(archive, engine), archive.models[engine!]!];
+  const isUndecided = others.length > 0 || archive.alternatives !== undefined;
+  const paths = isUndecided ? sideFiles(archive) : [...sideFiles(archive, engine), archive.models[engine!]!];
   for (const path of paths) source.begin?.(path, expectedOf(path, archive.integrity));
 }

@@ -1,5 +1,6 @@
 import type { Archive, FilePhase, FileProgress } from '../contract/archive.js';
 import type { EngineName } from '../contract/backends.js';
+import type { Precision } from '../contract/precisions.js';
 import type { CacheName, DownloadSettings } from '../contract/downloads.js';
 import type { WorkerEvent } from '../contract/wire.js';
 import type { EngineEnvironment } from '../engines/engine.js';
@@ -37,8 +38,15 @@ export class Downloads {
     return fetchArchive(source, { ...this.#options(settings), ...choice });
   }
 
-  async model(archive: Archive, engine: EngineName, settings: DownloadSettings): Promise<Archive> {
-    const loaded = await fetchModel(archive, engine, this.#options(settings), () => this.#plan('model'));
+  /** @param precisions those that are wanted of the archive's alternatives, best first */
+  async model(
+    archive: Archive,
+    engine: EngineName,
+    settings: DownloadSettings,
+    precisions: readonly Precision[] | undefined,
+  ): Promise<Archive> {
+    const options = { ...this.#options(settings), precisions };
+    const loaded = await fetchModel(archive, engine, options, () => this.#plan('model'));
     this.#downloads.clear();
     return loaded;
   }

@@ -1,5 +1,5 @@
 import { transfer as comlinkTransfer } from 'comlink';
-import { archiveFor, type Archive, type Files, type ModelConfig } from '../contract/archive.js';
+import { archiveFor, precisionOf, type Archive, type Files, type ModelConfig } from '../contract/archive.js';
 import type { CandidateName, EngineName, Probe } from '../contract/backends.js';
 import type { Context, Handler, ModelInfo } from '../contract/handler.js';
 import type { Metrics, Observation } from '../contract/metrics.js';
@@ -20,6 +20,7 @@ import type {
 } from '../contract/wire.js';
 import { errorToData } from '../contract/error-data.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
+import type { Precision } from '../contract/precisions.js';
 import { probeBackends } from '../backends/probe.js';
 import type { Engine, Engines } from '../engines/engine.js';
 import { Definitions } from '../shared/metrics/definitions.js';
@@ -66,6 +67,7 @@ export class Host implements WorkerApi {
   /** The last heartbeat of the worker itself, outside of any batch. */
   readonly #workerBeat = { id: undefined, sentAt: 0 };
   #environment: HandlerEnvironment | undefined;
+  #precision: Precision | undefined;
   readonly #downloads: Downloads;
   /** The engine that `loadModel` is starting. */
   #starting: { readonly candidate: CandidateName; readonly engine: Promise<Engine> } | undefined;
@@ -91,13 +93,13 @@ export class Host implements WorkerApi {
     }, 'load');
   }
 
-  loadModel(archive: Archive, { candidate, assets, download }: StartRequest): Promise<Envelope<Archive>> {
+  loadModel(archive: Archive, { candidate, assets, download, precisions }: StartRequest): Promise<Envelope<Archive>> {
     const engine = engineOf(candidate);
     const starting = this.#startEngine({ candidate, assets, download, archive: archiveFor(archive, engine) });
     this.#starting = { candidate, engine: starting };
     // `open` reports its failure; the page keeps the model for the next candidate.
     starting.catch(() => {});
-    return envelope(() => this.#downloads.model(archive, engine, download), 'load');
+    return envelope(() => this.#downloads.model(archive, engine, download, precisions), 'load');
   }
 
   open(request: OpenRequest): Promise<Envelope<Opened>> {
@@ -108,6 +110,7 @@ export class Host implements WorkerApi {
       checkConfig(archive.config, (message) => this.#warn(message));
       const starting = this.#starting?.candidate === candidate ? this.#starting.engine : undefined;
       const engine = (this.#engine = await (starting ?? this.#startEngine({ ...request, archive })));
+      this.#precision = precisionOf(archive);
       const files = await openFiles(archive);
       this.#environment = {
         modelDir: archive.url,
@@ -137,7 +140,7 @@ export class Host implements WorkerApi {
   }
 
   compare(samples: readonly Sample[]): Promise<Envelope<Comparison>> {
-    return envelope(() => compareSamples(this.#context(), samples), 'initialize');
+    return envelope(() => compareSamples(this.#context(), samples, this.#precision), 'initialize');
   }
 
   measure(budget: number): Promise<Envelope<Measured | undefined>> {

@@ -1,6 +1,13 @@
-import { compareOutputs, findNonFinite, GOLDEN_TOLERANCES, REFERENCE_TOLERANCES } from '../backends/proof.js';
+import {
+  compareOutputs,
+  findNonFinite,
+  GOLDEN_TOLERANCES,
+  HALF_REFERENCE_TOLERANCES,
+  REFERENCE_TOLERANCES,
+} from '../backends/proof.js';
 import type { Archive } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
+import { HALF_PRECISIONS, type Precision } from '../contract/precisions.js';
 import type { Context, Handler } from '../contract/handler.js';
 import type { Session, Tensors } from '../contract/tensors.js';
 import type { Comparison, Measured, Sample, Tried } from '../contract/wire.js';
@@ -50,14 +57,23 @@ export async function sample(handler: Handler, context: Context): Promise<readon
   return samples;
 }
 
-/** Runs the model in this worker, on the reference backend, on another backend's inputs, and compares the other backend's outputs with its own. */
-export async function compareSamples(context: Context, samples: readonly Sample[]): Promise<Comparison> {
+/**
+ * Runs the model in this worker, on the reference backend, on another backend's inputs, and compares the other backend's outputs with its own.
+ * @param precision of the model, where it is known
+ */
+export async function compareSamples(
+  context: Context,
+  samples: readonly Sample[],
+  precision?: Precision,
+): Promise<Comparison> {
+  const isHalf = precision !== undefined && HALF_PRECISIONS.includes(precision);
+  const tolerances = isHalf ? HALF_REFERENCE_TOLERANCES : REFERENCE_TOLERANCES;
   const session = await context.open();
   let error = 0;
   let worst = -1;
   let wrong: string | undefined;
   for (const { feeds, outputs } of samples) {
-    const comparison = compareOutputs(outputs, await run(session, feeds), REFERENCE_TOLERANCES);
+    const comparison = compareOutputs(outputs, await run(session, feeds), tolerances);
     error = Math.max(error, comparison.error);
     if (comparison.wrong !== undefined && comparison.error > worst)
       [worst, wrong] = [comparison.error, comparison.wrong];

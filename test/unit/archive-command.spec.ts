@@ -187,6 +187,30 @@ for (const [model, handler] of Object.entries({
   });
 }
 
+test('of several precisions, full precision or the chosen one goes into the archive, with its external data', async () => {
+  const pack = async (config?: string): Promise<readonly [path: string, names: string[]]> => {
+    const file = join(folder(), 'model-config.yaml');
+    if (config !== undefined) writeFileSync(file, config);
+    const { path: made, files } = await createArchive({
+      'model-name': 'colors',
+      'serialized-file': path('test/models/hugging-face/precisions'),
+      'export-path': folder(),
+      'archive-format': 'no-archive',
+      ...(config !== undefined && { 'config-file': file }),
+    });
+    return [made, files.map(([name]) => name).filter((name) => name.includes('.onnx'))];
+  };
+  expect((await pack())[1]).toEqual(['model.onnx']);
+  const [made, names] = await pack('engine: { dtype: fp16 }');
+  expect(names).toEqual(['model_fp16.onnx', 'model_fp16.onnx_data']);
+  expect(readFileSync(join(made, 'model-config.yaml'), 'utf8')).not.toContain('dtype');
+  expect(await checkArchive(made)).toContain('model_fp16.onnx: opens under Node');
+  await expect(pack('engine: { dtype: q4 }')).rejects.toMatchObject({
+    code: 'model-not-found',
+    message: /model_q4\.onnx/,
+  });
+});
+
 test('what cannot become an archive is refused, and leaves nothing', async () => {
   const cases: [ArchiveFlags, string][] = [
     [digits({ 'model-name': undefined }), 'model-config'],

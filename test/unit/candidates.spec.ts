@@ -31,12 +31,13 @@ const noGpuSoftwareWebgl: Probe = { ...software, webgpu: noGpu.webgpu };
 const ONNX = { onnx: 'm.onnx' };
 const TFJS = { tfjs: 'm.json' };
 const BOTH = { ...ONNX, ...TFJS };
+const of = (models: Choice['archive']['models']): Choice['archive'] => ({ models, config: {}, files: {} });
 const but = (...names: CandidateName[]): CandidateName[] => CANDIDATES.filter((name) => !names.includes(name));
 
 interface Row {
   /** What the browser has. @default everything, of hardware */
   readonly probe?: Probe;
-  readonly models: Choice['models'];
+  readonly models: Choice['archive']['models'];
   readonly named?: NonNullable<Choice['named']>;
   /** @default every engine */
   readonly built?: readonly CandidateName[];
@@ -168,7 +169,7 @@ const table: Readonly<Record<string, Row>> = {
 
 for (const [title, { models, named, tried, skipped: left, ...row }] of Object.entries(table)) {
   test(title, () => {
-    const { candidates, skipped } = chooseCandidates({ probe, built: CANDIDATES, models, named, ...row });
+    const { candidates, skipped } = chooseCandidates({ probe, built: CANDIDATES, archive: of(models), named, ...row });
     expect(candidates.map(({ engine, name }) => `${engine}/${name}`).join(' ')).toBe(tried);
     expect(skipped.map(({ engine, name }) => `${engine}/${name}`).join(' ')).toBe(left);
     for (const { reason } of skipped) expect(reason).toMatch(/\w/);
@@ -177,18 +178,18 @@ for (const [title, { models, named, tried, skipped: left, ...row }] of Object.en
 
 test('the reason for skipping a candidate is what it lacks, before what would be wrong with it', () => {
   const reasons = (choice: Partial<Choice>): string[] =>
-    chooseCandidates({ probe, built: CANDIDATES, models: BOTH, ...choice }).skipped.map(({ reason }) => reason);
-  expect(reasons({ models: ONNX, named: ['tfjs/webgl'] })).toEqual(['The archive has no TensorFlow.js model.']);
-  expect(reasons({ models: ONNX, built: ['onnx/webgpu', 'onnx/wasm'] })).toEqual([
+    chooseCandidates({ probe, built: CANDIDATES, archive: of(BOTH), ...choice }).skipped.map(({ reason }) => reason);
+  expect(reasons({ archive: of(ONNX), named: ['tfjs/webgl'] })).toEqual(['The archive has no TensorFlow.js model.']);
+  expect(reasons({ archive: of(ONNX), built: ['onnx/webgpu', 'onnx/wasm'] })).toEqual([
     'This worker was built without the engine for it.',
   ]);
-  expect(reasons({ models: ONNX, probe: noWebgl })).toEqual(['This browser has no WebGL 2 in workers.']);
+  expect(reasons({ archive: of(ONNX), probe: noWebgl })).toEqual(['This browser has no WebGL 2 in workers.']);
   expect(reasons({ named: ['webgl'] })[0]).toContain('Name onnx/webgl');
 });
 
 test('an unknown backend name', () => {
   for (const name of ['cuda', 'onnx/cpu', 'onnx', '']) {
-    expect(() => chooseCandidates({ probe, built: CANDIDATES, models: BOTH, named: [name as 'wasm'] })).toThrow(
+    expect(() => chooseCandidates({ probe, built: CANDIDATES, archive: of(BOTH), named: [name as 'wasm'] })).toThrow(
       expect.objectContaining({ code: 'model-config' }),
     );
   }

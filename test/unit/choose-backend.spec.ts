@@ -224,7 +224,11 @@ test.describe('after losses', () => {
     crossOriginIsolated: true,
     cores: 8,
   };
-  const choice = { probe, built: CANDIDATES, models: { onnx: 'm.onnx', tfjs: 'm.json' } };
+  const choice = {
+    probe,
+    built: CANDIDATES,
+    archive: { models: { onnx: 'm.onnx', tfjs: 'm.json' }, config: {}, files: {} },
+  };
   const lost = (name: CandidateName) => ({ ...of(name), reason: 'It was lost 2 times in a row.' });
   const backend = (name: CandidateName): Backend => ({
     ...of(name),

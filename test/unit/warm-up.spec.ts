@@ -88,6 +88,19 @@ test('a clamp that is wrong beyond what plain pictures reach is found', async ()
   );
 });
 
+test('a model in half precision may differ by what float16 rounds, also where its outputs are float32', async () => {
+  const sessionWith = (difference: number) =>
+    createTestContext({ session: sessionOf(({ x }) => ({ y: { ...x!, data: Float32Array.of(1 + difference) } as Tensor })) }); // prettier-ignore
+  const feeds = { x: f32([0], [1]) };
+  const samples = [{ feeds, outputs: await (await sessionWith(0).open()).run(feeds) }];
+  const wrong = async (difference: number, precision?: 'fp16' | 'q8') =>
+    (await compareSamples(sessionWith(difference), samples, precision)).wrong !== undefined;
+  expect(await wrong(0.008)).toBe(true);
+  expect(await wrong(0.008, 'q8')).toBe(true);
+  expect(await wrong(0.008, 'fp16')).toBe(false);
+  expect(await wrong(0.05, 'fp16')).toBe(true);
+});
+
 test('no example, no comparison', async () => {
   const context = createTestContext({ session: sessionOf(() => ({})) });
   expect(await sample({} as Handler, context)).toEqual([]);

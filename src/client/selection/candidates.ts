@@ -11,6 +11,7 @@ import {
   type Skipped,
 } from '../../contract/backends.js';
 import { TabServeError } from '../../contract/errors.js';
+import { choosePrecisions, describeUnfit } from './precisions.js';
 
 /**
  * ONNX Runtime's WebGL computes some models wrongly and reports no error. So it serves a model only after its outputs were proven correct: by the
@@ -39,8 +40,8 @@ export interface Choice {
   readonly probe: Probe;
   /** The engines that the worker was built with. */
   readonly built: readonly CandidateName[];
-  /** The formats that the archive has its model in. */
-  readonly models: Archive['models'];
+  /** Its `models` are the formats that it has its model in; `alternatives`, the precisions. */
+  readonly archive: Pick<Archive, 'models' | 'alternatives' | 'config' | 'files'>;
   /** Whether every candidate is going to be proven anyway: the archive has golden examples, or the caller wants comparisons. */
   readonly proven?: boolean;
   /**
@@ -58,7 +59,8 @@ export interface Choice {
  * A candidate whose format the archive lacks is not mentioned, unless it is named.
  * @throws `model-config` if a name is neither a backend nor a candidate
  */
-export function chooseCandidates({ probe, built, models, named, proven = false }: Choice): Candidates {
+export function chooseCandidates({ probe, built, archive, named, proven = false }: Choice): Candidates {
+  const { models } = archive;
   const wanted = named
     ? [...new Set(named.flatMap(expand))]
     : CANDIDATES.filter((name) => models[split(name).engine] !== undefined);
@@ -68,7 +70,7 @@ export function chooseCandidates({ probe, built, models, named, proven = false }
   for (const name of wanted) {
     const candidate = split(name);
     const skip = (reason: string): void => void skipped.push({ ...candidate, reason });
-    const missing = whatLacks(name, { probe, built, models });
+    const missing = whatLacks(name, { probe, built, archive });
     const unnamed = named?.includes(name)
       ? undefined
       : whyOnlyNamed(name, named !== undefined, { built, models, proven });
@@ -102,15 +104,18 @@ function split(name: CandidateName): Candidate {
 
 const FORMATS: Readonly<Record<EngineName, string>> = { onnx: 'ONNX', tfjs: 'TensorFlow.js' };
 
-function whatLacks(candidate: CandidateName, { probe, built, models }: Omit<Choice, 'named'>): string | undefined {
+function whatLacks(candidate: CandidateName, { probe, built, archive }: Omit<Choice, 'named'>): string | undefined {
   const { engine, name } = split(candidate);
-  if (models[engine] === undefined) return `The archive has no ${FORMATS[engine]} model.`;
+  if (archive.models[engine] === undefined) return `The archive has no ${FORMATS[engine]} model.`;
   if (!built.includes(candidate)) return 'This worker was built without the engine for it.';
   if (name === 'cpu') return undefined;
   const found = probe[name];
   if (!found.available) return found.reason;
   // ONNX Runtime's WebGPU is WebAssembly that drives the GPU.
   if (candidate === 'onnx/webgpu' && !probe.wasm.available) return probe.wasm.reason;
+  const precisions = choosePrecisions({ engine, name }, archive, probe);
+  if (precisions?.wanted.length === 0)
+    return `It gets no precision that the model is there in. ${describeUnfit(precisions.unfit)}.`;
   return undefined;
 }
 
@@ -118,7 +123,7 @@ function whatLacks(candidate: CandidateName, { probe, built, models }: Omit<Choi
 function whyOnlyNamed(
   candidate: CandidateName,
   byBackend: boolean,
-  choice: Pick<Choice, 'built' | 'models' | 'proven'>,
+  choice: Pick<Choice, 'built' | 'proven'> & Pick<Archive, 'models'>,
 ): string | undefined {
   if (candidate === 'tfjs/cpu' && !byBackend) return 'Plain JavaScript is slow. It is tried only if it is named.';
   if (candidate !== MUST_BE_PROVEN || choice.proven) return undefined;

@@ -94,7 +94,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
   const { candidates, skipped } = planCandidates({
     probe,
     built,
-    models: archive.models,
+    archive,
     named: backends,
     proven: archive.golden.length > 0 || verify === 'reference',
     demoted,
@@ -104,7 +104,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
   const skips = new SkipList(skipped);
   const verdicts = new VerdictCache({ store: options.verdicts, probe, archive, log, signal, clock });
   const start = (until: AbortSignal): Promise<Connection> => workers.start(until);
-  const trial = new Trial({ ...options, archive, verdicts, trusted: only, start });
+  const trial = new Trial({ ...options, archive, probe, verdicts, trusted: only, start });
   const isMeasuring = prefer === 'fastest' && !only && !first;
   const contender = await chooseBackend<Contender>({
     modelName: archive.manifest.model.modelName,
@@ -136,7 +136,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
   });
 
   workers.finish();
-  const { candidate, connection, opened, proof } = contender;
+  const { candidate, connection, opened, precision, proof } = contender;
   connection.timeout = serving.responseTimeout;
   const median = contender.median ?? (first && isSameCandidate(first, candidate) ? first.median : undefined);
   return {
@@ -144,6 +144,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
     backend: {
       ...candidate,
       threads: opened.threads,
+      ...(precision !== undefined && { precision }),
       proof,
       ...(median !== undefined && { median }),
       skipped: skips.without(candidate),

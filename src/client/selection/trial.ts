@@ -1,15 +1,18 @@
-import type { Archive } from '../../contract/archive.js';
-import { candidateName, isSameCandidate, type Backend, type Candidate } from '../../contract/backends.js';
+import { precisionOf, type Archive } from '../../contract/archive.js';
+import { candidateName, isSameCandidate, type Backend, type Candidate, type Probe } from '../../contract/backends.js';
 import type { DownloadSettings } from '../../contract/downloads.js';
 import { TabServeError } from '../../contract/errors.js';
+import type { Precision } from '../../contract/precisions.js';
 import type { Opened } from '../../contract/wire.js';
 import type { Connection } from '../workers/connection.js';
 import { isReference, mustBeProven } from './candidates.js';
 import { compareWithReference } from './comparison.js';
+import { choosePrecisions, describeUnfit } from './precisions.js';
 import type { Findings, VerdictCache } from './verdict-cache.js';
 
 export interface TrialOptions {
   readonly archive: Archive;
+  readonly probe: Probe;
   readonly handler: string | undefined;
   readonly assets: string | undefined;
   readonly download: DownloadSettings;
@@ -30,6 +33,8 @@ export interface Contender {
   readonly candidate: Candidate;
   readonly connection: Connection;
   readonly opened: Opened;
+  /** The precision of the model's file, if there are alternatives. */
+  readonly precision: Precision | undefined;
   readonly proof: Backend['proof'];
   /** Milliseconds of a run; undefined if it was not measured. */
   readonly median: number | undefined;
@@ -40,7 +45,7 @@ export interface Contender {
 /** Opens candidates one by one, proves each, and measures it if that is wanted. */
 export class Trial {
   readonly #options: TrialOptions;
-  /** With the model in each format that a candidate has needed. */
+  /** With the model in each format and precision that a candidate has needed. */
   #archive: Archive;
 
   constructor(options: TrialOptions) {
@@ -54,7 +59,8 @@ export class Trial {
    */
   async run(candidate: Candidate, worker: Connection, budget: number | undefined): Promise<Contender> {
     const { verdicts } = this.#options;
-    const opened = await this.#open(worker, candidate);
+    const opened = await this.#open(worker, candidate, this.#precisions(candidate));
+    const precision = precisionOf(this.#archive);
     const trusted = this.#trustedProof(candidate);
     const comparing = opened.golden === 0 && trusted !== 'reference' && this.#wantsComparison(candidate, opened);
     const build = comparing || budget !== undefined ? await this.#build(candidate, opened, worker) : undefined;
@@ -80,7 +86,7 @@ export class Trial {
       );
     const proof = opened.golden > 0 ? 'golden' : findings.compared ? 'reference' : (trusted ?? 'none');
     const isCached = known.median !== undefined;
-    return { candidate, connection: worker, opened, proof, median: findings.median, isCached };
+    return { candidate, connection: worker, opened, precision, proof, median: findings.median, isCached };
   }
 
   /** How this client has proven the candidate before, with another worker. */
@@ -94,12 +100,29 @@ export class Trial {
     return this.#options.verify === 'reference' || suspicion !== undefined || mustBeProven(candidate);
   }
 
-  async #open(worker: Connection, candidate: Candidate): Promise<Opened> {
-    const { handler, assets, download, onArchive } = this.#options;
+  /** The precisions for a candidate, best first; for a backend that this client has proven, the one that was proven. */
+  #precisions(candidate: Candidate): readonly Precision[] | undefined {
+    const { probe, trusted, log } = this.#options;
+    if (trusted?.precision !== undefined) return [trusted.precision];
+    const precisions = choosePrecisions(candidate, this.#options.archive, probe);
+    if (precisions && precisions.unfit.length > 0)
+      log(`${candidateName(candidate)} does not get the model in ${describeUnfit(precisions.unfit)}.`);
+    return precisions?.wanted;
+  }
+
+  /** @param precisions those that are wanted of the archive's alternatives, best first */
+  async #open(worker: Connection, candidate: Candidate, precisions: readonly Precision[] | undefined): Promise<Opened> {
+    const { handler, assets, download, onArchive, log } = this.#options;
     this.#archive = await worker.call(({ loadModel }) =>
-      loadModel(this.#archive, { candidate: candidateName(candidate), assets, download }),
+      loadModel(this.#archive, { candidate: candidateName(candidate), assets, download, precisions }),
     );
     onArchive(this.#archive);
+    const precision = precisionOf(this.#archive);
+    if (precision !== undefined) {
+      const missing = precisions!.slice(0, precisions!.indexOf(precision));
+      const why = missing.length > 0 ? `; there is no file in ${missing.join(', ')}` : '';
+      log(`${candidateName(candidate)} gets ${this.#archive.models.onnx} (${precision})${why}.`);
+    }
     return await worker.call(({ open }) =>
       open({ candidate: candidateName(candidate), archive: this.#archive, handler, assets, download }),
     );
@@ -113,10 +136,12 @@ export class Trial {
 
   #compare(candidate: Candidate, worker: Connection): ReturnType<typeof compareWithReference> {
     const { start, log } = this.#options;
+    const precision = precisionOf(this.#archive);
     return compareWithReference(candidate, worker, {
       log,
       start,
-      open: async (second, reference) => void (await this.#open(second, reference)),
+      // Another precision would give other answers.
+      open: async (second, reference) => void (await this.#open(second, reference, precision && [precision])),
     });
   }
 }

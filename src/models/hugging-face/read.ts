@@ -7,7 +7,7 @@ import { LABELS } from '../torchserve.js';
 import { architectureOf, handlerConfig, handlerOf } from './architectures.js';
 import { imageProcessingOf, PREPROCESSOR } from './image-processing.js';
 import { readObject, type Json } from './json.js';
-import { findModel } from './precision.js';
+import { modelFiles, ownPrecision } from './precision.js';
 import { modelNameOf } from './repository.js';
 import { maxLengthOf } from './text.js';
 
@@ -25,7 +25,7 @@ export interface Choice {
 
 /**
  * Reads Hugging Face's layout: `config.json`, and the files that its task needs: `preprocessor_config.json` for images, `tokenizer.json` and
- * `tokenizer_config.json` for texts. The model is in `onnx/` or beside them. Begins to read the model.
+ * `tokenizer_config.json` for texts. The model is in `onnx/` or beside them, in one or more precisions.
  * @returns undefined if there is no `config.json`
  * @throws `model-config` naming the field from which a key cannot be derived, and the key; `model-format`, `model-not-found`, `network`, `aborted`
  */
@@ -42,23 +42,24 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
     ...handlerConfig(handler, config, own),
     ...(await inputConfig(source, handler, config, own, files)),
   };
-  const path = await findModel(source, config, choice.config.engine?.dtype);
   const extensions = isText(handler) && own['tokenizer'] !== 'torchserve' ? { extensions: TOKENIZER } : {};
+  const merged = mergeConfig(
+    { ...(Object.keys(derived).length > 0 && { handler: derived }), ...engineOf(config) },
+    choice.config,
+  );
+  const alternatives = modelFiles(source, merged);
   const archive: Archive = {
     url: source.url,
     manifest: {
       model: {
         modelName: modelNameOf(source.url),
-        serializedFile: path,
         ...(handler !== undefined && { handler }),
         ...extensions,
       },
     },
-    config: mergeConfig(
-      { ...(Object.keys(derived).length > 0 && { handler: derived }), ...engineOf(config) },
-      choice.config,
-    ),
-    models: { onnx: path },
+    config: merged,
+    models: { onnx: alternatives[0]!.path },
+    alternatives,
     files,
     golden: [],
     integrity: {},
@@ -106,5 +107,8 @@ function labelsOf({ id2label }: Json): Record<string, Blob> {
 function engineOf(config: Json): ModelConfig {
   const own = config['transformers.js_config'] as { free_dimension_overrides?: Record<string, number> } | undefined;
   const freeDimensions = own?.free_dimension_overrides;
-  return freeDimensions ? { engine: { freeDimensions } } : {};
+  const dtype = ownPrecision(config);
+  return freeDimensions || dtype
+    ? { engine: { ...(freeDimensions && { freeDimensions }), ...(dtype && { dtype }) } }
+    : {};
 }
