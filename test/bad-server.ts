@@ -35,6 +35,8 @@ export type Behavior =
 export interface Seen {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Milliseconds. */
+  readonly at: number;
 }
 
 export interface BadServerOptions {
@@ -92,7 +94,7 @@ export class BadServer {
       this.preflights += 1;
       return void response.writeHead(204).end();
     }
-    this.seen.push({ path, headers });
+    this.seen.push({ path, headers, at: performance.now() });
     const plan = this.#plans.get(path) ?? [];
     const behavior = (plan.length > 1 ? plan.shift() : plan[0]) ?? { kind: 'ok' };
     const file = this.#options.files[path];

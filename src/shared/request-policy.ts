@@ -56,7 +56,7 @@ export async function requestFile(
       return await fetch(url, init(headers, { mode: 'same-origin' }));
     } catch (cause) {
       if (!extra.signal?.aborted && (await isRedirected(fetch, url, init(headers, { redirect: 'manual' }))))
-        throw refused(url);
+        throw refused(url, 'own');
       throw cause;
     }
   }
@@ -66,7 +66,7 @@ export async function requestFile(
     const response = await fetch(url, init(headers, { redirect: 'manual' }));
     if (!isRedirect(response)) return response;
     discard(response);
-    if (!mayFollow) throw refused(url, response.headers.get('location'));
+    if (!mayFollow) throw refused(url, response.headers.get('location') ?? 'hidden');
   }
   const response = await fetch(url, init(Object.fromEntries(kept), { redirect: 'follow' }));
   const { origin } = new URL(response.url || url);
@@ -101,11 +101,17 @@ export function discard({ body }: Response): void {
   void body?.cancel().catch(() => {});
 }
 
-/** The error of a redirect that was not followed, or led where it must not. */
-function refused(url: URL, target?: string | null): TabServeError {
-  const where = target ? ` to ${target}` : ', and the browser does not tell where to';
+/**
+ * The error of a redirect that was not followed, or led where it must not.
+ * @param target `own`: the browser does not tell, and the file is of the page's own origin; `hidden`: the browser does not tell
+ */
+function refused({ href, origin }: URL, target: string): TabServeError {
+  const isTold = target !== 'own' && target !== 'hidden';
+  const where = isTold ? ` to ${target}` : ', and the browser does not tell where to';
+  const advice =
+    target === 'hidden' ? ` If you do not know it, name "${origin}" there: then the browser follows, and the error names the origin.` : ''; // prettier-ignore
   return new TabServeError(
     'unsupported',
-    `${url.href} is redirected${where}. A redirect may lead only to origins that the option "allowedOrigins" names: name the target's origin there, or pass the URL of the target.`,
+    `${href} is redirected${where}. A redirect may lead only to origins that the option "allowedOrigins" names: name the target's origin there, or pass the URL of the target.${advice}`,
   );
 }

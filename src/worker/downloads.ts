@@ -9,6 +9,7 @@ import type { FetchOptions } from '../models/download/fetch-file.js';
 import type { FileCache } from '../models/cache/file-cache.js';
 import { openCache } from '../models/cache/open-cache.js';
 import { limitConcurrency } from '../models/download/concurrency.js';
+import { fetchUnlessForbidden } from '../shared/forbidden-requests.js';
 import { requestFile } from '../shared/request-policy.js';
 
 /** Downloads at once: as many as browsers open to one server that does not speak HTTP/2. */
@@ -24,6 +25,7 @@ export class Downloads {
   readonly #unplanned = new Set<'model' | 'engine'>(['model', 'engine']);
   #last: FileProgress | undefined;
   readonly #caches = new Map<CacheName, FileCache | undefined>();
+  readonly #fetch = fetchUnlessForbidden(globalThis);
 
   constructor(emit: (event: WorkerEvent) => void) {
     this.#emit = emit;
@@ -60,7 +62,7 @@ export class Downloads {
     const cache = this.#cache(settings);
     try {
       return await start({
-        fetch: (url, init) => requestFile(globalThis.fetch.bind(globalThis), new URL(url as URL), policy, { ...init } as object), // prettier-ignore
+        fetch: (url, init) => requestFile(this.#fetch, new URL(url as URL), policy, { ...init } as object), // prettier-ignore
         cached: cache && ((file, download, onBytes) => cache.get(file, async (_, report) => ({ blob: await download(report) }), { onBytes })), // prettier-ignore
         onProgress: (progress) => {
           // An engine downloads one file.
@@ -85,7 +87,7 @@ export class Downloads {
       ...request,
       allowedOrigins,
       pageOrigin: pageOrigin(),
-      fetch: globalThis.fetch.bind(globalThis),
+      fetch: this.#fetch,
       onProgress: (progress) => this.#report(progress),
       onHeartbeat: () => this.#emit({ type: 'heartbeat', id: undefined }),
       integrity,

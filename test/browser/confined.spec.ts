@@ -1,3 +1,4 @@
+import { BadServer } from '../bad-server.ts';
 import { expect, test } from './fixtures.ts';
 import { serveWithHeaders } from './header-proxy.ts';
 
@@ -31,6 +32,35 @@ test('packed archives load under a strict Content-Security-Policy as without one
   await page.waitForFunction(() => 'tabserve' in window);
   expect(await page.evaluate(answers, ARCHIVES)).toEqual(expected);
   expect(complaints).toEqual([]);
+});
+
+test('what connect-src forbids is asked for twice at most, and the error says so @once', async ({ baseURL, page }) => {
+  const other = await BadServer.start({ files: {}, headers: { 'Access-Control-Allow-Origin': '*' } });
+  try {
+    await using site = await serveWithHeaders(baseURL!, { 'content-security-policy': "connect-src 'self'" });
+    await page.goto(site.origin + PAGE);
+    await page.waitForFunction(() => 'tabserve' in window);
+    const [model, engine] = await page.evaluate(
+      async (origin) => [
+        await window.failure(window.tabserve.load(`${origin}/m.onnx`, { handler: 'base_handler' })),
+        await window.failure(
+          window.tabserve.load('/test/models/affine_fixed.onnx', {
+            handler: 'base_handler',
+            backends: ['onnx/wasm'],
+            assets: `${origin}/`,
+          }),
+        ),
+      ],
+      other.origin,
+    );
+    expect(model).toMatchObject({ code: 'network', message: expect.stringContaining(`Add ${other.origin}`) });
+    expect(model!.message).not.toContain('retries');
+    expect(engine!.message).toContain('connect-src');
+    expect(engine!.message).not.toContain('retries');
+    expect(other.seen).toEqual([]);
+  } finally {
+    other.stop();
+  }
 });
 
 test('a sandboxed frame: the error of a worker that it may not load names the remedy; a worker that it may load runs without storage @once', async ({

@@ -230,6 +230,42 @@ test('redirects from another origin: none is followed unless origins are named; 
   }
 });
 
+test("redirects of Hugging Face's hub: the errors lead to the origin to name, and with it the model loads @once", async ({
+  open,
+}) => {
+  const folder = join(ROOT, 'test/models/hugging-face/vit');
+  const cdn = await BadServer.start({
+    files: { '/blob': readFileSync(join(folder, 'onnx/model.onnx')) },
+    headers: CORS,
+  });
+  try {
+    const page = await open();
+    const hub = 'https://huggingface.co';
+    await page.route(`${hub}/**`, async (route) => {
+      const path = new URL(route.request().url()).pathname.replace('/google/vit/resolve/main/', '');
+      if (path.endsWith('.onnx')) return await route.fulfill({ status: 302, headers: { ...CORS, location: `${cdn.origin}/blob` } }); // prettier-ignore
+      return await route.fulfill({ path: join(folder, path), headers: CORS });
+    });
+    const hidden = await load(page, `${hub}/google/vit`);
+    expect(hidden.failure).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(
+        /model\.onnx is redirected.*"allowedOrigins".*name "https:\/\/huggingface\.co" there/,
+      ),
+    });
+    expect(cdn.seen).toEqual([]);
+    const told = await load(page, `${hub}/google/vit`, { allowedOrigins: [hub] });
+    expect(told.failure).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining(`is redirected to ${cdn.origin}.`),
+    });
+    expect((await load(page, `${hub}/google/vit`, { allowedOrigins: [cdn.origin] })).failure).toBeUndefined();
+    for (const { headers } of cdn.seen) expect(headers['referer']).toBeUndefined();
+  } finally {
+    cdn.stop();
+  }
+});
+
 test("redirects from the page's own origin: followed within it; to another origin only if that is named, and never asked otherwise @once", async ({
   open,
 }) => {
@@ -327,4 +363,51 @@ test('ONNX external data: the model computes what ONNX Runtime computes in Pytho
       .slice(-8);
     numbers.forEach((number, at) => expect(number).toBeCloseTo(expected[index]!.y[at]!, 4));
   });
+});
+
+test('a connection that stalls is resumed @once', async ({ open }) => {
+  const server = await BadServer.start({ files: { '/m.onnx': AFFINE }, headers: CORS });
+  try {
+    const page = await open();
+    const half = AFFINE.length >> 1;
+    server.plan('/m.onnx', { kind: 'stall', at: half }, { kind: 'ok' });
+    await page.evaluate(async (model) => {
+      const client = window.tabserve.connect(window.workers.impatient, { model, handler: 'base_handler', backends: ['onnx/wasm'] } as never); // prettier-ignore
+      await client.initialize();
+      await client.dispose();
+    }, `${server.origin}/m.onnx`);
+    expect(server.seen.map(({ headers }) => headers['range'])).toEqual([undefined, `bytes=${half}-`]);
+  } finally {
+    server.stop();
+  }
+});
+
+test('Retry-After of another origin is kept where its server exposes it @once', async ({ open }) => {
+  const headers = { ...CORS, 'Access-Control-Expose-Headers': 'Retry-After' };
+  const server = await BadServer.start({ files: { '/m.onnx': AFFINE }, headers });
+  try {
+    const page = await open();
+    const busy = (seconds: string) => ({ kind: 'status', status: 503, headers: { 'Retry-After': seconds } }) as const;
+    server.plan('/m.onnx', busy('1'), { kind: 'ok' });
+    expect((await load(page, `${server.origin}/m.onnx`)).failure).toBeUndefined();
+    const [first, second] = server.seen;
+    // Without the header it would have come after half a second at most.
+    expect(second!.at - first!.at).toBeGreaterThan(990);
+    server.plan('/m.onnx', busy('31'), { kind: 'ok' });
+    const refused = await load(page, `${server.origin}/m.onnx?again`);
+    expect(refused.failure).toMatchObject({ code: 'network', message: expect.stringContaining('503') });
+    expect(server.seen).toHaveLength(3);
+  } finally {
+    server.stop();
+  }
+});
+
+test('another origin without CORS: the error names that as a possible cause @once', async ({ open }) => {
+  const server = await BadServer.start({ files: { '/m.onnx': AFFINE } });
+  try {
+    const { failure } = await load(await open(), `${server.origin}/m.onnx`);
+    expect(failure).toMatchObject({ code: 'network', message: expect.stringContaining('Access-Control-Allow-Origin') });
+  } finally {
+    server.stop();
+  }
 });

@@ -110,7 +110,7 @@ class Download {
       return { blob: this.#received.toBlob(), ...validatorsOf(response), isStorable: isStorable(response) };
     } catch (error) {
       if (error instanceof TabServeError || error instanceof TransientFailure || signal?.aborted) throw error;
-      const failure = this.#failed(`could not be downloaded: ${reasonOf(error)}`, error);
+      const failure = this.#failed(`could not be downloaded: ${reasonOf(error)}${this.#advice()}`, error);
       if (validators && !this.#version) throw failure;
       throw new TransientFailure(failure, this.#reported >= before + PROGRESS_BYTES);
     } finally {
@@ -198,6 +198,13 @@ class Download {
   #restart(): void {
     this.#received.clear();
     this.#version = undefined;
+  }
+
+  /** A browser does not tell why it got no answer of another origin. */
+  #advice(): string {
+    const { pageOrigin } = this.options;
+    if (this.#version || pageOrigin === undefined || this.url.origin === pageOrigin) return '';
+    return '. The server cannot be reached, or does not allow this page to read the file (CORS): let it send Access-Control-Allow-Origin';
   }
 
   #failed(what: string, cause?: unknown): TabServeError {

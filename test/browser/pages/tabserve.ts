@@ -19,6 +19,7 @@ export const workers = {
   gated: () => new Worker(new URL('../workers/gated.worker.ts', import.meta.url), { type: 'module' }),
   odd: () => new Worker(new URL('../workers/odd-engines.worker.ts', import.meta.url), { type: 'module' }),
   lean: () => new Worker(new URL('../workers/lean.worker.ts', import.meta.url), { type: 'module' }),
+  impatient: () => new Worker(new URL('../workers/impatient.worker.ts', import.meta.url), { type: 'module' }),
   noJspi: () => new Worker(new URL('../workers/no-jspi.worker.ts', import.meta.url), { type: 'module' }),
   slow: () => new Worker(new URL('../workers/slow-to-load.worker.ts', import.meta.url), { type: 'module' }),
   silent: () => new Worker(new URL('../workers/silent.worker.ts', import.meta.url), { type: 'module' }),
