@@ -1,11 +1,8 @@
 import type { FormName, Handler, ResultFor } from '../contract/handler.js';
 import { Client } from './client.js';
 import type { ClientOptions } from './options.js';
-import { readOptions } from './read-options.js';
+import { readClientOptions } from './read-options.js';
 import type { WorkerFactory } from './workers/start.js';
-
-/** What `connect` expects, for its error. */
-export const EXPECTED = "options with the model's URL, such as { model: '/models/digits/' }";
 
 /**
  * Makes a client for a handler class of the app's own, which its worker module serves with `expose(MyHandler)`. Nothing is started or
@@ -24,5 +21,5 @@ export function connectWorker<H extends Handler, Form extends FormName<H> = neve
   factory: WorkerFactory,
   options: ClientOptions<H, Form>,
 ): Client<H, ResultFor<H, Form>> {
-  return new Client(factory, readOptions(options as ClientOptions, EXPECTED, 'model-config'));
+  return new Client(factory, readClientOptions(options as ClientOptions));
 }

@@ -1,10 +1,10 @@
 import type { FormName, Handler, ResultFor } from '../contract/handler.js';
 import type { HandlerName, HandlerOf } from '../handlers/registry.js';
 import { Client } from './client.js';
-import { connectWorker, EXPECTED } from './connect-worker.js';
+import { connectWorker } from './connect-worker.js';
 import { defaultWorker } from './default-worker.js';
 import type { ClientOptions } from './options.js';
-import { readOptions } from './read-options.js';
+import { readClientOptions } from './read-options.js';
 import type { WorkerFactory } from './workers/start.js';
 
 /** What `connect` takes for the built-in worker. */
@@ -42,6 +42,6 @@ export function connect<H extends Handler, Form extends FormName<H> = never>(
 ): Client<H, ResultFor<H, Form>>;
 export function connect(first: unknown, second?: unknown): unknown {
   if (typeof first === 'function') return connectWorker(first as WorkerFactory, second as ClientOptions);
-  const options = readOptions(first as ClientOptions, EXPECTED, 'model-config');
+  const options = readClientOptions(first as ClientOptions);
   return new Client(defaultWorker, options, { isPossible: () => typeof Worker !== 'undefined' });
 }

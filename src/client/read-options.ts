@@ -1,5 +1,7 @@
 import { describeValue } from '../contract/describe-value.js';
 import { TabServeError, type ErrorCode } from '../contract/errors.js';
+import { CLIENT_SETTINGS, SERVING } from '../contract/settings.js';
+import type { OpenerOptions } from './worker-opener.js';
 
 /**
  * Returns a copy of the options that the app passes, which may be of any type and have getters that throw.
@@ -14,4 +16,35 @@ export function readOptions<T extends object>(options: T, expected: string, code
   } catch (cause) {
     throw new TabServeError(code, `expected ${expected}, got an object that cannot be read.`, { cause });
   }
+}
+
+type OwnOption = Exclude<keyof OpenerOptions, keyof typeof SERVING | keyof typeof CLIENT_SETTINGS>;
+
+const OWN: Readonly<Record<OwnOption, true>> = {
+  model: true,
+  handler: true,
+  backends: true,
+  prefer: true,
+  verify: true,
+  verdicts: true,
+  config: true,
+  assets: true,
+  request: true,
+  allowedOrigins: true,
+  integrity: true,
+  cache: true,
+};
+
+/** Reads a client's options. @throws `model-config` if they are not an object, cannot be read, or have one that does not exist */
+export function readClientOptions<T extends object>(options: T): T {
+  const read = readOptions(
+    options,
+    "options with the model's URL, such as { model: '/models/digits/' }",
+    'model-config',
+  );
+  const names = Object.keys({ ...OWN, ...SERVING, ...CLIENT_SETTINGS });
+  for (const [name, value] of Object.entries(read))
+    if (value !== undefined && !names.includes(name))
+      throw new TabServeError('model-config', `${name} is not an option; there are ${names.join(', ')}.`);
+  return read;
 }

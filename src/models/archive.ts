@@ -156,7 +156,11 @@ async function readFolder(source: Source, { handler, config = {} }: ArchiveOptio
     (isRepository(source.url) ? undefined : await readTorchServe(source, config)) ??
     (await readHuggingFace(source, { handler, config }));
   if (archive) return archive;
-  throw source.missing(MANIFEST);
+  if (source.paths) throw source.missing(MANIFEST);
+  throw new TabServeError(
+    'model-not-found',
+    `There is no model archive at ${source.url}: neither ${MANIFEST} nor ${HF_CONFIG} is there. Check the URL: it may name a folder, or an .onnx, .mar, .zip or .tar.gz file.`,
+  );
 }
 
 /** The archive of a model that is one file, or names its other files itself. */

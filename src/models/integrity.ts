@@ -31,7 +31,7 @@ export async function checkFile(file: Blob, { bytes, sha256 }: Integrity, name: 
   if ((await found) !== sha256.toLowerCase())
     throw new TabServeError(
       'model-format',
-      `${name} has the SHA-256 ${await found}, expected ${sha256}: damaged, or another version.`,
+      `${name} has the SHA-256 ${await found}, expected ${sha256} (from tabserve.json, or the option "integrity"): damaged, or another version. An archive that was edited must be packed again.`,
     );
 }
 

@@ -198,3 +198,12 @@ test('a row’s error rejects, whatever form the worker gave it', async () => {
   for (const _ of errors) codes.push(await outcomeOf(() => client.predict(1 as never)));
   expect(codes).toEqual(['handler-failed', 'invalid-input', 'handler-failed', 'worker-failed']);
 });
+
+test('an option that does not exist is refused, whoever misspelt it', async () => {
+  const misspelt = { model: MODEL, allowedOrigin: ['https://a.example'] };
+  expect(() => connect(factory, misspelt as never)).toThrow(
+    /^allowedOrigin is not an option; there are model, .*allowedOrigins/,
+  );
+  await expect(load(MODEL, { onprogress: () => {} } as never)).rejects.toMatchObject({ code: 'model-config' });
+  connect(factory, { model: MODEL, allowedOrigin: undefined } as never);
+});

@@ -191,7 +191,7 @@ test('what cannot be derived names the field and the key', async () => {
     [{ image_processor_type: 'DPTImageProcessor', keep_aspect_ratio: true }, 'keep_aspect_ratio is true'],
   ] as const)
     expect(await fails(processor)).toMatch(new RegExp(`^model-config preprocessor_config\\.json: ${field.replace(/[()[\]]/g, '\\$&')}.*Set handler\\.imageProcessing`));
-  expect(await fails(undefined)).toMatch(/^model-config .*has no preprocessor_config\.json.*Set handler\.imageProcessing/);
+  expect(await fails(undefined)).toMatch(/^model-config .*There is no preprocessor_config\.json.*Set handler\.imageProcessing/);
   expect(await fails({}, { model_type: 'foo' })).toContain('image_processor_type is missing');
   expect(await fails(vitFields, { problem_type: 'multi_label_classification' })).toMatch(/problem_type is "multi_label_classification".*handler\.output/);
   expect(await fails('{')).toMatch(/^model-format preprocessor_config\.json is not JSON/);

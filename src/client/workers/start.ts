@@ -66,8 +66,9 @@ function notMade(cause: unknown): string {
 function notStarted(event: ErrorEvent, url: string | undefined): string {
   const why = describeErrorEvent(event);
   if (why) return `The worker could not start: ${why}.`;
+  const offline = globalThis.navigator?.onLine === false ? 'The browser is offline. ' : '';
   return (
-    `The worker's script could not be loaded${url ? `: ${url}` : ''}. ` +
+    `The worker's script could not be loaded${url ? `: ${url}` : ''}. ${offline}` +
     'Is it there, served as JavaScript, of the same origin, and allowed by worker-src of the Content-Security-Policy? ' +
     'Where a bundler did not place it, copy the self-contained worker file and pass connect() a factory for it: docs/hosting.md#standalone-files.'
   );

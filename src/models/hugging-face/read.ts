@@ -77,6 +77,11 @@ async function inputConfig(
   files: Record<string, Blob>,
 ): Promise<Json> {
   if (isText(handler) && own['tokenizer'] !== 'torchserve') {
+    if (!(await source.has(TOKENIZER)))
+      throw new TabServeError(
+        'model-not-found',
+        `There is no ${TOKENIZER}. In Python, AutoTokenizer.from_pretrained(NAME).save_pretrained(FOLDER) writes it, if the tokenizer is a fast one.`,
+      );
     const settings = await source.read(TOKENIZER_CONFIG);
     if (settings) files[TOKENIZER_CONFIG] = settings;
     return maxLengthOf(config, settings ? await readObject(settings, TOKENIZER_CONFIG) : {});
@@ -86,7 +91,7 @@ async function inputConfig(
   if (processor) return { imageProcessing: imageProcessingOf(await readObject(processor, PREPROCESSOR), config) };
   throw new TabServeError(
     'model-config',
-    `${source.url} has no ${PREPROCESSOR}, which says how images become the model's input. Set handler.imageProcessing to the steps of this model.`,
+    `There is no ${PREPROCESSOR}, which says how images become the model's input. Set handler.imageProcessing to the steps of this model (docs/model-config.md).`,
   );
 }
 
