@@ -4,6 +4,7 @@ import { TabServeError } from '../contract/errors.js';
 import { parseConfig } from '../models/config.js';
 import { HF_CONFIG } from '../models/hugging-face/read.js';
 import { LABELS } from '../models/torchserve.js';
+import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { addFile, addFolder, readLocal, type ArchiveFiles } from './archive-files.js';
 import { readArchive } from './check.js';
 
@@ -39,11 +40,16 @@ export async function addHuggingFace(
   const { handler, extensions } = archive.manifest.model;
   if (handler === undefined) throw new TabServeError('model-config', '--handler is missing.');
   const model = archive.models.onnx!;
-  const beside = model.slice(0, model.lastIndexOf('/') + 1);
+  const data = readExternalData(new Uint8Array(await archive.files[model]!.arrayBuffer()));
+  // The model's folder becomes the archive's root, where the other files that the browser needs are, too.
+  const places = new Map([
+    [model, basename(model)],
+    ...data.map((location) => [besideModel(model, location), location] as const),
+  ]);
+  for (const one of [LABELS, extensions]) if (one !== undefined) places.set(one, one);
   for (const [path, blob] of Object.entries(archive.files)) {
-    // The model and its external data are in a folder; the other files that the browser needs are at the root.
-    const kept = path === LABELS || path === extensions || path === model || (beside && path.startsWith(beside));
-    if (kept) addFile(files, basename(path), new Uint8Array(await blob.arrayBuffer()));
+    const place = places.get(path);
+    if (place !== undefined) addFile(files, place, new Uint8Array(await blob.arrayBuffer()));
   }
   const { stringify } = await import('yaml');
   addFile(files, CONFIG_FILE, new TextEncoder().encode(stringify(withoutPrecision(archive.config))));

@@ -1,8 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { createArchive, type ArchiveFlags } from '../../src/cli/archive.ts';
@@ -188,12 +197,15 @@ for (const [model, handler] of Object.entries({
 }
 
 test('of several precisions, full precision or the chosen one goes into the archive, with its external data', async () => {
-  const pack = async (config?: string): Promise<readonly [path: string, names: string[]]> => {
+  const pack = async (
+    config?: string,
+    model = path('test/models/hugging-face/precisions'),
+  ): Promise<readonly [path: string, names: string[]]> => {
     const file = join(folder(), 'model-config.yaml');
     if (config !== undefined) writeFileSync(file, config);
     const { path: made, files } = await createArchive({
       'model-name': 'colors',
-      'serialized-file': path('test/models/hugging-face/precisions'),
+      'serialized-file': model,
       'export-path': folder(),
       'archive-format': 'no-archive',
       ...(config !== undefined && { 'config-file': file }),
@@ -205,6 +217,11 @@ test('of several precisions, full precision or the chosen one goes into the arch
   expect(names).toEqual(['model_fp16.onnx', 'model_fp16.onnx_data']);
   expect(readFileSync(join(made, 'model-config.yaml'), 'utf8')).not.toContain('dtype');
   expect(await checkArchive(made)).toContain('model_fp16.onnx: opens under Node');
+  // The same files beside config.json.
+  const flat = folder();
+  for (const name of ['config.json', 'preprocessor_config.json', 'onnx/model_fp16.onnx', 'onnx/model_fp16.onnx_data'])
+    copyFileSync(path(`test/models/hugging-face/precisions/${name}`), join(flat, basename(name)));
+  expect((await pack(undefined, flat))[1]).toEqual(names);
   await expect(pack('engine: { dtype: q4 }')).rejects.toMatchObject({
     code: 'model-not-found',
     message: /model_q4\.onnx/,

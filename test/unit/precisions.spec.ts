@@ -85,10 +85,11 @@ test('the reason why a GPU does not get half precision', () => {
   expect(choosePrecisions({ engine: 'onnx', name: 'wasm' }, { config: {}, files: {} }, probe(true))).toBeUndefined();
 });
 
+const ARCHIVE: Archive = { url: '', manifest: { model: { modelName: 'm' } }, models: { onnx: path('fp32') }, alternatives: alternatives(PRECISIONS), config: {}, files: {}, golden: [], integrity: {} }; // prettier-ignore
+
 /** Opens a candidate with workers that load the first precision that is wanted; what each of them was asked for. */
 async function loads(name: BackendName, options: Partial<TrialOptions>): Promise<readonly string[]> {
   const seen: string[] = [];
-  const archive: Archive = { url: '', manifest: { model: { modelName: 'm' } }, models: { onnx: path('fp32') }, alternatives: alternatives(PRECISIONS), config: {}, files: {}, golden: [], integrity: {} }; // prettier-ignore
   const api = {
     loadModel(from: Archive, { candidate, precisions }: StartRequest): Archive {
       seen.push(`${candidate} ${precisions!.join(' ')}`);
@@ -105,7 +106,7 @@ async function loads(name: BackendName, options: Partial<TrialOptions>): Promise
     close: () => {},
   } as unknown as Connection;
   const trial = new Trial({
-    archive, probe: probe(true), handler: undefined, assets: undefined, download: {}, verify: 'golden', trusted: undefined, log: () => {},
+    archive: ARCHIVE, probe: probe(true), handler: undefined, assets: undefined, download: {}, verify: 'golden', trusted: undefined, log: () => {},
     verdicts: { find: () => Promise.resolve({}), save: () => Promise.resolve() }, onArchive: () => {}, start: () => Promise.resolve(worker), ...options,
   }); // prettier-ignore
   const { precision } = await trial.run({ engine: 'onnx', name }, worker, undefined);
@@ -117,6 +118,9 @@ test('WASM checks another backend on the same file; the next worker of a proven 
   const proven = { engine: 'onnx', name: 'wasm', threads: 1, proof: 'none', skipped: [] } as const;
   expect(await loads('wasm', { trusted: { ...proven, precision: 'fp16' } })).toEqual(['onnx/wasm fp16', 'runs fp16']);
   expect(await loads('wasm', {})).toEqual(['onnx/wasm q8 fp32 fp16', 'runs q8']);
+  // After a loss of the GPU.
+  const archive = { ...ARCHIVE, files: { [path('fp16')]: new Blob() } };
+  expect(await loads('wasm', { archive })).toEqual(['onnx/wasm fp16 q8 fp32', 'runs fp16']);
 });
 
 const CONFIG = JSON.stringify({ architectures: ['ViTForImageClassification'], model_type: 'vit' });
