@@ -90,7 +90,10 @@ export interface ClientEvents {
   recover: Recovery;
   /** A worker was lost, and no other could be opened: every request fails until `initialize` is called again. */
   fail: TabServeError;
-  /** Something is wrong that stops nothing: files cannot be cached, or the cached ones are used because the server cannot be reached. The console shows it too. */
+  /**
+   * Something is wrong that stops nothing: the config has an unknown key, files cannot be cached, or the cached ones are used because the server cannot be
+   * reached. A handler's `context.warn` comes here, too. The console shows each message once.
+   */
   warn: { readonly message: string };
   /** A request was answered, after `queued` milliseconds in the queue; the timings are those of the batch that it ran in, of `batchSize` rows. */
   response: { readonly rows: number; readonly batchSize: number; readonly queued: number; readonly timings: Timings };

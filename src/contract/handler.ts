@@ -41,7 +41,7 @@ export interface Context {
   fail(index: number, error: unknown): void;
   /** The rows that failed so far. */
   readonly failures: ReadonlyMap<number, Error>;
-  /** Logs a warning for the developer, once per message. */
+  /** Warns the developer, once for each message: the client's event `warn`, and the console. */
   warn(message: string): void;
 }
 

@@ -192,7 +192,7 @@ export class Host implements WorkerApi {
   #warn(message: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
-    console.warn(`tabserve: ${message}`);
+    this.#options.emit({ type: 'warn', message });
   }
 
   async handle(call: HandleRequest): Promise<Envelope<HandleAnswer>> {

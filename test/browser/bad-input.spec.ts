@@ -138,13 +138,19 @@ test.describe('a config that is wrong', () => {
     const warnings: string[] = [];
     page.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()));
     await open();
-    await page.evaluate(
-      async () =>
-        void (await window.tabserve.load('/test/models/tiny-archive/', {
-          backends: ['wasm'],
-          config: { handler: { topk: 2 } },
-        })),
-    );
+    const told = await page.evaluate(async () => {
+      const client = window.tabserve.connect({
+        model: '/test/models/tiny-archive/',
+        backends: ['wasm'],
+        config: { handler: { topk: 2 } },
+      } as never);
+      const told: string[] = [];
+      client.on('warn', ({ message }) => told.push(message));
+      await client.initialize();
+      await client.dispose();
+      return told;
+    });
+    expect(told).toEqual([expect.stringContaining('handler.topk')]);
     expect(warnings.filter((text) => text.includes('handler.topk'))).toHaveLength(1);
   });
 });
