@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf, TabServeError } from '../contract/errors.js';
 import { createFiles } from '../models/files.js';
-import { formatOf } from '../models/manifest.js';
+import { formatOf, locateFile, readModelUrl } from '../shared/model-url.js';
 import { missingKernels } from './kernel-support.js';
 import { nodeEngines } from './node-engines.js';
 import { readOnnxGraph } from './onnx-graph.js';
@@ -145,7 +145,7 @@ function fileName(source: string): string {
 }
 
 function sibling(source: string, path: string): string {
-  return URL_START.test(source) ? new URL(path, source).href : join(source, '..', path);
+  return URL_START.test(source) ? locateFile(readModelUrl(source), path).href : join(source, '..', path);
 }
 
 /** @throws `model-not-found`, `network` */

@@ -1,11 +1,7 @@
-import { isError, TabServeError } from '../contract/errors.js';
-import { CacheEntries, type CacheEntry } from '../shared/cache/cache-entries.js';
 import { STORES, type StoreName } from '../shared/cache/stores.js';
-import { withinLimit } from '../shared/limit.js';
+import { browserClock } from '../shared/clock.js';
+import { deleteFiles, filesOf, findFiles, limited, orElse } from './cached-files.js';
 import { absoluteUrl } from './url.js';
-
-/** How long the page waits for a store, in milliseconds. */
-const STORE_MS = 10_000;
 
 /** A file of a model or an engine that this origin has cached. */
 export interface CachedFileInfo {
@@ -31,7 +27,7 @@ export interface CacheEstimate {
 export const cache = {
   /** Lists the files, the least recently used first. @throws `timeout` if a store does not answer for 10 seconds */
   async list(): Promise<CachedFileInfo[]> {
-    const files = (await findAll()).filter(({ entry }) => entry.content !== null);
+    const files = (await findFiles(STORES)).filter(({ entry }) => entry.content !== null);
     return files
       .map(({ store, entry: { url, bytes, storedAt, usedAt } }) => ({
         url,
@@ -44,14 +40,15 @@ export const cache = {
   },
 
   /**
-   * Deletes the file of a URL, relative to the page; of a URL that ends in a slash, every file below it; without one, every file. A client that serves a model keeps its files.
-   * Returns the number of files.
-   * @throws `model-config` if it is no URL; `timeout` if a store does not answer for 10 seconds
+   * Deletes the files of the model that this URL was passed to `load` for; of a file's URL, this file; of a URL that ends in a slash, every file below it; without a URL, every
+   * file. The URL is relative to the page, and its query makes no difference. A client that serves a model keeps its files. Returns the number of files.
+   * @throws `model-config` if it is no URL; `timeout` if a store does not answer for 10 seconds, or if another tab keeps a file busy for so long: the message names the file, and
+   *   the others are deleted
    */
   async delete(url?: string | URL): Promise<number> {
-    const wanted = url === undefined ? undefined : absoluteUrl(url, 'url');
-    const doomed = (await findAll()).filter(({ entry }) => wanted === undefined || isAt(entry.url, wanted));
-    await Promise.all(doomed.map(({ store, entry }) => limited(() => new CacheEntries(STORES[store]).delete(entry))));
+    const isMeant = url === undefined ? () => true : filesOf(absoluteUrl(url, 'url'));
+    const doomed = (await findFiles(STORES)).filter(isMeant);
+    await deleteFiles(STORES, doomed, browserClock);
     return doomed.filter(({ entry }) => entry.content !== null).length;
   },
 
@@ -63,32 +60,3 @@ export const cache = {
     return { files: files.length, bytes, quota };
   },
 } as const;
-
-interface Found {
-  readonly store: StoreName;
-  readonly entry: CacheEntry;
-}
-
-async function findAll(): Promise<Found[]> {
-  const found = (Object.keys(STORES) as StoreName[]).map(async (store) => {
-    const entries = await limited(() => new CacheEntries(STORES[store]).list()).catch(orElse([]));
-    return entries.map((entry) => ({ store, entry }));
-  });
-  return (await Promise.all(found)).flat();
-}
-
-function limited<T>(work: () => Promise<T>): Promise<T> {
-  return withinLimit('The cache', work, { milliseconds: STORE_MS });
-}
-
-/** Returns a handler that replaces the failure of a store that is not there or not allowed. */
-function orElse<T>(value: T): (error: unknown) => T {
-  return (error) => {
-    if (isError(error) && error instanceof TabServeError) throw error;
-    return value;
-  };
-}
-
-function isAt(url: string, wanted: string): boolean {
-  return url === wanted || (wanted.endsWith('/') && url.startsWith(wanted));
-}

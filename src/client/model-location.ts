@@ -1,6 +1,7 @@
 import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import type { LoadRequest } from '../contract/wire.js';
+import { readModelUrl } from '../shared/model-url.js';
 import { absoluteUrl } from './url.js';
 
 /** Where a model is: a URL, a file that the visitor picked or dropped, or several of them. */
@@ -12,7 +13,7 @@ export type ModelLocation = string | URL | File | FileList | readonly File[];
  */
 export function readLocation(model: ModelLocation): LoadRequest['source'] {
   const list = listOf(model);
-  if (!list) return absoluteUrl(model as string | URL, 'model');
+  if (!list) return readModelUrl(absoluteUrl(model as string | URL, 'model')).url.href;
   const [file, ...others] = list;
   if (!file) throw new TabServeError('model-config', 'model: expected a URL or files, got an empty list.');
   if (others.length === 0 && !file.webkitRelativePath) return file;

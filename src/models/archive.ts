@@ -5,16 +5,16 @@ import type { Precision } from '../contract/precisions.js';
 import { chooseModel } from './choose-model.js';
 import type { FetchOptions } from './download/fetch-file.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
+import { formatOf, isPacked, isRepository, readModelUrl } from '../shared/model-url.js';
 import { createFiles } from './files.js';
-import { isRepository, repositoryFolder } from './hugging-face/repository.js';
 import { HF_CONFIG, readHuggingFace } from './hugging-face/read.js';
 import { checkFile, checkIntegrity, hashOf, mergeIntegrity, pendingEntries } from './integrity.js';
-import { EXTRAS, formatOf, MANIFEST } from './manifest.js';
+import { EXTRAS, MANIFEST } from './manifest.js';
 import { readWeightsManifest } from './shards.js';
 import { beginFiles, sideFiles } from './side-files.js';
 import { folderSource } from './sources/folder.js';
 import { listFiles } from './sources/listing.js';
-import { isPacked, localSource, unpack, type LocalFiles } from './sources/packed.js';
+import { localSource, unpack, type LocalFiles } from './sources/packed.js';
 import { expectedOf, readRequired, type Source } from './sources/source.js';
 import { LABELS, readTorchServe } from './torchserve.js';
 
@@ -53,18 +53,16 @@ async function readArchive(from: ArchiveLocation, options: ArchiveOptions): Prom
   const { config = {} } = options;
   if (from instanceof File) return await readFile(from, options);
   if (typeof from !== 'string') return await readFiles(from, options);
-  const url = new URL(from);
-  const file = decodeURIComponent(url.pathname.slice(url.pathname.lastIndexOf('/') + 1));
+  const place = readModelUrl(from);
+  const source = folderSource(place, options);
+  const { file } = place;
+  if (file === undefined) return await readFolder(source, options);
   if (isPacked(file)) {
-    const packed = await readRequired(parentOf(url, options), file, {});
-    return await readLocal(url.href, await unpack(file, packed), options);
+    const packed = await readRequired(source, file, {});
+    return await readLocal(source.url, await unpack(file, packed), options);
   }
-  if (!formatOf(file)) {
-    const folder = url.pathname.endsWith('/') ? url : new URL(`${url.pathname}/${url.search}`, url);
-    return await readFolder(folderSource(repositoryFolder(url) ?? folder, options), options);
-  }
-  const archive = bareArchive(url.href, file, config);
-  beginFiles(parentOf(url, options), archive);
+  const archive = bareArchive(source.url, file, config);
+  beginFiles(source, archive);
   return archive;
 }
 
@@ -209,14 +207,7 @@ function bareModel(paths: readonly string[]): string | undefined {
 
 /** Returns where the files of an archive are read from that were not read yet. */
 async function sourceOf({ url, local }: Archive, options: FetchOptions): Promise<Source> {
-  return local ? await localSource(url, local) : parentOf(new URL(url), options);
-}
-
-/** Returns the folder that a file is in, or a folder's own files. */
-function parentOf(url: URL, options: FetchOptions): Source {
-  const folder = new URL('.', url);
-  folder.search = url.search;
-  return folderSource(folder, options);
+  return local ? await localSource(url, local) : folderSource(readModelUrl(url), options);
 }
 
 /** Files that no handler here can use. */

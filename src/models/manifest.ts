@@ -2,20 +2,13 @@ import type { Archive, Integrity, Manifest, ModelConfig } from '../contract/arch
 import { ENGINES, type EngineName } from '../contract/backends.js';
 import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { formatOf } from '../shared/model-url.js';
 import { isRecord } from '../shared/schema.js';
 import { parseJson } from './json.js';
 
 export const MANIFEST = 'MAR-INF/MANIFEST.json';
 /** The file in which an archive says what TorchServe's manifest has no place for. */
 export const EXTRAS = 'tabserve.json';
-
-/** The format of each engine, by the ending of the file's name. */
-const ENDINGS: Readonly<Record<EngineName, RegExp>> = { onnx: /\.onnx$/i, tfjs: /\.json$/i };
-
-/** Returns the engine that opens such a file. */
-export function formatOf(path: string): EngineName | undefined {
-  return ENGINES.find((engine) => ENDINGS[engine].test(path));
-}
 
 const TEXTS = ['createdOn', 'runtime', 'archiverVersion'] as const;
 const MODEL_TEXTS = [
@@ -98,7 +91,7 @@ function readModel(engine: EngineName, entry: unknown): { path: string; override
     config,
     golden,
   } = isRecord(entry) ? entry : { file: entry, config: undefined, golden: undefined };
-  if (typeof path !== 'string' || !ENDINGS[engine].test(path)) {
+  if (typeof path !== 'string' || formatOf(path) !== engine) {
     const ending = engine === 'onnx' ? '.onnx' : '.json';
     throw wrong(EXTRAS, isRecord(entry) ? `${where}.file` : where, `the path of a file ending in ${ending}`, path);
   }

@@ -1,10 +1,11 @@
 import type { Archive, ArchiveVariant, Manifest, ModelConfig } from '../contract/archive.js';
 import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { formatOf } from '../shared/model-url.js';
 import { mergeConfig, parseConfig } from './config.js';
 import { checkIntegrity } from './integrity.js';
 import { MAX_METADATA_BYTES, readText } from './json.js';
-import { EXTRAS, formatOf, MANIFEST, readExtras, readManifest, type Extras } from './manifest.js';
+import { EXTRAS, MANIFEST, readExtras, readManifest, type Extras } from './manifest.js';
 import { beginFiles } from './side-files.js';
 import { readRequired, type Source } from './sources/source.js';
 

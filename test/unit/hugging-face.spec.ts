@@ -1,7 +1,8 @@
 /** Hugging Face's layout: which files are asked for, and what follows from them. */
 import { expect, test } from '@playwright/test';
 import { fetchArchive, fetchModel, type ArchiveOptions } from '../../src/models/archive.ts';
-import { modelNameOf, repositoryFolder } from '../../src/models/hugging-face/repository.ts';
+import { modelNameOf } from '../../src/models/hugging-face/repository.ts';
+import { repositoryFolder } from '../../src/shared/model-url.ts';
 
 type Files = Readonly<Record<string, unknown>>;
 
@@ -88,6 +89,8 @@ test('which URLs are repositories', () => {
     expect(folder(url), url).toBeUndefined();
   expect(modelNameOf('https://example.org/models/vit%20b/')).toBe('vit b');
   expect(modelNameOf('my folder')).toBe('my folder');
+  // A folder that was picked, whose name is no URL.
+  expect(['100%', 'a:%'].map(modelNameOf)).toEqual(['100%', 'a:%']);
 }); // prettier-ignore
 
 test('a text classifier: the tokenizer, and its limit where its config has none', async () => {

@@ -1,23 +1,24 @@
 import { TabServeError } from '../../contract/errors.js';
 import { fetchFile, type FetchOptions } from '../download/fetch-file.js';
 import type { Integrity } from '../../contract/archive.js';
+import { locateFile, type ModelUrl } from '../../shared/model-url.js';
 import { mergeIntegrity } from '../integrity.js';
 import type { Source } from './source.js';
 
 /**
- * Returns the files of a folder on a server. With `options.downloads`, files can begin to be downloaded before they are read.
- * @param url of the folder, with a slash at its end; its query is sent with each file
+ * Returns the files of a folder on a server, or a file and those beside it. With `options.downloads`, files can begin to be downloaded before they are read.
+ * @param place its query is sent with each file
  */
-export function folderSource(url: URL, options: FetchOptions): Source {
+export function folderSource(place: ModelUrl, options: FetchOptions): Source {
   const { integrity = {}, found } = options;
   const read = async (path: string, expected?: Integrity, over?: Partial<FetchOptions>): Promise<Blob | undefined> => {
     const own = Object.hasOwn(integrity, path) ? mergeIntegrity({ [path]: expected ?? {} }, { [path]: integrity[path]! })[path] : expected; // prettier-ignore
-    const blob = await fetchFile(locate(url, path), path, { ...options, ...over }, own);
+    const blob = await fetchFile(locateFile(place, path), path, { ...options, ...over }, own);
     if (blob) found?.add(path);
     return blob;
   };
   return {
-    url: url.href,
+    url: place.url.href,
     read,
     has: async (path) => await isThere((report) => read(path, undefined, report), options),
     begin:
@@ -28,7 +29,7 @@ export function folderSource(url: URL, options: FetchOptions): Source {
     missing: (path) =>
       new TabServeError(
         'model-not-found',
-        `${locate(url, path).href} is missing: the server answered 404, or a page of HTML.`,
+        `${locateFile(place, path).href} is missing: the server answered 404, or a page of HTML.`,
       ),
   };
 }
@@ -50,18 +51,4 @@ async function isThere(
     isAnswer = true;
     running.then((blob) => resolve(blob !== undefined), reject);
   });
-}
-
-/** Returns a file's URL. @throws `model-format` if it is not in the folder */
-function locate(folder: URL, path: string): URL {
-  let url: URL;
-  try {
-    url = new URL(path.replace(/[%?#]/g, encodeURIComponent), folder);
-  } catch (cause) {
-    throw new TabServeError('model-format', `The archive names "${path}", which is no path.`, { cause });
-  }
-  url.search = folder.search;
-  if (url.origin !== folder.origin || !url.pathname.startsWith(folder.pathname))
-    throw new TabServeError('model-format', `The archive names "${path}", which lies outside of it.`);
-  return url;
 }

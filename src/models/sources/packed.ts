@@ -7,17 +7,11 @@ import { expectedOf, type Source } from './source.js';
 /** Files that are at hand: in a zip file, or by path. */
 export type LocalFiles = NonNullable<Archive['local']>;
 
-const PACKED = /\.(mar|zip|tgz|tar\.gz|tar)$/i;
 /** `PK`. */
 const ZIP_MAGIC = [0x50, 0x4b];
 const GZIP_MAGIC = [0x1f, 0x8b];
 /** `ustar`, behind the first file's name, size and so on. */
 const TAR_MAGIC = { at: 257, bytes: [0x75, 0x73, 0x74, 0x61, 0x72] };
-
-/** Returns whether a file's name is that of a packed archive. */
-export function isPacked(file: string): boolean {
-  return PACKED.test(file);
-}
 
 /**
  * Returns what an archive's files can be read from: a zip file as it is, or the files of a tar file, which has to be unpacked as a whole. The file's first

@@ -1,0 +1,100 @@
+import { ENGINES, type EngineName } from '../contract/backends.js';
+import { describeValue, shorten } from '../contract/describe-value.js';
+import { TabServeError } from '../contract/errors.js';
+
+/** Where a model is on a server. */
+export interface ModelUrl {
+  /** Of the file, as it was given; or of the folder, whose path ends in a slash. */
+  readonly url: URL;
+  /** The file's own name: a packed archive, or a model without an archive; undefined for a folder. */
+  readonly file: string | undefined;
+}
+
+/** The format of each engine, by the ending of the file's name. */
+const ENDINGS: Readonly<Record<EngineName, RegExp>> = { onnx: /\.onnx$/i, tfjs: /\.json$/i };
+const PACKED = /\.(mar|zip|tgz|tar\.gz|tar)$/i;
+
+/** Returns the engine that opens such a file. */
+export function formatOf(path: string): EngineName | undefined {
+  return ENGINES.find((engine) => ENDINGS[engine].test(path));
+}
+
+/** Returns whether a file's name is that of a packed archive. */
+export function isPacked(file: string): boolean {
+  return PACKED.test(file);
+}
+
+/**
+ * Reads what a model's URL names: a file, by its name's ending; otherwise a folder, or a repository of Hugging Face.
+ * @param option the option's name, for the message
+ * @throws `model-config` for a URL below which there are no files, such as `blob:` or `data:`, or that cannot be decoded
+ */
+export function readModelUrl(href: string, option = 'model'): ModelUrl {
+  const wrong = (why: string): TabServeError =>
+    new TabServeError('model-config', `${option}: expected the URL of a file or folder, got ${describeValue(href)}${why}`); // prettier-ignore
+  if (!URL.canParse(href)) throw wrong('.');
+  const url = new URL(href);
+  url.hash = '';
+  if (!URL.canParse('.', url))
+    throw wrong(`: nothing can lie beside it. Data at hand is passed as a File: new File([bytes], 'model.onnx').`);
+  const name = nameOf(url.pathname);
+  if (name === undefined) throw wrong(': its %-escapes are not UTF-8.');
+  if (isPacked(name) || formatOf(name)) return { url, file: name };
+  const repository = repositoryFolder(url);
+  if (repository) return { url: repository, file: undefined };
+  if (!url.pathname.endsWith('/')) url.pathname += '/';
+  return { url, file: undefined };
+}
+
+/** Returns the last name of a path. A storage service may write the slashes of an object's name as `%2F`. */
+function nameOf(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path).split(/[/\\]/).at(-1)!;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a URL parser would not read as part of a path: escapes, a backslash, and the characters that it skips. */
+const SPECIAL = /[%\\\t\n\r]/g;
+/** A path that is relative to nothing: `/a`, `//host/a`, `\a`, `https:a`. */
+const ABSOLUTE = /^\s*(?:[/\\]|[a-z][a-z\d+.-]*:)/i;
+
+/**
+ * Returns the URL of a file: of the model's own file, or of one beside or below it.
+ * @param path in the model's folder
+ * @throws `model-format` if it leads out of the folder
+ */
+export function locateFile({ url, file }: ModelUrl, path: string): URL {
+  if (path === file) return url;
+  const folder = url.pathname.slice(0, folderEnd(url.pathname));
+  const located = new URL(url);
+  // Set as a path, the text can name no other host, whatever it begins with.
+  located.pathname = folder + path.replace(SPECIAL, encodeURIComponent);
+  if (ABSOLUTE.test(path) || !located.pathname.startsWith(folder))
+    throw new TabServeError('model-format', `The archive names "${shorten(path)}", which lies outside of it.`);
+  return located;
+}
+
+function folderEnd(path: string): number {
+  const [last] = [...path.matchAll(/\/|%2f/gi)].slice(-1);
+  return last!.index + last![0].length;
+}
+
+const HUB = 'https://huggingface.co';
+const REPOSITORY =
+  /^\/(?!(?:datasets|spaces|models|docs|api)\/)([\w.-]+\/[\w.-]+)(?:\/tree\/([^/]+)((?:\/[^/]+)*))?\/?$/;
+
+/**
+ * Returns the folder of a repository's files: `https://huggingface.co/ORG/NAME`, or `…/tree/REVISION`, becomes
+ * `https://huggingface.co/ORG/NAME/resolve/REVISION/`. Returns undefined for any other URL.
+ */
+export function repositoryFolder(url: URL): URL | undefined {
+  const [, name, revision = 'main', folder = ''] = (url.origin === HUB && REPOSITORY.exec(url.pathname)) || [];
+  return name === undefined ? undefined : new URL(`${HUB}/${name}/resolve/${revision}${folder}/`);
+}
+
+/** Returns whether files are read from a repository of huggingface.co. */
+export function isRepository(url: string): boolean {
+  return url.startsWith(`${HUB}/`);
+}
