@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: one model, one browser, one run; see README.md.
- * Prints a table, writes results.json, and exits with 1 if a goal is missed. `npm run bench -- --only serving` measures that section alone, and writes nothing.
+ * Prints a table, writes results.json, and exits with 1 if a goal is missed. `npm run bench -- --only serving` (or `loading`) measures that section alone, and writes nothing.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { build, runnerImport } from 'vite';
 import { serve } from './lib/server.mjs';
 import { median, paired, quantile } from './lib/statistics.mjs';
 import { CATEGORIES, longestTasks } from './lib/trace.mjs';
+import { loadingRows, writeModels } from './loading.mjs';
 import { servingRows } from './serving.mjs';
 
 const SIZES = [
@@ -40,12 +41,15 @@ const STAGES = ['preprocess', 'inference', 'postprocess'];
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
-if (only !== undefined && only !== 'serving') throw new Error(`--only ${only}: there is only "serving".`);
+const SECTIONS = ['serving', 'loading'];
+if (only !== undefined && !SECTIONS.includes(only))
+  throw new Error(`--only ${only}: expected ${SECTIONS.join(' or ')}.`);
 installTransformers();
 process.env.NODE_ENV = 'production';
 await build({ configFile: here('vite.config.ts') });
-const { sizes, healing, serving, ...machine } = await measure();
-const rows = [...(sizes ? [...sizes.flatMap(rowsOf), ...healingRows(healing)] : []), ...serving];
+if (only !== 'serving') await writeModels(here('../.cache/bench-models'));
+const { sizes, healing, sections, ...machine } = await measure();
+const rows = [...(sizes ? [...sizes.flatMap(rowsOf), ...healingRows(healing)] : []), ...sections];
 print(machine, rows);
 if (!only)
   writeFileSync(
@@ -76,6 +80,7 @@ async function measure() {
     '/': here('../.cache/bench'),
     '/model/': here('model'),
     '/models/': here('../public/models'),
+    '/made/': here('../.cache/bench-models'),
     '/ort/': here('node_modules/onnxruntime-web/dist'),
   });
   const { chromiumArgs: args, chromiumPath } = module;
@@ -96,13 +101,14 @@ async function measure() {
     const main = only ? undefined : await measureMain(open);
     const chrome = browser.version();
     await browser.close();
-    const serving = await servingRows(
-      (backend) => chromium.launch({ args: [...args[backend]], ...executablePath }),
-      server.url,
-    );
+    const options = (backend) => ({ args: [...args[backend]], ...executablePath });
+    const sections = [];
+    if (only !== 'loading')
+      sections.push(...(await servingRows((backend) => chromium.launch(options(backend)), server.url)));
+    if (only !== 'serving') sections.push(...(await loadingRows(chromium, options('wasm'), server.url)));
     return {
       ...main,
-      serving,
+      sections,
       date: new Date().toISOString(),
       browser: `Chromium ${chrome}`,
       cores: availableParallelism(),

@@ -30,6 +30,6 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     chunkSizeWarningLimit: 10_000,
-    rollupOptions: { input: [here('app/index.html'), here('app/serving/index.html')] },
+    rollupOptions: { input: [here('app/index.html'), here('app/serving/index.html'), here('app/loading/index.html')] },
   },
 });

@@ -42,7 +42,7 @@ export { labelOf, type Labels } from './outputs/labels.js';
 /** Helpers on tensors: `tensors.from`, `tensors.row`, `tensors.slice`, `tensors.stack`, … */
 export * as tensors from './tensors/tensors.js';
 export { transferResult } from './outputs/transfer.js';
-export type { EngineOptions, Files, Manifest, ModelConfig } from './contract/archive.js';
+export type { BlobFiles, EngineOptions, Files, Manifest, ModelConfig } from './contract/archive.js';
 export type { Context, Handler, MaybePromise, Params, ParamsOf, ResultOf } from './contract/handler.js';
 export type { DecodedImage, DecodeOptions, ImageInput, Pixels } from './contract/images.js';
 export type {

@@ -25,7 +25,15 @@ export function serve(folders) {
     const file = root && resolve(root, rest === '' ? 'index.html' : rest);
     const size = file?.startsWith(root + sep) && statSync(file, { throwIfNoEntry: false });
     if (!size || !size.isFile()) return void response.writeHead(404, { 'Content-Type': 'text/plain' }).end('absent');
+    const etag = `"${size.size}-${size.mtimeMs}"`;
+    // As a web host sends them: a built file has its hash in its name, and is kept for ever; any other is asked for again.
+    const headers = {
+      ETag: etag,
+      'Cache-Control': path.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-cache',
+    };
+    if (request.headers['if-none-match'] === etag) return void response.writeHead(304, headers).end();
     response.writeHead(200, {
+      ...headers,
       'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
       'Content-Length': size.size,
       'Cross-Origin-Opener-Policy': 'same-origin',

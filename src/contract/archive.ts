@@ -101,6 +101,12 @@ export interface Files {
   json(path: string): Promise<unknown>;
 }
 
+/** Files that can also be read in parts. */
+export interface BlobFiles extends Files {
+  /** @throws `model-not-found` */
+  blob(path: string): Promise<Blob>;
+}
+
 /**
  * What is done with a file: it is downloaded, compared with its hash, or compiled by an engine. `warm-up`: the model runs for the first time.
  */

@@ -1,4 +1,4 @@
-import type { EngineOptions, FileProgress, Files } from '../contract/archive.js';
+import type { BlobFiles, EngineOptions, FileProgress } from '../contract/archive.js';
 import type { CandidateName } from '../contract/backends.js';
 import type { Session } from '../contract/tensors.js';
 
@@ -38,7 +38,7 @@ export interface Engine {
    * Opens the model at `path`, and the files that the model names.
    * @throws `model-not-found` if a file is missing; `model-format` if it is not a model; `unsupported` for a dtype that the engine lacks; `backend-failed` if this backend cannot run it; `out-of-memory`
    */
-  open(files: Files, path: string, options: EngineOptions): Promise<Session>;
+  open(files: BlobFiles, path: string, options: EngineOptions): Promise<Session>;
 }
 
 /** Downloads and starts an engine. @throws `backend-failed` */

@@ -1,4 +1,4 @@
-import type { Archive, Files, Manifest, ModelConfig } from '../contract/archive.js';
+import type { Archive, BlobFiles, Manifest, ModelConfig } from '../contract/archive.js';
 import type { EngineName } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
 import type { Precision } from '../contract/precisions.js';
@@ -6,6 +6,7 @@ import { chooseModel } from './choose-model.js';
 import type { FetchOptions } from './download/fetch-file.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { formatOf, isPacked, isRepository, readModelUrl } from '../shared/model-url.js';
+import { readSkeleton } from '../shared/onnx-skeleton.js';
 import { createFiles } from './files.js';
 import { HF_CONFIG, readHuggingFace } from './hugging-face/read.js';
 import { checkFile, checkIntegrity, hashOf, mergeIntegrity, pendingEntries } from './integrity.js';
@@ -109,7 +110,7 @@ export async function fetchModel(
 }
 
 /** Returns read access to an archive's files, also to those of a packed archive that were not read yet. @throws `model-format`, `unsupported` */
-export async function openFiles({ url, files, local, integrity }: Archive): Promise<Files> {
+export async function openFiles({ url, files, local, integrity }: Archive): Promise<BlobFiles> {
   const source = local && (await localSource(url, local));
   if (!source) return createFiles(files);
   return createFiles(files, {
@@ -131,7 +132,8 @@ export async function hashModel({ files, models }: Archive, format: EngineName):
 
 /** Returns the paths of the files that hold an ONNX model's large tensors. */
 async function externalFiles(model: Blob, path: string): Promise<readonly string[]> {
-  return readExternalData(new Uint8Array(await model.arrayBuffer())).map((location) => besideModel(path, location));
+  const bytes = (await readSkeleton(model)) ?? new Uint8Array(await model.arrayBuffer());
+  return readExternalData(bytes).map((location) => besideModel(path, location));
 }
 
 function checkSize(

@@ -1,4 +1,4 @@
-import type { Files } from '../contract/archive.js';
+import type { BlobFiles } from '../contract/archive.js';
 import { MAX_TEXT_BYTES, parseJson, readText } from './json.js';
 import { missingFrom } from './sources/source.js';
 
@@ -17,7 +17,7 @@ const NONE: OtherFiles = { paths: [], read: (path) => Promise.reject(missingFrom
 export function createFiles(
   files: Readonly<Record<string, Blob | Uint8Array | string>>,
   others: OtherFiles = NONE,
-): Files {
+): BlobFiles {
   const blob = async (path: string): Promise<Blob> => {
     const file = Object.hasOwn(files, path) ? files[path] : undefined;
     if (file !== undefined) return file instanceof Blob ? file : new Blob([file as BlobPart]);
@@ -25,6 +25,7 @@ export function createFiles(
     throw missingFrom('The archive', path, [...new Set([...Object.keys(files), ...others.paths])]);
   };
   return {
+    blob,
     has: (path) => Object.hasOwn(files, path) || others.paths.includes(path),
     bytes: async (path) => new Uint8Array(await (await blob(path)).arrayBuffer()),
     text: async (path) => await readText(await blob(path), path, MAX_TEXT_BYTES),

@@ -1,11 +1,12 @@
 import { TabServeError } from '../contract/errors.js';
+import { OWN_FILE } from './onnx-skeleton.js';
 import { fields, find, text } from './protobuf.js';
 
 /** Subgraphs may be nested so deep. */
 const MAX_DEPTH = 32;
 
 /**
- * Returns the files, beside an ONNX model, that hold its large tensors: the `location` of each tensor with external data, relative to the model.
+ * Returns the files, beside an ONNX model, that hold its large tensors: the `location` of each tensor with external data, relative to the model; not the model itself, which a skeleton names.
  * Field numbers: `onnx.proto` of ONNX (IR version 10).
  * @throws `model-format` for a location that leads out of the model's folder
  */
@@ -68,7 +69,7 @@ function readTensor(tensor: Uint8Array, locations: Set<string>): void {
     if (field !== 13 || typeof value === 'number') continue;
     if (text(find(value, 1)) === 'location') location = text(find(value, 2));
   }
-  if (isExternal) locations.add(checkLocation(location));
+  if (isExternal && location !== OWN_FILE) locations.add(checkLocation(location));
 }
 
 function checkLocation(location: string | undefined): string {

@@ -1,5 +1,5 @@
 import { transfer as comlinkTransfer } from 'comlink';
-import { archiveFor, precisionOf, type Archive, type Files, type ModelConfig } from '../contract/archive.js';
+import { archiveFor, precisionOf, type Archive, type BlobFiles, type ModelConfig } from '../contract/archive.js';
 import type { CandidateName, EngineName, Probe } from '../contract/backends.js';
 import type { Context, Handler, ModelInfo } from '../contract/handler.js';
 import type { Metrics, Observation } from '../contract/metrics.js';
@@ -247,7 +247,7 @@ export class Host implements WorkerApi {
 }
 
 /** Returns a function that opens an archive's models, each of them once. */
-function sessions(engine: Engine, files: Files, config: ModelConfig, model: string): Context['open'] {
+function sessions(engine: Engine, files: BlobFiles, config: ModelConfig, model: string): Context['open'] {
   const opened = new Map<string, Promise<Session>>();
   return async (path = model) => {
     const session = opened.get(path) ?? engine.open(files, path, config.engine ?? {});

@@ -411,3 +411,29 @@ test('another origin without CORS: the error names that as a possible cause @onc
     server.stop();
   }
 });
+
+test('a large model, whose weights are read one by one, computes what it computes as one piece @once', async ({
+  open,
+}) => {
+  const page = await open();
+  const answers = await page.evaluate(async () => {
+    const { load } = window.tabserve;
+    const model = await (await fetch('/test/models/moderation/model.onnx')).blob();
+    // With 15 MB of documentation, field 6 of onnx.proto.
+    const documentation = new Blob([Uint8Array.of(50, 128, 128, 192, 7), new Uint8Array(15 * 2 ** 20)]);
+    const answers = [];
+    for (const parts of [[model], [model, documentation]]) {
+      const client = await load(new File(parts, 'model.onnx'), {
+        handler: 'base_handler',
+        backends: ['onnx/wasm'],
+      });
+      const data = Float32Array.from({ length: 3 * 224 * 224 }, (_, at) => Math.abs(Math.sin(at)));
+      const answer = await client.predict({ data, dims: [224, 224, 3] } as never);
+      answers.push(JSON.stringify(answer, (_, value: unknown) => (ArrayBuffer.isView(value) ? [...(value as Float32Array)] : value))); // prettier-ignore
+      await client.dispose();
+    }
+    return answers;
+  });
+  expect(answers[0]).toMatch(/\d\.\d+,/);
+  expect(answers[1]).toBe(answers[0]);
+});

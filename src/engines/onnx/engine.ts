@@ -1,8 +1,6 @@
 import type * as Ort from 'onnxruntime-web';
-import type { EngineOptions, Files } from '../../contract/archive.js';
+import type { EngineOptions } from '../../contract/archive.js';
 import type { DType, Tensor, TensorDataMap, TensorInfo, Tensors } from '../../contract/tensors.js';
-import { TabServeError } from '../../contract/errors.js';
-import { besideModel, readExternalData } from '../../shared/onnx-external-data.js';
 import type { Engine } from '../engine.js';
 import { engineError } from '../failure.js';
 import { heapBytes, watchHeap } from '../heap.js';
@@ -10,7 +8,7 @@ import { Lock } from '../lock.js';
 import type { DeviceLoss } from '../device-loss.js';
 import { versionOf } from './files.js';
 import { LockedSession, type LoadedModel } from '../session.js';
-import { readSignature } from './signature.js';
+import { readModel, type ModelParts } from './read-model.js';
 
 type OrtModule = Pick<typeof Ort, 'InferenceSession' | 'Tensor' | 'env'>;
 
@@ -37,10 +35,8 @@ export function createEngine(build: Build): Engine {
     threads: build.threads,
     memory: heapBytes,
     async open(files, path, options) {
-      const bytes = await files.bytes(path);
-      const { inputs, outputs } = readSignature(bytes);
-      const externalData = await readExternal(build, files, path, bytes);
-      const session = await lock.run(() => create(build, bytes, externalData, options));
+      const { inputs, outputs, ...parts } = await readModel(build.provider, files, path);
+      const session = await lock.run(() => create(build, parts, options));
       openSessions += 1;
       await build.gpu?.watch(() => openSessions > 0);
       const model = load(build, session, fixDimensions(inputs, options), fixDimensions(outputs, options));
@@ -53,21 +49,9 @@ export function createEngine(build: Build): Engine {
   };
 }
 
-/** Reads the files that hold the model's large tensors. @throws `backend-failed` on WebGL, which cannot load them */
-async function readExternal({ provider }: Build, files: Files, path: string, model: Uint8Array): Promise<ExternalData> {
-  const locations = readExternalData(model);
-  if (locations.length > 0 && provider === 'webgl')
-    throw new TabServeError('backend-failed', "ONNX Runtime's WebGL cannot load a model with external data.");
-  const read = async (location: string) => ({ path: location, data: await files.bytes(besideModel(path, location)) });
-  return await Promise.all(locations.map(read));
-}
-
-type ExternalData = readonly { readonly path: string; readonly data: Uint8Array }[];
-
 async function create(
   build: Build,
-  model: Uint8Array,
-  externalData: ExternalData,
+  { model, externalData }: Pick<ModelParts, 'model' | 'externalData'>,
   options: EngineOptions,
 ): Promise<Ort.InferenceSession> {
   try {

@@ -1,0 +1,160 @@
+/** The section on loading: what TabServe adds to reading a file and creating a session from it, in time and in memory. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeLargeModel } from './lib/large-model.mjs';
+import { peakRise } from './lib/process-memory.mjs';
+import { median, paired, quantile } from './lib/statistics.mjs';
+
+/** Rounds to measure, after one that fills caches and lets the browser keep compiled code. */
+const ROUNDS = 7;
+const WARM_UPS = 1;
+const MEMORY_ROUNDS = 3;
+/** 24 layers of 4.2 MB each: 100.7 MB. */
+const LARGE = { layers: 24, width: 1024 };
+const TINY = { layers: 1, width: 8 };
+
+/** The files, by the folder that they are served under; the weights of `external` are a file of their own. */
+const MODELS = { tiny: TINY, large: LARGE, external: LARGE };
+
+/**
+ * @param {import('@playwright/test').BrowserType} chromium
+ * @param {import('@playwright/test').LaunchOptions} options
+ * @param {string} url of the benchmark's server
+ */
+export async function loadingRows(chromium, options, url) {
+  // A visitor's browser keeps its caches on the disk; a private window would keep them in memory.
+  const profile = mkdtempSync(join(tmpdir(), 'tabserve-bench-'));
+  const context = await chromium.launchPersistentContext(profile, options);
+  try {
+    const visit = (work) => onPage(context, url, work);
+    const small = { name: '4.6 MB', url: `${url}model/onnx/model.onnx` };
+    const large = { name: '101 MB', url: `${url}made/large/model.onnx` };
+    return [
+      // First, because the first visit to the large model is part of it.
+      ...(process.platform === 'linux' ? memoryRows(await measureMemory(context, visit, url)) : []),
+      ...timeRows(small, await measureTimes(visit, small.url)),
+      ...timeRows(large, await measureTimes(visit, large.url)),
+    ];
+  } finally {
+    await context.close();
+    rmSync(profile, { recursive: true, force: true });
+  }
+}
+
+/** Writes the models, whose weights are many and mean nothing, into a folder. */
+export async function writeModels(folder) {
+  for (const [name, { layers, width }] of Object.entries(MODELS)) {
+    const own = join(folder, name);
+    mkdirSync(own, { recursive: true });
+    await writeLargeModel(own, { layers, width, isExternal: name === 'external' });
+  }
+}
+
+/** Does something in a fresh page, which has a process of its own. */
+async function onPage(context, url, work) {
+  const page = await context.newPage();
+  page.on('pageerror', (error) => console.error(error));
+  await page.goto(`${url}loading/index.html`);
+  await page.waitForFunction(() => 'loading' in globalThis);
+  try {
+    return await work((name, argument) =>
+      page.evaluate(([name, argument]) => globalThis.loading[name](argument), [name, argument]),
+    );
+  } finally {
+    await page.close();
+  }
+}
+
+/** The contenders take turns; each of them has the page for itself. */
+async function measureTimes(visit, url) {
+  const contenders = {
+    ours: (call) => call('ours', url),
+    cacheApi: (call) => call('raw', { url, source: 'cache-api' }),
+    http: (call) => call('raw', { url, source: 'http' }),
+  };
+  const samples = Object.fromEntries(Object.keys(contenders).map((name) => [name, []]));
+  await visit((call) => call('store', url));
+  for (let round = -WARM_UPS; round < ROUNDS; round++) {
+    for (let turn = 0; turn < 3; turn++) {
+      const [name, work] = Object.entries(contenders)[(round + WARM_UPS + turn) % 3];
+      const sample = await visit(work);
+      if (round >= 0) samples[name].push(sample);
+    }
+  }
+  return samples;
+}
+
+/** The rise of the peak in each case, in bytes. Each case is measured several times, and has another one in between. */
+async function measureMemory(context, visit, url) {
+  const devtools = await context.browser().newBrowserCDPSession();
+  const peaks = {};
+  const measure = async (key, name, argument) => {
+    const peak = await visit((call) => peakRise(devtools, () => call(name, argument)));
+    (peaks[key] ??= []).push(peak);
+  };
+  const model = (name) => `${url}made/${name}/model.onnx`;
+  const weights = `${url}made/external/weights.bin`;
+  // The engine's files are cached, and its code is compiled.
+  for (const name of ['tiny', 'tiny']) await visit((call) => call('ours', model(name)));
+  await visit((call) => call('raw', { url: model('tiny'), source: 'http' }));
+  await measure('firstVisit', 'ours', model('large'));
+  await measure('firstVisitExternal', 'ours', model('external'));
+  for (let round = 0; round < MEMORY_ROUNDS; round++) {
+    await measure('oursTiny', 'ours', model('tiny'));
+    await measure('rawTiny', 'raw', { url: model('tiny'), source: 'http' });
+    await measure('ours', 'ours', model('large'));
+    await measure('raw', 'raw', { url: model('large'), source: 'http' });
+    await measure('oursExternal', 'ours', model('external'));
+    await measure('rawExternal', 'raw', { url: model('external'), weights, source: 'http' });
+  }
+  const bytes = LARGE.layers * LARGE.width ** 2 * 4;
+  const above = (key, baseline) =>
+    (median(peaks[key].map(({ renderers }) => renderers)) - median(peaks[baseline].map(({ renderers }) => renderers))) /
+    bytes;
+  return {
+    firstVisit: above('firstVisit', 'oursTiny'),
+    firstVisitExternal: above('firstVisitExternal', 'oursTiny'),
+    ours: above('ours', 'oursTiny'),
+    oursExternal: above('oursExternal', 'oursTiny'),
+    raw: above('raw', 'rawTiny'),
+    rawExternal: above('rawExternal', 'rawTiny'),
+    others: peaks.firstVisit[0].others / bytes,
+  };
+}
+
+function row(name, value, unit, goal = null, holds = null) {
+  return { name: `loading: ${name}`, value: Number(value.toPrecision(4)), unit, goal, holds };
+}
+
+function timeRows({ name }, { ours, cacheApi, http }) {
+  const taken = (samples) => samples.map(({ took }) => took);
+  const times = { ours: taken(ours), cacheApi: taken(cacheApi), http: taken(http) };
+  const spread = (values) => `${quantile(values, 0).toFixed(0)} to ${quantile(values, 1).toFixed(0)}`;
+  const over = (other) => paired(times.ours, times[other], (a, b) => a / b);
+  const from = (what, key) => row(`${name}, ${what} (${spread(times[key])})`, median(times[key]), 'ms');
+  const ratio = over('cacheApi');
+  return [
+    from('TabServe load from the cache', 'ours'),
+    from('raw worker from the Cache API', 'cacheApi'),
+    row(`${name}, raw worker from the Cache API: reading`, median(cacheApi.map(({ read }) => read)), 'ms'),
+    row(`${name}, raw worker from the Cache API: InferenceSession.create`, median(cacheApi.map(({ create }) => create)), 'ms'), // prettier-ignore
+    from('raw worker from the HTTP cache', 'http'),
+    row(`${name}, TabServe from the cache over the raw worker from the HTTP cache`, over('http'), '×'),
+    row(`${name}, TabServe from the cache over the raw worker from the Cache API`, ratio, '×', '<= 1.1 ×', ratio <= 1.1), // prettier-ignore
+  ];
+}
+
+function memoryRows(peaks) {
+  const goal = (name, key) => row(`peak memory, ${name}`, peaks[key], '× model', '<= 2 × model', peaks[key] <= 2);
+  return [
+    row('peak memory, raw: fetch, arrayBuffer, InferenceSession.create', peaks.raw, '× model'),
+    row('peak memory, raw, external data', peaks.rawExternal, '× model'),
+    row('peak memory, TabServe from the cache over raw', peaks.ours / peaks.raw, '×'),
+    row("peak memory of the browser's other processes, TabServe, first visit", peaks.others, '× model'),
+    goal('TabServe, first visit', 'firstVisit'),
+    goal('TabServe, from the cache', 'ours'),
+    goal('TabServe, first visit, external data', 'firstVisitExternal'),
+    goal('TabServe, from the cache, external data', 'oursExternal'),
+  ];
+}

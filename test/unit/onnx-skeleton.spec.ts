@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@playwright/test';
+import * as ort from 'onnxruntime-web';
+import { readSignature } from '../../src/engines/onnx/signature.ts';
+import { readExternalData } from '../../src/shared/onnx-external-data.ts';
+import { OWN_FILE, readSkeleton } from '../../src/shared/onnx-skeleton.ts';
+
+const MODEL = readFileSync(new URL('../models/moderation/model.onnx', import.meta.url));
+
+/** The model with 15 MB of documentation: field 6 of `onnx.proto`, at the end of the file. */
+function enlarge(model: Uint8Array): Uint8Array<ArrayBuffer> {
+  const length = 15 * 2 ** 20;
+  const head = [(6 << 3) | 2, (length & 127) | 128, ((length >> 7) & 127) | 128, ((length >> 14) & 127) | 128, length >> 21]; // prettier-ignore
+  return Uint8Array.from(Buffer.concat([model, Buffer.from(head), Buffer.alloc(length, 'documentation ')]));
+}
+
+test('ONNX Runtime computes the same from a skeleton and the file as from the file', async () => {
+  const file = enlarge(MODEL);
+  const skeleton = (await readSkeleton(new Blob([file])))!;
+  expect(file.length - skeleton.length, 'the bytes of large weights').toBeGreaterThan(0.6 * MODEL.length);
+  expect(readSignature(skeleton)).toEqual(readSignature(MODEL));
+  expect(readExternalData(skeleton)).toEqual([]);
+
+  const whole = await ort.InferenceSession.create(MODEL);
+  const inParts = await ort.InferenceSession.create(skeleton, { externalData: [{ path: OWN_FILE, data: file }] });
+  const [input] = readSignature(MODEL).inputs;
+  const dims = input!.dims.map((size) => (typeof size === 'number' ? size : 1));
+  const data = Float32Array.from({ length: dims.reduce((a, b) => a * b) }, (_, at) => Math.abs(Math.sin(at)));
+  const run = async (session: ort.InferenceSession): Promise<unknown> => {
+    const outputs = await session.run({ [input!.name]: new ort.Tensor('float32', data, dims) });
+    return Object.values(outputs).map(({ data }) => data);
+  };
+  expect(await run(inParts)).toEqual(await run(whole));
+});
+
+test('small files, and damaged ones, have no skeleton', async () => {
+  const file = enlarge(MODEL);
+  expect(await readSkeleton(new Blob([MODEL]))).toBeUndefined();
+  expect(await readSkeleton(new Blob([file.subarray(0, -1)]))).toBeUndefined();
+  expect(await readSkeleton(new Blob([new Uint8Array(2 ** 24)]))).toBeUndefined();
+  expect(await readSkeleton(new Blob([new Uint8Array(2 ** 24).fill(0xff)]))).toBeUndefined();
+  // A graph that is shorter than it says, in a file that is long enough.
+  file.set([0xff, 0xff, 0xff, 0x7f], file.indexOf((7 << 3) | 2) + 1);
+  expect(await readSkeleton(new Blob([file]))).toBeUndefined();
+});
