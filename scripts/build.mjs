@@ -3,8 +3,10 @@
  * Plain JavaScript: it runs on every Node that we support.
  */
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { buildLibraries } from './build/libraries.mjs';
+import { notice } from './build/notice.mjs';
 import { buildStandalone } from './build/standalone.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -13,4 +15,8 @@ for (const project of ['build', 'cli'])
   execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}tsconfig.${project}.json`], {
     stdio: 'inherit',
   });
-await buildStandalone(`${root}dist`);
+const dist = `${root}dist`;
+mkdirSync(`${dist}/standalone`);
+const sources = [...(await buildLibraries(dist)), ...(await buildStandalone(dist))];
+writeFileSync(`${dist}/standalone/NOTICE.txt`, notice(root, sources));
+writeFileSync(`${dist}/worker/default.worker.js`, "import '../built-in/worker.js';\n");

@@ -1,58 +1,73 @@
-import { build } from 'vite';
+import { writeFileSync } from 'node:fs';
+import { build } from 'rolldown';
+import { replacePlugin } from 'rolldown/plugins';
+import { libraryFiles, OUTPUT } from './libraries.mjs';
 
 /**
- * The files for pages without a bundler, with every dependency inside but for the engines' own `.wasm` and `.mjs` files, which are too large:
- * those are looked up in the folder that the option `assets` names, or else beside these files.
+ * Bundles the page and the workers, with every dependency inside but for the libraries that are loaded when used, which have files of their own, and
+ * the engines' `.wasm` and `.mjs` files, which are too large.
  *
- * | file                 | is                                                                  |
- * | -------------------- | ------------------------------------------------------------------- |
- * | `tabserve.js`        | `tabserve`, for the page; `load` starts the `worker.js` beside it   |
- * | `worker.js`          | the built-in worker, with chunks that are loaded when used      |
- * | `tabserve-worker.js` | `tabserve/worker`, for a worker of the app's own                    |
+ * | file                            | is                                                                            |
+ * | ------------------------------- | ----------------------------------------------------------------------------- |
+ * | `standalone/tabserve.js`        | `tabserve`, for a page without a bundler; `load` starts the `worker.js` beside it |
+ * | `standalone/worker.js`          | the built-in worker. It looks for the engines' files beside it, or in the folder that the option `assets` names |
+ * | `standalone/tabserve-worker.js` | `tabserve/worker`, for a worker of the app's own                              |
+ * | `built-in/worker.js`            | the built-in worker for an app's bundler, which finds the engines' files in their npm packages |
  *
  * @param {string} dist where the compiled modules are
+ * @returns {Promise<readonly string[]>} the files that went into them
  */
 export async function buildStandalone(dist) {
-  await bundle(dist, { tabserve: `${dist}/index.js` });
-  await bundle(dist, { worker: `${dist}/worker/default.worker.js`, 'tabserve-worker': `${dist}/worker.js` });
+  const worker = `${dist}/worker/default.worker.js`;
+  return [
+    ...(await bundle(`${dist}/standalone`, { tabserve: `${dist}/index.js` }, './', [siblings()])),
+    ...(await bundle(`${dist}/standalone`, { worker, 'tabserve-worker': `${dist}/worker.js` }, './', [siblings()])),
+    ...(await bundle(`${dist}/built-in`, { worker }, '../standalone/', [])),
+  ];
 }
 
 /**
- * @param {string} dist
- * @param {Record<string, string>} entry
+ * @param {string} dir
+ * @param {Record<string, string>} input
+ * @param {string} folder where the libraries' files are, relative to `dir`
+ * @param {readonly import('rolldown').Plugin[]} plugins
  */
-async function bundle(dist, entry) {
-  await build({
-    configFile: false,
+async function bundle(dir, input, folder, plugins) {
+  const { output } = await build({
+    input,
+    platform: 'browser',
+    plugins: [libraryFiles(folder), ...plugins],
     logLevel: 'warn',
-    publicDir: false,
-    plugins: [siblings()],
-    build: {
-      outDir: `${dist}/standalone`,
-      emptyOutDir: false,
-      target: 'es2022',
-      lib: { entry, formats: ['es'] },
-      rolldownOptions: { output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', minify: true } },
+    output: {
+      ...OUTPUT,
+      dir,
+      format: 'es',
+      sourcemap: true,
+      entryFileNames: '[name].js',
+      chunkFileNames: '[name]-[hash].js',
     },
   });
+  const chunks = output.filter((file) => file.type === 'chunk');
+  for (const { fileName, code } of chunks) writeFileSync(`${dir}/${fileName}`, quoted(code));
+  return chunks.flatMap(({ moduleIds }) => moduleIds);
+}
+
+/**
+ * Puts quotes around what bundlers look for, as the sources have it: the minifier writes backticks, which not every bundler reads. No position changes.
+ * @param {string} code
+ */
+function quoted(code) {
+  return code.replace(/\b(import|new URL)\(`([^`$"\\]*)`/g, '$1("$2"');
 }
 
 /** Files that are not bundled are looked up beside the bundle. */
 function siblings() {
-  return {
-    name: 'tabserve:siblings',
-    enforce: /** @type {const} */ ('pre'),
-    /** @param {string} code */
-    transform(code) {
-      return code
-        .replace(
-          /new URL\((['"])\.\.\/worker\/default\.worker\.js\1, import\.meta\.url\)/g,
-          "new URL(/* @vite-ignore */ './worker.js', import.meta.url)",
-        )
-        .replace(
-          /new URL\((['"])(?:onnxruntime-web\/|@tensorflow\/tfjs-backend-wasm\/dist\/)?((?:ort|tfjs)-[\w.-]+\.(?:wasm|mjs))\1,\s*import\.meta\.url\)/g,
-          "new URL(/* @vite-ignore */ './$2', import.meta.url)",
-        );
+  return replacePlugin(
+    {
+      "new URL('../worker/default.worker.js'": "new URL('./worker.js'",
+      "new URL('onnxruntime-web/": "new URL('./",
+      "new URL('@tensorflow/tfjs-backend-wasm/dist/": "new URL('./",
     },
-  };
+    { delimiters: ['', ''], sourcemap: true },
+  );
 }

@@ -1,4 +1,4 @@
 import type { EngineLoader } from './engine.js';
 
 /** Loads TensorFlow.js in plain JavaScript. */
-export const tfjsCpu: EngineLoader = async () => (await import('./tfjs/cpu.js')).start();
+export const tfjsCpu: EngineLoader = async (environment) => (await import('./tfjs/cpu.js')).start(environment);

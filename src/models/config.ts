@@ -48,7 +48,7 @@ export function checkConfig(config: ModelConfig, warn: (message: string) => void
 /** Reads a `model-config.yaml`. @throws `model-config` naming the place of the error */
 export async function parseConfig(text: string, file: string): Promise<ModelConfig> {
   const { parseYaml } = await import('./yaml.js');
-  const config = parseYaml(text, file);
+  const config = await parseYaml(text, file);
   if (config === null) return {};
   if (!isRecord(config)) throw new TabServeError('model-config', `${file} must be a mapping of keys to values.`);
   for (const section of ['handler', 'engine']) {

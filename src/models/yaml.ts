@@ -1,7 +1,8 @@
-import { isAlias, isMap, isScalar, Lexer, parseDocument, visit, type YAMLMap } from 'yaml';
+import type { YAMLMap } from 'yaml';
 import { shorten } from '../contract/describe-value.js';
 import { isError, messageOf, TabServeError } from '../contract/errors.js';
 import { MOST_TOKENS } from '../contract/limits.js';
+import { load, type Yaml } from '../libraries/yaml.js';
 
 /** The most levels of nesting. */
 const MAX_DEPTH = 64;
@@ -16,28 +17,29 @@ const NESTED_ON_ONE_LINE = new RegExp(`([-?:][ \\t]+){${MAX_DEPTH}}`);
  * other types than JSON's are refused, since no config needs them.
  * @throws `model-config` if it is not YAML, or hostile
  */
-export function parseYaml(text: string, file: string): unknown {
+export async function parseYaml(text: string, file: string): Promise<unknown> {
   const wrong = (why: string, cause?: unknown): TabServeError =>
     new TabServeError('model-config', `${file} is not YAML that a config can be: ${why}`, { cause });
   const tooDeep = (): TabServeError => wrong(`it is nested more than ${MAX_DEPTH} levels deep.`);
   if (text.length > MAX_LENGTH) throw wrong(`it has ${text.length} characters, and may have ${MAX_LENGTH}.`);
   // The parser recurses, and a stack that overflows can end the worker.
   if (NESTED_ON_ONE_LINE.test(text) || bracketDepth(text) > MAX_DEPTH) throw tooDeep();
-  if (hasTooManyTokens(text))
+  const yaml = await load();
+  if (hasTooManyTokens(yaml, text))
     throw wrong(
       `it has more than ${MOST_TOKENS} tokens (keys, values, punctuation and line breaks), which is the limit. Remove what no handler reads; many labels belong into index_to_name.json.`,
     );
   try {
     // The parser's own search for duplicate keys takes the square of their number.
-    const document = parseDocument(text, { uniqueKeys: false, merge: true, logLevel: 'error' });
+    const document = yaml.parseDocument(text, { uniqueKeys: false, merge: true, logLevel: 'error' });
     const [problem] = [...document.errors, ...document.warnings];
     if (problem) throw wrong(problem.message, problem);
     let aliases = 0;
-    visit(document, {
+    yaml.visit(document, {
       Node: (_, node, path) => {
         if (path.length > 2 * MAX_DEPTH) throw tooDeep();
-        if (isMap(node)) checkKeys(node, wrong);
-        if (!isAlias(node)) return;
+        if (yaml.isMap(node)) checkKeys(yaml, node, wrong);
+        if (!yaml.isAlias(node)) return;
         if (++aliases > MAX_ALIASES) throw wrong(`it has more than ${MAX_ALIASES} aliases.`);
         if (path.includes(node.resolve(document)!)) throw wrong(`*${shorten(node.source)} contains itself.`);
       },
@@ -50,14 +52,14 @@ export function parseYaml(text: string, file: string): unknown {
 }
 
 /** Splitting a text into tokens is much faster than parsing it, and stops at the limit. */
-function hasTooManyTokens(text: string): boolean {
+function hasTooManyTokens({ Lexer }: Yaml, text: string): boolean {
   let count = 0;
   for (const _ of new Lexer().lex(text)) if (++count > MOST_TOKENS) return true;
   return false;
 }
 
 /** A key that JavaScript gives a meaning of its own is refused too: no config needs it. */
-function checkKeys({ items }: YAMLMap, wrong: (why: string) => TabServeError): void {
+function checkKeys({ isScalar }: Yaml, { items }: YAMLMap, wrong: (why: string) => TabServeError): void {
   const keys = new Set<string>();
   for (const { key } of items) {
     if (!isScalar(key)) throw wrong('a key is no text.');

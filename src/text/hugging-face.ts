@@ -1,5 +1,6 @@
 import type { Files } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
+import { load } from '../libraries/tokenizers.js';
 import { checkTemplate, checkTokenizer } from './check-tokenizer.js';
 import { findCutPlaces } from './cut-places.js';
 import { checkLength, checkMarks } from './limits.js';
@@ -58,7 +59,7 @@ export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
   const json = (await files.json(TOKENIZER)) as TokenizerJson;
   const config = files.has(TOKENIZER_CONFIG) ? ((await files.json(TOKENIZER_CONFIG)) as TokenizerConfig) : {};
   checkTokenizer(json);
-  const { Tokenizer } = await import('@huggingface/tokenizers');
+  const { Tokenizer } = await load();
   try {
     const tokenizer = new Tokenizer(
       { normalizer: null, pre_tokenizer: null, decoder: null, added_tokens: [], ...json, post_processor: null },

@@ -11,8 +11,6 @@ interface App {
   readonly build?: readonly [script: string, ...args: string[]];
   /** Folders to serve. */
   readonly served: readonly string[];
-  /** All engines are in one script. */
-  readonly inlined?: boolean;
 }
 
 const VITE = ['node_modules/vite/bin/vite.js', 'build'] as const;
@@ -25,13 +23,12 @@ const APPS: readonly App[] = [
     without: ['vite.config.ts'],
     build: VITE,
     served: ['dist'],
-    inlined: true,
   },
   { title: 'webpack', app: 'webpack', build: ['build.js'], served: ['dist', 'public'] },
   { title: 'no bundler', app: 'plain', served: ['.', 'public'] },
 ];
 
-for (const { title, app, without = [], build, served, inlined = false } of APPS) {
+for (const { title, app, without = [], build, served } of APPS) {
   test.describe(title, () => {
     test.describe.configure({ mode: 'default' });
     let folder: string;
@@ -48,7 +45,7 @@ for (const { title, app, without = [], build, served, inlined = false } of APPS)
       await using site = await serve(folders());
       expectSeven(await open(site.origin));
       expect(complaints).toEqual([]);
-      expectWasmOnly(site, { inlined });
+      expectWasmOnly(site);
     });
 
     test('the engine from a folder of the app', async ({ open, complaints }) => {
@@ -56,7 +53,7 @@ for (const { title, app, without = [], build, served, inlined = false } of APPS)
       await using site = await serve([...folders(), join(folder, 'public')]);
       expectSeven(await open(`${site.origin}/?assets=/ort/`));
       expect(complaints).toEqual([]);
-      expectWasmOnly(site, { inlined });
+      expectWasmOnly(site);
       expect([...site.sent.keys()].filter((path) => path.endsWith('.wasm'))).toEqual([
         '/ort/ort-wasm-simd-threaded.wasm',
       ]);

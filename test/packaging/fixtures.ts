@@ -60,8 +60,8 @@ export function expectSeven({ digits, odd, backends }: Shown): void {
   for (const backend of backends) expect(backend.name, JSON.stringify(backend.skipped)).toBe('wasm');
 }
 
-/** Text that only ONNX Runtime's builds for the GPU hold. */
-const GPU_CODE = /ort-wasm-simd-threaded\.(asyncify|jspi|jsep)|texImage2D/;
+/** Text that only engines for the GPU hold. */
+const GPU_CODE = /createShaderModule|texImage2D/;
 
 /** The scripts in a folder that hold an engine for the GPU. */
 export function gpuScripts(folder: string): string[] {
@@ -71,15 +71,13 @@ export function gpuScripts(folder: string): string[] {
 }
 
 /** Of the engines, the page got one `.wasm` file, the plain one, and no script of another. */
-export function expectWasmOnly({ sent, missing }: Site, { inlined = false } = {}): void {
+export function expectWasmOnly({ sent, missing }: Site): void {
   const files = [...sent].filter(([path]) => path.endsWith('.wasm'));
   expect(files.map(([path]) => path)).toEqual([
     expect.stringMatching(/ort-wasm-simd-threaded[^/.]*\.wasm$|\/[0-9a-f]{16,}\.wasm$/),
   ]);
   expect([...files[0]![1].subarray(0, 4)]).toEqual([0, 0x61, 0x73, 0x6d]);
-  const scripts = inlined
-    ? []
-    : [...sent].filter(([path, body]) => /\.m?js$/.test(path) && GPU_CODE.test(body.toString('latin1')));
+  const scripts = [...sent].filter(([path, body]) => /\.m?js$/.test(path) && GPU_CODE.test(body.toString('latin1')));
   expect(scripts.map(([path]) => path)).toEqual([]);
   // Archives may lack some of their files; everything else that is asked for must be there.
   expect([...missing].filter((path) => !path.startsWith('/models/'))).toEqual([]);

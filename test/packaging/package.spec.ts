@@ -20,12 +20,13 @@ test('the tarball holds the build, the license and nothing of ours besides', asy
       'docs/model-config.schema.json',
       'dist/index.d.ts',
       'dist/standalone/tabserve.js',
+      'dist/standalone/NOTICE.txt',
     ]),
   );
   expect(
     files.filter(
       (file) =>
-        !/^(dist\/.*\.(js|d\.ts)|docs\/([a-z-]+\.md|model-config\.schema\.json)|CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(
+        !/^(dist\/.*\.(js|js\.map|d\.ts)|dist\/standalone\/NOTICE\.txt|docs\/([a-z-]+\.md|model-config\.schema\.json)|CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(
           file,
         ),
     ),

@@ -1,6 +1,7 @@
 import { expect, test } from '@playwright/test';
 import * as tf from '@tensorflow/tfjs-core';
 import '@tensorflow/tfjs-backend-cpu';
+import * as layersLibrary from '@tensorflow/tfjs-layers';
 import { loadLayers } from '../../src/engines/tfjs/layers.ts';
 
 test('a Sequential model of Keras has names for its input and output', async () => {
@@ -21,7 +22,8 @@ test('a Sequential model of Keras has names for its input and output', async () 
       },
     ],
   };
-  const loaded = await loadLayers({ model: model as never, weightData: [Float32Array.of(3, 5, 7).buffer] });
+  const artifacts = { model: model as never, weightData: [Float32Array.of(3, 5, 7).buffer] };
+  const loaded = await loadLayers(artifacts, layersLibrary);
   expect(loaded.inputs).toEqual([{ name: 'in', dtype: 'float32', dims: [null, 2] }]);
   expect(loaded.outputs).toMatchObject([{ name: 'd', dims: [null, 1] }]);
   const [output] = (await loaded.execute({ in: tf.tensor2d([[1, 10]]) } as never)) as tf.Tensor[];

@@ -1,5 +1,6 @@
 import type { Env } from 'onnxruntime-web';
 import type { EngineEnvironment } from '../engine.js';
+import { npmFile } from '../npm-file.js';
 import { bytesFor, compileWasm } from '../wasm-module.js';
 
 /** The two files of one build. */
@@ -16,19 +17,15 @@ export interface EngineFiles {
 /**
  * Downloads and compiles ONNX Runtime's `.wasm`, and sets the URL of its glue code (`.mjs`). The glue code is bundled with TabServe; only threads need
  * it as a file of its own, because otherwise each thread would download and run the worker's own script.
- *
- * If Vite's dev server has bundled TabServe as a dependency, it leaves these URLs unresolved. Then ONNX Runtime finds its `.wasm` by itself, for one thread.
  * @returns the number of threads
  * @throws `backend-failed` if the `.wasm` cannot be loaded
  */
 export async function provideFiles(env: Env, environment: EngineEnvironment, files: EngineFiles): Promise<number> {
   const { assets, threads } = environment;
-  const wasm = assets === undefined ? files.wasm() : new URL(`${files.name}.wasm`, assets);
-  const placed = assets !== undefined || !UNRESOLVED.test(wasm.pathname);
-  env.wasm.numThreads = placed ? threads : 1;
-  if (!placed) return 1;
+  const wasm = assets === undefined ? npmFile(files.wasm()) : new URL(`${files.name}.wasm`, assets);
+  env.wasm.numThreads = threads;
   if (threads > 1)
-    env.wasm.wasmPaths = { mjs: assets === undefined ? files.mjs() : new URL(`${files.name}.mjs`, assets) };
+    env.wasm.wasmPaths = { mjs: assets === undefined ? npmFile(files.mjs()) : new URL(`${files.name}.mjs`, assets) };
   env.wasm.wasmBinary = bytesFor(
     await compileWasm(wasm, { name: `${files.name}.wasm`, bytes: files.bytes, version: versionOf(env) }, environment),
   );
@@ -39,6 +36,3 @@ export async function provideFiles(env: Env, environment: EngineEnvironment, fil
 export function versionOf({ versions }: Env): string {
   return versions.web ?? versions.common;
 }
-
-/** In the package onnxruntime-web, the files are in `dist/`; its `exports` map the URLs. */
-const UNRESOLVED = /\/onnxruntime-web\/ort-[^/]*$/;

@@ -1,10 +1,11 @@
-import * as ort from 'onnxruntime-web/webgl';
+import { load } from '../../libraries/onnx-webgl.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
 import { DeviceLoss } from '../device-loss.js';
 import { createEngine } from './engine.js';
 
 /** Starts ONNX Runtime's WebGL provider. It is no longer developed and computes some models wrongly, so it serves only after its outputs were proven correct. */
-export function start({ onLost }: EngineEnvironment): Engine {
+export async function start({ assets, onLost }: EngineEnvironment): Promise<Engine> {
+  const ort = await load(assets);
   const loss = new DeviceLoss(
     onLost,
     () => (ort.env.webgl.context as WebGLRenderingContext | undefined)?.isContextLost() ?? false,

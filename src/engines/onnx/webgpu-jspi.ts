@@ -1,4 +1,4 @@
-import * as ort from 'onnxruntime-web/jspi';
+import { load } from '../../libraries/onnx-webgpu-jspi.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
 import { createEngine } from './engine.js';
 import { provideFiles } from './files.js';
@@ -6,6 +6,7 @@ import { watchDevice } from './device.js';
 
 /** Starts ONNX Runtime's native WebGPU provider, for browsers with JSPI: a third smaller, and it survives a run on a lost device. */
 export async function start(environment: EngineEnvironment): Promise<Engine> {
+  const ort = await load(environment.assets);
   await provideFiles(
     ort.env,
     { ...environment, threads: 1 },

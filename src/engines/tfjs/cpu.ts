@@ -1,9 +1,11 @@
-import '@tensorflow/tfjs-backend-cpu';
-import type { Engine } from '../engine.js';
-import { createEngine, startBackend } from './engine.js';
+import { load } from '../../libraries/tfjs-cpu.js';
+import type { Engine, EngineEnvironment } from '../engine.js';
+import { createEngine, loadTensorFlow, startBackend } from './engine.js';
 
 /** Starts TensorFlow.js in plain JavaScript: slow, but available in every browser. */
-export async function start(): Promise<Engine> {
-  await startBackend('cpu');
-  return createEngine({ name: 'cpu', maxInteger: 2 ** 31 });
+export async function start({ assets }: EngineEnvironment): Promise<Engine> {
+  const tensorflow = await loadTensorFlow(assets);
+  await load(assets, tensorflow.core);
+  await startBackend(tensorflow, 'cpu');
+  return createEngine(tensorflow, { name: 'cpu', maxInteger: 2 ** 31 });
 }

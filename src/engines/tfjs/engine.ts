@@ -1,13 +1,8 @@
-import {
-  engine as tensorflow,
-  findBackendFactory,
-  registerBackend,
-  removeBackend,
-  setBackend,
-  version_core,
-  type KernelBackend,
-} from '@tensorflow/tfjs-core';
+import type * as Core from '@tensorflow/tfjs-core';
+import type * as Layers from '@tensorflow/tfjs-layers';
 import type { Tensors } from '../../contract/tensors.js';
+import { load as loadCore, type TensorFlowCore } from '../../libraries/tfjs-core.js';
+import { load as loadLayersLibrary } from '../../libraries/tfjs-layers.js';
 import type { Engine } from '../engine.js';
 import { engineError } from '../failure.js';
 import { Lock } from '../lock.js';
@@ -17,6 +12,18 @@ import { loadGraph } from './graph.js';
 import type { DeviceLoss } from '../device-loss.js';
 import type { Model } from './model.js';
 import { fromTensorFlow, toTensorFlow } from './tensors.js';
+
+/** TensorFlow.js without a backend. */
+export interface TensorFlow extends TensorFlowCore {
+  /** Loads what runs layers models, which few models need. */
+  readonly layers: () => Promise<Pick<typeof Layers, 'loadLayersModel'>>;
+}
+
+/** Loads TensorFlow.js. @param assets folder in which the app has the engines' files, if it names one @throws `worker-failed` */
+export async function loadTensorFlow(assets: string | undefined): Promise<TensorFlow> {
+  const library = await loadCore(assets);
+  return { ...library, layers: () => loadLayersLibrary(assets, library.core) };
+}
 
 /** The differences between the backends of TensorFlow.js. */
 export interface Build {
@@ -35,49 +42,52 @@ export interface Build {
  * Starts one of the registered backends. TensorFlow.js's own function would hide why a backend cannot start.
  * @throws what the backend throws
  */
-export async function startBackend<B extends KernelBackend>(name: Build['name']): Promise<B> {
-  const factory = findBackendFactory(name);
+export async function startBackend<B extends Core.KernelBackend>(
+  { core }: TensorFlow,
+  name: Build['name'],
+): Promise<B> {
+  const factory = core.findBackendFactory(name);
   if (!factory) throw new Error(`TensorFlow.js has no ${name} in this browser.`);
   const backend = await factory();
-  removeBackend(name);
-  registerBackend(name, () => backend);
-  await setBackend(name);
+  core.removeBackend(name);
+  core.registerBackend(name, () => backend);
+  await core.setBackend(name);
   return backend as B;
 }
 
 /** Wraps TensorFlow.js on one backend. The tensors of a run belong to a scope, and scopes are global: one lock guards all sessions. */
-export function createEngine(build: Build): Engine {
+export function createEngine(tensorflow: TensorFlow, build: Build): Engine {
   const lock = new Lock();
 
   return {
-    version: version_core,
+    version: tensorflow.core.version_core,
     threads: 1,
-    memory: build.memory ?? (() => tensorflow().memory().numBytes),
+    memory: build.memory ?? (() => tensorflow.core.engine().memory().numBytes),
     async open(files, path) {
       const artifacts = await readArtifacts(files, path);
-      const model = await lock.run(() => loadModel(artifacts, path));
-      return new LockedSession(load(build, model), lock, build.loss);
+      const model = await lock.run(() => loadModel(tensorflow, artifacts, path));
+      return new LockedSession(load(tensorflow, build, model), lock, build.loss);
     },
   };
 }
 
-async function loadModel(artifacts: Artifacts, path: string): Promise<Model> {
+async function loadModel(tensorflow: TensorFlow, artifacts: Artifacts, path: string): Promise<Model> {
   try {
-    if (artifacts.model.modelTopology.node) return await loadGraph(artifacts);
+    if (artifacts.model.modelTopology.node) return await loadGraph(artifacts, tensorflow);
     const { loadLayers } = await import('./layers.js');
-    return await loadLayers(artifacts);
+    return await loadLayers(artifacts, await tensorflow.layers());
   } catch (cause) {
     throw engineError('model-format', `TensorFlow.js cannot read ${path}`, cause);
   }
 }
 
-function load({ name, maxInteger, watch = (work) => work() }: Build, model: Model): LoadedModel {
+function load({ core }: TensorFlow, { name, maxInteger, watch = (work) => work() }: Build, model: Model): LoadedModel {
   const run = async (feeds: Tensors): Promise<Tensors> => {
-    tensorflow().startScope();
+    core.engine().startScope();
     try {
       const results = await model.execute(
         Object.fromEntries(
-          Object.entries(feeds).map(([input, tensor]) => [input, toTensorFlow(input, tensor, maxInteger)]),
+          Object.entries(feeds).map(([input, tensor]) => [input, toTensorFlow(core.tensor, input, tensor, maxInteger)]),
         ),
       );
       return Object.fromEntries(
@@ -88,7 +98,7 @@ function load({ name, maxInteger, watch = (work) => work() }: Build, model: Mode
         ),
       );
     } finally {
-      tensorflow().endScope();
+      core.engine().endScope();
     }
   };
   return {

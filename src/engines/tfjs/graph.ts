@@ -1,5 +1,5 @@
-import { loadGraphModel } from '@tensorflow/tfjs-converter';
 import type { io } from '@tensorflow/tfjs-core';
+import type { TensorFlowCore } from '../../libraries/tfjs-core.js';
 import type { Artifacts } from './artifacts.js';
 import type { Model } from './model.js';
 import { readSignature } from './signature.js';
@@ -12,7 +12,10 @@ const ASYNCHRONOUS = new Set([
 ]); // prettier-ignore
 
 /** Loads a graph model: a SavedModel or a frozen graph, as `tensorflowjs_converter` writes it. */
-export async function loadGraph({ model: json, weightData }: Artifacts): Promise<Model> {
+export async function loadGraph(
+  { model: json, weightData }: Artifacts,
+  { loadGraphModel }: Pick<TensorFlowCore, 'loadGraphModel'>,
+): Promise<Model> {
   const { inputs, outputs } = readSignature(json);
   const { weightsManifest = [], ...rest } = json;
   const artifacts = {

@@ -1,14 +1,14 @@
-import { loadLayersModel } from '@tensorflow/tfjs-layers';
+import type * as Layers from '@tensorflow/tfjs-layers';
 import type { io } from '@tensorflow/tfjs-core';
 import type { DType, TensorInfo } from '../../contract/tensors.js';
 import type { Artifacts } from './artifacts.js';
 import type { Model } from './model.js';
 
 /** Loads a layers model: a Keras model, or one saved by TensorFlow.js's `model.save`. Its inputs and outputs have the names of its layers. */
-export async function loadLayers({
-  model: { modelTopology, weightsManifest = [] },
-  weightData,
-}: Artifacts): Promise<Model> {
+export async function loadLayers(
+  { model: { modelTopology, weightsManifest = [] }, weightData }: Artifacts,
+  { loadLayersModel }: Pick<typeof Layers, 'loadLayersModel'>,
+): Promise<Model> {
   const artifacts = {
     modelTopology,
     weightSpecs: weightsManifest.flatMap(({ weights }) => weights),

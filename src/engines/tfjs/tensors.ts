@@ -1,4 +1,4 @@
-import { tensor as makeTensor, type Tensor as TfTensor } from '@tensorflow/tfjs-core';
+import type { tensor as MakeTensor, Tensor as TfTensor } from '@tensorflow/tfjs-core';
 import type { DType, OutputInfo, Tensor, TensorDataMap } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 
@@ -12,10 +12,16 @@ const RANGES: Readonly<Partial<Record<DType, readonly [min: number, max: number]
 
 /**
  * Converts a feed to a tensor of TensorFlow.js. Integers become int32.
+ * @param makeTensor TensorFlow.js's `tensor`
  * @param maxInteger the largest integer that the backend holds exactly; WebGL stores integers as floats
  * @throws `invalid-input` naming the input and the value, if an integer is out of range
  */
-export function toTensorFlow(name: string, { dtype, dims, data }: Tensor, maxInteger: number): TfTensor {
+export function toTensorFlow(
+  makeTensor: typeof MakeTensor,
+  name: string,
+  { dtype, dims, data }: Tensor,
+  maxInteger: number,
+): TfTensor {
   const [min, max] = RANGES[dtype] ?? [];
   if (min === undefined || max === undefined)
     return makeTensor(data as Float32Array, [...dims], dtype as 'float32' | 'bool' | 'string');

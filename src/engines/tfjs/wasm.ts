@@ -1,41 +1,44 @@
-import { setWasmPaths, type BackendWasm } from '@tensorflow/tfjs-backend-wasm';
-import { env, version_core } from '@tensorflow/tfjs-core';
+import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import { TabServeError } from '../../contract/errors.js';
+import { load } from '../../libraries/tfjs-wasm.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
+import { npmFile } from '../npm-file.js';
 import { bytesFor, compileWasm } from '../wasm-module.js';
-import { createEngine, startBackend } from './engine.js';
+import { createEngine, loadTensorFlow, startBackend, type TensorFlow } from './engine.js';
 
 const NAME = 'tfjs-backend-wasm-simd.wasm';
 
 /** Starts TensorFlow.js on WASM with SIMD, with one thread: its threads start from a `blob:` URL, and break in minified code. */
 export async function start(environment: EngineEnvironment): Promise<Engine> {
+  const { assets } = environment;
+  const tensorflow = await loadTensorFlow(assets);
+  const { setWasmPaths } = await load(assets, tensorflow.core);
+  const { env, version_core } = tensorflow.core;
   env().set('WASM_HAS_MULTITHREAD_SUPPORT', false);
   const bundled = new URL('@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm', import.meta.url);
-  const { assets } = environment;
-  const { href } = assets === undefined ? bundled : new URL(NAME, assets);
-  // If Vite's dev server has bundled TabServe as a dependency, it leaves this URL unresolved.
-  const url = new URL(href.replace(/\/\.vite\/deps[^/]*\/(?=@tensorflow\/)/, '/'));
-  provide(url.href, await compileWasm(url, { name: NAME, bytes: 424_594, version: version_core }, environment));
-  const backend = await startBackend<BackendWasm>('wasm').catch((cause: unknown) => {
-    // TensorFlow.js throws a value that is not an Error.
-    throw new Error(`TensorFlow.js could not be started on WASM: ${(cause as Error).message}`, { cause });
-  });
-  const module = backend.wasm as unknown as Memory;
-  refuseNull(module);
-  return createEngine({ name: 'wasm', maxInteger: 2 ** 31, memory: () => module.HEAPU8.byteLength });
-}
-
-/** Makes TensorFlow.js instantiate the module instead of downloading its file. */
-function provide(url: string, module: WebAssembly.Module): void {
+  const url = assets === undefined ? npmFile(bundled) : new URL(NAME, assets);
+  const module = await compileWasm(url, { name: NAME, bytes: 424_594, version: version_core }, environment);
   setWasmPaths(
     {
-      'tfjs-backend-wasm.wasm': url,
-      'tfjs-backend-wasm-simd.wasm': url,
-      'tfjs-backend-wasm-threaded-simd.wasm': url,
+      'tfjs-backend-wasm.wasm': url.href,
+      'tfjs-backend-wasm-simd.wasm': url.href,
+      'tfjs-backend-wasm-threaded-simd.wasm': url.href,
     },
     true,
   );
-  const { platform } = env();
+  provide(tensorflow, url.href, module);
+  const backend = await startBackend<BackendWasm>(tensorflow, 'wasm').catch((cause: unknown) => {
+    // TensorFlow.js throws a value that is not an Error.
+    throw new Error(`TensorFlow.js could not be started on WASM: ${(cause as Error).message}`, { cause });
+  });
+  const memory = backend.wasm as unknown as Memory;
+  refuseNull(memory);
+  return createEngine(tensorflow, { name: 'wasm', maxInteger: 2 ** 31, memory: () => memory.HEAPU8.byteLength });
+}
+
+/** Makes TensorFlow.js instantiate the module instead of downloading its file. */
+function provide({ core }: TensorFlow, url: string, module: WebAssembly.Module): void {
+  const { platform } = core.env();
   const download = platform.fetch.bind(platform);
   const response = { ok: true, arrayBuffer: () => Promise.resolve(bytesFor(module)) } as Response;
   platform.fetch = (path, ...rest) => (path === url ? Promise.resolve(response) : download(path, ...rest));

@@ -1,19 +1,20 @@
-import '@tensorflow/tfjs-backend-webgl';
 import type { MathBackendWebGL } from '@tensorflow/tfjs-backend-webgl';
-import { env } from '@tensorflow/tfjs-core';
 import { TabServeError } from '../../contract/errors.js';
+import { load } from '../../libraries/tfjs-webgl.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
-import { createEngine, startBackend } from './engine.js';
+import { createEngine, loadTensorFlow, startBackend } from './engine.js';
 import { DeviceLoss } from '../device-loss.js';
 
 /** Starts TensorFlow.js on WebGL 2, which stores integers as floats. */
-export async function start({ onLost }: EngineEnvironment): Promise<Engine> {
+export async function start({ assets, onLost }: EngineEnvironment): Promise<Engine> {
+  const tensorflow = await loadTensorFlow(assets);
+  await load(assets, tensorflow.core);
   // The selection of backends decides whether to use a software GPU.
-  env().set('SOFTWARE_WEBGL_ENABLED', true);
-  const { gl } = (await startBackend<MathBackendWebGL>('webgl')).gpgpu;
+  tensorflow.core.env().set('SOFTWARE_WEBGL_ENABLED', true);
+  const { gl } = (await startBackend<MathBackendWebGL>(tensorflow, 'webgl')).gpgpu;
   const loss = new DeviceLoss(onLost, () => gl.isContextLost());
   gl.canvas.addEventListener('webglcontextlost', () => loss.report());
-  return createEngine({
+  return createEngine(tensorflow, {
     name: 'webgl',
     maxInteger: 2 ** 24,
     loss,

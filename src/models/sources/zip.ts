@@ -1,11 +1,9 @@
-import { BlobReader, configure, ZipReader, type FileEntry } from '@zip.js/zip.js/lib/zip-core-custom.js';
+import type { BlobReader, FileEntry } from '@zip.js/zip.js/lib/zip-core-custom.js';
 import { shorten } from '../../contract/describe-value.js';
 import { isError, messageOf, TabServeError } from '../../contract/errors.js';
+import { load } from '../../libraries/zip.js';
 import { listFiles, MAX_FILES, maxUnpackedBytes, tooLarge, tooMany } from './listing.js';
 import { missingFrom, type Source } from './source.js';
-
-// A chunk inflates to at most 1032 times its size before it is counted.
-configure({ useWebWorkers: false, useCompressionStream: true, chunkSize: 16_384 });
 
 /** The most bytes of a list of files: a hundred thousand entries. */
 const MAX_DIRECTORY_BYTES = 2 ** 23;
@@ -35,10 +33,13 @@ export async function openZip(url: string, packed: Blob): Promise<Source> {
 }
 
 async function readDirectory(name: string, packed: Blob): Promise<FileEntry[]> {
+  const { BlobReader, configure, ZipReader } = await load();
+  // A chunk inflates to at most 1032 times its size before it is counted.
+  configure({ useWebWorkers: false, useCompressionStream: true, chunkSize: 16_384 });
   const entries: FileEntry[] = [];
   const total = { packed: 0, unpacked: 0 };
   try {
-    const reader = new ZipReader(new BoundedReader(packed), { strictness: 'strict' });
+    const reader = new ZipReader(bounded(new BlobReader(packed)), { strictness: 'strict' });
     for await (const entry of reader.getEntriesGenerator()) {
       if (entry.directory) continue;
       check(name, entry);
@@ -103,10 +104,12 @@ function damaged(name: string, why: unknown, where = ''): TabServeError {
   return new TabServeError('model-format', `${name} is a damaged zip file: ${where}${text}.`, { cause: why });
 }
 
-/** Reads nothing that is larger than a list of files may be; the files themselves are streamed. */
-class BoundedReader extends BlobReader {
-  override async readUint8Array(offset: number, length: number): Promise<Uint8Array> {
+/** Makes a reader refuse what is larger than a list of files may be; the files themselves are streamed. */
+function bounded(reader: BlobReader): BlobReader {
+  const read = reader.readUint8Array.bind(reader);
+  reader.readUint8Array = async (offset, length) => {
     if (length > MAX_DIRECTORY_BYTES) throw new Error(`its list of files has more than ${MAX_DIRECTORY_BYTES} bytes`);
-    return await super.readUint8Array(offset, length);
-  }
+    return await read(offset, length);
+  };
+  return reader;
 }

@@ -1,0 +1,130 @@
+import { writeFileSync } from 'node:fs';
+import { build } from 'rolldown';
+
+/** Code that TensorFlow.js's other parts share. */
+const CORE = '@tensorflow/tfjs-core';
+
+/**
+ * The libraries that are loaded when they are used. `src/libraries/NAME.ts` imports one; the build makes the file `dist/standalone/NAME.js` of it.
+ *
+ * - `entry`: what the file exports.
+ * - `needsCore`: it shares TensorFlow.js's core with other files. It exports a function `link`, which takes the core.
+ * - `inModules`: the compiled modules load the file, too; else only the built-in worker does, and the modules import the npm package.
+ *
+ * @type {Readonly<Record<string, { readonly entry: string, readonly needsCore?: boolean, readonly inModules: boolean }>>}
+ */
+const LIBRARIES = {
+  'onnx-wasm': { entry: `export * from 'onnxruntime-web/wasm';`, inModules: true },
+  'onnx-webgl': { entry: `export * from 'onnxruntime-web/webgl';`, inModules: true },
+  'onnx-webgpu': { entry: `export * from 'onnxruntime-web/webgpu';`, inModules: true },
+  'onnx-webgpu-jspi': { entry: `export * from 'onnxruntime-web/jspi';`, inModules: true },
+  'tfjs-core': {
+    entry: `export * as core from '${CORE}'; export { loadGraphModel } from '@tensorflow/tfjs-converter';`,
+    inModules: true,
+  },
+  'tfjs-cpu': { entry: `import '@tensorflow/tfjs-backend-cpu';`, needsCore: true, inModules: true },
+  'tfjs-wasm': {
+    entry: `export { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';`,
+    needsCore: true,
+    inModules: true,
+  },
+  'tfjs-webgl': { entry: `import '@tensorflow/tfjs-backend-webgl';`, needsCore: true, inModules: true },
+  'tfjs-webgpu': { entry: `import '@tensorflow/tfjs-backend-webgpu';`, needsCore: true, inModules: true },
+  'tfjs-layers': {
+    entry: `export { loadLayersModel } from '@tensorflow/tfjs-layers';`,
+    needsCore: true,
+    inModules: true,
+  },
+  tokenizers: { entry: `export { Tokenizer } from '@huggingface/tokenizers';`, inModules: false },
+  yaml: { entry: `export { isAlias, isMap, isScalar, Lexer, parseDocument, visit } from 'yaml';`, inModules: false },
+  zip: {
+    entry: `export { BlobReader, configure, ZipReader } from '@zip.js/zip.js/lib/zip-core-custom.js';`,
+    inModules: false,
+  },
+};
+
+/** How our bundles are written: without comments but those that bundlers read. `NOTICE.txt` has the licenses. */
+export const OUTPUT = /** @type {const} */ ({
+  minify: true,
+  comments: { legal: false, jsdoc: false, annotation: true },
+});
+
+/**
+ * Makes the file of each library, and the modules that load them.
+ * @param {string} dist where the compiled modules are
+ * @returns {Promise<readonly string[]>} the files of npm packages that went into them
+ */
+export async function buildLibraries(dist) {
+  const sources = [];
+  for (const [name, { entry, needsCore = false, inModules }] of Object.entries(LIBRARIES)) {
+    const { output } = await build({
+      input: `virtual:${name}`,
+      platform: 'browser',
+      plugins: [virtual(`virtual:${name}`, entry)],
+      ...(needsCore && { external: [CORE] }),
+      logLevel: 'warn',
+      write: false,
+      output: {
+        ...OUTPUT,
+        ...(needsCore
+          ? { format: 'iife', name: 'library', globals: { [CORE]: 'core' } }
+          : { format: 'es', codeSplitting: false }),
+      },
+    });
+    const [{ code, moduleIds }] = output;
+    sources.push(...moduleIds);
+    writeFileSync(
+      `${dist}/standalone/${name}.js`,
+      `/* Licenses: NOTICE.txt */\n${needsCore ? `export function link(core){${code.trim()}return library}\n` : code}`,
+    );
+    if (inModules) writeFileSync(`${dist}/libraries/${name}.js`, loader(name, '../standalone/'));
+  }
+  return sources;
+}
+
+/**
+ * Makes the modules of `libraries` load the files.
+ * @param {string} folder where the files are, relative to the bundle
+ */
+export function libraryFiles(folder) {
+  return {
+    name: 'tabserve:library-files',
+    load: {
+      filter: { id: /\/libraries\/[\w-]+\.js$/ },
+      /** @param {string} id */
+      handler(id) {
+        const name = id.replace(/^.*\/|\.js$/g, '');
+        return Object.hasOwn(LIBRARIES, name) ? loader(name, folder, id.replace(/[^/]*$/, 'load.js')) : undefined;
+      },
+    },
+  };
+}
+
+/**
+ * Returns the code of a module that loads a library's file.
+ * @param {string} name
+ * @param {string} folder
+ * @param {string} [load] path of the module with `importFile`
+ */
+function loader(name, folder, load = './load.js') {
+  const file = `importFile('${name}.js', new URL('${folder}${name}.js', import.meta.url), assets)`;
+  return `import { importFile } from '${load}';\n${
+    LIBRARIES[name]?.needsCore
+      ? `export const load = async (assets, core) => (await ${file}).link(core);`
+      : `export const load = (assets) => ${file};`
+  }\n`;
+}
+
+/**
+ * @param {string} id
+ * @param {string} code
+ */
+function virtual(id, code) {
+  return {
+    name: 'tabserve:virtual',
+    /** @param {string} source */
+    resolveId: (source) => (source === id ? { id, moduleSideEffects: true } : undefined),
+    /** @param {string} asked */
+    load: (asked) => (asked === id ? { code, moduleSideEffects: true } : undefined),
+  };
+}

@@ -1,0 +1,28 @@
+import { isError, messageOf, TabServeError } from '../contract/errors.js';
+
+/** Loads a library. @param assets folder in which the app has the engines' files, if it names one @throws `worker-failed` */
+export type Load<Library> = (assets?: string) => Promise<Library>;
+
+/** Loads a library that uses another one. */
+export type LoadWith<Other, Library> = (assets: string | undefined, other: Other) => Promise<Library>;
+
+/**
+ * Imports the file of a library. The build makes one file of each library in this folder, and replaces the module here by one that calls this function:
+ * every bundler copies such a file and leaves it as it is, so a visitor downloads only the libraries that are used, even if the bundler cannot split workers.
+ * @param placed where the bundler has put the file
+ * @throws `worker-failed` naming the URL, and the remedy
+ */
+export async function importFile<Library>(name: string, placed: URL, assets?: string): Promise<Library> {
+  const { href } = placed;
+  try {
+    return (await import(/* @vite-ignore */ /* webpackIgnore: true */ href)) as Library;
+  } catch (cause) {
+    // A bundler that does not know `new URL(…, import.meta.url)` has not placed the file.
+    if (assets !== undefined) return await importFile(name, new URL(name, assets));
+    throw new TabServeError(
+      'worker-failed',
+      `The file ${href} could not be loaded: ${isError(cause) ? messageOf(cause) : String(cause)}. Copy TabServe's engine files to a folder, and name it in the option "assets": docs/hosting.md#engine-files-from-your-own-url.`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,5 @@
+import type { LoadWith } from './load.js';
+
+/** Registers TensorFlow.js's backend on WebGL. */
+export const load: LoadWith<typeof import('@tensorflow/tfjs-core'), unknown> = () =>
+  import('@tensorflow/tfjs-backend-webgl');
