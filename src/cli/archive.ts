@@ -14,7 +14,7 @@ import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { addExtraFiles, addFile, readLocal, type ArchiveFiles } from './archive-files.js';
 import { checkArchive, readArchive } from './check.js';
 import { addHuggingFace } from './hugging-face.js';
-import { makeGoldenExamples } from './golden-examples.js';
+import { makeGoldenExamples, type GoldenExample } from './golden-examples.js';
 import { openLocally } from './local-model.js';
 import { ARCHIVE_FORMATS, checkTarget, writeArchive, type ArchiveFormat } from './write-archive.js';
 
@@ -41,6 +41,8 @@ export interface CreatedArchive {
   readonly files: readonly (readonly [path: string, bytes: number])[];
   /** What `checkArchive` has found, with `check`. */
   readonly checked: string | undefined;
+  /** What is dubious and stops nothing. */
+  readonly warnings: readonly string[];
 }
 
 /** A text model's tokenizer: one of the manifest's extra files. */
@@ -64,12 +66,23 @@ export async function createArchive(flags: ArchiveFlags): Promise<CreatedArchive
   const files: ArchiveFiles = new Map();
   const manifest = await collect(files, name, flags);
   const golden = flags.golden === undefined ? [] : await addGolden(files, manifest, flags.golden);
-  addExtras(files, golden);
+  addExtras(
+    files,
+    golden.map((example) => example.path),
+  );
   let checked: string | undefined;
   await writeArchive(path, format, files, async (made) => {
     if (flags.check) checked = await checkArchive(made);
   });
-  return { path, files: [...files].map(([one, { length }]) => [one, length]), checked };
+  return { path, files: [...files].map(([one, { length }]) => [one, length]), checked, warnings: warningsOf(golden) };
+}
+
+function warningsOf(golden: readonly GoldenExample[]): readonly string[] {
+  const weak = golden.filter((example) => example.isWeak).map((example) => example.path);
+  if (weak.length === 0) return [];
+  return [
+    `${weak.join(', ')}: all outputs are zero, or the same number everywhere, within the tolerance. A backend that computes nothing would pass. Take an input to which the model has a clear answer.`,
+  ];
 }
 
 /** Adds the files that the flags name, and the manifest. */
@@ -149,7 +162,7 @@ async function checkHandler(handler: string): Promise<void> {
 }
 
 /** Runs the model on the examples, and adds what it answered. */
-async function addGolden(files: ArchiveFiles, manifest: Manifest, sources: string): Promise<readonly string[]> {
+async function addGolden(files: ArchiveFiles, manifest: Manifest, sources: string): Promise<readonly GoldenExample[]> {
   const archive: Archive = await readArchive(files);
   await using model = await openLocally(
     archive,
@@ -160,7 +173,7 @@ async function addGolden(files: ArchiveFiles, manifest: Manifest, sources: strin
     sources.split(',').map((one) => one.trim()),
   );
   for (const { path, bytes } of examples) addFile(files, path, bytes);
-  return examples.map(({ path }) => path);
+  return examples;
 }
 
 /** Adds `tabserve.json`, over one that came with the extra files. The hashes are of every other file but the manifest. */

@@ -1,6 +1,6 @@
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { Archive } from '../contract/archive.js';
 import { ENGINES, type EngineName } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
@@ -60,7 +60,10 @@ async function locate(path: string): Promise<ArchiveLocation> {
   if (found.isFile()) return new File([await openAsBlob(path)], basename(path));
   const files: ArchiveFiles = new Map();
   await addFolder(files, path);
-  return asBlobs(files);
+  const isNested = [...files.keys()].every((one) => one.includes('/'));
+  // As a browser names the files of a folder that the visitor picks; a model of Hugging Face's layout has the folder's name.
+  const prefix = isNested ? '' : `${basename(resolve(path))}/`;
+  return asBlobs(new Map([...files].map(([one, bytes]) => [prefix + one, bytes])));
 }
 
 function asBlobs(files: ArchiveFiles): Readonly<Record<string, Blob>> {

@@ -6,6 +6,7 @@ import type { Sample } from '../contract/wire.js';
 import { generate } from '../models/golden.js';
 import { readSafetensors } from '../models/safetensors.js';
 import type { LocalModel } from './local-model.js';
+import { isWeak } from './weak-examples.js';
 import { writeSafetensors } from './write-safetensors.js';
 
 /** Of an output with more elements than this, a sample is stored. */
@@ -16,6 +17,8 @@ export interface GoldenExample {
   /** Its path in the archive. */
   readonly path: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Whether it proves little: see `isWeak`. */
+  readonly isWeak: boolean;
 }
 
 /**
@@ -35,32 +38,37 @@ export async function makeGoldenExamples(
       .replace(/[^\w.-]/g, '-')
       .replace(/\.\w+$/, '')}.safetensors`;
     const free = examples.some((one) => one.path === path) ? path.replace('.s', `-${examples.length + 1}.s`) : path;
-    examples.push({ path: free, bytes: await makeExample(model, source) });
+    examples.push({ path: free, ...(await makeExample(model, source)) });
   }
   return examples;
 }
 
-async function makeExample(model: LocalModel, source: string): Promise<Uint8Array<ArrayBuffer>> {
+async function makeExample(model: LocalModel, source: string): Promise<Omit<GoldenExample, 'path'>> {
   const [, seed] = /^seed:(\d+)$/.exec(source) ?? [];
   if (seed !== undefined) {
     if (!Number.isSafeInteger(Number(seed)))
       throw new TabServeError('model-config', `--golden: ${source} is too large; the largest seed is 2^53 - 1.`);
     const { feeds, metadata } = seeded(model, Number(seed));
-    return pack({}, await model.run(feeds), metadata);
+    const outputs = await model.run(feeds);
+    return { bytes: pack({}, outputs, metadata), isWeak: isWeak(outputs) };
   }
   const bytes = await readFile(source).catch((cause: unknown) => {
     const why = `--golden: ${source} cannot be read: ${messageOf(cause as Error)}`;
     throw new TabServeError('model-not-found', `${why} Expected a file, or seed:N with a whole number N.`, { cause });
   });
-  if (isExample(bytes, source)) return bytes;
+  const given = outputsOf(bytes, source);
+  if (given) return { bytes, isWeak: isWeak(given) };
   const { feeds, outputs } = await runOn(model, bytes, source);
-  return pack(feeds, outputs, {});
+  return { bytes: pack(feeds, outputs, {}), isWeak: isWeak(outputs) };
 }
 
-/** Returns whether a file holds expected outputs, such as those that Python computed. */
-function isExample(bytes: Uint8Array, source: string): boolean {
-  if (extname(source).toLowerCase() !== '.safetensors') return false;
-  return Object.keys(readSafetensors(bytes, source).tensors).some((name) => name.startsWith('outputs/'));
+/** Returns the expected outputs of a file that holds some, such as those that Python computed. */
+function outputsOf(bytes: Uint8Array, source: string): Tensors | undefined {
+  if (extname(source).toLowerCase() !== '.safetensors') return undefined;
+  const outputs = Object.entries(readSafetensors(bytes, source).tensors).filter(([name]) =>
+    name.startsWith('outputs/'),
+  );
+  return outputs.length > 0 ? Object.fromEntries(outputs) : undefined;
 }
 
 async function runOn(model: LocalModel, bytes: Buffer, source: string): Promise<Sample> {

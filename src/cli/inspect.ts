@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { messageOf, TabServeError } from '../contract/errors.js';
 import { createFiles } from '../models/files.js';
 import { formatOf, locateFile, readModelUrl } from '../shared/model-url.js';
+import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { missingKernels } from './kernel-support.js';
 import { nodeEngines } from './node-engines.js';
 import { readOnnxGraph } from './onnx-graph.js';
@@ -27,38 +28,56 @@ export async function inspect(source: string): Promise<string> {
     throw new TabServeError('model-format', `${why} ${advice}`);
   }
   const bytes = await readBytes(source);
-  const rows = format === 'onnx' ? await describeOnnx(name, bytes) : await describeTensorFlow(source, name, bytes);
+  const rows =
+    format === 'onnx' ? await describeOnnx(source, name, bytes) : await describeTensorFlow(source, name, bytes);
   return `${name}\n${formatRows(rows)}`;
 }
 
-async function describeOnnx(name: string, bytes: Uint8Array): Promise<Rows> {
+async function describeOnnx(source: string, name: string, bytes: Uint8Array): Promise<Rows> {
   const graph = readOnnxGraph(bytes);
-  const { irVersion, producer, opsets, weights, operators, externalFiles } = graph;
+  const { irVersion, producer, opsets, weights, operators } = graph;
   const opset = Object.entries(opsets).map(([domain, version]) => `${domain} ${version}`);
   const precision = weights.map(
     (one) => `${one.dtype}: ${formatBytes(one.bytes)} in ${formatCount(one.tensors, 'tensor')}`,
   );
+  const files: Record<string, Uint8Array> = {};
+  const opened = await tryOpening(source, name, bytes, files);
   const webgpu = missingOperators(graph, 'webgpu');
   const webgl = [...missingOperators(graph, 'webgl'), ...webglDtypes(graph)];
   return [
     ['format', [`ONNX, IR version ${irVersion}${producer && `, made by ${producer}`}`]],
-    ['size', [formatBytes(bytes.length), ...externalFiles.map((file) => `and the weights in ${file}`)]],
+    [
+      'size',
+      Object.entries(files).map(([file, { length }], index) =>
+        index > 0 ? `and ${formatBytes(length)} in ${file}` : formatBytes(length),
+      ),
+    ],
     ['opset', [opset.join(', ')]],
     ['inputs', graph.inputs.map(formatTensor)],
     ['outputs', graph.outputs.map(formatTensor)],
     ['weights', precision.length > 0 ? precision : ['none']],
     ['operators', wrap(operators.map(({ name: operator, count }) => `${operator} ${count}`))],
-    ['onnx/wasm', [externalFiles.length > 0 ? 'not tried: it has external weights' : await tryOpening(name, bytes)]],
+    ['onnx/wasm', [opened]],
     ['onnx/webgpu', webgpu.length > 0 ? wrap(webgpu, 'computes on the CPU, with copies: ') : ['has every operator']],
     ['onnx/webgl', webgl.length > 0 ? wrap(webgl, 'lacks ') : ['has every operator; it serves only after a proof']],
   ];
 }
 
-/** Opens the model in the WASM build that the browser runs, too. */
-async function tryOpening(name: string, bytes: Uint8Array): Promise<string> {
+/**
+ * Opens the model in the WASM build that the browser runs, too.
+ * @param files gets the model, and the files beside it that hold its large tensors
+ */
+async function tryOpening(
+  source: string,
+  name: string,
+  bytes: Uint8Array,
+  files: Record<string, Uint8Array>,
+): Promise<string> {
+  files[name] = bytes;
   try {
+    for (const path of readExternalData(bytes)) files[besideModel(name, path)] = await readBytes(sibling(source, path));
     const engine = await nodeEngines['onnx/wasm']();
-    const session = await engine.open(createFiles({ [name]: bytes }), name, {});
+    const session = await engine.open(createFiles(files), name, {});
     await session[Symbol.asyncDispose]();
     return 'opens (tried under Node)';
   } catch (error) {

@@ -65,10 +65,11 @@ async function archive(args: readonly string[]): Promise<void> {
   if (positionals.length > 0 && !(values.check && positionals.length === 1))
     throw new TabServeError('model-config', `${positionals[0]} belongs to no flag. Try: tabserve --help`);
   if (positionals[0] !== undefined) return print(await checkArchive(positionals[0]));
-  const { path, files, checked } = await createArchive(values);
+  const { path, files, checked, warnings } = await createArchive(values);
   const width = Math.max(...files.map(([file]) => file.length));
   print([path, ...files.map(([file, bytes]) => `  ${file.padEnd(width)}  ${formatBytes(bytes)}`)].join('\n'));
   if (checked !== undefined) print(checked);
+  for (const warning of warnings) console.error(printable(`tabserve: warning: ${warning}`));
 }
 
 function print(text: string): void {

@@ -33,8 +33,6 @@ export interface OnnxGraph {
   readonly operators: readonly OperatorCount[];
   /** The largest first. */
   readonly weights: readonly WeightCount[];
-  /** The files that hold weights outside of this one. */
-  readonly externalFiles: readonly string[];
 }
 
 const NAMES = dtypesBy(({ onnx }) => [onnx]);
@@ -80,14 +78,12 @@ function readModel(bytes: Uint8Array): Omit<OnnxGraph, 'inputs' | 'outputs'> {
     opsets,
     operators: [...counts.operators.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
     weights: [...counts.weights.values()].sort((a, b) => b.bytes - a.bytes),
-    externalFiles: [...counts.externalFiles],
   };
 }
 
 class Counts {
   readonly operators = new Map<string, OperatorCount>();
   readonly weights = new Map<string, WeightCount>();
-  readonly externalFiles = new Set<string>();
 
   addGraph(graph: Uint8Array): void {
     for (const node of all(graph, 1)) this.addNode(node);
@@ -113,8 +109,6 @@ class Counts {
     const bytes = Math.ceil(numbersIn(tensor, 1).reduce((product, dim) => product * dim, size));
     const { tensors, bytes: before } = this.weights.get(dtype) ?? { tensors: 0, bytes: 0 };
     this.weights.set(dtype, { dtype, tensors: tensors + 1, bytes: before + bytes });
-    for (const entry of all(tensor, 13))
-      if (text(find(entry, 1)) === 'location') this.externalFiles.add(text(find(entry, 2)));
   }
 }
 

@@ -133,6 +133,26 @@ test('an image, a text and tensors become golden examples', async () => {
   expect(await checkArchive(made.path)).toMatch(/1 golden example reproduced/);
 });
 
+test('a golden example that a backend of zeros would reproduce causes a warning', async () => {
+  const image = path('public/models/digits/samples/digit-8.png');
+  expect((await createArchive(digits({ golden: `seed:1,${image}` }))).warnings).toEqual([]);
+  const example = (data: Float32Array): string => {
+    const file = join(folder(), 'flat.safetensors');
+    const tensor = { dtype: 'float32', dims: [1, 10], data } as const;
+    writeFileSync(file, writeSafetensors({ 'inputs/image': { dtype: 'float32', dims: [1, 1, 28, 28], data: new Float32Array(784) }, 'outputs/logits': tensor }, {})); // prettier-ignore
+    return file;
+  };
+  for (const value of [0, 5e-5, -7])
+    expect((await createArchive(digits({ golden: example(new Float32Array(10).fill(value)) }))).warnings, `${value}`).toEqual([expect.stringContaining('golden/flat.safetensors')]); // prettier-ignore
+  expect(
+    (await createArchive(digits({ golden: example(Float32Array.from({ length: 10 }, (_, at) => at / 100)) }))).warnings,
+  ).toEqual([]);
+});
+
+test('the check of a folder of Hugging Face’s layout has the folder’s name', async () => {
+  expect(await checkArchive(path('test/models/hugging-face/vit'))).toMatch(/^vit: vit, image_classifier\n/);
+});
+
 test('a file with outputs is a golden example as it is, and a check compares the model with it', async () => {
   const made = await createArchive(digits({ 'archive-format': 'no-archive', golden: 'seed:1' }));
   const example = readFileSync(join(made.path, 'golden/seed-1.safetensors'));
