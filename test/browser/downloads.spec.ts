@@ -243,7 +243,8 @@ test("redirects of Hugging Face's hub: the errors lead to the origin to name, an
     const hub = 'https://huggingface.co';
     await page.route(`${hub}/**`, async (route) => {
       const path = new URL(route.request().url()).pathname.replace('/google/vit/resolve/main/', '');
-      if (path.endsWith('.onnx')) return await route.fulfill({ status: 302, headers: { ...CORS, location: `${cdn.origin}/blob` } }); // prettier-ignore
+      if (path === 'onnx/model.onnx') return await route.fulfill({ status: 302, headers: { ...CORS, location: `${cdn.origin}/blob` } }); // prettier-ignore
+      if (path.endsWith('.onnx')) return await route.fulfill({ status: 404, headers: CORS });
       return await route.fulfill({ path: join(folder, path), headers: CORS });
     });
     const hidden = await load(page, `${hub}/google/vit`);
