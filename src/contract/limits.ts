@@ -32,3 +32,12 @@ export const MOST_VALUES = 50_000;
 
 /** The most tokens of a config in YAML: keys, values, punctuation, spaces and line breaks. A line `key: value` has about seven. Labels may also be in a file. */
 export const MOST_TOKENS = 20_000;
+
+/** The most files of an archive, its folders included: packed, picked, or named by an archive on a server. */
+export const MOST_FILES = 10_000;
+
+/** The most golden examples of a model: each is a run of the model whenever a backend is opened. */
+export const MOST_EXAMPLES = 64;
+
+/** The most labels. ImageNet-21k has 21,841 classes, the landmarks of Google 203,094. */
+export const MOST_LABELS = 250_000;

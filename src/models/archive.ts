@@ -1,17 +1,21 @@
 import type { Archive, BlobFiles, Manifest, ModelConfig } from '../contract/archive.js';
 import type { EngineName } from '../contract/backends.js';
+import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { MOST_FILES } from '../contract/limits.js';
 import type { Precision } from '../contract/precisions.js';
 import { chooseModel } from './choose-model.js';
+import { mergeConfig, parseConfig } from './config.js';
 import type { FetchOptions } from './download/fetch-file.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { formatOf, isPacked, isRepository, readModelUrl } from '../shared/model-url.js';
 import { readSkeleton } from '../shared/onnx-skeleton.js';
 import { createFiles } from './files.js';
 import { HF_CONFIG, readHuggingFace } from './hugging-face/read.js';
-import { checkFile, checkIntegrity, hashOf, mergeIntegrity, pendingEntries } from './integrity.js';
+import { checkFile, checkIntegrity, hashOf, mergeIntegrity, normalizePaths, pendingEntries } from './integrity.js';
+import { MAX_METADATA_BYTES, readText } from './json.js';
 import { EXTRAS, MANIFEST } from './manifest.js';
-import { readWeightsManifest } from './shards.js';
+import { readWeightsManifest, type ShardGroup } from './shards.js';
 import { beginFiles, sideFiles } from './side-files.js';
 import { folderSource } from './sources/folder.js';
 import { listFiles } from './sources/listing.js';
@@ -44,7 +48,9 @@ export type ArchiveLocation = string | File | Readonly<Record<string, Blob>>;
 export async function fetchArchive(from: ArchiveLocation, options: ArchiveOptions): Promise<Archive> {
   const found = options.found ?? new Set<string>();
   const archive = await readArchive(from, { ...options, found });
-  const integrity = mergeIntegrity(archive.integrity, options.integrity);
+  // Files at hand have their paths in NFC, whatever the spelling of the entry; a server has them as they are.
+  const spell = archive.local ? normalizePaths : (entries: Archive['integrity']) => entries;
+  const integrity = mergeIntegrity(spell(archive.integrity), spell(options.integrity ?? {}));
   await checkIntegrity(archive.files, integrity);
   const unmatched = Object.keys(integrity).filter((path) => !found.has(path));
   return { ...archive, integrity, unmatched };
@@ -81,28 +87,34 @@ export async function fetchModel(
 ): Promise<Archive> {
   if (whole.models[engine] === undefined)
     throw new TabServeError('model-not-found', `${whole.url} has no model for ${engine}.`);
-  const source = await sourceOf(whole, options);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
+  const source = await sourceOf(whole, { ...options, signal });
   const files: Record<string, Blob> = { ...whole.files };
   const download = async (one: string): Promise<void> => {
     if (!Object.hasOwn(files, one)) files[one] = await readRequired(source, one, whole.integrity);
   };
-  const others = Promise.all(sideFiles(whole, engine).map(download));
-  // Awaited below; a shard that fails first must not leave it unhandled.
-  others.catch(() => {});
-  const archive = engine === 'onnx' ? await chooseModel(source, whole, options.precisions) : whole;
-  const path = archive.models[engine]!;
-  const model = download(path);
-  if (engine === 'onnx') onPlanned();
-  await model;
-  if (engine === 'onnx') await Promise.all((await externalFiles(files[path]!, path)).map(download));
-  if (engine === 'tfjs') {
+  const downloadModel = async (): Promise<Archive> => {
+    const archive = engine === 'onnx' ? await chooseModel(source, whole, options.precisions) : whole;
+    const path = archive.models[engine]!;
+    const model = download(path);
+    if (engine === 'onnx') onPlanned();
+    await model;
+    if (engine === 'onnx') await Promise.all((await externalFiles(files[path]!, path)).map(download));
+    if (engine !== 'tfjs') return archive;
     const groups = readWeightsManifest(await files[path]!.text(), path);
     const shards = Promise.all(groups.flatMap(({ paths }) => paths).map(download));
     onPlanned();
     await shards;
-    for (const { paths, bytes } of groups) checkSize(path, bytes, paths, files);
-  }
-  await others;
+    for (const group of groups) checkSize(path, group, files);
+    return archive;
+  };
+  const others = sideFiles(whole, engine).map(download);
+  const [archive] = await Promise.all([downloadModel(), ...others]).catch((error: unknown) => {
+    // The first failure stops the other downloads.
+    stop.abort();
+    throw error;
+  });
   const unmatched = pendingEntries({ ...archive, files });
   if (Object.keys(files).length === Object.keys(archive.files).length) return archive;
   await checkIntegrity(files, archive.integrity, archive.files);
@@ -133,21 +145,23 @@ export async function hashModel({ files, models }: Archive, format: EngineName):
 /** Returns the paths of the files that hold an ONNX model's large tensors. */
 async function externalFiles(model: Blob, path: string): Promise<readonly string[]> {
   const bytes = (await readSkeleton(model)) ?? new Uint8Array(await model.arrayBuffer());
-  return readExternalData(bytes).map((location) => besideModel(path, location));
-}
-
-function checkSize(
-  path: string,
-  bytes: number,
-  shards: readonly string[],
-  files: Readonly<Record<string, Blob>>,
-): void {
-  const size = shards.reduce((sum, shard) => sum + files[shard]!.size, 0);
-  if (size < bytes)
+  const locations = readExternalData(bytes);
+  if (locations.length > MOST_FILES)
     throw new TabServeError(
       'model-format',
-      `${path} describes ${bytes} bytes of weights, but ${shards.join(', ')} hold ${size}: incomplete, or of another model.`,
+      `${path} has its tensors in ${locations.length} files; a model may have ${MOST_FILES}.`,
     );
+  return locations.map((location) => besideModel(path, location));
+}
+
+/** Checks that the files of a group of weights have the bytes that the weights take up, no less and no more. */
+function checkSize(path: string, { paths, bytes, atLeast }: ShardGroup, files: Archive['files']): void {
+  const size = paths.reduce((sum, shard) => sum + files[shard]!.size, 0);
+  if (size === bytes || (atLeast && size > bytes)) return;
+  throw new TabServeError(
+    'model-format',
+    `${path} describes ${bytes} bytes of weights, but ${shorten(paths.join(', ') || 'no file')} hold ${size}: incomplete, or of another model.`,
+  );
 }
 
 /** Reads whichever layout the files have. A repository of huggingface.co has Hugging Face's. @throws `model-not-found` if they have none */
@@ -170,9 +184,9 @@ function bareArchive(url: string, file: string, config: ModelConfig): Archive {
 }
 
 async function readFile(file: File, options: ArchiveOptions): Promise<Archive> {
-  const { name } = file;
+  const name = file.name.normalize();
   if (isPacked(name)) {
-    await checkFile(file, expectedOf(name, options.integrity ?? {}), name);
+    await checkFile(file, expectedOf(name, normalizePaths(options.integrity ?? {})), name);
     options.found?.add(name);
     return await readLocal(name, await unpack(name, file), options);
   }
@@ -193,16 +207,27 @@ async function readLocal(url: string, local: LocalFiles, options: ArchiveOptions
   const { config = {} } = options;
   const source = await localSource(url, local, options.integrity);
   for (const path of source.paths!) options.found?.add(path);
-  const model = bareModel(source.paths!);
-  const archive = model === undefined ? await readFolder(source, options) : bareArchive(url, model, config);
-  return { ...archive, local };
+  const model = bareModel(source);
+  if (model === undefined) return { ...(await readFolder(source, options)), local };
+  const text = await source.read(CONFIG);
+  const own = text ? await parseConfig(await readText(text, CONFIG, MAX_METADATA_BYTES), CONFIG) : {};
+  return { ...bareArchive(url, model, mergeConfig(own, config)), ...(text && { files: { [CONFIG]: text } }), local };
 }
 
-/** Returns the only model among files without a manifest. */
-function bareModel(paths: readonly string[]): string | undefined {
+/** The usual name of the config, where no manifest says another. */
+const CONFIG = 'model-config.yaml';
+
+/** Returns the only model among files without a manifest. @throws `model-not-found` if there are several ONNX models */
+function bareModel(source: Source): string | undefined {
+  const { paths = [] } = source;
   if (paths.includes(MANIFEST) || paths.includes(EXTRAS) || paths.includes(HF_CONFIG)) return undefined;
   const models = paths.filter((path) => !path.includes('/') && path !== LABELS && formatOf(path));
   const onnx = models.filter((path) => formatOf(path) === 'onnx');
+  if (onnx.length > 1)
+    throw new TabServeError(
+      'model-not-found',
+      `${source.missing(MANIFEST).message} Which of its ${onnx.length} models is meant? Pass only that one, with the files that belong to it.`,
+    );
   const [model, ...others] = onnx.length > 0 ? onnx : models;
   return others.length > 0 ? undefined : model;
 }

@@ -1,6 +1,7 @@
 import type { BlobFiles } from '../contract/archive.js';
-import { MAX_TEXT_BYTES, parseJson, readText } from './json.js';
+import { MAX_LABELS_BYTES, MAX_TEXT_BYTES, parseJson, readText } from './json.js';
 import { missingFrom } from './sources/source.js';
+import { LABELS } from './torchserve.js';
 
 /** Files that are read when they are asked for. */
 interface OtherFiles {
@@ -29,6 +30,7 @@ export function createFiles(
     has: (path) => Object.hasOwn(files, path) || others.paths.includes(path),
     bytes: async (path) => new Uint8Array(await (await blob(path)).arrayBuffer()),
     text: async (path) => await readText(await blob(path), path, MAX_TEXT_BYTES),
-    json: async (path) => parseJson(await readText(await blob(path), path, MAX_TEXT_BYTES), path),
+    json: async (path) =>
+      parseJson(await readText(await blob(path), path, path === LABELS ? MAX_LABELS_BYTES : MAX_TEXT_BYTES), path),
   };
 }

@@ -1,25 +1,33 @@
-import type { ExpectedTensor, Golden, Tensor } from '../contract/tensors.js';
+import type { ExpectedTensor, Golden, Tensor, TensorInfo } from '../contract/tensors.js';
+import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { LARGEST_TENSOR } from '../contract/limits.js';
 import { areCounts, readSafetensors } from './safetensors.js';
-
-/** A gigabyte of float32: no example needs more. */
-const MAX_ELEMENTS = 2 ** 28;
 
 /**
  * Reads a golden example of an archive, a `.safetensors` file with the tensors `inputs/<name>` and `outputs/<name>`.
  * For large tensors the metadata has a JSON text under the tensor's key. A float32 input is generated from `{"seed": 1, "dims": [1, 3, 224, 224]}`.
  * An output with `{"stride": 7, "dims": [1, 1000]}` is a sample: the file has every seventh element of a tensor of these dims.
- * @throws `model-format` if the file is damaged or holds no inputs or no outputs
+ * @param model the inputs of the model; if given, the example's inputs must fit, which is checked before any is generated
+ * @throws `model-format` if the file is damaged, holds no inputs or no outputs, is of another model, or asks for more than `LARGEST_TENSOR` generated numbers
  */
-export function readGolden(bytes: Uint8Array, name: string): Golden {
+export function readGolden(bytes: Uint8Array, name: string, model?: readonly TensorInfo[]): Golden {
   const { tensors, metadata } = readSafetensors(bytes, name);
   const inputs: Record<string, Tensor> = {};
   const outputs: Record<string, ExpectedTensor> = {};
-  for (const [key, text] of Object.entries(metadata)) {
-    if (!key.startsWith('inputs/')) continue;
-    const { seed, dims } = parse(text, key, name, 'seed');
+  const seeded = Object.entries(metadata)
+    .filter(([key]) => key.startsWith('inputs/'))
+    .map(([key, text]) => [key, parse(text, key, name, 'seed')] as const);
+  const stored = Object.entries(tensors).filter(([key]) => key.startsWith('inputs/'));
+  if (model) for (const [key, { dims }] of [...seeded, ...stored]) checkInput(key, dims, model, name);
+  const total = seeded.reduce((sum, [, { dims }]) => sum + sizeOf(dims), 0);
+  if (!(total <= LARGEST_TENSOR))
+    throw new TabServeError(
+      'model-format',
+      `${name} asks for inputs of ${total} generated numbers; an example may have ${LARGEST_TENSOR}.`,
+    );
+  for (const [key, { seed, dims }] of seeded)
     inputs[key.slice('inputs/'.length)] = { dtype: 'float32', dims, data: generate(seed, dims) };
-  }
   for (const [key, tensor] of Object.entries(tensors)) {
     if (key.startsWith('inputs/')) inputs[key.slice('inputs/'.length)] = tensor;
     if (key.startsWith('outputs/'))
@@ -33,6 +41,23 @@ export function readGolden(bytes: Uint8Array, name: string): Golden {
   if (Object.keys(inputs).length === 0 || Object.keys(outputs).length === 0)
     throw new TabServeError('model-format', `${name} is no golden example: it needs inputs/… and outputs/….`);
   return { inputs, outputs };
+}
+
+/** Checks the name and the dims of an input, on which a wrong example may spend all memory. The engine checks the rest. */
+function checkInput(key: string, dims: readonly number[], model: readonly TensorInfo[], name: string): void {
+  const own = key.slice('inputs/'.length);
+  const input = model.find((one) => one.name === own);
+  const fits =
+    input?.dims.length === dims.length &&
+    input.dims.every((size, axis) => typeof size !== 'number' || size === dims[axis]);
+  if (fits) return;
+  const expected = input
+    ? `is [${input.dims.map((size) => size ?? '?').join(', ')}] in the model`
+    : `is no input of the model, which has ${model.map((one) => `"${shorten(one.name)}"`).join(', ')}`;
+  throw new TabServeError(
+    'model-format',
+    `${name} is a golden example of another model: its "${shorten(own)}", [${dims.join(', ')}], ${expected}. Make it again with npx tabserve archive --golden.`,
+  );
 }
 
 function sampleOf(tensor: Tensor, text: string | undefined, key: string, name: string): ExpectedTensor {
@@ -54,12 +79,7 @@ function parse<K extends 'seed' | 'stride'>(
 ): Record<K, number> & { dims: readonly number[] } {
   try {
     const value = JSON.parse(text) as Record<K, number> & { dims: readonly number[] };
-    if (
-      areCounts([value[number]]) &&
-      areCounts(value.dims) &&
-      (number === 'seed' ? sizeOf(value.dims) <= MAX_ELEMENTS : value[number] > 0)
-    )
-      return value;
+    if (areCounts([value[number]]) && areCounts(value.dims) && (number === 'seed' || value[number] > 0)) return value;
   } catch {
     // The error below says what was expected.
   }

@@ -76,6 +76,16 @@ export function mergeIntegrity(own: Integrities, callers: Integrities = {}): Int
   return merged;
 }
 
+/** Returns entries by their paths in NFC. @throws `model-format` if two spellings of a path contradict each other */
+export function normalizePaths(entries: Integrities): Integrities {
+  const normal: Record<string, Integrity> = {};
+  for (const [path, entry] of Object.entries(entries)) {
+    const own = path.normalize();
+    normal[own] = mergeIntegrity(Object.hasOwn(normal, own) ? { [own]: normal[own]! } : {}, { [own]: entry })[own]!;
+  }
+  return normal;
+}
+
 /**
  * Returns the entries that no file of an archive has had so far, and that a file may still have: those beside a model in another format, which has not
  * been read yet, may be its weights; one of a model's alternatives, and its external data, may be needed by another backend.

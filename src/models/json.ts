@@ -2,7 +2,9 @@ import { TabServeError } from '../contract/errors.js';
 
 /** The most bytes of a manifest, of `tabserve.json` and of a config. */
 export const MAX_METADATA_BYTES = 2 ** 22;
-/** The most bytes of any other text: labels, vocabularies, tokenizers. */
+/** The most bytes of `index_to_name.json`. */
+export const MAX_LABELS_BYTES = 2 ** 24;
+/** The most bytes of any other text: vocabularies, tokenizers, TensorFlow.js models. */
 export const MAX_TEXT_BYTES = 2 ** 28;
 
 /** The most levels of nesting. What recurses over a deeper value, as sending it to the page does, would overflow the stack. */

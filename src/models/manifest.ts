@@ -2,6 +2,7 @@ import type { Archive, Integrity, Manifest, ModelConfig } from '../contract/arch
 import { ENGINES, type EngineName } from '../contract/backends.js';
 import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { MOST_EXAMPLES, MOST_FILES } from '../contract/limits.js';
 import { formatOf } from '../shared/model-url.js';
 import { isRecord } from '../shared/schema.js';
 import { parseJson } from './json.js';
@@ -23,6 +24,9 @@ export function readManifest(text: string): Manifest {
   if (!isRecord(model)) throw wrong(MANIFEST, 'model', 'a mapping with the key modelName', model);
   if (model['modelName'] === undefined)
     throw new TabServeError('model-format', `${MANIFEST} has no model.modelName; expected a string.`);
+  const { extensions } = model;
+  if (typeof extensions === 'string' && extensions.split(',').length > MOST_FILES)
+    throw new TabServeError('model-format', `${MANIFEST}: model.extensions names more than ${MOST_FILES} files.`);
   return { ...texts(manifest, TEXTS, ''), model: texts(model, MODEL_TEXTS, 'model.') } as Manifest;
 }
 
@@ -118,12 +122,23 @@ function checkOverride(config: unknown, where: string): void {
 function readPaths(value: unknown, where: string): readonly string[] {
   if (!Array.isArray(value) || !value.every((path) => typeof path === 'string'))
     throw wrong(EXTRAS, where, 'a list of paths', value);
+  if (value.length > MOST_EXAMPLES)
+    throw new TabServeError(
+      'model-format',
+      `${EXTRAS}: ${where} names ${value.length} golden examples; a model may have ${MOST_EXAMPLES}.`,
+    );
   return value as string[];
 }
 
 function readFiles(files: unknown): Readonly<Record<string, Integrity>> {
   if (!isRecord(files)) throw wrong(EXTRAS, 'files', 'a mapping of paths to { bytes, sha256 }', files);
-  for (const [path, value] of Object.entries(files)) {
+  const entries = Object.entries(files);
+  if (entries.length > MOST_FILES)
+    throw new TabServeError(
+      'model-format',
+      `${EXTRAS}: files has ${entries.length} entries; an archive may have ${MOST_FILES} files.`,
+    );
+  for (const [path, value] of entries) {
     if (!isIntegrity(value)) throw wrong(EXTRAS, `files["${path}"]`, '{ bytes, sha256 }', value);
   }
   return files as Record<string, Integrity>;

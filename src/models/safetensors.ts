@@ -2,7 +2,7 @@ import { dtypeInfo, dtypesBy } from '../contract/dtypes.js';
 import type { Tensor } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 import { isRecord } from '../shared/schema.js';
-import { parseJson } from './json.js';
+import { MAX_METADATA_BYTES, parseJson } from './json.js';
 
 const DTYPES = dtypesBy(({ safetensors }) => (safetensors === undefined ? [] : [safetensors]));
 
@@ -13,8 +13,8 @@ export interface Safetensors {
 }
 
 /**
- * Reads a `.safetensors` file: the header's length as a 64-bit little-endian number, a JSON header, then the tensors' bytes, little-endian and row-major.
- * Format: huggingface.co/docs/safetensors.
+ * Reads a `.safetensors` file: the header's length as a 64-bit little-endian number, a JSON header, then the tensors' bytes, little-endian and row-major,
+ * one after the other without overlaps or gaps. Format: huggingface.co/docs/safetensors.
  * @throws `model-format` if it is damaged or holds a dtype that is not known
  */
 export function readSafetensors(bytes: Uint8Array, name: string): Safetensors {
@@ -23,6 +23,8 @@ export function readSafetensors(bytes: Uint8Array, name: string): Safetensors {
   if (bytes.length < 8) throw damaged('it is too short');
   const headerLength = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
   if (headerLength > bytes.length - 8) throw damaged('its header runs past the end');
+  if (headerLength > MAX_METADATA_BYTES)
+    throw damaged(`its header has ${headerLength} bytes, and may have ${MAX_METADATA_BYTES}`);
   let header: unknown;
   try {
     header = parseJson(new TextDecoder().decode(bytes.subarray(8, 8 + headerLength)), name);
@@ -35,8 +37,13 @@ export function readSafetensors(bytes: Uint8Array, name: string): Safetensors {
   for (const [key, text] of Object.entries(metadata))
     if (typeof text !== 'string') throw damaged(`__metadata__ has under "${key}" no text, but ${JSON.stringify(text)}`);
   const data = bytes.subarray(8 + headerLength);
-  const tensors = Object.entries(entries).map(([key, entry]) => {
+  const inOrder = Object.entries(entries).map(([key, entry]) => {
     if (!isEntry(entry)) throw damaged(`"${key}" has no dtype, shape and data_offsets`);
+    return [key, entry] as const;
+  });
+  inOrder.sort(([, a], [, b]) => a.data_offsets[0] - b.data_offsets[0] || a.data_offsets[1] - b.data_offsets[1]);
+  let end = 0;
+  const tensors = inOrder.map(([key, entry]) => {
     const { dtype: code, shape: dims, data_offsets: [from, to] } = entry; // prettier-ignore
     const dtype = DTYPES.get(code);
     const array = dtype && dtypeInfo(dtype)?.array;
@@ -45,8 +52,12 @@ export function readSafetensors(bytes: Uint8Array, name: string): Safetensors {
     if (to - from !== size)
       throw damaged(`"${key}" has ${to - from} bytes, its shape [${dims.join(', ')}] needs ${size}`);
     if (to > data.length) throw damaged(`"${key}" runs past the end`);
+    if (from !== end)
+      throw damaged(`"${key}" begins at byte ${from} of the data, and the tensor before it ends at ${end}`);
+    end = to;
     return [key, { dtype, dims, data: new array(new Uint8Array(data.subarray(from, to)).buffer) }] as const;
   });
+  if (end < data.length) throw damaged(`no tensor has its last ${data.length - end} bytes`);
   return { tensors: Object.fromEntries(tensors), metadata: metadata as Record<string, string> };
 }
 

@@ -2,6 +2,7 @@ import { dtypeInfo } from '../contract/dtypes.js';
 import type { DType } from '../contract/tensors.js';
 import { describeValue, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { MOST_FILES } from '../contract/limits.js';
 import { areCounts } from './safetensors.js';
 import { parseJson } from './json.js';
 
@@ -9,8 +10,10 @@ import { parseJson } from './json.js';
 export interface ShardGroup {
   /** Paths in the archive. */
   readonly paths: readonly string[];
-  /** Bytes that the weights take up. Strings are not counted: only their bytes tell their length. */
+  /** Bytes that the weights take up, without those of strings. */
   readonly bytes: number;
+  /** Whether there are strings: only their bytes tell their length. */
+  readonly atLeast: boolean;
 }
 
 interface WeightSpec {
@@ -31,7 +34,7 @@ const BYTES: ReadonlyMap<string, number> = new Map<string, number>([
 /**
  * Reads from a TensorFlow.js model's `weightsManifest` which files hold its weights.
  * @param path the path of `model.json` in its archive, which the shards' paths are relative to
- * @throws `model-format` if the text is no such model
+ * @throws `model-format` if the text is no such model, or names a file twice, or more than `MOST_FILES`
  */
 export function readWeightsManifest(text: string, path: string): readonly ShardGroup[] {
   const model = parseJson(text, path) as { modelTopology?: unknown; weightsManifest?: unknown } | null;
@@ -39,21 +42,24 @@ export function readWeightsManifest(text: string, path: string): readonly ShardG
   if (typeof modelTopology !== 'object' || modelTopology === null)
     throw new TabServeError('model-format', `${path} is not a TensorFlow.js model: it has no modelTopology.`);
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
+  const named = new Set<string>();
+  const checkPath = (shard: unknown): string => {
+    if (typeof shard !== 'string') throw new TypeError(`${describeValue(shard)} is no path`);
+    if (named.has(shard)) throw new TypeError(`it names "${shorten(shard)}" twice`);
+    if (named.add(shard).size > MOST_FILES) throw new TypeError(`it names more than ${MOST_FILES} files`);
+    return shard;
+  };
   try {
     return ((weightsManifest ?? []) as { paths: string[]; weights: WeightSpec[] }[]).map(({ paths, weights }) => ({
       paths: paths.map((shard) => folder + checkPath(shard)),
       bytes: weights.reduce((sum, weight) => sum + bytesOf(weight), 0),
+      atLeast: weights.some(({ dtype }) => dtype === 'string'),
     }));
   } catch (cause) {
     throw new TabServeError('model-format', `${path} has a damaged weightsManifest: ${(cause as Error).message}`, {
       cause,
     });
   }
-}
-
-function checkPath(path: unknown): string {
-  if (typeof path !== 'string') throw new TypeError(`${JSON.stringify(path)} is no path`);
-  return path;
 }
 
 function bytesOf(spec: WeightSpec): number {

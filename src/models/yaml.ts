@@ -1,7 +1,7 @@
-import type { YAMLMap } from 'yaml';
+import type { Node, YAMLMap } from 'yaml';
 import { shorten } from '../contract/describe-value.js';
 import { isError, messageOf, TabServeError } from '../contract/errors.js';
-import { MOST_TOKENS } from '../contract/limits.js';
+import { MOST_TOKENS, MOST_VALUES } from '../contract/limits.js';
 import { load, type Yaml } from '../libraries/yaml.js';
 
 /** The most levels of nesting. */
@@ -13,8 +13,8 @@ const MAX_ALIASES = 100;
 const NESTED_ON_ONE_LINE = new RegExp(`([-?:][ \\t]+){${MAX_DEPTH}}`);
 
 /**
- * Parses YAML 1.2 with merge keys (`<<`), which TorchServe's configs may have. Aliases may repeat what they name, up to the parser's limit; tags of
- * other types than JSON's are refused, since no config needs them.
+ * Parses YAML 1.2 with merge keys (`<<`), which TorchServe's configs may have. Aliases may repeat what they name, up to 100 times and `MOST_VALUES`
+ * values; tags of other types than JSON's are refused, since no config needs them.
  * @throws `model-config` if it is not YAML, or hostile
  */
 export async function parseYaml(text: string, file: string): Promise<unknown> {
@@ -31,17 +31,32 @@ export async function parseYaml(text: string, file: string): Promise<unknown> {
     );
   try {
     // The parser's own search for duplicate keys takes the square of their number.
-    const document = yaml.parseDocument(text, { uniqueKeys: false, merge: true, logLevel: 'error' });
+    const document = yaml.parseDocument(text, {
+      uniqueKeys: false,
+      merge: true,
+      resolveKnownTags: false,
+      logLevel: 'error',
+    });
     const [problem] = [...document.errors, ...document.warnings];
     if (problem) throw wrong(problem.message, problem);
-    let aliases = 0;
+    let [aliases, repeated] = [0, 0];
+    const anchors = new Map<string, Node>();
+    const sizes = new Map<unknown, number>();
     yaml.visit(document, {
       Node: (_, node, path) => {
         if (path.length > 2 * MAX_DEPTH) throw tooDeep();
         if (yaml.isMap(node)) checkKeys(yaml, node, wrong);
-        if (!yaml.isAlias(node)) return;
+        if (!yaml.isAlias(node)) {
+          if (node.anchor !== undefined) anchors.set(node.anchor, node);
+          return;
+        }
+        const named = anchors.get(node.source);
         if (++aliases > MAX_ALIASES) throw wrong(`it has more than ${MAX_ALIASES} aliases.`);
-        if (path.includes(node.resolve(document)!)) throw wrong(`*${shorten(node.source)} contains itself.`);
+        if (path.includes(named!)) throw wrong(`*${shorten(node.source)} contains itself.`);
+        const size = sizeOf(yaml, named, sizes);
+        sizes.set(node, size);
+        repeated += size;
+        if (repeated > MOST_VALUES) throw wrong(`its aliases repeat more than ${MOST_VALUES} values.`);
       },
     });
     return document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;
@@ -49,6 +64,16 @@ export async function parseYaml(text: string, file: string): Promise<unknown> {
     if (isError(cause) && cause instanceof TabServeError) throw cause;
     throw wrong(isError(cause) ? messageOf(cause) : String(cause), cause);
   }
+}
+
+/** Returns how many values a node has, with those that its aliases name. `sizes` has what is known, and gets what is found. */
+function sizeOf(yaml: Yaml, node: unknown, sizes: Map<unknown, number>): number {
+  const known = sizes.get(node);
+  if (known !== undefined) return known;
+  const items: readonly unknown[] = yaml.isCollection(node) ? node.items : [];
+  const size = items.reduce<number>((sum, item) => sum + sizeOf(yaml, yaml.isPair(item) ? item.value : item, sizes), 1);
+  sizes.set(node, size);
+  return size;
 }
 
 /** Splitting a text into tokens is much faster than parsing it, and stops at the limit. */

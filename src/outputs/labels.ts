@@ -1,4 +1,6 @@
+import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { MOST_LABELS } from '../contract/limits.js';
 import { isRecord } from '../shared/schema.js';
 
 /** Class index → label. */
@@ -7,22 +9,33 @@ export type Labels = Readonly<Record<string, string>>;
 /**
  * Reads labels in TorchServe's three forms: `{"0": "cat"}`, `{"0": ["n02123045", "cat"]}` (the last string is the
  * label) and `{"object_type_names": ["cat", …]}`. A list of labels works too.
- * @throws `model-format` with the name of the wrong entry
+ * @throws `model-format` with the name of the wrong entry, or if there are more than `MOST_LABELS`
  */
 export function parseLabels(value: unknown, name: string): Labels {
   const names = isRecord(value) && 'object_type_names' in value ? value['object_type_names'] : value;
   if (typeof names !== 'object' || names === null)
     throw new TabServeError('model-format', `${name} must be a list of labels, or map class indices to labels.`);
-  return Object.fromEntries(
-    Object.entries(names as Record<string, unknown>).map(([index, entry]) => {
-      if (!/^\d+$/.test(index))
-        throw new TabServeError('model-format', `${name}: "${index}" is not a class index; use 0, 1, 2 and so on.`);
-      const label = Array.isArray(entry) ? (entry.at(-1) as unknown) : entry;
-      if (typeof label !== 'string')
-        throw new TabServeError('model-format', `${name}: the label of class ${index} must be a string.`);
-      return [index, label];
-    }),
-  );
+  // A list of millions is refused before its indices become strings.
+  const indices = Array.isArray(names) && names.length > MOST_LABELS ? names : Object.keys(names);
+  if (indices.length > MOST_LABELS)
+    throw new TabServeError(
+      'model-format',
+      `${name} has ${indices.length} labels; there may be ${MOST_LABELS}. Remove those of classes that the model has not.`,
+    );
+  const labels: Record<string, string> = {};
+  for (const index of indices as readonly string[]) {
+    if (!/^\d+$/.test(index))
+      throw new TabServeError(
+        'model-format',
+        `${name}: "${shorten(index)}" is not a class index; use 0, 1, 2 and so on.`,
+      );
+    const entry = (names as Readonly<Record<string, unknown>>)[index];
+    const label = Array.isArray(entry) ? (entry.at(-1) as unknown) : entry;
+    if (typeof label !== 'string')
+      throw new TabServeError('model-format', `${name}: the label of class ${index} must be a string.`);
+    labels[index] = label;
+  }
+  return labels;
 }
 
 /** Returns the label of a class, or its index as a string if the class has no label. */

@@ -24,8 +24,8 @@ const MAX_RUNS = 25;
 export async function tryOut(handler: Handler, context: Context, { golden }: Archive): Promise<Tried> {
   let error = 0;
   for (const path of golden) {
-    const { inputs, outputs } = readGolden(await context.files.bytes(path), path);
     const session = await context.open();
+    const { inputs, outputs } = readGolden(await context.files.bytes(path), path, session.inputs);
     const comparison = compareOutputs(await run(session, inputs), outputs, GOLDEN_TOLERANCES);
     error = Math.max(error, comparison.error);
     if (comparison.wrong !== undefined)

@@ -17,6 +17,9 @@ for (const [what, text] of [
   ['an alias of itself', 'a: &a [*a]'],
   ['a tag of Python', 'a: !!python/object/apply:os.system [ls]'],
   ['a tag of its own', 'a: !secret b'],
+  ['a tag of YAML 1.1 for bytes', 'a: !!binary aGk='],
+  ['a tag of YAML 1.1 for sets', 'a: !!set {b}'],
+  ['a tag of YAML 1.1 for dates', 'a: !!timestamp 2020-01-01'],
   ['lists in lists', '['.repeat(DEEP)],
   ['lists in lists, all closed', `a: ${'['.repeat(500)}${']'.repeat(500)}`],
   ['lists by dashes', '- '.repeat(DEEP)],
@@ -81,6 +84,23 @@ for (const [what, text, isRefused] of [
   ['a list of 100,000 numbers', `a: [${Array(100_000).fill('1').join(',')}]`, true],
   ['100,000 tags', `a: ${'!a '.repeat(100_000)}`, true],
   ['100,000 empty lines', '\n'.repeat(100_000), true],
+  [
+    '4,000 keys merged 99 times',
+    `a: &a {${MANY.slice(0, 4000)
+      .map(([key]) => `${key}: 1`)
+      .join(', ')}}\n${MANY.slice(0, 99)
+      .map(([key]) => `b${key}: {<<: *a}`)
+      .join('\n')}`,
+    true,
+  ],
+  [
+    'merges of merges',
+    [
+      'a0: &a0 {x: [1, 2, 3]}',
+      ...Array.from({ length: 40 }, (_, at) => `a${at + 1}: &a${at + 1} {<<: [*a${at}, *a${at}]}`),
+    ].join('\n'),
+    true,
+  ],
   ['2,000 unknown keys', MANY.slice(0, 2000).map(([key, at]) => `${key}: ${at}`).join('\n'), false], // prettier-ignore
   ['a text of 100,000 lines', `a: |\n${'  b\n'.repeat(100_000)}`, false],
   ['a key of 300 kB', `? ${LONG}\n: 1`, false],

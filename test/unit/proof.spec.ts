@@ -74,6 +74,12 @@ test.describe('safetensors', () => {
     ['metadata that is null', file({ __metadata__: null, a: entry }, 8), '__metadata__'],
     ['metadata that is no text', file({ __metadata__: { 'inputs/x': 3 } }), '"inputs/x"'],
     ['a tensor that was cut off', file({ a: entry }, 7), '"a" runs past the end'],
+    ['two tensors on the same bytes', file({ a: entry, b: entry }, 8), 'the tensor before it ends at 8'],
+    ['tensors that overlap', file({ a: entry, b: { ...entry, data_offsets: [4, 12] } }, 12), '"b" begins at byte 4'],
+    ['a gap', file({ a: entry, b: { ...entry, data_offsets: [12, 20] } }, 20), '"b" begins at byte 12'],
+    ['a gap at the start', file({ a: { ...entry, data_offsets: [4, 12] } }, 12), '"a" begins at byte 4'],
+    ['bytes of no tensor', file({ a: entry }, 12), 'its last 4 bytes'],
+    ['a header of 5 MB', file(`{"a":"${'x'.repeat(5_000_000)}"}`), 'its header has'],
   ] as const) {
     test(`damaged: ${what}`, () => {
       expect(() => readSafetensors(bytes, 'golden.safetensors')).toThrow(
@@ -107,6 +113,35 @@ test.describe('golden examples', () => {
   });
 
   const output = { 'outputs/y': { dtype: 'F32', shape: [2], data_offsets: [0, 8] } };
+
+  test('inputs that do not fit the model, or are too many together, are refused before one is generated', () => {
+    const seeded = (...dims: (readonly number[])[]): Uint8Array =>
+      file({ ...output, __metadata__: Object.fromEntries(dims.map((one, at) => [`inputs/${at}`, JSON.stringify({ seed: 1, dims: one })])) }, 8); // prettier-ignore
+    const input = (name: string, ...dims: (number | string | null)[]) => ({ name, dtype: 'float32', dims }) as const;
+    const half = [2 ** 26];
+    for (const [bytes, model, why] of [
+      [seeded(half, half, [1]), undefined, 'generated numbers; an example may have 134217728'],
+      [seeded([2 ** 53 - 1, 2 ** 53 - 1]), undefined, 'generated numbers'],
+      [seeded([Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 0], [2 ** 28]), undefined, 'generated numbers'],
+      [seeded(half), [input('x', 2)], '"0", [67108864], is no input of the model, which has "x"'],
+      [seeded(half), [input('0', 'batch', 2)], '"0", [67108864], is [batch, 2] in the model'],
+      [seeded(half), [input('0', 4)], 'is [4] in the model'],
+      [
+        file({ ...output, 'inputs/x': { dtype: 'F32', shape: [0], data_offsets: [8, 8] } }, 8),
+        [input('x', 1)],
+        '"x", [0], is [1] in the model',
+      ],
+    ] as const) {
+      const started = process.cpuUsage().user;
+      expect(() => readGolden(bytes, 'golden', model)).toThrow(
+        expect.objectContaining({ code: 'model-format', message: expect.stringContaining(why) }),
+      );
+      expect((process.cpuUsage().user - started) / 1000).toBeLessThan(100);
+    }
+    const fits = readGolden(seeded([1, 4]), 'golden', [input('0', null, 4)]);
+    expect(fits.inputs['0']!.dims).toEqual([1, 4]);
+  });
+
   for (const [what, header, why] of [
     ['no inputs', output, 'needs inputs/'],
     ['no outputs', { __metadata__: { 'inputs/x': '{"seed": 1, "dims": [1]}' } }, 'needs inputs/'],
@@ -131,7 +166,7 @@ test.describe('golden examples', () => {
     ],
   ] as const) {
     test(`no golden example: ${what}`, () => {
-      expect(() => readGolden(file(header, 8), 'golden')).toThrow(
+      expect(() => readGolden(file(header, 'outputs/y' in header ? 8 : 0), 'golden')).toThrow(
         expect.objectContaining({ code: 'model-format', message: expect.stringContaining(why) }),
       );
     });

@@ -27,7 +27,7 @@ export async function readModel(
   const isLazy = provider === 'wasm' && canReadLazily();
   const skeleton = isLazy ? await readSkeleton(file) : undefined;
   const model = skeleton ?? (await bytesOf(file));
-  const signature = readSignature(model);
+  const signature = readSignature(model, path);
   const locations = readExternalData(model);
   if (locations.length > 0 && provider === 'webgl')
     throw new TabServeError('backend-failed', "ONNX Runtime's WebGL cannot load a model with external data.");

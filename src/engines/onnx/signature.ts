@@ -14,8 +14,8 @@ export interface Signature {
 
 const DTYPES = dtypesBy(({ onnx }) => [onnx]);
 
-/** Reads the signature of an ONNX model. @throws `model-format` if the bytes are not an ONNX model, or only a part of one; `unsupported` if an input or output is not a tensor. */
-export function readSignature(bytes: Uint8Array): Signature {
+/** Reads the signature of an ONNX model; `name` is what messages call it. @throws `model-format` if the bytes are not an ONNX model, or only a part of one; `unsupported` if an input or output is not a tensor. */
+export function readSignature(bytes: Uint8Array, name = 'The file'): Signature {
   let graph: Uint8Array | undefined;
   let version = 0;
   try {
@@ -26,9 +26,9 @@ export function readSignature(bytes: Uint8Array): Signature {
     if (version > 0 && graph) return readGraph(graph);
   } catch (cause) {
     if (cause instanceof TabServeError) throw cause;
-    throw damaged(bytes, cause);
+    throw damaged(bytes, name, cause);
   }
-  throw damaged(bytes);
+  throw damaged(bytes, name);
 }
 
 function readGraph(graph: Uint8Array): Signature {
@@ -65,7 +65,9 @@ function readDim(dim: Field | undefined): number | string | null {
   return null;
 }
 
-function damaged(bytes: Uint8Array, cause?: unknown): TabServeError {
+function damaged(bytes: Uint8Array, name: string, cause?: unknown): TabServeError {
   const why = bytes.length === 0 ? 'it is empty' : 'it is damaged, incomplete, or another kind of file';
-  return new TabServeError('model-format', `Not an ONNX model of ${bytes.length} bytes: ${why}.`, { cause });
+  return new TabServeError('model-format', `${name} has ${bytes.length} bytes and is not an ONNX model: ${why}.`, {
+    cause,
+  });
 }

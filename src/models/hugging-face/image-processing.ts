@@ -65,7 +65,8 @@ function processorOf(processor: Json, { model_type: type }: Json): ImageProcesso
 
 /** Returns the steps of the class's `resize`. */
 function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: ImageProcessor): readonly Step[] {
-  const interpolation = RESAMPLE[fields.resample];
+  const { resample } = fields as { resample: unknown };
+  const interpolation = typeof resample === 'number' ? RESAMPLE[resample] : undefined;
   if (interpolation === undefined)
     throw wrong('resample', fields.resample, `${Object.entries(RESAMPLE).map(([number, name]) => `${number} (${name})`).join(', ')}`); // prettier-ignore
   const step = (size: number | readonly number[], more: Json = {}): readonly Step[] => [
@@ -75,6 +76,8 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
   const { shortest_edge: shortest, longest_edge: longest, height, width } = size;
   const scale = resize === 'levit' ? 256 / 224 : undefined;
   const cropPct = fields.crop_pct as number;
+  if ((resize === 'convnext' || resize === 'poolformer') && !(isNumber(cropPct) && cropPct > 0 && cropPct <= 1))
+    throw wrong('crop_pct', cropPct, 'a number above 0, at most 1');
   if (resize === 'convnext') {
     if (shortest === undefined) throw wrong('size', fields.size, '{ shortest_edge }');
     if (shortest >= 384) return step([shortest, shortest]);

@@ -84,7 +84,8 @@ async function inputConfig(
       );
     const settings = await source.read(TOKENIZER_CONFIG);
     if (settings) files[TOKENIZER_CONFIG] = settings;
-    return maxLengthOf(config, settings ? await readObject(settings, TOKENIZER_CONFIG) : {});
+    const limits = settings ? await readObject(settings, TOKENIZER_CONFIG) : {};
+    return own['maxLength'] === undefined ? maxLengthOf(config, limits) : {};
   }
   if (!isImage(handler) || own['imageProcessing'] !== undefined) return {};
   const processor = await source.read(PREPROCESSOR);

@@ -1,8 +1,7 @@
 import { shorten } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
+import { MOST_FILES } from '../../contract/limits.js';
 
-/** The most files of a packed archive. */
-export const MAX_FILES = 10_000;
 /** The most bytes that a packed archive may unpack to: what 32-bit WASM can address. */
 const MAX_BYTES = 2 ** 32;
 /** An archive may unpack to this many times its size; weights compress to half of theirs. Deflate can reach 1032 times. */
@@ -10,8 +9,8 @@ const MAX_RATIO = 100;
 /** An archive may unpack to this many bytes whatever its size, since small weights can be mostly zeros. */
 const ALWAYS_ALLOWED = 2 ** 26;
 const MAX_PATH_LENGTH = 1024;
-/** What macOS adds to archives. */
-const JUNK = /^__MACOSX\/|(^|\/)\.DS_Store$/;
+/** What macOS and Windows add to folders and archives. */
+const JUNK = /^__MACOSX\/|(^|\/)(\._[^/]*|\.DS_Store|Thumbs\.db|desktop\.ini)$/i;
 
 /** Returns the most bytes that an archive of `packedBytes` may unpack to. */
 export function maxUnpackedBytes(packedBytes: number): number {
@@ -29,15 +28,20 @@ export function tooLarge(name: string, packedBytes: number): TabServeError {
 
 /** Returns the error for an archive of too many files. */
 export function tooMany(name: string): TabServeError {
-  return new TabServeError('model-format', `${name} has more than ${MAX_FILES} files: no archive of a model has.`);
+  return new TabServeError(
+    'model-format',
+    `${name} has more than ${MOST_FILES} files and folders: no archive of a model has.`,
+  );
 }
 
 /**
  * Returns files by their path in the archive. If all of them lie in one folder, as in TorchServe's `tgz` and in what desktops pack, that folder is the
  * archive's root.
- * @throws `model-format` if a path leads out of the archive, is not in its plain spelling, or occurs twice
+ * @returns the files; their paths are in NFC, while macOS decomposes letters (NFD)
+ * @throws `model-format` if there are too many, or a path leads out of the archive, is not in its plain spelling, or occurs twice
  */
 export function listFiles<T>(name: string, entries: readonly (readonly [path: string, file: T])[]): Map<string, T> {
+  if (entries.length > MOST_FILES) throw tooMany(name);
   const wanted = entries.filter(([path]) => !JUNK.test(path));
   const root = commonFolder(wanted.map(([path]) => path));
   const files = new Map<string, T>();

@@ -1,8 +1,8 @@
 import type { Archive, Integrity } from '../../contract/archive.js';
 import { TabServeError } from '../../contract/errors.js';
-import { checkFile } from '../integrity.js';
+import { checkFile, normalizePaths } from '../integrity.js';
 import { filesSource } from './files.js';
-import { expectedOf, type Source } from './source.js';
+import { expectedOf, refusePointer, type Source } from './source.js';
 
 /** Files that are at hand: in a zip file, or by path. */
 export type LocalFiles = NonNullable<Archive['local']>;
@@ -26,6 +26,7 @@ export async function unpack(name: string, packed: Blob): Promise<LocalFiles> {
   const isGzip = startsWith(GZIP_MAGIC);
   if (isGzip || startsWith(TAR_MAGIC.bytes, TAR_MAGIC.at))
     return await (await import('./tar.js')).unpackTar(name, packed, isGzip);
+  await refusePointer(packed, name);
   throw new TabServeError(
     'model-format',
     `${name} is no packed archive: expected a zip or a tar file, as .mar files are.`,
@@ -33,7 +34,7 @@ export async function unpack(name: string, packed: Blob): Promise<LocalFiles> {
 }
 
 /**
- * Returns the files at hand of an archive.
+ * Returns the files at hand of an archive. Their paths are in NFC, and are found in any spelling.
  * @param integrity what they must be, in addition to what is expected of each
  * @throws `model-format`, `unsupported` if it is a damaged zip file
  */
@@ -42,15 +43,28 @@ export async function localSource(
   local: LocalFiles,
   integrity: Readonly<Record<string, Integrity>> = {},
 ): Promise<Source> {
-  const source = local instanceof Blob ? await (await import('./zip.js')).openZip(url, local) : filesSource(url, local);
+  const source = local instanceof Blob ? await openOnce(url, local) : filesSource(url, local);
+  const known = normalizePaths(integrity);
   return {
     ...source,
     async read(path, expected = {}) {
-      const blob = await source.read(path);
+      const blob = await source.read(path.normalize());
       if (!blob) return undefined;
       await checkFile(blob, expected, path);
-      await checkFile(blob, expectedOf(path, integrity), path);
+      await checkFile(blob, expectedOf(path, known), path);
       return blob;
     },
+    has: (path) => source.has(path.normalize()),
   };
+}
+
+/** The list of a zip file's files is read once: that takes longer than anything else in a file of thousands. */
+const opened = new WeakMap<Blob, Promise<Source>>();
+
+function openOnce(url: string, packed: Blob): Promise<Source> {
+  const known = opened.get(packed);
+  if (known) return known;
+  const opening = import('./zip.js').then(({ openZip }) => openZip(url, packed));
+  opened.set(packed, opening);
+  return opening;
 }

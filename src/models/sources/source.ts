@@ -25,16 +25,30 @@ export interface Source {
 
 type Integrities = Readonly<Record<string, Integrity>>;
 
-/** Reads a file that must be there. @throws `model-not-found` and what `read` throws */
+/** Reads a file that must be there. @throws `model-not-found`, `model-format` for a pointer of Git LFS, and what `read` throws */
 export async function readRequired(source: Source, path: string, integrity: Integrities): Promise<Blob> {
   const blob = await source.read(path, expectedOf(path, integrity));
   if (!blob) throw source.missing(path);
+  await refusePointer(blob, path);
   return blob;
 }
 
-/** Returns what is known about a file in advance. */
+/** Returns what is known about a file in advance: by its path, or by the path in NFC, which files at hand have. */
 export function expectedOf(path: string, integrity: Integrities): Integrity {
-  return Object.hasOwn(integrity, path) ? integrity[path]! : {};
+  const known = [path, path.normalize()].find((one) => Object.hasOwn(integrity, one));
+  return known === undefined ? {} : integrity[known]!;
+}
+
+/** A pointer has at most so many bytes (git-lfs/docs/spec.md). */
+const MAX_POINTER_BYTES = 1024;
+
+/** Refuses what Git has in place of a large file until Git LFS has downloaded it. @throws `model-format` */
+export async function refusePointer(file: Blob, path: string): Promise<void> {
+  if (file.size > MAX_POINTER_BYTES || !(await file.text()).startsWith('version https://git-lfs.')) return;
+  throw new TabServeError(
+    'model-format',
+    `${shorten(path)} is a pointer of Git LFS, not the file itself. Run "git lfs pull" in the repository that it comes from, and publish the file again.`,
+  );
 }
 
 /** The most paths that an error lists. */

@@ -1,11 +1,12 @@
 import type { BlobReader, FileEntry } from '@zip.js/zip.js/lib/zip-core-custom.js';
 import { shorten } from '../../contract/describe-value.js';
 import { isError, messageOf, TabServeError } from '../../contract/errors.js';
+import { MOST_FILES } from '../../contract/limits.js';
 import { load } from '../../libraries/zip.js';
-import { listFiles, MAX_FILES, maxUnpackedBytes, tooLarge, tooMany } from './listing.js';
+import { listFiles, maxUnpackedBytes, tooLarge, tooMany } from './listing.js';
 import { missingFrom, type Source } from './source.js';
 
-/** The most bytes of a list of files: a hundred thousand entries. */
+/** The most bytes of a list of files. */
 const MAX_DIRECTORY_BYTES = 2 ** 23;
 const STORED = 0;
 const DEFLATED = 8;
@@ -37,15 +38,16 @@ async function readDirectory(name: string, packed: Blob): Promise<FileEntry[]> {
   // A chunk inflates to at most 1032 times its size before it is counted.
   configure({ useWebWorkers: false, useCompressionStream: true, chunkSize: 16_384 });
   const entries: FileEntry[] = [];
-  const total = { packed: 0, unpacked: 0 };
+  const total = { count: 0, packed: 0, unpacked: 0 };
   try {
     const reader = new ZipReader(bounded(new BlobReader(packed)), { strictness: 'strict' });
     for await (const entry of reader.getEntriesGenerator()) {
+      if (++total.count > MOST_FILES) throw tooMany(name);
       if (entry.directory) continue;
       check(name, entry);
       total.packed += entry.compressedSize;
       total.unpacked += entry.uncompressedSize;
-      if (entries.push(entry) > MAX_FILES) throw tooMany(name);
+      entries.push(entry);
       if (total.unpacked > maxUnpackedBytes(packed.size)) throw tooLarge(name, packed.size);
       if (total.packed > packed.size) throw damaged(name, 'its files overlap');
     }
@@ -101,7 +103,11 @@ function damaged(name: string, why: unknown, where = ''): TabServeError {
   const { reason, filename } = why as { reason?: unknown; filename?: unknown };
   const details = [reason, filename].filter((one) => typeof one === 'string').map((one) => `: ${shorten(one)}`);
   const text = isError(why) ? `${messageOf(why)}${details.join('')}` : String(why);
-  return new TabServeError('model-format', `${name} is a damaged zip file: ${where}${text}.`, { cause: why });
+  return new TabServeError(
+    'model-format',
+    `${name} is a damaged zip file: ${where}${text}. Download or copy it again, and compare its size with the original's.`,
+    { cause: why },
+  );
 }
 
 /** Makes a reader refuse what is larger than a list of files may be; the files themselves are streamed. */
