@@ -41,7 +41,7 @@ const [SIZE_AT, SIZE_LENGTH, TYPE_AT, MAGIC_AT, MAGIC] = [124, 12, 156, 257, 'us
 /** Links, devices and folders. */
 const WITHOUT_CONTENT = new Set('123456');
 /** These, files, and the headers of POSIX and GNU for long names. */
-const TYPES = new Set([...WITHOUT_CONTENT, ...('\0' + '0xgLK')]);
+const TYPES = new Set([...WITHOUT_CONTENT, ...'0xgLK', '\0']);
 
 /**
  * Returns a stream that ends with an error at a file of a type that tar readers treat as a plain file: a sparse file of GNU, say, whose gaps would be missing.
