@@ -25,7 +25,8 @@ interface ErrorCodeInfo {
 export const ERROR_CODES = {
   network: { meaning: 'A file of the archive could not be downloaded.', retriable: true, blames: 'archive' },
   'model-not-found': {
-    meaning: 'The model, or a file that it needs, is missing: the server answered 404 or a page of HTML.',
+    meaning:
+      'The model, or a file that it needs, is missing: the server answered 404 or a page of HTML, or a picked file has changed since.',
     retriable: false,
     blames: 'archive',
   },

@@ -3,6 +3,15 @@
  * gigabytes. Limits of texts are in `text/limits.ts`, of images in `images/limits.ts`.
  */
 
+/** The most bytes of a manifest, of `tabserve.json`, of a config, and of a repository's small JSON files. */
+export const LARGEST_METADATA = 2 ** 22;
+
+/** The most bytes of `index_to_name.json`. */
+export const LARGEST_LABELS = 2 ** 24;
+
+/** The most bytes of any other text: vocabularies, tokenizers, a TensorFlow.js `model.json`. */
+export const LARGEST_TEXT = 2 ** 28;
+
 /** The largest side of an image that a transform may be configured with, in pixels: a side of a resize, crop or letterbox, or the width of a border. */
 export const LARGEST_SIDE = 1_000_000;
 

@@ -2,7 +2,7 @@ import type { Archive, BlobFiles, Manifest, ModelConfig } from '../contract/arch
 import type { EngineName } from '../contract/backends.js';
 import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
-import { MOST_FILES } from '../contract/limits.js';
+import { LARGEST_METADATA, LARGEST_TEXT, MOST_FILES } from '../contract/limits.js';
 import type { Precision } from '../contract/precisions.js';
 import { chooseModel } from './choose-model.js';
 import { mergeConfig, parseConfig } from './config.js';
@@ -13,8 +13,9 @@ import { readSkeleton } from '../shared/onnx-skeleton.js';
 import { createFiles } from './files.js';
 import { HF_CONFIG, readHuggingFace } from './hugging-face/read.js';
 import { checkFile, checkIntegrity, hashOf, mergeIntegrity, normalizePaths, pendingEntries } from './integrity.js';
-import { MAX_METADATA_BYTES, readText } from './json.js';
+import { readText } from './json.js';
 import { EXTRAS, MANIFEST } from './manifest.js';
+import { bytesOf, whileReading } from './read-blob.js';
 import { readWeightsManifest, type ShardGroup } from './shards.js';
 import { beginFiles, sideFiles } from './side-files.js';
 import { folderSource } from './sources/folder.js';
@@ -102,7 +103,7 @@ export async function fetchModel(
     await model;
     if (engine === 'onnx') await Promise.all((await externalFiles(files[path]!, path)).map(download));
     if (engine !== 'tfjs') return archive;
-    const groups = readWeightsManifest(await files[path]!.text(), path);
+    const groups = readWeightsManifest(await readText(files[path]!, path, LARGEST_TEXT), path);
     const shards = Promise.all(groups.flatMap(({ paths }) => paths).map(download));
     onPlanned();
     await shards;
@@ -137,14 +138,14 @@ export async function hashModel({ files, models }: Archive, format: EngineName):
   const path = models[format]!;
   const shards =
     format === 'tfjs'
-      ? readWeightsManifest(await files[path]!.text(), path).flatMap(({ paths }) => paths)
+      ? readWeightsManifest(await readText(files[path]!, path, LARGEST_TEXT), path).flatMap(({ paths }) => paths)
       : await externalFiles(files[path]!, path);
-  return await hashOf([path, ...shards].map((one) => files[one]!));
+  return await whileReading(path, () => hashOf([path, ...shards].map((one) => files[one]!)));
 }
 
 /** Returns the paths of the files that hold an ONNX model's large tensors. */
 async function externalFiles(model: Blob, path: string): Promise<readonly string[]> {
-  const bytes = (await readSkeleton(model)) ?? new Uint8Array(await model.arrayBuffer());
+  const bytes = (await whileReading(path, () => readSkeleton(model))) ?? (await bytesOf(model, path));
   const locations = readExternalData(bytes);
   if (locations.length > MOST_FILES)
     throw new TabServeError(
@@ -210,7 +211,7 @@ async function readLocal(url: string, local: LocalFiles, options: ArchiveOptions
   const model = bareModel(source);
   if (model === undefined) return { ...(await readFolder(source, options)), local };
   const text = await source.read(CONFIG);
-  const own = text ? await parseConfig(await readText(text, CONFIG, MAX_METADATA_BYTES), CONFIG) : {};
+  const own = text ? await parseConfig(await readText(text, CONFIG, LARGEST_METADATA), CONFIG) : {};
   return { ...bareArchive(url, model, mergeConfig(own, config)), ...(text && { files: { [CONFIG]: text } }), local };
 }
 

@@ -1,5 +1,7 @@
 import type { BlobFiles } from '../contract/archive.js';
-import { MAX_LABELS_BYTES, MAX_TEXT_BYTES, parseJson, readText } from './json.js';
+import { LARGEST_LABELS, LARGEST_TEXT } from '../contract/limits.js';
+import { parseJson, readText } from './json.js';
+import { bytesOf } from './read-blob.js';
 import { missingFrom } from './sources/source.js';
 import { LABELS } from './torchserve.js';
 
@@ -28,9 +30,9 @@ export function createFiles(
   return {
     blob,
     has: (path) => Object.hasOwn(files, path) || others.paths.includes(path),
-    bytes: async (path) => new Uint8Array(await (await blob(path)).arrayBuffer()),
-    text: async (path) => await readText(await blob(path), path, MAX_TEXT_BYTES),
+    bytes: async (path) => await bytesOf(await blob(path), path),
+    text: async (path) => await readText(await blob(path), path, LARGEST_TEXT),
     json: async (path) =>
-      parseJson(await readText(await blob(path), path, path === LABELS ? MAX_LABELS_BYTES : MAX_TEXT_BYTES), path),
+      parseJson(await readText(await blob(path), path, path === LABELS ? LARGEST_LABELS : LARGEST_TEXT), path),
   };
 }

@@ -2,6 +2,7 @@ import type { Archive, Integrity } from '../contract/archive.js';
 import { ENGINES } from '../contract/backends.js';
 import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { MOST_AT_ONCE, whileReading } from './read-blob.js';
 
 type Blobs = Readonly<Record<string, Blob>>;
 type Integrities = Readonly<Record<string, Integrity>>;
@@ -26,12 +27,13 @@ export async function checkFile(file: Blob, { bytes, sha256 }: Integrity, name: 
       `${name} has ${file.size} bytes, expected ${bytes}: incomplete, or another version.`,
     );
   if (sha256 === undefined) return;
-  const found = hashes.get(file) ?? hashOf([file]);
-  hashes.set(file, found);
-  if ((await found) !== sha256.toLowerCase())
+  const hashing = hashes.get(file) ?? hashOf([file]);
+  hashes.set(file, hashing);
+  const found = await whileReading(name, () => hashing);
+  if (found !== sha256.toLowerCase())
     throw new TabServeError(
       'model-format',
-      `${name} has the SHA-256 ${await found}, expected ${sha256} (from tabserve.json, or the option "integrity"): damaged, or another version. An archive that was edited must be packed again.`,
+      `${name} has the SHA-256 ${found}, expected ${sha256} (from tabserve.json, or the option "integrity"): damaged, or another version. An archive that was edited must be packed again.`,
     );
 }
 
@@ -40,12 +42,19 @@ export function rememberHash(file: Blob, sha256: string): void {
   hashes.set(file, Promise.resolve(sha256.toLowerCase()));
 }
 
-/** Returns the SHA-256 of the files' bytes, one file after the other, in hexadecimal. Without Web Crypto (an insecure context) it computes in JavaScript, at about 200 MB a second. */
+/**
+ * Returns the SHA-256 of the files' bytes, one file after the other, in hexadecimal. Without Web Crypto (an insecure context), and where the browser cannot read so many bytes
+ * at once, which Web Crypto needs, it computes in JavaScript, at about 200 MB a second.
+ */
 export async function hashOf(files: readonly Blob[]): Promise<string> {
-  const digest = globalThis.crypto?.subtle
-    ? new Uint8Array(await crypto.subtle.digest('SHA-256', await new Blob([...files]).arrayBuffer()))
-    : await hashInJavaScript(files);
+  const digest = (await digestAtOnce(new Blob([...files]))) ?? (await hashInJavaScript(files));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+async function digestAtOnce(all: Blob): Promise<Uint8Array | undefined> {
+  if (!globalThis.crypto?.subtle || all.size > MOST_AT_ONCE) return undefined;
+  const bytes = await all.arrayBuffer().catch(() => undefined);
+  return bytes && new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
 }
 
 async function hashInJavaScript(files: readonly Blob[]): Promise<Uint8Array> {
@@ -60,7 +69,8 @@ async function hashInJavaScript(files: readonly Blob[]): Promise<Uint8Array> {
 
 /** Returns what both say of files. @throws `model-format` if they contradict each other */
 export function mergeIntegrity(own: Integrities, callers: Integrities = {}): Integrities {
-  const merged: Record<string, Integrity> = { ...own };
+  // No path is special in a map, not even `__proto__`.
+  const merged = new Map(Object.entries(own));
   for (const [path, entry] of Object.entries(callers)) {
     const { bytes, sha256 } = Object.hasOwn(own, path) ? own[path]! : {};
     const agrees =
@@ -71,19 +81,20 @@ export function mergeIntegrity(own: Integrities, callers: Integrities = {}): Int
         'model-format',
         `${path}: the option "integrity" and tabserve.json expect different files; one of them is of another version.`,
       );
-    merged[path] = { ...(Object.hasOwn(own, path) && own[path]), ...entry };
+    merged.set(path, { ...(Object.hasOwn(own, path) && own[path]), ...entry });
   }
-  return merged;
+  return Object.fromEntries(merged);
 }
 
 /** Returns entries by their paths in NFC. @throws `model-format` if two spellings of a path contradict each other */
 export function normalizePaths(entries: Integrities): Integrities {
-  const normal: Record<string, Integrity> = {};
+  const normal = new Map<string, Integrity>();
   for (const [path, entry] of Object.entries(entries)) {
     const own = path.normalize();
-    normal[own] = mergeIntegrity(Object.hasOwn(normal, own) ? { [own]: normal[own]! } : {}, { [own]: entry })[own]!;
+    const before = normal.get(own);
+    normal.set(own, before ? mergeIntegrity({ [own]: before }, { [own]: entry })[own]! : entry);
   }
-  return normal;
+  return Object.fromEntries(normal);
 }
 
 /**

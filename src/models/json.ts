@@ -1,18 +1,12 @@
 import { TabServeError } from '../contract/errors.js';
-
-/** The most bytes of a manifest, of `tabserve.json` and of a config. */
-export const MAX_METADATA_BYTES = 2 ** 22;
-/** The most bytes of `index_to_name.json`. */
-export const MAX_LABELS_BYTES = 2 ** 24;
-/** The most bytes of any other text: vocabularies, tokenizers, TensorFlow.js models. */
-export const MAX_TEXT_BYTES = 2 ** 28;
+import { whileReading } from './read-blob.js';
 
 /** The most levels of nesting. What recurses over a deeper value, as sending it to the page does, would overflow the stack. */
 const MAX_DEPTH = 100;
 
 /** Reads a text of an archive. @throws `model-format` if it has more than `maxBytes` */
 export async function readText(blob: Blob, file: string, maxBytes: number): Promise<string> {
-  if (blob.size <= maxBytes) return await blob.text();
+  if (blob.size <= maxBytes) return await whileReading(file, () => blob.text());
   throw new TabServeError('model-format', `${file} has ${blob.size} bytes; it may have at most ${maxBytes}.`);
 }
 

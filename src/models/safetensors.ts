@@ -1,8 +1,9 @@
 import { dtypeInfo, dtypesBy } from '../contract/dtypes.js';
 import type { Tensor } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
+import { LARGEST_METADATA } from '../contract/limits.js';
 import { isRecord } from '../shared/schema.js';
-import { MAX_METADATA_BYTES, parseJson } from './json.js';
+import { parseJson } from './json.js';
 
 const DTYPES = dtypesBy(({ safetensors }) => (safetensors === undefined ? [] : [safetensors]));
 
@@ -23,8 +24,8 @@ export function readSafetensors(bytes: Uint8Array, name: string): Safetensors {
   if (bytes.length < 8) throw damaged('it is too short');
   const headerLength = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
   if (headerLength > bytes.length - 8) throw damaged('its header runs past the end');
-  if (headerLength > MAX_METADATA_BYTES)
-    throw damaged(`its header has ${headerLength} bytes, and may have ${MAX_METADATA_BYTES}`);
+  if (headerLength > LARGEST_METADATA)
+    throw damaged(`its header has ${headerLength} bytes, and may have ${LARGEST_METADATA}`);
   let header: unknown;
   try {
     header = parseJson(new TextDecoder().decode(bytes.subarray(8, 8 + headerLength)), name);

@@ -1,13 +1,13 @@
 import type { Archive, ArchiveVariant, Manifest, ModelConfig } from '../contract/archive.js';
 import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { LARGEST_LABELS, LARGEST_METADATA } from '../contract/limits.js';
 import { formatOf } from '../shared/model-url.js';
 import { mergeConfig, parseConfig } from './config.js';
-import { checkIntegrity } from './integrity.js';
-import { MAX_METADATA_BYTES, readText } from './json.js';
+import { readText } from './json.js';
 import { EXTRAS, MANIFEST, readExtras, readManifest, type Extras } from './manifest.js';
 import { beginFiles } from './side-files.js';
-import { readRequired, type Source } from './sources/source.js';
+import { knownOf, readRequired, type Source } from './sources/source.js';
 
 /** TorchServe's name for the file with the labels. */
 export const LABELS = 'index_to_name.json';
@@ -20,28 +20,31 @@ export const LABELS = 'index_to_name.json';
  * @throws `model-not-found`, `model-format`, `model-config`, `network`, `aborted`
  */
 export async function readTorchServe(source: Source, config: ModelConfig): Promise<Archive | undefined> {
-  const [manifestFile, extras] = await Promise.all([
-    source.read(MANIFEST),
+  const [found, extras] = await Promise.all([
+    source.read(MANIFEST, undefined, LARGEST_METADATA),
     source
-      .read(EXTRAS)
-      .then(async (blob) => readExtras(blob ? await readText(blob, EXTRAS, MAX_METADATA_BYTES) : '{}')),
+      .read(EXTRAS, undefined, LARGEST_METADATA)
+      .then(async (blob) => readExtras(blob ? await readText(blob, EXTRAS, LARGEST_METADATA) : '{}')),
   ]);
-  if (!manifestFile) return undefined;
-  const manifest = readManifest(await readText(manifestFile, MANIFEST, MAX_METADATA_BYTES));
+  if (!found) return undefined;
   const { golden, integrity } = extras;
+  // What is known of the manifest itself is known only now.
+  const manifestFile = Object.hasOwn(integrity, MANIFEST) ? await readRequired(source, MANIFEST, integrity, LARGEST_METADATA) : found; // prettier-ignore
+  const manifest = readManifest(await readText(manifestFile, MANIFEST, LARGEST_METADATA));
   const models = extras.models ?? modelOf(manifest, source);
   const archive: Archive = { url: source.url, manifest, config: {}, models, files: {}, golden, integrity };
   beginFiles(source, archive);
   const files: Record<string, Blob> = {};
   const { configFile } = manifest.model;
-  const labels = source.read(LABELS).then((blob) => blob && (files[LABELS] = blob));
+  const labels = source
+    .read(LABELS, knownOf(LABELS, integrity), LARGEST_LABELS)
+    .then((blob) => blob && (files[LABELS] = blob));
   // Awaited below; if the config fails first, a failure of the labels must not stay unhandled.
   labels.catch(() => {});
-  if (configFile) files[configFile] = await readRequired(source, configFile, integrity);
+  if (configFile) files[configFile] = await readRequired(source, configFile, integrity, LARGEST_METADATA);
   await labels;
-  await checkIntegrity({ ...files, [MANIFEST]: manifestFile }, integrity);
   const own = configFile
-    ? await parseConfig(await readText(files[configFile]!, configFile, MAX_METADATA_BYTES), configFile)
+    ? await parseConfig(await readText(files[configFile]!, configFile, LARGEST_METADATA), configFile)
     : {};
   return { ...archive, ...readVariants(extras, own, config), config: mergeConfig(own, config), files };
 }

@@ -20,6 +20,11 @@ export interface RequestPolicy extends RequestSettings {
   readonly pageOrigin?: string | undefined;
 }
 
+/** Returns whether a request has what only one user may have. */
+export function isPrivate({ headers = {}, credentials }: RequestSettings): boolean {
+  return credentials === 'include' || Object.keys(headers).length > 0;
+}
+
 /** What a request carries beside what the app has set. */
 export interface RequestExtras {
   /** Headers of ours, such as `Range`. */

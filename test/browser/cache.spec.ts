@@ -43,7 +43,12 @@ for (const store of ['cache-api', 'opfs'] as const) {
     await open(next);
     const found = await next.evaluate(async (store) => {
       const entries = new window.cacheTest.CacheEntries(window.cacheTest.STORES[store]());
-      const [a, b] = await Promise.all([entries.find('url a'), entries.find('url b')]);
+      const [a, b] = await Promise.all(
+        ['url a', 'url b'].map(async (key) => {
+          const entry = await entries.find(key);
+          return entry && (await entries.open(entry));
+        }),
+      );
       return { a: await a?.blob?.text(), etag: a?.entry.etag, b: b?.blob?.size };
     }, store);
     expect(found).toMatchObject({ a: 'whole', etag: '"1"' });

@@ -3,8 +3,13 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { archiveFor, type Integrity } from '../../src/contract/archive.ts';
 import type { EngineName } from '../../src/contract/backends.ts';
+import { readDownloadSettings } from '../../src/client/download-settings.ts';
 import { fetchArchive, fetchModel, type ArchiveOptions } from '../../src/models/archive.ts';
 import { mergeConfig, parseConfig } from '../../src/models/config.ts';
+import { FileCache } from '../../src/models/cache/file-cache.ts';
+import { CacheEntries } from '../../src/shared/cache/cache-entries.ts';
+import { memoryStore } from '../../src/shared/cache/memory-store.ts';
+import { browserClock } from '../../src/shared/clock.ts';
 import { hashOf } from '../../src/models/integrity.ts';
 import { readGolden } from '../../src/models/golden.ts';
 import { VERSION } from '../../src/contract/version.ts';
@@ -321,6 +326,76 @@ test('integrity: what the caller expects is checked, from the manifest on; a con
   await expect(load({ 'm.onnx': { bytes: 6 } })).rejects.toMatchObject({ code: 'model-format' });
 });
 
+test('integrity: a metadata file that the HTTP cache has in another version is asked for once more past it, and that version is not kept', async () => {
+  const good: Record<string, string> = {
+    '/m/MAR-INF/MANIFEST.json': manifest({ configFile: 'model-config.yaml', extensions: 'tokenizer.json' }),
+    '/m/model-config.yaml': 'batchSize: 2',
+    '/m/index_to_name.json': '{"0":"new"}',
+    '/m/tokenizer.json': '{"version":"1.0"}',
+    '/m/m.onnx': 'w',
+  };
+  const entries = Object.entries(good).map(([path, text]) => [path.slice('/m/'.length), { sha256: hash(text) }]);
+  for (const stale of Object.keys(good)) {
+    const asked: (string | undefined)[] = [];
+    const fetch = ((url: URL, { cache }: RequestInit) => {
+      const { pathname } = url;
+      if (pathname === '/m/tabserve.json') return Promise.resolve(new Response(JSON.stringify({ files: Object.fromEntries(entries) as object }))); // prettier-ignore
+      if (pathname === stale) asked.push(cache);
+      const old = stale.endsWith('MANIFEST.json') ? good[stale]!.replace('"m"', '"old"') : '{"0":"old"}';
+      return Promise.resolve(new Response(pathname === stale && cache !== 'reload' ? old : good[pathname]));
+    }) as unknown as typeof globalThis.fetch;
+    const store = memoryStore();
+    const cache = new FileCache({ store, clock: browserClock, locks: undefined, estimate: async () => ({}), warn: () => {} }); // prettier-ignore
+    const options = { fetch, cache, downloads: new Map() };
+    const archive = await fetchModel(await fetchArchive('https://example.org/m/', options), 'onnx', options);
+    expect(asked.at(-1), stale).toBe('reload');
+    for (const [path, { sha256 }] of entries as [string, { sha256: string }][]) {
+      const file = archive.files[path];
+      if (file) expect(await hashOf([file]), path).toBe(sha256);
+    }
+    expect(archive.manifest.model.modelName).toBe('m');
+    // Of what is kept, everything that has a hash is found by it.
+    const kept = (await new CacheEntries(store).list()).filter(({ url }) => url.endsWith(stale));
+    expect(
+      kept.map(({ key }) => key),
+      stale,
+    ).toContain(`sha256 ${hash(good[stale]!)}`);
+    expect(kept).toHaveLength(stale.endsWith('MANIFEST.json') ? 2 : 1);
+  }
+});
+
+test('metadata that has no end is an error at its limit, whichever file it is', async () => {
+  const files: Record<string, string> = {
+    '/m/MAR-INF/MANIFEST.json': manifest({ configFile: 'model-config.yaml' }),
+    '/m/tabserve.json': '{}',
+    '/m/model-config.yaml': 'batchSize: 2',
+    '/m/m.onnx': 'w',
+  };
+  const repository: Record<string, string> = {
+    '/m/config.json': '{"architectures":["ViTForImageClassification"],"model_type":"vit","id2label":{"0":"a","1":"b"}}',
+    '/m/preprocessor_config.json': '{}',
+  };
+  const run = async (served: Record<string, string>, endless: string): Promise<number> => {
+    let sent = 0;
+    const body = () =>
+      new ReadableStream({
+        pull: (controller) => {
+          sent += 2 ** 20;
+          controller.enqueue(new Uint8Array(2 ** 20));
+        },
+      });
+    const good = server(served);
+    const fetch = ((url: URL) => url.pathname === endless ? Promise.resolve(new Response(body())) : good(url)) as typeof globalThis.fetch; // prettier-ignore
+    await expect(fetchArchive('https://example.org/m/', { fetch }), endless).rejects.toMatchObject({
+      code: 'model-format',
+      message: expect.stringContaining(`${endless} has more than 4194304 bytes`),
+    });
+    return sent;
+  };
+  for (const path of Object.keys(files).slice(0, 3)) expect(await run(files, path)).toBeLessThan(2 ** 24);
+  for (const path of Object.keys(repository)) expect(await run(repository, path)).toBeLessThan(2 ** 24);
+});
+
 test('integrity: an entry for a file that does not exist, or is spelled otherwise, is an error; of the caller as of tabserve.json', async () => {
   const files = (entry?: string) => ({
     '/m/MAR-INF/MANIFEST.json': manifest({}),
@@ -378,6 +453,28 @@ test('without Web Crypto, as in an insecure context, hashes are checked all the 
   } finally {
     Object.defineProperty(globalThis, 'crypto', { value: crypto, configurable: true });
   }
+});
+
+test('files that are too large to be read at once are hashed all the same', async () => {
+  const { arrayBuffer } = Blob.prototype;
+  // Of 2.5 GB, Chromium says this.
+  Blob.prototype.arrayBuffer = () => Promise.reject(new DOMException('The requested file could not be read.', 'NotReadableError')); // prettier-ignore
+  try {
+    const files = [new Blob(['x'.repeat(100_000)]), new Blob(['tail'])];
+    expect(await hashOf(files)).toBe(hash(`${'x'.repeat(100_000)}tail`));
+  } finally {
+    Blob.prototype.arrayBuffer = arrayBuffer;
+  }
+});
+
+test('integrity: an entry by the name __proto__ is an entry like any other', async () => {
+  const entry = JSON.parse(`{ "__proto__": { "sha256": "${'0'.repeat(64)}" } }`) as Record<string, Integrity>;
+  const error = { code: 'model-format', message: expect.stringContaining('"__proto__", which is no file of') };
+  const files = { '/m/MAR-INF/MANIFEST.json': manifest({}), '/m/m.onnx': 'w' };
+  await expect(get(files, undefined, { integrity: entry })).rejects.toMatchObject(error);
+  await expect(get({ ...files, '/m/tabserve.json': JSON.stringify({ files: entry }) })).rejects.toMatchObject(error);
+  const { integrity } = readDownloadSettings({ integrity: entry } as never);
+  await expect(get(files, undefined, { integrity: structuredClone(integrity) })).rejects.toMatchObject(error);
 });
 
 test('ONNX external data: the files that the tensors name come with the model, also those of subgraphs', async () => {

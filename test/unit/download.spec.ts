@@ -373,6 +373,40 @@ test('a compressed download that breaks begins again: its bytes are not those of
   expect(ranges(broken)).toEqual([undefined, undefined]);
 });
 
+test('an endless body ends at the limit, with an error and without another attempt', async () => {
+  let sent = 0;
+  let isCanceled = false;
+  const endless = (): Promise<Response> => {
+    const body = new ReadableStream({
+      pull: (controller) => {
+        sent += 65_536;
+        controller.enqueue(new Uint8Array(65_536));
+      },
+      cancel: () => void (isCanceled = true),
+    });
+    return Promise.resolve(new Response(body));
+  };
+  const { error } = await get([], { fetch: endless, maxBytes: 2 ** 20 });
+  expect(error).toMatchObject({ code: 'model-format', message: expect.stringMatching(/more than 1048576 bytes/) });
+  expect(sent).toBeLessThan(2 * 2 ** 20);
+  expect(isCanceled).toBe(true);
+  expect(await isWhole(await get([{ kind: 'ok' }], { maxBytes: FILE.length }))).toBe(true);
+});
+
+test('a private file comes past the HTTP cache, which does not know whose it is', async () => {
+  const modes = async (options: Partial<DownloadOptions>): Promise<unknown[]> => {
+    const seen: unknown[] = [];
+    const spy = ((url: URL, init: RequestInit) => (seen.push(init.cache), fetch(url, init))) as typeof fetch;
+    await get([{ kind: 'ok' }], { fetch: spy, ...options });
+    return seen;
+  };
+  const validators = { etag: '"other"' };
+  expect(await modes({})).toEqual(['default']);
+  expect(await modes({ validators })).toEqual(['no-cache']);
+  expect(await modes({ validators, headers: { Authorization: 'B' } })).toEqual(['no-store']);
+  expect(await modes({ credentials: 'include' })).toEqual(['no-store']);
+});
+
 test('a copy that the caller has is not downloaded again while the server has the same version', async () => {
   const first = await get([{ kind: 'ok' }]);
   const { etag, lastModified } = first.answer as { etag: string; lastModified: string };

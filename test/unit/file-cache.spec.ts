@@ -1,6 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { TabServeError } from '../../src/contract/errors.ts';
-import { FileCache, type Download, type DownloadedFile, type FileRequest } from '../../src/models/cache/file-cache.ts';
+import { FileCache, type Download, type DownloadedFile } from '../../src/models/cache/file-cache.ts';
+import type { FileRequest } from '../../src/models/cache/file-request.ts';
 import type { BlobStore } from '../../src/shared/cache/blob-store.ts';
 import { CacheEntries, idOf } from '../../src/shared/cache/cache-entries.ts';
 import { memoryStore } from '../../src/shared/cache/memory-store.ts';
@@ -162,7 +163,7 @@ test('a private file is never used without the server’s consent, whatever is k
   const { download, asked, state } = server({ text: 'secret', etag: '"1"' });
   await visit().get(request, download);
   expect(await text(await visit().get(request, download))).toBe('secret');
-  expect(asked).toEqual([undefined, { etag: '"1"', lastModified: undefined }]);
+  expect(asked).toEqual([undefined, { etag: '"1"' }]);
   for (const error of [offline, new TabServeError('network', 'the server answered 401')]) {
     state.error = error;
     await expect(visit().get(request, download)).rejects.toBe(error);
@@ -173,11 +174,28 @@ test('a private file is never used without the server’s consent, whatever is k
   expect(await text(await visit().get({ url: URL, sha256: SHA }, other.download))).toBe('public');
 });
 
-test('a private file without an ETag is not stored', async () => {
-  const { visit, store } = world();
-  const { download } = server({ text: 'secret', lastModified: 'Sun, 01 Nov 2026 00:00:00 GMT' });
-  expect(await text(await visit().get({ url: URL, isPrivate: true }, download))).toBe('secret');
-  expect(await store.names()).toEqual([]);
+test('a private file without a strong ETag is not stored', async () => {
+  for (const etag of [undefined, 'W/"1"']) {
+    const { visit, store } = world();
+    const { download } = server({ text: 'secret', etag, lastModified: 'Sun, 01 Nov 2026 00:00:00 GMT' });
+    expect(await text(await visit().get({ url: URL, isPrivate: true }, download))).toBe('secret');
+    expect(await store.names()).toEqual([]);
+  }
+});
+
+test("a private file is compared by its strong ETag alone: another user's file may have the same date", async () => {
+  const { visit, entries } = world();
+  const request: FileRequest = { url: URL, isPrivate: true };
+  const lastModified = 'Mon, 01 Jan 2024 00:00:00 GMT';
+  const { download, asked, state } = server({ text: "A's", etag: '"a"', lastModified });
+  expect(await text(await visit().get(request, download))).toBe("A's");
+  state.file = { text: "B's", lastModified };
+  expect(await text(await visit().get(request, download))).toBe("B's");
+  expect(asked).toEqual([undefined, { etag: '"a"' }]);
+  // An entry of whatever origin with a weak one is not compared at all.
+  await entries.save(`private  ${URL}`, URL, new Blob(["A's"]), { etag: 'W/"a"', lastModified });
+  expect(await text(await visit().get(request, download))).toBe("B's");
+  expect(asked.at(-1)).toBeUndefined();
 });
 
 test('a crash at any point of writing leaves the old file, the new one or none; what it left is deleted later', async () => {
@@ -206,7 +224,8 @@ test('a crash at any point of writing leaves the old file, the new one or none; 
       .then(() => (isDone = true));
     await until(() => isDone || isClosed);
     const found = await entries.find('url a');
-    const got = found && `${await text(found.blob)} ${found.entry.etag}`;
+    const file = found && (await entries.open(found));
+    const got = file && `${await text(file.blob)} ${file.entry.etag}`;
     expect(['old file 1', 'new file! 2', undefined]).toContain(got);
     // While somebody may be writing it, nothing is deleted.
     const names = await store.names();
@@ -256,10 +275,10 @@ test('the least recently used file leaves first, and never one of the model that
     used.bytes = (await entries.list()).reduce((sum, { bytes }) => sum + bytes, 0);
   };
   const age = async (name: string, hours: number): Promise<void> => {
-    const found = (await entries.find(`version 1 ${name}`))!;
-    const id = await idOf(found.entry.key);
+    const entry = (await entries.find(`version 1 ${name}`))!;
+    const id = await idOf(entry.key);
     const usedAt = Date.now() - hours * 3_600_000;
-    await store.write(`${id}.json`, new Blob([JSON.stringify({ format: 1, ...found.entry, usedAt })]));
+    await store.write(`${id}.json`, new Blob([JSON.stringify({ format: 1, ...entry, usedAt })]));
   };
   for (const [name, hours] of [['a', 3], ['b', 5], ['c', 4]] as const) {
     await save(visit(), name, 3);
@@ -308,6 +327,104 @@ test('a full disk: others are deleted, and then the file is only downloaded', as
   disk.room = 2;
   expect(await get('e', 5)).toBe(5);
   expect(warnings).toEqual([expect.stringContaining('e is not cached')]);
+});
+
+/** A store on a disk with room for so many bytes of contents. */
+function diskOf(room: number): BlobStore {
+  const store = memoryStore();
+  return {
+    ...store,
+    async write(name, blob) {
+      const contents = (await store.names()).filter((one) => !one.endsWith('.json') && one !== name);
+      const sizes = await Promise.all(contents.map(async (one) => (await store.read(one))!.size));
+      if (!name.endsWith('.json') && sizes.reduce((sum, size) => sum + size, blob.size) > room)
+        throw new DOMException('full', 'QuotaExceededError');
+      await store.write(name, blob);
+    },
+  };
+}
+
+test('what tabs have left that were closed while they wrote is deleted before anything else, and blocks nothing', async () => {
+  for (const orphan of [`version 1 ${URL}`, 'version 1 another']) {
+    const { visit, entries, store, warnings } = world({ store: diskOf(10) });
+    await visit().get({ url: 'kept', version: '1' }, server({ text: 'xxx' }).download);
+    await store.write(`${await idOf(orphan)}.0f`, new Blob(['6bytes']));
+    await visit().get({ url: URL, version: '1' }, server({ text: '5byte' }).download);
+    expect((await entries.list()).map(({ url }) => url).toSorted()).toEqual([URL, 'kept'].toSorted());
+    expect(warnings).toEqual([]);
+    expect((await store.names()).filter((name) => !name.endsWith('.json'))).toHaveLength(2);
+  }
+});
+
+test('what another tab is writing is not deleted, however full the disk is', async () => {
+  const locks = new FakeLocks();
+  const { visit, entries, store, warnings } = world({ locks, store: diskOf(10) });
+  const id = await idOf('version 1 another');
+  void locks.request(`tabserve/file/${id}`, never);
+  await store.write(`${id}.0f`, new Blob(['6bytes']));
+  expect(await text(await visit().get({ url: URL, version: '1' }, server({ text: '5byte' }).download))).toBe('5byte');
+  expect(await store.names()).toEqual([`${id}.0f`]);
+  expect(await entries.list()).toEqual([]);
+  expect(warnings).toEqual([expect.stringContaining('is not cached')]);
+});
+
+test('recording a use changes no entry: a version that another tab has stored meanwhile stays, and a deleted file stays deleted', async () => {
+  const { entries, store } = world();
+  await entries.save('url a', 'a', new Blob(['old']), { etag: '1' });
+  const old = (await entries.find('url a'))!;
+  await entries.save('url a', 'a', new Blob(['newer']), { etag: '2' });
+  await entries.touch(old);
+  const found = (await entries.find('url a'))!;
+  expect(found).toMatchObject({ etag: '2', bytes: 5 });
+  expect(found.usedAt).toBeGreaterThanOrEqual(old.usedAt);
+  expect(await text((await entries.open(found))!.blob)).toBe('newer');
+  await entries.delete(found);
+  expect(await store.names()).toEqual([]);
+  await entries.touch(found);
+  expect(await entries.find('url a')).toBeUndefined();
+  expect(await entries.list()).toEqual([]);
+  expect(await entries.sweep(async () => true)).toBe(true);
+  expect(await store.names()).toEqual([]);
+});
+
+test('a file that was used an hour after it was stored is the most recent one', async () => {
+  const { entries, store, visit } = world();
+  const hour = 3_600_000;
+  for (const [name, ago] of [['a', 3], ['b', 2]] as const) {
+    await visit().get({ url: name, version: '1' }, server().download);
+    const entry = (await entries.find(`version 1 ${name}`))!;
+    const aged = { format: 1, ...entry, usedAt: Date.now() - ago * hour };
+    await store.write(`${await idOf(entry.key)}.json`, new Blob([JSON.stringify(aged)]));
+  }
+  expect((await entries.list()).map(({ url }) => url)).toEqual(['a', 'b']);
+  await visit().get({ url: 'a', version: '1' }, server().download);
+  expect((await entries.list()).map(({ url }) => url)).toEqual(['b', 'a']);
+  const names = await store.names();
+  await entries.sweep(async () => true);
+  expect(await store.names()).toEqual(names);
+}); // prettier-ignore
+
+test('the time that a file may take to be read grows with its size', async () => {
+  const clock = new FakeClock();
+  const store = memoryStore();
+  const estimate = async (): Promise<StorageEstimate> => ({});
+  await world({ store, estimate })
+    .visit()
+    .get({ url: URL, version: '1' }, server({ text: 'x'.repeat(8_000_000) }).download);
+  let isReading = false;
+  const read = async (name: string): Promise<Blob | undefined> => {
+    if (name.endsWith('.json') || name.endsWith('.used')) return await store.read(name);
+    isReading = true;
+    return await never();
+  };
+  const { visit, warnings } = world({ clock, store: { ...store, read } });
+  const got = visit().get({ url: URL, version: '1' }, server({ text: 'new' }).download);
+  await until(() => isReading);
+  await clock.advance(6999);
+  expect(warnings).toEqual([]);
+  await clock.advance(1);
+  expect(await text(await got)).toBe('new');
+  expect(warnings).toEqual([expect.stringContaining('within 7000 ms')]);
 });
 
 test('a store that throws, or is not there, is reported once and never makes a load fail', async () => {

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, openAsBlob, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { errorFromData, errorToData, type ErrorData } from '../../src/contract/error-data.ts';
-import { fetchArchive, fetchModel, openFiles, type ArchiveLocation } from '../../src/models/archive.ts';
+import { fetchArchive, fetchModel, hashModel, openFiles, type ArchiveLocation } from '../../src/models/archive.ts';
 import { buildZip } from './zip-builder.ts';
 
 /** Made by torch-model-archiver: `make.py` beside them. */
@@ -112,6 +114,63 @@ test('tabserve.json holds for packed archives too', async () => {
   await expect(open(pack('0'.repeat(64)))).rejects.toMatchObject({
     code: 'model-format',
     message: expect.stringMatching(/m\.onnx has the SHA-256 [\da-f]{64}, expected 0{64}/),
+  });
+});
+
+for (const [what, change] of [
+  ['changed', (path: string) => writeFileSync(path, 'another file, which is longer than the one before was')],
+  ['was deleted', (path: string) => rmSync(path)],
+] as const)
+  test(`a picked file that ${what} since is one typed error, whatever it was and when it is noticed`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'picked-'));
+    const error = { code: 'model-not-found', message: expect.stringMatching(/since it was picked\. Pick it again\.$/) };
+    /** A file of the disk, as a browser hands it out. */
+    const pick = async (name: string, content: string | Uint8Array) => {
+      const path = join(folder, name);
+      writeFileSync(path, content);
+      return { file: new File([await openAsBlob(path)], name), change: () => change(path) };
+    };
+    try {
+      for (const name of ['tiny.mar', 'tiny-store.mar', 'tiny.tar.gz']) {
+        const before = await pick(name, bytes(name));
+        before.change();
+        await expect(open(before.file), name).rejects.toMatchObject(error);
+        // After the archive was read: when a worker opens the model, or another file of it.
+        const after = await pick(`later-${name}`, bytes(name));
+        const archive = await open(after.file);
+        const rest = await openFiles(archive);
+        after.change();
+        if (name !== 'tiny-store.mar') continue;
+        await expect(rest.bytes('tiny_classifier.onnx')).rejects.toMatchObject(error);
+        await expect(rest.text('readme.txt')).rejects.toMatchObject(error);
+        await expect(hashModel(archive, 'onnx')).rejects.toMatchObject(error);
+      }
+      const onnx = await pick('net.onnx', 'weights');
+      const integrity = { 'net.onnx': { sha256: createHash('sha256').update('weights').digest('hex') } };
+      onnx.change();
+      await expect(open(onnx.file)).rejects.toMatchObject(error);
+      await expect(open(onnx.file, { ...nothing, integrity })).rejects.toMatchObject(error);
+      const [config, model] = [await pick('config.json', '{}'), await pick('model.onnx', 'x')];
+      config.change();
+      await expect(open({ 'config.json': config.file, 'model.onnx': model.file })).rejects.toMatchObject(error);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+test('a picked file that became shorter within the second is noticed, too', async () => {
+  /** A browser compares the seconds of the time, and reads to the new end. */
+  class Shorter extends File {
+    override slice(): Blob {
+      return new Shorter(['PK'], this.name);
+    }
+    override arrayBuffer(): Promise<ArrayBuffer> {
+      return new Blob(['P']).arrayBuffer();
+    }
+  }
+  await expect(open(new Shorter([bytes('tiny.mar')], 'tiny.mar'))).rejects.toMatchObject({
+    code: 'model-not-found',
+    message: expect.stringContaining('tiny.mar cannot be read any more'),
   });
 });
 

@@ -1,17 +1,19 @@
 import type { Validators } from '../../contract/downloads.js';
 import { describeThrown, isError, messageOf, TabServeError } from '../../contract/errors.js';
 import type { BlobStore } from '../../shared/cache/blob-store.js';
-import { CacheEntries, idOf, type CachedFile } from '../../shared/cache/cache-entries.js';
+import { CacheEntries, idOf, totalOf, type CachedFile } from '../../shared/cache/cache-entries.js';
 import type { Clock } from '../../shared/clock.js';
 import { withinLimit } from '../../shared/limit.js';
+import { strongEtag } from '../download/version.js';
+import { isImmutable, keyOf, validatorsFor, type FileRequest } from './file-request.js';
 import { withFileLock, type OnBytes } from './file-lock.js';
 import { limitFor, makeRoom } from './make-room.js';
 
-/** How long the store may take to look for a file. */
+/** How long the store may take to look for a file, and to read it: this, and a second for every four megabytes. */
 const LOOK_MS = 5000;
 /** How long the store may take to write a file: this, and a second for every four megabytes. */
 const WRITE_MS = 10_000;
-const WRITE_BYTES_PER_MS = 4000;
+const BYTES_PER_MS = 4000;
 /** The time of the last use is written at most this often. */
 const TOUCH_MS = 3_600_000;
 
@@ -23,20 +25,6 @@ export interface FileCacheOptions {
   readonly estimate: () => Promise<StorageEstimate>;
   /** Called when files cannot be cached, or a cached file is used because the server cannot be reached. */
   readonly warn: (message: string) => void;
-}
-
-/** Which file is wanted. */
-export interface FileRequest {
-  readonly url: string;
-  /** The file's SHA-256. Such a file is found by it, at any URL, and the server is not asked. */
-  readonly sha256?: string | undefined;
-  /** The version of a file that never changes, such as an engine's. It is found by URL and version, and the server is not asked. */
-  readonly version?: string | undefined;
-  /**
-   * Whether the request has headers or credentials of the app's. The server is then asked at every use, with those of the moment, whether they may have the file,
-   * and whether it is the same; a server that cannot be reached is not replaced by the cache.
-   */
-  readonly isPrivate?: boolean;
 }
 
 /** A file as the server has sent it, after its size and hash were checked. */
@@ -60,6 +48,16 @@ export interface GetOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with the progress of the download, also if another tab makes it. */
   readonly onBytes?: OnBytes | undefined;
+}
+
+/** One use of a file. */
+interface Turn {
+  readonly request: FileRequest;
+  readonly download: Download;
+  readonly onBytes: OnBytes;
+  readonly signal: AbortSignal | undefined;
+  /** Whether this tab holds the file's lock, so that no other tab writes it. */
+  readonly isLocked: boolean;
 }
 
 /**
@@ -93,38 +91,34 @@ export class FileCache {
     const key = keyOf(request);
     this.#used.add(key);
     const found = await this.#find(key, signal);
-    if (found) return await this.#use(found, request, download, onBytes, signal);
+    if (found) return await this.#use(found, { request, download, onBytes, signal, isLocked: false });
     if (this.#isDown) return fileOf(await download(undefined, onBytes))?.blob;
-    const work = async (onBytes: OnBytes): Promise<Blob | undefined> => {
+    const work = async (onBytes: OnBytes, isLocked: boolean): Promise<Blob | undefined> => {
+      const turn = { request, download, onBytes, signal, isLocked };
       // Another tab may have stored it meanwhile.
       const found = await this.#find(key, signal);
-      return found
-        ? await this.#use(found, request, download, onBytes, signal)
-        : await this.#store(request, await download(undefined, onBytes), signal);
+      return found ? await this.#use(found, turn) : await this.#store(await download(undefined, onBytes), turn);
     };
     const { locks, clock } = this.#options;
     return await withFileLock(lockOf(await idOf(key)), work, { locks, clock, signal, onBytes });
   }
 
   async #find(key: string, signal: AbortSignal | undefined): Promise<CachedFile | undefined> {
-    return await this.#ask('Cached files cannot be read', LOOK_MS, signal, () => this.#entries.find(key));
+    const failure = 'Cached files cannot be read';
+    const entry = await this.#ask(failure, LOOK_MS, signal, () => this.#entries.find(key));
+    if (!entry) return undefined;
+    return await this.#ask(failure, LOOK_MS + entry.bytes / BYTES_PER_MS, signal, () => this.#entries.open(entry));
   }
 
   /** Returns the cached file if the server still has this version of it; otherwise, what the server has. */
-  async #use(
-    { entry, blob }: CachedFile,
-    request: FileRequest,
-    download: Download,
-    onBytes: OnBytes,
-    signal: AbortSignal | undefined,
-  ): Promise<Blob | undefined> {
-    const { etag, lastModified } = entry;
+  async #use({ entry, blob }: CachedFile, turn: Turn): Promise<Blob | undefined> {
+    const { request, download, onBytes, signal } = turn;
     let isCurrent = isImmutable(request) && blob !== undefined;
     if (!isCurrent) {
       try {
-        const answer = await download({ etag, lastModified }, onBytes);
+        const answer = await download(validatorsFor(request, entry), onBytes);
         isCurrent = answer === 'not-modified';
-        if (!isCurrent) return await this.#store(request, answer, signal);
+        if (!isCurrent) return await this.#store(answer, turn);
       } catch (error) {
         if (request.isPrivate || !isUnreachable(error)) throw error;
         if (!this.#isOffline) this.#options.warn(`Cached files are used: ${error.message}`);
@@ -137,17 +131,21 @@ export class FileCache {
     return blob;
   }
 
-  async #store(request: FileRequest, answer: Answer, signal: AbortSignal | undefined): Promise<Blob | undefined> {
+  async #store(answer: Answer, turn: Turn): Promise<Blob | undefined> {
+    const { request, signal } = turn;
     const file = fileOf(answer);
-    // Without an ETag, a private file could never be used again.
-    const isUseful = request.isPrivate ? file?.etag !== undefined : file !== undefined || !isImmutable(request);
+    // Without a strong ETag, a private file could never be used again.
+    const isUseful = request.isPrivate ? file && strongEtag(file) : file !== undefined || !isImmutable(request);
     if (isUseful && file?.isStorable !== false) {
       const bytes = file?.blob.size ?? 0;
-      const milliseconds = WRITE_MS + bytes / WRITE_BYTES_PER_MS;
+      const milliseconds = WRITE_MS + bytes / BYTES_PER_MS;
       await this.#ask('Files cannot be cached', milliseconds, signal, async () => {
         const limit = await limitFor(bytes, this.#options.estimate);
         const hasRoom = limit === undefined || (await this.#makeRoom(bytes, limit));
-        if (hasRoom && (await this.#save(request, file))) return await this.#sweep();
+        if (hasRoom && (await this.#save(file, turn))) {
+          if (!this.#isSwept) await this.#sweep(turn);
+          return;
+        }
         this.#options.warn(
           `${request.url} is not cached, and will be downloaded again at the next visit: there is no room for its ${bytes} bytes.`,
         );
@@ -156,16 +154,22 @@ export class FileCache {
     return file?.blob;
   }
 
-  /** Stores a file. If the quota does not allow it, deletes others and tries again. Returns whether it is stored. */
-  async #save(request: FileRequest, file: DownloadedFile | undefined): Promise<boolean> {
-    for (let hasMadeRoom = false; ; hasMadeRoom = true) {
+  /** Stores a file. If the quota does not allow it, deletes what crashes have left, and then other files. Returns whether it is stored. */
+  async #save(file: DownloadedFile | undefined, turn: Turn): Promise<boolean> {
+    const { request } = turn;
+    const remedies = [
+      () => this.#sweep(turn),
+      async () => await this.#makeRoom(file?.blob.size ?? 0, totalOf(await this.#entries.list())),
+    ];
+    for (;;) {
       try {
         await this.#entries.save(keyOf(request), request.url, file?.blob, file);
         return true;
       } catch (error) {
         if (!isQuotaError(error)) throw error;
-        const total = (await this.#entries.list()).reduce((sum, { bytes }) => sum + bytes, 0);
-        if (hasMadeRoom || !(await this.#makeRoom(file?.blob.size ?? 0, total))) return false;
+        let hasRoom = false;
+        while (!hasRoom && remedies.length > 0) hasRoom = await remedies.shift()!();
+        if (!hasRoom) return false;
       }
     }
   }
@@ -174,12 +178,15 @@ export class FileCache {
     return await makeRoom(this.#entries, bytes, limit, ({ key }) => this.#used.has(key));
   }
 
-  /** Deletes, once, what crashes have left. The lock of a file shows that nobody is writing it. */
-  async #sweep(): Promise<void> {
+  /** Deletes what crashes have left. The lock of a file shows that nobody is writing it. Returns whether there was any. */
+  async #sweep({ request, isLocked }: Turn): Promise<boolean> {
     const { locks } = this.#options;
-    if (this.#isSwept || !locks) return;
+    if (!locks) return false;
     this.#isSwept = true;
-    await this.#entries.sweep((id) => locks.request(lockOf(id), { ifAvailable: true }, (lock) => lock !== null));
+    const own = isLocked ? await idOf(keyOf(request)) : undefined;
+    return await this.#entries.sweep(
+      async (id) => id === own || (await locks.request(lockOf(id), { ifAvailable: true }, (lock) => lock !== null)),
+    );
   }
 
   /** Asks the store. If it fails or does not answer in time, that is reported, and it is not asked again. @throws `aborted` */
@@ -202,18 +209,8 @@ export class FileCache {
   }
 }
 
-function keyOf({ url, sha256, version, isPrivate }: FileRequest): string {
-  if (isPrivate) return `private ${sha256?.toLowerCase() ?? ''} ${url}`;
-  if (sha256 !== undefined) return `sha256 ${sha256.toLowerCase()}`;
-  return version === undefined ? `url ${url}` : `version ${version} ${url}`;
-}
-
 function lockOf(id: string): string {
   return `tabserve/file/${id}`;
-}
-
-function isImmutable({ sha256, version, isPrivate }: FileRequest): boolean {
-  return !isPrivate && (sha256 !== undefined || version !== undefined);
 }
 
 function fileOf(answer: Answer): DownloadedFile | undefined {

@@ -21,12 +21,12 @@ export interface LockOptions {
 /**
  * Downloads a file while no other tab downloads it: waits until another one has finished, or was closed. Its progress is reported as if it were this tab's. Where there are no locks (an insecure
  * context, a sandboxed frame), or if the other tab tells of no progress for ten seconds, it downloads beside the others.
- * @param work downloads the file, and calls its argument with its progress
+ * @param work downloads the file, and calls its first argument with its progress; the second one says whether no other tab downloads it
  * @throws what `work` throws; `aborted`
  */
 export async function withFileLock<T>(
   name: string,
-  work: (onBytes: OnBytes) => Promise<T>,
+  work: (onBytes: OnBytes, isAlone: boolean) => Promise<T>,
   { locks, clock, signal, onBytes }: LockOptions,
 ): Promise<T> {
   if (signal?.aborted) throw abortError(signal);
@@ -41,10 +41,10 @@ export async function withFileLock<T>(
     cancel = clock.schedule(() => waiting.abort(), SILENCE_MS);
   };
   let running: Promise<T> | undefined;
-  const run = (): Promise<T> => {
+  const run = (isAlone: boolean): Promise<T> => {
     channel.onmessage = null;
     cancel();
-    return (running ??= work(teller(channel, clock, report)));
+    return (running ??= work(teller(channel, clock, report), isAlone));
   };
   channel.onmessage = ({ data }: MessageEvent<unknown>) => {
     if (!isProgress(data)) return;
@@ -53,14 +53,14 @@ export async function withFileLock<T>(
   };
   wait();
   try {
-    if (!locks) return await run();
+    if (!locks) return await run(false);
     const signals = signal ? AbortSignal.any([signal, waiting.signal]) : waiting.signal;
-    return await locks.request(name, { signal: signals }, run);
+    return await locks.request(name, { signal: signals }, () => run(true));
   } catch {
     // The lock may be refused, or taken away; the download goes on without it.
     if (running) return await running;
     if (signal?.aborted) throw abortError(signal);
-    return await run();
+    return await run(false);
   } finally {
     cancel();
     channel.close();

@@ -1,4 +1,4 @@
-import { type CacheEntries, type CacheEntry } from '../../shared/cache/cache-entries.js';
+import { totalOf, type CacheEntries, type CacheEntry } from '../../shared/cache/cache-entries.js';
 
 /** The part of the origin's quota that cached files may take up; the rest is the app's. */
 const QUOTA_SHARE = 0.5;
@@ -27,9 +27,8 @@ export async function makeRoom(
   isUsed: (entry: CacheEntry) => boolean,
 ): Promise<boolean> {
   const all = await entries.list();
-  const total = all.reduce((sum, entry) => sum + entry.bytes, 0);
   const doomed: CacheEntry[] = [];
-  let excess = total + bytes - limit;
+  let excess = totalOf(all) + bytes - limit;
   for (const entry of all) {
     if (excess <= 0) break;
     if (isUsed(entry)) continue;

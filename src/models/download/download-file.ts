@@ -2,7 +2,7 @@ import type { FilePhase, Integrity } from '../../contract/archive.js';
 import type { Validators } from '../../contract/downloads.js';
 import { describeThrown, isError, messageOf, TabServeError } from '../../contract/errors.js';
 import type { Clock } from '../../shared/clock.js';
-import { discard, requestFile, type RequestPolicy } from '../../shared/request-policy.js';
+import { discard, isPrivate, requestFile, type RequestPolicy } from '../../shared/request-policy.js';
 import { mayPass, readRetryAfter, TransientFailure, withRetries } from '../../shared/retry.js';
 import { StallTimer } from '../../shared/stall-timer.js';
 import { checkFile } from '../integrity.js';
@@ -24,6 +24,8 @@ export interface DownloadOptions extends RequestPolicy {
   readonly onHeartbeat?: (() => void) | undefined;
   /** The size and hash that the file must have. */
   readonly expected?: Integrity | undefined;
+  /** The most bytes that the file may have. */
+  readonly maxBytes?: number | undefined;
   /** Of a copy that the caller has: if it is still the server's, nothing is downloaded; if the server cannot be reached, that is not tried again. */
   readonly validators?: Validators | undefined;
 }
@@ -131,8 +133,14 @@ class Download {
       if (validators.etag !== undefined) headers['If-None-Match'] = validators.etag;
       else if (validators.lastModified !== undefined) headers['If-Modified-Since'] = validators.lastModified;
     }
-    const cache = this.#bypassesCache ? 'reload' : validators && 'no-cache';
+    const cache = this.#bypassesCache ? 'reload' : this.#cacheMode();
     return requestFile(fetch, this.url, this.options, { headers, signal, ...(cache && { cache }) });
+  }
+
+  /** The browser's HTTP cache does not know whose a private file is: what it holds may be another user's. */
+  #cacheMode(): RequestCache | undefined {
+    if (isPrivate(this.options)) return 'no-store';
+    return this.options.validators && 'no-cache';
   }
 
   /** Decides whether the response's body is the file, or the rest of it. @throws `TransientFailure`; `network` */
@@ -160,14 +168,19 @@ class Download {
   }
 
   async #read(response: Response, signal: AbortSignal, stall: StallTimer): Promise<void> {
-    const { expected = {} } = this.options;
+    const { expected = {}, maxBytes = Infinity } = this.options;
     const version = this.#version!;
     const known = expected.bytes ?? version.size;
+    const checkLimit = (bytes: number): void => {
+      if (bytes > maxBytes)
+        throw new TabServeError('model-format', `${this.url.href} has more than ${maxBytes} bytes, the most that such a file may have.`); // prettier-ignore
+    };
     stall.restart();
     this.#report(known);
     if (response.body)
       await readBody(response.body, signal, (chunk) => {
         stall.restart();
+        checkLimit(this.#received.size + chunk.byteLength);
         this.#received.add(chunk);
         const { size } = this.#received;
         if (expected.bytes !== undefined && size > expected.bytes)

@@ -1,9 +1,9 @@
 import type { FilePhase, FileProgress, Integrity } from '../../contract/archive.js';
 import { browserClock } from '../../shared/clock.js';
 import type { Clock } from '../../shared/clock.js';
-import type { RequestPolicy } from '../../shared/request-policy.js';
+import { isPrivate, type RequestPolicy } from '../../shared/request-policy.js';
 import type { Download, FileCache } from '../cache/file-cache.js';
-import { rememberHash } from '../integrity.js';
+import { checkFile, rememberHash } from '../integrity.js';
 import { downloadFile } from './download-file.js';
 import type { Concurrency } from './concurrency.js';
 
@@ -19,6 +19,8 @@ export interface FetchOptions extends RequestPolicy {
   readonly integrity?: Readonly<Record<string, Integrity>> | undefined;
   /** The paths of files that were found. */
   readonly found?: Set<string>;
+  /** The most bytes that the file may have. */
+  readonly maxBytes?: number;
   /** How many downloads run at once. */
   readonly limit?: Concurrency;
   /** Undefined if nothing is kept for the next visit. */
@@ -43,13 +45,31 @@ export function fetchFile(
 ): Promise<Blob | undefined> {
   const { downloads, onProgress } = options;
   const begun = downloads?.get(url.href);
-  if (begun) return begun;
-  if (expected) onProgress?.({ file, loaded: 0, total: expected.bytes, phase: 'download' });
-  const running = fetchOne(url, file, options, expected);
+  if (begun && expected?.sha256 === undefined) return begun;
+  if (expected && !begun) onProgress?.({ file, loaded: 0, total: expected.bytes, phase: 'download' });
+  const fetch = (): Promise<Blob | undefined> => fetchOne(url, file, options, expected);
+  const running = begun ? checked(begun, file, expected!, fetch) : fetch();
   downloads?.set(url.href, running);
   // A download that begins early may fail before anyone asks for its file. It has been retried: whoever asks gets its failure.
   running.catch(() => {});
   return running;
+}
+
+/** Returns what was downloaded before its hash was known. If that is another version, the file is fetched again, by its hash. */
+async function checked(
+  begun: Promise<Blob | undefined>,
+  file: string,
+  expected: Integrity,
+  fetchAgain: () => Promise<Blob | undefined>,
+): Promise<Blob | undefined> {
+  const blob = await begun;
+  if (!blob) return undefined;
+  try {
+    await checkFile(blob, expected, file);
+    return blob;
+  } catch {
+    return await fetchAgain();
+  }
 }
 
 async function fetchOne(
@@ -83,9 +103,4 @@ async function fetchOne(
 
 function blobOf(answer: Awaited<ReturnType<Download>>): Blob | undefined {
   return answer === 'not-modified' ? undefined : answer?.blob;
-}
-
-/** Returns whether a request has what only one user may have. */
-function isPrivate({ headers = {}, credentials }: RequestPolicy): boolean {
-  return credentials === 'include' || Object.keys(headers).length > 0;
 }

@@ -31,9 +31,14 @@ export function validatorsOf({ headers }: Response): Validators {
   return { ...(etag !== undefined && { etag }), ...(lastModified !== undefined && { lastModified }) };
 }
 
-/** Returns what `If-Range` may name: a strong ETag or a date. A weak ETag does not promise the same bytes. */
-export function rangeValidator({ etag, lastModified }: Validators): string | undefined {
-  return etag !== undefined && !etag.startsWith('W/') ? etag : lastModified;
+/** Returns what `If-Range` may name: a strong ETag or a date. */
+export function rangeValidator(validators: Validators): string | undefined {
+  return strongEtag(validators) ?? validators.lastModified;
+}
+
+/** Returns an ETag that names the bytes. A weak one does not promise the same bytes. */
+export function strongEtag({ etag }: Validators): string | undefined {
+  return etag?.startsWith('W/') ? undefined : etag;
 }
 
 /** Whether a 206 response continues a file of this version after `offset` bytes. What its headers do not show is no contradiction, but its validator must agree. */

@@ -1,5 +1,6 @@
 import type { Archive, ModelConfig } from '../../contract/archive.js';
 import { TabServeError } from '../../contract/errors.js';
+import { LARGEST_METADATA } from '../../contract/limits.js';
 import { checkConfig, mergeConfig } from '../config.js';
 import { beginFiles } from '../side-files.js';
 import type { Source } from '../sources/source.js';
@@ -30,7 +31,7 @@ export interface Choice {
  * @throws `model-config` naming the field from which a key cannot be derived, and the key; `model-format`, `model-not-found`, `network`, `aborted`
  */
 export async function readHuggingFace(source: Source, choice: Choice): Promise<Archive | undefined> {
-  const file = await source.read(HF_CONFIG);
+  const file = await source.read(HF_CONFIG, undefined, LARGEST_METADATA);
   if (!file) return undefined;
   checkConfig(choice.config, () => {});
   const config = await readObject(file, HF_CONFIG);
@@ -82,13 +83,13 @@ async function inputConfig(
         'model-not-found',
         `There is no ${TOKENIZER}. In Python, AutoTokenizer.from_pretrained(NAME).save_pretrained(FOLDER) writes it, if the tokenizer is a fast one.`,
       );
-    const settings = await source.read(TOKENIZER_CONFIG);
+    const settings = await source.read(TOKENIZER_CONFIG, undefined, LARGEST_METADATA);
     if (settings) files[TOKENIZER_CONFIG] = settings;
     const limits = settings ? await readObject(settings, TOKENIZER_CONFIG) : {};
     return own['maxLength'] === undefined ? maxLengthOf(config, limits) : {};
   }
   if (!isImage(handler) || own['imageProcessing'] !== undefined) return {};
-  const processor = await source.read(PREPROCESSOR);
+  const processor = await source.read(PREPROCESSOR, undefined, LARGEST_METADATA);
   if (processor) return { imageProcessing: imageProcessingOf(await readObject(processor, PREPROCESSOR), config) };
   throw new TabServeError(
     'model-config',

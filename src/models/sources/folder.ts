@@ -1,9 +1,12 @@
 import { TabServeError } from '../../contract/errors.js';
 import { fetchFile, type FetchOptions } from '../download/fetch-file.js';
 import type { Integrity } from '../../contract/archive.js';
+import { LARGEST_TEXT } from '../../contract/limits.js';
 import { locateFile, type ModelUrl } from '../../shared/model-url.js';
 import { mergeIntegrity } from '../integrity.js';
 import type { Source } from './source.js';
+
+const TEXT = /\.(json|ya?ml|txt)$/i;
 
 /**
  * Returns the files of a folder on a server, or a file and those beside it. With `options.downloads`, files can begin to be downloaded before they are read.
@@ -11,20 +14,29 @@ import type { Source } from './source.js';
  */
 export function folderSource(place: ModelUrl, options: FetchOptions): Source {
   const { integrity = {}, found } = options;
-  const read = async (path: string, expected?: Integrity, over?: Partial<FetchOptions>): Promise<Blob | undefined> => {
+  const download = async (
+    path: string,
+    expected?: Integrity,
+    over?: Partial<FetchOptions>,
+  ): Promise<Blob | undefined> => {
     const own = Object.hasOwn(integrity, path) ? mergeIntegrity({ [path]: expected ?? {} }, { [path]: integrity[path]! })[path] : expected; // prettier-ignore
-    const blob = await fetchFile(locateFile(place, path), path, { ...options, ...over }, own);
+    const blob = await fetchFile(
+      locateFile(place, path),
+      path,
+      { ...options, ...(TEXT.test(path) && { maxBytes: LARGEST_TEXT }), ...over },
+      own,
+    );
     if (blob) found?.add(path);
     return blob;
   };
   return {
     url: place.url.href,
-    read,
-    has: async (path) => await isThere((report) => read(path, undefined, report), options),
+    read: (path, expected, maxBytes) => download(path, expected, maxBytes === undefined ? {} : { maxBytes }),
+    has: async (path) => await isThere((report) => download(path, undefined, report), options),
     begin:
       options.downloads &&
       ((path, expected) => {
-        read(path, expected).catch(() => {});
+        download(path, expected).catch(() => {});
       }),
     missing: (path) =>
       new TabServeError(

@@ -1,6 +1,7 @@
 import type { Archive, Integrity } from '../../contract/archive.js';
 import { TabServeError } from '../../contract/errors.js';
 import { checkFile, normalizePaths } from '../integrity.js';
+import { bytesOf, whileReading } from '../read-blob.js';
 import { filesSource } from './files.js';
 import { expectedOf, refusePointer, type Source } from './source.js';
 
@@ -19,13 +20,13 @@ const TAR_MAGIC = { at: 257, bytes: [0x75, 0x73, 0x74, 0x61, 0x72] };
  * @throws `model-format` if it is neither, or is damaged; `unsupported`
  */
 export async function unpack(name: string, packed: Blob): Promise<LocalFiles> {
-  const head = new Uint8Array(await packed.slice(0, TAR_MAGIC.at + TAR_MAGIC.bytes.length).arrayBuffer());
+  const head = await bytesOf(packed.slice(0, TAR_MAGIC.at + TAR_MAGIC.bytes.length), name);
   const startsWith = (magic: readonly number[], at = 0): boolean =>
     magic.every((byte, index) => head[at + index] === byte);
   if (startsWith(ZIP_MAGIC)) return packed;
   const isGzip = startsWith(GZIP_MAGIC);
   if (isGzip || startsWith(TAR_MAGIC.bytes, TAR_MAGIC.at))
-    return await (await import('./tar.js')).unpackTar(name, packed, isGzip);
+    return await whileReading(name, async () => await (await import('./tar.js')).unpackTar(name, packed, isGzip));
   await refusePointer(packed, name);
   throw new TabServeError(
     'model-format',
@@ -43,12 +44,12 @@ export async function localSource(
   local: LocalFiles,
   integrity: Readonly<Record<string, Integrity>> = {},
 ): Promise<Source> {
-  const source = local instanceof Blob ? await openOnce(url, local) : filesSource(url, local);
+  const source = local instanceof Blob ? await whileReading(url, () => openOnce(url, local)) : filesSource(url, local);
   const known = normalizePaths(integrity);
   return {
     ...source,
     async read(path, expected = {}) {
-      const blob = await source.read(path.normalize());
+      const blob = await whileReading(url, () => source.read(path.normalize()));
       if (!blob) return undefined;
       await checkFile(blob, expected, path);
       await checkFile(blob, expectedOf(path, known), path);

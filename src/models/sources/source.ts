@@ -1,6 +1,7 @@
 import type { Integrity } from '../../contract/archive.js';
 import { shorten } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
+import { whileReading } from '../read-blob.js';
 
 /** Where an archive's files are read from: a folder on a server, or files at hand. Nothing else knows which. */
 export interface Source {
@@ -9,10 +10,11 @@ export interface Source {
   /**
    * Reads a file by its path in the archive.
    * @param expected given for a file that must be there: its progress is reported from the start, with its size where that is known
+   * @param maxBytes a download ends with an error when more has arrived; by default, a text has the limit of texts
    * @returns undefined if there is no such file
    * @throws `model-format` if the path leads out of the archive; `network`, `aborted`
    */
-  read(path: string, expected?: Integrity): Promise<Blob | undefined>;
+  read(path: string, expected?: Integrity, maxBytes?: number): Promise<Blob | undefined>;
   /** Returns whether there is such a file. It may begin to read it; the next `read` waits for it. @throws what `read` throws */
   has(path: string): Promise<boolean>;
   /** Begins to read a file that will be needed; the next `read` waits for it and reports its failure. Missing where reading early gains nothing. */
@@ -26,17 +28,27 @@ export interface Source {
 type Integrities = Readonly<Record<string, Integrity>>;
 
 /** Reads a file that must be there. @throws `model-not-found`, `model-format` for a pointer of Git LFS, and what `read` throws */
-export async function readRequired(source: Source, path: string, integrity: Integrities): Promise<Blob> {
-  const blob = await source.read(path, expectedOf(path, integrity));
+export async function readRequired(
+  source: Source,
+  path: string,
+  integrity: Integrities,
+  maxBytes?: number,
+): Promise<Blob> {
+  const blob = await source.read(path, expectedOf(path, integrity), maxBytes);
   if (!blob) throw source.missing(path);
   await refusePointer(blob, path);
   return blob;
 }
 
-/** Returns what is known about a file in advance: by its path, or by the path in NFC, which files at hand have. */
+/** Returns what is known in advance about a file that must be there. */
 export function expectedOf(path: string, integrity: Integrities): Integrity {
+  return knownOf(path, integrity) ?? {};
+}
+
+/** Returns what is known in advance about a file, by its path or by the path in NFC, which files at hand have; undefined if nothing is. */
+export function knownOf(path: string, integrity: Integrities): Integrity | undefined {
   const known = [path, path.normalize()].find((one) => Object.hasOwn(integrity, one));
-  return known === undefined ? {} : integrity[known]!;
+  return known === undefined ? undefined : integrity[known];
 }
 
 /** A pointer has at most so many bytes (git-lfs/docs/spec.md). */
@@ -44,7 +56,11 @@ const MAX_POINTER_BYTES = 1024;
 
 /** Refuses what Git has in place of a large file until Git LFS has downloaded it. @throws `model-format` */
 export async function refusePointer(file: Blob, path: string): Promise<void> {
-  if (file.size > MAX_POINTER_BYTES || !(await file.text()).startsWith('version https://git-lfs.')) return;
+  if (
+    file.size > MAX_POINTER_BYTES ||
+    !(await whileReading(path, () => file.text())).startsWith('version https://git-lfs.')
+  )
+    return;
   throw new TabServeError(
     'model-format',
     `${shorten(path)} is a pointer of Git LFS, not the file itself. Run "git lfs pull" in the repository that it comes from, and publish the file again.`,

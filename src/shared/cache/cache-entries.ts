@@ -26,10 +26,12 @@ export interface CachedFile {
 /** Entries of this format are read; any others are deleted. */
 const FORMAT = 1;
 const ENTRY = '.json';
+const USED = '.used';
 
 /**
  * Cached files in a store of blobs. A file is two blobs: its content, and the entry that names the content and its size. The entry is written last, and each content
- * has a name of its own. So a crash in the middle leaves a content without an entry, which is never served, and which `sweep` deletes.
+ * has a name of its own. So a crash in the middle leaves a content without an entry, which is never served, and which `sweep` deletes. The time of the last use is a third
+ * blob: recording it changes no entry, which another tab may have replaced or deleted meanwhile.
  */
 export class CacheEntries {
   readonly #store: BlobStore;
@@ -38,10 +40,14 @@ export class CacheEntries {
     this.#store = store;
   }
 
-  /** Returns the file, if its entry and the whole of its content are there. */
-  async find(key: string): Promise<CachedFile | undefined> {
-    const entry = await this.#read(await idOf(key));
-    if (!entry || entry.content === null) return entry && { entry, blob: undefined };
+  /** Returns what is known about the file. */
+  async find(key: string): Promise<CacheEntry | undefined> {
+    return await this.#read(await idOf(key));
+  }
+
+  /** Returns the file, if the whole of its content is there. */
+  async open(entry: CacheEntry): Promise<CachedFile | undefined> {
+    if (entry.content === null) return { entry, blob: undefined };
     const blob = await this.#store.read(entry.content);
     return blob?.size === entry.bytes ? { entry, blob } : undefined;
   }
@@ -72,8 +78,8 @@ export class CacheEntries {
   }
 
   /** Records that a file was used now. */
-  async touch(entry: CacheEntry): Promise<void> {
-    await this.#write(await idOf(entry.key), { ...entry, usedAt: Date.now() });
+  async touch({ key }: CacheEntry): Promise<void> {
+    await this.#store.write((await idOf(key)) + USED, new Blob([String(Date.now())]));
   }
 
   async delete(entry: CacheEntry): Promise<void> {
@@ -94,27 +100,36 @@ export class CacheEntries {
   }
 
   /**
-   * Deletes the contents that no entry names.
+   * Deletes what belongs to no entry. Returns whether there was any.
    * @param mayDelete returns whether nobody is writing the file with this id now
    */
-  async sweep(mayDelete: (id: string) => Promise<boolean>): Promise<void> {
+  async sweep(mayDelete: (id: string) => Promise<boolean>): Promise<boolean> {
     const names = await this.#store.names();
-    const contents = new Map<string, string[]>();
+    const parts = new Map<string, string[]>();
     for (const name of names.filter((name) => !isEntry(name))) {
       const id = name.split('.')[0]!;
-      contents.set(id, [...(contents.get(id) ?? []), name]);
+      parts.set(id, [...(parts.get(id) ?? []), name]);
     }
-    for (const [id, ofFile] of contents) {
-      const isWhole = ofFile.length === 1 && names.includes(id + ENTRY);
+    let hasDeleted = false;
+    for (const [id, ofFile] of parts) {
+      const isWhole = names.includes(id + ENTRY) && ofFile.filter((name) => name !== id + USED).length <= 1;
       if (isWhole || !(await mayDelete(id))) continue;
-      const used = (await this.#read(id))?.content;
-      for (const name of ofFile) if (name !== used) await this.#store.delete(name);
+      const entry = await this.#read(id);
+      const kept = entry ? [entry.content, id + USED] : [];
+      for (const name of ofFile.filter((name) => !kept.includes(name))) {
+        await this.#store.delete(name);
+        hasDeleted = true;
+      }
     }
+    return hasDeleted;
   }
 
   async #read(id: string): Promise<CacheEntry | undefined> {
-    const blob = await this.#store.read(id + ENTRY);
-    return blob && parseEntry(await blob.text());
+    const [text, used] = await Promise.all(
+      [ENTRY, USED].map(async (ending) => await (await this.#store.read(id + ending))?.text()),
+    );
+    const entry = text === undefined ? undefined : parseEntry(text);
+    return entry && { ...entry, usedAt: Math.max(entry.usedAt, Number(used ?? 0) || 0) };
   }
 
   async #write(id: string, entry: CacheEntry): Promise<void> {
@@ -123,8 +138,14 @@ export class CacheEntries {
 
   async #delete(id: string, { content }: CacheEntry): Promise<void> {
     await this.#store.delete(id + ENTRY);
+    await this.#store.delete(id + USED);
     if (content !== null) await this.#store.delete(content);
   }
+}
+
+/** Returns the sizes of files, together. */
+export function totalOf(entries: readonly CacheEntry[]): number {
+  return entries.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 function isEntry(name: string): boolean {

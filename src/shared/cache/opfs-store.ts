@@ -6,8 +6,7 @@ const FOLDER = 'tabserve';
 export const opfsStore: BlobStore = {
   async read(name) {
     const file = await ifFound(async () => (await (await open()).getFileHandle(name)).getFile());
-    // A `File` of the file system cannot be read any more once it is deleted there, or replaced.
-    return file && new Blob([await file.arrayBuffer()]);
+    return file && (await copy(file));
   },
   async write(name, blob) {
     const handle = await (await open()).getFileHandle(name, { create: true });
@@ -23,6 +22,17 @@ export const opfsStore: BlobStore = {
     return names;
   },
 };
+
+/** A file is copied in parts of so many bytes: a browser reads at most two gigabytes at once. */
+const PART_BYTES = 2 ** 26;
+
+/** Copies a `File` of the file system, which cannot be read any more once it is deleted there, or replaced. */
+async function copy(file: File): Promise<Blob> {
+  const parts: Blob[] = [];
+  for (let at = 0; at < file.size; at += PART_BYTES)
+    parts.push(new Blob([await file.slice(at, at + PART_BYTES).arrayBuffer()]));
+  return new Blob(parts);
+}
 
 async function open(): Promise<FileSystemDirectoryHandle> {
   if (!globalThis.navigator?.storage?.getDirectory)

@@ -1,0 +1,50 @@
+import { isError, TabServeError } from '../contract/errors.js';
+
+/** The most bytes that every browser reads at once: Chromium, for instance, reads no more than two gigabytes. */
+export const MOST_AT_ONCE = 2 ** 31 - 1;
+
+/** Returns the bytes of a file. @throws `model-not-found` if it has changed since it was picked; `out-of-memory` if they are too many for this browser */
+export async function bytesOf(file: Blob, name: string): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await whileReading(name, async () => {
+    try {
+      return new Uint8Array(await file.arrayBuffer());
+    } catch (cause) {
+      if (file.size <= MOST_AT_ONCE) throw cause;
+      throw new TabServeError(
+        'out-of-memory',
+        `${name} has ${file.size} bytes, which is more than this browser reads at once. Keep large tensors in several files.`,
+        { cause },
+      );
+    }
+  });
+  // A file that was changed within the second in which it was picked is read all the same, to its new end.
+  if (bytes.length < file.size) throw changed(name);
+  return bytes;
+}
+
+/**
+ * Runs work that reads a file. One that the visitor has picked can be read for as long as it stays the same.
+ * @throws `model-not-found` if it has changed; what `work` throws
+ */
+export async function whileReading<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isUnreadable(error) ? changed(name, error) : error;
+  }
+}
+
+/** Returns whether a browser cannot read a file any more, which may be why an archive seems damaged. */
+function isUnreadable(error: unknown): boolean {
+  if (!isError(error)) return false;
+  if (error instanceof TabServeError) return error.code === 'model-format' && isUnreadable(error.cause);
+  return error.name === 'NotReadableError' || error.name === 'NotFoundError';
+}
+
+function changed(name: string, cause?: unknown): TabServeError {
+  return new TabServeError(
+    'model-not-found',
+    `${name} cannot be read any more: the file has changed, or was deleted, since it was picked. Pick it again.`,
+    { cause },
+  );
+}
