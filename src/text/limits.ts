@@ -18,6 +18,24 @@ export const LONGEST_WORD = 1_000;
 /** The most characters that a tokenizer's files may ask to insert into a text at a time. */
 export const LONGEST_INSERT = 64;
 
+/** The most times its length that the steps of a tokenizer together may make a text. */
+export const MOST_GROWTH = 64;
+
+/** The most steps of a normalizer, and of a pre-tokenizer. */
+export const MOST_STEPS = 100;
+
+/** The most characters of all added tokens together. */
+export const LONGEST_ADDED = 1_000_000;
+
+/** The longest usual token of a vocabulary, in UTF-16 units. */
+export const LONGEST_TOKEN = 512;
+
+/** The same for Unigram, which compares all tokens that begin at a place of the text with all that end there. SentencePiece makes tokens of up to 16 characters. */
+export const LONGEST_UNIGRAM_TOKEN = 24;
+
+/** The most tokens of a vocabulary that may be longer. */
+export const MOST_LONG_TOKENS = 8;
+
 /** Combining marks, and the two letters that compatibility normalization converts to one. */
 const MARKS = /[\p{M}\uFF9E\uFF9F]+/gu;
 
