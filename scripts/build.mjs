@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { buildLibraries } from './build/libraries.mjs';
+import { buildLibraries, replaceModule } from './build/libraries.mjs';
 import { notice } from './build/notice.mjs';
 import { buildStandalone } from './build/standalone.mjs';
 
@@ -19,4 +19,4 @@ const dist = `${root}dist`;
 mkdirSync(`${dist}/standalone`);
 const sources = [...(await buildLibraries(dist)), ...(await buildStandalone(dist))];
 writeFileSync(`${dist}/standalone/NOTICE.txt`, notice(root, sources));
-writeFileSync(`${dist}/worker/default.worker.js`, "import '../built-in/worker.js';\n");
+replaceModule(`${dist}/worker/default.worker.js`, "import '../built-in/worker.js';\n");

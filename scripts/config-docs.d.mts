@@ -10,6 +10,7 @@ export interface Modules {
   readonly models: typeof import('../src/models/config.ts');
   readonly transforms: typeof import('../src/transforms/transforms-schema.ts');
   readonly errors: typeof import('../src/contract/errors.ts');
+  readonly meanings: typeof import('../src/contract/error-meanings.ts');
   readonly settings: typeof import('../src/contract/settings.ts');
   readonly metrics: typeof import('../src/shared/metrics/built-in.ts');
 }

@@ -15,6 +15,7 @@ const SOURCES = {
   models: 'models/config',
   transforms: 'transforms/transforms-schema',
   errors: 'contract/errors',
+  meanings: 'contract/error-meanings',
   settings: 'contract/settings',
   metrics: 'shared/metrics/built-in',
 };
@@ -95,7 +96,7 @@ export async function configSchema({ registry, config, models, transforms }) {
 
 export async function withTables(
   page,
-  { registry, schema: { expected }, models, transforms, errors, settings, metrics },
+  { registry, schema: { expected }, models, transforms, errors, meanings, settings, metrics },
 ) {
   const own = Object.values(await classes(registry)).map((handler) => [
     handler.name,
@@ -113,7 +114,7 @@ export async function withTables(
     settings: settingsTable(settings.SERVING, expected),
     'client settings': settingsTable(settings.CLIENT_SETTINGS, expected),
     'request settings': settingsTable(settings.REQUEST_SETTINGS, expected),
-    errors: errorTable(errors),
+    errors: errorTable(errors, meanings),
     metrics: metricsTable(metrics),
   };
   return page.replace(/(<!-- (?:keys|table) of (\w[\w ]*) -->\n)[^]*?(?=<!-- end -->)/g, (_, start, name) => {
@@ -158,10 +159,10 @@ function metricsTable({ BUILT_IN }) {
   return table(['Metric', 'Type', 'Unit', 'Meaning'], rows);
 }
 
-function errorTable({ ERROR_CODES }) {
-  const rows = Object.entries(ERROR_CODES).map(([name, { meaning, retriable, blames }]) => {
+function errorTable({ ERROR_CODES }, { ERROR_MEANINGS }) {
+  const rows = Object.entries(ERROR_CODES).map(([name, { retriable, blames }]) => {
     if (!ADVICE[name]) throw new Error(`scripts/config-docs.mjs has no advice for the error code ${name}.`);
-    return [code(name), meaning, retriable ? 'yes' : '', blames, ADVICE[name]];
+    return [code(name), ERROR_MEANINGS[name], retriable ? 'yes' : '', blames, ADVICE[name]];
   });
   return table(['Code', 'What has happened', 'Retriable', 'Blames', 'What to do'], rows);
 }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { build } from 'rolldown';
 
 /** Code that TensorFlow.js's other parts share. */
@@ -78,11 +78,29 @@ export async function buildLibraries(dist) {
     sources.push(...moduleIds);
     writeFileSync(
       `${dist}/standalone/${name}.js`,
-      `/* Licenses: NOTICE.txt */\n${needsCore ? `export function link(core){${code.trim()}return library}\n` : code}`,
+      `/* Licenses: NOTICE.txt */\n${needsCore ? linked(code.trim()) : code}`,
     );
-    if (inModules) writeFileSync(`${dist}/libraries/${name}.js`, loader(name, '../standalone/'));
+    if (inModules) replaceModule(`${dist}/libraries/${name}.js`, loader(name, '../standalone/'));
   }
   return sources;
+}
+
+/**
+ * Makes a function of a script that takes TensorFlow.js's core from the variable `core`, and sets `library` if it exports anything.
+ * @param {string} script
+ */
+function linked(script) {
+  return `export function link(core){${script}${script.startsWith('var library=') ? 'return library' : ''}}\n`;
+}
+
+/**
+ * Replaces what the compiler made of a module.
+ * @param {string} file
+ * @param {string} code
+ */
+export function replaceModule(file, code) {
+  writeFileSync(file, code);
+  rmSync(`${file}.map`);
 }
 
 /**

@@ -1,16 +1,17 @@
 import type { Archive, ModelConfig } from '../contract/archive.js';
 import type { Backend, Probe } from '../contract/backends.js';
-import { asTabServeError, TabServeError } from '../contract/errors.js';
+import { asTabServeError, isError, messageOf, TabServeError } from '../contract/errors.js';
 import { CLIENT_SETTINGS, resolveSettings, SERVING } from '../contract/settings.js';
 import { unlessAborted } from '../shared/abort.js';
-import { readDownloadSettings } from './download-settings.js';
+import { withinLimit } from '../shared/limit.js';
 import type { ClientOptions } from './options.js';
 import { readLocation } from './model-location.js';
-import { browserVerdicts } from './selection/browser-verdicts.js';
-import { openModel, type OpenOptions } from './selection/open.js';
+import type { OpenOptions } from './selection/open.js';
 import { absoluteUrl, folderUrl } from './url.js';
 import type { OpenedWorker } from './workers/slot.js';
 import type { WorkerFactory } from './workers/start.js';
+
+type Chunk = typeof import('./selection/chunk.js');
 
 /** A client's options, with the name of the built-in handler. */
 export interface OpenerOptions extends ClientOptions {
@@ -51,7 +52,7 @@ export class WorkerOpener {
     const { isPossible, opened } = this.#hooks;
     if (isPossible?.() === false) throw noWorkers();
     const started = performance.now();
-    const opening = openModel({ ...this.#openOptions(), ...request });
+    const opening = this.#open(request);
     try {
       const worker = await unlessAborted(opening, request.signal);
       opened(worker.backend, performance.now() - started);
@@ -65,7 +66,19 @@ export class WorkerOpener {
     }
   }
 
-  #openOptions(): Omit<OpenOptions, 'signal'> {
+  /** Opening a model is a lazy chunk: an app's page may load long before a model is wanted. */
+  async #open(request: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<OpenedWorker> {
+    const { startupTimeout = SERVING.startupTimeout.default } = this.options;
+    const limit = { milliseconds: startupTimeout * 1000, signal: request.signal };
+    const chunk = await withinLimit('Its server', () => import('./selection/chunk.js'), limit).catch(
+      (cause: unknown) => {
+        throw request.signal?.aborted ? cause : notLoaded(cause);
+      },
+    );
+    return await chunk.openModel({ ...this.#openOptions(chunk), ...request });
+  }
+
+  #openOptions({ browserVerdicts, readDownloadSettings }: Chunk): Omit<OpenOptions, 'signal'> {
     const { model, handler, backends, assets } = this.options;
     const { prefer = 'first', verify = 'golden', verdicts = browserVerdicts } = this.options;
     const { measureBudget } = resolveSettings(CLIENT_SETTINGS, { ...this.options });
@@ -103,6 +116,15 @@ function unusable(cause: unknown): TabServeError {
   return new TabServeError('worker-failed', `The model could not be opened with what the worker answered: ${why}`, {
     cause,
   });
+}
+
+function notLoaded(cause: unknown): TabServeError {
+  const why = isError(cause) ? messageOf(cause) : String(cause);
+  return new TabServeError(
+    'worker-failed',
+    `A script of TabServe could not be loaded: ${why}. If the app was deployed anew since this page was loaded, reload the page.`,
+    { cause },
+  );
 }
 
 function noWorkers(): TabServeError {

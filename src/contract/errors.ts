@@ -6,8 +6,6 @@
 export type Blame = 'row' | 'handler' | 'archive' | 'backend' | 'worker' | 'app';
 
 interface ErrorCodeInfo {
-  /** What happened, for the docs. */
-  readonly meaning: string;
   /** Whether the same call may succeed if it is made again. */
   readonly retriable: boolean;
   /**
@@ -21,75 +19,33 @@ interface ErrorCodeInfo {
   readonly blames: Blame;
 }
 
-/** Every error code: the only place that says what a code means, whether to retry, and what it blames. */
+/** Every error code: the only place that says whether to retry, and what it blames. `error-meanings.ts` has the texts for the docs, which no app needs. */
 export const ERROR_CODES = {
-  network: { meaning: 'A file of the archive could not be downloaded.', retriable: true, blames: 'archive' },
-  'model-not-found': {
-    meaning:
-      'The model, or a file that it needs, is missing: the server answered 404 or a page of HTML, or a picked file has changed since.',
-    retriable: false,
-    blames: 'archive',
-  },
-  'model-format': { meaning: 'The file is not a model, or it is damaged.', retriable: false, blames: 'archive' },
-  'model-config': {
-    meaning: "The archive's config, or an option, has a wrong value; the message names the key.",
-    retriable: false,
-    blames: 'archive',
-  },
-  'unknown-handler': { meaning: 'No handler has that name.', retriable: false, blames: 'archive' },
-  'backend-failed': { meaning: 'A backend could not be opened.', retriable: false, blames: 'backend' },
-  'backend-wrong': {
-    meaning: 'A backend computes wrong outputs; the message has the measured error.',
-    retriable: false,
-    blames: 'backend',
-  },
-  'no-backend': {
-    meaning: 'Every backend failed or was skipped; the message gives each reason, and `cause` is the last failure.',
-    retriable: false,
-    blames: 'backend',
-  },
-  'invalid-input': {
-    meaning:
-      'The input is invalid: its dims or dtype, an empty batch, an unusable image source, or a wrong option of the call; or the image of a URL cannot be downloaded.',
-    retriable: false,
-    blames: 'row',
-  },
-  'image-decode': {
-    meaning: 'The bytes are not an image that this browser can decode.',
-    retriable: false,
-    blames: 'row',
-  },
-  'image-too-large': { meaning: 'The image has more pixels than allowed.', retriable: false, blames: 'row' },
-  'inference-failed': { meaning: 'The engine could not run the model on this input.', retriable: false, blames: 'row' },
-  'handler-failed': { meaning: 'A stage of a handler threw.', retriable: false, blames: 'handler' },
-  'batch-contract': {
-    meaning: 'A stage did not return one result per row.',
-    retriable: false,
-    blames: 'handler',
-  },
-  'not-cloneable': {
-    meaning: 'An input cannot be sent to the worker, or a result cannot be sent to the page.',
-    retriable: false,
-    blames: 'row',
-  },
-  'not-initialized': { meaning: 'A call came before `initialize`.', retriable: false, blames: 'app' },
-  disposed: { meaning: 'A call came after `dispose`.', retriable: false, blames: 'app' },
-  aborted: { meaning: "The caller aborted; `cause` is the signal's reason.", retriable: false, blames: 'app' },
-  timeout: { meaning: "The request's `timeout` passed before its answer.", retriable: false, blames: 'app' },
-  'queue-full': {
-    meaning: 'The queue already holds `jobQueueSize` requests.',
-    retriable: true,
-    blames: 'app',
-  },
-  'worker-failed': {
-    meaning: "The worker's script could not be loaded, or did not report that it is ready.",
-    retriable: false,
-    blames: 'app',
-  },
-  'worker-lost': { meaning: 'The worker ended while it ran the request.', retriable: true, blames: 'worker' },
-  'device-lost': { meaning: 'The GPU was lost.', retriable: true, blames: 'worker' },
-  'out-of-memory': { meaning: 'The engine, or the page, ran out of memory.', retriable: false, blames: 'worker' },
-  unsupported: { meaning: 'Not supported here, by design.', retriable: false, blames: 'archive' },
+  network: { retriable: true, blames: 'archive' },
+  'model-not-found': { retriable: false, blames: 'archive' },
+  'model-format': { retriable: false, blames: 'archive' },
+  'model-config': { retriable: false, blames: 'archive' },
+  'unknown-handler': { retriable: false, blames: 'archive' },
+  'backend-failed': { retriable: false, blames: 'backend' },
+  'backend-wrong': { retriable: false, blames: 'backend' },
+  'no-backend': { retriable: false, blames: 'backend' },
+  'invalid-input': { retriable: false, blames: 'row' },
+  'image-decode': { retriable: false, blames: 'row' },
+  'image-too-large': { retriable: false, blames: 'row' },
+  'inference-failed': { retriable: false, blames: 'row' },
+  'handler-failed': { retriable: false, blames: 'handler' },
+  'batch-contract': { retriable: false, blames: 'handler' },
+  'not-cloneable': { retriable: false, blames: 'row' },
+  'not-initialized': { retriable: false, blames: 'app' },
+  disposed: { retriable: false, blames: 'app' },
+  aborted: { retriable: false, blames: 'app' },
+  timeout: { retriable: false, blames: 'app' },
+  'queue-full': { retriable: true, blames: 'app' },
+  'worker-failed': { retriable: false, blames: 'app' },
+  'worker-lost': { retriable: true, blames: 'worker' },
+  'device-lost': { retriable: true, blames: 'worker' },
+  'out-of-memory': { retriable: false, blames: 'worker' },
+  unsupported: { retriable: false, blames: 'archive' },
 } as const satisfies Readonly<Record<string, ErrorCodeInfo>>;
 
 /** What kind of error a `TabServeError` is; `docs/errors.md` says what each means. */

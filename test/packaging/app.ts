@@ -112,6 +112,12 @@ export function addStandalone(folder: string): void {
   copyOrt(folder, 'tabserve');
 }
 
+/** Copies TensorFlow.js's file beside the standalone files. */
+export function copyTfjs(folder: string, to: string): void {
+  const file = 'tfjs-backend-wasm-simd.wasm';
+  cpSync(join(folder, 'node_modules/@tensorflow/tfjs-backend-wasm/dist', file), join(folder, to, file));
+}
+
 /** The paths in a package's tarball. */
 export async function list(tarball: string): Promise<string[]> {
   const { stdout } = await run('tar', ['-tzf', tarball]);

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { ADVICE, configSchema, PAGES, withTables } from '../../scripts/config-docs.mjs';
 import type { Manifest } from '../../src/contract/archive.ts';
 import * as errors from '../../src/contract/errors.ts';
+import * as meanings from '../../src/contract/error-meanings.ts';
 import * as settings from '../../src/contract/settings.ts';
 import * as metrics from '../../src/shared/metrics/built-in.ts';
 import * as config from '../../src/handlers/config.ts';
@@ -15,7 +16,7 @@ import { parseTransforms } from '../../src/transforms/index.ts';
 import { examples } from '../docs/page.ts';
 import * as transforms from '../../src/transforms/transforms-schema.ts';
 
-const modules = { registry, config, schema, models, transforms, errors, settings, metrics };
+const modules = { registry, config, schema, models, transforms, errors, meanings, settings, metrics };
 const root = new URL('../../', import.meta.url);
 const text = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const published = JSON.parse(text('docs/model-config.schema.json')) as Schema & { definitions: Record<string, Schema> };

@@ -39,7 +39,7 @@ export class FakeWorker implements WorkerConnection {
     if (this.error) return Promise.reject(this.error);
     return new Promise<T>((resolve, reject) => {
       this.#pending.add(reject);
-      method(this.#api as never).then((envelope) => {
+      method(this.#api as never, ((message: unknown) => message) as never).then((envelope) => {
         this.#pending.delete(reject);
         if (envelope.ok) resolve(envelope.value);
         else reject(envelope.error as Error);

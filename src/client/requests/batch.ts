@@ -1,4 +1,3 @@
-import { transfer } from 'comlink';
 import { errorFromData, type ErrorData } from '../../contract/error-data.js';
 import { asTabServeError, blameOf, TabServeError } from '../../contract/errors.js';
 import type { HandleAnswer, HandleRequest } from '../../contract/wire.js';
@@ -35,8 +34,8 @@ export class Batch {
     return this.#jobs.filter(({ settled }) => !settled);
   }
 
-  /** Returns what is sent to the worker. @throws `not-cloneable` if there is no memory for a copy of an input */
-  message(): HandleRequest {
+  /** Returns what is sent to the worker, and what moves there with it. @throws `not-cloneable` if there is no memory for a copy of an input */
+  message(): readonly [HandleRequest, Transferable[]] {
     const messages = this.#messages();
     const { id, request } = this.#jobs[0]!;
     const ids = this.#jobs.flatMap((job) =>
@@ -45,7 +44,7 @@ export class Batch {
     const params = this.#jobs.flatMap((job) => Array.from({ length: job.size }, () => job.params));
     const rows = messages.map(({ value }) => value);
     const transferables = new Set(messages.flatMap((message) => message.transferables));
-    return transfer({ id, request, ids, params, rows }, [...transferables]);
+    return [{ id, request, ids, params, rows }, [...transferables]];
   }
 
   #messages(): readonly Message[] {

@@ -1,4 +1,4 @@
-import { releaseProxy, wrap, type Remote } from 'comlink';
+import { releaseProxy, transfer, wrap, type Remote } from 'comlink';
 import { errorFromData, type ErrorData } from '../../contract/error-data.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import type { ConnectMessage, Envelope, WorkerApi, WorkerEvent } from '../../contract/wire.js';
@@ -7,8 +7,11 @@ import { Watchdog } from './watchdog.js';
 
 type Methods = Pick<Remote<WorkerApi>, keyof WorkerApi>;
 
+/** Marks what moves to the worker with an argument. */
+type Transfer = typeof transfer;
+
 /** A call to the worker, e.g. `({ ping }) => ping()`. */
-export type WorkerMethod<T> = (worker: Methods) => Promise<Envelope<T>>;
+export type WorkerMethod<T> = (worker: Methods, transfer: Transfer) => Promise<Envelope<T>>;
 
 export interface ConnectionOptions extends StartOptions {
   readonly onEvent: (event: WorkerEvent) => void;
@@ -96,7 +99,7 @@ export class Connection {
   call<T>(method: WorkerMethod<T>, id?: string): Promise<T> {
     if (this.#error) return Promise.reject(this.#error);
     return new Promise((resolve, reject) => {
-      const answer = method(this.#methods);
+      const answer = method(this.#methods, transfer);
       const watched = this.#watchdog.watch(id);
       this.#pending.add(reject);
       answer

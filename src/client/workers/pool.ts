@@ -203,7 +203,10 @@ export class WorkerPool {
     const sentAt = clock.now();
     let memory: number | undefined;
     try {
-      const answer = await connection.call<HandleAnswer>((worker) => worker.handle(batch.message()), batch.id);
+      const answer = await connection.call<HandleAnswer>(
+        (worker, transfer) => worker.handle(transfer(...batch.message())),
+        batch.id,
+      );
       checkAnswer(answer, batch.size);
       on.ran(batch, answer, clock.now() - sentAt);
       const failure = failureOf(answer);

@@ -1,0 +1,103 @@
+// Prints what a visitor downloads, and fails if something is above its limit. It measures the build: `npm run build && npm run size`.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'rolldown';
+
+const dist = fileURLToPath(new URL('../dist/', import.meta.url));
+
+/**
+ * What is measured, and the most kilobytes that it may have: JavaScript minified and compressed by gzip. Raise a limit only with a reason.
+ *
+ * @type {readonly { readonly what: string, readonly limit: number, readonly measure: () => Promise<number> | number }[]}
+ */
+const LIMITS = [
+  { what: 'page: import { load }', limit: 20, measure: () => page(([first]) => [first]) },
+  { what: 'page: load called', limit: 31, measure: () => page((chunks) => chunks) },
+  {
+    what: 'built-in worker, split by the bundler: before a model',
+    limit: 42,
+    measure: () => file('built-in/worker.js'),
+  },
+  { what: 'built-in worker, in one script', limit: 105, measure: worker },
+  { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
+  { what: 'onnx/webgl', limit: 97, measure: () => file('standalone/onnx-webgl.js') },
+  { what: 'onnx/webgpu, with JSPI', limit: 38, measure: () => file('standalone/onnx-webgpu-jspi.js') },
+  { what: 'onnx/webgpu, without JSPI', limit: 39, measure: () => file('standalone/onnx-webgpu.js') },
+  { what: 'tfjs/wasm', limit: 139, measure: () => file('standalone/tfjs-core.js', 'standalone/tfjs-wasm.js') },
+  { what: 'tfjs/webgl', limit: 186, measure: () => file('standalone/tfjs-core.js', 'standalone/tfjs-webgl.js') },
+  { what: 'tfjs/webgpu', limit: 176, measure: () => file('standalone/tfjs-core.js', 'standalone/tfjs-webgpu.js') },
+  { what: 'tfjs/cpu', limit: 139, measure: () => file('standalone/tfjs-core.js', 'standalone/tfjs-cpu.js') },
+  { what: 'tfjs: a layers model, in addition', limit: 75, measure: () => file('standalone/tfjs-layers.js') },
+  { what: 'YAML', limit: 31, measure: () => file('standalone/yaml.js') },
+  { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
+  { what: "Hugging Face's tokenizers", limit: 12, measure: () => file('standalone/tokenizers.js') },
+  { what: 'the package, without source maps', limit: 1550, measure: () => all((name) => !name.endsWith('.map')) },
+  { what: 'its source maps', limit: 1600, measure: () => all((name) => name.endsWith('.map')) },
+];
+
+/** Measures the build. Sizes are in kilobytes of 1,000 bytes. */
+export async function sizes() {
+  return await Promise.all(
+    LIMITS.map(async ({ what, limit, measure }) => ({ what, limit, size: Math.round((await measure()) / 100) / 10 })),
+  );
+}
+
+/** @param {readonly string[]} names */
+function file(...names) {
+  return names.reduce((sum, name) => sum + compressed(readFileSync(`${dist}${name}`)), 0);
+}
+
+/** @param {(name: string) => boolean} isMeant */
+function all(isMeant) {
+  return readdirSync(dist, { recursive: true, encoding: 'utf8' })
+    .filter((name) => isMeant(name) && statSync(`${dist}${name}`).isFile())
+    .reduce((sum, name) => sum + compressed(readFileSync(`${dist}${name}`)), 0);
+}
+
+/** @param {(chunks: readonly string[]) => readonly string[]} choose of the page's chunks, the first of which the browser runs at once */
+async function page(choose) {
+  const chunks = await bundled(`import { load } from '${dist}index.js'; globalThis.load = load;`, 'es');
+  return choose(chunks).reduce((sum, code) => sum + compressed(code), 0);
+}
+
+async function worker() {
+  const [code] = await bundled(`import '${dist}worker/default.worker.js';`, 'iife');
+  return compressed(code);
+}
+
+/**
+ * Bundles an app as bundlers do by default. Returns the chunks' code.
+ * @param {string} app
+ * @param {'es' | 'iife'} format
+ */
+async function bundled(app, format) {
+  const { output } = await build({
+    input: 'app',
+    platform: 'browser',
+    write: false,
+    logLevel: 'silent',
+    plugins: [
+      {
+        name: 'app',
+        resolveId: (id) => (id === 'app' ? id : undefined),
+        load: (id) => (id === 'app' ? app : undefined),
+      },
+    ],
+    output: { format, minify: true, comments: { legal: true, jsdoc: false, annotation: false } },
+  });
+  return output.flatMap((chunk) => (chunk.type === 'chunk' ? [chunk.code] : []));
+}
+
+/** @param {string | Uint8Array} content */
+function compressed(content) {
+  return gzipSync(content, { level: 9 }).length;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const measured = await sizes();
+  console.table(measured.map(({ what, size, limit }) => ({ '': what, 'kB (gzip)': size, limit })));
+  const above = measured.filter(({ size, limit }) => size > limit);
+  for (const { what, size, limit } of above) console.error(`${what}: ${size} kB, above its limit of ${limit} kB.`);
+  if (above.length > 0) process.exitCode = 1;
+}

@@ -1,0 +1,40 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@playwright/test';
+import { sizes } from '../../scripts/size.mjs';
+
+const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
+const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
+const read = (file: string): string => readFileSync(join(dist, file), 'utf8');
+
+test('what a visitor downloads is below its limits: `npm run size` prints them', async () => {
+  const above = (await sizes()).filter(({ size, limit }) => size > limit);
+  expect(above).toEqual([]);
+});
+
+test('bundles have no license comments; NOTICE.txt has the licenses of what is in them', () => {
+  for (const file of files.filter((name) => /^(standalone|built-in)\/.*\.js$/.test(name)))
+    expect(read(file), file).not.toMatch(/@license|\/\*!|licensed under/i);
+  const notice = read('standalone/NOTICE.txt');
+  const { dependencies } = JSON.parse(readFileSync(join(dist, '../package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  for (const [name, version] of Object.entries(dependencies)) expect(notice).toContain(`\n\n${name} ${version} (`);
+  expect(notice).toContain('Permission is hereby granted');
+  expect(notice).toContain('Apache License');
+});
+
+test('each source map is there and has the sources', () => {
+  const named = files.flatMap((file) => {
+    const [, map] = (file.endsWith('.js') && /\n\/\/# sourceMappingURL=(\S+)\s*$/.exec(read(file))) || [];
+    return map === undefined ? [] : [join(dirname(file), map)];
+  });
+  expect(named.length).toBeGreaterThan(200);
+  for (const map of named) {
+    expect(existsSync(join(dist, map)), map).toBe(true);
+    const { sources, sourcesContent } = JSON.parse(read(map)) as { sources: string[]; sourcesContent?: unknown[] };
+    expect(sourcesContent?.filter((text) => typeof text === 'string').length, map).toBe(sources.length);
+  }
+  expect(files.filter((file) => file.endsWith('.map')).length).toBe(named.length);
+});
