@@ -81,6 +81,20 @@ test('a file that another tab is writing is deleted when that is done; the other
   expect(await store.names()).toEqual([]);
 });
 
+test('the content of a file is deleted although its entry is in use', async () => {
+  const store = memoryStore();
+  const entries = new CacheEntries({
+    ...store,
+    async delete(name) {
+      if (name.endsWith('.json')) throw new DOMException('The file is locked.', 'NoModificationAllowedError');
+      await store.delete(name);
+    },
+  });
+  await entries.save('url a', 'a', new Blob(['secret']));
+  await expect(entries.delete((await entries.find('url a'))!)).rejects.toThrow('The file is locked.');
+  expect(await store.names()).toEqual([expect.stringMatching(/\.json$/)]);
+});
+
 test('a file that stays locked is named by a typed error, and the others are deleted', async () => {
   const { stores, store } = await lockedStores();
   const clock = new FakeClock();

@@ -136,10 +136,12 @@ export class CacheEntries {
     await this.#store.write(id + ENTRY, new Blob([JSON.stringify({ format: FORMAT, ...entry })]));
   }
 
+  /** Deletes what can be deleted: of a private file, the content may not stay because its entry is in use. */
   async #delete(id: string, { content }: CacheEntry): Promise<void> {
-    await this.#store.delete(id + ENTRY);
-    await this.#store.delete(id + USED);
-    if (content !== null) await this.#store.delete(content);
+    const names = [id + ENTRY, id + USED, ...(content === null ? [] : [content])];
+    const results = await Promise.allSettled(names.map((name) => this.#store.delete(name)));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
   }
 }
 
