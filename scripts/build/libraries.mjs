@@ -13,7 +13,7 @@ const CORE = '@tensorflow/tfjs-core';
  *
  * @type {Readonly<Record<string, { readonly entry: string, readonly needsCore?: boolean, readonly inModules: boolean }>>}
  */
-const LIBRARIES = {
+export const LIBRARIES = {
   'onnx-wasm': { entry: `export * from 'onnxruntime-web/wasm';`, inModules: true },
   'onnx-webgl': { entry: `export * from 'onnxruntime-web/webgl';`, inModules: true },
   'onnx-webgpu': { entry: `export * from 'onnxruntime-web/webgpu';`, inModules: true },

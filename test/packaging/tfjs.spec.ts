@@ -47,6 +47,15 @@ test("TensorFlow.js's core, its backends and its layers are files of their own, 
     });
     const engines = [...site.sent.keys()].filter((path) => /\/(onnx|tfjs)-[\w-]+\.js$/.test(path)).sort();
     expect(engines).toEqual(['core', 'cpu', 'layers', 'wasm'].map((part) => `/tabserve/tfjs-${part}.js`));
+    const registered = await page.evaluate(async () => {
+      const core = '/tabserve/tfjs-core.js';
+      const library = (await import(core)) as { core: typeof import('@tensorflow/tfjs-core') };
+      for (const backend of ['/tabserve/tfjs-webgl.js', '/tabserve/tfjs-webgpu.js'])
+        ((await import(backend)) as { link: (core: unknown) => void }).link(library.core);
+      return ['webgl', 'webgpu'].map((name) => typeof library.core.findBackendFactory(name));
+    });
+    // The test's browser has no WebGPU: then the library registers nothing.
+    expect(registered).toEqual(['function', expect.stringMatching(/^(function|object)$/)]);
     expect(complaints).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
