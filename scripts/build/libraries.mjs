@@ -128,7 +128,9 @@ export function libraryFiles(folder) {
  * @param {string} [load] path of the module with `importFile`
  */
 function loader(name, folder, load = './load.js') {
-  const file = `importFile('${name}.js', new URL('${folder}${name}.js', import.meta.url), assets)`;
+  // Files beside a bundle are hidden from bundlers: standalone.mjs.
+  const base = folder === './' ? 'String(import.meta.url)' : 'import.meta.url';
+  const file = `importFile('${name}.js', new URL('${folder}${name}.js', ${base}), assets)`;
   return `import { importFile } from '${load}';\n${
     LIBRARIES[name]?.needsCore
       ? `export const load = async (assets, core) => (await ${file}).link(core);`

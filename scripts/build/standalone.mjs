@@ -1,4 +1,6 @@
 import { writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { replacePlugin } from 'rolldown/plugins';
 import { libraryFiles, OUTPUT } from './libraries.mjs';
@@ -20,8 +22,10 @@ import { libraryFiles, OUTPUT } from './libraries.mjs';
 export async function buildStandalone(dist) {
   const worker = `${dist}/worker/default.worker.js`;
   return [
-    ...(await bundle(`${dist}/standalone`, { tabserve: `${dist}/index.js` }, './', [siblings()])),
-    ...(await bundle(`${dist}/standalone`, { worker, 'tabserve-worker': `${dist}/worker.js` }, './', [siblings()])),
+    ...(await bundle(`${dist}/standalone`, { tabserve: `${dist}/index.js` }, './', [await siblings(dist)])),
+    ...(await bundle(`${dist}/standalone`, { worker, 'tabserve-worker': `${dist}/worker.js` }, './', [
+      await siblings(dist),
+    ])),
     ...(await bundle(`${dist}/built-in`, { worker }, '../standalone/', [])),
   ];
 }
@@ -60,14 +64,20 @@ function quoted(code) {
   return code.replace(/\b(import|new URL)\(`([^`$"\\]*)`/g, '$1("$2"');
 }
 
-/** Files that are not bundled are looked up beside the bundle. */
-function siblings() {
+/**
+ * Files that are not bundled are looked up beside the bundle. `String` hides them from a bundler that bundles the bundle: Parcel fails if they are not there.
+ * @param {string} dist
+ */
+async function siblings(dist) {
+  const { ENGINE_FILES } = await import(pathToFileURL(`${dist}/bundlers/engine-files.js`).href);
+  const files = [['../worker/default.worker.js', 'worker.js'], ...ENGINE_FILES.map((file) => [file, basename(file)])];
   return replacePlugin(
-    {
-      "new URL('../worker/default.worker.js'": "new URL('./worker.js'",
-      "new URL('onnxruntime-web/": "new URL('./",
-      "new URL('@tensorflow/tfjs-backend-wasm/dist/": "new URL('./",
-    },
+    Object.fromEntries(
+      files.map(([file, name]) => [
+        `new URL('${file}', import.meta.url)`,
+        `new URL('./${name}', String(import.meta.url))`,
+      ]),
+    ),
     { delimiters: ['', ''], sourcemap: true },
   );
 }

@@ -5,6 +5,7 @@ import { VERSION } from '../contract/version.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { createArchive } from './archive.js';
 import { checkArchive } from './check.js';
+import { copyAssets } from './copy.js';
 import { inspect } from './inspect.js';
 import { formatBytes, printable } from './text.js';
 
@@ -31,9 +32,12 @@ const HELP = `Usage:
 
   tabserve inspect FILE|URL
     Prints a model's inputs, outputs, operators, operator sets, precision and size, and what each backend lacks for it.
+
+  tabserve copy FOLDER
+    Copies the built-in worker and the engines' files, for esbuild, Rollup, Parcel and pages without a bundler. The option assets names the folder's URL.
 `;
 
-const COMMANDS = ['archive', 'inspect'];
+const COMMANDS = ['archive', 'inspect', 'copy'];
 
 const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean' } as const;
@@ -102,6 +106,11 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       const [source, ...others] = args;
       if (source !== undefined && others.length === 0) return print(await inspect(source));
       throw new TabServeError('model-config', 'inspect takes one file or URL. Try: tabserve --help');
+    }
+    case 'copy': {
+      const [folder, ...others] = args;
+      if (folder !== undefined && others.length === 0) return print(await copyAssets(folder));
+      throw new TabServeError('model-config', 'copy takes one folder. Try: tabserve --help');
     }
     case '--version':
       return console.log(VERSION);

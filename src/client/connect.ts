@@ -43,5 +43,5 @@ export function connect<H extends Handler, Form extends FormName<H> = never>(
 export function connect(first: unknown, second?: unknown): unknown {
   if (typeof first === 'function') return connectWorker(first as WorkerFactory, second as ClientOptions);
   const options = readClientOptions(first as ClientOptions);
-  return new Client(defaultWorker, options, { isPossible: () => typeof Worker !== 'undefined' });
+  return new Client(() => defaultWorker(options.assets), options, { isPossible: () => typeof Worker !== 'undefined' });
 }

@@ -44,7 +44,10 @@ export interface ClientOptions<H extends Handler = Handler, Form = never> extend
   readonly verdicts?: VerdictStore;
   /** Overrides keys of the archive's `model-config.yaml`, e.g. `{ handler: { topK: 3 } }`. */
   readonly config?: ConfigFor<H, Form>;
-  /** URL of a folder with onnxruntime-web's `.wasm` and `.mjs` files and TensorFlow.js's `.wasm`, where the app serves them itself. */
+  /**
+   * URL of a folder with the files that `npx tabserve copy` writes: the engines' files and, if the folder is of the page's own origin, the built-in worker's script.
+   * @default where the bundler has placed them
+   */
   readonly assets?: string | URL;
   /** Headers and credentials of the requests for the model's files, e.g. `{ headers: { Authorization: 'Bearer …' } }`. They are sent to the model's own origin only. */
   readonly request?: DownloadRequest;

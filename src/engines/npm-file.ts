@@ -3,7 +3,8 @@ const UNPLACED = /\/(?:\.vite\/deps[^/]*|tabserve\/dist\/engines\/\w+)\/(?=(?:on
 
 /** Returns the URL of an npm package's file where a bundler has placed it, or in the folder of the package, if the bundler has not. */
 export function npmFile(placed: URL): URL {
-  if (!UNPLACED.test(placed.pathname)) return placed;
+  // Turbopack's URLs have no origin.
+  if (!UNPLACED.test(placed.pathname)) return new URL(placed.href, globalThis.location?.href);
   // `exports` of onnxruntime-web maps its files to this folder.
   return new URL(placed.href.replace(UNPLACED, '/').replace(/\/onnxruntime-web\/(?=ort-)/, '$&dist/'));
 }

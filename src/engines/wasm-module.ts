@@ -132,7 +132,7 @@ async function compile(response: Response): Promise<WebAssembly.Module> {
 function unusable(url: URL, what: string, cause?: unknown): TabServeError {
   return new TabServeError(
     'backend-failed',
-    `The engine's file ${url.href} could not be loaded: ${what}. Serve the engine's files from a folder, and name it in the option "assets".`,
+    `The engine's file ${url.href} could not be loaded: ${what}. Copy the engines' files with \`npx tabserve copy\`, and name their folder in the option "assets".`,
     { cause },
   );
 }

@@ -229,17 +229,12 @@ test('engine files from where the app serves them @once', async ({ open, page })
   page.on('request', (request) => urls.push(new URL(request.url()).pathname));
   await open();
   await page.evaluate(async () => {
-    await window.tabserve.load('/models/digits/', {
-      backends: ['wasm'],
-      assets: '/node_modules/onnxruntime-web/dist/../dist',
-      config: { engine: { threads: 2 } },
-    });
-    const assets = '/node_modules/@tensorflow/tfjs-backend-wasm/dist/../dist';
-    await window.tabserve.load('/test/models/tfjs/affine_fixed.json', {
-      handler: 'base_handler',
-      backends: ['wasm'],
-      assets,
-    });
+    const open = async (model: string, assets: string) =>
+      await window.tabserve
+        .connect(window.workers.raw, { model, assets, backends: ['wasm'], config: { engine: { threads: 2 } } })
+        .initialize();
+    await open('/test/models/affine_fixed.onnx', '/node_modules/onnxruntime-web/dist/../dist');
+    await open('/test/models/tfjs/affine_fixed.json', '/node_modules/@tensorflow/tfjs-backend-wasm/dist/../dist');
   });
   expect(urls).toContain('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm');
   expect(urls).toContain('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.mjs');

@@ -74,6 +74,8 @@ export async function install(
   { without = [] }: { readonly without?: readonly string[] } = {},
 ): Promise<string> {
   const folder = temporary();
+  const sources = existsSync(join(root, 'test/packaging/apps', app, 'src')) ? join(folder, 'src') : folder;
+  cpSync(join(root, 'test/packaging/apps/shared'), sources, { recursive: true });
   cpSync(join(root, 'test/packaging/apps', app), folder, { recursive: true });
   for (const file of without) rmSync(join(folder, file));
   cpSync(join(root, 'public/models/digits'), join(folder, 'public/models/digits'), { recursive: true });
@@ -99,23 +101,9 @@ export async function node(folder: string, script: string, ...args: string[]): P
   }
 }
 
-/** Copies ONNX Runtime's files, as an app does that serves them itself. */
-export function copyOrt(folder: string, to: string): void {
-  const from = join(folder, 'node_modules/onnxruntime-web/dist');
-  for (const file of readdirSync(from).filter((name) => /^ort-wasm-.*\.(wasm|mjs)$/.test(name)))
-    cpSync(join(from, file), join(folder, to, file));
-}
-
-/** Copies the files for a page without a bundler, with the engine's own beside them. */
-export function addStandalone(folder: string): void {
-  cpSync(join(folder, 'node_modules/tabserve/dist/standalone'), join(folder, 'tabserve'), { recursive: true });
-  copyOrt(folder, 'tabserve');
-}
-
-/** Copies TensorFlow.js's file beside the standalone files. */
-export function copyTfjs(folder: string, to: string): void {
-  const file = 'tfjs-backend-wasm-simd.wasm';
-  cpSync(join(folder, 'node_modules/@tensorflow/tfjs-backend-wasm/dist', file), join(folder, to, file));
+/** Copies the built-in worker and the engines' files into a folder of the app, as a user would: `npx tabserve copy FOLDER`. */
+export async function copyAssets(folder: string, to: string): Promise<void> {
+  await node(folder, 'node_modules/tabserve/dist/cli/main.js', 'copy', to);
 }
 
 /** The paths in a package's tarball. */

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { addStandalone, copyOrt, install, node, sizes } from './app.ts';
+import { copyAssets, install, node, sizes } from './app.ts';
 import { expect, expectSeven, expectWasmOnly, gpuScripts, test } from './fixtures.ts';
 import { serve } from './server.ts';
 
@@ -37,7 +37,7 @@ for (const { title, app, without = [], build, served } of APPS) {
     test.beforeAll(async ({ tarball }) => {
       folder = await install(tarball, app, { without });
       if (build) await node(folder, ...build);
-      else addStandalone(folder);
+      else await copyAssets(folder, 'tabserve');
     });
     test.afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -48,21 +48,22 @@ for (const { title, app, without = [], build, served } of APPS) {
       expectWasmOnly(site);
     });
 
-    test('the engine from a folder of the app', async ({ open, complaints }) => {
-      copyOrt(folder, 'public/ort');
+    test('worker and engine from a folder of the app', async ({ open, complaints }) => {
+      await copyAssets(folder, 'public/copied');
       await using site = await serve([...folders(), join(folder, 'public')]);
-      expectSeven(await open(`${site.origin}/?assets=/ort/`));
+      expectSeven(await open(`${site.origin}/?assets=/copied/`));
       expect(complaints).toEqual([]);
       expectWasmOnly(site);
       expect([...site.sent.keys()].filter((path) => path.endsWith('.wasm'))).toEqual([
-        '/ort/ort-wasm-simd-threaded.wasm',
+        '/copied/ort-wasm-simd-threaded.wasm',
       ]);
+      expect([...site.sent.keys()]).toContain('/copied/worker.js');
     });
 
     test('threads on an isolated page', async ({ open, complaints }) => {
-      copyOrt(folder, 'public/ort');
+      await copyAssets(folder, 'public/copied');
       await using site = await serve([...folders(), join(folder, 'public')], { isolated: true });
-      for (const query of ['?threads=2', '?threads=2&assets=/ort/']) {
+      for (const query of ['?threads=2', '?threads=2&assets=/copied/']) {
         const shown = await open(`${site.origin}/${query}`);
         expectSeven(shown);
         expect(
@@ -77,6 +78,7 @@ for (const { title, app, without = [], build, served } of APPS) {
 
 const SMALL: readonly (Pick<App, 'title' | 'app' | 'served'> & Required<Pick<App, 'build'>>)[] = [
   { title: 'Vite', app: 'vite-small', build: VITE, served: ['dist'] },
+  { title: "Vite's plugin", app: 'vite', build: [...VITE, '-c', 'vite.engines.config.ts'], served: ['dist'] },
   { title: 'webpack', app: 'webpack-small', build: ['build.js'], served: ['dist', 'public'] },
 ];
 
@@ -100,3 +102,24 @@ for (const { title, app, build, served } of SMALL) {
     }
   });
 }
+
+test("Vite's plugin, with the engines' files in a folder: the build has none of them", async ({
+  tarball,
+  open,
+  complaints,
+}) => {
+  const folder = await install(tarball, 'vite');
+  try {
+    await node(folder, ...VITE, '-c', 'vite.engines.config.ts', '--mode', 'assets');
+    expect(Object.keys(sizes(join(folder, 'dist'))).filter((file) => /\.(wasm|mjs)$/.test(file))).toEqual([]);
+    await copyAssets(folder, 'dist/ort');
+    await using site = await serve([join(folder, 'dist')], { isolated: true });
+    const shown = await open(`${site.origin}/?threads=2`);
+    expectSeven(shown);
+    expect(shown.backends.map(({ threads }) => threads)).toEqual([2, 2]);
+    expect(complaints).toEqual([]);
+    expectWasmOnly(site);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -1,23 +1,37 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { test as base, expect } from '@playwright/test';
+import { fileURLToPath } from 'node:url';
+import { test as base, expect, type Page } from '@playwright/test';
 import type { Backend } from '../../src/contract/backends.ts';
-import type { Classification } from '../../src/index.ts';
+import type { Classification, Detections } from '../../src/index.ts';
 import { pack, sizes, temporary } from './app.ts';
 import type { Site } from './server.ts';
 
-/** What an app shows when it has classified its image. */
-export interface Shown {
-  readonly digits: Classification;
-  readonly odd?: number;
+/** What an app shows when a file was picked. */
+interface Shown {
   readonly backends: readonly Backend[];
 }
+
+/** What it shows of a digit: the built-in handler's answer, and its own handler's. */
+export interface ShownDigit extends Shown {
+  readonly digits: Classification;
+  readonly odd?: number;
+}
+
+/** What it shows of a scene. */
+export interface ShownScene extends Shown {
+  readonly objects: Detections;
+}
+
+const FILES = { digit: 'digits/samples/drawn-7.png', scene: 'nanodet/samples/party.jpg' } as const;
 
 interface Fixtures {
   /** What the page and its workers complained of. */
   complaints: string[];
-  /** Opens an app and reads what it shows. */
-  open: (url: string) => Promise<Shown>;
+  /** Opens an app, picks a digit, and reads what it shows. */
+  open: (url: string) => Promise<ShownDigit>;
+  /** Picks a scene in the open app, and reads what it shows. */
+  detect: () => Promise<ShownScene>;
 }
 
 /** A test with the package's tarball. */
@@ -39,24 +53,51 @@ export const test = base.extend<Fixtures, { tarball: string }>({
   },
   open: async ({ page, complaints }, use) => {
     await use(async (url) => {
+      // A page that reloads has lost the file.
+      const onLoad = (): void => void pick(page, 'digit').catch(() => {});
+      page.on('load', onLoad);
       await page.goto(url);
-      const text = await page
-        .waitForFunction(() => document.querySelector('pre')?.textContent, undefined, { timeout: 60_000 })
-        .catch((cause: unknown) => {
-          throw new Error(`The app shows nothing. ${complaints.join('\n')}`, { cause });
-        });
-      const shown = JSON.parse((await text.jsonValue())!) as Shown & { readonly error?: string };
-      expect(shown.error, complaints.join('\n')).toBeUndefined();
+      const shown = await read<ShownDigit>(page, complaints);
+      page.off('load', onLoad);
       return shown;
+    });
+  },
+  detect: async ({ page, complaints }, use) => {
+    await use(async () => {
+      await page.evaluate(() => (document.querySelector('pre')!.textContent = ''));
+      await pick(page, 'scene');
+      return await read<ShownScene>(page, complaints);
     });
   },
 });
 
+async function pick(page: Page, kind: keyof typeof FILES): Promise<void> {
+  const file = fileURLToPath(new URL(`../../public/models/${FILES[kind]}`, import.meta.url));
+  await page.locator(`#${kind}:enabled`).setInputFiles(file);
+}
+
+async function read<T extends Shown>(page: Page, complaints: readonly string[]): Promise<T> {
+  const text = await page
+    .waitForFunction(() => document.querySelector('pre')?.textContent, undefined, { timeout: 60_000 })
+    .catch((cause: unknown) => {
+      throw new Error(`The app shows nothing. ${complaints.join('\n')}`, { cause });
+    });
+  const shown = JSON.parse((await text.jsonValue())!) as T & { readonly error?: string };
+  expect(shown.error, complaints.join('\n')).toBeUndefined();
+  return shown;
+}
+
 /** The image shows a seven. */
-export function expectSeven({ digits, odd, backends }: Shown): void {
+export function expectSeven({ digits, odd, backends }: ShownDigit): void {
   expect(digits[0]!.label).toBe('seven');
   expect(digits[0]!.score).toBeGreaterThan(0.9);
   if (odd !== undefined) expect(odd).toBeGreaterThan(0.9);
+  for (const backend of backends) expect(backend.name, JSON.stringify(backend.skipped)).toBe('wasm');
+}
+
+/** The photo shows two people at a table: `test/models/nanodet.golden.json`. */
+export function expectParty({ objects, backends }: ShownScene): void {
+  expect(objects.map(({ label }) => label)).toEqual(['person', 'person', 'wine glass']);
   for (const backend of backends) expect(backend.name, JSON.stringify(backend.skipped)).toBe('wasm');
 }
 

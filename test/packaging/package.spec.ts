@@ -1,5 +1,6 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { tabserve, type VitePlugin } from '../../src/bundlers/vite.ts';
 import { install, list, node } from './app.ts';
 import { expect, test } from './fixtures.ts';
 
@@ -89,4 +90,18 @@ test('npx tabserve: packs an archive, checks it, and describes its model', async
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+test("Vite's plugin bundles what the modules for the browser import, before the first request", () => {
+  const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
+  const imported = readdirSync(dist, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.js') && !/^(cli|bundlers|standalone|built-in)\b/.test(file))
+    .flatMap((file) => [
+      ...readFileSync(dist + file, 'utf8').matchAll(/(?:\bfrom|\bimport\(|^import) ?'([^.'/][^']*)'/gm),
+    ])
+    .map(([, name]) => `tabserve > ${name}`);
+  const { optimizeDeps } = (tabserve() as { config: (user: object) => { optimizeDeps: object } } & VitePlugin).config(
+    {},
+  );
+  expect(optimizeDeps).toEqual({ exclude: ['tabserve'], include: [...new Set(imported)].sort() });
 });

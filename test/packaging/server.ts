@@ -25,13 +25,17 @@ export interface Site extends AsyncDisposable {
 }
 
 /** Serves folders as a static host would, the first that has the file. */
-export async function serve(folders: readonly string[], { isolated = false, policy = POLICY } = {}): Promise<Site> {
+export async function serve(
+  folders: readonly string[],
+  { isolated = false, cors = false, policy = POLICY } = {},
+): Promise<Site> {
   const sent = new Map<string, Buffer>();
   const missing = new Set<string>();
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname);
     const file = normalize(path.endsWith('/') ? `${path}index.html` : path);
-    response.setHeader('Content-Security-Policy', policy);
+    if (policy) response.setHeader('Content-Security-Policy', policy);
+    if (cors) response.setHeader('Access-Control-Allow-Origin', '*');
     if (isolated) response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
     if (isolated) response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
     if (path === '/favicon.ico') return void response.writeHead(204).end();

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { goldens, valuesOf } from '../browser/goldens.ts';
-import { addStandalone, copyTfjs, install } from './app.ts';
+import { copyAssets, install } from './app.ts';
 import { expect, test } from './fixtures.ts';
 import { serve } from './server.ts';
 
@@ -17,8 +17,7 @@ test("TensorFlow.js's core, its backends and its layers are files of their own, 
 }) => {
   const folder = await install(tarball, 'plain');
   try {
-    addStandalone(folder);
-    copyTfjs(folder, 'tabserve');
+    await copyAssets(folder, 'tabserve');
     await using site = await serve([folder, join(folder, 'public'), join(models, 'tfjs')]);
     await page.goto(`${site.origin}/models/digits/index_to_name.json`);
     const answers = await page.evaluate(

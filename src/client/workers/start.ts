@@ -1,10 +1,10 @@
-import { describeThrown, isError, messageOf, TabServeError } from '../../contract/errors.js';
+import { TabServeError } from '../../contract/errors.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { PROTOCOL, type ReadyMessage } from '../../contract/wire.js';
 import { abortError } from '../../shared/abort.js';
+import { makeWorker, notLoaded, type WorkerFactory } from './make-worker.js';
 
-/** Makes a fresh worker. It is called for each candidate and after each loss, so it must not return the same worker twice. */
-export type WorkerFactory = () => Worker;
+export type { WorkerFactory };
 
 export interface StartOptions {
   readonly signal: AbortSignal | undefined;
@@ -15,13 +15,8 @@ export interface StartOptions {
 /** Makes a worker and waits until it says that it is ready. @throws `worker-failed` if it does not; `aborted` */
 export async function startWorker(factory: WorkerFactory, { signal, startupTimeout }: StartOptions): Promise<Worker> {
   if (signal?.aborted) throw abortError(signal);
-  let worker: Worker;
   let url: string | undefined;
-  try {
-    worker = make(factory, (asked) => (url = asked));
-  } catch (cause) {
-    throw failed(notMade(cause), cause);
-  }
+  const worker = makeWorker(factory, (asked) => (url = asked));
   if (!isWorker(worker)) throw failed(`connect's factory must return a Worker, not ${describeValue(worker)}.`);
   const listening = new AbortController();
   const on = { signal: listening.signal };
@@ -51,53 +46,22 @@ export async function startWorker(factory: WorkerFactory, { signal, startupTimeo
   }
 }
 
-const SAME_VERSION = 'they come from different versions of tabserve. Build both from the same one.';
+const SAME_VERSION =
+  'they come from different versions of tabserve. Build both from the same one; if the worker is a copy, run `npx tabserve copy` again.';
 
 function silent(seconds: number): string {
   return `The worker did not start within startupTimeout, ${seconds} s. Check that its module calls expose(). On a slow connection, raise startupTimeout.`;
 }
 
-function notMade(cause: unknown): string {
-  const why = `The worker could not be made: ${isError(cause) ? messageOf(cause) : describeThrown(cause)}`;
-  if (globalThis.origin !== 'null') return why;
-  return `${why} This frame is sandboxed, so its origin is opaque and it may not load the script of a worker. Add allow-same-origin to the frame's sandbox attribute, or see docs/hosting.md#sandboxed-frames.`;
-}
-
 function notStarted(event: ErrorEvent, url: string | undefined): string {
   const why = describeErrorEvent(event);
-  if (why) return `The worker could not start: ${why}.`;
-  const offline = globalThis.navigator?.onLine === false ? 'The browser is offline. ' : '';
-  return (
-    `The worker's script could not be loaded${url ? `: ${url}` : ''}. ${offline}` +
-    'Is it there, served as JavaScript, of the same origin, and allowed by worker-src of the Content-Security-Policy? ' +
-    'Where a bundler did not place it, copy the self-contained worker file and pass connect() a factory for it: docs/hosting.md#standalone-files.'
-  );
+  return why ? `The worker could not start: ${why}.` : notLoaded(url);
 }
 
 /** Returns the message and place of a worker's uncaught error; undefined if its script could not be loaded: that event is empty. */
 export function describeErrorEvent(event: Event): string | undefined {
   const { message, filename, lineno } = event as Partial<ErrorEvent>;
   return message ? `${message}${filename ? ` (${filename}:${lineno})` : ''}` : undefined;
-}
-
-/**
- * Calls the factory, and reports the URL of the worker that it makes: a Worker has no property for it, and its error event is
- * empty. So the global `Worker` is a subclass while the factory runs. The factory is synchronous, so no other code sees the subclass.
- */
-function make(factory: WorkerFactory, onUrl: (url: string) => void): Worker {
-  const Original = globalThis.Worker as typeof Worker | undefined;
-  if (!Original) return factory();
-  globalThis.Worker = class extends Original {
-    constructor(url: string | URL, options?: WorkerOptions) {
-      super(url, options);
-      onUrl(new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href).href);
-    }
-  };
-  try {
-    return factory();
-  } finally {
-    globalThis.Worker = Original;
-  }
 }
 
 function failed(message: string, cause?: unknown): TabServeError {

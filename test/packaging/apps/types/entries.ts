@@ -12,3 +12,4 @@ export * as f from 'tabserve/engines/tfjs-wasm';
 export * as g from 'tabserve/engines/tfjs-cpu';
 export * as h from 'tabserve/standalone';
 export * as i from 'tabserve/standalone/worker';
+export * as j from 'tabserve/vite';

@@ -1,2 +1,4 @@
-/** Workers as modules: then each loads the engine that it needs, and no other. */
-export default { worker: { format: 'es' } };
+import { tabserve } from 'tabserve/vite';
+import { defineConfig } from 'vite';
+
+export default defineConfig({ plugins: [tabserve()] });

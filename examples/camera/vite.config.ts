@@ -1,0 +1,4 @@
+import { tabserve } from 'tabserve/vite';
+import { defineConfig } from 'vite';
+
+export default defineConfig({ plugins: [tabserve()] });

@@ -1,0 +1,2 @@
+/** The Vite plugin, for `vite.config.ts`. */
+export { tabserve, type TabServePluginOptions, type VitePlugin } from './bundlers/vite.js';

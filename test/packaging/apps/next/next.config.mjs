@@ -1,0 +1,2 @@
+/** A folder of static files. */
+export default { output: 'export', devIndicators: false };

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@playwright/test';
+import type { Plugin } from 'vite';
+import { ENGINE_FILES } from '../../src/bundlers/engine-files.ts';
+import { tabserve, type TabServePluginOptions } from '../../src/bundlers/vite.ts';
+import { CANDIDATES } from '../../src/contract/backends.ts';
+import { allEngines } from '../../src/engines/index.ts';
+
+const src = fileURLToPath(new URL('../../src/', import.meta.url));
+
+/** What the plugin makes of a module; undefined if it leaves it. */
+function transformed(options: TabServePluginOptions, path: string, code: string): string | undefined {
+  const { handler } = (tabserve(options) as Plugin).transform as unknown as {
+    handler: (code: string, id: string) => { code: string } | undefined;
+  };
+  return handler(code, path)?.code;
+}
+
+test('what is copied is what the modules of the engines name', () => {
+  const code = ['onnx/wasm', 'onnx/webgpu', 'onnx/webgpu-jspi', 'tfjs/wasm']
+    .map((file) => readFileSync(`${src}engines/${file}.ts`, 'utf8'))
+    .join();
+  const named = [...code.matchAll(/new URL\('([^']+)', import\.meta\.url\)/g)].map(([, file]) => file);
+  expect([...ENGINE_FILES].sort()).toEqual(named.sort());
+});
+
+test('the built-in worker gets the engines that are named', () => {
+  const code = transformed({ engines: ['onnx/wasm', 'tfjs/webgl'] }, `${src}engines/index.js?worker_file`, '');
+  expect(code).toBe(
+    "import { onnxWasm } from './onnx-wasm.js';\nimport { tfjsWebgl } from './tfjs-webgl.js';\n" +
+      "export const allEngines = { 'onnx/wasm': onnxWasm, 'tfjs/webgl': tfjsWebgl };",
+  );
+  expect(Object.keys(allEngines).sort(), 'what it replaces').toEqual([...CANDIDATES].sort());
+  expect(transformed({}, '/app/engines/index.js', '')).toBeUndefined();
+});
+
+test('the built-in worker is made from its modules', () => {
+  const code = readFileSync(`${src}worker/default.worker.ts`, 'utf8');
+  expect(transformed({}, `${src}worker/default.worker.js`, '')!.trim()).toBe(code.trim());
+});
+
+test("with `assets`, no module refers to the package's own copies of the engines' files", () => {
+  for (const file of ['onnx/wasm', 'onnx/webgpu', 'onnx/webgpu-jspi', 'tfjs/wasm']) {
+    const code = readFileSync(`${src}engines/${file}.ts`, 'utf8');
+    const placed = transformed({ assets: 'https://cdn.example.org/tabserve' }, `${src}engines/${file}.js`, code)!;
+    expect(placed).toMatch(
+      /new URL\("https:\/\/cdn\.example\.org\/tabserve\/(ort|tfjs)-[\w.-]+\.wasm", self\.location\.origin\)/,
+    );
+    expect(placed).not.toContain('import.meta.url');
+  }
+});
+
+test("the app's own settings take precedence", () => {
+  const config = (user: object): object =>
+    ((tabserve() as Plugin).config as unknown as (user: object) => { worker: object }).call(undefined, user).worker;
+  expect(config({})).toMatchObject({ format: 'es' });
+  expect(config({ worker: { format: 'iife' } })).toMatchObject({ format: 'iife' });
+});
+
+test('a wrong option is refused', () => {
+  const make = (options: object) => () => tabserve(options as TabServePluginOptions);
+  expect(make({ engines: ['onnx/wasm', 'onnx/gpu'] })).toThrow(
+    /expected a list of onnx\/webgpu, .* got \["onnx\/wasm"/,
+  );
+  expect(make({ engines: [] })).toThrow(/expected a list/);
+  expect(make({ assets: 'tabserve/' })).toThrow(/expected an absolute path, such as '\/tabserve\/', or a URL/);
+});
