@@ -29,7 +29,7 @@ const TOOLCHAINS: readonly Toolchain[] = [
   { title: 'webpack 5', app: 'webpack', build: ['build'], served: ['dist', 'public'] },
   { title: 'esbuild', app: 'esbuild', build: ['build'], served: ['public'] },
   { title: 'Rollup', app: 'rollup', build: ['build'], served: ['public'] },
-  { title: 'Parcel 2', app: 'parcel', build: ['build'], served: ['dist', 'public']},
+  { title: 'Parcel 2', app: 'parcel', build: ['build'], served: ['dist', 'public'], inlineScripts: true },
   { title: 'plain HTML', app: 'plain', build: ['build'], served: ['.', 'public'] },
   { title: 'SvelteKit', app: 'sveltekit', build: ['build'], served: ['build', 'public'], inlineScripts: true },
   { title: 'Next.js, Turbopack', app: 'next', build: ['build'], served: ['out', 'public'], inlineScripts: true },
