@@ -68,7 +68,7 @@ export class WorkerOpener {
 
   /** Opening a model is a lazy chunk: an app's page may load long before a model is wanted. */
   async #open(request: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<OpenedWorker> {
-    const { startupTimeout = SERVING.startupTimeout.default } = this.options;
+    const { startupTimeout } = resolveSettings(SERVING, { ...this.#config });
     const limit = { milliseconds: startupTimeout * 1000, signal: request.signal };
     const chunk = await withinLimit('Its server', () => import('./selection/chunk.js'), limit).catch(
       (cause: unknown) => {
@@ -119,7 +119,7 @@ function unusable(cause: unknown): TabServeError {
 }
 
 function notLoaded(cause: unknown): TabServeError {
-  const why = isError(cause) ? messageOf(cause) : String(cause);
+  const why = (isError(cause) ? messageOf(cause) : String(cause)).replace(/\.$/, '');
   return new TabServeError(
     'worker-failed',
     `A script of TabServe could not be loaded: ${why}. If the app was deployed anew since this page was loaded, reload the page.`,
