@@ -10,16 +10,16 @@ test('float16: every bit pattern survives, and rounding is to the nearest, ties 
   );
   expect(toFloat16(fromFloat16(all))).toEqual(all);
   // Reference: between two neighbors a number takes the nearer one, in the middle the even one.
-  for (let i = 0; i < 0x7bff; i += 7) {
-    const [low, high] = fromFloat16(Uint16Array.of(i, i + 1)) as unknown as [number, number];
-    const middle = (low + high) / 2;
-    const nudge = (high - low) / 8;
-    expect([...toFloat16(Float32Array.of(middle - nudge, middle, middle + nudge))]).toEqual([
-      i,
-      i % 2 === 0 ? i : i + 1,
-      i + 1,
-    ]);
-  }
+  const lows = Uint16Array.from({ length: Math.ceil(0x7bff / 7) }, (_, index) => index * 7);
+  const low = fromFloat16(lows) as Float32Array;
+  const high = fromFloat16(lows.map((bits) => bits + 1)) as Float32Array;
+  const rounded = (eighths: number): Uint16Array =>
+    toFloat16(
+      low.map((value, index) => (value + high[index]!) / 2 + ((high[index]! - value) * eighths) / 8),
+    ) as Uint16Array;
+  expect(rounded(-1)).toEqual(lows);
+  expect(rounded(0)).toEqual(lows.map((bits) => bits + (bits % 2)));
+  expect(rounded(1)).toEqual(lows.map((bits) => bits + 1));
   expect([...toFloat16(Float32Array.of(65519.99, 65520, 1e30, -1e30, 1e-30, -0))]).toEqual([
     0x7bff, 0x7c00, 0x7c00, 0xfc00, 0, 0x8000,
   ]);
