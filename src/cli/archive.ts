@@ -41,7 +41,7 @@ export interface CreatedArchive {
   readonly files: readonly (readonly [path: string, bytes: number])[];
   /** What `checkArchive` has found, with `check`. */
   readonly checked: string | undefined;
-  /** What is dubious and stops nothing. */
+  /** Problems that do not stop the command. */
   readonly warnings: readonly string[];
 }
 

@@ -12,7 +12,7 @@ import { nodeEngines } from './node-engines.js';
 
 /** An archive's model and handler, open under Node. */
 export interface LocalModel extends AsyncDisposable {
-  /** What is dubious in its config. */
+  /** Problems of its config that do not stop it. */
   readonly warnings: readonly string[];
   /** What the golden examples have shown. */
   readonly tried: Tried;
