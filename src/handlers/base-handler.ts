@@ -1,13 +1,14 @@
 import type { Manifest, ModelConfig } from '../contract/archive.js';
 import type { Context, Handler, MaybePromise, Params, ResultOf } from '../contract/handler.js';
 import type { OutputInfo, Session, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract/tensors.js';
-import { PredictionError, TabServeError } from '../contract/errors.js';
+import { type PredictionError, TabServeError } from '../contract/errors.js';
 import { LARGEST_TENSOR } from '../contract/limits.js';
 import { parseLabels, type Labels } from '../outputs/labels.js';
 import { from as tensor, row as rowOf, stack } from '../tensors/tensors.js';
 import { transferResult } from '../outputs/transfer.js';
 import { runBatch, zeros } from './run-model.js';
 import { checkSection, type ConfigSchema } from '../shared/schema.js';
+import { rowPart, withFailures } from './batch-contract.js';
 import { defaultsOf, schemaOf } from './config.js';
 import { unwrap, type Row } from './row.js';
 
@@ -275,31 +276,4 @@ function checkSize({ name, dims }: TensorInfo): void {
       'unsupported',
       `The model's input "${name}" has the dims [${dims.map((dim) => dim ?? '?').join(', ')}], and the limit is ${LARGEST_TENSOR} elements. Export the model with smaller dims, or a smaller batch.`,
     );
-}
-
-function rowPart(name: string, output: Tensor, index: number, rows: number): Tensor {
-  if (output.dims[0] === rows) return rowOf(output, index);
-  if (rows === 1) return output;
-  throw new TabServeError(
-    'batch-contract',
-    `Output "${name}" has the dims [${output.dims.join(', ')}]; the first axis must have the size ${rows}, one item for each row.`,
-  );
-}
-
-function withFailures<Result>(
-  results: readonly Result[],
-  rows: number,
-  { failures }: Context,
-): readonly (Result | PredictionError)[] {
-  const allFailed = failures.size === rows;
-  if (!allFailed && (!Array.isArray(results) || results.length !== rows)) {
-    throw new TabServeError(
-      'batch-contract',
-      `The handler got ${rows} rows and returned ${Array.isArray(results) ? `${results.length} results` : 'no list'}; it must return a list with one result for each row.`,
-    );
-  }
-  return Array.from({ length: rows }, (_, index) => {
-    const failure = failures.get(index);
-    return failure ? PredictionError.from(failure) : results[index]!;
-  });
 }

@@ -1,0 +1,39 @@
+import { PredictionError, TabServeError } from '../contract/errors.js';
+import type { Context } from '../contract/handler.js';
+import type { Tensor } from '../contract/tensors.js';
+import { row } from '../tensors/tensors.js';
+
+/**
+ * Returns what an output holds for one row of a batch.
+ * @throws `batch-contract` if its first axis has not one item for each row
+ */
+export function rowPart(name: string, output: Tensor, index: number, rows: number): Tensor {
+  if (output.dims[0] === rows) return row(output, index);
+  if (rows === 1) return output;
+  throw new TabServeError(
+    'batch-contract',
+    `Output "${name}" has the dims [${output.dims.join(', ')}]; the first axis must have the size ${rows}, one item for each row.`,
+  );
+}
+
+/**
+ * Returns a handler's results, with an error in place of each row that has failed.
+ * @throws `batch-contract` if there is not one result for each row
+ */
+export function withFailures<Result>(
+  results: readonly Result[],
+  rows: number,
+  { failures }: Context,
+): readonly (Result | PredictionError)[] {
+  const allFailed = failures.size === rows;
+  if (!allFailed && (!Array.isArray(results) || results.length !== rows)) {
+    throw new TabServeError(
+      'batch-contract',
+      `The handler got ${rows} rows and returned ${Array.isArray(results) ? `${results.length} results` : 'no list'}; it must return a list with one result for each row.`,
+    );
+  }
+  return Array.from({ length: rows }, (_, index) => {
+    const failure = failures.get(index);
+    return failure ? PredictionError.from(failure) : results[index]!;
+  });
+}
