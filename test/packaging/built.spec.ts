@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyAssets, install, node, sizes } from './app.ts';
-import { expect, expectSeven, expectWasmOnly, gpuScripts, test } from './fixtures.ts';
+import { expect, expectSeven, expectWasmOnly, FULL_ONLY, gpuScripts, test } from './fixtures.ts';
 import { serve } from './server.ts';
 
 interface App {
@@ -60,7 +60,8 @@ for (const { title, app, without = [], build, served } of APPS) {
       expect([...site.sent.keys()]).toContain('/copied/worker.js');
     });
 
-    test('threads on an isolated page', async ({ open, complaints }) => {
+    test('threads on an isolated page', async ({ open, complaints, full }) => {
+      test.skip(!full && app !== 'plain' && title !== 'Vite', FULL_ONLY);
       await copyAssets(folder, 'public/copied');
       await using site = await serve([...folders(), join(folder, 'public')], { isolated: true });
       for (const query of ['?threads=2', '?threads=2&assets=/copied/']) {
@@ -83,7 +84,13 @@ const SMALL: readonly (Pick<App, 'title' | 'app' | 'served'> & Required<Pick<App
 ];
 
 for (const { title, app, build, served } of SMALL) {
-  test(`${title}, one engine named: the files of the others are not built`, async ({ tarball, open, complaints }) => {
+  test(`${title}, one engine named: the files of the others are not built`, async ({
+    tarball,
+    open,
+    complaints,
+    full,
+  }) => {
+    test.skip(!full && app === 'webpack-small', FULL_ONLY);
     const folder = await install(tarball, app);
     try {
       await node(folder, ...build);

@@ -25,7 +25,12 @@ export interface ShownScene extends Shown {
 
 const FILES = { digit: 'digits/samples/drawn-7.png', scene: 'nanodet/samples/party.jpg' } as const;
 
+/** The reason for a skip in `npm test`. */
+export const FULL_ONLY = 'another bundler shows the same in npm test: npm run test:full runs it';
+
 interface Fixtures {
+  /** Whether `npm run test:full` runs. */
+  full: boolean;
   /** What the page and its workers complained of. */
   complaints: string[];
   /** Opens an app, picks a digit, and reads what it shows. */
@@ -36,6 +41,7 @@ interface Fixtures {
 
 /** A test with the package's tarball. */
 export const test = base.extend<Fixtures, { tarball: string }>({
+  full: [false, { option: true }],
   tarball: [
     async ({}, use) => {
       const folder = temporary();
