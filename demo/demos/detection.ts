@@ -3,7 +3,7 @@ import type { Demo } from '../demo.js';
 import { pictureStage } from '../inputs/picture-stage.js';
 import { detections } from '../outputs/detections.js';
 
-const SAMPLES = 'models/centernet/samples';
+const SAMPLES = 'models/nanodet/samples';
 
 export const detection: Demo = {
   id: 'detection',
@@ -12,18 +12,10 @@ export const detection: Demo = {
   layout: 'wide',
   models: [
     {
-      url: 'models/centernet/',
-      short: 'CenterNet',
-      name: 'CenterNet, MobileNetV3',
-      license: 'MIT as packaged',
-      bytes: 4_143_387,
-      engines: ['onnx', 'tfjs'],
-    },
-    {
       url: 'models/nanodet/',
       short: 'NanoDet',
       name: 'NanoDet',
-      license: 'MIT, Apache-2.0',
+      license: 'Apache-2.0',
       bytes: 7_607_720,
       engines: ['onnx', 'tfjs'],
     },

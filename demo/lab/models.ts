@@ -17,10 +17,6 @@ export const MODELS: readonly [LabModel, ...LabModel[]] = [
     weights: { onnx: 'models/selfie/model.onnx', tfjs: 'models/selfie/model.json' },
   },
   {
-    name: 'Meet segmentation, in both formats',
-    weights: { onnx: 'models/meet/model.onnx', tfjs: 'models/meet/model.json' },
-  },
-  {
     name: 'NanoDet, in both formats',
     weights: { onnx: 'models/nanodet/model.onnx', tfjs: 'models/nanodet/model.json' },
   },
