@@ -1,4 +1,4 @@
-/** A page with its own layout, instead of a demo's input and result. */
+/** A page of the gallery. */
 export interface Exhibit {
   /** The hash of its address: `#/backends`. */
   readonly id: string;
@@ -10,10 +10,10 @@ export interface Exhibit {
 
 export interface Exhibited {
   readonly element: HTMLElement;
-  /** Takes files that are dropped, pasted or chosen. Without it the page takes none. */
   readonly files?: {
-    take(file: File): void;
-    /** Is called when what was dropped or pasted holds no file. */
+    /** Takes a file that is dropped or pasted. Without it the page takes none. */
+    take?(file: File): void;
+    /** Is called when what was dropped or pasted holds no file, or the page takes none. */
     refused(error: unknown): void;
   };
   dispose(): void;

@@ -3,9 +3,6 @@ import { TabServeError } from '../../src/index.js';
 export interface Intake {
   /** Shows by `data-dragging` that something is about to be dropped. */
   readonly zone: HTMLElement;
-  /** The button that opens the file chooser. */
-  readonly button: HTMLButtonElement;
-  readonly chooser: HTMLInputElement;
   /** Returns whether the current page takes files. */
   accepts(): boolean;
   take(file: File): void;
@@ -13,8 +10,8 @@ export interface Intake {
   refuse(error: TabServeError): void;
 }
 
-/** Takes a file that is dropped anywhere, pasted or chosen; of several, the first. */
-export function takeFiles({ zone, button, chooser, accepts, take, refuse }: Intake): void {
+/** Takes a file that is dropped anywhere or pasted; of several, the first. */
+export function takeFiles({ zone, accepts, take, refuse }: Intake): void {
   const first = (data: DataTransfer | null, how: string): void => {
     const file = data?.files[0];
     if (!accepts())
@@ -44,7 +41,10 @@ export function takeFiles({ zone, button, chooser, accepts, take, refuse }: Inta
   window.addEventListener('dragend', () => dragging(false));
 
   document.addEventListener('paste', (event) => isOurs(event.clipboardData) && first(event.clipboardData, 'pasted'));
+}
 
+/** Has a button open a file chooser. */
+export function chooses(button: HTMLButtonElement, chooser: HTMLInputElement, take: (file: File) => void): void {
   button.addEventListener('click', () => chooser.click());
   chooser.addEventListener('change', () => {
     const file = chooser.files?.[0];

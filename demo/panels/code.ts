@@ -9,6 +9,24 @@ export interface Snippet {
   show(source: string): void;
 }
 
+export interface CodePanel extends Snippet {
+  readonly element: HTMLElement;
+}
+
+/** Creates the code's section of a page. */
+export function codePanel(): CodePanel {
+  const code = el('code', { id: 'snippet' });
+  const copy = el('button', { type: 'button', class: 'copy' }, 'Copy');
+  const { show } = snippet(code, copy);
+  const element = el(
+    'section',
+    { class: 'code', 'aria-labelledby': 'code-heading' },
+    el('div', { class: 'code-head' }, el('h2', { id: 'code-heading' }, 'Code'), copy),
+    el('pre', { tabindex: '0', 'aria-labelledby': 'code-heading' }, code),
+  );
+  return { element, show };
+}
+
 /** Shows code with colors, and copies it. */
 export function snippet(code: HTMLElement, copy: HTMLButtonElement): Snippet {
   let current = '';
