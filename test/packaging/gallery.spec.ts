@@ -105,7 +105,7 @@ test('objects: samples, boxes, the lowest score, and a file that is none', async
 
   await sample(page, 'Grace Hopper').click();
   await expect(found(page).first()).toContainText('person', SLOW);
-  await expect(page.locator('#timings')).toContainText(/Inference\s*\d/);
+  await expect(page.locator('.timings')).toContainText(/Inference\s*\d/);
   await expect(page.locator('#snippet')).toContainText("load('/models/nanodet/'");
   expect(complaints).toEqual([]);
 });
@@ -197,8 +197,8 @@ test('digits: samples, a drawing, a file that is none, and the backend switch', 
   const bars = await page.getByRole('list', { name: 'Likeliest classes' }).getByRole('listitem').allTextContents();
   expect(bars[0]).toContain('eight');
   expect(bars).toHaveLength(5);
-  await expect(page.locator('#timings')).toContainText(/Inference\s*\d/);
-  await expect(page.locator('#backend')).toContainText('WebGPU has no adapter here.');
+  await expect(page.locator('.timings')).toContainText(/Inference\s*\d/);
+  await expect(page.locator('.backend')).toContainText('WebGPU has no adapter here.');
 
   const pad = (await page.getByRole('img', { name: /Draw a digit here/ }).boundingBox())!;
   const at = (x: number, y: number): [number, number] => [pad.x + pad.width * x, pad.y + pad.height * y];
@@ -255,7 +255,7 @@ test('language: as it is typed, and no text', async ({ page, gallery, complaints
   // The file chooser is away here, and comes back.
   await expect(page.getByRole('button', { name: 'Choose a file…' })).toBeHidden();
   await page.getByRole('link', { name: 'Digits' }).click();
-  await expect(page.locator('#actions')).toHaveText(/^ClearChoose a file…$/);
+  await expect(page.locator('.actions')).toHaveText(/^ClearChoose a file…$/);
   expect(complaints).toEqual([]);
 });
 
