@@ -1,23 +1,14 @@
-import { TabServeError } from '../../src/index.js';
+import type { FileTaker } from '../exhibit.js';
 
-export interface Intake {
-  /** Shows by `data-dragging` that something is about to be dropped. */
-  readonly zone: HTMLElement;
-  /** Returns whether the current page takes files. */
-  accepts(): boolean;
-  take(file: File): void;
-  /** Is called when there is no file, or the page takes none. */
-  refuse(error: TabServeError): void;
-}
-
-/** Takes a file that is dropped anywhere or pasted; of several, the first. */
-export function takeFiles({ zone, accepts, take, refuse }: Intake): void {
+/** Gives a file that is dropped anywhere or pasted to the shown page; of several, the first. `zone` shows by `data-dragging` that something is about to be dropped. */
+export function takeFiles(zone: HTMLElement, current: () => FileTaker | undefined): void {
+  const accepts = (): boolean => current()?.take !== undefined;
   const first = (data: DataTransfer | null, how: string): void => {
+    const taker = current();
     const file = data?.files[0];
-    if (!accepts())
-      refuse(new TabServeError('invalid-input', 'This demo takes text, not files. Type or paste a sentence.'));
-    else if (file) take(file);
-    else refuse(new TabServeError('invalid-input', `Nothing that was ${how} is a file. Choose an image file.`));
+    if (!taker?.take) taker?.refused(refusal('This demo takes text, not files. Type or paste a sentence.'));
+    else if (file) taker.take(file);
+    else taker.refused(refusal(`Nothing that was ${how} is a file. Choose an image file.`));
   };
   /** Where a demo takes only text, the browser handles dropped and pasted text itself. */
   const isOurs = (data: DataTransfer | null): boolean => accepts() || data?.types.includes('Files') === true;
@@ -52,4 +43,9 @@ export function chooses(button: HTMLButtonElement, chooser: HTMLInputElement, ta
     // The same file can be chosen again.
     chooser.value = '';
   });
+}
+
+/** An error that is named by a code of TabServe, as `described` reads it. The shell does not load TabServe for it. */
+function refusal(message: string): Error {
+  return Object.assign(new Error(message), { name: 'invalid-input' });
 }

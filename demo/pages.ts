@@ -1,0 +1,32 @@
+import type { Demo } from './demo.js';
+import type { Exhibit } from './exhibit.js';
+
+/** A page of the gallery, as the navigation knows it. */
+export interface Page {
+  readonly id: string;
+  readonly title: string;
+  /** Loads the page's code. */
+  open(): Promise<Exhibit>;
+}
+
+/** The pages in the order of the navigation. Each is a chunk of its own: a visitor downloads the pages that they open. */
+export const PAGES: readonly [Page, ...Page[]] = [
+  demo('detection', 'Objects', async () => (await import('./demos/detection.js')).detection),
+  demo('background', 'Background', async () => (await import('./demos/segmentation.js')).segmentation),
+  demo('language', 'Language', async () => (await import('./demos/language.js')).language),
+  demo('digits', 'Digits', async () => (await import('./demos/digits.js')).digits),
+  demo('orientation', 'Orientation', async () => (await import('./demos/orientation.js')).orientation),
+  { id: 'backends', title: 'Backends', open: async () => (await import('./lab/lab.js')).lab },
+  { id: 'serving', title: 'Serving', open: async () => (await import('./serving/serving.js')).serving },
+];
+
+function demo(id: string, title: string, load: () => Promise<Demo>): Page {
+  return {
+    id,
+    title,
+    async open() {
+      const [{ demoPage }, one] = await Promise.all([import('./demo-page.js'), load()]);
+      return demoPage(one);
+    },
+  };
+}
