@@ -28,6 +28,8 @@ export type { ImageClassifier, ImageClassifierParams } from './handlers/image-cl
 export type { ImageSegmenter, ImageSegmenterParams } from './handlers/image-segmenter.js';
 export type { ObjectDetector, ObjectDetectorParams } from './handlers/object-detector.js';
 export type { TextClassifier, TextClassifierParams } from './handlers/text-classifier.js';
+export type { TextFeatureExtractor, TextFeatureExtractorParams } from './handlers/text-feature-extractor.js';
+export type { ImageFeatureExtractor, ImageFeatureExtractorParams } from './handlers/image-feature-extractor.js';
 export type { TextHandler, TextInput, TextParams } from './handlers/text-handler.js';
 export type { VisionHandler, VisionParams } from './handlers/vision-handler.js';
 export type {
@@ -36,6 +38,8 @@ export type {
   LabelScore,
   TorchServeClassification,
 } from './outputs/classification.js';
+export type { Embedding, Pooling } from './outputs/embedding.js';
+export { cosineSimilarity, nearest, type Neighbor } from './client/similarity.js';
 export type { Serving } from './contract/settings.js';
 export type { Box, Detection, DetectionForms, Detections, TorchServeDetection } from './outputs/detection/detection.js';
 export type { ClassMap, Segmentation, SegmentationForms, SoftMask, TorchServeMap } from './outputs/segmentation.js';

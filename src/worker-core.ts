@@ -20,6 +20,8 @@ export { ImageClassifier, type ImageClassifierParams } from './handlers/image-cl
 export { ImageSegmenter, type ImageSegmenterParams } from './handlers/image-segmenter.js';
 export { TextHandler, type TextInput, type TextParams } from './handlers/text-handler.js';
 export { TextClassifier, type TextClassifierParams } from './handlers/text-classifier.js';
+export { TextFeatureExtractor, type TextFeatureExtractorParams } from './handlers/text-feature-extractor.js';
+export { ImageFeatureExtractor, type ImageFeatureExtractorParams } from './handlers/image-feature-extractor.js';
 export { unwrap, type Row } from './handlers/row.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 export type { ConfigSchema } from './shared/schema.js';
@@ -35,6 +37,7 @@ export type {
   TorchServeClassification,
 } from './outputs/classification.js';
 export type { ClassMap, Segmentation, SegmentationForms, SoftMask, TorchServeMap } from './outputs/segmentation.js';
+export type { Embedding, Pooling } from './outputs/embedding.js';
 export { sigmoid } from './outputs/sigmoid.js';
 export { softmax } from './outputs/softmax.js';
 export { topK, type Ranked } from './outputs/top-k.js';

@@ -5,7 +5,9 @@ import type { ImageClassifier } from './image-classifier.js';
 import type { ObjectDetector } from './object-detector.js';
 import type { TextClassifier } from './text-classifier.js';
 import type { TextHandler } from './text-handler.js';
+import type { ImageFeatureExtractor } from './image-feature-extractor.js';
 import type { ImageSegmenter } from './image-segmenter.js';
+import type { TextFeatureExtractor } from './text-feature-extractor.js';
 import type { VisionHandler } from './vision-handler.js';
 
 /** The built-in handlers by the name that an archive's manifest uses. */
@@ -17,6 +19,8 @@ export interface HandlerRegistry {
   text_handler: TextHandler;
   text_classifier: TextClassifier;
   image_segmenter: ImageSegmenter;
+  text_feature_extractor: TextFeatureExtractor;
+  image_feature_extractor: ImageFeatureExtractor;
 }
 export type HandlerName = keyof HandlerRegistry;
 
@@ -32,6 +36,8 @@ const loaders: { readonly [Name in HandlerName]: () => Promise<new () => Handler
   text_handler: async () => (await import('./text-handler.js')).TextHandler,
   text_classifier: async () => (await import('./text-classifier.js')).TextClassifier,
   image_segmenter: async () => (await import('./image-segmenter.js')).ImageSegmenter,
+  text_feature_extractor: async () => (await import('./text-feature-extractor.js')).TextFeatureExtractor,
+  image_feature_extractor: async () => (await import('./image-feature-extractor.js')).ImageFeatureExtractor,
 };
 
 export const HANDLER_NAMES = Object.keys(loaders) as readonly HandlerName[];

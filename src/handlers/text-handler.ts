@@ -59,6 +59,8 @@ export class TextHandler extends BaseHandler<TextInput> {
   };
 
   #tokenizer!: TextTokenizer;
+  /** The number of tokens in each row of a batch. */
+  readonly #tokenCounts = new WeakMap<Context, readonly number[]>();
 
   /**
    * Opens the model and loads the tokenizer.
@@ -157,7 +159,25 @@ export class TextHandler extends BaseHandler<TextInput> {
   override async preprocess(data: readonly Row<TextInput>[], context: Context): Promise<Tensors> {
     const rows = await Promise.all(data.map((item, index) => this.#encode(unwrap(item), index, context)));
     const firstRow = rows.find((row) => row !== undefined);
-    return firstRow ? this.#toInputs(rows.map((row) => row ?? firstRow)) : {};
+    if (!firstRow) return {};
+    const filled = rows.map((row) => row ?? firstRow);
+    this.#tokenCounts.set(
+      context,
+      filled.map(({ ids }) => ids.length),
+    );
+    return this.#toInputs(filled);
+  }
+
+  /**
+   * Returns the positions of row `index` that hold its tokens, special tokens included; the others are padding. Returns
+   * undefined if an overriding `preprocess` did not call this class's.
+   */
+  protected tokenSpan(index: number, context: Context): { readonly start: number; readonly end: number } | undefined {
+    const counts = this.#tokenCounts.get(context);
+    if (!counts) return undefined;
+    const count = counts[index]!;
+    const start = this.#tokenizer.padding.side === 'right' ? 0 : this.#paddedLength(Math.max(...counts)) - count;
+    return { start, end: start + count };
   }
 
   async #encode(input: TextInput, index: number, context: Context): Promise<Encoding | undefined> {
@@ -189,10 +209,15 @@ export class TextHandler extends BaseHandler<TextInput> {
     return { [this.inputInfo.name]: integers(this.inputInfo.dtype, [end], rows.flatMap(({ ids }) => ids)), [offsets.name]: integers(offsets.dtype, [rows.length], starts) }; // prettier-ignore
   }
 
+  /** Returns the length of every row, given the number of tokens in the longest one. */
+  #paddedLength(longest: number): number {
+    const { length: wanted = 0, multipleOf } = this.#tokenizer.padding;
+    return this.#fixedLength ?? Math.max(wanted, Math.ceil(longest / multipleOf) * multipleOf);
+  }
+
   #padded(rows: readonly Encoding[]): Tensors {
-    const { id, typeId, side, length: wanted = 0, multipleOf } = this.#tokenizer.padding;
-    const longest = Math.max(...rows.map(({ ids }) => ids.length));
-    const length = this.#fixedLength ?? Math.max(wanted, Math.ceil(longest / multipleOf) * multipleOf);
+    const { id, typeId, side } = this.#tokenizer.padding;
+    const length = this.#paddedLength(Math.max(...rows.map(({ ids }) => ids.length)));
     const values = {
       [this.inputInfo.name]: rows.map(({ ids }) => pad(ids, length, id, side)),
       [MASK_INPUT]: rows.map(({ ids }) => pad(ids.map(() => 1), length, 0, side)), // prettier-ignore
