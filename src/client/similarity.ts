@@ -31,7 +31,7 @@ export function cosineSimilarity(a: ArrayLike<number>, b: ArrayLike<number>): nu
 
 /**
  * Returns the `count` vectors that are most like `query`, best first. Of two equal scores, the earlier one comes first.
- * It compares with every vector: about 10 million numbers a second and more, so use a vector index for millions of rows.
+ * It compares with every vector; for millions of them use an index.
  * @throws `invalid-input` if a vector differs in length from `query`
  */
 export function nearest(query: ArrayLike<number>, vectors: readonly ArrayLike<number>[], count = 1): Neighbor[] {

@@ -53,8 +53,8 @@ export async function loadHandler(name: string | undefined): Promise<new () => H
   if (Object.hasOwn(loaders, name)) return await loaders[name as HandlerName]();
   const advice = /\.py\b|:/.test(name)
     ? `A Python handler does not run in a browser. Write its stages as a class in a worker of your own, and connect() to it; or name a built-in handler in the option \`handler\`. ${available}.`
-    : /^[A-Z]\w*For[A-Z]/.test(name)
-      ? `It is the architecture that config.json names, and none of the built-in handlers is for its task. ${available}. Set the option \`handler\` to one of them, such as base_handler for the model's tensors, or connect() to a handler of your own.`
+    : /^[A-Z]\w*(For[A-Z]|Model$)/.test(name)
+      ? `It is the architecture that config.json names, and none of the built-in handlers is for its task. ${available}. Set the option \`handler\` to one of them, such as base_handler for the model's tensors or text_feature_extractor for a text's features, or connect() to a handler of your own.`
       : `${available}. Use connect() for a handler of your own.`;
   throw new TabServeError('unknown-handler', `There is no built-in handler "${name}". ${advice}`);
 }

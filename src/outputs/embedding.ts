@@ -5,11 +5,11 @@ import { strides, type MapLayout } from './maps.js';
 /** The features of one text or image: one number for each feature of the model. */
 export type Embedding = OnArrayBuffer<Float32Array>;
 
+export const POOLINGS = ['mean', 'cls', 'last-token'] as const;
 /**
  * How the vectors of a text's tokens, or of an image's positions, become one: their mean, the first one (`cls`), or the
  * last one (`last-token`).
  */
-export const POOLINGS = ['mean', 'cls', 'last-token'] as const;
 export type Pooling = (typeof POOLINGS)[number];
 
 /** The positions of a row that belong to its text; the others are padding. */

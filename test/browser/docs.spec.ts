@@ -123,6 +123,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   meet: {
     expected: { result: 'mask', width: 320, height: 160, label: 'person', mask: filled('Float32Array', sigmoid(3)) },
   },
+  minilm: { files: tokenizer, input: 'a good film', expected: { 0: near(0.6), 1: near(0.8) } },
+  'resnet-features': { expected: { 0: near(0.6), 1: near(0.8) } },
   distilbert: {
     files: tokenizer,
     input: 'a good film',

@@ -74,6 +74,11 @@ def classification():
     g.output("predictions", g.rows(g.hot(281, 1000, 0.9, 0.0001), "input_1"), ["unk__2", 1000]).save("mobilenetv2_keras.onnx")
 
 
+def features():
+    g = Graph(image("input", "batch", 3, 224, 224))
+    g.output("features", g.rows(g.const([[3, 4]]), "input"), ["batch", 2]).save("resnet18_features.onnx")
+
+
 def detection():
     cat = {"coco80": 15, "coco91": 17}
     scores = lambda count, index, value=0.9: np.eye(count)[index] * value
@@ -142,6 +147,9 @@ def text():
     ]:
         g = Graph(*ids(*inputs))
         g.output("logits", g.rows(g.const([logits]), "input_ids"), ["batch_size", len(logits)]).save(file)
+    g = Graph(*ids(*three))
+    length = g.node("Shape", "input_ids")
+    g.output("last_hidden_state", g.node("Expand", g.const([[[3, 4]]]), g.node("Concat", length, g.const([1], np.int64), axis=0)), ["batch_size", "sequence_length", 2]).save("all_minilm.onnx")
     g = Graph(("text", T.INT64, ["tokens"]), ("offsets", T.INT64, ["batch"]))
     g.output("output", g.rows(g.const([[0, 3, 0, 0]]), "offsets"), ["batch", 4]).save("ag_news.onnx")
 
@@ -155,6 +163,7 @@ def text():
 
 if __name__ == "__main__":
     classification()
+    features()
     detection()
     segmentation()
     text()

@@ -1,13 +1,16 @@
 /** Checked by the compiler alone (`npm run types`): a wrong input or result does not compile. */
 import {
   connect,
+  cosineSimilarity,
   load,
+  nearest,
   paintMask,
   type ClassMap,
   type Client,
   type Detections,
   type ImageClassifierParams,
   type ImageSegmenter,
+  type Neighbor,
   type ObjectDetector,
   type PredictionError,
   type SoftMask,
@@ -97,6 +100,15 @@ export async function builtIn(): Promise<void> {
   await texts.predict(image);
   // @ts-expect-error Nor are texts downloaded.
   await texts.predict(new URL('https://example.com/text'));
+
+  const features = await load('/models/minilm/', { handler: 'text_feature_extractor' });
+  const vector: Float32Array = await features.predict('a text', { params: { pooling: 'cls', normalize: false } });
+  const likeness: number = cosineSimilarity(vector, [1, 0]);
+  const pictures = await load('/models/resnet/', { handler: 'image_feature_extractor' });
+  const neighbors: Neighbor[] = nearest(await pictures.predict(file), [vector], 3);
+  void [likeness, neighbors];
+  // @ts-expect-error An image has no last token.
+  await pictures.predict(file, { params: { pooling: 'last-token' } });
 
   const unnamed = await load('/models/digits/');
   // @ts-expect-error Which handler the archive names is not known here, and so is the result.

@@ -102,7 +102,13 @@ function isText(handler: string | undefined): boolean {
 }
 
 function isImage(handler: string | undefined): boolean {
-  return ['image_classifier', 'object_detector', 'image_segmenter', 'vision_handler'].includes(handler ?? '');
+  return [
+    'image_classifier',
+    'object_detector',
+    'image_segmenter',
+    'image_feature_extractor',
+    'vision_handler',
+  ].includes(handler ?? '');
 }
 
 /** Returns `id2label` as TorchServe's file of labels. */
