@@ -1,38 +1,26 @@
-import { connect, paintMask, type BackendName, type Client, type Probe, type SoftMask } from '../../src/index.js';
+import { connect, paintMask, type Client, type SoftMask } from '../../src/index.js';
 import type { ImageSegmenter } from '../../src/worker.js';
-import { camera, type Camera } from '../inputs/camera.js';
 import { button, el } from '../page/dom.js';
 import { described } from '../page/errors.js';
 import { milliseconds } from '../page/format.js';
 import { latestOnly } from '../page/latest.js';
-import { segments } from '../page/segments.js';
 import { counters } from './counters.js';
 import { eventLog } from './event-log.js';
 import { faultyWorkers, type Fault } from './faults.js';
 import { movingPicture } from './moving-picture.js';
-import { sparkline } from './sparkline.js';
 
-const FAULTS: Readonly<Record<Fault, string>> = {
-  end: 'End the worker',
-  lose: 'Lose the GPU',
-  block: 'Block the worker',
+const FAULTS: Readonly<Record<Fault, readonly [label: string, done: string]>> = {
+  end: ['End the worker', 'The worker was ended.'],
+  lose: ['Lose the GPU', 'The worker’s GPU was destroyed.'],
+  block: ['Block the worker', 'The worker’s thread was blocked: the page replaces it after the response timeout.'],
 };
-const DONE: Readonly<Record<Fault, string>> = {
-  end: 'The worker was ended.',
-  lose: 'The worker’s GPU was destroyed.',
-  block: 'The worker’s thread was blocked: the page replaces the worker after the response timeout.',
-};
-const BACKENDS = { auto: 'Auto', webgpu: 'WebGPU', webgl: 'WebGL', wasm: 'WASM' } as const;
 const PHOTO = 'models/selfie/samples/astronaut.jpg';
 const PAINT = { color: [20, 190, 150], alpha: 0.55 } as const;
-
-/** The response timeout in seconds: a GPU in software takes seconds for a frame. */
-const TIMEOUTS = { hardware: 2, software: 20 } as const;
+/** The response timeout, in seconds. */
+const TIMEOUT = 3;
 
 export interface KeepRunning {
   readonly element: HTMLElement;
-  /** Gets what this browser offers. */
-  probed(probe: Probe): void;
   dispose(): void;
 }
 
@@ -40,8 +28,6 @@ export interface KeepRunning {
 export function keepRunning(announce: (text: string) => void): KeepRunning {
   const faulty = faultyWorkers();
   let client: Client<ImageSegmenter> | undefined;
-  let eye: Camera | undefined;
-  let probe: Probe | undefined;
 
   // ── What is seen ─────────────────────────────────────────────────────────────────────────────
 
@@ -50,40 +36,26 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
   const canvas = el('canvas', { 'aria-hidden': 'true' });
   const context = canvas.getContext('2d')!;
   const layers = el('div', { class: 'layers' }, video, canvas);
-  const stage = el(
-    'div',
-    { class: 'picture-stage', 'data-empty': '' },
-    layers,
-    el('p', { class: 'invitation' }, 'Start a video: the person in it is colored'),
-  );
-  const picture = button('Start a sample video', () => void start('picture'));
-  const film = button('Start the camera', () => void start('camera'));
-  const stopper = button('Stop', () => {
-    stop();
-    picture.focus();
-  });
-  const backend = segments('lab-backend', 'Backend of the video', BACKENDS, () => eye && void open());
+  const invitation = el('p', { class: 'invitation' }, 'Start the video: the person in it is colored');
+  const stage = el('div', { class: 'picture-stage', 'data-empty': '' }, layers, invitation);
+  const starter = button('Start a sample video', () => (client ? stop() : void start()));
   const faults = (Object.keys(FAULTS) as Fault[]).map((fault) => ({
     fault,
-    element: button(FAULTS[fault], () => inject(fault)),
+    element: button(FAULTS[fault][0], () => inject(fault)),
   }));
   const note = el('p', { class: 'quiet' });
   const log = eventLog('Events');
-  const line = sparkline();
-  const longest = el('figcaption', {}, 'Latency of the last frames');
   const tally = counters();
   const element = el(
     'div',
     { class: 'keep-running' },
-    el('div', {}, stage, el('div', { class: 'actions' }, picture, film, stopper)),
+    el('div', {}, stage, el('div', { class: 'actions' }, starter)),
     el(
       'div',
       {},
-      backend.element,
       el('div', { class: 'actions faults' }, ...faults.map(({ element }) => element)),
       note,
       tally.element,
-      el('figure', {}, line.element, longest),
       log.element,
     ),
   );
@@ -99,11 +71,10 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
     if (is) pressed = undefined;
   };
   const arrange = (): void => {
-    const running = eye !== undefined;
-    stage.toggleAttribute('data-empty', !running);
-    for (const layer of [video, canvas]) layer.hidden = !running;
-    stopper.disabled = !running;
-    if (!running) enable(false);
+    stage.toggleAttribute('data-empty', !client);
+    for (const layer of [video, canvas]) layer.hidden = !client;
+    starter.textContent = client ? 'Stop the video' : 'Start a sample video';
+    if (!client) enable(false);
   };
 
   // ── Frames ───────────────────────────────────────────────────────────────────────────────────
@@ -118,11 +89,9 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
     try {
       const mask = (await to.predict(bitmap, { params: { result: 'mask', size: 'model' } })) as SoftMask;
       if (to !== client) return;
-      paint(mask);
-      const took = performance.now() - since;
-      line.add(took);
-      tally.set('last', milliseconds(took));
-      longest.textContent = `Latency of the last frames, at most ${milliseconds(line.largest)}`;
+      [canvas.width, canvas.height] = [mask.width, mask.height];
+      context.putImageData(paintMask(mask, PAINT), 0, 0);
+      tally.set('last', milliseconds(performance.now() - since));
       tally.count('answered');
       enable(true);
     } catch (error) {
@@ -133,103 +102,64 @@ export function keepRunning(announce: (text: string) => void): KeepRunning {
       bitmap.close();
     }
   });
-  const frame = (): void => {
+  const picture = movingPicture(video, PHOTO, () => {
     tally.count('shown');
     segment(undefined);
-  };
-  const paint = (mask: SoftMask): void => {
-    [canvas.width, canvas.height] = [mask.width, mask.height];
-    context.putImageData(paintMask(mask, PAINT), 0, 0);
-  };
+  });
 
   // ── The video, and what segments it ──────────────────────────────────────────────────────────
 
-  async function start(what: 'picture' | 'camera'): Promise<void> {
-    eye?.stop();
-    const own = (eye =
-      what === 'camera' ? camera(video, 'user', { frame, stopped }) : movingPicture(video, PHOTO, frame));
-    try {
-      await own.start();
-    } catch (error) {
-      if (eye === own) stopped(error);
-      return;
-    }
-    if (eye !== own) return own.stop();
-    layers.toggleAttribute('data-mirrored', what === 'camera');
-    layers.style.setProperty('--ratio', String(video.videoWidth / video.videoHeight));
-    arrange();
-    if (!client) await open();
-  }
-
-  function stopped(error: unknown): void {
-    stop();
-    note.textContent = described(error).message;
-    announce(note.textContent);
-  }
-
-  function stop(): void {
-    eye?.stop();
-    eye = undefined;
-    close();
-    arrange();
-  }
-
-  function close(): void {
-    void client?.dispose();
-    client = undefined;
-    canvas.width = 0;
-  }
-
-  async function open(): Promise<void> {
-    close();
-    line.clear();
-    enable(false);
+  async function start(): Promise<void> {
     const own = (client = connect<ImageSegmenter>(faulty.factory, {
       model: 'models/selfie/',
-      responseTimeout: isSoftware(probe, backend.value) ? TIMEOUTS.software : TIMEOUTS.hardware,
-      ...(backend.value !== 'auto' && { backends: order(backend.value) }),
+      responseTimeout: TIMEOUT,
     }));
-    own.on('backendchange', (now) => {
-      tally.set('backend', `${now.engine}/${now.name}`);
-      log.add('backendchange', `Running on ${now.engine}/${now.name}.`);
+    own.on('backendchange', ({ engine, name }) => {
+      tally.set('backend', `${engine}/${name}`);
+      log.add('backendchange', `Running on ${engine}/${name}.`);
     });
-    own.on('recover', ({ backend: now, cause, took }) => {
+    own.on('recover', ({ backend: { engine, name }, cause, took }) => {
       tally.count('recovered');
-      const text = `Recovered on ${now.engine}/${now.name} within ${milliseconds(took)}.`;
+      const text = `Recovered on ${engine}/${name} within ${milliseconds(took)}.`;
       log.add('recover', `${text} ${cause.message}`);
       announce(text);
     });
-    own.on('fail', (error) => {
-      log.add('fail', error.message);
-      stopped(error);
-    });
+    own.on('fail', failed);
+    arrange();
     note.textContent = 'Opening the model…';
     try {
+      await picture.start();
+      if (own !== client) return;
+      layers.style.setProperty('--ratio', String(video.videoWidth / video.videoHeight));
       await own.initialize();
     } catch (error) {
-      if (own !== client) return;
-      log.add('fail', described(error).message);
-      stopped(error);
+      if (own === client) failed(error);
     }
+  }
+
+  function failed(error: unknown): void {
+    const { message } = described(error);
+    log.add('fail', message);
+    stop();
+    note.textContent = message;
+    announce(message);
+  }
+
+  function stop(): void {
+    picture.stop();
+    void client?.dispose();
+    client = undefined;
+    canvas.width = 0;
+    arrange();
   }
 
   function inject(fault: Fault): void {
     pressed = faults.find((one) => one.fault === fault)!.element;
     enable(false);
-    log.add('you', DONE[fault]);
+    log.add('you', FAULTS[fault][1]);
     faulty.inject(fault);
   }
 
   arrange();
-  return { element, probed: (found) => void (probe = found), dispose: stop };
-}
-
-function isSoftware(probe: Probe | undefined, name: keyof typeof BACKENDS): boolean {
-  const gpu = name === 'webgpu' || name === 'webgl' ? probe?.[name] : undefined;
-  return gpu?.available === true && gpu.software;
-}
-
-/** Returns the chosen backend, and WASM as its fallback. */
-function order(name: Exclude<keyof typeof BACKENDS, 'auto'>): readonly BackendName[] {
-  return name === 'wasm' ? ['wasm'] : [name, 'wasm'];
+  return { element, dispose: stop };
 }

@@ -1,7 +1,6 @@
 import {
   connect,
   type CandidateName,
-  type Client,
   type EngineName,
   type Probe,
   type TensorInfo,
@@ -21,28 +20,8 @@ export const CANDIDATES: Readonly<Record<EngineName, readonly [CandidateName, ..
 export const RUNS = 20;
 const MILLISECONDS = 3000;
 
-export interface Inspected {
-  readonly inputs: readonly TensorInfo[];
-  readonly probe: Probe | undefined;
-}
-
-/** Returns the inputs of a model, and what the browser offers. @throws what `initialize` throws */
-export async function inspect(weights: string | File, engine: EngineName, signal: AbortSignal): Promise<Inspected> {
-  const client = opener(
-    weights,
-    CANDIDATES[engine].filter((name) => !name.includes('/webg')),
-  );
-  try {
-    await client.initialize({ signal });
-    const { inputs } = (await client.describe()) as Pick<Inspected, 'inputs'>;
-    return { inputs, probe: client.probe };
-  } finally {
-    await client.dispose();
-  }
-}
-
 /** The result of a candidate; `diagnosis` is the client's log. */
-export type Outcome = { readonly diagnosis: string } & (
+export type Outcome = { readonly diagnosis: string; readonly probe: Probe | undefined } & (
   | {
       readonly ok: true;
       readonly outputs: Tensors;
@@ -51,18 +30,33 @@ export type Outcome = { readonly diagnosis: string } & (
   | { readonly ok: false; readonly reason: string }
 );
 
+export interface Subject {
+  readonly weights: string | File;
+  /** The inputs, where they are known before the model is opened. */
+  readonly inputs: readonly TensorInfo[];
+  readonly sizes: Sizes;
+}
+
 /** Opens one candidate, and runs it many times on the same random input. @throws when aborted */
 export async function measure(
   candidate: CandidateName,
-  weights: string | File,
-  inputs: readonly TensorInfo[],
-  sizes: Sizes,
+  { weights, inputs, sizes }: Subject,
   { signal, ran }: { readonly signal: AbortSignal; ran(runs: number): void },
 ): Promise<Outcome> {
-  const client = opener(weights, [candidate], freeDimensions(inputs, sizes));
+  const free = freeDimensions(inputs, sizes);
+  const worker = (): Worker => new Worker(new URL('./base.worker.ts', import.meta.url), { type: 'module' });
+  const client = connect<BaseHandler>(worker, {
+    model: weights,
+    backends: [candidate],
+    responseTimeout: 30,
+    maxRetryTimeoutInSec: 5,
+    ...(Object.keys(free).length > 0 && { config: { engine: { freeDimensions: free } } }),
+  });
+  const facts = (): Pick<Outcome, 'diagnosis' | 'probe'> => ({ diagnosis: client.diagnose(), probe: client.probe });
   try {
     await client.initialize({ signal });
-    const feeds = noise(inputs, sizes);
+    const opened = (await client.describe()) as { readonly inputs: readonly TensorInfo[] };
+    const feeds = noise(opened.inputs, sizes);
     const outputs = (await client.predict(feeds, { signal })) as Tensors;
     const times: number[] = [];
     client.on('response', ({ timings }) => times.push(timings.inference ?? 0));
@@ -71,27 +65,13 @@ export async function measure(
       await client.predict(feeds, { signal });
       ran(times.length);
     } while (times.length < RUNS && performance.now() < until);
-    return { ok: true, outputs, times, diagnosis: client.diagnose() };
+    return { ok: true, outputs, times, ...facts() };
   } catch (error) {
     signal.throwIfAborted();
     // The row names the candidate already: keep only its reason.
     const reason = described(error).message.split(`${candidate}: `).at(-1)!;
-    return { ok: false, reason, diagnosis: client.diagnose() };
+    return { ok: false, reason, ...facts() };
   } finally {
     await client.dispose();
   }
-}
-
-function opener(
-  weights: string | File,
-  backends: readonly CandidateName[],
-  freeDimensions: Record<string, number> = {},
-): Client<BaseHandler> {
-  return connect<BaseHandler>(() => new Worker(new URL('./base.worker.ts', import.meta.url), { type: 'module' }), {
-    model: weights,
-    backends,
-    responseTimeout: 30,
-    maxRetryTimeoutInSec: 5,
-    ...(Object.keys(freeDimensions).length > 0 && { config: { engine: { freeDimensions } } }),
-  });
 }

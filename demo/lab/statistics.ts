@@ -1,5 +1,5 @@
 import type { Tensors } from '../../src/index.js';
-import { compareOutputs } from '../../src/backends/proof.js';
+import { compareOutputs, HALF_REFERENCE_TOLERANCES, REFERENCE_TOLERANCES } from '../../src/backends/proof.js';
 import { fromFloat16 } from '../../src/tensors/float16.js';
 
 /** Returns a quantile: 0.5 is the median, the lower one of an even number of values. */
@@ -11,21 +11,26 @@ export function quantile(values: readonly number[], share: number): number {
 export interface Deviation {
   /** Largest absolute difference. */
   readonly error: number;
-  /** The same, relative to the largest value of the reference. */
-  readonly relative: number;
-  /** Describes what is beyond the SDK's tolerance. */
-  readonly wrong: string | undefined;
+  /** Largest absolute value of the reference. */
+  readonly scale: number;
+  /** Describes what is beyond the SDK's tolerance; empty if nothing is. */
+  readonly wrong: string;
 }
 
-/** How far outputs are from those of the reference. */
-export function deviation(outputs: Tensors, reference: Tensors): Deviation {
-  const { error, wrong } = compareOutputs(outputs, reference);
-  let largest = 0;
-  for (const { dtype, data } of Object.values(reference)) {
+/** Compares outputs with those of the reference, as the SDK does. `half`: the model has weights in float16. */
+export function deviation(outputs: Tensors, reference: Tensors, half: boolean): Deviation {
+  const tolerances = half ? HALF_REFERENCE_TOLERANCES : REFERENCE_TOLERANCES;
+  const { error, wrong = '' } = compareOutputs(outputs, reference, tolerances);
+  return { error, scale: largest(reference), wrong };
+}
+
+function largest(tensors: Tensors): number {
+  let most = 0;
+  for (const { dtype, data } of Object.values(tensors)) {
     if (dtype === 'string') continue;
     for (const value of dtype === 'float16' ? fromFloat16(data as Uint16Array) : (data as Float32Array)) {
-      if (Number.isFinite(Number(value))) largest = Math.max(largest, Math.abs(Number(value)));
+      if (Number.isFinite(Number(value))) most = Math.max(most, Math.abs(Number(value)));
     }
   }
-  return { error, relative: largest > 0 ? error / largest : error, wrong };
+  return most;
 }

@@ -7,7 +7,8 @@ import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { missingKernels } from './kernel-support.js';
 import { nodeEngines } from './node-engines.js';
 import { readOnnxGraph } from './onnx-graph.js';
-import { missingOperators, webglDtypes } from './operator-support.js';
+import { missingOperators } from './operator-support.js';
+import { webglDtypes } from './operator-tables.js';
 import { formatBytes, formatCount, formatRows, formatTensor } from './text.js';
 
 type Rows = (readonly [label: string, values: readonly string[]])[];

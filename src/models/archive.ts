@@ -18,6 +18,7 @@ import { EXTRAS, MANIFEST } from './manifest.js';
 import { bytesOf, whileReading } from './read-blob.js';
 import { readWeightsManifest, type ShardGroup } from './shards.js';
 import { beginFiles, sideFiles } from './side-files.js';
+import { filesSource } from './sources/files.js';
 import { folderSource } from './sources/folder.js';
 import { listFiles } from './sources/listing.js';
 import { localSource, unpack, type LocalFiles } from './sources/packed.js';
@@ -235,7 +236,9 @@ function bareModel(source: Source): string | undefined {
 
 /** Returns where the files of an archive are read from that were not read yet. */
 async function sourceOf({ url, local }: Archive, options: FetchOptions): Promise<Source> {
-  return local ? await localSource(url, local) : folderSource(readModelUrl(url), options);
+  if (local) return await localSource(url, local);
+  // The visitor's files, all of which were read.
+  return url.includes('://') ? folderSource(readModelUrl(url), options) : filesSource(url, {});
 }
 
 /** Files that no handler here can use. */

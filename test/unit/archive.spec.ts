@@ -294,7 +294,10 @@ test("a visitor's file: bare weights, of the one format that comes in one file",
     manifest: { model: { modelName: 'net', serializedFile: 'net.onnx' } },
     models: { onnx: 'net.onnx' },
   });
-  expect(await (await fetchModel(archive, 'onnx', options)).files['net.onnx']!.text()).toBe('weights');
+  const fetched = await fetchModel(archive, 'onnx', options);
+  expect(await fetched.files['net.onnx']!.text()).toBe('weights');
+  // The next worker gets what the first one has read.
+  expect(await fetchModel(fetched, 'onnx', options)).toBe(fetched);
   await expect(fetchArchive(new File(['{}'], 'model.json'), options)).rejects.toMatchObject({
     code: 'model-format',
     message: expect.stringContaining('model.json'),

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { inspect } from '../../src/cli/inspect.ts';
 import { readOnnxGraph } from '../../src/cli/onnx-graph.ts';
-import { missingOperators, webglDtypes } from '../../src/cli/operator-support.ts';
+import { missingOperators } from '../../src/cli/operator-support.ts';
+import { webglDtypes } from '../../src/cli/operator-tables.ts';
 
 const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const read = (name: string): Uint8Array => readFileSync(path(name));

@@ -1,0 +1,5 @@
+/** A file as text, which Vite builds into the script. */
+declare module '*?raw' {
+  const text: string;
+  export default text;
+}
