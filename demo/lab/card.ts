@@ -59,7 +59,13 @@ export interface Ranked {
   readonly place: number | undefined;
 }
 
-const ORDER: Readonly<Record<Row['state'], number>> = { measured: 0, measuring: 2, waiting: 3, canceled: 3, skipped: 4 };
+const ORDER: Readonly<Record<Row['state'], number>> = {
+  measured: 0,
+  measuring: 2,
+  waiting: 3,
+  canceled: 3,
+  skipped: 4,
+};
 
 /** Sorts rows: the fastest first, then those that compute wrongly, those that wait, and those that do not run. Only what is not wrong has a place. */
 export function rank(rows: readonly Row[]): readonly Ranked[] {
@@ -76,7 +82,9 @@ export function isRun(row: Row): row is Measured | Skipped {
 
 /** Returns whether a candidate computes wrongly. The SDK itself refuses to run ONNX Runtime's WebGL then, and says so in the reason. */
 export function isWrong(row: Row): boolean {
-  return row.state === 'measured' ? row.proof === 'wrong' : row.state === 'skipped' && row.reason.startsWith('It computes wrongly');
+  return row.state === 'measured'
+    ? row.proof === 'wrong'
+    : row.state === 'skipped' && row.reason.startsWith('It computes wrongly');
 }
 
 /** The result in one sentence, and what else there is to know in another. */
@@ -88,17 +96,19 @@ export function conclude(rows: readonly Row[]): { readonly headline: string; rea
   const times = best && wasm ? `, ${factor(wasm.median / best.median)} as fast as WASM` : '';
   const ran = best ? 1 + others.length : 0;
   return {
-    headline: best ? `${title(best.candidate)} is the fastest here${times}` : 'No backend computes this model correctly here',
+    headline: best
+      ? `${title(best.candidate)} is the fastest here${times}`
+      : 'No backend computes this model correctly here',
     rest: [
       ...(best ? [`${ran} of ${rows.length} backends run it${wrong.length > 0 ? ' correctly' : ''}.`] : []),
       ...(wrong.length > 0 ? [`${wrong.join(' and ')} ${wrong.length > 1 ? 'compute' : 'computes'} wrongly, so TabServe does not use ${wrong.length > 1 ? 'them' : 'it'}.`] : []), // prettier-ignore
-      ...(skipped > 0 ? [`${skipped} ${skipped > 1 ? 'do' : 'does'} not run.`] : []),
+      ...(skipped > 0 ? [`The other${skipped > 1 ? ` ${skipped} do` : ' does'} not run, for the reasons below.`] : []),
     ].join(' '),
   };
 }
 
 function factor(value: number): string {
-  return `${value.toLocaleString('en', { maximumFractionDigits: value < 9.95 ? 1 : 0 })} ×`;
+  return `${value.toLocaleString('en', { maximumFractionDigits: value < 9.95 ? 1 : 0 })} times`;
 }
 
 const BACKENDS = { webgpu: 'WebGPU', webgl: 'WebGL', wasm: 'WASM', cpu: 'JavaScript' } as const;

@@ -58,9 +58,7 @@ export async function contest(model: LabModel, known: Known, watch: Watcher): Pr
       const isReference = candidate.endsWith('/wasm');
       if (isReference) references[engine] = outputs;
       const reference = references[engine];
-      const compared = reference
-        ? deviation(outputs, reference, known.half)
-        : { error: 0, scale: 0, wrong: '' };
+      const compared = reference ? deviation(outputs, reference, known.half) : { error: 0, scale: 0, wrong: '' };
       set(index, {
         candidate,
         state: 'measured',

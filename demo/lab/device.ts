@@ -21,10 +21,10 @@ const SYSTEMS: readonly (readonly [string, RegExp])[] = [
 
 /** Describes the device by the browser's user agent and, once a worker has run, by what it found. */
 export function describeDevice(userAgent: string, cores: number, probe: Probe | undefined): Device {
-  const gpu = [probe?.webgpu, probe?.webgl].find((one) => one?.available === true);
+  const gpu = [probe?.webgl, probe?.webgpu].find((one) => one?.available === true);
   return {
     browser: browserOf(userAgent),
-    gpu: gpu?.available ? ('renderer' in gpu ? gpu.renderer : gpu.description || gpu.vendor) : '',
+    gpu: gpu?.available ? gpuOf('renderer' in gpu ? gpu.renderer : gpu.description || gpu.vendor) : '',
     software: gpu?.available === true && gpu.software,
     cores: probe?.cores ?? cores,
     threads: probe?.wasm.available === true && probe.wasm.threads,
@@ -40,9 +40,20 @@ function browserOf(userAgent: string): string {
   return `A browser on ${system}`;
 }
 
+/** Returns the GPU's name without what Chromium puts around it: `ANGLE (NVIDIA, NVIDIA GeForce RTX 3060 (0x2504) Direct3D11 vs_5_0 ps_5_0, D3D11)`. */
+function gpuOf(renderer: string): string {
+  const inner = /^ANGLE \([^,]*, (.*), [^,]*\)$/.exec(renderer)?.[1] ?? renderer;
+  const bare = inner
+    .replace(/^ANGLE \w+ Renderer: /, '')
+    .replace(/^Vulkan [\d.]+ \((.*)\)$/, '$1')
+    .replace(/ (Direct3D|OpenGL|Metal|Vulkan).*$/, '')
+    .replaceAll(/ ?\(0x[\dA-Fa-f]+\)/g, '');
+  return bare.trim() || renderer;
+}
+
 /** Returns the facts of a device, each in a few words. */
 export function deviceFacts({ browser, gpu, software, cores, threads }: Device, isProbed: boolean): readonly string[] {
-  const graphics = gpu ? `${gpu}${software && !/software/i.test(gpu) ? ' (in software)' : ''}` : 'no GPU in the browser';
+  const graphics = gpu ? `${gpu}${software ? ', in software' : ''}` : 'no GPU in the browser';
   return [
     browser,
     `${cores} ${cores === 1 ? 'core' : 'cores'}`,

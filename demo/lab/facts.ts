@@ -43,7 +43,8 @@ export function facts(): Facts {
 }
 
 function tensors(title: string, list: readonly TensorInfo[]): readonly HTMLElement[] {
-  const rows = list.slice(0, MOST.tensors).map(({ name, dtype, dims }) =>
+  const rows = list.slice(0, MOST.tensors).map(
+    ({ name, dtype, dims }) =>
     el('li', {}, el('b', {}, cut(name)), ` ${dtype} `, el('span', {}, `[${dims.map((size) => (typeof size === 'string' ? cut(size) : (size ?? '?'))).join(', ')}]`)), // prettier-ignore
   );
   return [el('h3', {}, title), el('ul', { class: 'tensors' }, ...rows, ...more(list.length - MOST.tensors))];

@@ -34,7 +34,10 @@ export function modelChoice(chosen: (model: LabModel) => void, take: (file: File
     list.replaceChildren(
       ...options('Your file', own ? [own] : []),
       ...options('Small models', MODELS.filter(isSmall)),
-      ...options('Larger models', MODELS.filter((one) => !isSmall(one))),
+      ...options(
+        'Larger models',
+        MODELS.filter((one) => !isSmall(one)),
+      ),
     );
     list.value = model.id;
   };

@@ -17,7 +17,7 @@ export function ranks(): Ranks {
   const caption = el(
     'p',
     { class: 'ranks-caption' },
-    'Longer is faster. The light end of a bar spans nine of ten runs. The largest error is the difference from WASM.',
+    'Longer is faster: a bar is the median, and the line at its end spans nine of ten runs. Errors are differences from WASM.',
   );
   const items = new Map<CandidateName, HTMLElement>();
   const itemOf = (candidate: CandidateName): HTMLElement => {
@@ -66,11 +66,11 @@ function contentOf(row: Row, place: number | undefined, fastest: number, note?: 
   }
   const track = el('span', { class: 'rank-track', 'aria-hidden': 'true' });
   if (row.state !== 'measured') return [...head, track, el('span', { class: 'rank-time' }, STATES[row.state]), ...tail];
-  for (const part of ['low', 'median', 'high'] as const) {
-    const bar = el('span', { 'data-bar': part });
-    bar.style.transform = `scaleX(${fastest / row[part]})`;
-    track.append(bar);
-  }
+  const share = (time: number): string => `${(fastest / time) * 100}%`;
+  const [bar, whisker] = [el('span', { class: 'rank-bar' }), el('span', { class: 'rank-whisker' })];
+  bar.style.width = share(row.median);
+  Object.assign(whisker.style, { left: share(row.high), right: `calc(100% - ${share(row.low)})` });
+  track.append(bar, whisker);
   return [
     ...head,
     track,

@@ -13,10 +13,7 @@ export interface ReadModel extends OnnxGraph {
 }
 
 /** Reads an ONNX file, without opening its model. @throws `model-format`, `unsupported` */
-export async function readModel(
-  file: File,
-  tables: Readonly<Record<TableName, OperatorTable>>,
-): Promise<ReadModel> {
+export async function readModel(file: File, tables: Readonly<Record<TableName, OperatorTable>>): Promise<ReadModel> {
   const skeleton = await readSkeleton(file);
   if (!skeleton && file.size >= LARGE)
     throw new TabServeError('model-format', `${file.name} is damaged, incomplete, or not an ONNX model.`);

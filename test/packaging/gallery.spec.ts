@@ -268,45 +268,50 @@ test('text orientation', async ({ page, gallery, complaints }) => {
   expect(complaints).toEqual([]);
 });
 
-test('backends: every candidate measured, a model of one’s own, and a video that outlives its worker', async ({
+test('backends: a report card of this device, a link to it, a model of one’s own, and a video that outlives its worker', async ({
   page,
   gallery,
   complaints,
 }) => {
-  await page.goto(`${gallery}#/backends`);
-  const probe = page.getByRole('region', { name: 'What this browser offers' });
-  await expect(probe.getByRole('region', { name: 'WebAssembly' })).toContainText(/SIMD\s*yes/, SLOW);
-  await expect(probe.getByRole('region', { name: 'WebGPU' })).toContainText('WebGPU has no adapter here.');
-
-  const contest = page.getByRole('region', { name: 'Candidates side by side' });
-  const row = (name: string): Locator =>
-    contest.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
-  const measure = async (): Promise<void> => {
-    await contest.getByRole('button', { name: 'Measure' }).click(SLOW);
-    await expect(contest).toContainText(/is the fastest; \d of \d candidates run/, { timeout: 120_000 });
+  await page.goto(`${gallery}#/backends?model=digits`);
+  const report = page.locator('.report');
+  const row = (candidate: string): Locator => report.locator(`[data-candidate="${candidate}"]`);
+  const run = async (): Promise<void> => {
+    await report.getByRole('button', { name: 'Run', exact: true }).click();
+    await expect(report.getByRole('button', { name: 'Run again' })).toBeVisible({ timeout: 120_000 });
   };
-  await measure();
+  await run();
+  await expect(report.getByRole('heading', { level: 2 })).toContainText('is the fastest here');
   for (const engine of ['onnx', 'tfjs']) {
-    await expect(row(`${engine}/wasm`)).toContainText(/^\S+[\d.]+ ms[\d.]+ msthe reference$/);
+    await expect(row(`${engine}/wasm`)).toContainText(/[\d.]+ ms.*Reference/);
     await expect(row(`${engine}/webgpu`)).toContainText('WebGPU has no adapter here.');
   }
   // Plain JavaScript adds up in another order than WebAssembly, and is right.
-  await expect(row('tfjs/cpu')).toContainText(/ ms(none|.*of the largest)$/);
-  await expect(row('tfjs/cpu')).not.toContainText('computes wrongly');
-  await contest.getByText('The log of each candidate: diagnose()').click();
-  await expect(contest.getByLabel('Diagnosis')).toContainText('tfjs/cpu runs');
+  await expect(row('tfjs/cpu')).toContainText(/Right (no difference|largest error)/);
+  await report.getByText('The log of each backend: diagnose()').click();
+  await expect(report.getByLabel('Diagnosis')).toContainText('tfjs/cpu runs');
 
-  await contest
+  const ranking = await report.getByRole('listitem').allTextContents();
+  await report.getByRole('button', { name: 'Copy a link' }).click();
+  await page.goto(await report.getByLabel('Link to this card').inputValue());
+  await expect(report).toContainText('A shared card');
+  expect(await report.getByRole('listitem').allTextContents()).toEqual(expect.arrayContaining(ranking.slice(0, 7)));
+  await expect(report.getByRole('button', { name: 'Run on this device' })).toBeVisible();
+  await page.goto(`${gallery}#/backends?card=W10`);
+  await expect(report).toContainText('This link holds no report card');
+
+  await report
     .locator('#lab-chooser')
     .setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no model') });
-  await expect(contest).toContainText('notes.txt is not an .onnx file.');
-  await contest
+  await expect(report).toContainText('notes.txt is not an .onnx file.');
+  await report
     .locator('#lab-chooser')
-    .setInputFiles(fileURLToPath(new URL('../models/affine_fixed.onnx', import.meta.url)));
-  await expect(contest).toContainText('x, float32 [1, 4]', SLOW);
-  await measure();
-  await expect(row('onnx/wasm')).toContainText('the reference');
-  await expect(contest.getByRole('row')).toHaveCount(4);
+    .setInputFiles(fileURLToPath(new URL('../models/hardsigmoid.onnx', import.meta.url)));
+  await expect(report.getByRole('region', { name: 'The model’s file' })).toContainText('HardSigmoid');
+  await expect(row('onnx/webgl')).toContainText('Not among its operators and types: HardSigmoid.');
+  await run();
+  await expect(row('onnx/wasm')).toContainText('Reference');
+  await expect(row('onnx/webgl')).not.toContainText('Right');
 
   const running = page.getByRole('region', { name: 'Recovery' });
   const counter = async (name: string): Promise<number> =>
@@ -476,13 +481,11 @@ test('with the keyboard alone, on a phone', async ({ page, context, gallery, com
   await fits();
 
   await visit('Backends');
-  const contest = page.getByRole('region', { name: 'Candidates side by side' });
-  await expect(contest).toContainText('Ready to measure.', SLOW);
-  await tabTo(page, contest.getByRole('button', { name: 'Measure' }));
+  await tabTo(page, page.getByRole('button', { name: 'Run', exact: true }));
   await page.keyboard.press('Enter');
-  await expect(contest.getByRole('button', { name: 'Cancel' })).toBeFocused();
+  await expect(page.getByRole('button', { name: 'Cancel' })).toBeFocused();
   await page.keyboard.press('Enter');
-  await expect(contest).toContainText('Canceled.');
+  await expect(page.locator('.report')).toContainText('Canceled.');
   await fits();
 
   await visit('Serving');
