@@ -15,6 +15,11 @@ const LIMITS = [
   { what: 'page: import { load }', limit: 20, measure: () => page(([first]) => [first]) },
   { what: 'page: load called', limit: 31, measure: () => page((chunks) => chunks) },
   {
+    what: "page: import { useModel }, without React's own code",
+    limit: 21,
+    measure: () => page(([first]) => [first], 'useModel', 'react'),
+  },
+  {
     what: 'built-in worker, split by the bundler: before a model',
     limit: 42,
     measure: () => file('built-in/worker.js'),
@@ -55,9 +60,13 @@ function all(isMeant) {
     .reduce((sum, name) => sum + compressed(readFileSync(`${dist}${name}`)), 0);
 }
 
-/** @param {(chunks: readonly string[]) => readonly string[]} choose of the page's chunks, the first of which the browser runs at once */
-async function page(choose) {
-  const chunks = await bundled(`import { load } from '${dist}index.js'; globalThis.load = load;`, 'es');
+/**
+ * @param {(chunks: readonly string[]) => readonly string[]} choose of the page's chunks, the first of which the browser runs at once
+ * @param {string} name what the page imports
+ * @param {string} entry from which module
+ */
+async function page(choose, name = 'load', entry = 'index') {
+  const chunks = await bundled(`import { ${name} } from '${dist}${entry}.js'; globalThis.${name} = ${name};`, 'es');
   return choose(chunks).reduce((sum, code) => sum + compressed(code), 0);
 }
 
@@ -74,6 +83,7 @@ async function worker() {
 async function bundled(app, format) {
   const { output } = await build({
     input: 'app',
+    external: ['react'],
     platform: 'browser',
     write: false,
     logLevel: 'silent',

@@ -39,7 +39,7 @@ createServer(async (request, response) => {
   const { pathname, search } = new URL(request.url, 'http://localhost');
   const path = normalize(pathname);
   // A script may be named by its source.
-  const built = (await building).get(path.replace(/\.ts$/, '.js'));
+  const built = (await building).get(path.replace(/\.tsx?$/, '.js'));
   const body = built ?? (await find(path));
   // Threads need isolation. A page that is opened with `?isolated=no` gets none; a worker in an isolated page must bring its own.
   if (!search.includes('isolated=no')) {
@@ -48,7 +48,7 @@ createServer(async (request, response) => {
   }
   if (body === undefined)
     return response.writeHead(404, { 'Content-Type': 'text/plain' }).end('There is no such file.');
-  const type = TYPES[path.endsWith('.ts') ? '.js' : extname(path)] ?? 'application/octet-stream';
+  const type = TYPES[/\.tsx?$/.test(path) ? '.js' : extname(path)] ?? 'application/octet-stream';
   // What was built does not change while this server runs.
   if (built !== undefined) response.setHeader('Cache-Control', 'max-age=3600');
   return response.writeHead(200, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) }).end(body);

@@ -1,26 +1,28 @@
 import { readdirSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import vue from '@vitejs/plugin-vue';
 import { defineConfig, type Plugin } from 'vite';
 import { packagedModels } from '../scripts/vite/packaged-models.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = (name: string): string => `${root}src/${name}.ts`;
 
-/** The scripts of a folder, without their extension. */
+/** The scripts of a folder. */
 const scriptsIn = (folder: string): string[] =>
   readdirSync(`${root}${folder}`)
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'))
-    .map((name) => `${folder}/${name.slice(0, -'.ts'.length)}`);
+    .filter((name) => /(?<!\.spec|\.d)\.tsx?$/.test(name))
+    .map((name) => `${folder}/${name}`);
 
 /** Every script that a page or a test names by its path. */
 const ENTRIES = [
   ...scriptsIn('test/browser/pages'),
   ...scriptsIn('test/browser/workers'),
   ...scriptsIn('test/readme'),
-  'test/browser/cache/stores.worker',
-  'src/index',
-  'src/worker/default.worker',
+  'test/browser/cache/stores.worker.ts',
+  'src/index.ts',
+  'src/worker/default.worker.ts',
 ];
 
 /** Workers are entries of the one build, so that all of them share its chunks; Vite would build each with engines of its own. */
@@ -51,12 +53,15 @@ export default defineConfig({
   root,
   publicDir: false,
   logLevel: 'warn',
-  plugins: [workersAreEntries(), packagedModels()],
+  plugins: [workersAreEntries(), packagedModels(), vue(), svelte()],
+  // React's StrictMode does nothing in a production build.
+  define: { 'process.env.NODE_ENV': '"development"' },
   resolve: {
     alias: [
       { find: /^tabserve$/, replacement: source('index') },
       { find: /^tabserve\/worker$/, replacement: source('worker') },
       { find: /^tabserve\/engines\/([\w-]+)$/, replacement: source('engines/$1') },
+      { find: /^tabserve\/react$/, replacement: source('react') },
       { find: /^tabserve\/core$/, replacement: source('core') },
       { find: /^tabserve\/worker\/core$/, replacement: source('worker-core') },
     ],
@@ -70,7 +75,9 @@ export default defineConfig({
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 10_000,
     rollupOptions: {
-      input: Object.fromEntries(ENTRIES.map((name) => [name, `${root}${name}.ts`])),
+      input: Object.fromEntries(ENTRIES.map((path) => [path.replace(/\.tsx?$/, ''), `${root}${path}`])),
+      // Directives are for servers.
+      onwarn: (warning, warn) => warning.code !== 'MODULE_LEVEL_DIRECTIVE' && warn(warning),
       preserveEntrySignatures: 'allow-extension',
       output: {
         entryFileNames: '[name].js',

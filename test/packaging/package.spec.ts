@@ -95,7 +95,7 @@ test('npx tabserve: packs an archive, checks it, and describes its model', async
 test("Vite's plugin bundles what the modules for the browser import, before the first request", () => {
   const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
   const imported = readdirSync(dist, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.js') && !/^(cli|bundlers|standalone|built-in)\b/.test(file))
+    .filter((file) => file.endsWith('.js') && !/^(cli|bundlers|standalone|built-in|react)\b/.test(file))
     .flatMap((file) => [
       ...readFileSync(dist + file, 'utf8').matchAll(/(?:\bfrom|\bimport\(|^import) ?'([^.'/][^']*)'/gm),
     ])
@@ -104,4 +104,15 @@ test("Vite's plugin bundles what the modules for the browser import, before the 
     {},
   );
   expect(optimizeDeps).toEqual({ exclude: ['tabserve'], include: [...new Set(imported)].sort() });
+});
+
+test('only the hook imports React, and nothing imports the hook', () => {
+  const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
+  const importers = (what: RegExp): string[] =>
+    readdirSync(dist, { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(js|d\.ts)$/.test(file) && what.test(readFileSync(dist + file, 'utf8')))
+      .sort();
+  expect(importers(/(from|import\() ?['"]react(-dom)?(\/[\w-]+)?['"]/)).toEqual(['react/use-model.js']);
+  expect(importers(/['"][./]+\/react(\/[\w-]+)?\.js['"]/)).toEqual(['react.d.ts', 'react.js']);
+  expect(readFileSync(`${dist}react.js`, 'utf8')).toMatch(/^'use client';\n/);
 });

@@ -1,30 +1,18 @@
-import { useEffect, useState } from 'react';
-import { connect, type Detections } from 'tabserve';
-
-const makeDetector = () => connect({ model: '/models/nanodet/', handler: 'object_detector' });
-
-/** A client for as long as the component is mounted. It starts no worker before `initialize`, so StrictMode's second effect costs nothing. */
-function useDetector() {
-  const [detector, setDetector] = useState<ReturnType<typeof makeDetector>>();
-  useEffect(() => {
-    const made = makeDetector();
-    setDetector(made);
-    return () => void made.dispose();
-  }, []);
-  return detector;
-}
+import { useState } from 'react';
+import type { Detections } from 'tabserve';
+import { useModel } from 'tabserve/react';
 
 export function App() {
-  const detector = useDetector();
+  // Nothing is downloaded before a photo is picked.
+  const detector = useModel({ model: '/models/nanodet/', handler: 'object_detector', loading: 'lazy' });
   const [objects, setObjects] = useState<Detections>();
   const [error, setError] = useState<string>();
 
   const detect = async (photo: File | undefined) => {
-    if (!photo || !detector) return;
+    if (!photo) return;
     setObjects(undefined);
     setError(undefined);
     try {
-      await detector.initialize();
       setObjects(await detector.predict(photo));
     } catch (error) {
       setError((error as Error).message);
@@ -36,6 +24,7 @@ export function App() {
       <label>
         A photo <input type="file" accept="image/*" onChange={({ target }) => detect(target.files?.[0])} />
       </label>
+      {detector.status === 'loading' && <progress value={detector.progress?.overall.fraction} />}
       {error && <p role="alert">{error}</p>}
       <ul>
         {objects?.map(({ label, score }, index) => (

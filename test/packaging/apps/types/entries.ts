@@ -13,3 +13,4 @@ export * as g from 'tabserve/engines/tfjs-cpu';
 export * as h from 'tabserve/standalone';
 export * as i from 'tabserve/standalone/worker';
 export * as j from 'tabserve/vite';
+export * as k from 'tabserve/react';

@@ -1,0 +1,114 @@
+import { Component, StrictMode, Suspense, useEffect, type ReactNode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { mount, unmount } from 'svelte';
+import { createApp } from 'vue';
+import { useModel, type Loading, type Model } from 'tabserve/react';
+import type { ImageClassifier, TabServeError } from 'tabserve';
+import { Digit as ReactDigit } from '../../readme/frameworks/Digit.tsx';
+import { Parity } from '../../readme/frameworks/Parity.tsx';
+import SvelteDigit from '../../readme/frameworks/Digit.svelte';
+import VueDigit from '../../readme/frameworks/Digit.vue';
+
+/** The recipes of docs/frameworks.md. Each function shows one, and returns a function that removes it. */
+const recipes = {
+  react(target: Element) {
+    const root = createRoot(target);
+    root.render(
+      <StrictMode>
+        <ReactDigit />
+      </StrictMode>,
+    );
+    return () => root.unmount();
+  },
+  'react, with a handler of its own'(target: Element) {
+    const root = createRoot(target);
+    root.render(<Parity />);
+    return () => root.unmount();
+  },
+  vue(target: Element) {
+    const app = createApp(VueDigit);
+    app.mount(target);
+    return () => app.unmount();
+  },
+  svelte(target: Element) {
+    const app = mount(SvelteDigit, { target });
+    return () => unmount(app);
+  },
+};
+
+/** How a test asks for a component: the options of `useModel`, and whether a worker factory is written inline. */
+interface Asked {
+  readonly topK?: number;
+  readonly loading?: Loading;
+  readonly inline?: boolean;
+}
+
+type DigitModel = Model<ImageClassifier>;
+
+/** What each component got from `useModel` last. */
+const models: Record<string, DigitModel> = {};
+/** The different states that each component has shown. */
+const shown: Record<string, string[]> = {};
+let effects = 0;
+
+function use({ topK = 5, loading = 'eager', inline = false }: Asked): DigitModel {
+  const options = {
+    model: new URL('/models/digits/', location.origin),
+    config: { handler: { topK }, engine: { threads: 1 } },
+    backends: ['onnx/wasm'] as const,
+    cache: 'none' as const,
+    loading: loading as 'eager',
+  };
+  const makeWorker = () => new Worker('/src/worker/default.worker.js', { type: 'module' });
+  return inline
+    ? useModel<ImageClassifier>(makeWorker, options)
+    : useModel({ ...options, handler: 'image_classifier' });
+}
+
+function Probe({ name, asked }: { name: string; asked: Asked }) {
+  const model = use(asked);
+  models[name] = model;
+  const states = (shown[name] ??= []);
+  if (states.at(-1) !== model.status) states.push(model.status);
+  useEffect(() => void effects++, []);
+  return <output id={name}>{model.status === 'error' ? model.error.code : model.status}</output>;
+}
+
+/** Shows the code of an error that a component throws. */
+class Boundary extends Component<{ name: string; children: ReactNode }, { error?: TabServeError }> {
+  override state: { error?: TabServeError } = {};
+  static getDerivedStateFromError(error: TabServeError): object {
+    return { error };
+  }
+  override render(): ReactNode {
+    const { error } = this.state;
+    return error ? <output id={this.props.name}>thrown {error.code}</output> : this.props.children;
+  }
+}
+
+const root = createRoot(document.querySelector('main')!);
+
+/** Shows these components, in StrictMode. A component of the same name stays mounted. */
+function show(asked: Readonly<Record<string, Asked>>): void {
+  root.render(
+    <StrictMode>
+      {Object.entries(asked).map(([name, one]) => (
+        <Boundary key={name} name={name}>
+          <Suspense fallback={<output id={name}>suspended</output>}>
+            <Probe name={name} asked={one} />
+          </Suspense>
+        </Boundary>
+      ))}
+    </StrictMode>,
+  );
+}
+
+const frameworks = { recipes, show, models, shown, effects: () => effects };
+
+declare global {
+  interface Window {
+    frameworks: typeof frameworks;
+  }
+}
+
+window.frameworks = frameworks;
