@@ -26,12 +26,9 @@ DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", 
 
 
 # model: (input, seed, dims, by output of which only every n-th element is kept)
-# Centernet's rows are in the order of their scores: seed and stride are such that no sampled row has a neighbor within 5e-6, fifty times float32's rounding.
 GRAPHS = {
     "selfie": ("input_1:0", 1, [1, 256, 256, 3], {"activation_10:0": 97}),
-    "meet": ("input_1:0", 1, [1, 144, 256, 3], {"segment:0": 97}),
     "nanodet": ("input_1:0", 1, [1, 3, 416, 416], {"Identity:0": 997, "Identity_1:0": 307, "Identity_2:0": 97, "Identity_3:0": 997, "Identity_4:0": 307, "Identity_5:0": 97}),
-    "centernet": ("tower_0/images", 3, [1, 512, 512, 3], {"tower_0/detections": 37}),
 }
 
 

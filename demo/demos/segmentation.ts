@@ -23,9 +23,9 @@ export const segmentation: Demo = {
   samples: [
     { url: `${SAMPLES}/astronaut.jpg`, shows: 'an astronaut' },
     { url: `${SAMPLES}/grace-hopper.jpg`, shows: 'Grace Hopper' },
-    { url: `${SAMPLES}/reading.jpg`, shows: 'a woman reading' },
+    { url: `${SAMPLES}/photographer.jpg`, shows: 'a photographer' },
     { url: `${SAMPLES}/friends.jpg`, shows: 'friends' },
-    { url: `${SAMPLES}/dining-room.jpg`, shows: 'a dining room' },
+    { url: `${SAMPLES}/rocket.jpg`, shows: 'a rocket' },
   ],
   startsWithSample: true,
   takesFiles: true,

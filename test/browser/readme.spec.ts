@@ -63,12 +63,12 @@ test('snippet boxes.ts @once', async ({ page }) => {
   page.on('pageerror', (error) => lines.push(String(error)));
   await page.goto('/test/browser/pages/readme.html');
   await page.locator('img').evaluate(async (image: HTMLImageElement) => {
-    image.src = '/models/centernet/samples/cat.jpg';
+    image.src = '/models/nanodet/samples/cat.jpg';
     await image.decode();
   });
   await page.addScriptTag({ type: 'module', url: '/test/readme/boxes.ts' });
   await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(1);
-  expect(lines[0]).toMatch(/^cat 0\.56\d* \{xmin: 0\.\d+, ymin: 3\.\d+, xmax: 418\.\d+, ymax: 297\.\d+\}$/);
+  expect(lines[0]).toMatch(/^cat 0\.57\d* \{xmin: 3\.\d+, ymin: 0\.\d+, xmax: 433\.\d+, ymax: 297\.\d+\}$/);
 });
 
 test('snippet cutout.ts @once', async ({ page }) => {

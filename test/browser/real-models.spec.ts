@@ -31,12 +31,9 @@ const TOLERANCE = { pixels: 0.005, score: 1e-5, mask: 1e-4, probability: 1e-5 };
 
 const ENGINES = ['onnx', 'tfjs'] as const;
 
-const NO_FLOAT16 = 'ONNX Runtime WebGL: no float16, which the weights are in';
-
 /** What a candidate cannot do. */
 const UNABLE: Readonly<Record<string, Partial<Record<CandidateName, string>>>> = {
-  centernet: { 'onnx/webgl': `${NO_FLOAT16}, and no TopK` },
-  nanodet: { 'onnx/webgl': NO_FLOAT16 },
+  nanodet: { 'onnx/webgl': 'ONNX Runtime WebGL: no float16, which the weights are in' },
   // Off by 0.99, with the answer of another class: its golden example tells.
   moderation: {
     'onnx/webgl':
@@ -49,10 +46,8 @@ const UNABLE: Readonly<Record<string, Partial<Record<CandidateName, string>>>> =
  * or its golden example. The least that was measured, on two cores that had much other work.
  */
 const SECONDS: Readonly<Record<string, Partial<Record<CandidateName, number>>>> = {
-  centernet: { 'onnx/webgpu': 21, 'tfjs/webgl': 5, 'tfjs/webgpu': 36 },
   nanodet: { 'onnx/webgpu': 17, 'tfjs/webgl': 7, 'tfjs/webgpu': 27 },
   selfie: { 'onnx/webgl': 1, 'onnx/webgpu': 4, 'tfjs/webgl': 1, 'tfjs/webgpu': 8 },
-  meet: { 'onnx/webgl': 1, 'onnx/webgpu': 2, 'tfjs/webgl': 1, 'tfjs/webgpu': 5 },
   moderation: { 'onnx/webgpu': 3, 'tfjs/webgl': 50, 'tfjs/webgpu': 8 },
   'blazeface-front': { 'onnx/webgl': 1, 'onnx/webgpu': 1, 'tfjs/webgl': 1, 'tfjs/webgpu': 1 },
   'blazeface-back': { 'onnx/webgl': 87, 'onnx/webgpu': 4, 'tfjs/webgl': 1, 'tfjs/webgpu': 3 },
@@ -77,76 +72,72 @@ function casesOf<Case>(model: string): readonly Case[] {
   return readGoldens<{ cases: readonly Case[] }>(`../models/${model}.golden.json`).cases;
 }
 
-for (const model of ['centernet', 'nanodet'] as const) {
-  for (const engine of ENGINES) {
-    test(`${model} on ${engine}: what it finds, and where, as in float64`, async ({ open, backend, full }) => {
-      const candidate = `${engine}/${backend}` as const;
-      const cases = photosFor(model, candidate, full, casesOf<DetectorCase>(model));
-      const page = await open();
-      const answers = await page.evaluate(
-        async ({ url, candidate, samples }) => {
-          const client = await window.tabserve.load(url, {
-            handler: 'object_detector',
-            backends: [candidate],
-            startupTimeout: 200,
-          });
-          const photos = await Promise.all(
-            samples.map(async (sample) => await (await fetch(`${url}samples/${sample}`)).blob()),
-          );
-          return {
-            candidate: `${client.backend!.engine}/${client.backend!.name}`,
-            rows: (await client.handle(photos)) as Detections[],
-          };
-        },
-        { url: `/models/${model}/`, candidate, samples: cases.map(({ sample }) => sample) },
-      );
-      expect(answers.candidate).toBe(candidate);
-      for (const [index, { sample, detections }] of cases.entries()) {
-        expectDetections(answers.rows[index]!, detections, sample);
-      }
-    });
-  }
+for (const engine of ENGINES) {
+  test(`NanoDet on ${engine}: what it finds, and where, as in float64`, async ({ open, backend, full }) => {
+    const candidate = `${engine}/${backend}` as const;
+    const cases = photosFor('nanodet', candidate, full, casesOf<DetectorCase>('nanodet'));
+    const page = await open();
+    const answers = await page.evaluate(
+      async ({ url, candidate, samples }) => {
+        const client = await window.tabserve.load(url, {
+          handler: 'object_detector',
+          backends: [candidate],
+          startupTimeout: 200,
+        });
+        const photos = await Promise.all(
+          samples.map(async (sample) => await (await fetch(`${url}samples/${sample}`)).blob()),
+        );
+        return {
+          candidate: `${client.backend!.engine}/${client.backend!.name}`,
+          rows: (await client.handle(photos)) as Detections[],
+        };
+      },
+      { url: '/models/nanodet/', candidate, samples: cases.map(({ sample }) => sample) },
+    );
+    expect(answers.candidate).toBe(candidate);
+    for (const [index, { sample, detections }] of cases.entries()) {
+      expectDetections(answers.rows[index]!, detections, sample);
+    }
+  });
 }
 
-for (const model of ['selfie', 'meet'] as const) {
-  for (const engine of ENGINES) {
-    test(`${model} on ${engine}: the person's mask as in float64`, async ({ open, backend, full }) => {
-      const candidate = `${engine}/${backend}` as const;
-      const cases = photosFor(model, candidate, full, casesOf<SegmenterCase>(model));
-      const page = await open();
-      const answers = await page.evaluate(
-        async ({ url, candidate, samples }) => {
-          const client = await window.tabserve.load(url, {
-            handler: 'image_segmenter',
-            backends: [candidate],
-            startupTimeout: 200,
-          });
-          const photos = await Promise.all(
-            samples.map(async ({ sample }) => await (await fetch(`${url}samples/${sample}`)).blob()),
-          );
-          const rows = ((await client.handle(photos)) as SoftMask[]).map(({ label, width, height, mask }, index) => {
-            const { stride } = samples[index]!;
-            const some = mask.filter((_, i) => (i % width) % stride === 0 && Math.floor(i / width) % stride === 0);
-            return {
-              label,
-              size: [height, width],
-              mean: mask.reduce((sum, value) => sum + value, 0) / mask.length,
-              mask: [...some],
-            };
-          });
-          return { candidate: `${client.backend!.engine}/${client.backend!.name}`, rows };
-        },
-        { url: `/models/${model}/`, candidate, samples: cases.map(({ sample, stride }) => ({ sample, stride })) },
-      );
-      expect(answers.candidate).toBe(candidate);
-      for (const [index, { sample, size, mean, mask }] of cases.entries()) {
-        const row = answers.rows[index]!;
-        expect([row.label, row.size, row.mask.length], sample).toEqual(['person', size, mask.length]);
-        expectClose(row.mask, mask, TOLERANCE.mask, `${sample}, mask`);
-        expectClose([row.mean], [mean], TOLERANCE.mask / 10, `${sample}, mean of the mask`);
-      }
-    });
-  }
+for (const engine of ENGINES) {
+  test(`Selfie on ${engine}: the person's mask as in float64`, async ({ open, backend, full }) => {
+    const candidate = `${engine}/${backend}` as const;
+    const cases = photosFor('selfie', candidate, full, casesOf<SegmenterCase>('selfie'));
+    const page = await open();
+    const answers = await page.evaluate(
+      async ({ url, candidate, samples }) => {
+        const client = await window.tabserve.load(url, {
+          handler: 'image_segmenter',
+          backends: [candidate],
+          startupTimeout: 200,
+        });
+        const photos = await Promise.all(
+          samples.map(async ({ sample }) => await (await fetch(`${url}samples/${sample}`)).blob()),
+        );
+        const rows = ((await client.handle(photos)) as SoftMask[]).map(({ label, width, height, mask }, index) => {
+          const { stride } = samples[index]!;
+          const some = mask.filter((_, i) => (i % width) % stride === 0 && Math.floor(i / width) % stride === 0);
+          return {
+            label,
+            size: [height, width],
+            mean: mask.reduce((sum, value) => sum + value, 0) / mask.length,
+            mask: [...some],
+          };
+        });
+        return { candidate: `${client.backend!.engine}/${client.backend!.name}`, rows };
+      },
+      { url: '/models/selfie/', candidate, samples: cases.map(({ sample, stride }) => ({ sample, stride })) },
+    );
+    expect(answers.candidate).toBe(candidate);
+    for (const [index, { sample, size, mean, mask }] of cases.entries()) {
+      const row = answers.rows[index]!;
+      expect([row.label, row.size, row.mask.length], sample).toEqual(['person', size, mask.length]);
+      expectClose(row.mask, mask, TOLERANCE.mask, `${sample}, mask`);
+      expectClose([row.mean], [mean], TOLERANCE.mask / 10, `${sample}, mean of the mask`);
+    }
+  });
 }
 
 interface ClassifierCase {
@@ -167,7 +158,7 @@ for (const engine of ENGINES) {
           startupTimeout: 200,
         });
         const photos = await Promise.all(
-          samples.map(async (sample) => await (await fetch(`/models/centernet/samples/${sample}`)).blob()),
+          samples.map(async (sample) => await (await fetch(`/models/nanodet/samples/${sample}`)).blob()),
         );
         const { engine, name, skipped } = client.backend!;
         return {

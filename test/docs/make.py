@@ -133,8 +133,9 @@ def segmentation():
         g.output(str(name), g.filled(0.9, [1, 1, 320, 320]), [1, 1, 320, 320])
     g.save("u2net.onnx")
 
-    g = Graph(image("input_1", 1, 144, 256, 3))
-    g.output("segment", g.node("Expand", g.const([[[[0, 3]]]]), g.const([1, 144, 256, 2], np.int64)), [1, 144, 256, 2]).save("meet.onnx")
+    g = Graph(image("x", 1, 3, 144, 256))
+    maps = g.node("Expand", g.const([[[[0.1]], [[0.9]]]]), g.const([1, 2, 144, 256], np.int64))
+    g.output("softmax_0.tmp_0", maps, [1, 2, 144, 256]).save("pp_humansegv2_lite.onnx")
 
 
 def text():

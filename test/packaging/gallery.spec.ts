@@ -81,7 +81,7 @@ async function drawn(page: Page, x: number, y: number): Promise<readonly number[
 
 test('objects: samples, boxes, the lowest score, and a file that is none', async ({ page, gallery, complaints }) => {
   await page.goto(gallery);
-  await expect(found(page).first()).toContainText('chair', SLOW);
+  await expect(found(page).first()).toContainText('person', SLOW);
   await sample(page, 'a cat').click();
   await expect(found(page)).toHaveText([/cat.*%/], SLOW);
   // Somewhere on the box's upper edge there is paint; its middle is clear.
@@ -127,11 +127,11 @@ test('the camera: refused in words, frame after frame, stopped when the demo is 
   });
   const states = (): Promise<string[]> => page.evaluate(() => window.cameras.map(({ readyState }) => readyState));
   await page.goto(gallery);
-  await expect(found(page).first()).toContainText('chair', SLOW);
+  await expect(found(page).first()).toContainText('person', SLOW);
 
   await page.getByRole('button', { name: 'Start the camera' }).click();
   await expect(page.locator('#note')).toContainText('may not use the camera');
-  await expect(found(page).first()).toContainText('chair');
+  await expect(found(page).first()).toContainText('person');
 
   await context.grantPermissions(['camera']);
   await page.getByRole('button', { name: 'Start the camera' }).click();
@@ -141,7 +141,7 @@ test('the camera: refused in words, frame after frame, stopped when the demo is 
 
   await page.getByRole('button', { name: 'Stop the camera' }).click();
   expect(await states()).toEqual(['ended']);
-  await expect(found(page).first()).toContainText('chair', SLOW);
+  await expect(found(page).first()).toContainText('person', SLOW);
 
   await page.getByRole('button', { name: 'Start the camera' }).click();
   await expect(page.getByRole('button', { name: 'Stop the camera' })).toBeVisible();

@@ -1,9 +1,9 @@
 import { load } from 'tabserve';
 
-const detector = await load('/models/centernet/', { handler: 'object_detector' });
+const detector = await load('/models/nanodet/', { handler: 'object_detector' });
 const photo = document.querySelector('img')!;
 for (const { label, score, box } of await detector.predict(photo, {
   params: { scoreThreshold: 0.5, maxDetections: 10 },
 })) {
-  console.log(label, score, box); // cat 0.56 { xmin: 0.7, ymin: 3.7, xmax: 418.5, ymax: 297.9 }
+  console.log(label, score, box); // cat 0.58 { xmin: 3.1, ymin: 0.6, xmax: 433.7, ymax: 297.2 }
 }

@@ -63,7 +63,7 @@ export async function builtIn(): Promise<void> {
   await tensors.predict(image);
   void y;
 
-  const detector = await load('/models/centernet/', { handler: 'object_detector' });
+  const detector = await load('/models/nanodet/', { handler: 'object_detector' });
   const detections: Detections = await detector.predict(file, { params: { scoreThreshold: 0.3 } });
   for (const { label, score, box } of detections) void [label.toUpperCase(), score.toFixed(), box.xmax - box.xmin];
   // @ts-expect-error TorchServe's shape is not the default.
@@ -71,7 +71,7 @@ export async function builtIn(): Promise<void> {
   const [one] = await detector.predict(file, { params: { result: 'torchserve' } });
   void one?.['cat'];
   const torchserve = connect<ObjectDetector, 'torchserve'>(worker, {
-    model: '/models/centernet/',
+    model: '/models/nanodet/',
     config: { handler: { result: 'torchserve' } },
   });
   const [first] = await torchserve.predict(file);

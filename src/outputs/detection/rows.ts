@@ -18,12 +18,10 @@ export interface RowsOptions {
 }
 
 /**
- * One output whose rows are final detections: CenterNet, YOLOv10, and other models whose graph includes the
- * suppression.
+ * One output whose rows are final detections: YOLOv10, and other models whose graph includes the suppression.
  */
 export const rows: Format<RowsOptions> = {
-  description:
-    'Final detections, [batch, boxes, columns], as CenterNet and YOLOv10 return them: a box, its score and its class.',
+  description: 'Final detections, [batch, boxes, columns], as YOLOv10 returns them: a box, its score and its class.',
   options: {
     columns: {
       type: 'array',

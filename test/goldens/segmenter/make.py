@@ -80,7 +80,7 @@ MODELS = {
         value("out", [1, HEIGHT, WIDTH, 1]),
         filters(1, 31),
     ),
-    # Two logits a pixel, channels last, as the published meet model.
+    # Two logits a pixel, channels last.
     "two_logits": model(
         "two_logits",
         [node("Transpose", "image", "nchw", perm=[0, 3, 1, 2]), conv("nchw weight bias", "conv"), node("Transpose", "conv", "out", perm=[0, 2, 3, 1])],

@@ -25,7 +25,7 @@ from common import write_json  # noqa: E402
 from human_models import iou, letterbox, pixels  # noqa: E402
 
 SIZES = {"front": 128, "back": 256}
-PHOTOS = ["selfie/samples/friends.jpg", "selfie/samples/grace-hopper.jpg", "selfie/samples/dining-room.jpg"]
+PHOTOS = ["selfie/samples/friends.jpg", "selfie/samples/grace-hopper.jpg", "selfie/samples/rocket.jpg"]
 SCORE, IOU = 0.6, 0.3
 
 
