@@ -114,6 +114,7 @@ function readArguments(first: unknown, second: unknown): { source: Source; loadi
 
 function notHere(): TabServeError {
   const message =
-    'A model runs in the browser. On the server, React shows the fallback of the <Suspense> around the component.';
+    "A model runs in the browser, so useModel with loading: 'suspense' cannot render on a server. React shows the fallback of the <Suspense> around the component. " +
+    'Where that is an error, as when Next.js builds a page, render the component in the browser only: dynamic(load, { ssr: false }).';
   return new TabServeError('unsupported', message);
 }
