@@ -2,7 +2,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '../packaging/fixtures.ts';
-import { freshApp, startServer } from './fresh-app.ts';
+import { serve } from '../packaging/server.ts';
+import { freshApp, npm, startServer } from './fresh-app.ts';
 
 /** The hook in Vite's dev server: an edit of the component, which fast refresh puts in place, keeps the one worker. */
 
@@ -64,3 +65,18 @@ for (const version of ['19.3.1', '18.3.1']) {
     }
   });
 }
+
+test('Next.js renders the hook on the server, and the browser goes on from there', async ({ tarball, page }) => {
+  const folder = await freshApp(tarball, 'next');
+  try {
+    await npm(folder, 'run', 'build');
+    const html = readFileSync(join(folder, 'out/hook.html'), 'utf8');
+    expect(html).toContain('<p id="eager">loading</p>');
+    await using site = await serve([join(folder, 'out'), join(folder, 'public')], { policy: '' });
+    await page.goto(`${site.origin}/hook.html`);
+    await expect(page.locator('#eager')).toHaveText('ready', { timeout: 60_000 });
+    await expect(page.locator('#suspense')).toHaveText('ready');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
