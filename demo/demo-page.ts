@@ -1,17 +1,20 @@
 /** A demo's page: connects input, model, result and panels. */
-import type { Demo, Sample } from './demo.js';
+import type { Demo, Picture, Run, Sample, Source } from './demo.js';
 import type { Exhibit, Exhibited } from './exhibit.js';
+import { copies } from './page/copy.js';
 import { el } from './page/dom.js';
 import { chooses } from './page/drop.js';
 import { described } from './page/errors.js';
+import { replaceSettings, route, type Settings } from './page/route.js';
 import { backendPanel } from './panels/backend.js';
 import { codePanel } from './panels/code.js';
 import { frame } from './panels/frame.js';
 import { modelPanel } from './panels/model.js';
 import { noteLine } from './panels/note.js';
 import { loadState } from './panels/progress.js';
-import { fetchSample, sampleButtons } from './panels/samples.js';
+import { fetchSample, nameOfSample, sampleList } from './panels/samples.js';
 import { timingsView } from './panels/timings.js';
+import { inWords } from './panels/words.js';
 import { runner } from './runner.js';
 
 export function demoPage(demo: Demo): Exhibit {
@@ -20,17 +23,21 @@ export function demoPage(demo: Demo): Exhibit {
 
 function mount(demo: Demo, announce: (text: string) => void): Exhibited {
   const answer = el('div', { class: 'answer' });
-  const noteElement = el('p', { class: 'note', id: 'note' });
+  const noteElement = el('div', { class: 'note', id: 'note' });
   const note = noteLine(noteElement, announce);
   const load = loadState(open);
   const timings = timingsView();
-  const backend = backendPanel(open);
+  const backend = backendPanel(open, timings.element);
   const code = codePanel();
   const models = modelPanel(demo, () => {
     backend.offer(models.model);
     open();
   });
   const { input, output } = demo.mount({ changed, emptied, refused: note.failed });
+  const samples = sampleList(demo.samples, (sample) => void takeSample(sample));
+  /** The samples that were downloaded. */
+  const known = new WeakMap<Blob, Sample>();
+  let result: unknown;
 
   // ── The model, and its answers ───────────────────────────────────────────────────────────────
 
@@ -40,24 +47,26 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
     ready(running) {
       answer.dataset['state'] = 'ready';
       load.done();
-      backend.runs(running);
-      announce(`Ready, on ${running.name}.`);
+      announce(`Ready, on ${backend.runs(running)}.`);
     },
     moved: backend.runs,
     failed(error) {
       answer.dataset['state'] = 'failed';
       load.failed(error);
-      const { code, message } = described(error);
-      backend.failed(code === 'no-backend');
-      announce(`The model could not be opened. ${message}`);
+      backend.failed(described(error).code === 'no-backend');
+      announce(`The model could not be opened. ${inWords(error).text}`);
     },
-    async answered(result, stages, roundTrip, file, still) {
+    async answered({ result: answered, picture, params, file, stages, roundTrip }, still) {
       if (file) await input.show(file);
       if (!still()) return;
+      result = answered;
+      copy.disabled = false;
       note.answered();
       stale(false);
-      announce(output.show(result));
+      announce(output.show(result as never));
       timings.show(stages, roundTrip);
+      reflect();
+      code.show(demo.snippet({ ...setup(), source: sourceOf(picture), params, result }));
     },
     refused(error, file) {
       if (!file) emptied();
@@ -74,10 +83,8 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
     load.start(model.bytes, where);
     backend.opening();
     timings.clear();
+    reflect();
     announce(`Loading the model ${where}.`);
-    code.show(
-      demo.snippet(model, candidates ? `, backends: [${candidates.map((name) => `'${name}'`).join(', ')}]` : ''),
-    );
     void run.open((signal) =>
       demo.load(model, { signal, onProgress: load.progress, ...(candidates && { backends: candidates }) }),
     );
@@ -87,6 +94,7 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
 
   function changed(): void {
     note.hint();
+    reflect();
     run.ask();
   }
 
@@ -98,15 +106,18 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
   function emptied(): void {
     run.forget();
     stale(false);
+    copy.disabled = true;
     output.clear();
     timings.clear();
     note.hint();
+    reflect();
   }
 
   async function takeSample(sample: Sample): Promise<void> {
     const still = run.forget();
     try {
       const given = await fetchSample(sample);
+      known.set(given, sample);
       if (still()) await input.show(given);
       if (!still()) return;
       stale(true);
@@ -114,6 +125,43 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
     } catch (error) {
       if (still()) note.failed(error);
     }
+  }
+
+  function selected(): Sample | undefined {
+    const given = input.given();
+    return given && known.get(given);
+  }
+
+  // ── What is shown of the state: the selected sample, the address, the code ───────────────────
+
+  function settings(): Settings {
+    return { model: models.model.short, ...backend.settings, ...input.settings, ...output.settings };
+  }
+
+  function setup(): Pick<Run, 'archive' | 'backends' | 'settings'> {
+    return { archive: absolute(models.model.url), backends: backend.candidates, settings: settings() };
+  }
+
+  function sourceOf(picture: Picture): Source {
+    const sample = selected();
+    if (typeof picture === 'string') return { kind: 'text', text: picture };
+    if (sample) return { kind: 'sample', url: absolute(sample.url) };
+    if (picture instanceof Blob) return { kind: 'file' };
+    return { kind: picture instanceof HTMLCanvasElement ? 'canvas' : 'camera' };
+  }
+
+  /** Shows the selected sample, and writes what differs from the defaults into the address. */
+  function reflect(): void {
+    const sample = selected();
+    samples.select(sample);
+    const changes = Object.entries(settings()).map(([name, value]) => [
+      name,
+      value === defaults[name] ? undefined : value,
+    ]);
+    replaceSettings({
+      ...Object.fromEntries(changes),
+      sample: sample && sample !== demo.samples[0] ? nameOfSample(sample) : undefined,
+    });
   }
 
   // ── The page ─────────────────────────────────────────────────────────────────────────────────
@@ -131,23 +179,37 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
     input.pause?.();
     run.ask(file);
   };
+  const copy = el('button', { type: 'button', class: 'small' }, 'Copy result');
+  copy.disabled = true;
+  copies(copy, () => JSON.stringify(result, undefined, 2));
   chooses(choose, chooser, take);
   answer.append(output.element, load.element);
   note.set(demo.hint);
-  backend.offer(models.model);
   const element = frame(demo.id, demo.layout, {
     well: input.element,
     actions: [...input.actions, ...(demo.takesFiles ? [choose, chooser] : [])],
     note: noteElement,
-    samples: sampleButtons(demo.samples, (sample) => void takeSample(sample)),
+    samples: samples.element,
+    resultActions: output.isPlain ? [copy] : [],
     answer,
-    timings: timings.element,
-    model: models.element,
     backend: backend.element,
+    model: models.element,
     code: code.element,
   });
+
+  const defaults = settings();
+  const wanted = route().settings;
+  models.restore(wanted);
+  backend.offer(models.model);
+  backend.restore(wanted);
+  output.restore?.(wanted);
+  const first = demo.samples.find((sample) => nameOfSample(sample) === wanted['sample']) ?? demo.samples[0];
+  code.show(
+    demo.snippet({ ...setup(), source: { kind: 'sample', url: absolute(first.url) }, params: output.params ?? {} }),
+  );
   open();
-  if (demo.startsWithSample) void takeSample(demo.samples[0]);
+  void takeSample(first).then(() => input.restore?.(wanted));
+  element.addEventListener('change', reflect);
   return {
     element,
     files: { ...(demo.takesFiles && { take }), refused: note.refused },
@@ -162,4 +224,8 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
 
 function nameOf(file: File): string {
   return file.name || 'The image';
+}
+
+function absolute(url: string): string {
+  return new URL(url, document.baseURI).href;
 }

@@ -2,6 +2,7 @@
  * What a demo is made of. A new one is a file in `demos/`, and one for whatever it takes or shows that no other demo does.
  */
 import type { Backend, CandidateName, ClientEvents, EngineName, Params, Progress } from '../src/index.js';
+import type { Settings } from './page/route.js';
 
 export interface Demo {
   /** The hash of its address: `#/digits`. */
@@ -13,15 +14,14 @@ export interface Demo {
   readonly layout: 'wide' | 'square';
   /** The models that the visitor can choose from; the first is the default. */
   readonly models: readonly [ModelFacts, ...ModelFacts[]];
+  /** It starts with the first one. */
   readonly samples: readonly [Sample, ...Sample[]];
-  /** Whether it starts with the first sample. */
-  readonly startsWithSample: boolean;
   /** Whether it takes an image by drop, paste and file chooser. */
   readonly takesFiles: boolean;
   /** The line under the input. */
   readonly hint: string;
-  /** Returns the code that a developer writes. `options`: further options of `load`, e.g. `, backends: ['tfjs/wasm']`. */
-  snippet(model: ModelFacts, options: string): string;
+  /** Returns the code of a run, as a developer writes it. It works when it is pasted into a page. */
+  snippet(run: Run): string;
   load(model: ModelFacts, options: LoadOptions): Promise<Model>;
   mount(events: InputEvents): Mounted;
 }
@@ -44,6 +44,26 @@ export interface Sample {
   readonly url: string;
   readonly shows: string;
 }
+
+/** What the page ran, or is about to run. */
+export interface Run {
+  /** The archive's URL. */
+  readonly archive: string;
+  /** The candidates that the visitor chose; undefined leaves the choice to the SDK. */
+  readonly backends: readonly CandidateName[] | undefined;
+  readonly source: Source;
+  readonly params: Params;
+  /** What the controls of the input and of the output are set to. */
+  readonly settings: Settings;
+  /** Undefined until there is one. */
+  readonly result?: unknown;
+}
+
+/** Where the input came from. */
+export type Source =
+  | { readonly kind: 'sample'; readonly url: string }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'file' | 'camera' | 'canvas' };
 
 export interface LoadOptions {
   readonly signal: AbortSignal;
@@ -77,12 +97,22 @@ export interface InputEvents {
   refused(error: unknown): void;
 }
 
-export interface Input {
+/** Has controls, whose settings are in the page's address. */
+interface Adjustable {
+  /** The names and the current values. They are the defaults until `restore` is called. */
+  readonly settings?: Settings;
+  /** Sets what `settings` names, and ignores what it does not know. It calls no listener. */
+  restore?(settings: Settings): void;
+}
+
+export interface Input extends Adjustable {
   readonly element: HTMLElement;
   /** Its buttons. */
   readonly actions: readonly HTMLElement[];
   /** Returns what to predict, or undefined while there is nothing. A camera returns its current frame, which is valid until the next call. */
   current(): Picture | undefined;
+  /** Returns what was given to `show`, unless the visitor has put an input of their own in its place. */
+  given(): Blob | undefined;
   /** Makes `given` the current input, and shows it; resolves once a result can be drawn on it. It calls no listener. */
   show(given: Blob): Promise<void>;
   /** Stops a source that changes by itself: a camera. */
@@ -90,8 +120,10 @@ export interface Input {
   dispose(): void;
 }
 
-export interface Output<Result = unknown> {
+export interface Output<Result = unknown> extends Adjustable {
   readonly element: HTMLElement;
+  /** Whether a result is plain data, which a visitor can copy. */
+  readonly isPlain?: boolean;
   /** Parameters of the next request, set by the output's controls. */
   readonly params?: Params;
   /** Shows a result. @returns it in a few words, for a screen reader */

@@ -13,18 +13,24 @@ export interface Page {
   moved(backend: Backend): void;
   /** Is called when the model could not be opened, or can run no longer. */
   failed(error: unknown): void;
-  /** Shows an answer. `roundTrip`: milliseconds from the request to the answer. `still` returns whether the answer is the newest. */
-  answered(
-    result: unknown,
-    stages: Timings,
-    roundTrip: number,
-    file: File | undefined,
-    still: () => boolean,
-  ): Promise<void>;
+  /** Shows an answer. `still` returns whether the answer is the newest. */
+  answered(answer: Answer, still: () => boolean): Promise<void>;
   /** Is called when a request failed because of its input. */
   refused(error: unknown, file: File | undefined): void;
   /** Is called when a file waits for the model. */
   waits(file: File): void;
+}
+
+/** An answer, and the request. */
+export interface Answer {
+  readonly result: unknown;
+  readonly picture: Picture;
+  readonly params: Params;
+  /** The file, if one was given to `ask`. */
+  readonly file: File | undefined;
+  readonly stages: Timings;
+  /** Milliseconds from the request to the answer. */
+  readonly roundTrip: number;
 }
 
 export interface Runner {
@@ -71,12 +77,14 @@ export function runner(page: Page): Runner {
     }
     const picture = file ?? page.current();
     if (picture === undefined) return;
+    const params = page.params();
     const start = performance.now();
-    const [outcome] = await Promise.allSettled([to.predict(picture as never, { params: page.params() })]);
+    const [outcome] = await Promise.allSettled([to.predict(picture as never, { params })]);
     const roundTrip = performance.now() - start;
     if (!still()) return;
     if (to !== model) return void ask(file);
-    if (outcome.status === 'fulfilled') return await page.answered(outcome.value, stages, roundTrip, file, still);
+    if (outcome.status === 'fulfilled')
+      return await page.answered({ result: outcome.value, picture, params, file, stages, roundTrip }, still);
     page.refused(outcome.reason, file);
   });
 

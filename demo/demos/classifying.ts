@@ -1,14 +1,14 @@
-/** Returns the code that a developer writes to classify. */
-export function classifying(
-  handler: string,
-  input: string,
-  result: string,
-): (model: { readonly url: string }, options: string) => string {
-  return ({ url }, options) => `import { load } from 'tabserve';
+import type { Run } from '../demo.js';
+import { comment, input, loading, options } from './code.js';
 
-const classifier = await load('/${url}', { handler: '${handler}'${options} });
-const result = await classifier.predict(${input}); // ${result}
-classifier.backend; // the backend that runs, and why others do not: { engine: 'onnx', name: 'webgpu', skipped: [], … }
+/** Returns the code of a classification. `as`: the name of the input; `made`: the statements that make it, unless it is used as it is. */
+export function classifying(handler: string, as: string, run: Run, made = input(as, run.source)): string {
+  return `import { load } from 'tabserve';
+
+${loading('classifier', handler, run)}
+${made}
+const classes = await classifier.predict(${as}${options(run)});
+${comment(run.result, 2)}console.log(classes, classifier.backend);
 await classifier.dispose();
 `;
 }

@@ -1,7 +1,8 @@
 import { load } from '../../src/index.js';
-import type { Demo } from '../demo.js';
+import type { Demo, Run } from '../demo.js';
 import { pictureStage } from '../inputs/picture-stage.js';
 import { detections } from '../outputs/detections.js';
+import { comment, input, loading, options } from './code.js';
 
 const SAMPLES = 'models/nanodet/samples';
 
@@ -28,24 +29,12 @@ export const detection: Demo = {
     { url: `${SAMPLES}/grace-hopper.jpg`, shows: 'Grace Hopper' },
     { url: `${SAMPLES}/rocket.jpg`, shows: 'a rocket' },
   ],
-  startsWithSample: true,
   takesFiles: true,
   hint: 'You can also drop or paste a photo anywhere on the page. Your pictures stay on this device.',
-  snippet: ({ url }, options) => `import { load } from 'tabserve';
+  snippet: (run) => `import { load } from 'tabserve';
 
-const detector = await load('/${url}', { handler: 'object_detector'${options} });
-const found = await detector.predict(photo); // [{ label: 'person', score: 0.93, box: { xmin: 12, ymin: 8, xmax: 231, ymax: 410 } }, …]
-const certain = await detector.predict(photo, { params: { scoreThreshold: 0.8 } });
-
-// A camera: each frame is sent when the one before is answered.
-while (!video.paused) {
-  try {
-    draw(await detector.predict(video));
-  } catch (error) {
-    // A frame may be lost with its worker or GPU. TabServe opens another worker: go on with the next frame.
-    if (!error.retriable) throw error;
-  }
-}
+${loading('detector', 'object_detector', run)}
+${run.source.kind === 'camera' ? camera(run) : photo(run)}
 await detector.dispose();
 `,
   load: ({ url }, options) => load(url, { handler: 'object_detector', ...options }),
@@ -54,3 +43,25 @@ await detector.dispose();
     return { input, output: detections(input, events.changed) };
   },
 };
+
+function photo(run: Run): string {
+  return `${input('photo', run.source)}
+const objects = await detector.predict(photo${options(run)});
+${comment(run.result, 1)}console.log(objects, detector.backend);`;
+}
+
+function camera(run: Run): string {
+  return `const video = document.createElement('video');
+video.srcObject = await navigator.mediaDevices.getUserMedia({ video: true });
+await video.play();
+
+// Each frame is sent when the one before is answered.
+while (!video.paused) {
+  try {
+    console.log(await detector.predict(video${options(run)}));
+  } catch (error) {
+    // A frame may be lost with its worker or GPU. TabServe opens another worker: go on with the next frame.
+    if (!error.retriable) throw error;
+  }
+}`;
+}

@@ -9,7 +9,7 @@ const SAMPLES = 'models/digits/samples';
 export const digits: Demo = {
   id: 'digits',
   title: 'Digits',
-  summary: 'Draw a digit: a Web Worker classifies the drawing while you draw.',
+  summary: 'Draw a digit. A model of 106 kB reads it while you draw.',
   layout: 'square',
   models: [
     {
@@ -29,14 +29,9 @@ export const digits: Demo = {
     { url: `${SAMPLES}/digit-8.png`, shows: 'eight, from MNIST' },
     { url: `${SAMPLES}/digit-9.png`, shows: 'nine, from MNIST' },
   ],
-  startsWithSample: false,
   takesFiles: true,
-  hint: 'You can also drop or paste an image of a digit anywhere on the page.',
-  snippet: classifying(
-    'image_classifier',
-    'canvas',
-    "[{ label: 'seven', score: 0.96 }, { label: 'two', score: 0.01 }, …]",
-  ),
+  hint: 'Draw over the sample, or drop or paste an image of a digit anywhere on the page.',
+  snippet: (run) => classifying('image_classifier', 'image', run),
   load: ({ url }, options) => load(url, { handler: 'image_classifier', ...options }),
   mount: (events) => ({ input: drawPad(events, 'Draw a digit'), output: bars(5) }),
 };

@@ -28,14 +28,9 @@ export const language: Demo = {
     { url: `${SAMPLES}/japanese.txt`, shows: 'Japanese' },
     { url: `${SAMPLES}/taxi.txt`, shows: 'one word: taxi' },
   ],
-  startsWithSample: true,
   takesFiles: false,
   hint: 'Type or paste a sentence. Your text stays on this device.',
-  snippet: classifying(
-    'text_classifier',
-    "'A minha irmã comprou um livro.'",
-    "[{ label: 'Portuguese', score: 0.97 }, …]",
-  ),
+  snippet: (run) => classifying('text_classifier', 'text', run),
   load: ({ url }, options) => load(url, { handler: 'text_classifier', ...options }),
-  mount: (events) => ({ input: textField(events, 'A sentence in any language'), output: bars(5) }),
+  mount: (events) => ({ input: textField(events, 'A sentence in any language'), output: bars(5, { sureFrom: 0.5 }) }),
 };

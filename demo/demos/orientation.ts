@@ -1,8 +1,9 @@
 import { load } from '../../src/index.js';
-import type { Demo } from '../demo.js';
+import type { Demo, Source } from '../demo.js';
 import { imageStage } from '../inputs/image-stage.js';
 import { bars } from '../outputs/bars.js';
 import { classifying } from './classifying.js';
+import { input } from './code.js';
 
 const SAMPLES = 'models/orientation/samples';
 
@@ -22,15 +23,26 @@ export const orientation: Demo = {
     },
   ],
   samples: [
-    { url: `${SAMPLES}/boarding.png`, shows: 'boarding pass, upright' },
     { url: `${SAMPLES}/boarding-upside-down.png`, shows: 'boarding pass, upside down' },
+    { url: `${SAMPLES}/boarding.png`, shows: 'boarding pass, upright' },
     { url: `${SAMPLES}/refrigerate.png`, shows: 'label, upright' },
     { url: `${SAMPLES}/platform-upside-down.png`, shows: 'platform sign, upside down' },
   ],
-  startsWithSample: true,
   takesFiles: true,
   hint: 'You can also drop or paste an image of one line of text anywhere on the page.',
-  snippet: classifying('image_classifier', 'image', "[{ label: 'upright (0°)', score: 0.99 }, …]"),
+  snippet: (run) =>
+    classifying('image_classifier', 'image', run, run.settings['turned'] === 'yes' ? turned(run.source) : undefined),
   load: ({ url }, options) => load(url, { handler: 'image_classifier', ...options }),
   mount: (events) => ({ input: imageStage(events, 'One line of text'), output: bars(2, { longLabels: true }) }),
 };
+
+/** Returns the statements that turn an image by 180°. */
+function turned(source: Source): string {
+  return `${input('file', source)}
+const upright = await createImageBitmap(${source.kind === 'sample' ? 'await (await fetch(file)).blob()' : 'file'});
+const image = new OffscreenCanvas(upright.width, upright.height);
+const context = image.getContext('2d');
+context.translate(image.width, image.height);
+context.rotate(Math.PI);
+context.drawImage(upright, 0, 0);`;
+}

@@ -1,7 +1,9 @@
 import { load } from '../../src/index.js';
 import type { Demo } from '../demo.js';
 import { pictureStage } from '../inputs/picture-stage.js';
+import type { Settings } from '../page/route.js';
 import { person } from '../outputs/person.js';
+import { input, literal, loading, options } from './code.js';
 
 const SAMPLES = 'models/selfie/samples';
 
@@ -27,23 +29,50 @@ export const segmentation: Demo = {
     { url: `${SAMPLES}/friends.jpg`, shows: 'friends' },
     { url: `${SAMPLES}/rocket.jpg`, shows: 'a rocket' },
   ],
-  startsWithSample: true,
   takesFiles: true,
   hint: 'You can also drop or paste a photo anywhere on the page. Your pictures stay on this device.',
-  snippet: ({ url }, options) => `import { load, paintMask } from 'tabserve';
+  snippet: (run) => `import { load, paintMask } from 'tabserve';
 
-const segmenter = await load('/${url}', { handler: 'image_segmenter'${options} });
-const person = await segmenter.predict(photo, { params: { result: 'mask' } }); // { width: 1280, height: 720, mask: Float32Array, … }
+${loading('segmenter', 'image_segmenter', run)}
+${input('photo', run.source)}
+const person = await segmenter.predict(photo${options(run)});
 
-const cutout = await createImageBitmap(paintMask(person));
-context.drawImage(photo, 0, 0);
-context.globalCompositeOperation = 'destination-in'; // keeps the person, and removes the background
-context.drawImage(cutout, 0, 0);
+const picture = await createImageBitmap(${run.source.kind === 'sample' ? 'await (await fetch(photo)).blob()' : 'photo'});
+const { width, height } = picture;
+const canvas = Object.assign(document.createElement('canvas'), { width, height });
+const context = canvas.getContext('2d');
+${drawing(run.settings)}
+document.body.append(canvas);
 await segmenter.dispose();
 `,
   load: ({ url }, options) => load(url, { handler: 'image_segmenter', ...options }),
   mount(events) {
     const input = pictureStage(events, 'user');
-    return { input, output: person(input) };
+    return { input, output: person(input, events.refused) };
   },
 };
+
+/** Returns the statements that draw the person in front of the chosen background, or the mask. */
+function drawing({ backdrop = 'blur', color = '' }: Settings): string {
+  const mask = 'await createImageBitmap(paintMask(person, { color: [255, 255, 255] }))';
+  if (backdrop === 'mask') {
+    return `context.fillRect(0, 0, width, height);
+context.drawImage(${mask}, 0, 0, width, height);`;
+  }
+  const behind: Readonly<Record<string, string>> = {
+    blur: `context.drawImage(await createImageBitmap(picture, { resizeWidth: 40 }), 0, 0, width, height); // enlarged, a small copy is blurred`,
+    scenery: `const sky = context.createLinearGradient(0, 0, 0, height);
+sky.addColorStop(0, '#24305e');
+sky.addColorStop(0.7, '#f0936b');
+sky.addColorStop(1, '#ffd08a');
+context.fillStyle = sky;
+context.fillRect(0, 0, width, height);`,
+    color: `context.fillStyle = ${literal(color)};
+context.fillRect(0, 0, width, height);`,
+  };
+  return `context.drawImage(picture, 0, 0);
+context.globalCompositeOperation = 'destination-in'; // keeps the person
+context.drawImage(${mask}, 0, 0, width, height);
+context.globalCompositeOperation = 'destination-over'; // draws behind them
+${behind[backdrop]}`;
+}

@@ -1,3 +1,4 @@
+import { Explained } from '../page/explained.js';
 import { eachFrame } from './frames.js';
 
 /** Which way the camera looks, where a device has two. */
@@ -18,7 +19,9 @@ export interface CameraEvents {
 }
 
 /** Says why there is no picture; the name is that of the browser's error. */
-export class CameraError extends Error {
+export class CameraError extends Explained {
+  override readonly name: string;
+
   constructor(name: string, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = name;
@@ -94,6 +97,6 @@ async function open(facing: Facing): Promise<MediaStream> {
     });
   } catch (cause) {
     const { name, message } = cause as DOMException;
-    throw new CameraError(name, REASONS[name] ?? message, { cause });
+    throw new CameraError(name, REASONS[name] ?? `The camera could not be started: ${message}`, { cause });
   }
 }

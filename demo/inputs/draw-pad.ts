@@ -1,15 +1,18 @@
 import type { Input, InputEvents, Picture } from '../demo.js';
 import { button, el } from '../page/dom.js';
+import { penKeys } from './pen-keys.js';
 
 const SIDE = 280;
 const PEN = 20;
 
-/** Creates a square to draw in, white on black, with mouse, finger or pen. The visitor can draw on an image too. */
+/** Creates a square to draw in, white on black, with mouse, finger, pen or keyboard. The first stroke replaces an image. */
 export function drawPad({ changed, emptied }: InputEvents, invitation: string): Input {
   const canvas = el('canvas', {
     class: 'pad',
-    role: 'img',
-    'aria-label': `${invitation} here with a mouse, a finger or a pen. With a keyboard: choose a sample or an image file.`,
+    tabindex: '0',
+    role: 'application',
+    'aria-label': `${invitation} here`,
+    'aria-describedby': 'pad-keys',
   });
   canvas.width = canvas.height = SIDE;
   const context = canvas.getContext('2d', { alpha: false })!;
@@ -17,11 +20,20 @@ export function drawPad({ changed, emptied }: InputEvents, invitation: string): 
   context.lineWidth = PEN;
   context.strokeStyle = '#fff';
 
+  const tip = el('span', { class: 'pen-tip', 'aria-hidden': 'true' });
+  const penState = el('strong', { 'aria-live': 'polite' });
   const element = el(
     'div',
     { class: 'pad-well' },
     canvas,
     el('p', { class: 'invitation', 'aria-hidden': 'true' }, invitation),
+    tip,
+    el(
+      'p',
+      { class: 'pad-keys', id: 'pad-keys' },
+      'Keyboard: arrow keys move the pen, Space lowers or lifts it, Delete clears. ',
+      penState,
+    ),
   );
   let current: Picture | undefined;
   let showing = 0;
@@ -40,18 +52,25 @@ export function drawPad({ changed, emptied }: InputEvents, invitation: string): 
     set(undefined);
     emptied();
   };
+  const line = (fromX: number, fromY: number, x: number, y: number): void => {
+    if (current !== canvas) wipe();
+    context.beginPath();
+    context.moveTo(fromX, fromY);
+    context.lineTo(x, y);
+    context.stroke();
+    set(canvas);
+  };
   wipe();
   set(undefined);
+
+  // ── Mouse, finger, pen ──
 
   let pen: { readonly id: number; readonly box: DOMRect; x: number; y: number } | undefined;
   const lineTo = ({ clientX, clientY }: PointerEvent): void => {
     if (!pen) return;
     const x = ((clientX - pen.box.left) / pen.box.width) * SIDE;
     const y = ((clientY - pen.box.top) / pen.box.height) * SIDE;
-    context.beginPath();
-    context.moveTo(Number.isNaN(pen.x) ? x : pen.x, Number.isNaN(pen.y) ? y : pen.y);
-    context.lineTo(x, y);
-    context.stroke();
+    line(Number.isNaN(pen.x) ? x : pen.x, Number.isNaN(pen.y) ? y : pen.y, x, y);
     pen.x = x;
     pen.y = y;
   };
@@ -60,7 +79,6 @@ export function drawPad({ changed, emptied }: InputEvents, invitation: string): 
     canvas.setPointerCapture(event.pointerId);
     pen = { id: event.pointerId, box: canvas.getBoundingClientRect(), x: NaN, y: NaN };
     lineTo(event);
-    set(canvas);
     changed();
   });
   canvas.addEventListener('pointermove', (event) => {
@@ -75,10 +93,27 @@ export function drawPad({ changed, emptied }: InputEvents, invitation: string): 
   canvas.addEventListener('pointerup', lift);
   canvas.addEventListener('pointercancel', lift);
 
+  // ── Keyboard ──
+
+  const keys = penKeys(canvas, SIDE, {
+    clear,
+    moved([fromX, fromY], [x, y], draws) {
+      tip.style.left = `${(x / SIDE) * 100}%`;
+      tip.style.top = `${(y / SIDE) * 100}%`;
+      tip.toggleAttribute('data-down', keys.isDown);
+      const state = keys.isDown ? 'The pen is down.' : 'The pen is up.';
+      if (penState.textContent !== state) penState.textContent = state;
+      if (!draws) return;
+      line(fromX, fromY, x, y);
+      changed();
+    },
+  });
+
   return {
     element,
     actions: [button('Clear', clear)],
     current: () => current,
+    given: () => (current instanceof Blob ? current : undefined),
     async show(picture) {
       set(picture);
       const mine = showing;

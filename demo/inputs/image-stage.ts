@@ -42,6 +42,11 @@ export function imageStage({ changed }: InputEvents, invitation: string): Input 
     element,
     actions: [turn],
     current: (): Picture | undefined => turned ?? original,
+    given: () => original,
+    get settings() {
+      return { turned: turned ? 'yes' : 'no' };
+    },
+    restore: ({ turned: wanted }) => void (wanted === 'yes' && !turned && turn.click()),
     async show(picture) {
       release();
       original = picture;

@@ -13,6 +13,8 @@ export interface Shown {
 /** A picture on the page, and a canvas that covers it exactly. The canvas is wiped when there is another picture. */
 export interface PictureStage extends Input {
   readonly canvas: HTMLCanvasElement;
+  /** Covers the picture exactly, with the canvas in it. */
+  readonly layers: HTMLElement;
   /** The photo, or the camera frame that was predicted last; undefined if there is none, or the page cannot show it. */
   readonly shown: Shown | undefined;
 }
@@ -98,6 +100,7 @@ export function pictureStage({ changed, emptied, refused }: InputEvents, facing:
   return {
     element,
     canvas,
+    layers,
     actions: [toggle],
     get shown() {
       return shown;
@@ -110,6 +113,7 @@ export function pictureStage({ changed, emptied, refused }: InputEvents, facing:
       shown = { image: frame ?? video, width: video.videoWidth, height: video.videoHeight };
       return frame ?? video;
     },
+    given: () => (eye.running ? undefined : photo?.file),
     async show(file) {
       const mine = (showing += 1);
       // The worker may read a format that this page cannot show.

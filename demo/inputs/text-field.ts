@@ -14,7 +14,7 @@ export function textField({ changed, emptied }: InputEvents, invitation: string)
   });
   const clear = button('Clear', () => {
     field.value = '';
-    told();
+    typed();
     field.focus();
   });
   const told = (): void => {
@@ -22,15 +22,22 @@ export function textField({ changed, emptied }: InputEvents, invitation: string)
     if (field.value.trim() === '') emptied();
     else changed();
   };
+  let given: Blob | undefined;
+  const typed = (): void => {
+    given = undefined;
+    told();
+  };
   clear.disabled = true;
-  field.addEventListener('input', told);
+  field.addEventListener('input', typed);
 
   return {
     element: field,
     actions: [clear],
     current: () => (field.value.trim() === '' ? undefined : field.value),
-    async show(given) {
-      field.value = await given.text();
+    given: () => given,
+    async show(text) {
+      field.value = await text.text();
+      given = text;
       clear.disabled = field.value === '';
     },
     dispose: () => {},

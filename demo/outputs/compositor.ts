@@ -11,11 +11,11 @@ export interface Compositor {
   clear(): void;
 }
 
-/** A picture is drawn no larger than this, in pixels of its longer side. */
-const LARGEST = 1920;
-
-/** Puts the person of a picture in front of another background. JavaScript touches only the mask's pixels, at the model's size; the canvas does the rest. */
-export function compositor(canvas: HTMLCanvasElement): Compositor {
+/**
+ * Puts the person of a picture in front of another background. JavaScript touches only the mask's pixels, at the model's size; the canvas does the rest.
+ * @param largest a picture is drawn no larger than this, in pixels of its longer side
+ */
+export function compositor(canvas: HTMLCanvasElement, largest: number): Compositor {
   const context = canvas.getContext('2d')!;
   const person = document.createElement('canvas').getContext('2d')!;
   const scenery = document.createElement('canvas').getContext('2d')!;
@@ -37,7 +37,7 @@ export function compositor(canvas: HTMLCanvasElement): Compositor {
 
   return {
     draw({ image, width, height }, mask, backdrop, color) {
-      const scale = Math.min(1, LARGEST / Math.max(width, height));
+      const scale = Math.min(1, largest / Math.max(width, height));
       fit(context, Math.round(width * scale), Math.round(height * scale));
       fit(person, mask.width, mask.height);
       person.putImageData(paintMask(mask, { color: [255, 255, 255] }), 0, 0);

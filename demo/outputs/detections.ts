@@ -30,6 +30,13 @@ export function detections(stage: PictureStage, changed: () => void): Output<Det
 
   return {
     element,
+    isPlain: true,
+    get settings() {
+      return { threshold: String(threshold.value) };
+    },
+    restore({ threshold: wanted }) {
+      if (Number(wanted) > 0) threshold.set(Number(wanted));
+    },
     get params() {
       return { scoreThreshold: threshold.value };
     },
@@ -57,7 +64,7 @@ function row({ label, score, box: { xmin, ymin, xmax, ymax } }: Detection, color
     {},
     swatch,
     el('span', { class: 'found-label' }, label),
-    el('span', { class: 'found-score' }, percent(score)),
     el('span', { class: 'found-place' }, place),
+    el('span', { class: 'found-score' }, percent(score)),
   );
 }

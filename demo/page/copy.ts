@@ -1,10 +1,11 @@
 /** A button that copies text, and says whether it could. */
 export function copies(button: HTMLButtonElement, text: () => string): void {
+  const label = button.textContent;
   let back: ReturnType<typeof setTimeout> | undefined;
   const say = (what: string): void => {
     button.textContent = what;
     clearTimeout(back);
-    back = setTimeout(() => (button.textContent = 'Copy'), 1600);
+    back = setTimeout(() => (button.textContent = label), 1600);
   };
   button.addEventListener('click', () => {
     navigator.clipboard.writeText(text()).then(

@@ -1,4 +1,5 @@
 import type { FileTaker } from '../exhibit.js';
+import { Explained } from './explained.js';
 
 /** Gives a file that is dropped anywhere or pasted to the shown page; of several, the first. `zone` shows by `data-dragging` that something is about to be dropped. */
 export function takeFiles(zone: HTMLElement, current: () => FileTaker | undefined): void {
@@ -6,9 +7,9 @@ export function takeFiles(zone: HTMLElement, current: () => FileTaker | undefine
   const first = (data: DataTransfer | null, how: string): void => {
     const taker = current();
     const file = data?.files[0];
-    if (!taker?.take) taker?.refused(refusal('This demo takes text, not files. Type or paste a sentence.'));
+    if (!taker?.take) taker?.refused(new Explained('This demo takes text, not files. Type or paste a sentence.'));
     else if (file) taker.take(file);
-    else taker.refused(refusal(`Nothing that was ${how} is a file. Choose an image file.`));
+    else taker.refused(new Explained(`Nothing that was ${how} is a file. Choose an image file.`));
   };
   /** Where a demo takes only text, the browser handles dropped and pasted text itself. */
   const isOurs = (data: DataTransfer | null): boolean => accepts() || data?.types.includes('Files') === true;
@@ -43,9 +44,4 @@ export function chooses(button: HTMLButtonElement, chooser: HTMLInputElement, ta
     // The same file can be chosen again.
     chooser.value = '';
   });
-}
-
-/** An error that is named by a code of TabServe, as `described` reads it. The shell does not load TabServe for it. */
-function refusal(message: string): Error {
-  return Object.assign(new Error(message), { name: 'invalid-input' });
 }

@@ -3,6 +3,8 @@ import { el } from './dom.js';
 export interface Slider {
   readonly element: HTMLElement;
   readonly value: number;
+  /** Moves it, within its limits. It calls no listener. */
+  set(value: number): void;
 }
 
 /** Creates a slider with its name and its value as text. */
@@ -33,15 +35,22 @@ export function slider(
   });
   const text = el('span', { class: 'slider-value' }, says(value));
   range.setAttribute('aria-valuetext', says(value));
-  range.addEventListener('input', () => {
+  const tell = (): void => {
     text.textContent = says(range.valueAsNumber);
     range.setAttribute('aria-valuetext', says(range.valueAsNumber));
+  };
+  range.addEventListener('input', () => {
+    tell();
     changed();
   });
   return {
     element: el('div', { class: 'slider' }, el('span', {}, name), text, range),
     get value() {
       return range.valueAsNumber;
+    },
+    set(to) {
+      range.valueAsNumber = to;
+      tell();
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Backend, CandidateName, EngineName } from '../../src/index.js';
 import type { ModelFacts } from '../demo.js';
 import { el } from '../page/dom.js';
+import type { Settings } from '../page/route.js';
 import { segments } from '../page/segments.js';
 
 const ENGINES: Readonly<Record<EngineName, string>> = { onnx: 'ONNX Runtime', tfjs: 'TensorFlow.js' };
@@ -13,10 +14,15 @@ export interface BackendPanel {
   readonly candidates: readonly CandidateName[] | undefined;
   /** The visitor's choice, in words: `on WebGPU`. */
   readonly where: string;
+  /** The visitor's choice: `{ backend: 'auto', engine: 'onnx' }`. */
+  readonly settings: Settings;
+  /** Sets the choice. It opens nothing. */
+  restore(settings: Settings): void;
   /** Offers the candidates for this model. */
   offer(model: ModelFacts): void;
   opening(): void;
-  runs(backend: Backend): void;
+  /** @returns it in words: `WASM, ONNX Runtime` */
+  runs(backend: Backend): string;
   /** `tried`: whether the backends failed, and not the model's download. */
   failed(tried: boolean): void;
 }
@@ -28,12 +34,24 @@ interface Row {
   readonly says: HTMLElement;
 }
 
-/** Shows which engine runs on which backend, and why the others do not, with a switch for both. */
-export function backendPanel(switched: () => void): BackendPanel {
+/**
+ * Shows which engine runs on which backend, with a switch for both; folded, why the others do not.
+ * @param between is shown between what runs and the switches
+ */
+export function backendPanel(switched: () => void, ...between: readonly Node[]): BackendPanel {
   const backend = segments('backend', 'Backend', { auto: 'Auto', ...BACKENDS }, switched);
   const engine = segments('engine', 'Engine', { auto: 'Any', ...ENGINES }, switched);
+  const name = el('strong', { class: 'runs-name' });
+  const detail = el('span', { class: 'runs-detail' });
+  const summary = el('p', { class: 'runs-on' }, el('span', { class: 'dot', 'aria-hidden': 'true' }), name, detail);
+  const question = el('summary', {});
   const list = el('div', { class: 'candidates' });
-  const element = el('div', { class: 'backend' }, backend.element, engine.element, list);
+  const element = el(
+    'div',
+    { class: 'backend' },
+    el('div', {}, summary, ...between),
+    el('div', {}, backend.element, engine.element, el('details', { class: 'reasons' }, question, list)),
+  );
 
   let engines: readonly EngineName[] = [];
   let rows: readonly Row[] = [];
@@ -44,6 +62,12 @@ export function backendPanel(switched: () => void): BackendPanel {
   const set = (row: Row, state: 'idle' | 'waiting' | 'runs' | 'skipped' | 'failed', text: string): void => {
     row.element.dataset['state'] = state;
     row.says.textContent = text;
+  };
+  const say = (state: 'waiting' | 'runs' | 'failed', what: string, more: string, ask = 'All backends'): void => {
+    summary.dataset['state'] = state;
+    name.textContent = what;
+    detail.textContent = more;
+    question.textContent = ask;
   };
 
   return {
@@ -56,6 +80,13 @@ export function backendPanel(switched: () => void): BackendPanel {
       const by = engineChoice();
       const on = backend.value === 'auto' ? 'on the first backend that works' : `on ${BACKENDS[backend.value]}`;
       return by === 'auto' ? on : `by ${ENGINES[by]} ${on}`;
+    },
+    get settings() {
+      return { backend: backend.value, engine: engine.value };
+    },
+    restore(settings) {
+      backend.select(settings['backend']);
+      engine.select(settings['engine']);
     },
     offer(model) {
       engines = model.engines;
@@ -74,6 +105,7 @@ export function backendPanel(switched: () => void): BackendPanel {
       list.replaceChildren(...groups);
     },
     opening() {
+      say('waiting', 'Opening…', '');
       for (const row of rows) set(row, asked(row) ? 'waiting' : 'idle', asked(row) ? 'opening…' : 'not selected');
     },
     runs(running) {
@@ -84,8 +116,13 @@ export function backendPanel(switched: () => void): BackendPanel {
         else if (skipped) set(row, 'skipped', skipped.reason);
         else set(row, 'idle', asked(row) ? 'not needed' : 'not selected');
       }
+      const on = displayName(running.name);
+      const by = ENGINES[running.engine];
+      say('runs', on, running.name === 'wasm' ? `${by}, ${threads(running.threads)}` : by, whyNot(running));
+      return `${on}, ${by}`;
     },
     failed(tried) {
+      say('failed', 'Nothing', tried ? 'no selected backend works' : 'the model was not loaded');
       for (const row of rows) {
         if (asked(row)) set(row, tried ? 'failed' : 'idle', tried ? 'could not be opened' : 'not running');
         else set(row, 'idle', 'not selected');
@@ -104,6 +141,18 @@ function candidateRow(engine: EngineName, name: BackendName): Row {
     says,
   );
   return { engine, name, says, element };
+}
+
+/** Returns the fold's title: `Why not WebGPU or WebGL?` */
+function whyNot({ name, skipped }: Backend): string {
+  const others = Object.keys(BACKENDS)
+    .filter((other) => other !== name && skipped.some((one) => one.name === other))
+    .map((other) => BACKENDS[other as BackendName]);
+  return others.length > 0 ? `Why not ${others.join(' or ')}?` : 'All backends';
+}
+
+function displayName(name: Backend['name']): string {
+  return name === 'cpu' ? 'JavaScript' : BACKENDS[name];
 }
 
 function threads(count: number): string {

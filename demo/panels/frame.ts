@@ -7,11 +7,12 @@ export interface Parts {
   readonly actions: readonly Node[];
   /** The line under the input. */
   readonly note: Node;
-  readonly samples: readonly Node[];
+  readonly samples: Node;
+  /** The buttons of the result. */
+  readonly resultActions: readonly Node[];
   readonly answer: Node;
-  readonly timings: Node;
-  readonly model: Node;
   readonly backend: Node;
+  readonly model: Node;
   readonly code: Node;
 }
 
@@ -23,27 +24,27 @@ export function frame(id: string, layout: 'wide' | 'square', parts: Parts): HTML
     el(
       'div',
       { class: 'instrument', 'data-demo': id, 'data-layout': layout },
-      section(
-        'input',
-        'Input',
-        el('div', { class: 'well' }, parts.well),
-        el('div', { class: 'actions' }, ...parts.actions),
-        parts.note,
-      ),
-      section('result', 'Result', parts.answer, el('h2', {}, 'Latency'), parts.timings),
-      section('picks', 'Samples', el('ul', { class: 'samples' }, ...parts.samples)),
       el(
         'div',
-        { class: 'about' },
-        section('model-facts', 'Model', parts.model),
-        section('runs', 'Engine and backend', parts.backend),
+        { class: 'given' },
+        section('input', 'Input', [], parts.well),
+        section('picks', 'Samples', [], parts.samples),
+        el('div', { class: 'own' }, el('div', { class: 'actions' }, ...parts.actions), parts.note),
       ),
+      el(
+        'div',
+        { class: 'found-out' },
+        section('result', 'Result', parts.resultActions, parts.answer),
+        section('runs', 'Runs on', [], parts.backend),
+      ),
+      section('facts', 'Model', [], parts.model),
     ),
     parts.code,
   );
 }
 
-function section(name: string, title: string, ...content: readonly Node[]): HTMLElement {
+function section(name: string, title: string, actions: readonly Node[], ...content: readonly Node[]): HTMLElement {
   const heading = el('h2', { id: `${name}-heading` }, title);
-  return el('section', { class: name, 'aria-labelledby': heading.id }, heading, ...content);
+  const head = actions.length > 0 ? el('div', { class: 'part-head' }, heading, ...actions) : heading;
+  return el('section', { class: name, 'aria-labelledby': heading.id }, head, ...content);
 }

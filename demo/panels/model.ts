@@ -1,29 +1,37 @@
 import type { Demo, ModelFacts } from '../demo.js';
 import { el } from '../page/dom.js';
 import { bytes } from '../page/format.js';
+import type { Settings } from '../page/route.js';
 import { segments } from '../page/segments.js';
 
 export interface ModelPanel {
   readonly element: HTMLElement;
   readonly model: ModelFacts;
+  /** Chooses the model that `settings` names. It opens nothing. */
+  restore(settings: Settings): void;
 }
 
 /** Shows the model's name, size and license, with a switch if there are several models. */
 export function modelPanel({ models }: Demo, switched: () => void): ModelPanel {
-  const facts = el('div');
+  const facts = el('p', { class: 'model-facts' });
   const show = ({ name, url, license, bytes: size }: ModelFacts): void =>
     facts.replaceChildren(
-      el('p', { class: 'model-name' }, name),
-      el('p', {}, `${bytes(size)} · ${license} · `, el('a', { href: `${url}README.md` }, 'model card')),
+      el('strong', { class: 'model-name' }, name),
+      ` ${bytes(size)} · ${license} · `,
+      el('a', { href: `${url}README.md` }, 'Model card'),
     );
-  const chosen = segments('model', 'Model', Object.fromEntries(models.map(({ url, short }) => [url, short])), () => {
+  const chosen = segments('model', 'Model', Object.fromEntries(models.map(({ short }) => [short, short])), () => {
     show(panel.model);
     switched();
   });
   const panel: ModelPanel = {
     element: el('div', { class: 'model' }, ...(models.length > 1 ? [chosen.element] : []), facts),
     get model() {
-      return models.find(({ url }) => url === chosen.value)!;
+      return models.find(({ short }) => short === chosen.value)!;
+    },
+    restore({ model }) {
+      chosen.select(model);
+      show(panel.model);
     },
   };
   show(panel.model);

@@ -1,5 +1,4 @@
-import { el } from '../page/dom.js';
-import { described } from '../page/errors.js';
+import { errorView, inWords } from './words.js';
 
 export interface Note {
   /** Shows the demo's hint. */
@@ -26,15 +25,14 @@ export function noteLine(element: HTMLElement, announce: (text: string) => void)
   const hint = (): void => {
     if (element.dataset['state'] !== 'hint' || element.textContent !== usual) say('hint', usual);
   };
-  const report = (state: 'refused' | 'failed', error: unknown, file = ''): void => {
-    const { code, message } = described(error);
-    say(state, el('code', {}, code), ` ${file && `${file}: `}${message}`);
-    announce(`${file} ${message}`.trim());
+  const report = (state: 'refused' | 'failed', error: unknown, file?: string): void => {
+    say(state, ...errorView(error, file));
+    announce(inWords(error, file).text);
   };
   return {
     hint,
     answered: () => element.dataset['state'] !== 'failed' && hint(),
-    waits: (what) => say('waits', `${what} is predicted when the model is ready.`),
+    waits: (what) => say('waits', `${what} waits for the model.`),
     refused: (error, file) => report('refused', error, file),
     failed: (error) => report('failed', error),
     set(text) {

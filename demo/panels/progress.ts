@@ -1,7 +1,7 @@
 import type { Progress } from '../../src/index.js';
 import { button, el } from '../page/dom.js';
-import { described } from '../page/errors.js';
 import { bytes } from '../page/format.js';
+import { errorView } from './words.js';
 
 export interface LoadState {
   readonly element: HTMLElement;
@@ -17,8 +17,7 @@ export function loadState(retry: () => void): LoadState {
   const what = el('span', { class: 'load-what' });
   const amount = el('span', { class: 'load-amount' });
   const bar = el('progress', { 'aria-label': 'Model' });
-  const code = el('code');
-  const message = el('p', { class: 'failure-message' });
+  const message = el('div', { class: 'failure-message' });
   const element = el(
     'div',
     { class: 'load' },
@@ -26,7 +25,7 @@ export function loadState(retry: () => void): LoadState {
     el(
       'div',
       { class: 'failure' },
-      el('p', { class: 'failure-title' }, 'The model could not be loaded ', code),
+      el('p', { class: 'failure-title' }, 'The model could not be opened'),
       message,
       button('Try again', retry),
     ),
@@ -68,9 +67,7 @@ export function loadState(retry: () => void): LoadState {
     },
     failed(error) {
       state('failed');
-      const { code: name, message: text } = described(error);
-      code.textContent = name;
-      message.textContent = text;
+      message.replaceChildren(...errorView(error));
     },
     done: () => state('ready'),
   };

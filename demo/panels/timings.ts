@@ -17,33 +17,24 @@ export interface TimingsView {
   clear(): void;
 }
 
-/** Shows the latency of a request by stage, as a bar and as numbers. */
+/** Shows the latency of the last request: the round trip, and its stages as a bar and as numbers. */
 export function timingsView(): TimingsView {
   const parts = PARTS.map((part) => ({
     part,
     piece: el('span', { class: 'piece', 'data-part': part }),
-    value: el('td', {}, '–'),
+    value: el('dd', {}, '–'),
   }));
-  const total = el('td', {}, '–');
+  const total = el('dd', {}, '–');
   const element = el(
     'div',
     { class: 'timings' },
     el('div', { class: 'pieces', 'aria-hidden': 'true' }, ...parts.map(({ piece }) => piece)),
     el(
-      'table',
-      { 'aria-label': 'Latency of the last request' },
-      el(
-        'tbody',
-        {},
-        ...parts.map(({ part, value }) =>
-          el(
-            'tr',
-            {},
-            el('th', { scope: 'row' }, el('span', { class: 'swatch', 'data-part': part }), NAMES[part]),
-            value,
-          ),
-        ),
-        el('tr', { class: 'total' }, el('th', { scope: 'row' }, 'Round trip'), total),
+      'dl',
+      {},
+      el('div', { class: 'total' }, el('dt', {}, 'Round trip'), total),
+      ...parts.map(({ part, value }) =>
+        el('div', {}, el('dt', {}, el('span', { class: 'swatch', 'data-part': part }), NAMES[part]), value),
       ),
     ),
   );
