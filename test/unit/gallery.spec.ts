@@ -1,44 +1,161 @@
 import { expect, test } from '@playwright/test';
+import type { Demo, Run } from '../../demo/demo.ts';
+import { literal } from '../../demo/demos/code.ts';
 import { detection } from '../../demo/demos/detection.ts';
+import { digits } from '../../demo/demos/digits.ts';
+import { language } from '../../demo/demos/language.ts';
+import { orientation } from '../../demo/demos/orientation.ts';
+import { segmentation } from '../../demo/demos/segmentation.ts';
+import { shareOf } from '../../demo/outputs/share.ts';
+import { inWords } from '../../demo/panels/words.ts';
+import { ERROR_CODES, TabServeError, type ErrorCode } from '../../src/contract/errors.ts';
 
-/** The snippet of the page, run as it stands with a stand-in for the package. */
-async function runSnippet(predict: () => Promise<string>): Promise<{ drawn: string[]; disposed: boolean }> {
-  const drawn: string[] = [];
-  let disposed = false;
-  const detector = { predict, dispose: async () => void (disposed = true) };
+const RUN: Run = {
+  archive: 'https://site.example/models/one/',
+  backends: undefined,
+  source: { kind: 'sample', url: 'https://site.example/samples/one.jpg' },
+  params: {},
+  settings: {},
+};
+
+interface Ran {
+  readonly loaded: readonly unknown[];
+  readonly predicted: readonly (readonly unknown[])[];
+  readonly logged: readonly unknown[];
+  readonly drawn: readonly string[];
+  readonly disposed: boolean;
+}
+
+/** Runs a demo's code as it stands, with stand-ins for the package and the browser. */
+async function runSnippet(demo: Demo, run: Run, answer: (call: number) => Promise<unknown>): Promise<Ran> {
+  const ran = { loaded: [] as unknown[], predicted: [] as unknown[][], logged: [] as unknown[], drawn: [] as string[], disposed: false }; // prettier-ignore
+  const client = {
+    backend: 'the backend',
+    predict: async (...input: unknown[]) => await answer(ran.predicted.push(input)),
+    dispose: async () => void (ran.disposed = true),
+  };
+  const context = new Proxy(
+    {},
+    {
+      get: (_, name) =>
+        name === 'createLinearGradient' ? () => ({ addColorStop() {} }) : () => ran.drawn.push(String(name)),
+      set: (_, name, value) => ran.drawn.push(`${String(name)} = ${value}`) > 0,
+    },
+  );
   const video = {
     frames: 0,
+    async play() {},
     get paused() {
       return this.frames++ === 5;
     },
   };
-  const code = detection.snippet(detection.models[0], '').replace(/^import .*$/m, '');
+  const canvas = { getContext: () => context };
+  const globals = {
+    load: async (...how: unknown[]) => (ran.loaded.push(...how), client),
+    paintMask: (mask: unknown) => mask,
+    console: { log: (first: unknown) => ran.logged.push(first) },
+    document: {
+      createElement: (tag: string) => (tag === 'video' ? video : canvas),
+      querySelector: (selector: string) => (selector.startsWith('input') ? { files: ['the file'] } : selector),
+      body: { append: () => ran.drawn.push('shown') },
+    },
+    navigator: { mediaDevices: { getUserMedia: async () => 'a stream' } },
+    createImageBitmap: async () => ({ width: 300, height: 200 }),
+    fetch: async (url: URL) => ({ blob: async () => url }),
+    OffscreenCanvas: function (width: number, height: number) {
+      return { ...canvas, width, height, what: 'turned' };
+    },
+  };
+  const code = demo.snippet(run).replace(/^import .*$/m, '');
   const AsyncFunction = (async () => {}).constructor as new (
     ...args: string[]
   ) => (...values: unknown[]) => Promise<void>;
-  const draw = (result: string): void => void drawn.push(result);
-  await new AsyncFunction('load', 'photo', 'video', 'draw', code)(async () => detector, 'a photo', video, draw);
-  return { drawn, disposed };
+  await new AsyncFunction(...Object.keys(globals), code)(...Object.values(globals));
+  return ran;
 }
 
-/** Fails once, at the third call: the first frame of the video. */
-function failingOnce(error: Error): () => Promise<string> {
-  let calls = 0;
-  return async () => {
-    calls += 1;
-    if (calls === 3) throw error;
-    return `answer ${calls}`;
-  };
-}
-
-test('the detection snippet continues after a lost GPU', async () => {
-  const lost = Object.assign(new Error('the GPU was lost'), { retriable: true });
-  const { drawn, disposed } = await runSnippet(failingOnce(lost));
-  expect(drawn).toEqual(['answer 4', 'answer 5', 'answer 6', 'answer 7']);
-  expect(disposed).toBe(true);
+test('the code of each demo loads what was loaded, predicts the sample with the parameters in force, and disposes', async () => {
+  for (const [demo, handler] of [
+    [detection, 'object_detector'],
+    [segmentation, 'image_segmenter'],
+    [digits, 'image_classifier'],
+    [orientation, 'image_classifier'],
+  ] as const) {
+    const run: Run = { ...RUN, backends: ['tfjs/wasm'], params: { scoreThreshold: 0.45 } };
+    const { loaded, predicted, disposed } = await runSnippet(demo, run, async () => []);
+    expect(loaded).toEqual([RUN.archive, { handler, backends: ['tfjs/wasm'] }]);
+    expect(predicted.map(([input, options]) => [String(input), options])).toEqual([
+      ['https://site.example/samples/one.jpg', { params: { scoreThreshold: 0.45 } }],
+    ]);
+    expect(disposed).toBe(true);
+  }
 });
 
-test('the detection snippet ends with an error that a retry cannot mend', async () => {
-  const wrong = Object.assign(new Error('wrong input'), { retriable: false });
-  await expect(runSnippet(failingOnce(wrong))).rejects.toThrow('wrong input');
+test('the code of the language demo holds the text, whatever it is', async () => {
+  const text = 'C’est l\'été. "Oui"\n\\ `${x}`';
+  const { predicted, logged } = await runSnippet(language, { ...RUN, source: { kind: 'text', text } }, async () => 'the answer'); // prettier-ignore
+  expect(predicted).toEqual([[text]]);
+  expect(logged).toEqual(['the answer']);
+});
+
+test('the code of the orientation demo turns the image where the page turned it', async () => {
+  const turned = { ...RUN, settings: { turned: 'yes' } };
+  const { predicted, drawn } = await runSnippet(orientation, turned, async () => []);
+  expect(predicted).toEqual([[expect.objectContaining({ width: 300, height: 200, what: 'turned' })]]);
+  expect(drawn).toEqual(['translate', 'rotate', 'drawImage']);
+});
+
+test('the code of the background demo draws the chosen background', async () => {
+  const draw = async (backdrop: string): Promise<readonly string[]> =>
+    (await runSnippet(segmentation, { ...RUN, settings: { backdrop, color: '#123456' } }, async () => 'a mask')).drawn;
+  const person = ['drawImage', 'globalCompositeOperation = destination-in', 'drawImage', 'globalCompositeOperation = destination-over']; // prettier-ignore
+  expect(await draw('blur')).toEqual([...person, 'drawImage', 'shown']);
+  expect(await draw('color')).toEqual([...person, 'fillStyle = #123456', 'fillRect', 'shown']);
+  expect(await draw('scenery')).toEqual([...person, 'fillStyle = [object Object]', 'fillRect', 'shown']);
+  expect(await draw('mask')).toEqual(['fillRect', 'drawImage', 'shown']);
+});
+
+test('the code shows the beginning of the result', () => {
+  const result = [{ label: 'cat', score: 0.98765, box: { xmin: 1.00049, ymin: 2, xmax: 3, ymax: 4 } }, {}];
+  expect(detection.snippet({ ...RUN, result })).toContain(
+    "// [{ label: 'cat', score: 0.988, box: { xmin: 1, ymin: 2, xmax: 3, ymax: 4 } }, …]\n",
+  );
+  expect(literal("it's")).toBe(String.raw`'it\'s'`);
+});
+
+test.describe('the code for a camera', () => {
+  const camera: Run = { ...RUN, source: { kind: 'camera' } };
+  /** Fails once, at the first frame. */
+  const failingOnce =
+    (error: Error) =>
+    async (call: number): Promise<unknown> => {
+      if (call === 1) throw error;
+      return `answer ${call}`;
+    };
+
+  test('continues after a lost GPU', async () => {
+    const lost = Object.assign(new Error('the GPU was lost'), { retriable: true });
+    const { logged, disposed } = await runSnippet(detection, camera, failingOnce(lost));
+    expect(logged).toEqual(['answer 2', 'answer 3', 'answer 4', 'answer 5']);
+    expect(disposed).toBe(true);
+  });
+
+  test('ends with an error that a retry cannot mend', async () => {
+    const wrong = Object.assign(new Error('wrong input'), { retriable: false });
+    await expect(runSnippet(detection, camera, failingOnce(wrong))).rejects.toThrow('wrong input');
+  });
+});
+
+test('every error is in a visitor’s words: two sentences without the code, which is in the folded message', () => {
+  for (const code of Object.keys(ERROR_CODES) as ErrorCode[]) {
+    const { text, technical } = inWords(new TabServeError(code, 'the technical message'), 'cat.jpg');
+    expect(text).toMatch(/^[A-Zc].+\. .+\.$/);
+    expect(text).not.toContain('technical');
+    expect(technical).toBe(`${code}: the technical message`);
+  }
+});
+
+test('a person’s share of a picture is the pixels that are more likely theirs than not', () => {
+  expect(shareOf({ mask: Float32Array.of(0.1, 0.5, 0.51, 1) })).toBe(0.5);
+  expect(shareOf({ mask: Float32Array.of(0.4, 0.4) })).toBe(0);
 });
