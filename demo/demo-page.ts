@@ -37,7 +37,8 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
   const samples = sampleList(demo.samples, (sample) => void takeSample(sample));
   /** The samples that were downloaded. */
   const known = new WeakMap<Blob, Sample>();
-  let result: unknown;
+  /** What was run last, or is run first. */
+  let last: Pick<Run, 'source' | 'params' | 'result'>;
 
   // ── The model, and its answers ───────────────────────────────────────────────────────────────
 
@@ -56,17 +57,16 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
       backend.failed(described(error).code === 'no-backend');
       announce(`The model could not be opened. ${inWords(error).text}`);
     },
-    async answered({ result: answered, picture, params, file, stages, roundTrip }, still) {
+    async answered({ result, picture, params, file, stages, roundTrip }, still) {
       if (file) await input.show(file);
       if (!still()) return;
-      result = answered;
+      last = { source: sourceOf(picture), params, result };
       copy.disabled = false;
       note.answered();
       stale(false);
       announce(output.show(result as never));
       timings.show(stages, roundTrip);
       reflect();
-      code.show(demo.snippet({ ...setup(), source: sourceOf(picture), params, result }));
     },
     refused(error, file) {
       if (!file) emptied();
@@ -113,17 +113,20 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
     reflect();
   }
 
-  async function takeSample(sample: Sample): Promise<void> {
+  /** @returns whether it is the input now */
+  async function takeSample(sample: Sample): Promise<boolean> {
     const still = run.forget();
     try {
       const given = await fetchSample(sample);
       known.set(given, sample);
       if (still()) await input.show(given);
-      if (!still()) return;
+      if (!still()) return false;
       stale(true);
       changed();
+      return true;
     } catch (error) {
       if (still()) note.failed(error);
+      return false;
     }
   }
 
@@ -138,10 +141,6 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
     return { model: models.model.short, ...backend.settings, ...input.settings, ...output.settings };
   }
 
-  function setup(): Pick<Run, 'archive' | 'backends' | 'settings'> {
-    return { archive: absolute(models.model.url), backends: backend.candidates, settings: settings() };
-  }
-
   function sourceOf(picture: Picture): Source {
     const sample = selected();
     if (typeof picture === 'string') return { kind: 'text', text: picture };
@@ -150,8 +149,10 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
     return { kind: picture instanceof HTMLCanvasElement ? 'canvas' : 'camera' };
   }
 
-  /** Shows the selected sample, and writes what differs from the defaults into the address. */
+  /** Shows the selected sample and the code, and writes what differs from the defaults into the address. */
   function reflect(): void {
+    const archive = absolute(models.model.url);
+    code.show(demo.snippet({ archive, backends: backend.candidates, settings: settings(), ...last }));
     const sample = selected();
     samples.select(sample);
     const changes = Object.entries(settings()).map(([name, value]) => [
@@ -181,7 +182,7 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
   };
   const copy = el('button', { type: 'button', class: 'small' }, 'Copy result');
   copy.disabled = true;
-  copies(copy, () => JSON.stringify(result, undefined, 2));
+  copies(copy, () => JSON.stringify(last.result, undefined, 2));
   chooses(choose, chooser, take);
   answer.append(output.element, load.element);
   note.set(demo.hint);
@@ -204,11 +205,9 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
   backend.restore(wanted);
   output.restore?.(wanted);
   const first = demo.samples.find((sample) => nameOfSample(sample) === wanted['sample']) ?? demo.samples[0];
-  code.show(
-    demo.snippet({ ...setup(), source: { kind: 'sample', url: absolute(first.url) }, params: output.params ?? {} }),
-  );
+  last = { source: { kind: 'sample', url: absolute(first.url) }, params: output.params ?? {} };
   open();
-  void takeSample(first).then(() => input.restore?.(wanted));
+  void takeSample(first).then((taken) => taken && input.restore?.(wanted));
   element.addEventListener('change', reflect);
   return {
     element,

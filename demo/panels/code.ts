@@ -33,6 +33,7 @@ export function snippet(code: HTMLElement, copy: HTMLButtonElement): Snippet {
   copies(copy, () => current);
   return {
     show(source) {
+      if (source === current) return;
       current = source;
       code.replaceChildren(...colored(source));
     },

@@ -17,7 +17,7 @@ export function modelPanel({ models }: Demo, switched: () => void): ModelPanel {
   const show = ({ name, url, license, bytes: size }: ModelFacts): void =>
     facts.replaceChildren(
       el('strong', { class: 'model-name' }, name),
-      ` ${bytes(size)} · ${license} · `,
+      ` · ${bytes(size)} · ${license} · `,
       el('a', { href: `${url}README.md` }, 'Model card'),
     );
   const chosen = segments('model', 'Model', Object.fromEntries(models.map(({ short }) => [short, short])), () => {
