@@ -29,6 +29,7 @@ export default defineConfig<BackendOptions>({
     {
       name: 'packaging',
       testDir: 'test/packaging',
+      testIgnore: 'apps/**',
       timeout: 300_000,
       use: { launchOptions: { args: [...chromiumArgs.wasm], ...(chromiumPath && { executablePath: chromiumPath }) } },
     },

@@ -11,7 +11,7 @@ import { buildStandalone } from './build/standalone.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 rmSync(`${root}dist`, { recursive: true, force: true });
-for (const project of ['build', 'cli'])
+for (const project of ['build', 'cli', 'testing'])
   execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}tsconfig.${project}.json`], {
     stdio: 'inherit',
   });

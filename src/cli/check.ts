@@ -1,11 +1,10 @@
-import { openAsBlob } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import type { Archive } from '../contract/archive.js';
 import { ENGINES, type EngineName } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
 import { fetchArchive, fetchModel, type ArchiveLocation, type ArchiveOptions } from '../models/archive.js';
-import { addFolder, type ArchiveFiles } from './archive-files.js';
+import type { ArchiveFiles } from './archive-files.js';
+import { asBlobs, locate } from './local-archive.js';
 import { openLocally } from './local-model.js';
 import { formatCount } from './text.js';
 
@@ -52,20 +51,4 @@ export async function checkArchive(path: string): Promise<string> {
   const hashed = Object.values(first.integrity).filter(({ sha256 }) => sha256 !== undefined).length;
   lines.push(`  with a SHA-256: ${formatCount(hashed, 'file')}`);
   return lines.join('\n');
-}
-
-async function locate(path: string): Promise<ArchiveLocation> {
-  const found = await stat(path).catch(() => undefined);
-  if (!found) throw new TabServeError('model-not-found', `There is no file or folder ${path}.`);
-  if (found.isFile()) return new File([await openAsBlob(path)], basename(path));
-  const files: ArchiveFiles = new Map();
-  await addFolder(files, path);
-  const isNested = [...files.keys()].every((one) => one.includes('/'));
-  // As a browser names the files of a folder that the visitor picks; a model of Hugging Face's layout has the folder's name.
-  const prefix = isNested ? '' : `${basename(resolve(path))}/`;
-  return asBlobs(new Map([...files].map(([one, bytes]) => [prefix + one, bytes])));
-}
-
-function asBlobs(files: ArchiveFiles): Readonly<Record<string, Blob>> {
-  return Object.fromEntries([...files].map(([path, bytes]) => [path, new Blob([bytes as Uint8Array<ArrayBuffer>])]));
 }

@@ -7,6 +7,7 @@ import { createArchive } from './archive.js';
 import { checkArchive } from './check.js';
 import { copyAssets } from './copy.js';
 import { inspect } from './inspect.js';
+import { testArchive } from './test.js';
 import { formatBytes, printable } from './text.js';
 
 const HELP = `Usage:
@@ -33,11 +34,19 @@ const HELP = `Usage:
   tabserve inspect FILE|URL
     Prints a model's inputs, outputs, operators, operator sets, precision and size, and what each backend lacks for it.
 
+  tabserve test ARCHIVE [flags]
+    Runs an archive on every backend of an installed Chromium, with Playwright: prints for each its verdict (right, wrong, skipped or failed), its largest
+    error, its median and the reason. Exits with 1 if a backend is wrong or has failed, with 2 if nothing could be tested.
+      --backend LIST           The backends that must run it, such as webgpu,wasm; without it all of them, and one may be skipped
+      --junit FILE             Writes the results as JUnit XML
+      --browser PATH           The Chromium; without it the environment variable CHROMIUM_PATH, Playwright's, or an installed one
+      --timeout SECONDS        What each backend may take; 120 if it is not given
+
   tabserve copy FOLDER
     Copies the built-in worker and the engines' files, for esbuild, Rollup, Parcel and pages without a bundler. The option assets names the folder's URL.
 `;
 
-const COMMANDS = ['archive', 'inspect', 'copy'];
+const COMMANDS = ['archive', 'inspect', 'test', 'copy'];
 
 const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean' } as const;
@@ -57,6 +66,7 @@ const ARCHIVE_FLAGS = {
   'requirements-file': { ...TEXT, short: 'r' },
   runtime: TEXT,
 } as const;
+const TEST_FLAGS = { backend: TEXT, junit: TEXT, browser: TEXT, timeout: TEXT } as const;
 
 async function archive(args: readonly string[]): Promise<void> {
   const { values, positionals } = parse({ args: [...args], options: ARCHIVE_FLAGS, allowPositionals: true });
@@ -107,6 +117,14 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       if (source !== undefined && others.length === 0) return print(await inspect(source));
       throw new TabServeError('model-config', 'inspect takes one file or URL. Try: tabserve --help');
     }
+    case 'test': {
+      const { values, positionals } = parse({ args, options: TEST_FLAGS, allowPositionals: true });
+      const [path, ...others] = positionals;
+      if (path === undefined || others.length > 0)
+        throw new TabServeError('model-config', 'test takes one archive: a file or a folder. Try: tabserve --help');
+      if (!(await testArchive(path, values, print))) process.exitCode = 1;
+      return;
+    }
     case 'copy': {
       const [folder, ...others] = args;
       if (folder !== undefined && others.length === 0) return print(await copyAssets(folder));
@@ -125,5 +143,6 @@ try {
   await main(process.argv.slice(2));
 } catch (error) {
   console.error(printable(`tabserve: ${isError(error) ? messageOf(error) : describeThrown(error)}`));
-  process.exitCode = 1;
+  // What `test` exits with 1 for was tested, and is wrong.
+  process.exitCode = process.argv[2] === 'test' ? 2 : 1;
 }

@@ -97,6 +97,8 @@ export interface Backend {
   readonly precision?: Precision;
   /** How its outputs were proven correct: by the archive's golden examples, or by a comparison with WASM. */
   readonly proof: 'golden' | 'reference' | 'none';
+  /** The largest absolute difference from the expected outputs, if its outputs were compared when it was opened. A verdict from an earlier visit has none. */
+  readonly largestError?: number;
   /** The median latency of a run of the model, in milliseconds, if it was measured. */
   readonly median?: number;
   readonly skipped: readonly Skipped[];

@@ -62,6 +62,7 @@ test.describe('proof', () => {
       name: backend === 'webgl' ? 'wasm' : backend,
       proof: 'golden',
     });
+    expect(first!.backend!.largestError).toBeLessThan(1e-5);
     if (backend !== 'webgl') return;
     expect(reasons(first!.backend)['onnx/webgl']).toMatch(
       /computes wrongly: on golden\.safetensors, output "y" is off by \d\.\d+ at \d+/,

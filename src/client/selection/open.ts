@@ -136,7 +136,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
   });
 
   workers.finish();
-  const { candidate, connection, opened, precision, proof } = contender;
+  const { candidate, connection, opened, precision, proof, largestError } = contender;
   connection.timeout = serving.responseTimeout;
   const median = contender.median ?? (first && isSameCandidate(first, candidate) ? first.median : undefined);
   return {
@@ -146,6 +146,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
       threads: opened.threads,
       ...(precision !== undefined && { precision }),
       proof,
+      ...(largestError !== undefined && { largestError }),
       ...(median !== undefined && { median }),
       skipped: skips.without(candidate),
     },

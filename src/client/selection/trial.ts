@@ -36,6 +36,8 @@ export interface Contender {
   /** The precision of the model's file, if there are alternatives. */
   readonly precision: Precision | undefined;
   readonly proof: Backend['proof'];
+  /** The largest absolute difference from the expected outputs; undefined if they were not compared now. */
+  readonly largestError: number | undefined;
   /** Milliseconds of a run; undefined if it was not measured. */
   readonly median: number | undefined;
   /** Whether the median comes from an earlier visit. */
@@ -67,10 +69,14 @@ export class Trial {
     const known = build === undefined ? {} : await verdicts.find(candidate, build);
     let findings: Findings = known;
     let unknown: string | undefined;
+    let largestError = opened.golden > 0 ? opened.error : undefined;
     if (comparing && !findings.compared) {
       const comparison = await this.#compare(candidate, worker);
       if ('unknown' in comparison) unknown = comparison.unknown;
-      else findings = { ...findings, compared: true, wrong: comparison.wrong };
+      else {
+        findings = { ...findings, compared: true, wrong: comparison.wrong };
+        largestError = comparison.error;
+      }
     }
     const wrong = comparing ? findings.wrong : undefined;
     const isUnproven = comparing && !findings.compared && mustBeProven(candidate);
@@ -86,7 +92,16 @@ export class Trial {
       );
     const proof = opened.golden > 0 ? 'golden' : findings.compared ? 'reference' : (trusted ?? 'none');
     const isCached = known.median !== undefined;
-    return { candidate, connection: worker, opened, precision, proof, median: findings.median, isCached };
+    return {
+      candidate,
+      connection: worker,
+      opened,
+      precision,
+      proof,
+      largestError,
+      median: findings.median,
+      isCached,
+    };
   }
 
   /** How this client has proven the candidate before, with another worker. */

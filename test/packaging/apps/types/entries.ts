@@ -1,4 +1,4 @@
-// Every entry of the package.
+// Every entry of the package but tabserve/testing, which needs Playwright: testing.spec.ts compiles it.
 export * as page from 'tabserve';
 export * as worker from 'tabserve/worker';
 export * as pageCore from 'tabserve/core';

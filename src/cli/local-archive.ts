@@ -1,0 +1,24 @@
+import { openAsBlob } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { TabServeError } from '../contract/errors.js';
+import type { ArchiveLocation } from '../models/archive.js';
+import { addFolder, type ArchiveFiles } from './archive-files.js';
+
+/** Returns an archive on disk, a packed one or a folder, as a browser gives the files that a visitor picks. @throws `model-not-found` */
+export async function locate(path: string): Promise<ArchiveLocation> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found) throw new TabServeError('model-not-found', `There is no file or folder ${path}.`);
+  if (found.isFile()) return new File([await openAsBlob(path)], basename(path));
+  const files: ArchiveFiles = new Map();
+  await addFolder(files, path);
+  const isNested = [...files.keys()].every((one) => one.includes('/'));
+  // As a browser names the files of a folder that the visitor picks; a model of Hugging Face's layout has the folder's name.
+  const prefix = isNested ? '' : `${basename(resolve(path))}/`;
+  return asBlobs(new Map([...files].map(([one, bytes]) => [prefix + one, bytes])));
+}
+
+/** Returns files as Blobs, by their path in the archive. */
+export function asBlobs(files: ArchiveFiles): Readonly<Record<string, Blob>> {
+  return Object.fromEntries([...files].map(([path, bytes]) => [path, new Blob([bytes as Uint8Array<ArrayBuffer>])]));
+}
