@@ -10,7 +10,7 @@ export async function launchChromium(path: string | undefined): Promise<Browser>
   const chromium = await loadPlaywright();
   const failures: string[] = [];
   for (const options of chromiums(chromium, path)) {
-    const name = options.executablePath ?? options.channel!;
+    const name = options.executablePath ?? options.channel ?? "Playwright's own";
     try {
       return await chromium.launch(withGpu(options));
     } catch (error) {

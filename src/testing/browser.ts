@@ -18,14 +18,14 @@ const ON_LINUX = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/snap/bin/c
 
 /**
  * Returns how to launch each Chromium that may be installed, the best first: the one that is named, by `path` or by the environment variable CHROMIUM_PATH, and then
- * no other; Playwright's own; a Linux distribution's; Chrome and Edge, which Playwright looks for.
+ * no other; Playwright's own; a Linux distribution's; what Playwright launches by itself, such as its headless shell; Chrome and Edge, which Playwright looks for.
  */
 export function chromiums(chromium: Pick<BrowserType, 'executablePath'>, path?: string): readonly LaunchOptions[] {
   const named = path ?? process.env['CHROMIUM_PATH'];
   if (named) return [{ executablePath: named }];
   const own = existsSync(chromium.executablePath()) ? [{ channel: 'chromium' }] : [];
   const system = ON_LINUX.filter((file) => existsSync(file)).map((executablePath) => ({ executablePath }));
-  return [...own, ...system, { channel: 'chrome' }, { channel: 'msedge' }];
+  return [...own, ...system, {}, { channel: 'chrome' }, { channel: 'msedge' }];
 }
 
 /** Returns launch options with the flags for a GPU, before those that the caller has set: of two that exclude each other, Chromium takes the last. */

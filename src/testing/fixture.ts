@@ -10,7 +10,7 @@ export interface TabServeFixture {
    * Runs an archive on every backend of the test's browser, each in a worker and a page of its own: opens it, proves it by its golden examples or by a
    * comparison with WASM, measures it, and asks the handler for its answer to `input`. A backend that crashes or hangs has a result too. The test's timeout
    * grows by what the backends may take.
-   * @param archive path of a packed archive (`.mar`, `.zip`, `.tgz`) or of a folder
+   * @param archive path of a packed archive (`.mar`, `.zip`, `.tgz`) or of a folder, relative to the working directory
    * @throws what is wrong with the archive, with every backend: `model-not-found`, `model-format`, `model-config`, `unknown-handler`; `invalid-input` if `worker`
    * is set without Playwright's `baseURL`
    */

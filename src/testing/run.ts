@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext } from '@playwright/test';
+import type { Browser, BrowserContext, Page } from '@playwright/test';
 import { locate } from '../cli/local-archive.js';
 import type { Archive } from '../contract/archive.js';
 import { BACKENDS, CANDIDATES, type BackendName, type CandidateName, type Probe } from '../contract/backends.js';
@@ -127,11 +127,12 @@ export async function runArchive(settings: RunSettings): Promise<readonly Backen
 
 async function tryBackend(context: BrowserContext, url: string, task: Task): Promise<Found> {
   const limit = { milliseconds: task.timeout * 1000 + GRACE_MS };
-  const page = await context.newPage();
+  let page: Page | undefined;
   try {
     return await withinLimit(
       'The page',
       async () => {
+        page = await context.newPage();
         await page.goto(url);
         return await page.evaluate(openOn, task);
       },
@@ -143,11 +144,11 @@ async function tryBackend(context: BrowserContext, url: string, task: Task): Pro
       ok: false,
       code: 'worker-lost',
       cause: undefined,
-      message: `The page ended: ${message}`,
+      message: `The page failed: ${message}`,
       probe: undefined,
     };
   } finally {
-    await withinLimit('The page', () => page.close(), { milliseconds: GRACE_MS }).catch(() => {});
+    await withinLimit('The page', () => page?.close(), { milliseconds: GRACE_MS }).catch(() => {});
   }
 }
 

@@ -174,7 +174,7 @@ test('which Chromium: the named one and no other, then the installed ones; the f
     expect(chromiums(chromium)).toEqual([{ executablePath: '/opt/own' }]);
     delete process.env['CHROMIUM_PATH'];
     expect(chromiums({ executablePath: () => process.execPath })[0]).toEqual({ channel: 'chromium' });
-    expect(chromiums(chromium).slice(-2)).toEqual([{ channel: 'chrome' }, { channel: 'msedge' }]);
+    expect(chromiums(chromium).slice(-3)).toEqual([{}, { channel: 'chrome' }, { channel: 'msedge' }]);
   } finally {
     if (before === undefined) delete process.env['CHROMIUM_PATH'];
     else process.env['CHROMIUM_PATH'] = before;
@@ -240,13 +240,14 @@ test('the server gives the archive and nothing else, to those who know its path'
   expect(await get(`${nested.url}archive/inner/a.bin`)).toEqual([200, 'inner']);
 });
 
-test('a page that crashes is one result, and the next backend has a page of its own', async () => {
+test('a page or a browser that crashes is one result, and the next backend has a page of its own', async () => {
   const archive = join(folder(), 'a.onnx');
   writeFileSync(archive, 'model');
   const closed: string[] = [];
   let pages = 0;
   const newPage = async (): Promise<object> => {
     const number = ++pages;
+    if (number === 3) throw new Error('browserContext.newPage: The browser has been closed');
     return {
       goto: async () => null,
       evaluate: async () => {
@@ -261,15 +262,16 @@ test('a page that crashes is one result, and the next backend has a page of its 
   const results = await runArchive({
     browser: { newContext } as unknown as Browser,
     archive,
-    backends: ['onnx/webgl', 'onnx/wasm'],
+    backends: ['onnx/webgl', 'onnx/wasm', 'onnx/webgpu'],
     isNamed: false,
     timeout: 1,
     onResult: ({ backend, verdict }) => void seen.push(`${backend} ${verdict}`),
   });
   expect(results).toMatchObject([
-    { backend: 'onnx/webgl', verdict: 'failed', reason: 'The page ended: page.evaluate: Target crashed' },
+    { backend: 'onnx/webgl', verdict: 'failed', reason: 'The page failed: page.evaluate: Target crashed' },
     { backend: 'onnx/wasm', verdict: 'right' },
+    { backend: 'onnx/webgpu', verdict: 'failed', reason: expect.stringContaining('The browser has been closed') },
   ]);
-  expect(seen).toEqual(['onnx/webgl failed', 'onnx/wasm right']);
+  expect(seen).toEqual(['onnx/webgl failed', 'onnx/wasm right', 'onnx/webgpu failed']);
   expect(closed).toEqual(['page 1', 'page 2', 'context']);
 });
