@@ -1,5 +1,6 @@
 import { defineConfig } from 'vite';
 import { isolation } from './scripts/vite/isolation.ts';
+import { largeFiles } from './scripts/vite/large-files.ts';
 import { offline } from './scripts/vite/offline.ts';
 import { packagedModels } from './scripts/vite/packaged-models.ts';
 import { sourceWorkers } from './scripts/vite/source-workers.ts';
@@ -9,7 +10,7 @@ export default defineConfig({
   root: 'demo',
   publicDir: '../public',
   base: './',
-  plugins: [sourceWorkers(), isolation(), packagedModels(), offline()],
+  plugins: [sourceWorkers(), isolation(), packagedModels(), largeFiles(), offline()],
   worker: { format: 'es', plugins: () => [sourceWorkers()] },
   // Found at first use, in a worker, they would reload the page.
   optimizeDeps: {

@@ -60,7 +60,7 @@ export async function compileWasm(
   if (module) return module;
   report(blob!.size, blob!.size, 'compile');
   try {
-    return await compile(new Response(blob, { headers: { 'content-type': WASM } }));
+    return await compile(responseOf(blob!));
   } catch {
     // The cached file is damaged.
     return (await download(onBytes)).module;
@@ -78,7 +78,7 @@ interface Compiled {
 
 /**
  * Compiles a file while it arrives, if the server sends the content type of WebAssembly. In Chromium a clone of the response keeps the code cache, and a stream of our
- * own would lose it: so the bytes are counted in the clone.
+ * own would lose it: so the bytes are counted in the clone. What is not WebAssembly may be stored as gzip, and is inflated then.
  * @throws `TransientFailure` if another attempt may succeed; `backend-failed`
  */
 async function downloadOnce(
@@ -107,16 +107,22 @@ async function downloadOnce(
     stall.restart();
     onBytes(loaded, total);
   });
-  const compiled = compile(response);
   const downloaded = new Response(counted).blob().then((blob) => {
     // Compiling has no limit: nothing more arrives.
     stall.stop();
     onDownloaded(blob.size);
     return blob;
   });
+  const compiled = compile(response).then(
+    async (module) => ({ module, blob: await downloaded }),
+    async (error: unknown) => {
+      const blob = await inflated(await downloaded);
+      if (!blob) throw error;
+      return { module: await compile(responseOf(blob)), blob };
+    },
+  );
   try {
-    const [blob, module] = await Promise.all([downloaded, compiled]);
-    return { blob, module };
+    return (await Promise.all([compiled, downloaded]))[0];
   } catch (cause) {
     const failure = unusable(url, `${what}; ${(cause as Error).message}`, cause);
     throw cause instanceof WebAssembly.CompileError ? failure : new TransientFailure(failure);
@@ -127,6 +133,18 @@ async function compile(response: Response): Promise<WebAssembly.Module> {
   return response.headers.get('content-type')?.toLowerCase() === WASM
     ? await WebAssembly.compileStreaming(response)
     : await WebAssembly.compile(await response.arrayBuffer());
+}
+
+function responseOf(blob: Blob): Response {
+  return new Response(blob, { headers: { 'content-type': WASM } });
+}
+
+/** Returns the content of a file that is stored as gzip, because its host limits the size of a file; nothing if the file is something else, or damaged. */
+async function inflated(blob: Blob): Promise<Blob | undefined> {
+  const [first, second] = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
+  if (first !== 0x1f || second !== 0x8b) return undefined;
+  const content = new Response(blob.stream().pipeThrough(new DecompressionStream('gzip')));
+  return await content.blob().catch(() => undefined);
 }
 
 function unusable(url: URL, what: string, cause?: unknown): TabServeError {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from './fixtures.ts';
 
 /** Which backend runs, why the others do not, and what is downloaded for it. */
@@ -239,4 +241,26 @@ test('engine files from where the app serves them @once', async ({ open, page })
   expect(urls).toContain('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm');
   expect(urls).toContain('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.mjs');
   expect(urls).toContain('/node_modules/@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm');
+});
+
+test("an engine's file that is stored as gzip, as hosts with a limit need it @once", async ({ open, page }) => {
+  const path = '@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm';
+  const body = gzipSync(readFileSync(new URL(`../../node_modules/${path}`, import.meta.url)));
+  let requests = 0;
+  await page.route('**/stored/*.wasm', async (route) => {
+    requests += 1;
+    await route.fulfill({ body, contentType: 'application/wasm' });
+  });
+  await open();
+  await page.evaluate(
+    async () =>
+      await window.tabserve
+        .connect(window.workers.raw, {
+          model: '/test/models/tfjs/affine_fixed.json',
+          assets: '/stored/',
+          backends: ['wasm'],
+        })
+        .initialize(),
+  );
+  expect(requests).toBe(1);
 });

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test as base, expect, type Locator, type Page } from '@playwright/test';
 import { chromiumArgs, chromiumPath } from '../../scripts/chromium.ts';
+import { LARGEST_FILE } from '../../scripts/vite/large-files.ts';
 import { temporary } from './app.ts';
 import { POLICY, serve } from './server.ts';
 
@@ -78,6 +79,12 @@ async function drawn(page: Page, x: number, y: number): Promise<readonly number[
     [x, y] as const,
   );
 }
+
+test('no file is too large for a host of static files', ({ built }) => {
+  const files = readdirSync(built, { recursive: true, encoding: 'utf8' });
+  expect(files.some((file) => file.endsWith('.wasm'))).toBe(true);
+  expect(files.filter((file) => statSync(`${built}/${file}`).size > LARGEST_FILE)).toEqual([]);
+});
 
 test('objects: samples, boxes, the lowest score, and a file that is none', async ({ page, gallery, complaints }) => {
   await page.goto(`${gallery}#/detection`);

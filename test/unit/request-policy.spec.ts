@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from '@playwright/test';
 import { readDownloadSettings } from '../../src/client/download-settings.ts';
 import { compileWasm } from '../../src/engines/wasm-module.ts';
@@ -147,6 +148,30 @@ test("an engine's .wasm: a broken connection and 503 are retried, what does not 
     expect(server.seen).toHaveLength(4);
     await expect(compile('/bad.wasm', { kind: 'ok' })).rejects.toMatchObject({ code: 'backend-failed' });
     expect(server.seen).toHaveLength(5);
+  } finally {
+    server.stop();
+  }
+});
+
+test("an engine's file that is stored as gzip is inflated, compiled and kept; a damaged one is a typed error", async () => {
+  const wasm = readFileSync('node_modules/@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm.wasm');
+  const stored = gzipSync(wasm);
+  const damaged = Buffer.from(stored);
+  damaged.fill(0, 1000, 2000);
+  const server = await BadServer.start({ files: { '/e.wasm': stored, '/damaged.wasm': damaged } });
+  let kept: Blob | undefined;
+  const compile = async (path: string) =>
+    await compileWasm(
+      new URL(path, server.origin),
+      { name: 'e', bytes: wasm.length, version: '1' },
+      { onProgress: () => {}, fetch, cached: async (_, download) => (kept = await download(() => {})) },
+    );
+  try {
+    expect(WebAssembly.Module.exports(await compile('/e.wasm'))).toEqual(
+      WebAssembly.Module.exports(await WebAssembly.compile(wasm)),
+    );
+    expect(Buffer.from(await kept!.arrayBuffer()).equals(wasm)).toBe(true);
+    await expect(compile('/damaged.wasm')).rejects.toMatchObject({ code: 'backend-failed' });
   } finally {
     server.stop();
   }
