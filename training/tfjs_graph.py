@@ -220,12 +220,6 @@ def strided_slice(attributes, x, begin, end, strides):
     return x[tuple(index)]
 
 
-def top_k(_, x, k):
-    """Equal values keep their order, as TensorFlow promises; torch.topk does not."""
-    values, indices = torch.sort(x, dim=-1, descending=True, stable=True)
-    return values[..., : int(k)], indices[..., : int(k)]
-
-
 def gather(attributes, x, indices, axis):
     assert attributes.get("batch_dims", 0) == 0
     axis = int(axis) % x.ndim
@@ -301,7 +295,6 @@ OPERATORS = {
     "Pad": pad,
     "PadV2": pad,
     "StridedSlice": strided_slice,
-    "TopKV2": top_k,
     "GatherV2": gather,
     "SparseToDense": sparse_to_dense,
 }

@@ -26,11 +26,8 @@ from tfjs_graph import Attributes, Graph, key
 
 OPSET = 12  # the newest that ONNX Runtime's WebGL provider takes without trouble
 
-# model: (outputs, all of them where none is named; whether weights stay in float16, which ONNX Runtime's WebGL provider lacks)
-MODELS = {
-    "selfie": ((), False),
-    "nanodet": ((), True),
-}
+# model: whether weights stay in float16, which ONNX Runtime's WebGL provider lacks
+MODELS = {"selfie": False, "nanodet": True}
 
 ELEMENTWISE = {
     **{name: name for name in ("Add", "Sub", "Mul", "Relu", "Sigmoid", "LeakyRelu", "Equal", "Clip")},
@@ -236,20 +233,6 @@ class Converter:
 
     PadV2 = Pad
 
-    def StridedSlice(self, name, inputs, attributes):
-        x, *ranges = inputs
-        begin, end, strides = (self.array(r).copy() for r in ranges)
-        assert not any(attributes.get(f"{mask}_mask", 0) for mask in ("ellipsis", "new_axis", "shrink_axis")) and (strides > 0).all()
-        for i, size in enumerate(self.shape(x)[: len(begin)]):
-            begin[i] = 0 if attributes.get("begin_mask", 0) >> i & 1 else begin[i]
-            end[i] = size if attributes.get("end_mask", 0) >> i & 1 else end[i]
-        parts = {"begin": begin, "end": end, "axes": np.arange(len(begin)), "strides": strides}
-        self.emit("Slice", [self.read(x), *(self.constant(f"{name} {part}", array) for part, array in parts.items())], self.write(name, "tf"))
-
-    def GatherV2(self, name, inputs, attributes):
-        assert attributes.get("batch_dims", 0) == 0
-        self.emit("Gather", [self.read(i) for i in inputs[:2]], self.write(name, "tf"), axis=int(self.array(inputs[2])))
-
     # ── Everything else ─────────────────────────────────────────────────────────────────────────
 
     def MatMul(self, name, inputs, attributes):
@@ -260,10 +243,6 @@ class Converter:
         x, weights, bias = inputs
         assert not attributes["transpose_a"] and not attributes["transpose_b"] and attributes["fused_ops"] == ["BiasAdd"]
         self.emit("Gemm", [self.read(x), self.kernel(f"{weights} transposed", weights, (1, 0)), self.read(bias)], self.write(name, "tf"), transB=1)
-
-    def TopKV2(self, name, inputs, _):
-        outputs = [self.write(f"{name}:{i}", "tf") for i in range(2)]
-        self.emit("TopK", [self.read(inputs[0]), self.constant(f"{name} k", self.array(inputs[1]).reshape(1))], outputs)
 
     def Cast(self, name, inputs, attributes):
         assert attributes["DstT"] == "DT_FLOAT"
@@ -290,12 +269,12 @@ def padding(kind, size, kernel, strides):
     return [t // 2 for t in total] + [t - t // 2 for t in total]
 
 
-def convert(path, outputs=(), half=False):
-    """`outputs`: of the graph's, those that the ONNX model gives; all of them by default. `half`: weights that float16 holds exactly are kept in it."""
+def convert(path, half=False):
+    """`half`: weights that float16 holds exactly are kept in it."""
     source = json.loads(path.read_text())
     signature = source.get("signature") or source["userDefinedMetadata"]["signature"]
     graph = Graph(path)
-    outputs = outputs or sorted(graph.outputs)
+    outputs = sorted(graph.outputs)
     dims = {name: [int(d["size"]) for d in info["tensorShape"]["dim"]] for part in ("inputs", "outputs") for name, info in signature[part].items()}
     values = graph.trace(*(np.zeros(dims[name]) for name in graph.inputs), fetch=outputs)
     converter = Converter(graph, values, half)
@@ -321,7 +300,7 @@ class Compared:
 def main():
     for name in sys.argv[1:] or MODELS:
         path = ROOT / "node_modules" / PACKAGE / f"models/{name}.json"
-        model = convert(path, *MODELS[name])
+        model = convert(path, MODELS[name])
         compared = Compared(path, model)
         for sample in OBJECTS if name in DETECTORS else PERSONS:
             image = Image.open(archive(name) / f"samples/{sample}.jpg").convert("RGB")
