@@ -20,11 +20,12 @@ export { clearVerdicts } from './client/selection/browser-verdicts.js';
 export type { CacheName } from './contract/downloads.js';
 export { cache, type CachedFileInfo, type CacheEstimate } from './client/cache.js';
 export type { Verdict, VerdictStore } from './client/selection/verdicts.js';
-export { paintClasses, paintMask, vocPalette, type Color } from './client/painting.js';
+export { paintClasses, paintMask, paintPicture, vocPalette, type Color } from './client/painting.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 /** The handler classes, as types alone: they run in the worker. */
 export type { BaseHandler, TensorInput } from './handlers/base-handler.js';
 export type { ImageClassifier, ImageClassifierParams } from './handlers/image-classifier.js';
+export type { ImageToImage, ImageToImageParams } from './handlers/image-to-image.js';
 export type { ImageSegmenter, ImageSegmenterParams } from './handlers/image-segmenter.js';
 export type { ObjectDetector, ObjectDetectorParams } from './handlers/object-detector.js';
 export type { TextClassifier, TextClassifierParams } from './handlers/text-classifier.js';
@@ -39,6 +40,7 @@ export type {
   TorchServeClassification,
 } from './outputs/classification.js';
 export type { Embedding, Pooling } from './outputs/embedding.js';
+export type { Picture } from './outputs/picture.js';
 export { cosineSimilarity, nearest, type Neighbor } from './client/similarity.js';
 export type { Serving } from './contract/settings.js';
 export type { Box, Detection, DetectionForms, Detections, TorchServeDetection } from './outputs/detection/detection.js';

@@ -22,6 +22,7 @@ export { TextHandler, type TextInput, type TextParams } from './handlers/text-ha
 export { TextClassifier, type TextClassifierParams } from './handlers/text-classifier.js';
 export { TextFeatureExtractor, type TextFeatureExtractorParams } from './handlers/text-feature-extractor.js';
 export { ImageFeatureExtractor, type ImageFeatureExtractorParams } from './handlers/image-feature-extractor.js';
+export { ImageToImage, type ImageToImageParams } from './handlers/image-to-image.js';
 export { unwrap, type Row } from './handlers/row.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 export type { ConfigSchema } from './shared/schema.js';
@@ -38,6 +39,7 @@ export type {
 } from './outputs/classification.js';
 export type { ClassMap, Segmentation, SegmentationForms, SoftMask, TorchServeMap } from './outputs/segmentation.js';
 export type { Embedding, Pooling } from './outputs/embedding.js';
+export type { Picture } from './outputs/picture.js';
 export { sigmoid } from './outputs/sigmoid.js';
 export { softmax } from './outputs/softmax.js';
 export { topK, type Ranked } from './outputs/top-k.js';

@@ -3,7 +3,7 @@
     layers = Layers("test/models/moderation/model.json")
     answer = layers(images)  # NHWC
 
-float64 by default, so that what it computes can serve as the exact answer. Knows the layers of MobileNetV2; one that it does not know is an error.
+float64 by default, so that what it computes can serve as the exact answer. Knows the layers of MobileNetV2 and of an RDN that enlarges images; one that it does not know is an error.
 """
 
 import json
@@ -50,7 +50,7 @@ def padding(config, height, width):
 
 
 def convolution(config, kernel, x, groups):
-    assert config["dilation_rate"] == [1, 1] and not config["use_bias"] and config["activation"] == "linear"
+    assert config["dilation_rate"] == [1, 1] and config["activation"] == "linear"
     top, left, bottom, right = padding(config, *x.shape[1:3])
     return nhwc(F.conv2d(F.pad(nchw(x), [left, right, top, bottom]), kernel, stride=config["strides"], groups=groups))
 
@@ -61,7 +61,7 @@ def zero_padding(config, _, x):
 
 
 def depthwise(config, weight, x):
-    assert config["depth_multiplier"] == 1
+    assert config["depth_multiplier"] == 1 and not config["use_bias"]
     return convolution(config, weight("depthwise_kernel").permute(2, 3, 0, 1), x, x.shape[-1])
 
 
@@ -79,13 +79,21 @@ def average_pool(config, _, x):
     return nhwc(F.avg_pool2d(nchw(x), config["pool_size"], config["strides"]))
 
 
+def upsampling(config, _, x):
+    assert config["interpolation"] == "nearest"
+    return x.repeat_interleave(config["size"][0], 1).repeat_interleave(config["size"][1], 2)
+
+
 LAYERS = {
     "InputLayer": lambda _, __, x: x,
     "ZeroPadding2D": zero_padding,
-    "Conv2D": lambda config, weight, x: convolution(config, weight("kernel").permute(3, 2, 0, 1), x, 1),
+    "Conv2D": lambda config, weight, x: convolution(config, weight("kernel").permute(3, 2, 0, 1), x, 1) + (weight("bias") if config["use_bias"] else 0),
     "DepthwiseConv2D": depthwise,
     "BatchNormalization": batch_normalization,
     "ReLU": relu,
+    "Activation": lambda config, _, x: ACTIVATIONS[config["activation"]](x),
+    "Concatenate": lambda config, _, *xs: torch.cat(xs, config["axis"]),
+    "UpSampling2D": upsampling,
     "Add": lambda _, __, *xs: sum(xs[1:], xs[0]),
     "AveragePooling2D": average_pool,
     "Flatten": lambda _, __, x: x.flatten(1),

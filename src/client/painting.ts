@@ -1,5 +1,6 @@
-/** Converts segmentations to pixels for a canvas. Importing this file uses no browser global. */
+/** Converts results to pixels for a canvas. Importing this file uses no browser global. */
 import { TabServeError } from '../contract/errors.js';
+import type { Picture } from '../outputs/picture.js';
 import type { Segmentation } from '../outputs/segmentation.js';
 
 /** Red, green, blue and alpha, in 0..255; the default of alpha is 255. */
@@ -33,6 +34,11 @@ export function vocPalette(count: number): Color[] {
     };
     return [channel(0), channel(1), channel(2)];
   });
+}
+
+/** Returns a picture as an image that shares its pixels. */
+export function paintPicture({ data, width, height }: Picture): ImageData {
+  return new ImageData(data as Uint8ClampedArray<ArrayBuffer>, width, height);
 }
 
 /** Returns a class map as colors, in the map's size. @throws `invalid-input` for another form of result */

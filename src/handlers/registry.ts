@@ -6,6 +6,7 @@ import type { ObjectDetector } from './object-detector.js';
 import type { TextClassifier } from './text-classifier.js';
 import type { TextHandler } from './text-handler.js';
 import type { ImageFeatureExtractor } from './image-feature-extractor.js';
+import type { ImageToImage } from './image-to-image.js';
 import type { ImageSegmenter } from './image-segmenter.js';
 import type { TextFeatureExtractor } from './text-feature-extractor.js';
 import type { VisionHandler } from './vision-handler.js';
@@ -21,6 +22,7 @@ export interface HandlerRegistry {
   image_segmenter: ImageSegmenter;
   text_feature_extractor: TextFeatureExtractor;
   image_feature_extractor: ImageFeatureExtractor;
+  image_to_image: ImageToImage;
 }
 export type HandlerName = keyof HandlerRegistry;
 
@@ -38,6 +40,7 @@ const loaders: { readonly [Name in HandlerName]: () => Promise<new () => Handler
   image_segmenter: async () => (await import('./image-segmenter.js')).ImageSegmenter,
   text_feature_extractor: async () => (await import('./text-feature-extractor.js')).TextFeatureExtractor,
   image_feature_extractor: async () => (await import('./image-feature-extractor.js')).ImageFeatureExtractor,
+  image_to_image: async () => (await import('./image-to-image.js')).ImageToImage,
 };
 
 export const HANDLER_NAMES = Object.keys(loaders) as readonly HandlerName[];

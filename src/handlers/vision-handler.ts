@@ -102,7 +102,12 @@ export class VisionHandler extends BaseHandler<ImageInput> {
    */
   override async example(context: Context): Promise<Tensors | undefined> {
     if (!this.#canUseExamples) return await super.example(context);
-    return await this.#tensorsOf(new Uint8Array(EXAMPLE_SIZE * EXAMPLE_SIZE * 3));
+    return await this.#tensorsOf(new Uint8Array(this.exampleSize * this.exampleSize * 3));
+  }
+
+  /** Returns the side of the example pictures, in pixels. */
+  protected get exampleSize(): number {
+    return EXAMPLE_SIZE;
   }
 
   /**
@@ -111,17 +116,19 @@ export class VisionHandler extends BaseHandler<ImageInput> {
    */
   async examples(_context: Context): Promise<readonly Tensors[]> {
     if (!this.#canUseExamples) return [];
-    const pictures = EXAMPLE_DETAILS.map((detail, index) => drawExamplePicture(index + 1, EXAMPLE_SIZE, detail));
+    const pictures = EXAMPLE_DETAILS.map((detail, index) => drawExamplePicture(index + 1, this.exampleSize, detail));
     return await Promise.all(pictures.map((picture) => this.#tensorsOf(picture)));
   }
 
   get #canUseExamples(): boolean {
-    return this.#preprocessesImages && this.#input.fits(this.#transforms.outputDims(EXAMPLE_SIZE, EXAMPLE_SIZE));
+    return (
+      this.#preprocessesImages && this.#input.fits(this.#transforms.outputDims(this.exampleSize, this.exampleSize))
+    );
   }
 
-  /** Runs the transforms on a picture. @param picture 8-bit RGB, `EXAMPLE_SIZE` wide and high */
+  /** Runs the transforms on a picture. @param picture 8-bit RGB, `exampleSize` wide and high */
   async #tensorsOf(picture: Uint8Array): Promise<Tensors> {
-    const [width, height] = [EXAMPLE_SIZE, EXAMPLE_SIZE];
+    const [width, height] = [this.exampleSize, this.exampleSize];
     const { dims, data } = await this.#transforms.run({
       format: 'RGB',
       width,
@@ -187,10 +194,18 @@ export class VisionHandler extends BaseHandler<ImageInput> {
       const { dims, data, geometry } = await this.#transforms.run(image);
       const { width, height } = image;
       this.place(index, context, { width, height, ...this.#input.sizeOf(dims), geometry });
-      return this.#input.checked({ dtype: 'float32', dims, data });
+      return this.checkRow({ dtype: 'float32', dims, data });
     } finally {
       image.close();
     }
+  }
+
+  /**
+   * Returns the tensor of one image, without its batch axis. A subclass whose `inference` takes other sizes overrides it.
+   * @throws `invalid-input` if its dims do not fit the model's input
+   */
+  protected checkRow(row: Tensor): Tensor {
+    return this.#input.checked(row);
   }
 
   #decodeOptions(index: number, context: Context): DecodeOptions {
@@ -206,7 +221,7 @@ export class VisionHandler extends BaseHandler<ImageInput> {
    */
   #placeTensor(input: TypedArrayInput, index: number, context: Context): Tensor {
     const given = tensor(input);
-    const row = this.#input.checked(given.dims.length === 4 && given.dims[0] === 1 ? rowOf(given, 0) : given);
+    const row = this.checkRow(given.dims.length === 4 && given.dims[0] === 1 ? rowOf(given, 0) : given);
     const { tensorWidth, tensorHeight } = this.#input.sizeOf(row.dims);
     const geometry = { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 };
     this.place(index, context, { width: tensorWidth, height: tensorHeight, tensorWidth, tensorHeight, geometry });

@@ -125,6 +125,13 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   minilm: { files: tokenizer, input: 'a good film', expected: { 0: near(0.6), 1: near(0.8) } },
   'resnet-features': { expected: { 0: near(0.6), 1: near(0.8) } },
+  'esrgan-slim': {
+    expected: {
+      width: 640,
+      height: 320,
+      data: { type: 'Uint8ClampedArray', length: 640 * 320 * 4, first: 255, last: 255 },
+    },
+  },
   distilbert: {
     files: tokenizer,
     input: 'a good film',

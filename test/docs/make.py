@@ -79,6 +79,12 @@ def features():
     g.output("features", g.rows(g.const([[3, 4]]), "input"), ["batch", 2]).save("resnet18_features.onnx")
 
 
+def pictures():
+    g = Graph(image("LR", 1, "height", "width", 3))
+    twice = g.node("Mul", g.node("Shape", "LR"), g.const([1, 2, 2, 1], np.int64))
+    g.output("SR", g.node("Expand", g.const([[[[300, 51, -9]]]]), twice), [1, "height_2", "width_2", 3]).save("esrgan_slim.onnx")
+
+
 def detection():
     cat = {"coco80": 15, "coco91": 17}
     scores = lambda count, index, value=0.9: np.eye(count)[index] * value
@@ -165,6 +171,7 @@ def text():
 if __name__ == "__main__":
     classification()
     features()
+    pictures()
     detection()
     segmentation()
     text()

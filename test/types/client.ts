@@ -5,6 +5,7 @@ import {
   load,
   nearest,
   paintMask,
+  paintPicture,
   type ClassMap,
   type Client,
   type Detections,
@@ -12,6 +13,7 @@ import {
   type ImageSegmenter,
   type Neighbor,
   type ObjectDetector,
+  type Picture,
   type PredictionError,
   type SoftMask,
   type TorchServeClassification,
@@ -106,7 +108,10 @@ export async function builtIn(): Promise<void> {
   const likeness: number = cosineSimilarity(vector, [1, 0]);
   const pictures = await load('/models/resnet/', { handler: 'image_feature_extractor' });
   const neighbors: Neighbor[] = nearest(await pictures.predict(file), [vector], 3);
-  void [likeness, neighbors];
+  const upscaler = await load('/models/upscaler/', { handler: 'image_to_image' });
+  const picture: Picture = await upscaler.predict(file, { params: { tileSize: 64, overlap: 8 } });
+  const pixels: ImageData = paintPicture(picture);
+  void [likeness, neighbors, pixels];
   // @ts-expect-error An image has no last token.
   await pictures.predict(file, { params: { pooling: 'last-token' } });
 

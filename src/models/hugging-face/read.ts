@@ -107,6 +107,7 @@ function isImage(handler: string | undefined): boolean {
     'object_detector',
     'image_segmenter',
     'image_feature_extractor',
+    'image_to_image',
     'vision_handler',
   ].includes(handler ?? '');
 }

@@ -1,0 +1,259 @@
+import { asTabServeError, TabServeError } from '../contract/errors.js';
+import type { Context, MaybePromise } from '../contract/handler.js';
+import { LARGEST_TENSOR } from '../contract/limits.js';
+import type { Tensor, Tensors } from '../contract/tensors.js';
+import { mapForm, type MapLayout } from '../outputs/maps.js';
+import { toPicture, type Picture } from '../outputs/picture.js';
+import { cut, divide, paste, sameType, type Numbers, type Raster } from '../outputs/tiles.js';
+import type { ConfigSchema } from '../shared/schema.js';
+import { slice, stack } from '../tensors/tensors.js';
+import { compose, toTensor } from '../transforms/index.js';
+import { rowPart } from './batch-contract.js';
+import { isChannelsLast } from './image-tensor-input.js';
+import { VisionHandler, type VisionParams } from './vision-handler.js';
+
+/** The `params` of an image-to-image handler. */
+export interface ImageToImageParams extends VisionParams {
+  /** The side of a tile, in pixels of the image that the model gets. */
+  readonly tileSize?: number;
+  /** The pixels by which a tile reaches beyond those that it contributes. */
+  readonly overlap?: number;
+}
+
+/** The side of a tile if the model takes any size. */
+const TILE_SIZE = 256;
+
+/** The side of the example pictures: a model that enlarges them takes long enough. */
+const EXAMPLE_SIZE = 64;
+
+/** A model's size, or undefined where it takes any. */
+type Side = number | undefined;
+
+/**
+ * Converts images to images: enlarges, removes noise, colors. The model's output holds pixels, `[rows, channels, height,
+ * width]` or `[rows, height, width, channels]`, with 1, 3 or 4 channels. The default transforms are only `toTensor`, which
+ * keeps the size of the image.
+ *
+ * An image that is larger than the model's input, or than `tileSize`, is computed in tiles that overlap. If `overlap` is
+ * at least as many pixels as the model looks far, the result is the same as without tiles. An image that is smaller than
+ * a size that the model fixes is continued with its last pixels, which are cut off from the result.
+ */
+export class ImageToImage extends VisionHandler {
+  declare readonly paramsType?: ImageToImageParams;
+
+  static override readonly schema: ConfigSchema = {
+    tileSize: {
+      type: 'integer',
+      minimum: 1,
+      description:
+        'The side of a tile, in pixels of the image that the model gets. Larger images are computed in tiles. A side that the model fixes is the tile. Default 256.',
+    },
+    overlap: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'The pixels by which a tile reaches beyond those that it contributes. As many pixels as the model looks far make the result the same as without tiles.',
+      default: 16,
+    },
+    outputRange: {
+      type: 'array',
+      items: { type: 'number' },
+      minItems: 2,
+      maxItems: 2,
+      readOnly: true,
+      description:
+        "The numbers of the model's output that stand for 0 and for 255; the first one must be lower. Numbers beyond are clamped.",
+      default: [0, 1],
+    },
+    layout: {
+      enum: ['NCHW', 'NHWC'],
+      readOnly: true,
+      description: 'The layout of the output. Default: the layout of the input.',
+    },
+  };
+
+  override imageProcessing = compose(toTensor());
+
+  /**
+   * Opens the model and checks the config.
+   * @throws `model-config` if the input or the range does not suit
+   */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    const [low, high] = this.#range;
+    if (!(low < high))
+      throw new TabServeError(
+        'model-config',
+        `handler.outputRange: the first number must be lower, got ${low}, ${high}.`,
+      );
+    this.#tiling(0, context);
+  }
+
+  protected override get exampleSize(): number {
+    return Math.max(this.fixedSize?.width ?? EXAMPLE_SIZE, this.fixedSize?.height ?? EXAMPLE_SIZE);
+  }
+
+  /** Lets an image of any size pass: `inference` cuts it to tiles. */
+  protected override checkRow(row: Tensor): Tensor {
+    return row;
+  }
+
+  get #range(): readonly [low: number, high: number] {
+    return (this.config['outputRange'] ?? this.defaults['outputRange']) as [number, number];
+  }
+
+  get #inputLayout(): MapLayout {
+    return isChannelsLast(this.imageProcessing) ? 'NHWC' : 'NCHW';
+  }
+
+  get #outputLayout(): MapLayout {
+    return (this.config['layout'] as MapLayout | undefined) ?? this.#inputLayout;
+  }
+
+  /** Returns the width and height that the model fixes, if it does. */
+  get #modelSize(): readonly [width: Side, height: Side] {
+    const dims = this.inputInfo.dims.slice(-3);
+    const [height, width] = this.#inputLayout === 'NHWC' ? dims : dims.slice(1);
+    const known = (side: unknown): Side => (typeof side === 'number' ? side : undefined);
+    return [known(width), known(height)];
+  }
+
+  /** Returns the size of the tiles of row `index`. @throws `model-config` if the overlap leaves nothing of them */
+  #tiling(index: number, context: Context): { width: number; height: number; overlap: number } {
+    const [fixedWidth, fixedHeight] = this.#modelSize;
+    const size = this.param<number | undefined>('tileSize', index, context);
+    const [width, height] = [fixedWidth ?? size ?? TILE_SIZE, fixedHeight ?? size ?? TILE_SIZE];
+    const overlap = this.param<number>('overlap', index, context);
+    if (2 * overlap < Math.min(width, height)) return { width, height, overlap };
+    throw new TabServeError(
+      'model-config',
+      `overlap: it must be less than half of a tile, which is ${width} × ${height} pixels, got ${overlap}.`,
+    );
+  }
+
+  /**
+   * Runs the model, on tiles where an image is larger than a tile. Between two tiles it lets other work of the worker
+   * run, and it stops if the request is aborted.
+   * @throws `image-too-large` if the output of an image would have more than 134,217,728 numbers
+   */
+  override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
+    const images = inputs[this.inputInfo.name]!;
+    const rows: Tensor[] = [];
+    for (let index = 0; index < images.dims[0]!; index++)
+      rows.push(await this.#runTiles(inputs, slice(images, index, index + 1), index, context));
+    return { [this.outputInfo.name]: stack(rows) };
+  }
+
+  async #runTiles(inputs: Tensors, image: Tensor, index: number, context: Context): Promise<Tensor> {
+    const source = rasterOf(image.dims.slice(1), image.data as Numbers, this.#inputLayout);
+    const { width, height, overlap } = this.#tiling(index, context);
+    const [fixedWidth, fixedHeight] = this.#modelSize;
+    const [tileWidth, tileHeight] = [
+      fixedWidth ?? Math.min(width, source.width),
+      fixedHeight ?? Math.min(height, source.height),
+    ];
+    const columns = divide(source.width, tileWidth, overlap);
+    let result:
+      | { readonly dims: readonly number[]; readonly raster: Raster; readonly dtype: Tensor['dtype'] }
+      | undefined;
+    for (const row of divide(source.height, tileHeight, overlap))
+      for (const column of columns) {
+        context.signal.throwIfAborted();
+        const tile = cut(source, column.start, row.start, tileWidth, tileHeight);
+        const feed = { ...image, dims: dimsOf(tile, this.#inputLayout), data: tile.data } as Tensor;
+        const outputs = await super.inference({ ...inputs, [this.inputInfo.name]: feed }, context);
+        const output = rowPart(this.outputInfo.name, outputs[this.outputInfo.name]!, 0, 1);
+        const part = rasterOf(output.dims, output.data as Numbers, this.#outputLayout);
+        const scale = scaleOf(part, tile, source);
+        result ??= { ...emptyResult(part, source, scale, this.#outputLayout), dtype: output.dtype };
+        paste(result.raster, part, {
+          x: column.from * scale,
+          y: row.from * scale,
+          left: (column.from - column.start) * scale,
+          top: (row.from - row.start) * scale,
+          width: (column.to - column.from) * scale,
+          height: (row.to - row.from) * scale,
+        });
+      }
+    const { dims, raster, dtype } = result!;
+    return { dtype, dims, data: raster.data } as Tensor;
+  }
+
+  /**
+   * Converts the model's output to one picture for each row, and transfers its pixels to the page.
+   *
+   * An override may return a list of any other type, with one result for each row, and may call `super.postprocess`
+   * without a cast. The two equal signatures with a type parameter make this possible: TypeScript compares an override
+   * with overloads as if their type parameters were `any`. Callers do not set the type parameter.
+   */
+  override postprocess<Row extends Picture = Picture>(outputs: Tensors, context: Context): MaybePromise<readonly Row[]>;
+  override postprocess<Row extends Picture = Picture>(outputs: Tensors, context: Context): MaybePromise<readonly Row[]>;
+  override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
+    const { name } = this.outputInfo;
+    const isBgr = this.imageProcessing.some((step) => 'colorOrder' in step && step.colorOrder === 'BGR');
+    const rows = context.systemProperties.batchSize;
+    return Array.from({ length: rows }, (_, index) => {
+      try {
+        if (context.failures.has(index)) return undefined;
+        const output = rowPart(name, outputs[name]!, index, rows);
+        const form = mapForm([1, ...output.dims], {
+          layout: this.#outputLayout,
+          likely: this.#outputLayout,
+          input: [null, null],
+        });
+        return toPicture(output, { form, range: this.#range, isBgr });
+      } catch (error) {
+        context.fail(index, asTabServeError(error, 'postprocess'));
+        return undefined;
+      }
+    });
+  }
+}
+
+/** Returns the pixels of a row. @throws `model-config` if its dims are not those of an image */
+function rasterOf(dims: readonly number[], data: Numbers, layout: MapLayout): Raster {
+  const [a, b, c] = dims as readonly [number, number, number];
+  if (dims.length === 3)
+    return layout === 'NCHW'
+      ? { planes: a, height: b, width: c, unit: 1, data }
+      : { planes: 1, height: a, width: b, unit: c, data };
+  throw new TabServeError(
+    'model-config',
+    `handler.outputName: an image-to-image handler needs an output with 4 dims, but a row has the dims [${dims.join(', ')}]. Name another output.`,
+  );
+}
+
+/** Returns the dims of a raster as a batch of one. */
+function dimsOf({ planes, height, width, unit }: Raster, layout: MapLayout): number[] {
+  return layout === 'NCHW' ? [1, planes, height, width] : [1, height, width, unit];
+}
+
+/**
+ * Returns by how much the model enlarges a tile.
+ * @throws `model-config` if it is no whole number, or differs between width and height
+ */
+function scaleOf(part: Raster, tile: Raster, source: Raster): number {
+  const scale = part.width / tile.width;
+  if (Number.isInteger(scale) && part.height === tile.height * scale && scale > 0) return scale;
+  throw new TabServeError(
+    'model-config',
+    `The model makes ${part.width} × ${part.height} pixels of ${tile.width} × ${tile.height}, for an image of ${source.width} × ${source.height}. An image-to-image handler needs both sides enlarged by the same whole number. Set handler.layout if the output has another layout than the input.`,
+  );
+}
+
+/** Returns a result without pixels yet. @throws `image-too-large` */
+function emptyResult(
+  part: Raster,
+  source: Raster,
+  scale: number,
+  layout: MapLayout,
+): { readonly dims: readonly number[]; readonly raster: Raster } {
+  const size = { ...part, width: source.width * scale, height: source.height * scale };
+  const length = size.width * size.height * part.planes * part.unit;
+  if (length > LARGEST_TENSOR)
+    throw new TabServeError(
+      'image-too-large',
+      `The result would have ${size.width} × ${size.height} pixels; the limit is ${LARGEST_TENSOR} numbers. Pass a smaller image, or add a resize step.`,
+    );
+  return { dims: dimsOf(size, layout).slice(1), raster: { ...size, data: sameType(part.data, length) } };
+}

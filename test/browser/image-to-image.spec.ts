@@ -1,0 +1,49 @@
+import type { Picture } from '../../src/index.ts';
+import { expect, FULL_ONLY, test } from './fixtures.ts';
+import { readGoldens } from './goldens.ts';
+
+/** By PyTorch in float64: `training/upscaler.py`. */
+const { cases } = readGoldens<{
+  readonly cases: readonly {
+    readonly sample: string;
+    readonly dims: readonly number[];
+    readonly stride: number;
+    readonly pixels: readonly number[];
+  }[];
+}>('../models/upscaler.golden.json');
+
+for (const engine of ['onnx', 'tfjs'] as const) {
+  test(`a photo is enlarged on ${engine} as in Python, tiled as untiled`, async ({ open, backend, full }) => {
+    const candidate = `${engine}/${backend}` as const;
+    test.skip(candidate === 'onnx/webgl', 'ONNX Runtime WebGL: no dynamic dims');
+    test.skip(backend === 'webgpu' && !full, FULL_ONLY);
+    const page = await open();
+    const [{ sample, dims, stride, pixels }] = cases as [(typeof cases)[number]];
+    const found = await page.evaluate(
+      async ({ candidate, sample, stride }) => {
+        const client = await window.tabserve.load('/models/upscaler/', {
+          handler: 'image_to_image',
+          backends: [candidate],
+        });
+        const photo = await (await fetch(`/models/upscaler/samples/${sample}`)).blob();
+        const rgb = ({ data }: Picture): number[] => [...data].filter((_, index) => index % 4 < 3);
+        const whole = await client.predict(photo, { params: { tileSize: 128 } });
+        const tiled = await client.predict(photo, { params: { tileSize: 70 } });
+        const image = window.tabserve.paintPicture(tiled);
+        const apart = Math.max(...whole.data.map((value, index) => Math.abs(value - tiled.data[index]!)));
+        await client.dispose();
+        return {
+          size: [image.height, image.width, 3],
+          every: rgb(whole).filter((_, index) => index % stride === 0),
+          apart,
+        };
+      },
+      { candidate, sample, stride },
+    );
+    expect(found.size).toEqual(dims);
+    const worst = Math.max(...pixels.map((value, index) => Math.abs(value - found.every[index]!)));
+    expect(found.every).toHaveLength(pixels.length);
+    expect(worst).toBeLessThanOrEqual(1);
+    expect(found.apart).toBeLessThanOrEqual(1);
+  });
+}
