@@ -30,7 +30,10 @@ for (const engine of ['onnx', 'tfjs'] as const) {
         const whole = await client.predict(photo, { params: { tileSize: 128 } });
         const tiled = await client.predict(photo, { params: { tileSize: 70 } });
         const image = window.tabserve.paintPicture(tiled);
-        const apart = Math.max(...whole.data.map((value, index) => Math.abs(value - tiled.data[index]!)));
+        const apart = whole.data.reduce(
+          (most, value, index) => Math.max(most, Math.abs(value - tiled.data[index]!)),
+          0,
+        );
         await client.dispose();
         return {
           size: [image.height, image.width, 3],
