@@ -16,7 +16,8 @@ for (const engine of ['onnx', 'tfjs'] as const) {
   test(`a photo is enlarged on ${engine} as in Python, tiled as untiled`, async ({ open, backend, full }) => {
     const candidate = `${engine}/${backend}` as const;
     test.skip(candidate === 'onnx/webgl', 'ONNX Runtime WebGL: no dynamic dims');
-    test.skip(backend === 'webgpu' && !full, FULL_ONLY);
+    test.skip(backend !== 'wasm' && !full, FULL_ONLY);
+    test.slow(backend !== 'wasm');
     const page = await open();
     const [{ sample, dims, stride, pixels }] = cases as [(typeof cases)[number]];
     const found = await page.evaluate(
