@@ -1,5 +1,4 @@
 import { el } from '../page/dom.js';
-import { bytes } from '../page/format.js';
 import { batchChart } from './batches.js';
 import { frames } from './frames.js';
 import { meters } from './meters.js';
@@ -15,29 +14,32 @@ import { verdict, type Level } from './verdict.js';
 const MEAN = 4;
 
 export interface Dashboard {
+  /** The state in a sentence, the large chart and the meters. */
   readonly element: HTMLElement;
-  /** The state, in words. */
-  readonly verdict: HTMLElement;
+  /** The other charts. */
+  readonly more: HTMLElement;
   /** Shows the current values. `possible`: the capacity, in requests a second. */
   show(subject: Subject, settings: Settings, possible: number): void;
   /** Shows that no requests arrive, and why. */
   idle(why: string): void;
+  /** Forgets what was measured: another model or backend runs. */
+  clear(): void;
   dispose(): void;
 }
 
 interface Moment extends Rates {
   readonly offered: number;
-  readonly pending: number;
 }
 
-/** Creates the meters, the charts and a sentence. `measured` gets the capacity when it turns out to be another than measured at first. */
-export function dashboard(announce: (text: string) => void, measured: (perSecond: number) => void): Dashboard {
+/** Creates the charts, the meters and a sentence. */
+export function dashboard(announce: (text: string) => void): Dashboard {
   const now = meters();
   const drawn = frames();
   const requests = plot({
-    title: 'Requests a second',
+    title: 'Requests a second, in the last minute',
     series: { answered: 'answered', late: 'timed out', refused: 'refused', offered: 'sent', possible: 'capacity' },
     stacked: ['answered', 'late', 'refused'],
+    large: true,
     says: inShort,
   });
   const queue = plot({
@@ -71,51 +73,43 @@ export function dashboard(announce: (text: string) => void, measured: (perSecond
   const mean = (of: keyof Moment): number => recent.reduce((sum, moment) => sum + moment[of], 0) / recent.length;
 
   return {
-    element: el(
+    element: el('div', { class: 'dashboard' }, sentence, requests.element, now.element),
+    more: el(
       'div',
       { class: 'dashboard' },
-      now.element,
-      el('div', { class: 'plots' }, requests.element, queue.element, latency.element, batches.element),
+      el('div', { class: 'plots' }, latency.element, queue.element, batches.element),
       stages.element,
     ),
-    verdict: sentence,
     show(subject, settings, possible) {
-      const { offered, rates, snapshot } = subject.look();
+      const { offered, rates } = subject.look();
       const { pendingRequests: pending } = subject.client.jobQueueStatus;
       const { times } = subject;
       const [p50, p95, p99] = times.total;
-      recent = [...recent, { offered, pending, ...rates }].slice(-MEAN);
+      recent = [...recent, { offered, ...rates }].slice(-MEAN);
       looks += 1;
-      // Requests that time out cost time too: then the answers are fewer than the capacity.
-      const saturated =
-        recent.length === MEAN && recent.every(({ pending, late }) => pending >= settings.batchSize && late === 0);
-      if ((saturated && mean('answered') < possible * 0.9) || mean('answered') > possible * 1.1)
-        measured(mean('answered'));
-      requests.add({ ...rates, offered, possible });
-      queue.add({ pending, places: settings.jobQueueSize });
-      latency.add({ p50, p95, p99 });
-      batches.show(subject.batches.counts, settings.batchSize);
-      stages.show(times);
-      const { engine, name } = subject.client.backend!;
-      const memory = snapshot.gauges['MemoryUsed']?.[0]?.value;
-      now.set({
-        answered: `${inShort(mean('answered'))}/s`,
-        refused: `${inShort(mean('refused'))}/s`,
-        late: `${inShort(mean('late'))}/s`,
-        queue: `${pending} of ${settings.jobQueueSize}`,
-        backend: `${engine}/${name}`,
-        // ONNX Runtime's WebGL does not report it.
-        memory: memory ? bytes(memory * 1e6) : 'unknown',
-      });
-      if (looks % 2 > 0) return;
-      void countWorkers(subject);
-      now.set({ frames: `${Math.round(drawn.rate())} frames/s` });
       const smooth = {
         answered: mean('answered'),
         refused: mean('refused'),
         late: mean('late'),
         failed: mean('failed'),
       };
+      requests.add({ ...smooth, offered: mean('offered'), possible });
+      queue.add({ pending, places: settings.jobQueueSize });
+      latency.add({ p50, p95, p99 });
+      batches.show(subject.batches.counts, settings.batchSize);
+      stages.show(times);
+      const { engine, name } = subject.client.backend!;
+      now.set({
+        answered: `${inShort(smooth.answered)}/s`,
+        refused: `${inShort(smooth.refused)}/s`,
+        late: `${inShort(smooth.late)}/s`,
+        queue: `${pending} of ${settings.jobQueueSize}`,
+        backend: `${engine}/${name}`,
+        latency: roughly(p95),
+      });
+      if (looks % 2 > 0) return;
+      void countWorkers(subject);
+      now.set({ frames: `${Math.round(drawn.rate())} frames/s` });
       const before = level;
       const { level: next, text } = verdict(
         {
@@ -139,7 +133,10 @@ export function dashboard(announce: (text: string) => void, measured: (perSecond
       level = 'calm';
       sentence.textContent = why;
       sentence.dataset['level'] = 'idle';
-      now.set({ answered: '–', refused: '–', late: '–', queue: '–', workers: '–', backend: '–', memory: '–' });
+      now.set({ answered: '–', refused: '–', late: '–', queue: '–', workers: '–', backend: '–', latency: '–' });
+    },
+    clear() {
+      for (const one of [requests, queue, latency]) one.clear();
     },
     dispose: drawn.dispose,
   };

@@ -2,12 +2,12 @@ import { el } from '../page/dom.js';
 
 const NAMES = {
   answered: 'Answered',
+  latency: '95 % within',
+  queue: 'Waiting in the queue',
   refused: 'Refused, queue full',
   late: 'Timed out',
-  queue: 'Waiting in the queue',
   workers: 'Workers',
   backend: 'Backend',
-  memory: 'Engine memory',
   frames: 'Page frame rate',
 } as const;
 type Meter = keyof typeof NAMES;

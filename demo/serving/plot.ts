@@ -11,6 +11,8 @@ export interface PlotOptions {
   readonly series: Readonly<Record<string, string>>;
   /** The series that are stacked as areas; all others are lines. */
   readonly stacked?: readonly string[];
+  /** Whether it is the page's chart: larger, and with a line for every quarter of its height. */
+  readonly large?: boolean;
   says(value: number): string;
 }
 
@@ -18,10 +20,11 @@ export interface Plot {
   readonly element: HTMLElement;
   /** Adds a point to every series; NaN leaves a gap. */
   add(values: Readonly<Record<string, number>>): void;
+  clear(): void;
 }
 
 /** Draws the last points of some series over time. The legend has the last values as text. */
-export function plot({ title, series, stacked = [], says }: PlotOptions): Plot {
+export function plot({ title, series, stacked = [], large = false, says }: PlotOptions): Plot {
   const svg = svgElement('svg', {
     viewBox: `0 0 ${COUNT - 1} ${HEIGHT}`,
     preserveAspectRatio: 'none',
@@ -36,7 +39,11 @@ export function plot({ title, series, stacked = [], says }: PlotOptions): Plot {
     return { name, path, value: el('b', {}, '–') };
   });
   svg.append(...paths.map(({ path }) => path));
-  const top = el('span', { class: 'plot-top', 'aria-hidden': 'true' });
+  const scale = (large ? [1, 0.75, 0.5, 0.25] : [1]).map((share) => {
+    const line = el('span', { class: 'plot-line', 'aria-hidden': 'true' });
+    line.style.top = `${(1 - share) * 100}%`;
+    return { share, line };
+  });
   const legend = paths.map(({ name, value }) =>
     el(
       'li',
@@ -48,9 +55,9 @@ export function plot({ title, series, stacked = [], says }: PlotOptions): Plot {
   );
   const element = el(
     'figure',
-    { class: 'plot' },
+    { class: large ? 'plot plot-large' : 'plot' },
     el('figcaption', {}, el('h3', {}, title), el('ul', {}, ...legend)),
-    el('div', { class: 'plot-field' }, svg, top),
+    el('div', { class: 'plot-field' }, ...scale.map(({ line }) => line), svg),
   );
   let points: Readonly<Record<string, number>>[] = [];
 
@@ -74,7 +81,7 @@ export function plot({ title, series, stacked = [], says }: PlotOptions): Plot {
         .map((index) => `${x(index)},${y(below[index]!)}`);
       path.setAttribute('d', upper.length > 1 ? `M${[...upper, ...lower].join('L')}Z` : '');
     }
-    top.textContent = says(limit);
+    for (const { share, line } of scale) line.textContent = says(share * limit);
   };
 
   return {
@@ -82,6 +89,11 @@ export function plot({ title, series, stacked = [], says }: PlotOptions): Plot {
     add(values) {
       points = [...points, values].slice(-COUNT);
       for (const { name, value } of paths) value.textContent = Number.isNaN(values[name]) ? '–' : says(values[name]!);
+      draw();
+    },
+    clear() {
+      points = [];
+      for (const { value } of paths) value.textContent = '–';
       draw();
     },
   };

@@ -2,13 +2,15 @@ import type { Demo } from '../demo.js';
 import type { Exhibit, Exhibited } from '../exhibit.js';
 import { button, el } from '../page/dom.js';
 import { described } from '../page/errors.js';
-import { part } from '../page/part.js';
+import { onSettings, replaceSettings, route } from '../page/route.js';
 import { backendPanel } from '../panels/backend.js';
 import { snippet } from '../panels/code.js';
 import { loadState } from '../panels/progress.js';
 import { arrivals } from './arrivals.js';
 import { capacity } from './capacity.js';
 import { dashboard } from './dashboard.js';
+import { fold } from './fold.js';
+import { Load, PRESETS } from './load.js';
 import { loadSlider } from './load-slider.js';
 import { inShort } from './numbers.js';
 import { inputsOf, serve, SERVED, snippetOf, type Served } from './models.js';
@@ -21,111 +23,112 @@ const EVERY = 500;
 /** Milliseconds without a change of the settings before the model is opened again. */
 const SETTLE = 400;
 
-const GENTLE = 'Gentle, ½ ×';
-/** Loads, as multiples of the capacity. */
-const PRESETS = { [GENTLE]: 0.5, 'Full, 1 ×': 1, 'Overload, 3 ×': 3 } as const;
-
 /** The page about serving: a model under a load that the visitor sets, and the outcomes of its requests. */
 export const serving: Exhibit = {
   id: 'serving',
   title: 'Serving',
-  summary:
-    'A queue, batches and workers under load, all in this tab. Send more requests than it can answer, and see how many wait, how many are refused, and how it recovers.',
+  summary: 'A queue, batches and workers under load, in this tab. Send more than it can answer, and see what it does.',
   mount,
 };
 
 function mount(announce: (text: string) => void): Exhibited {
+  const load = new Load();
   let demo: Demo = SERVED[0];
   let client: Served | undefined;
   let subject: Subject | undefined;
   let opening = new AbortController();
   let settling: ReturnType<typeof setTimeout> | undefined;
-  /** The capacity, in answers a second. */
-  let possible: number | undefined;
   let paused = false;
 
   // ── What is seen ─────────────────────────────────────────────────────────────────────────────
 
-  const choice = el(
-    'select',
-    { id: 'served' },
-    ...SERVED.map(({ models: [{ name }] }, index) => el('option', { value: String(index) }, name)),
-  );
+  const options = SERVED.map(({ id, models: [{ name }] }) => el('option', { value: id }, name));
+  const choice = el('select', { id: 'served' }, ...options);
   const source = arrivals(() => subject?.send(settings.deadline));
-  const slider = loadSlider(
-    () => pause(false),
-    () => pause(paused),
-  );
-  const presets = Object.entries(PRESETS).map(([name, times]) =>
-    button(name, () => {
-      slider.setMultiple(times);
-      pause(false);
-    }),
-  );
+  const slider = loadSlider(load, () => pause(false), note);
   const pauser = button('Pause', () => pause(!paused));
+  const again = button('Measure the capacity again', () => anew());
   const progress = loadState(() => void open());
-  const board = dashboard(announce, (perSecond) => slider.setCapacity((possible = perSecond)));
-  const settings = settingsPanel((key) => (key === 'deadline' ? showCode() : reopen()));
-  const panel = backendPanel(() => {
-    slider.reset();
-    void open();
+  const board = dashboard(announce);
+  const settings = settingsPanel((key) => {
+    note();
+    if (key !== 'deadline') reopen();
   });
+  const panel = backendPanel(() => anew());
   const code = el('code');
   const copy = el('button', { type: 'button' }, 'Copy');
   const shown = snippet(code, copy);
   const element = el(
     'div',
     { class: 'lab serving' },
-    part(
-      'Load',
-      'Requests arrive at random times, as from many visitors, whether or not earlier ones are answered.',
-      el('div', { class: 'served' }, el('label', { for: 'served' }, 'Model'), choice),
+    el(
+      'section',
+      { 'aria-label': 'Load' },
       slider.element,
-      el('div', { class: 'actions' }, ...presets, pauser),
-      board.verdict,
       progress.element,
-    ),
-    part(
-      'Measurements',
-      'From the client’s metrics and events, twice a second. The charts show the last minute.',
       board.element,
+      el('div', { class: 'served' }, el('label', { for: 'served' }, 'Model'), choice, pauser, again),
     ),
-    part('Settings', 'A change of the first four opens the model again, and measures its capacity.', settings.element),
+    fold(
+      'Settings',
+      'The load and the capacity stay as they are, so you see what a setting does about them. All but the timeout open the model again.',
+      settings.element,
+    ),
+    fold('More measurements', 'Of the last minute, and by stage of a request.', board.more),
     // A form of its own, because other panels have radio buttons of the same names.
-    part(
+    fold(
       'Engine and backend',
       'Which backend runs, and why the others do not.',
       el('form', { class: 'lab-backend' }, panel.element),
     ),
-    part(
+    fold(
       'Code',
       'The same settings in your page.',
       el('pre', { tabindex: '0', 'aria-label': 'Code' }, code),
       el('div', { class: 'actions' }, copy),
     ),
-    part(
+    fold(
       'Prometheus',
       'The same metrics as text for Prometheus, with TorchServe’s names. They stay on this device.',
       scrape(() => client?.metrics.prometheus()),
     ),
   );
   choice.addEventListener('change', () => {
-    demo = SERVED[Number(choice.value)]!;
+    demo = SERVED.find(({ id }) => id === choice.value)!;
     panel.offer(demo.models[0]);
-    slider.reset();
-    void open();
+    note();
+    anew();
   });
 
   const working = (is: boolean): void => {
-    for (const one of [...presets, pauser]) one.disabled = !is;
+    for (const one of [pauser, again]) one.disabled = !is;
+    slider.update();
   };
   function pause(is: boolean): void {
     paused = is;
-    pauser.setAttribute('aria-pressed', String(is));
-    source.rate = is || !subject ? 0 : slider.rate;
+    pauser.textContent = is ? 'Go on' : 'Pause';
+    source.rate = is || !subject ? 0 : load.rate;
   }
-  function showCode(): void {
+
+  /** Writes what the visitor has set into the address and the code. */
+  function note(): void {
     shown.show(snippetOf(demo, settings));
+    replaceSettings({
+      model: demo === SERVED[0] ? undefined : demo.id,
+      load: load.multiple === PRESETS.Gentle ? undefined : String(load.multiple),
+      ...settings.write(),
+    });
+  }
+
+  function address(): void {
+    const { settings: given } = route();
+    demo = SERVED.find(({ id }) => id === given['model']) ?? SERVED[0];
+    choice.value = demo.id;
+    load.set(given['load'] === undefined ? PRESETS.Gentle : Number(given['load']));
+    settings.read(given);
+    panel.offer(demo.models[0]);
+    shown.show(snippetOf(demo, settings));
+    anew();
   }
 
   // ── The model ────────────────────────────────────────────────────────────────────────────────
@@ -141,9 +144,15 @@ function mount(announce: (text: string) => void): Exhibited {
   }
 
   function reopen(): void {
-    showCode();
     clearTimeout(settling);
     settling = setTimeout(() => void open(), SETTLE);
+  }
+
+  /** Opens the model, and measures its capacity. */
+  function anew(): void {
+    load.forget();
+    board.clear();
+    void open();
   }
 
   function failed(error: unknown): void {
@@ -158,67 +167,67 @@ function mount(announce: (text: string) => void): Exhibited {
     close();
     const { signal } = (opening = new AbortController());
     const [facts] = demo.models;
-    showCode();
     panel.opening();
     progress.start(facts.bytes, panel.where);
     board.idle('The model is loading…');
     try {
       const inputs = await inputsOf(demo);
-      const options = {
+      const candidates = panel.candidates;
+      const opened = await serve(demo, settings, {
         signal,
         onProgress: progress.progress,
-        ...(panel.candidates && { backends: panel.candidates }),
-      };
-      const opened = await serve(demo, settings, options);
+        ...(candidates && { backends: candidates }),
+      });
       if (signal.aborted) return void opened.dispose();
       client = opened;
       opened.on('backendchange', panel.runs);
       opened.on('fail', failed);
       progress.done();
-      await measure(opened, inputs, signal);
+      await begin(opened, inputs, signal);
     } catch (error) {
       if (!signal.aborted) failed(error);
     }
   }
 
-  /** Measures the capacity, and then starts the load. */
-  async function measure(opened: Served, inputs: readonly unknown[], signal: AbortSignal): Promise<void> {
-    board.idle('The capacity is being measured…');
+  /** Measures the capacity unless it is known, and starts the load. */
+  async function begin(opened: Served, inputs: readonly unknown[], signal: AbortSignal): Promise<void> {
     const { rowsPerRun } = await opened.describe();
     const backend = opened.backend!;
     const workers = backend.name === 'wasm' ? settings.maxWorkers : 1;
     panel.runs(backend);
     settings.onGpu(backend.name !== 'wasm');
     settings.rows(rowsPerRun);
-    const { batchSize, jobQueueSize } = settings;
-    let asked = 0;
-    possible = await capacity({
-      ask: () => opened.predict(inputs[asked++ % inputs.length]),
-      callers: Math.min(jobQueueSize, 4 * batchSize * workers),
-      batchSize,
-      grown: async () => (await opened.describe()).workers >= workers,
-      signal,
-    });
-    const fresh = slider.rate === 0;
-    slider.setCapacity(possible);
-    if (fresh) slider.setMultiple(PRESETS[GENTLE]);
+    if (load.capacity === undefined) {
+      board.idle('The capacity is being measured…');
+      const { batchSize, jobQueueSize } = settings;
+      let asked = 0;
+      const perSecond = await capacity({
+        ask: () => opened.predict(inputs[asked++ % inputs.length]),
+        callers: Math.min(jobQueueSize, 4 * batchSize * workers),
+        batchSize,
+        grown: async () => (await opened.describe()).workers >= workers,
+        signal,
+      });
+      load.measured(perSecond);
+      announce(`The capacity is ${inShort(perSecond)} requests a second on ${backend.engine}/${backend.name}.`);
+    }
+    signal.throwIfAborted();
     subject = new Subject(opened, inputs);
     working(true);
     pause(paused);
-    const text = `The capacity is ${inShort(possible)} requests a second on ${backend.engine}/${backend.name}.`;
-    board.idle(text);
-    announce(text);
+    board.idle('Requests arrive at random times, as from many visitors…');
   }
 
   const look = setInterval(() => {
-    if (subject && !document.hidden) board.show(subject, settings, possible!);
+    if (subject && !document.hidden) board.show(subject, settings, load.capacity!);
   }, EVERY);
 
-  panel.offer(demo.models[0]);
-  void open();
+  const unlisten = onSettings(address);
+  address();
   return {
     element,
     dispose() {
+      unlisten();
       clearInterval(look);
       close();
       board.dispose();

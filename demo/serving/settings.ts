@@ -44,6 +44,10 @@ function workers(): readonly number[] {
 
 export interface SettingsPanel extends Settings {
   readonly element: HTMLElement;
+  /** Reads settings of the address; what is none of the offered values is the default. */
+  read(texts: Readonly<Record<string, string>>): void;
+  /** Returns the settings that are not the default, for the address. */
+  write(): Readonly<Record<keyof Settings, string | undefined>>;
   /** Says that a GPU has one worker. */
   onGpu(is: boolean): void;
   /** Says how many rows the model computes at once. */
@@ -52,8 +56,9 @@ export interface SettingsPanel extends Settings {
 
 /** Creates a slider for each setting. `changed` gets the setting's name. */
 export function settingsPanel(changed: (key: keyof Settings) => void): SettingsPanel {
+  const options = Object.entries(OPTIONS) as [keyof Settings, Option][];
   const sliders = Object.fromEntries(
-    Object.entries(OPTIONS).map(([key, { name, steps, start, says }]) => {
+    options.map(([key, { name, steps, start, says }]) => {
       const shape = {
         value: steps.indexOf(start),
         min: 0,
@@ -61,7 +66,7 @@ export function settingsPanel(changed: (key: keyof Settings) => void): SettingsP
         step: 1,
         says: (index: number): string => says(steps[index]!),
       };
-      return [key, slider(name, shape, () => changed(key as keyof Settings))];
+      return [key, slider(name, shape, () => changed(key))];
     }),
   ) as Record<keyof Settings, ReturnType<typeof slider>>;
   const value = (key: keyof Settings): number => OPTIONS[key].steps[sliders[key].value]!;
@@ -75,6 +80,16 @@ export function settingsPanel(changed: (key: keyof Settings) => void): SettingsP
   sliders.maxWorkers.element.append(gpu);
   return {
     element: el('div', { class: 'options' }, ...Object.values(sliders).map(({ element }) => element)),
+    read(texts) {
+      for (const [key, { steps, start }] of options) {
+        const index = steps.indexOf(Number(texts[key] ?? start));
+        sliders[key].set(index < 0 ? steps.indexOf(start) : index);
+      }
+    },
+    write() {
+      const texts = options.map(([key, { start }]) => [key, value(key) === start ? undefined : String(value(key))]);
+      return Object.fromEntries(texts) as Record<keyof Settings, string | undefined>;
+    },
     get batchSize() {
       return value('batchSize');
     },

@@ -1,4 +1,4 @@
-import type { MetricsSnapshot, RequestOptions, TabServeError } from '../../src/index.js';
+import type { RequestOptions, TabServeError } from '../../src/index.js';
 import type { Served } from './models.js';
 import { outcomes, type Rates } from './outcomes.js';
 import { RecentBatches, RecentTimes, type Quantiles } from './recent.js';
@@ -9,7 +9,6 @@ export interface Look {
   /** Requests a second. */
   readonly offered: number;
   readonly rates: Rates;
-  readonly snapshot: MetricsSnapshot;
 }
 
 /** Errors that a high load causes. */
@@ -60,8 +59,7 @@ export class Subject {
     const at = performance.now();
     const offered = ((this.#sent - this.#looked.sent) * 1000) / (at - this.#looked.at);
     this.#looked = { at, sent: this.#sent };
-    const snapshot = this.client.metrics.snapshot();
-    return { offered, rates: this.#rates(snapshot), snapshot };
+    return { offered, rates: this.#rates(this.client.metrics.snapshot()) };
   }
 
   get times(): Readonly<Record<Part, Quantiles>> {
