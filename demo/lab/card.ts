@@ -96,9 +96,7 @@ export function conclude(rows: readonly Row[]): { readonly headline: string; rea
   const times = best && wasm ? `, ${factor(wasm.median / best.median)} as fast as WASM` : '';
   const ran = best ? 1 + others.length : 0;
   return {
-    headline: best
-      ? `${title(best.candidate)} is the fastest here${times}`
-      : 'No backend computes this model correctly here',
+    headline: best ? `${title(best.candidate)} is the fastest${times}` : 'No backend computes this model correctly',
     rest: [
       ...(best ? [`${ran} of ${rows.length} backends run it${wrong.length > 0 ? ' correctly' : ''}.`] : []),
       ...(wrong.length > 0 ? [`${wrong.join(' and ')} ${wrong.length > 1 ? 'compute' : 'computes'} wrongly, so TabServe does not use ${wrong.length > 1 ? 'them' : 'it'}.`] : []), // prettier-ignore

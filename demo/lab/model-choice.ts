@@ -57,7 +57,7 @@ export function modelChoice(chosen: (model: LabModel) => void, take: (file: File
       { class: 'model-choice' },
       el('label', { for: 'lab-model' }, 'Model'),
       list,
-      button('Drop or choose an .onnx file', () => chooser.click()),
+      button('Open an .onnx file', () => chooser.click()),
       chooser,
     ),
     get model() {

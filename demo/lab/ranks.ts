@@ -61,8 +61,10 @@ function contentOf(row: Row, place: number | undefined, fastest: number, note?: 
   ];
   const tail = note ? [el('span', { class: 'rank-note' }, note)] : [];
   if (row.state === 'skipped') {
-    const word = isWrong(row) ? [el('b', {}, 'Wrong. ')] : [];
-    return [...head, el('span', { class: 'rank-reason' }, ...word, row.reason), ...tail];
+    const [word, reason] = isWrong(row)
+      ? ['Wrong: ', row.reason.replace(/^It computes wrongly: /, '')]
+      : ['', row.reason];
+    return [...head, el('span', { class: 'rank-reason' }, el('b', {}, word), reason), ...tail];
   }
   const track = el('span', { class: 'rank-track', 'aria-hidden': 'true' });
   if (row.state !== 'measured') return [...head, track, el('span', { class: 'rank-time' }, STATES[row.state]), ...tail];

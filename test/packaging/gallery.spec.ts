@@ -352,7 +352,7 @@ test('backends: a report card of this device, a link to it, a model of one’s o
     await expect(report.getByRole('button', { name: 'Run again' })).toBeVisible({ timeout: 120_000 });
   };
   await run();
-  await expect(report.getByRole('heading', { level: 2 })).toContainText('is the fastest here');
+  await expect(report.getByRole('heading', { level: 2 })).toContainText('is the fastest');
   for (const engine of ['onnx', 'tfjs']) {
     await expect(row(`${engine}/wasm`)).toContainText(/[\d.]+ ms.*Reference/);
     await expect(row(`${engine}/webgpu`)).toContainText('WebGPU has no adapter here.');
@@ -423,9 +423,14 @@ test('serving: past its capacity the queue is full and refuses, and it recovers;
   await expect(meter('backend')).toHaveText('onnx/wasm');
 
   await page.getByRole('button', { name: 'Overload, 3 ×' }).click();
+  // Other programs may have kept it from what it can do.
+  await expect(async () => {
+    const isFull = expect(meter('queue')).toHaveText('100 of 100', { timeout: 6000 });
+    await isFull.catch(() => page.getByRole('button', { name: 'Measure the capacity again' }).click());
+    await isFull;
+  }).toPass(SLOW);
   const overload = await sent();
   expect(overload).toMatch(/, 3 × capacity$/);
-  await expect(meter('queue')).toHaveText('100 of 100', SLOW);
   await expect(verdict).toContainText(
     /The queue is full, so [\d.,]+ a second are refused at once with queue-full\. 99 % of the answers take at most [\d.,]+ ms/,
     SLOW,

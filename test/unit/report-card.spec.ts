@@ -45,7 +45,7 @@ test('ranks what is right by its median; what is wrong has no place, however fas
     ['tfjs/webgpu', undefined],
   ]);
   const { headline, rest } = conclude(rows);
-  expect(headline).toBe('WebGPU with ONNX Runtime is the fastest here, 4 times as fast as WASM');
+  expect(headline).toBe('WebGPU with ONNX Runtime is the fastest, 4 times as fast as WASM');
   expect(rest).toContain('WebGL with ONNX Runtime and WebGL with TensorFlow.js compute wrongly');
 });
 
@@ -53,7 +53,7 @@ test('concludes where nothing runs, and where everything is wrong', () => {
   const skipped: Row = { candidate: 'onnx/webgpu', state: 'skipped', reason: 'WebGPU has no adapter here.' };
   const wrong = measured('tfjs/webgl', 1, { proof: 'wrong' });
   for (const rows of [[skipped], [wrong], [skipped, wrong]])
-    expect(conclude(rows).headline).toBe('No backend computes this model correctly here');
+    expect(conclude(rows).headline).toBe('No backend computes this model correctly');
 });
 
 const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary', maxLength: 400 }));

@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
 import * as fc from 'fast-check';
+import { isSettled, rateOf } from '../../demo/serving/capacity.ts';
 import { Load, MOST, PRESETS, STEP } from '../../demo/serving/load.ts';
 
 test('a preset is the same number of requests until the capacity is forgotten', () => {
@@ -29,4 +30,14 @@ test('the load is a step of the slider, whatever the address says', () => {
       expect(Math.abs(steps - Math.round(steps))).toBeLessThan(1e-9);
     }),
   );
+});
+
+test('the capacity is measured until it no longer grows', () => {
+  expect([[], [9], [9, 9]].map(isSettled)).toEqual([false, false, false]);
+  expect(isSettled([20, 60, 100])).toBe(false);
+  expect(isSettled([20, 60, 100, 105])).toBe(false);
+  expect(isSettled([20, 60, 100, 105, 90])).toBe(true);
+  expect(isSettled([100, 50, 40])).toBe(true);
+  // Two batches of four in 40 ms, after the one that started the clock.
+  expect(rateOf([0, 0, 0, 0, 20, 20, 20, 20, 40, 40, 40, 40])).toBe(200);
 });
