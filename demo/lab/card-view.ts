@@ -55,7 +55,7 @@ export function cardView(): CardView {
       headline.textContent = isDone ? best : 'Which backend is fastest on this device, and is it right?';
       rest.dataset['idle'] = isDone
         ? also
-        : 'Every engine runs the model on every backend, with the same random input. Drop an .onnx file to see how your own does. The first run downloads the engines: 10 to 30 MB.';
+        : 'Every engine runs the model on every backend, with the same random input. Drop an .onnx file to see how your own does. The first run downloads the engines: 10 to 30\u00a0MB.';
       if (!said) rest.textContent = rest.dataset['idle'];
       const facts = deviceFacts(shared?.device ?? device, shared !== undefined || isProbed);
       about.replaceChildren(...facts.map((fact) => el('li', {}, fact)));

@@ -12,14 +12,14 @@ export interface EventLog {
 /** Shows what happened and when, the latest first. */
 export function eventLog(label: string): EventLog {
   const begun = performance.now();
-  const element = el('ol', { class: 'log', role: 'log', 'aria-label': label, tabindex: '0' });
+  const element = el('div', { class: 'log', role: 'log', 'aria-label': label, tabindex: '0' });
   return {
     element,
     add(kind, what) {
       const seconds = ((performance.now() - begun) / 1000).toFixed(1);
       element.prepend(
         el(
-          'li',
+          'p',
           { 'data-kind': kind },
           el('span', { class: 'log-time' }, `${seconds} s`),
           el('code', {}, kind),

@@ -56,7 +56,7 @@ export function plot({ title, series, stacked = [], large = false, says }: PlotO
   const element = el(
     'figure',
     { class: large ? 'plot plot-large' : 'plot' },
-    el('figcaption', {}, el('h3', {}, title), el('ul', {}, ...legend)),
+    el('figcaption', {}, el(large ? 'h2' : 'h3', {}, title), el('ul', {}, ...legend)),
     el('div', { class: 'plot-field' }, ...scale.map(({ line }) => line), svg),
   );
   let points: Readonly<Record<string, number>>[] = [];
