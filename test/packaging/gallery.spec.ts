@@ -441,7 +441,12 @@ test('serving: past its capacity the queue is full and refuses, and it recovers;
     await expect(stages.getByRole('row', { name: stage })).toContainText(/(\d ms){1}.*(\d ms){1}.*\d ms$/);
   await expect(page.locator('.plot').filter({ hasText: 'Batch sizes' })).toContainText('most common 8');
 
+  await page.getByRole('button', { name: 'Gentle' }).click();
+  await expect(meter('refused')).toHaveText('0/s', SLOW);
+  await expect(verdict).toHaveAttribute('data-level', 'calm', SLOW);
+
   // A setting changes what is answered, and neither the capacity nor the load.
+  await page.getByRole('button', { name: 'Overload, 3 ×' }).click();
   await part('Settings').getByText('Settings', { exact: true }).click();
   await page.getByRole('slider', { name: 'Maximum batch size' }).press('Home');
   await page.getByRole('slider', { name: 'Queue size' }).press('Home');
@@ -454,11 +459,9 @@ test('serving: past its capacity the queue is full and refuses, and it recovers;
   const text = (await page.getByLabel('Prometheus text').textContent())!;
   for (const outcome of ['ok', 'queue-full'])
     expect(text).toMatch(new RegExp(`^ts_inference_requests_total\\{.*outcome="${outcome}"\\} [1-9]`, 'm'));
-  await page.getByRole('button', { name: 'Gentle' }).click();
-  await expect(meter('refused')).toHaveText('0/s', SLOW);
 
   // The address holds the settings; who waits behind hundreds is too late.
-  expect(page.url()).toContain('?batchSize=1&jobQueueSize=1');
+  expect(page.url()).toContain('?load=3&batchSize=1&jobQueueSize=1');
   await page.goto(`${gallery}#/serving?load=3&jobQueueSize=500&deadline=25`);
   await expect(part('Code')).toContainText('{ timeout: 25 }');
   await expect(verdict).toContainText('fail with timeout after 25 ms', SLOW);
