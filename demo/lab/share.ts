@@ -8,7 +8,7 @@ const FORMAT = 1;
 /** The most characters of a link's text, and of the texts that are in it. */
 export const MOST = { link: 12_000, model: 80, browser: 60, gpu: 120, reason: 240 } as const;
 
-/** Returns a card as text of a URL. Texts are cut to `MOST`, numbers to four digits. */
+/** Returns a card as text of a URL. Texts are cut to `MOST`, numbers to six digits. */
 export function encodeCard({ model, device, at, rows }: Card): string {
   const { browser, gpu, software, cores, threads } = device;
   const values = [
@@ -116,5 +116,5 @@ function clean(text: string, most: number): string {
 }
 
 function short(value: number): number {
-  return Number(value.toPrecision(4));
+  return Number(value.toPrecision(6));
 }
