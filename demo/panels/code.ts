@@ -16,7 +16,7 @@ export interface CodePanel extends Snippet {
 /** Creates the code's section of a page. */
 export function codePanel(): CodePanel {
   const code = el('code', { id: 'snippet' });
-  const copy = el('button', { type: 'button', class: 'copy' }, 'Copy');
+  const copy = el('button', { type: 'button', class: 'small' }, 'Copy');
   const { show } = snippet(code, copy);
   const element = el(
     'section',

@@ -37,7 +37,7 @@ export function frame(id: string, layout: 'wide' | 'square', parts: Parts): HTML
         section('result', 'Result', parts.resultActions, parts.answer),
         section('runs', 'Runs on', [], parts.backend),
       ),
-      section('facts', 'Model', [], parts.model),
+      section('about-model', 'Model', [], parts.model),
     ),
     parts.code,
   );
