@@ -101,7 +101,7 @@ export interface InputEvents {
 interface Adjustable {
   /** The names and the current values. They are the defaults until `restore` is called. */
   readonly settings?: Settings;
-  /** Sets what `settings` names, and ignores what it does not know. It calls no listener. */
+  /** Sets what `settings` names, and ignores what it does not know. An input that is another one then calls `changed`. */
   restore?(settings: Settings): void;
 }
 

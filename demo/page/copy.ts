@@ -1,6 +1,7 @@
 /** A button that copies text, and says whether it could. */
 export function copies(button: HTMLButtonElement, text: () => string): void {
   const label = button.textContent;
+  button.setAttribute('aria-live', 'polite');
   let back: ReturnType<typeof setTimeout> | undefined;
   const say = (what: string): void => {
     button.textContent = what;
