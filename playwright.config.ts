@@ -1,5 +1,6 @@
 import { defineConfig } from '@playwright/test';
 import { chromiumArgs, chromiumPath } from './scripts/chromium.ts';
+import { firefoxPath } from './scripts/firefox.ts';
 import type { BackendOptions } from './test/browser/fixtures.ts';
 
 const PORT = Number(process.env['PORT'] ?? 4173);
@@ -24,6 +25,20 @@ export default defineConfig<BackendOptions>({
       use: {
         backend,
         launchOptions: { args: [...chromiumArgs[backend]], ...(chromiumPath && { executablePath: chromiumPath }) },
+      },
+    })),
+    ...(['wasm', 'webgl'] as const).map((backend) => ({
+      name: backend === 'wasm' ? 'firefox' : `firefox-${backend}`,
+      testDir: 'test/browser',
+      ...(backend !== 'wasm' && { grepInvert: /@once/ }),
+      use: {
+        backend,
+        browserName: 'firefox' as const,
+        channel: 'moz-firefox',
+        launchOptions: {
+          firefoxUserPrefs: { 'webgl.force-enabled': true },
+          ...(firefoxPath && { executablePath: firefoxPath }),
+        },
       },
     })),
     {

@@ -13,6 +13,7 @@ import { checkFacts } from './limits.js';
 import { convertJpeg } from './planar/jpeg-color.js';
 import type { Convert } from './planar/planes.js';
 import { convertWebp } from './planar/webp-color.js';
+import { decoderPremultiplies } from './premultiplied.js';
 import type { Source } from './source.js';
 
 export interface EncodedOptions {
@@ -41,6 +42,12 @@ export async function openEncoded(blob: Blob, { exifOrientation, maxPixels }: En
       `The image's header could not be read (${describe(blob, header)}): it is truncated or damaged.`,
     );
   checkFacts(facts, maxPixels);
+  // Firefox fills with gray what is missing, and says nothing.
+  if (facts.complete === false)
+    throw new TabServeError(
+      'image-decode',
+      `The image file ends before its picture does (${describe(blob, header)}): it is truncated. Download or save it again.`,
+    );
   // Some decoders apply the EXIF orientation, some report it, some do neither. So the tag is cleared before any of them sees it.
   const tag = facts.exif && findOrientation(bytes, facts.exif);
   if (tag) clearOrientation(bytes, tag);
@@ -59,6 +66,7 @@ export async function openEncoded(blob: Blob, { exifOrientation, maxPixels }: En
   return frameSource(picture, {
     orientation: tag || !exifOrientation ? orientation : orientationOf(picture),
     convert: converter(picture, type),
+    premultiplied: picture.format?.endsWith('A') === true && (await decoderPremultiplies()),
     owned: true,
   });
 }

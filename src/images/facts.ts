@@ -14,6 +14,8 @@ export interface Facts extends Size {
   readonly largest: Size;
   /** The size to which a decoder may cut the picture. */
   readonly cut?: Size | undefined;
+  /** Whether the file goes on to the end of the picture, so far as its structure says; undefined where that is not looked at. */
+  readonly complete?: boolean | undefined;
   /** How often a decoder goes over all pixels, if the format can do so. */
   readonly scans?: number;
   /** The position of the EXIF block, if the decoder takes the orientation from there. */

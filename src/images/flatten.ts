@@ -3,18 +3,24 @@
  */
 
 /**
- * Composites pixels over a color, in place. A pixel has four bytes; the last one is its alpha, which is not premultiplied.
+ * Composites pixels over a color, in place. A pixel has four bytes; the last one is its alpha.
  * @param background the color, 0..255, in the order of the pixels' channels
+ * @param premultiplied whether the pixels' colors are multiplied by their alpha already; the result is then within 1 of the exact one
  */
-export function flatten(data: Uint8Array | Uint8ClampedArray, background: readonly [number, number, number]): void {
+export function flatten(
+  data: Uint8Array | Uint8ClampedArray,
+  background: readonly [number, number, number],
+  premultiplied = false,
+): void {
   const [b0, b1, b2] = background;
   for (let i = 0; i < data.length; i += 4) {
     const alpha = data[i + 3]!;
     if (alpha === 255) continue;
     const rest = 255 - alpha;
-    data[i] = divide255(data[i]! * alpha + b0 * rest);
-    data[i + 1] = divide255(data[i + 1]! * alpha + b1 * rest);
-    data[i + 2] = divide255(data[i + 2]! * alpha + b2 * rest);
+    const factor = premultiplied ? 255 : alpha;
+    data[i] = divide255(data[i]! * factor + b0 * rest);
+    data[i + 1] = divide255(data[i + 1]! * factor + b1 * rest);
+    data[i + 2] = divide255(data[i + 2]! * factor + b2 * rest);
     data[i + 3] = 255;
   }
 }

@@ -22,6 +22,8 @@ export interface FrameOptions {
   readonly orientation: Orientation;
   /** Converts the decoder's three planes to RGB. If undefined, the browser converts them. */
   readonly convert?: Convert | undefined;
+  /** Whether the colors of a frame with alpha are multiplied by it. Default: false. */
+  readonly premultiplied?: boolean;
   /** Whether `close` closes the frame. */
   readonly owned: boolean;
 }
@@ -88,11 +90,13 @@ class FrameSource implements Source {
   }
 
   async #readInterleaved(rect: Rect, lend: Lend, format: Interleaved): Promise<Raster> {
-    return { ...(await this.#copy(rect, lend)), format };
+    return { ...(await this.#copy(rect, lend)), format, premultiplied: this.#options.premultiplied === true };
   }
 
   async #readConverted(rect: Rect, lend: Lend): Promise<Raster> {
-    const area = this.#align(rect, 0);
+    // Firefox 153 looks for a rectangle of a converted frame in its visible part, not in all of it.
+    const isCut = this.#left > 0 || this.#top > 0;
+    const area = isCut ? { x: 0, y: 0, width: this.width, height: this.height } : this.#align(rect, 0);
     const { data, stride } = await this.#copy(area, lend, 'RGBA');
     const start = (rect.y - area.y) * stride + (rect.x - area.x) * 4;
     const opaque = !this.#frame.format?.endsWith('A');
@@ -137,7 +141,9 @@ class FrameSource implements Source {
   }
 
   async #copy(rect: Rect, lend: Lend, format?: 'RGBA'): Promise<Raster> {
-    const options = { rect: this.#toFrame(rect), ...(format && { format }) };
+    // By default it is the visible part.
+    const isAll = rect.width === this.width && rect.height === this.height;
+    const options = { ...(!isAll && { rect: this.#toFrame(rect) }), ...(format && { format }) };
     const size = this.#frame.allocationSize(options);
     const data = new Uint8Array(lend(size), 0, size);
     const [plane] = await this.#frame.copyTo(data, options);

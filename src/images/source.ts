@@ -4,7 +4,7 @@
 import type { PixelFormat, Rect } from '../contract/images.js';
 import type { Orientation } from './orientation.js';
 
-/** Coded pixels, as the file stores them: neither turned nor composited. Alpha is not premultiplied. */
+/** Coded pixels, as the file stores them: neither turned nor composited. */
 export interface Raster {
   readonly format: PixelFormat | 'RGBA' | 'BGRA';
   readonly width: number;
@@ -12,6 +12,8 @@ export interface Raster {
   /** Bytes from one row to the next. */
   readonly stride: number;
   readonly data: Uint8Array | Uint8ClampedArray;
+  /** Whether colors are multiplied by their alpha. */
+  readonly premultiplied?: boolean;
 }
 
 /** Opaque pixels that are made a few rows at a time, so that they can be turned while they are in the processor's cache. */

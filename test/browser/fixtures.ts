@@ -1,8 +1,10 @@
 import { test as base, expect, type Page } from '@playwright/test';
+import { firefoxPath, NO_FIREFOX } from '../../scripts/firefox.ts';
 import type * as Tabserve from '../../src/index.ts';
 import type { CandidateName } from '../../src/contract/backends.ts';
 import type { Stage } from '../../src/contract/stages.ts';
 import type { Tensors } from '../../src/contract/tensors.ts';
+import { startDisplay, tolerate } from './firefox.ts';
 import type { GoldenTensor } from './goldens.ts';
 import type { Gate, workers } from './pages/tabserve.ts';
 import type { Bare } from './workers/engine.worker.ts';
@@ -53,9 +55,41 @@ declare global {
 }
 
 /** A test on one backend; `open` opens the page that has `window.tabserve`. */
-export const test = base.extend<BackendOptions & { open: (search?: string) => Promise<Page> }>({
+export const test = base.extend<
+  BackendOptions & { open: (search?: string) => Promise<Page>; installed: void },
+  { display: string | undefined }
+>({
   backend: ['wasm', { option: true }],
   full: [false, { option: true }],
+  display: [
+    async ({ browserName }, use) => {
+      const display = browserName === 'firefox' ? await startDisplay() : undefined;
+      await use(display?.name);
+      display?.end();
+    },
+    { scope: 'worker' },
+  ],
+  launchOptions: [
+    async ({ launchOptions, display }, use) =>
+      await use(
+        display === undefined ? launchOptions : { ...launchOptions, env: { ...process.env, DISPLAY: display } },
+      ),
+    { scope: 'worker' },
+  ],
+  browser: [
+    async ({ browser, browserName }, use) => {
+      if (browserName === 'firefox') tolerate(browser);
+      await use(browser);
+    },
+    { scope: 'worker' },
+  ],
+  installed: [
+    async ({ browserName }, use, info) => {
+      info.skip(browserName === 'firefox' && firefoxPath === undefined, NO_FIREFOX);
+      await use();
+    },
+    { auto: true },
+  ],
   open: async ({ page }, use) => {
     await use(async (search = '') => {
       await page.goto(`/test/browser/pages/tabserve.html${search}`);

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { expect, test, type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import type { DecodeOptions, DecodedImage, ImageInput, Rect } from '../../src/contract/images.ts';
 import type { prepare as Prepare } from '../../src/client/requests/inputs.ts';
+import { expect, test } from './fixtures.ts';
 
 interface Golden {
   readonly file: string;
@@ -63,6 +64,8 @@ declare function fixture(name: string): Promise<Blob>;
 declare function readAll(source: ImageInput, options?: DecodeOptions, rect?: Rect): Promise<Read>;
 declare function failure(work: () => unknown): Promise<Failure | undefined>;
 
+const NO_WORKER_REALM = 'Playwright cannot evaluate in a worker of Firefox; other tests decode in one';
+
 /** A page or a worker. */
 type Realm = Pick<Page, 'evaluate'>;
 
@@ -103,6 +106,17 @@ function crop(all: ArrayLike<number>, width: number, rect: Rect): number[] {
   return part;
 }
 
+/** How far Firefox's decoders are from Pillow: they premultiply alpha, round 16 bits to 8, and convert AVIF's colors in their own way. */
+const FIREFOX: readonly [files: RegExp, tolerance: number][] = [
+  [/alpha|palette|rgb16/, 1],
+  [/avif/, 9],
+];
+
+function toleranceOf({ file, tolerance }: Golden, browserName: string): number {
+  const found = browserName === 'firefox' ? FIREFOX.find(([files]) => files.test(file)) : undefined;
+  return found?.[1] ?? tolerance;
+}
+
 /** Odd and even places, edges and corners. */
 const parts = ({ width, height }: Read): Rect[] => [
   { x: 0, y: 0, width: 1, height: 1 },
@@ -119,15 +133,18 @@ const luma = (x: number, y: number): number => 20 + x * 8 + y * 12;
 for (const where of ['worker', 'page'] as const) {
   test.describe(`images in a ${where} @once`, () => {
     let realm: Realm;
-    test.beforeEach(async ({ page }) => {
+    test.beforeEach(async ({ page, browserName }) => {
+      test.skip(browserName === 'firefox' && where === 'worker', NO_WORKER_REALM);
       realm = await open(page, where);
     });
 
-    test('every fixture has the pixels that Pillow reads', async () => {
+    test('every fixture has the pixels that Pillow reads', async ({ browserName }) => {
       for (const [name, golden] of Object.entries(goldens)) {
         const got = await read(realm, golden.file, { exifOrientation: golden.exif, background: golden.background });
         expect.soft([name, got.width, got.height]).toEqual([name, golden.width, golden.height]);
-        expect.soft(largestDifference(got.pixels, expected(golden)), name).toBeLessThanOrEqual(golden.tolerance);
+        expect
+          .soft(largestDifference(got.pixels, expected(golden)), name)
+          .toBeLessThanOrEqual(toleranceOf(golden, browserName));
       }
     });
 
@@ -274,13 +291,16 @@ for (const where of ['worker', 'page'] as const) {
       }
     });
 
-    test('frames of every format are read, at odd places too, and turned as they declare', async () => {
-      const results = await realm.evaluate(async () => {
+    test('frames of every format are read, at odd places too, and turned as they declare', async ({ browserName }) => {
+      // What Firefox's VideoFrame does not have: these formats, and a rotation.
+      const lacking = browserName === 'firefox' ? ['I422', 'I444'] : [];
+      const results = await realm.evaluate(async (lacking) => {
         const width = 16;
         const height = 8;
         const sizes = { I420: 1.5, NV12: 1.5, I422: 2, I444: 3, I420A: 2.5, RGBA: 4, RGBX: 4, BGRA: 4, BGRX: 4 };
         const out: Record<string, { all: Read; part: Read }> = {};
         for (const [format, size] of Object.entries(sizes)) {
+          if (lacking.includes(format)) continue;
           // Neutral chroma, opaque.
           const data = new Uint8Array(width * height * size).fill(128);
           for (let i = 0; i < width * height; i++) {
@@ -315,7 +335,7 @@ for (const where of ['worker', 'page'] as const) {
         const coded = await images.decodeImage(turned, { exifOrientation: false });
         turned.close();
         return { out, upright: [upright.width, upright.height], coded: [coded.width, coded.height] };
-      });
+      }, lacking);
       for (const [format, { all, part }] of Object.entries(results.out)) {
         const right = Array.from({ length: 16 * 8 }, (_, i) =>
           Array(3).fill(luma(i % 16, Math.floor(i / 16))),
@@ -325,7 +345,7 @@ for (const where of ['worker', 'page'] as const) {
           .soft(largestDifference(part.pixels, crop(right, 16, { x: 3, y: 3, width: 3, height: 2 })), `${format} cut`)
           .toBeLessThanOrEqual(1);
       }
-      expect(results.upright).toEqual([2, 4]);
+      expect(results.upright).toEqual(browserName === 'firefox' ? [4, 2] : [2, 4]);
       expect(results.coded).toEqual([4, 2]);
     });
 
@@ -471,7 +491,8 @@ for (const where of ['worker', 'page'] as const) {
 }
 
 test.describe('inputs on the page @once', () => {
-  test.beforeEach(async ({ page }) => {
+  test.beforeEach(async ({ page, browserName }) => {
+    test.skip(browserName === 'firefox', NO_WORKER_REALM);
     await open(page, 'worker');
     await page.waitForFunction(() => 'images' in window);
     await page.evaluate(helpers);

@@ -48,6 +48,32 @@ test('every fixture has the size that Pillow reads', () => {
   }
 });
 
+test('a file that ends before its picture does is incomplete, wherever it ends', () => {
+  // A decoder that fills in what is missing does not tell: Firefox's.
+  for (const file of [
+    'rgb.png',
+    '420.jpg',
+    'progressive.jpg',
+    'rgb.webp',
+    'lossy-alpha.webp',
+    'rgb.bmp',
+    'exif-6.png',
+  ]) {
+    const bytes = make.fixture(file);
+    expect.soft(facts(bytes)!.complete, file).toBe(true);
+    for (const missing of [1, 20, bytes.length >> 2, bytes.length >> 1])
+      expect.soft(facts(bytes.subarray(0, -missing))?.complete ?? false, `${file} without ${missing}`).toBe(false);
+  }
+  // Of an animation the first frame is decoded, and must be there.
+  const animated = make.fixture('animated.gif');
+  expect(facts(animated)!.complete).toBe(true);
+  expect(facts(animated.subarray(0, -1))!.complete).toBe(true);
+  expect(facts(make.fixture('truncated-animated.gif'))!.complete).toBe(false);
+  // What follows the picture does not matter.
+  expect(facts(make.bytes(make.fixture('420.jpg'), [1, 2, 3]))!.complete).toBe(true);
+  for (const { file } of goldens) expect.soft(facts(make.fixture(file))!.complete, file).not.toBe(false);
+});
+
 // What Chromium 156 does with these files was measured; the numbers are sizes that it decodes to, or makes memory for.
 test('a JPEG is read as libjpeg reads it', () => {
   const gray = make.fixture('gray.jpg');

@@ -146,6 +146,18 @@ test('composition is Pillow’s, for every alpha', () => {
   }
 });
 
+test('colors that are multiplied by their alpha are composited within 1, for every alpha', () => {
+  const multiplied = Uint8Array.from({ length: 256 * 4 }, (_, i) =>
+    i % 4 === 3 ? i >> 2 : Math.round((200 * (i >> 2)) / 255),
+  );
+  flatten(multiplied, [10, 255, 0], true);
+  for (let alpha = 0; alpha < 256; alpha++)
+    for (const [channel, b] of [10, 255, 0].entries())
+      expect(Math.abs(multiplied[alpha * 4 + channel]! - (200 * alpha + b * (255 - alpha)) / 255)).toBeLessThanOrEqual(
+        1,
+      );
+});
+
 test('headers tell what the file is, how large, and where its EXIF lies', () => {
   for (const n of ORIENTATIONS) expect(tell(`exif-${n}.jpg`)).toBe(`a JPEG, 33 × 17, ${n}`);
   expect(tell('exif-6.png')).toBe('a PNG, 33 × 17, 6');

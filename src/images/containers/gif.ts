@@ -16,6 +16,7 @@ export function readGif(bytes: Uint8Array): Facts | undefined {
   const screen = { width: view.getUint16(6, true), height: view.getUint16(8, true) };
   let picture: Size | undefined;
   let largest: Size = screen;
+  let complete: boolean | undefined;
   for (let at = HEADER_BYTES + tableBytes(view.getUint8(10)); at < bytes.length;) {
     const block = bytes[at++];
     if (block === EXTENSION) {
@@ -29,10 +30,12 @@ export function readGif(bytes: Uint8Array): Facts | undefined {
       picture ??= extent;
       largest = larger(extent, largest);
       at = skipBlocks(bytes, at + 10 + tableBytes(view.getUint8(at + 8)));
+      // Of an animation, the first frame is the picture.
+      complete ??= at <= bytes.length;
     } else break;
   }
   if (!picture || picture.width === 0 || picture.height === 0) return undefined;
-  return { ...picture, largest };
+  return { ...picture, largest, complete };
 }
 
 /** Returns the bytes of the color table that the packed fields of a screen or a frame announce. */

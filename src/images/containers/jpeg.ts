@@ -17,9 +17,13 @@ export function readJpeg(bytes: Uint8Array): Facts | undefined {
   let largest: Size | undefined;
   let exif: Span | undefined;
   let scans = 0;
+  let complete = false;
   for (let at = nextMarker(bytes, 2); at !== undefined; at = nextMarker(bytes, at)) {
     const marker = bytes[at++]!;
-    if (marker === END_OF_IMAGE) break;
+    if (marker === END_OF_IMAGE) {
+      complete = true;
+      break;
+    }
     if (isAlone(marker)) continue;
     if (at + 2 > bytes.length) break;
     const start = at + 2;
@@ -38,7 +42,7 @@ export function readJpeg(bytes: Uint8Array): Facts | undefined {
   }
   // A height of zero is given by a later segment, which no browser reads.
   if (!first || !largest || first.width === 0 || first.height === 0) return undefined;
-  return { ...first, largest, scans, exif };
+  return { ...first, largest, scans, exif, complete };
 }
 
 /** Returns the position of the byte that names the next marker; a zero after 0xff is part of a scan's data. */

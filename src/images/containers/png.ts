@@ -8,6 +8,7 @@ const SIGNATURE_BYTES = 8;
 /** A chunk's length, type and checksum. */
 const CHUNK_BYTES = 12;
 const IHDR = 0x49484452; // 'IHDR'
+const IEND = 0x49454e44; // 'IEND'
 const EXIF = 0x65584966; // 'eXIf'
 const FRAME_CONTROL = 0x6663544c; // 'fcTL'
 
@@ -18,6 +19,7 @@ export function readPng(bytes: Uint8Array): Facts | undefined {
   if (view.getUint32(12) !== IHDR || size.width === 0 || size.height === 0) return undefined;
   let exif: Span | undefined;
   let largest: Size = size;
+  let complete = false;
   for (let at = SIGNATURE_BYTES; at + CHUNK_BYTES <= bytes.length;) {
     const start = at + 8;
     const end = start + view.getUint32(at);
@@ -26,7 +28,8 @@ export function readPng(bytes: Uint8Array): Facts | undefined {
       largest = larger({ width: view.getUint32(start + 4), height: view.getUint32(start + 8) }, largest);
     if (end > bytes.length) break;
     if (type === EXIF) exif ??= { start, end };
+    if (type === IEND) complete = true;
     at = end + 4;
   }
-  return { ...size, largest, exif };
+  return { ...size, largest, exif, complete };
 }

@@ -32,7 +32,9 @@ export function readWebp(bytes: Uint8Array): Facts | undefined {
   }
   const size = canvas ?? picture;
   if (!size || size.width === 0 || size.height === 0) return undefined;
-  return { ...size, largest: larger(size, largest), exif };
+  // The length that the file declares counts from here.
+  const complete = view.getUint32(4, true) + CHUNK_BYTES <= bytes.length;
+  return { ...size, largest: larger(size, largest), exif, complete };
 }
 
 interface Chunk extends Span {
