@@ -27,9 +27,12 @@ export default defineConfig<BackendOptions>({
         launchOptions: { args: [...chromiumArgs[backend]], ...(chromiumPath && { executablePath: chromiumPath }) },
       },
     })),
+    // Driven by WebDriver BiDi. Here only what is tagged `@firefox` runs; `npm run test:full` runs the whole suite. Chaos and fuzzing have commands of their own.
     ...(['wasm', 'webgl'] as const).map((backend) => ({
       name: backend === 'wasm' ? 'firefox' : `firefox-${backend}`,
       testDir: 'test/browser',
+      testIgnore: ['chaos.spec.ts', 'fuzz.spec.ts'],
+      grep: backend === 'wasm' ? /@firefox/ : /engines.*@firefox/,
       ...(backend !== 'wasm' && { grepInvert: /@once/ }),
       use: {
         backend,

@@ -1,5 +1,6 @@
 /**
- * Installs what is missing before `npm start` and `npm test`: the packages, and with `--browser` Chromium.
+ * Installs what is missing before `npm start` and `npm test`: the packages, and with `--browser` Chromium; with `--firefox` also Firefox,
+ * without which its tests are skipped.
  * Plain JavaScript without dependencies: it runs before there are any.
  */
 import { execFileSync } from 'node:child_process';
@@ -10,6 +11,7 @@ if (major < 20 || (major === 20 && minor < 19)) fail(`Node 20.19 or newer is nee
 
 if (!isInstalled()) run('npm', ['ci', '--no-audit', '--no-fund']);
 if (process.argv.includes('--browser') && !findChromium()) installChromium();
+if (process.argv.includes('--firefox') && !findFirefox()) installFirefox();
 
 /** npm leaves the lock file that it installed in node_modules; each package in ours must be in it, in the same version. */
 function isInstalled() {
@@ -29,19 +31,41 @@ function findChromium() {
 }
 
 function installChromium() {
-  const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
   try {
-    for (const args of [
-      ['update', '-q'],
-      ['install', '-y', '-q', '--no-install-recommends', 'chromium'],
-    ]) {
-      const [command, ...rest] = [...sudo, 'apt-get', ...args];
-      run(command, rest, { DEBIAN_FRONTEND: 'noninteractive' });
-    }
+    install('chromium');
   } catch {
     fail(
       'Chromium is needed for the browser tests and could not be installed. Install it (Debian: apt-get install chromium), or set CHROMIUM_PATH to one.',
     );
+  }
+}
+
+function findFirefox() {
+  if (process.env.FIREFOX_PATH) return process.env.FIREFOX_PATH;
+  return ['/usr/bin/firefox-esr', '/usr/bin/firefox', '/Applications/Firefox.app/Contents/MacOS/firefox'].find(
+    existsSync,
+  );
+}
+
+/** On Linux Firefox has WebGL only with a display, if only a virtual one. */
+function installFirefox() {
+  try {
+    install('firefox-esr', 'xvfb', 'libgl1-mesa-dri');
+  } catch {
+    console.warn(
+      'Firefox could not be installed, so its tests are skipped. Install it (Debian: apt-get install firefox-esr xvfb), or set FIREFOX_PATH to one.',
+    );
+  }
+}
+
+function install(...packages) {
+  const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+  for (const args of [
+    ['update', '-q'],
+    ['install', '-y', '-q', '--no-install-recommends', ...packages],
+  ]) {
+    const [command, ...rest] = [...sudo, 'apt-get', ...args];
+    run(command, rest, { DEBIAN_FRONTEND: 'noninteractive' });
   }
 }
 

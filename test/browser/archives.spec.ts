@@ -23,6 +23,7 @@ async function answers(page: Page, models: readonly string[]): Promise<unknown[]
 
 test('one archive, two servers: as torch-model-archiver packs it, from a URL and from what the visitor picks @once', async ({
   open,
+  browserName,
 }) => {
   const page = await open();
   await page.evaluate(() => {
@@ -45,6 +46,8 @@ test('one archive, two servers: as torch-model-archiver packs it, from a URL and
     buffer: readFileSync(`${ARCHIVES}tiny.mar`),
   });
   expect(await answers(page, ['file'])).toEqual([expected]);
+  // WebDriver cannot pick a folder in Firefox.
+  if (browserName === 'firefox') return;
   await page.setInputFiles('#folder', `${ARCHIVES}tiny`);
   expect(await answers(page, ['folder'])).toEqual([expected]);
 });

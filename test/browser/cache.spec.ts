@@ -109,7 +109,7 @@ async function load(
   );
 }
 
-test('the next visit loads model and engine from the cache, also with the server gone, until they are deleted @once', async ({
+test('the next visit loads model and engine from the cache, also with the server gone, until they are deleted @once @firefox', async ({
   open,
 }) => {
   const { origin, server, sent } = await serve();

@@ -17,7 +17,7 @@ const SIDES = readGoldens<Record<string, string>>('../../public/models/orientati
 const TOLERANCE = 1e-4;
 
 for (const engine of ['onnx', 'tfjs'] as const) {
-  test(`digits by ${engine}: from the file to the probabilities as torchvision and ONNX Runtime in Python`, async ({
+  test(`digits by ${engine}: from the file to the probabilities as torchvision and ONNX Runtime in Python @firefox`, async ({
     open,
     backend,
   }) => {
@@ -98,7 +98,7 @@ for (const engine of ['onnx', 'tfjs'] as const) {
   });
 }
 
-test('every kind of input gives the same answer @once', async ({ open, backend }) => {
+test('every kind of input gives the same answer @once @firefox', async ({ open, backend }) => {
   const page = await open();
   const answers = await page.evaluate(async (backend) => {
     const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [backend] });
@@ -182,7 +182,7 @@ test('a model file with options needs no archive @once', async ({ open, backend 
   expect(answers.reduce((sum, { score }) => sum + score, 0)).toBeCloseTo(1, 6);
 });
 
-test('photos of all eight EXIF orientations are turned upright, or stay as coded if so configured; transparency shows the background @once', async ({
+test('photos of all eight EXIF orientations are turned upright, or stay as coded if so configured; transparency shows the background @once @firefox', async ({
   open,
   backend,
 }) => {

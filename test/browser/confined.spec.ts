@@ -17,7 +17,7 @@ async function answers(urls: readonly string[]): Promise<unknown[]> {
   return answers;
 }
 
-test('packed archives load under a strict Content-Security-Policy as without one @once', async ({
+test('packed archives load under a strict Content-Security-Policy as without one @once @firefox', async ({
   open,
   baseURL,
   page,
@@ -63,7 +63,7 @@ test('what connect-src forbids is asked for twice at most, and the error says so
   }
 });
 
-test('a sandboxed frame: the error of a worker that it may not load names the remedy; a worker that it may load runs without storage @once', async ({
+test('a sandboxed frame: the error of a worker that it may not load names the remedy; a worker that it may load runs without storage @once @firefox', async ({
   open,
   baseURL,
   page,

@@ -15,7 +15,7 @@ const ENGINES: readonly { readonly of: string; readonly on: (backend: BackendOpt
 for (const { of, on } of ENGINES) {
   test.describe(of, () => {
     // All in one worker: to load an engine takes longer than to run a tiny model. What is missing here, the table below lists.
-    test('every model answers as ONNX Runtime in Python does', async ({ open, backend }) => {
+    test('every model answers as ONNX Runtime in Python does @firefox', async ({ open, backend }) => {
       test.slow(backend !== 'wasm');
       const candidate = on(backend);
       const jobs = Object.entries(goldens)
@@ -206,7 +206,7 @@ for (const { of, on } of ENGINES) {
       expect(codes).toEqual([undefined, 'device-lost', 'device-lost', undefined]);
     });
 
-    test('it runs under a strict policy', async ({ open, page, backend, browserName }) => {
+    test('it runs under a strict policy @firefox', async ({ open, page, backend, browserName }) => {
       const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'";
       // The policy of a page and of a worker is that of the response that they came with.
       await page.route(/\.html|worker/, async (route) => {

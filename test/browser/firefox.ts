@@ -24,10 +24,11 @@ const XVFB = '/usr/bin/Xvfb';
 /** Starts a virtual display, without which Firefox on Linux has no WebGL. Returns its name and how to end it; undefined where there is one already, or none to be had. */
 export async function startDisplay(): Promise<{ name: string; end: () => void } | undefined> {
   if (process.platform !== 'linux' || process.env['DISPLAY'] || !existsSync(XVFB)) return undefined;
-  // It writes the number that it has found free.
+  // It writes the number that it has found free; where it cannot start, there is no WebGL.
   const xvfb = spawn(XVFB, ['-displayfd', '1', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const [number] = (await once(xvfb.stdout, 'data')) as [Buffer];
+  const [number] = (await Promise.race([once(xvfb.stdout, 'data'), once(xvfb, 'exit')])) as [Buffer | number];
+  if (!Buffer.isBuffer(number)) return undefined;
   return { name: `:${String(number).trim()}`, end: () => void xvfb.kill() };
 }

@@ -20,6 +20,11 @@ export interface BackendOptions {
 /** The reason for a skip in `npm test`. */
 export const FULL_ONLY = 'slow on a GPU that is computed in software: npm run test:full runs it';
 
+const NO_WEBGL = 'Firefox has no WebGL here: on Linux it needs a display, which Xvfb (apt-get install xvfb) can be';
+
+/** The reason for a skip in Firefox. */
+export const DEVTOOLS_ONLY = 'measured with Chromium’s DevTools';
+
 /** What `pages/tabserve.html` puts on its window. */
 export interface TestWindow {
   tabserve: typeof Tabserve;
@@ -61,6 +66,7 @@ export const test = base.extend<
 >({
   backend: ['wasm', { option: true }],
   full: [false, { option: true }],
+  /** A display for Firefox; undefined if none is needed. */
   display: [
     async ({ browserName }, use) => {
       const display = browserName === 'firefox' ? await startDisplay() : undefined;
@@ -83,6 +89,7 @@ export const test = base.extend<
     },
     { scope: 'worker' },
   ],
+  /** Skips what needs a browser that is not installed. */
   installed: [
     async ({ browserName }, use, info) => {
       info.skip(browserName === 'firefox' && firefoxPath === undefined, NO_FIREFOX);
@@ -90,10 +97,12 @@ export const test = base.extend<
     },
     { auto: true },
   ],
-  open: async ({ page }, use) => {
+  open: async ({ page, backend, browserName }, use, info) => {
     await use(async (search = '') => {
       await page.goto(`/test/browser/pages/tabserve.html${search}`);
       await page.waitForFunction(() => 'tabserve' in window);
+      if (browserName === 'firefox' && backend === 'webgl')
+        info.skip(!(await page.evaluate(() => new OffscreenCanvas(1, 1).getContext('webgl2') !== null)), NO_WEBGL);
       return page;
     });
   },

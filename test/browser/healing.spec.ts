@@ -18,7 +18,7 @@ const FAULTS: Readonly<
 };
 
 for (const [kind, { code, tag }] of Object.entries(FAULTS) as [keyof typeof FAULTS, (typeof FAULTS)['close']][]) {
-  test(`a loss (${kind}) in any stage is healed without a download${tag}`, async ({ open, backend, page }) => {
+  test(`a loss (${kind}) in any stage is healed without a download${tag} @firefox`, async ({ open, backend, page }) => {
     test.skip(kind === 'lose' && backend === 'wasm', 'WASM has no GPU to lose');
     await open();
     const downloads: string[] = [];

@@ -138,7 +138,7 @@ for (const where of ['worker', 'page'] as const) {
       realm = await open(page, where);
     });
 
-    test('every fixture has the pixels that Pillow reads', async ({ browserName }) => {
+    test('every fixture has the pixels that Pillow reads @firefox', async ({ browserName }) => {
       for (const [name, golden] of Object.entries(goldens)) {
         const got = await read(realm, golden.file, { exifOrientation: golden.exif, background: golden.background });
         expect.soft([name, got.width, got.height]).toEqual([name, golden.width, golden.height]);
@@ -170,7 +170,7 @@ for (const where of ['worker', 'page'] as const) {
       }
     });
 
-    test('the error for an input that is not an image says what the input is', async () => {
+    test('the error for an input that is not an image says what the input is @firefox', async () => {
       const cases: readonly [file: string, message: RegExp][] = [
         ['empty.jpg', /empty/],
         ['text.jpg', /text, 45 bytes/],
@@ -291,7 +291,9 @@ for (const where of ['worker', 'page'] as const) {
       }
     });
 
-    test('frames of every format are read, at odd places too, and turned as they declare', async ({ browserName }) => {
+    test('frames of every format are read, at odd places too, and turned as they declare @firefox', async ({
+      browserName,
+    }) => {
       // What Firefox's VideoFrame does not have: these formats, and a rotation.
       const lacking = browserName === 'firefox' ? ['I422', 'I444'] : [];
       const results = await realm.evaluate(async (lacking) => {
@@ -464,7 +466,7 @@ for (const where of ['worker', 'page'] as const) {
       expect(counts).toEqual({ frames: 0, decoders: 0 });
     });
 
-    test('without ImageDecoder, a bitmap gives the same picture, upright once', async () => {
+    test('without ImageDecoder, a bitmap gives the same picture, upright once @firefox', async () => {
       await realm.evaluate(() => Reflect.deleteProperty(globalThis, 'ImageDecoder'));
       for (const name of [
         'rgb.png',

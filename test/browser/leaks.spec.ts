@@ -1,5 +1,7 @@
-import { expect, test } from './fixtures.ts';
+import { DEVTOOLS_ONLY, expect, test } from './fixtures.ts';
 import type { Page } from '@playwright/test';
+
+test.skip(({ browserName }) => browserName !== 'chromium', DEVTOOLS_ONLY);
 
 /** After dispose nothing is left: no client, no worker, no port, no Blob. */
 

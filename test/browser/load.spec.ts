@@ -1,6 +1,8 @@
-import { expect, test } from './fixtures.ts';
+import { DEVTOOLS_ONLY, expect, test } from './fixtures.ts';
 import { goldens, readGoldens, valuesOf } from './goldens.ts';
 import { watchHeaps } from './heaps.ts';
+
+test.skip(({ browserName }) => browserName !== 'chromium', DEVTOOLS_ONLY);
 
 /**
  * Requests that come at random times, however those before them fare: at half of what the client can do, at all of it, and at three times as much.

@@ -1,6 +1,8 @@
 import type { Browser, Page } from '@playwright/test';
-import { expect, test } from './fixtures.ts';
+import { DEVTOOLS_ONLY, expect, test } from './fixtures.ts';
 import { processMemory } from './process-memory.ts';
+
+test.skip(({ browserName }) => browserName !== 'chromium', DEVTOOLS_ONLY);
 
 /**
  * What is done thousands of times leaves nothing: `npm run soak` loads, predicts and disposes, and then sends frames, for as long as it is told to.
