@@ -94,9 +94,7 @@ class FrameSource implements Source {
   }
 
   async #readConverted(rect: Rect, lend: Lend): Promise<Raster> {
-    // Firefox 153 looks for a rectangle of a converted frame in its visible part, not in all of it.
-    const isCut = this.#left > 0 || this.#top > 0;
-    const area = isCut ? { x: 0, y: 0, width: this.width, height: this.height } : this.#align(rect, 0);
+    const area = this.#align(rect, 0);
     const { data, stride } = await this.#copy(area, lend, 'RGBA');
     const start = (rect.y - area.y) * stride + (rect.x - area.x) * 4;
     const opaque = !this.#frame.format?.endsWith('A');
@@ -141,9 +139,7 @@ class FrameSource implements Source {
   }
 
   async #copy(rect: Rect, lend: Lend, format?: 'RGBA'): Promise<Raster> {
-    // By default it is the visible part.
-    const isAll = rect.width === this.width && rect.height === this.height;
-    const options = { ...(!isAll && { rect: this.#toFrame(rect) }), ...(format && { format }) };
+    const options = { rect: this.#toFrame(rect), ...(format && { format }) };
     const size = this.#frame.allocationSize(options);
     const data = new Uint8Array(lend(size), 0, size);
     const [plane] = await this.#frame.copyTo(data, options);
