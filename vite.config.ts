@@ -1,16 +1,22 @@
+import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vite';
+import { documents } from './scripts/vite/documents.ts';
 import { isolation } from './scripts/vite/isolation.ts';
 import { largeFiles } from './scripts/vite/large-files.ts';
 import { offline } from './scripts/vite/offline.ts';
 import { packagedModels } from './scripts/vite/packaged-models.ts';
+import { sharing } from './scripts/vite/sharing.ts';
 import { sourceWorkers } from './scripts/vite/source-workers.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')) as { version: string };
 
 /** The gallery: started by `npm start`, built by `npm run gallery`. */
 export default defineConfig({
   root: 'demo',
   publicDir: '../public',
   base: './',
-  plugins: [sourceWorkers(), isolation(), packagedModels(), largeFiles(), offline()],
+  plugins: [sourceWorkers(), isolation(), packagedModels(), largeFiles(), documents(), sharing(), offline()],
+  define: { VERSION: JSON.stringify(version) },
   worker: { format: 'es', plugins: () => [sourceWorkers()] },
   // Found at first use, in a worker, they would reload the page.
   optimizeDeps: {
@@ -26,5 +32,6 @@ export default defineConfig({
     ],
   },
   server: { port: 5173, fs: { allow: ['..'] } },
-  build: { outDir: '../dist-gallery', emptyOutDir: true, target: 'es2022' },
+  // A picture in a `data:` URL needs a looser Content-Security-Policy.
+  build: { outDir: '../dist-gallery', emptyOutDir: true, target: 'es2022', assetsInlineLimit: 0 },
 });

@@ -4,7 +4,7 @@ import { announcer } from './page/announce.js';
 import { button, byId, el } from './page/dom.js';
 import { takeFiles } from './page/drop.js';
 import { address, route, tellSettings } from './page/route.js';
-import { PAGES, type Page } from './pages.js';
+import { HOME, pageOf, PAGES, type Page } from './pages.js';
 
 const announce = announcer(byId('live'));
 const main = byId('page');
@@ -12,59 +12,77 @@ let shown: Page | undefined;
 let exhibited: Exhibited | undefined;
 
 async function show(): Promise<void> {
-  const page = PAGES.find(({ id }) => id === route().page) ?? PAGES[0];
-  if (page === shown && tellSettings()) return;
+  const page = pageOf(route().page) ?? HOME;
+  if (page.id === shown?.id && tellSettings()) return;
   const isFirst = shown === undefined;
+  main.toggleAttribute('data-moved', !isFirst);
   shown = page;
   for (const link of document.querySelectorAll<HTMLAnchorElement>('#demos a')) {
-    if (link.hash === address(page.id)) link.setAttribute('aria-current', 'page');
+    const { page: to } = route(link.hash);
+    if (to === page.id) link.setAttribute('aria-current', 'page');
+    else if (page.id.startsWith(`${to}/`)) link.setAttribute('aria-current', 'true');
     else link.removeAttribute('aria-current');
+    if (link.hasAttribute('aria-current')) link.scrollIntoView({ block: 'nearest', inline: 'center' });
   }
   try {
     const exhibit = await page.open();
     if (page === shown) mount(exhibit);
+    if (page !== HOME) keepOffline();
   } catch (error) {
     if (page === shown) failed(page, error);
   }
   if (page !== shown || isFirst) return;
   window.scrollTo(0, 0);
-  byId('title').focus({ preventScroll: true });
+  heading()?.focus({ preventScroll: true });
 }
 
 function mount({ title, summary, mount }: Exhibit): void {
-  head(title, summary ?? '');
+  leave(title);
   exhibited = mount(announce);
-  main.replaceChildren(exhibited.element);
+  main.replaceChildren(...(summary === undefined ? [] : [intro(title, summary)]), exhibited.element);
+  // Focus goes there after navigation, and from the link at the top.
+  heading()?.setAttribute('tabindex', '-1');
 }
 
 /** Says that a page's code could not be downloaded: the network is off, or the site has changed since it was opened. */
 function failed({ title }: Page, error: unknown): void {
   console.error(error);
   const text = 'This page could not be loaded. Check the connection, and reload.';
-  head(title, text);
-  main.replaceChildren(
-    el(
-      'div',
-      { class: 'actions' },
-      button('Reload', () => location.reload()),
-    ),
-  );
+  leave(title);
+  const reload = button('Reload', () => location.reload());
+  main.replaceChildren(intro(title, text), el('div', { class: 'actions' }, reload));
   announce(text);
 }
 
-function head(title: string, summary: string): void {
+/** Has a service worker keep the gallery for visits without a network. It downloads all pages, so it waits until a visitor opens one. */
+function keepOffline(): void {
+  if (!import.meta.env.PROD || !navigator.serviceWorker || navigator.serviceWorker.controller) return;
+  navigator.serviceWorker.register('sw.js').catch((error: unknown) => console.warn(error));
+}
+
+function leave(title: string): void {
   exhibited?.dispose();
   exhibited = undefined;
   document.title = `${title} · TabServe`;
-  byId('title').textContent = title;
-  byId('summary').textContent = summary;
+}
+
+function intro(title: string, summary: string): HTMLElement {
+  return el('div', { class: 'intro' }, el('h1', {}, title), el('p', {}, summary));
+}
+
+function heading(): HTMLElement | null {
+  return main.querySelector('h1');
 }
 
 takeFiles(main, () => exhibited?.files);
-byId('demos').append(...PAGES.map(({ id, title }) => el('li', {}, el('a', { href: address(id) }, title))));
+byId('demos').append(
+  ...[...PAGES, { id: 'docs', title: 'Docs' }].map(({ id, title }) =>
+    el('li', {}, el('a', { href: address(id) }, title)),
+  ),
+);
 byId('skip').addEventListener('click', (event) => {
   event.preventDefault();
-  byId('title').focus();
+  heading()?.focus();
 });
 window.addEventListener('hashchange', () => void show());
 void show();

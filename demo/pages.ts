@@ -1,5 +1,6 @@
 import type { Demo } from './demo.js';
 import type { Exhibit } from './exhibit.js';
+import { home } from './home/home.js';
 
 /** A page of the gallery, as the navigation knows it. */
 export interface Page {
@@ -9,8 +10,10 @@ export interface Page {
   open(): Promise<Exhibit>;
 }
 
+export const HOME: Page = { id: home.id, title: home.title, open: async () => home };
+
 /** The pages in the order of the navigation. Each is a chunk of its own: a visitor downloads the pages that they open. */
-export const PAGES: readonly [Page, ...Page[]] = [
+export const PAGES: readonly Page[] = [
   demo('detection', 'Objects', async () => (await import('./demos/detection.js')).detection),
   demo('background', 'Background', async () => (await import('./demos/segmentation.js')).segmentation),
   demo('language', 'Language', async () => (await import('./demos/language.js')).language),
@@ -19,6 +22,14 @@ export const PAGES: readonly [Page, ...Page[]] = [
   { id: 'backends', title: 'Backends', open: async () => (await import('./lab/lab.js')).lab },
   { id: 'serving', title: 'Serving', open: async () => (await import('./serving/serving.js')).serving },
 ];
+
+/** Returns the page of an address, or undefined if there is none. */
+export function pageOf(id: string): Page | undefined {
+  if (id === HOME.id) return HOME;
+  if (/^(docs|models)(\/|$)/.test(id))
+    return { id, title: 'Docs', open: async () => (await import('./reading/reading.js')).reading(id) };
+  return PAGES.find((page) => page.id === id);
+}
 
 function demo(id: string, title: string, load: () => Promise<Demo>): Page {
   return {

@@ -1,3 +1,4 @@
+import '../styles/lab.css';
 import type { Exhibit, Exhibited } from '../exhibit.js';
 import { el } from '../page/dom.js';
 import { part } from '../page/part.js';

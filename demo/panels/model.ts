@@ -1,7 +1,7 @@
 import type { Demo, ModelFacts } from '../demo.js';
 import { el } from '../page/dom.js';
 import { bytes } from '../page/format.js';
-import type { Settings } from '../page/route.js';
+import { address, type Settings } from '../page/route.js';
 import { segments } from '../page/segments.js';
 
 export interface ModelPanel {
@@ -18,7 +18,7 @@ export function modelPanel({ models }: Demo, switched: () => void): ModelPanel {
     facts.replaceChildren(
       el('strong', { class: 'model-name' }, name),
       ` · ${bytes(size)} · ${license} · `,
-      el('a', { href: `${url}README.md` }, 'Model card'),
+      el('a', { href: address(url.replace(/\/$/, '')) }, 'Model card'),
     );
   const chosen = segments('model', 'Model', Object.fromEntries(models.map(({ short }) => [short, short])), () => {
     show(panel.model);

@@ -1,3 +1,5 @@
+import '../styles/lab.css';
+import '../styles/serving.css';
 import type { Demo } from '../demo.js';
 import type { Exhibit, Exhibited } from '../exhibit.js';
 import { button, el } from '../page/dom.js';

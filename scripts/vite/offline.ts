@@ -50,7 +50,8 @@ export function offline(): Plugin[] {
     },
     ...VitePWA({
       manifest: false,
-      injectRegister: 'script-defer',
+      // The gallery registers it, once a visitor opens a demo: the first page stays small.
+      injectRegister: false,
       workbox: {
         globPatterns: ['*.{html,svg}', 'assets/*.{css,js}', 'models/*/samples/*'],
         inlineWorkboxRuntime: true,

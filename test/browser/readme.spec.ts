@@ -13,6 +13,7 @@ async function logged(message: ConsoleMessage): Promise<string> {
 
 for (const [file, expected] of [
   ['connect.ts', [/^three$/]],
+  ['first.ts', [/^\{"label":"three","score":0\.9\d+\} on wasm$/]],
   ['quick.ts', [/^\[\{"label":"three","score":0\.9\d+/, /"engine":"onnx","name":"wasm"/]],
   ['healing.ts', [/^\[\{"label":"three","score":0\.9\d+/]],
   [

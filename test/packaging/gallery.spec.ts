@@ -1,11 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { test as base, expect, type Locator, type Page } from '@playwright/test';
-import { chromiumArgs, chromiumPath } from '../../scripts/chromium.ts';
+import type { Locator, Page } from '@playwright/test';
 import { LARGEST_FILE } from '../../scripts/vite/large-files.ts';
-import { temporary } from './app.ts';
-import { POLICY, serve } from './server.ts';
+import { expect, HOST, test } from './gallery-fixtures.ts';
+import { serve } from './server.ts';
 
 declare global {
   interface Window {
@@ -14,48 +12,6 @@ declare global {
   }
 }
 
-/** As a host with a strict Content-Security-Policy serves the gallery. */
-const HOST = { isolated: true, policy: `${POLICY}; img-src 'self' blob:` };
-
-/** `built` is the folder of the built gallery; `gallery` is where it is served. */
-const test = base.extend<{ complaints: string[] }, { built: string; gallery: string }>({
-  built: [
-    async ({}, use) => {
-      const folder = temporary();
-      execFileSync('npx', ['vite', 'build', '--outDir', folder, '--logLevel', 'error'], { stdio: 'inherit' });
-      await use(folder);
-      rmSync(folder, { recursive: true });
-    },
-    { scope: 'worker', timeout: 120_000 },
-  ],
-  gallery: [
-    async ({ built }, use) => {
-      const site = await serve([built], HOST);
-      await use(`${site.origin}/`);
-      await site[Symbol.asyncDispose]();
-    },
-    { scope: 'worker' },
-  ],
-  complaints: async ({ page }, use) => {
-    const complaints: string[] = [];
-    page.on('console', (message) => {
-      // Chromium says so of a frame in a worker that is ended.
-      if (message.text().startsWith('A VideoFrame was garbage collected')) return;
-      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(String(error)));
-    await use(complaints);
-  },
-});
-
-// A camera that shows a green test picture, to pages that may use one.
-test.use({
-  launchOptions: {
-    args: [...chromiumArgs.wasm, '--use-fake-device-for-media-stream'],
-    ...(chromiumPath && { executablePath: chromiumPath }),
-  },
-});
-
 const headline = (page: Page): Locator => page.locator('.top-name');
 const found = (page: Page): Locator => page.getByRole('list', { name: 'Objects' }).getByRole('listitem');
 const sample = (page: Page, shows: string): Locator => page.getByRole('button', { name: shows });
@@ -63,7 +19,7 @@ const sample = (page: Page, shows: string): Locator => page.getByRole('button', 
 const SLOW = { timeout: 60_000 };
 
 async function tabTo(page: Page, target: Locator): Promise<void> {
-  for (let i = 0; i < 60 && !(await target.evaluate((element) => element === document.activeElement)); i++)
+  for (let i = 0; i < 120 && !(await target.evaluate((element) => element === document.activeElement)); i++)
     await page.keyboard.press('Tab');
   await expect(target).toBeFocused();
 }
@@ -331,8 +287,7 @@ test('on every demo the result and what it runs on are on the first screen, of a
 });
 
 test('text orientation', async ({ page, gallery, complaints }) => {
-  await page.goto(gallery);
-  await page.getByRole('link', { name: 'Orientation' }).click();
+  await page.goto(`${gallery}#/orientation`);
   await expect(headline(page)).toContainText('upside down', SLOW);
   await sample(page, 'label, upright').click();
   await expect(headline(page)).toContainText('upright');
@@ -480,7 +435,7 @@ test('serving: past its capacity the queue is full and refuses, and it recovers;
 test('with the keyboard alone, on a phone', async ({ page, context, gallery, complaints }) => {
   await context.grantPermissions(['camera']);
   await page.setViewportSize({ width: 360, height: 740 });
-  await page.goto(gallery);
+  await page.goto(`${gallery}#/detection`);
   const fits = async (): Promise<void> =>
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
   const visit = async (title: string): Promise<void> => {

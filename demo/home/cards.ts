@@ -1,0 +1,118 @@
+/** The cards of the demos, each with an answer of its model: `scripts/gallery-results.mjs` asks the models, and writes `results.json` and the pictures. */
+import { el } from '../page/dom.js';
+import { percent } from '../page/format.js';
+import { address } from '../page/route.js';
+import results from './results.json' with { type: 'json' };
+
+const OBJECTS = new URL('./objects.avif', import.meta.url).href;
+const LINE = new URL('./line.avif', import.meta.url).href;
+const ASTRONAUT = 'models/selfie/samples/astronaut.jpg';
+
+export function cards(): HTMLElement {
+  return el(
+    'ul',
+    { class: 'cards' },
+    card('detection', 'Objects', 'Finds 80 kinds of objects in a photo or in the camera’s picture.', objects()),
+    card('background', 'Background', 'Finds the person, and blurs or replaces what is behind.', background()),
+    card('language', 'Language', 'Tells thirty languages apart while you type.', language()),
+    card('digits', 'Digits', 'Reads a digit that you draw.', digits()),
+    card('orientation', 'Orientation', 'Finds lines of text that are upside down.', orientation()),
+    card(
+      'backends',
+      'Backends',
+      'A report card of your device: which backends run, how fast, and whether they compute right.',
+      backends(),
+    ),
+    card('serving', 'Serving', 'Send more requests than a model can answer, and watch its queue.', serving()),
+    card(
+      'docs/your-model',
+      'Your model',
+      'From PyTorch, Keras, TensorFlow or Hugging Face to a folder that the page loads.',
+      yours(),
+    ),
+  );
+}
+
+function card(page: string, title: string, says: string, shows: HTMLElement): HTMLElement {
+  shows.classList.add('card-shows');
+  return el('li', {}, el('a', { class: 'card', href: address(page) }, shows, el('h3', {}, title), el('p', {}, says)));
+}
+
+function objects(): HTMLElement {
+  const { found } = results.objects;
+  const boxes = found.map(({ label, score, box: [x, y, width, height] }) => {
+    const box = el('span', { class: 'found-box' }, el('span', {}, `${label} ${percent(score)}`));
+    for (const [name, share] of Object.entries({ left: x, top: y, width, height }))
+      box.style.setProperty(name, `${share! * 100}%`);
+    return box;
+  });
+  const picture = el('span', { class: 'found-picture' }, photo(OBJECTS), ...boxes);
+  picture.style.aspectRatio = String(results.objects.ratio);
+  return el('div', { class: 'card-photo' }, picture);
+}
+
+function background(): HTMLElement {
+  return el('div', { class: 'card-person' }, photo(ASTRONAUT), photo(ASTRONAUT));
+}
+
+function language(): HTMLElement {
+  const { text, label, score } = results.language;
+  return el('div', { class: 'card-text' }, el('p', {}, `“${text}”`), answer(label, score));
+}
+
+function digits(): HTMLElement {
+  const { url, label, score } = results.digits;
+  return el('div', { class: 'card-digit' }, photo(url), answer(label, score));
+}
+
+function orientation(): HTMLElement {
+  const { label, score } = results.orientation;
+  return el('div', { class: 'card-line' }, photo(LINE), answer(label, score));
+}
+
+function backends(): HTMLElement {
+  const { model, measured } = results.backends;
+  const slowest = Math.max(...measured.map(({ took }) => took));
+  const rows = measured.map(({ candidate, took }) => {
+    const bar = el('span', { class: 'card-bar' });
+    bar.style.width = `${(took / slowest) * 100}%`;
+    return el('li', {}, el('span', {}, candidate), el('span', {}, `${took.toFixed(1)} ms`), bar);
+  });
+  return el(
+    'div',
+    { class: 'card-bars' },
+    el('p', {}, `${model}, on the machine that made this page`),
+    el('ul', {}, ...rows),
+  );
+}
+
+function serving(): HTMLElement {
+  const { offered, answered, refused } = results.serving;
+  const [done, rest] = [el('span', { class: 'card-done' }), el('span', { class: 'card-refused' })];
+  done.style.flexGrow = String(answered);
+  rest.style.flexGrow = String(refused);
+  return el(
+    'div',
+    { class: 'card-load' },
+    el('p', {}, el('strong', {}, offered.toLocaleString('en')), ' requests a second'),
+    el('div', { class: 'card-flow' }, done, rest),
+    el('p', {}, `${answered} answered, ${refused} refused at once`),
+  );
+}
+
+function yours(): HTMLElement {
+  return el(
+    'div',
+    { class: 'card-files' },
+    el('pre', {}, 'models/mine/\n  model.onnx\n  index_to_name.json\n  model-config.yaml'),
+  );
+}
+
+function answer(label: string, score: number): HTMLElement {
+  return el('p', { class: 'card-answer' }, el('strong', {}, label), ` ${percent(score)}`);
+}
+
+/** The card's text says what the picture shows. */
+function photo(url: string): HTMLImageElement {
+  return el('img', { src: url, alt: '', loading: 'lazy', decoding: 'async' });
+}

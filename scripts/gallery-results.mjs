@@ -1,0 +1,150 @@
+/**
+ * Makes what the cards of the gallery's first page show: each demo's model answers one of its samples, in Chromium, and the answers are written to `demo/home/`.
+ * Run it after a change of a model or a sample: `node scripts/gallery-results.mjs`.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { chromium } from '@playwright/test';
+import sharp from 'sharp';
+import { createServer, runnerImport } from 'vite';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const {
+  module: { chromiumArgs, chromiumPath },
+} = await runnerImport(`${root}scripts/chromium.ts`);
+const server = await createServer({
+  configFile: `${root}vite.config.ts`,
+  root: `${root}demo`,
+  server: { port: 0, hmr: false, watch: null },
+});
+await server.listen();
+const browser = await chromium.launch({
+  args: [...chromiumArgs.wasm],
+  ...(chromiumPath && { executablePath: chromiumPath }),
+});
+const page = await browser.newPage();
+// Any page of the server, without the gallery's script.
+await page.route('**/main.ts', (route) => route.fulfill({ contentType: 'text/javascript', body: '' }));
+await page.goto(server.resolvedUrls.local[0]);
+
+/** Has a demo's model answer its first sample whose address holds `which`. */
+const ask = async (file, name, which, params = {}) =>
+  await page.evaluate(
+    async ({ file, name, which, params }) => {
+      const demo = (await import(`/demos/${file}.ts`))[name];
+      const { url } = demo.samples.find((one) => one.url.includes(which));
+      const response = await fetch(url);
+      const input = url.endsWith('.txt') ? (await response.text()).trim() : await response.blob();
+      const model = await demo.load(demo.models[0], { signal: new AbortController().signal, onProgress: () => {} });
+      const answer = await model.predict(input, { params });
+      await model.dispose();
+      return {
+        url,
+        text: typeof input === 'string' ? input : '',
+        answer: answer.mask ? { ...answer, mask: [...answer.mask] } : answer,
+      };
+    },
+    { file, name, which, params },
+  );
+const best = ({ url, text, answer: [{ label, score }] }) => ({
+  ...(text ? { text } : { url }),
+  label,
+  score: rounded(score),
+});
+const rounded = (value) => Math.round(value * 1000) / 1000;
+
+const objects = await ask('detection', 'detection', '');
+const photo = sharp(`${root}public/${objects.url}`);
+const { width, height } = await photo.metadata();
+await photo.resize({ width: 380 }).avif({ quality: 34 }).toFile(`${root}demo/home/objects.avif`);
+
+const line = await ask('orientation', 'orientation', 'upside-down');
+await sharp(`${root}public/${line.url}`)
+  .resize({ width: 400 })
+  .avif({ quality: 45 })
+  .toFile(`${root}demo/home/line.avif`);
+
+const { answer: person } = await ask('segmentation', 'segmentation', 'astronaut', { result: 'mask', size: 'model' });
+const alpha = Buffer.from(
+  person.mask.flatMap((share) => [0, 0, 0, Math.max(0, Math.min(255, ((share - 0.35) / 0.4) * 255))]),
+);
+await sharp(alpha, { raw: { width: person.width, height: person.height, channels: 4 } })
+  .resize({ width: 128 })
+  .webp({ quality: 1, alphaQuality: 60 })
+  .toFile(`${root}demo/home/person.webp`);
+
+/** Milliseconds of a run on each candidate: the median of 20. */
+const backends = await page.evaluate(async () => {
+  const demo = (await import('/demos/orientation.ts')).orientation;
+  const [sample] = demo.samples;
+  const input = await (await fetch(sample.url)).blob();
+  const measured = [];
+  for (const candidate of ['onnx/wasm', 'tfjs/wasm', 'tfjs/cpu']) {
+    const model = await demo.load(demo.models[0], {
+      signal: new AbortController().signal,
+      onProgress: () => {},
+      backends: [candidate],
+    });
+    const times = [];
+    model.on('response', ({ timings }) => times.push(timings.inference));
+    for (let run = 0; run < 25; run++) await model.predict(input, { params: {} });
+    await model.dispose();
+    measured.push({ candidate, took: times.slice(5).toSorted((a, b) => a - b)[10] });
+  }
+  return { model: demo.models[0].name, measured };
+});
+
+/** What becomes of 1,000 requests a second, for five seconds. */
+const serving = await page.evaluate(async () => {
+  const [offered, seconds] = [1000, 5];
+  const demo = (await import('/demos/digits.ts')).digits;
+  const input = await (await fetch(demo.samples[0].url)).blob();
+  const model = await demo.load(demo.models[0], { signal: new AbortController().signal, onProgress: () => {} });
+  await model.predict(input, { params: {} });
+  let [answered, refused, sent] = [0, 0, 0];
+  const start = performance.now();
+  while (sent < offered * seconds) {
+    for (const due = ((performance.now() - start) / 1000) * offered; sent < Math.min(due, offered * seconds); sent++) {
+      const refuse = ({ code }) => (refused += code === 'queue-full' ? 1 : 0);
+      void model.predict(input, { params: {} }).then(() => (answered += 1), refuse);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const result = { offered, answered: answered / seconds, refused: refused / seconds };
+  await model.dispose();
+  return result;
+});
+
+const results = {
+  objects: {
+    ratio: rounded(width / height),
+    found: objects.answer
+      .filter(({ score }) => score > 0.5)
+      .map(({ label, score, box: { xmin, ymin, xmax, ymax } }) => ({
+        label,
+        score: rounded(score),
+        box: [xmin / width, ymin / height, (xmax - xmin) / width, (ymax - ymin) / height].map(rounded),
+      })),
+  },
+  language: best(await ask('language', 'language', '')),
+  digits: best(await ask('digits', 'digits', '')),
+  orientation: best(line),
+  backends: {
+    ...backends,
+    measured: backends.measured.map(({ candidate, took }) => ({ candidate, took: rounded(took) })),
+  },
+  serving: Object.fromEntries(Object.entries(serving).map(([name, value]) => [name, Math.round(value)])),
+};
+writeFileSync(`${root}demo/home/results.json`, `${JSON.stringify(results, null, 2)}\n`);
+console.log(results);
+for (const file of ['objects.avif', 'line.avif', 'person.webp'])
+  console.log(file, readFileSync(`${root}demo/home/${file}`).length, 'bytes');
+// The picture that goes with a link to the gallery.
+const front = await browser.newPage({ viewport: { width: 1200, height: 630 }, reducedMotion: 'reduce' });
+await front.goto(server.resolvedUrls.local[0]);
+await front.getByRole('button', { name: 'Play' }).waitFor({ timeout: 60_000 });
+await front.getByText('Kill the worker, and see what happens.').waitFor({ timeout: 60_000 });
+await front.screenshot({ path: `${root}demo/share.jpg`, type: 'jpeg', quality: 82 });
+
+await browser.close();
+await server.close();

@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { test as base, expect } from '@playwright/test';
+import { chromiumArgs, chromiumPath } from '../../scripts/chromium.ts';
+import { temporary } from './app.ts';
+import { POLICY, serve } from './server.ts';
+
+/** As a host with a strict Content-Security-Policy serves the gallery. */
+export const HOST = { isolated: true, policy: `${POLICY}; img-src 'self' blob:` };
+
+/** A test of the built gallery. `built` is its folder; `gallery` is where it is served; `complaints` is what the page and its workers complained of. */
+export const test = base.extend<{ complaints: string[] }, { built: string; gallery: string }>({
+  // A camera that shows a green test picture, to pages that may use one.
+  launchOptions: [
+    {
+      args: [...chromiumArgs.wasm, '--use-fake-device-for-media-stream'],
+      ...(chromiumPath && { executablePath: chromiumPath }),
+    },
+    { scope: 'worker' },
+  ],
+  built: [
+    async ({}, use) => {
+      const folder = temporary();
+      execFileSync('npx', ['vite', 'build', '--outDir', folder, '--logLevel', 'error'], { stdio: 'inherit' });
+      await use(folder);
+      rmSync(folder, { recursive: true });
+    },
+    { scope: 'worker', timeout: 180_000 },
+  ],
+  gallery: [
+    async ({ built }, use) => {
+      const site = await serve([built], HOST);
+      await use(`${site.origin}/`);
+      await site[Symbol.asyncDispose]();
+    },
+    { scope: 'worker' },
+  ],
+  complaints: async ({ page }, use) => {
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      // Chromium says so of a frame in a worker that is ended.
+      if (message.text().startsWith('A VideoFrame was garbage collected')) return;
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    await use(complaints);
+  },
+});
+
+export { expect };

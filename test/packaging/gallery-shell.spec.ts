@@ -1,0 +1,190 @@
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import type { Page } from '@playwright/test';
+import axe from 'axe-core';
+import { expect, HOST, test } from './gallery-fixtures.ts';
+import { serve } from './server.ts';
+
+declare global {
+  interface Window {
+    /** Sum of the layout shifts that no input caused. */
+    shifted: number;
+    axe: typeof axe;
+  }
+}
+
+const SLOW = { timeout: 60_000 };
+/** What the page may have before a click, in bytes compressed by gzip. */
+const BEFORE_A_CLICK = 60_000;
+const PAGES = ['Objects', 'Background', 'Language', 'Digits', 'Orientation', 'Backends', 'Serving', 'Docs'];
+
+test('the first page: code to copy, a worker that is killed and replaced, uploads that are counted, and what it weighs', async ({
+  page,
+  context,
+  built,
+  complaints,
+}) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.addInitScript(() => {
+    window.shifted = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as unknown as { value: number; hadRecentInput: boolean }[])
+        if (!entry.hadRecentInput) window.shifted += entry.value;
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  await using site = await serve([built], HOST);
+  await page.goto(`${site.origin}/`);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Run your models on your visitors’ devices');
+  const kill = page.getByRole('button', { name: 'Kill the worker' });
+  await expect(kill).toBeEnabled(SLOW);
+  const read = (what: string) => page.locator(`[data-readout="${what}"]`);
+  await expect(read('backend')).toHaveText('tfjs/wasm');
+  await expect(read('latency')).toHaveText(/^[\d.,]+ ms$/);
+  await expect(read('uploaded')).toHaveText('0 bytes');
+
+  // The page's own requests, to its end: the sample's photos, its model, and the worker with the engine are its media.
+  await page.getByRole('contentinfo').scrollIntoViewIfNeeded();
+  await page.waitForFunction(() => [...document.images].every(({ complete }) => complete));
+  const own = await page.evaluate(() =>
+    performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname),
+  );
+  const counted = ['/', ...own].filter((path) => !/^\/models\/selfie\/|\/sample\.worker-/.test(path));
+  expect(counted.some((path) => path.endsWith('.css'))).toBe(true);
+  expect(counted.some((path) => path.includes('/segmenter-'))).toBe(true);
+  const weight = counted.reduce((sum, path) => sum + gzipSync(site.sent.get(path)!).length, 0);
+  expect(weight, counted.join('\n')).toBeLessThanOrEqual(BEFORE_A_CLICK);
+  expect(await page.evaluate(() => window.shifted)).toBeLessThanOrEqual(0.02);
+  expect(await page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length)).toBe(0);
+
+  const [before] = page.workers();
+  await kill.click();
+  await expect(page.locator('.told strong')).toHaveText(/^Healed in [\d,]+ ms, 0 requests lost\.$/, SLOW);
+  await expect(read('lost')).toHaveText('0');
+  expect(page.workers()).toHaveLength(1);
+  expect(page.workers()[0]).not.toBe(before);
+
+  // What the strip says is counted: a request with a body changes it, from the page and from the worker.
+  await expect(read('uploaded')).toHaveText('0 bytes');
+  await page.evaluate(() => fetch('./', { method: 'POST', body: '12345' }));
+  await expect(read('uploaded')).toHaveText('5 bytes');
+  await page.workers()[0]!.evaluate(() => {
+    const request = new XMLHttpRequest();
+    request.open('POST', new URL('/', location.href));
+    request.send(new Uint8Array(10));
+  });
+  await expect(read('uploaded')).toHaveText('15 bytes');
+
+  await page.getByRole('button', { name: 'Copy' }).first().click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+    readFileSync(new URL('../readme/first.ts', import.meta.url), 'utf8').trimEnd(),
+  );
+  expect(complaints).toEqual([]);
+});
+
+test('the first page stands still for visitors who want less motion', async ({ page, gallery, complaints }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto(gallery);
+  await expect(page.getByRole('button', { name: 'Play' })).toBeVisible(SLOW);
+  await expect(page.locator('[data-readout="backend"]')).toHaveText('tfjs/wasm');
+  await expect(page.getByRole('button', { name: 'Kill the worker' })).toBeDisabled();
+  await page.getByRole('button', { name: 'Play' }).click();
+  await expect(page.getByRole('button', { name: 'Kill the worker' })).toBeEnabled();
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await expect(page.getByRole('button', { name: 'Play' })).toBeFocused();
+  expect(complaints).toEqual([]);
+});
+
+test('navigation: every page has an address, Back returns, focus goes to the heading; docs and model cards are pages', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
+  await withoutModels(page);
+  await page.goto(`${gallery}#/nothing`);
+  const heading = page.getByRole('heading', { level: 1 });
+  await expect(heading).toHaveText('Run your models on your visitors’ devices');
+  const nav = page.getByRole('navigation', { name: 'Pages' });
+  await expect(nav.getByRole('link')).toHaveText(PAGES);
+  for (const title of PAGES) {
+    await nav.getByRole('link', { name: title }).click();
+    await expect(heading).toHaveText(title === 'Docs' ? 'TabServe' : title);
+    await expect(heading).toBeFocused();
+    await expect(nav.locator('[aria-current="page"]')).toHaveText(title);
+    await expect(page).toHaveTitle(/ · TabServe$/);
+  }
+  await page.goBack();
+  await expect(heading).toHaveText('Serving');
+  await page.goForward();
+  await expect(heading).toHaveText('TabServe');
+
+  await page.getByRole('navigation', { name: 'Documents' }).getByRole('link', { name: 'Healing' }).click();
+  await expect(heading).toHaveText('Healing');
+  await expect(heading).toBeFocused();
+  await expect(nav.locator('[aria-current]')).toHaveText('Docs');
+  await page.getByRole('link', { name: 'TabServe', exact: true }).first().click();
+  await page.getByRole('link', { name: 'What was compared' }).click();
+  await expect(page.getByRole('heading', { name: 'Exactness' })).toBeInViewport();
+
+  await nav.getByRole('link', { name: 'Background' }).click();
+  await page.getByRole('link', { name: 'Model card' }).click();
+  await expect(heading).toHaveText('Model card: selfie, a person segmenter');
+  await expect(page.getByRole('rowheader', { name: 'Input' })).toBeVisible();
+  await page.getByRole('link', { name: 'Skip to the content' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(heading).toBeFocused();
+  expect(complaints).toEqual([]);
+});
+
+test('axe finds nothing on any page, on a phone and on a screen, by day and by night', async ({ page, gallery }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await withoutModels(page);
+  await page.goto(gallery);
+  const heading = page.getByRole('heading', { level: 1 });
+  await expect(heading).toBeVisible();
+  await check(page, 'the first page');
+  const nav = page.getByRole('navigation', { name: 'Pages' });
+  for (const title of PAGES) {
+    await nav.getByRole('link', { name: title }).click();
+    await expect(heading).toHaveText(title === 'Docs' ? 'TabServe' : title);
+    await check(page, title);
+  }
+  await page.goto(`${gallery}#/models/selfie`);
+  await expect(heading).toContainText('selfie');
+  await check(page, 'a model card');
+});
+
+test('axe finds nothing on pages with a result', async ({ page, gallery }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto(gallery);
+  await expect(page.locator('[data-readout="backend"]')).toHaveText('tfjs/wasm', SLOW);
+  await check(page, 'the first page');
+  await page.goto(`${gallery}#/language`);
+  await expect(page.locator('.top-name')).toHaveText('Portuguese', SLOW);
+  await check(page, 'Language');
+});
+
+/** Opens no model: its files never arrive. */
+async function withoutModels(page: Page): Promise<void> {
+  await page.context().route(/\/models\/.*\.(json|yaml|onnx|bin|safetensors)$/, () => {});
+}
+
+/** Runs every rule of axe on the page as it is, in four forms. */
+async function check(page: Page, name: string): Promise<void> {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
+  for (const [width, height] of [
+    [390, 844],
+    [1280, 800],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const violations = await page.evaluate(async () => {
+        const found = await window.axe.run(document, { resultTypes: ['violations'] });
+        return found.violations.flatMap(({ id, nodes }) =>
+          nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+        );
+      });
+      expect.soft(violations, `${name}, ${width} × ${height}, ${colorScheme}`).toEqual([]);
+    }
+  }
+}
