@@ -33,7 +33,7 @@ export function cardView(): CardView {
   const chart = ranks();
   const element = el(
     'article',
-    { class: 'card', 'aria-labelledby': 'card-headline' },
+    { class: 'report-card', 'aria-labelledby': 'card-headline' },
     el('div', { class: 'card-head' }, kind, headline, rest, about),
     chart.element,
   );
