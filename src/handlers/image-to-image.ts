@@ -93,9 +93,9 @@ export class ImageToImage extends VisionHandler {
     return Math.max(this.fixedSize?.width ?? EXAMPLE_SIZE, this.fixedSize?.height ?? EXAMPLE_SIZE);
   }
 
-  /** Lets an image of any size pass: `inference` cuts it to tiles. */
+  /** Lets an image of any size pass: `inference` cuts it to tiles. @throws `invalid-input` for a tensor without the dims of an image */
   protected override checkRow(row: Tensor): Tensor {
-    return row;
+    return row.dims.length === 3 ? row : super.checkRow(row);
   }
 
   get #range(): readonly [low: number, high: number] {

@@ -52,9 +52,14 @@ export class SharedClient {
     return this.#client !== undefined && this.#listeners.size === 0;
   }
 
+  /** Takes calls again after it was disposed of: for a component that renders. */
+  reopen(): void {
+    this.#isClosed = false;
+  }
+
   /** Loads the model for a component, also after it was disposed of. */
   open(): Promise<void> {
-    this.#isClosed = false;
+    this.reopen();
     return this.#load();
   }
 
@@ -150,10 +155,13 @@ export class SharedClient {
 /** Reachable as long as a component has them, or their worker runs. */
 const clients = new Set<WeakRef<SharedClient>>();
 
-/** Returns the client that components with this source share. */
+/** Returns the client that components with this source share. It takes calls at once: a child's effect may call before the component's own effects run. */
 export function sharedClient(source: Source): SharedClient {
   const known = find((client) => isSame(client.source, source));
-  if (known) return known;
+  if (known) {
+    known.reopen();
+    return known;
+  }
   const client = new SharedClient(source);
   clients.add(new WeakRef(client));
   return client;

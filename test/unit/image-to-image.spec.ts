@@ -174,6 +174,19 @@ test('image to image: an overlap that leaves nothing, a size that is no multiple
   expect(await failed(huge.predict(photo(8, 8)))).toMatchObject({ code: 'image-too-large' });
 });
 
+test('image to image: a tensor without the dims of an image is an error of the input', async () => {
+  const handler = await createTestHandler(ImageToImage, {
+    inputs: [input('height', 'width', 'NCHW')],
+    outputs: blurAndDouble('NCHW'),
+  });
+  const flat = { data: new Float32Array(12), dims: [12] };
+  await expect(handler.predict(flat)).rejects.toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringContaining('has the dims [12], but'),
+  });
+  expect(await handler.handle([photo(4, 3), flat])).toMatchObject([{ width: 8, height: 6 }, { code: 'invalid-input' }]);
+});
+
 test('image to image: an abort ends the work after the tile that runs', async () => {
   const stop = new AbortController();
   let runs = 0;

@@ -110,6 +110,17 @@ test('unmounting and mounting in one task keeps the client; unmounting ends it, 
   unmount();
 });
 
+test('a component that is mounted again takes calls before its effects run: those of its children run first', async () => {
+  const one = source();
+  const client = sharedClient(one);
+  client.subscribe(() => {})();
+  await expect.poll(() => client.predict(1).catch((error: unknown) => error)).toMatchObject({ code: 'disposed' });
+  const again = sharedClient({ ...one });
+  expect(again).toBe(client);
+  expect(await again.predict(2)).toBe(2);
+  again.subscribe(() => {})();
+});
+
 test('a wrong option is an error of the state, of a TabServeError', async () => {
   const client = new SharedClient({ factory: undefined, options: { model: MODEL, modle: 1 } as never });
   const unmount = client.subscribe(() => {});
