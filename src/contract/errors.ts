@@ -131,6 +131,7 @@ export function messageOf(error: Error): string {
 /** Describes any thrown value as text. Never throws, whatever the value's own methods do. */
 export function describeThrown(value: unknown): string {
   const ways = [
+    () => describeException(value),
     () => (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)),
     () => Object.prototype.toString.call(value),
   ];
@@ -143,4 +144,11 @@ export function describeThrown(value: unknown): string {
     }
   }
   return `A value of type ${typeof value} that cannot be shown.`;
+}
+
+/** Returns name and message of an `Exception` of Firefox; undefined for anything else. It is no `Error`, and has no properties of its own for JSON. */
+function describeException(value: unknown): string | undefined {
+  if (Object.prototype.toString.call(value) !== '[object Exception]') return undefined;
+  const { name, message } = value as { readonly name: unknown; readonly message: unknown };
+  return [name, message].filter((part) => typeof part === 'string' && part !== '').join(': ') || undefined;
 }

@@ -402,7 +402,7 @@ test.describe('measuring @once', () => {
     expect(answer.keys).toEqual([`onnx/webgl ${fastest.model}`, `onnx/wasm ${fastest.model}`]);
     expect(answer.verdict).toMatchObject({
       build: expect.stringMatching(/^[\da-f]{64} 1\.\d+\.\d+/),
-      environment: expect.stringContaining('Chrom'),
+      environment: expect.stringContaining(await page.evaluate(() => navigator.userAgent)),
       median: expect.any(Number),
     });
     const counts = Object.fromEntries(

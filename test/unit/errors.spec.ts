@@ -33,6 +33,11 @@ test('whatever is thrown crosses', () => {
   expect(cross(undefined).message).toBe('undefined');
   expect(cross(circle).message).toBe('[object Object]');
   expect(cross(new Error('x', { cause: { code: 7 } })).cause).toBe('{"code":7}');
+  // Firefox's `Exception` has its properties on its prototype.
+  const exception = { [Symbol.toStringTag]: 'Exception', name: 'NS_ERROR_FAILURE', message: '' };
+  expect(cross(Object.create(exception)).message).toBe('NS_ERROR_FAILURE');
+  expect(cross(Object.create({ ...exception, message: 'no disk' })).message).toBe('NS_ERROR_FAILURE: no disk');
+  expect(cross(Object.create({ ...exception, name: 7 })).message).toBe('{}');
   const loop = new Error('loop');
   loop.cause = loop;
   expect(cross(loop).message).toBe('loop');

@@ -23,7 +23,16 @@ export const cacheApiStore: BlobStore = {
 
 /** Opens the cache at each call: an app may have deleted it in between. */
 async function open(): Promise<Cache> {
-  if (!globalThis.caches)
-    throw new Error('there is no Cache API here: it needs a secure context (https, or localhost)');
+  const caches = cachesOfOrigin();
+  if (!caches) throw new Error('there is no Cache API here: it needs a secure context (https, or localhost)');
   return await caches.open(CACHE);
+}
+
+/** Returns the origin's caches; undefined if the context is not secure. @throws if the origin is opaque: browsers refuse the property, each for a reason in its own words */
+function cachesOfOrigin(): CacheStorage | undefined {
+  try {
+    return globalThis.caches;
+  } catch (cause) {
+    throw new Error('a frame or worker with an opaque origin has no storage', { cause });
+  }
 }
