@@ -76,7 +76,8 @@ export class SharedClient {
 
   /** Loads the model, unless it is loaded, and predicts one input. @throws what `initialize` and `Client.predict` throw */
   readonly predict = async (input: unknown, options: RequestOptions = {}): Promise<unknown> => {
-    if (this.#state.status !== 'ready') await unlessAborted(this.initialize(), readRequestOptions(options).signal);
+    const { signal } = readRequestOptions(options);
+    if (this.#state.status !== 'ready') await unlessAborted(this.initialize(), signal);
     if (!this.#client) throw unmounted();
     return await this.#client.predict(input, options);
   };

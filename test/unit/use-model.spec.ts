@@ -130,6 +130,14 @@ test('a wrong option is an error of the state, of a TabServeError', async () => 
   unmount();
 });
 
+test('a wrong option of a call loads nothing: a load that fails would be an error that nobody handles', async () => {
+  const { factory, deaths } = mortal();
+  deaths.of = 'next';
+  const client = new SharedClient(source({ factory }));
+  await expect(client.predict(1, { timeout: 'soon' as never })).rejects.toMatchObject({ code: 'invalid-input' });
+  expect(statusOf(client)).toBe('idle');
+});
+
 /** Renders a component on a server; what it shows. */
 function render(options: UseModelOptions): string {
   return renderToString(
