@@ -1,5 +1,5 @@
-import { stat, writeFile } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
 import type { Archive } from '../contract/archive.js';
 import type { Probe } from '../contract/backends.js';
 import { describeThrown, isError, messageOf, TabServeError } from '../contract/errors.js';
@@ -31,6 +31,8 @@ export async function testArchive(path: string, flags: TestFlags, print: (text: 
   const write = async (cases: readonly JUnitCase[]): Promise<void> => {
     if (flags.junit !== undefined) await writeReport(flags.junit, writeJUnit(name, cases));
   };
+  // A report that cannot be written is told before anything runs.
+  if (flags.junit !== undefined) await mkdirOf(flags.junit);
   const since = performance.now();
   let archive: Archive;
   try {
@@ -61,7 +63,7 @@ export async function testArchive(path: string, flags: TestFlags, print: (text: 
       },
     });
     print(
-      `\n${summarize(results)}${isNamed || results.some(({ verdict }) => verdict === 'right') ? '' : '. No backend is right, so a skip counts as a failure.'}`,
+      `\n${summarize(results)}${isNamed || results.some(({ verdict }) => verdict === 'right') ? '' : '. No backend is right, so every skipped one counts as failed.'}`,
     );
     await write(results.map((one) => ({ ...one, name: one.backend, output: describeResult(one).trim() })));
     return results.every(({ verdict }) => verdict === 'right' || verdict === 'skipped');
@@ -116,6 +118,15 @@ function readTimeout(flag: string | undefined): number {
     'model-config',
     `--timeout must be a number of seconds, up to 86400, got ${JSON.stringify(flag)}.`,
   );
+}
+
+/** Makes the folder of the report. @throws `model-config` */
+async function mkdirOf(path: string): Promise<void> {
+  await mkdir(dirname(resolve(path)), { recursive: true }).catch((cause: unknown) => {
+    throw new TabServeError('model-config', `--junit: ${path} cannot be written: ${messageOf(cause as Error)}`, {
+      cause,
+    });
+  });
 }
 
 async function writeReport(path: string, text: string): Promise<void> {

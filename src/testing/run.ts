@@ -115,7 +115,9 @@ export async function runArchive(settings: RunSettings): Promise<readonly Backen
         timeout: settings.timeout,
         input: bytes ? { file: at(site.input) } : input === undefined ? undefined : { value: input },
       });
-      const result = judge(backend, found, (performance.now() - since) / 1000);
+      // The server's address differs in every run, and a report is compared with earlier ones.
+      const told = found.ok ? found : { ...found, message: found.message.replaceAll(at(site.archive), '') };
+      const result = judge(backend, told, (performance.now() - since) / 1000);
       results.push(result);
       onResult?.(conclude([result], isNamed)[0]!, found.probe);
     }

@@ -7,7 +7,7 @@ import type { Found } from './in-page.js';
  * - `right`: its outputs are the expected ones within the tolerance.
  * - `wrong`: they are not.
  * - `skipped`: it does not run this model, or nothing can tell whether its outputs are right. An app takes another backend.
- * - `failed`: anything else: it crashed, took too long, the archive or its handler is broken. So does a skipped backend that was asked for by name, or if no
+ * - `failed`: anything else: it crashed, took too long, the archive or its handler is broken. A skipped backend counts as failed if it was asked for by name, and all of them do if no
  *   backend is right.
  */
 export type BackendVerdict = 'right' | 'wrong' | 'skipped' | 'failed';

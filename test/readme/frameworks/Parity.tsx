@@ -6,12 +6,16 @@ const makeWorker = () => new Worker(new URL('../even.worker.ts', import.meta.url
 
 export function Parity() {
   const model = useModel<EvenOrOdd>(makeWorker, { model: '/models/digits/', loading: 'lazy' });
-  const [parity, setParity] = useState<'even' | 'odd'>();
+  const [parity, setParity] = useState<string>();
+
+  async function classify(photo: File | undefined) {
+    if (photo) setParity(await model.predict(photo).catch((error: Error) => error.message));
+  }
 
   return (
     <label>
       {parity ?? model.status}
-      <input type="file" onChange={async ({ target }) => setParity(await model.predict(target.files![0]!))} />
+      <input type="file" onChange={({ target }) => classify(target.files?.[0])} />
     </label>
   );
 }
