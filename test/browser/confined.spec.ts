@@ -17,7 +17,7 @@ async function answers(urls: readonly string[]): Promise<unknown[]> {
   return answers;
 }
 
-test('packed archives load under a strict Content-Security-Policy as without one @once @firefox', async ({
+test('packed archives load under a strict Content-Security-Policy as without one @once', async ({
   open,
   baseURL,
   page,
