@@ -93,7 +93,7 @@ export function conclude(rows: readonly Row[]): { readonly headline: string; rea
   const wrong = rows.filter(isWrong).map(({ candidate }) => title(candidate));
   const skipped = rows.filter((row) => row.state === 'skipped' && !isWrong(row)).length;
   const wasm = others.find(({ candidate }) => candidate === `${best!.candidate.split('/')[0]}/wasm`);
-  const times = best && wasm ? `, ${factor(wasm.median / best.median)} as fast as WASM` : '';
+  const times = best && wasm && best.median > 0 ? `, ${factor(wasm.median / best.median)} as fast as WASM` : '';
   const ran = best ? 1 + others.length : 0;
   return {
     headline: best ? `${title(best.candidate)} is the fastest${times}` : 'No backend computes this model correctly',

@@ -49,7 +49,8 @@ export function slider(
       return range.valueAsNumber;
     },
     set(to) {
-      range.valueAsNumber = to;
+      // An address may say any number, and the browser refuses an infinite one.
+      range.value = String(to);
       tell();
     },
   };

@@ -50,6 +50,11 @@ export function embed(
     try {
       if (context.failures.has(index)) return undefined;
       const pooled = pool(rowPart(name, output, index, rows), index);
+      if (pooled.length === 0)
+        throw new TabServeError(
+          'model-config',
+          `handler.outputName: the output "${name}" has no features: its dims are [${output.dims.join(', ')}]. Name another output.`,
+        );
       checkScores(pooled, 'logits');
       const vector = normalize(index) ? unit(pooled) : pooled;
       return transferResult(vector, [vector.buffer]);

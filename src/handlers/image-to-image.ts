@@ -23,6 +23,9 @@ export interface ImageToImageParams extends VisionParams {
 /** The side of a tile if the model takes any size. */
 const TILE_SIZE = 256;
 
+/** The usual overlap. */
+const OVERLAP = 16;
+
 /** The side of the example pictures: a model that enlarges them takes long enough. */
 const EXAMPLE_SIZE = 64;
 
@@ -52,8 +55,7 @@ export class ImageToImage extends VisionHandler {
       type: 'integer',
       minimum: 0,
       description:
-        'The pixels by which a tile reaches beyond those that it contributes. As many pixels as the model looks far make the result the same as without tiles.',
-      default: 16,
+        'The pixels by which a tile reaches beyond those that it contributes; less than half of a tile. As many pixels as the model looks far make the result the same as without tiles. Default: 16, or as many as a smaller tile allows.',
     },
     outputRange: {
       type: 'array',
@@ -80,6 +82,12 @@ export class ImageToImage extends VisionHandler {
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
+    const { name, dtype } = this.outputInfo;
+    if (dtype === 'string' || dtype === 'int64' || dtype === 'bool')
+      throw new TabServeError(
+        'model-config',
+        `handler.outputName: an image-to-image handler needs numbers for pixels, but the output "${name}" is ${dtype}. Name another output.`,
+      );
     const [low, high] = this.#range;
     if (!(low < high))
       throw new TabServeError(
@@ -123,7 +131,8 @@ export class ImageToImage extends VisionHandler {
     const [fixedWidth, fixedHeight] = this.#modelSize;
     const size = this.param<number | undefined>('tileSize', index, context);
     const [width, height] = [fixedWidth ?? size ?? TILE_SIZE, fixedHeight ?? size ?? TILE_SIZE];
-    const overlap = this.param<number>('overlap', index, context);
+    const most = Math.ceil(Math.min(width, height) / 2) - 1;
+    const overlap = this.param<number | undefined>('overlap', index, context) ?? Math.min(OVERLAP, most);
     if (2 * overlap < Math.min(width, height)) return { width, height, overlap };
     throw new TabServeError(
       'model-config',
@@ -153,6 +162,7 @@ export class ImageToImage extends VisionHandler {
       fixedHeight ?? Math.min(height, source.height),
     ];
     const columns = divide(source.width, tileWidth, overlap);
+    let first: Enlarged | undefined;
     let result:
       | { readonly dims: readonly number[]; readonly raster: Raster; readonly dtype: Tensor['dtype'] }
       | undefined;
@@ -165,6 +175,8 @@ export class ImageToImage extends VisionHandler {
         const output = rowPart(this.outputInfo.name, outputs[this.outputInfo.name]!, 0, 1);
         const part = rasterOf(output.dims, output.data as Numbers, this.#outputLayout);
         const scale = scaleOf(part, tile, source);
+        first ??= { part, scale };
+        checkSame(first, { part, scale });
         result ??= { ...emptyResult(part, source, scale, this.#outputLayout), dtype: output.dtype };
         paste(result.raster, part, {
           x: column.from * scale,
@@ -238,6 +250,21 @@ function scaleOf(part: Raster, tile: Raster, source: Raster): number {
   throw new TabServeError(
     'model-config',
     `The model makes ${part.width} × ${part.height} pixels of ${tile.width} × ${tile.height}, for an image of ${source.width} × ${source.height}. An image-to-image handler needs both sides enlarged by the same whole number. Set handler.layout if the output has another layout than the input.`,
+  );
+}
+
+/** A part of the result, and by how much the model has enlarged its tile. */
+interface Enlarged {
+  readonly part: Raster;
+  readonly scale: number;
+}
+
+/** @throws `model-config` if the model answers two tiles with different channels or scales */
+function checkSame(first: Enlarged, { part, scale }: Enlarged): void {
+  if (scale === first.scale && part.planes === first.part.planes && part.unit === first.part.unit) return;
+  throw new TabServeError(
+    'model-config',
+    'The model answers tiles of one size with pictures of different sizes or channels. An image-to-image handler needs an output whose dims depend on the input alone.',
   );
 }
 

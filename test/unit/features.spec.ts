@@ -85,6 +85,7 @@ test('text features: outputs that cannot be pooled say what to name instead', as
     return await handler.predict('a good film', { params: params as never }).catch((error: Error) => error);
   };
   expect(await fail(f32([1, 2], [1, 2]), { pooling: 'mean' })).toMatchObject({ code: 'model-config' });
+  expect(await fail(f32([1, 0], []))).toMatchObject({ message: expect.stringContaining('no features') });
   // Fewer vectors than tokens: those of another sequence.
   expect(await fail(f32([1, 2, 1], [1, 2]))).toMatchObject({
     code: 'model-config',

@@ -170,6 +170,12 @@ test('image to image: an overlap that leaves nothing, a size that is no multiple
     code: 'model-config',
     message: expect.stringContaining('7 × 5 pixels of 4 × 4'),
   });
+  let tiles = 0;
+  const growing = await make(() => output([1, 3, 4 * ++tiles, 4 * tiles]), { tileSize: 4, overlap: 1 });
+  expect(await failed(growing.predict(photo(8, 8)))).toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('different sizes'),
+  });
   const huge = await make(() => output([1, 3, 4000, 4000]), { tileSize: 4, overlap: 1 });
   expect(await failed(huge.predict(photo(8, 8)))).toMatchObject({ code: 'image-too-large' });
 });
@@ -185,6 +191,18 @@ test('image to image: a tensor without the dims of an image is an error of the i
     message: expect.stringContaining('has the dims [12], but'),
   });
   expect(await handler.handle([photo(4, 3), flat])).toMatchObject([{ width: 8, height: 6 }, { code: 'invalid-input' }]);
+});
+
+test('image to image: a small tile has a small overlap, unless one is named', async () => {
+  const make = (handler: Readonly<Record<string, unknown>>) =>
+    createTestHandler(ImageToImage, {
+      inputs: [input(8, 8, 'NCHW')],
+      outputs: blurAndDouble('NCHW'),
+      config: { handler },
+    });
+  const { width, height } = await (await make({})).predict(photo(20, 20));
+  expect([width, height]).toEqual([40, 40]);
+  await expect(make({ overlap: 16 })).rejects.toMatchObject({ code: 'model-config' });
 });
 
 test('image to image: an abort ends the work after the tile that runs', async () => {

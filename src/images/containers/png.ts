@@ -5,9 +5,10 @@ import type { Span } from '../exif.js';
 import { larger, type Facts, type Size } from '../facts.js';
 
 const SIGNATURE_BYTES = 8;
-/** A chunk's length, type and checksum. */
-const CHUNK_BYTES = 12;
+/** A chunk's length and type. */
+const CHUNK_HEADER_BYTES = 8;
 const IHDR = 0x49484452; // 'IHDR'
+const IDAT = 0x49444154; // 'IDAT'
 const IEND = 0x49454e44; // 'IEND'
 const EXIF = 0x65584966; // 'eXIf'
 const FRAME_CONTROL = 0x6663544c; // 'fcTL'
@@ -20,15 +21,18 @@ export function readPng(bytes: Uint8Array): Facts | undefined {
   let exif: Span | undefined;
   let largest: Size = size;
   let complete = false;
-  for (let at = SIGNATURE_BYTES; at + CHUNK_BYTES <= bytes.length;) {
-    const start = at + 8;
+  let hasPixels = false;
+  for (let at = SIGNATURE_BYTES; at + CHUNK_HEADER_BYTES <= bytes.length;) {
+    const start = at + CHUNK_HEADER_BYTES;
     const end = start + view.getUint32(at);
     const type = view.getUint32(at + 4);
     if (type === FRAME_CONTROL && start + 12 <= bytes.length)
       largest = larger({ width: view.getUint32(start + 4), height: view.getUint32(start + 8) }, largest);
+    // Of an animation, the first frame is the picture: another frame follows it.
+    if (type === IEND || (type === FRAME_CONTROL && hasPixels)) complete = true;
     if (end > bytes.length) break;
     if (type === EXIF) exif ??= { start, end };
-    if (type === IEND) complete = true;
+    if (type === IDAT) hasPixels = true;
     at = end + 4;
   }
   return { ...size, largest, exif, complete };
