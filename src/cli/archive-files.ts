@@ -7,11 +7,16 @@ export type ArchiveFiles = Map<string, Uint8Array>;
 
 /** Reads a file. @throws `model-not-found`; `unsupported` above 2 GiB */
 export async function readLocal(path: string, flag: string): Promise<Uint8Array> {
+  await checkLocal(path, flag);
+  return await readFile(path);
+}
+
+/** Checks that a file is there, and small enough. @throws `model-not-found`; `unsupported` from 2 GiB on */
+async function checkLocal(path: string, flag: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) throw new TabServeError('model-not-found', `${flag}: there is no file ${path}.`);
   if (found.size >= 2 ** 31)
     throw new TabServeError('unsupported', `${flag}: ${path} has ${found.size} bytes; a file must be below 2 GiB.`);
-  return await readFile(path);
 }
 
 /**
@@ -28,9 +33,9 @@ export async function addExtraFiles(files: ArchiveFiles, list: string): Promise<
 }
 
 /** Adds one file of an archive. @throws `model-format` if there is another of that path */
-export function addFile(files: ArchiveFiles, path: string, bytes: Uint8Array): void {
+export function addFile<T>(files: Map<string, T>, path: string, file: T): void {
   if (files.has(path)) throw new TabServeError('model-format', `Two files of the archive would be ${path}.`);
-  files.set(path, bytes);
+  files.set(path, file);
 }
 
 async function addPath(files: ArchiveFiles, path: string): Promise<void> {
@@ -42,14 +47,21 @@ async function addPath(files: ArchiveFiles, path: string): Promise<void> {
 }
 
 /** Hidden files and folders, and the caches that torch-model-archiver leaves out, too. */
-const LEFT_OUT = /^(\.|__MACOSX$|__pycache__$)/;
+export const LEFT_OUT = /^(\.|__MACOSX$|__pycache__$)/;
+
+/** Adds the files of a folder. @throws what `listFolder` throws */
+export async function addFolder(files: ArchiveFiles, folder: string): Promise<void> {
+  for (const [inArchive, path] of await listFolder(folder)) addFile(files, inArchive, await readLocal(path, folder));
+}
 
 /**
- * Adds what is in a folder, without `LEFT_OUT`. Links are followed: a folder of Hugging Face's own cache has nothing else.
- * @throws `model-not-found` for a link that leads nowhere; `model-format` for one that leads into a folder above it
+ * Returns the paths on disk of what is in a folder, without `LEFT_OUT`, by their paths in the archive. Links are followed: a folder of Hugging Face's own cache has nothing else.
+ * @throws `model-not-found` for a link that leads nowhere; `model-format` for one that leads into a folder above it; `unsupported` for a file from 2 GiB on
  */
-export async function addFolder(files: ArchiveFiles, folder: string): Promise<void> {
-  await addEntries(files, { folder, prefix: '', above: [] });
+export async function listFolder(folder: string): Promise<ReadonlyMap<string, string>> {
+  const paths = new Map<string, string>();
+  await listEntries(paths, { folder, prefix: '', above: [] });
+  return paths;
 }
 
 interface Folder {
@@ -60,15 +72,18 @@ interface Folder {
   readonly above: readonly string[];
 }
 
-async function addEntries(files: ArchiveFiles, { folder, prefix, above }: Folder): Promise<void> {
+async function listEntries(paths: Map<string, string>, { folder, prefix, above }: Folder): Promise<void> {
   const real = await realpath(folder);
   if (above.includes(real)) throw new TabServeError('model-format', `${folder} links to a folder above it.`);
   for (const name of (await readdir(folder)).filter((one) => !LEFT_OUT.test(one))) {
     const path = join(folder, name);
     const inArchive = `${prefix}${name}`;
     if ((await stat(path).catch(() => undefined))?.isDirectory())
-      await addEntries(files, { folder: path, prefix: `${inArchive}/`, above: [...above, real] });
-    else addFile(files, inArchive, await readLocal(path, folder));
+      await listEntries(paths, { folder: path, prefix: `${inArchive}/`, above: [...above, real] });
+    else {
+      await checkLocal(path, folder);
+      addFile(paths, inArchive, path);
+    }
   }
 }
 

@@ -3,19 +3,23 @@ import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { TabServeError } from '../contract/errors.js';
 import type { ArchiveLocation } from '../models/archive.js';
-import { addFolder, type ArchiveFiles } from './archive-files.js';
+import { listFolder, type ArchiveFiles } from './archive-files.js';
 
-/** Returns an archive on disk, a packed one or a folder, as a browser gives the files that a visitor picks. @throws `model-not-found` */
+/**
+ * Returns an archive on disk, a packed one or a folder, as a browser gives the files that a visitor picks: a file is read when its content is asked for.
+ * @throws `model-not-found`; what `listFolder` throws
+ */
 export async function locate(path: string): Promise<ArchiveLocation> {
   const found = await stat(path).catch(() => undefined);
   if (!found) throw new TabServeError('model-not-found', `There is no file or folder ${path}.`);
   if (found.isFile()) return new File([await openAsBlob(path)], basename(path));
-  const files: ArchiveFiles = new Map();
-  await addFolder(files, path);
+  const files = await listFolder(path);
   const isNested = [...files.keys()].every((one) => one.includes('/'));
   // As a browser names the files of a folder that the visitor picks; a model of Hugging Face's layout has the folder's name.
   const prefix = isNested ? '' : `${basename(resolve(path))}/`;
-  return asBlobs(new Map([...files].map(([one, bytes]) => [prefix + one, bytes])));
+  const blobs: Record<string, Blob> = {};
+  for (const [one, file] of files) blobs[prefix + one] = await openAsBlob(file);
+  return blobs;
 }
 
 /** Returns files as Blobs, by their path in the archive. */

@@ -7,6 +7,7 @@ import { basename, extname, join, normalize, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { ENGINE_FILES } from '../bundlers/engine-files.js';
+import { LEFT_OUT } from '../cli/archive-files.js';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
@@ -93,7 +94,7 @@ export async function serveArchive(path: string, input?: Uint8Array): Promise<Si
 
 /** Returns the folder of the archive: the given one, or the only folder in it. */
 async function findRoot(folder: string): Promise<string> {
-  const entries = (await readdir(folder)).filter((name) => !name.startsWith('.'));
+  const entries = (await readdir(folder)).filter((name) => !LEFT_OUT.test(name));
   const [only] = entries;
   if (only === undefined || entries.length > 1) return await realpath(folder);
   const inner = join(folder, only);

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test, type Browser } from '@playwright/test';
 import { writeJUnit, type JUnitCase } from '../../src/cli/junit.ts';
+import { locate } from '../../src/cli/local-archive.ts';
 import { describeResult, testArchive } from '../../src/cli/test.ts';
 import type { Backend, Probe } from '../../src/contract/backends.ts';
 import { chromiums, withGpu } from '../../src/testing/browser.ts';
@@ -238,6 +239,29 @@ test('the server gives the archive and nothing else, to those who know its path'
   await using nested = await serveArchive(outer);
   expect(nested.archive).toBe('archive/inner/');
   expect(await get(`${nested.url}archive/inner/a.bin`)).toEqual([200, 'inner']);
+});
+
+test('the files of a folder are read when they are asked for, and not before', async () => {
+  const archive = folder();
+  const path = join(archive, 'a.onnx');
+  writeFileSync(path, 'model');
+  writeFileSync(join(archive, 'empty.txt'), '');
+  const files = (await locate(archive)) as Readonly<Record<string, Blob>>;
+  const name = basename(archive);
+  expect(Object.keys(files).sort()).toEqual([`${name}/a.onnx`, `${name}/empty.txt`]);
+  expect(await files[`${name}/a.onnx`]!.text()).toBe('model');
+  expect(await files[`${name}/empty.txt`]!.text()).toBe('');
+  // A Blob of a file that has changed cannot be read.
+  writeFileSync(path, 'another model');
+  await expect(files[`${name}/a.onnx`]!.text()).rejects.toMatchObject({ name: 'NotReadableError' });
+});
+
+test("a folder that holds only the archive's folder stands for it, whatever macOS and Python left beside it", async () => {
+  const outer = folder();
+  for (const name of ['digits', '__MACOSX', '__pycache__', '.git']) mkdirSync(join(outer, name));
+  writeFileSync(join(outer, 'digits/a.bin'), 'model');
+  await using site = await serveArchive(outer);
+  expect(site.archive).toBe('archive/digits/');
 });
 
 test('a page or a browser that crashes is one result, and the next backend has a page of its own', async () => {
