@@ -26,7 +26,7 @@ export interface ShownScene extends Shown {
 const FILES = { digit: 'digits/samples/drawn-7.png', scene: 'nanodet/samples/party.jpg' } as const;
 
 /** The reason for a skip in `npm test`. */
-export const FULL_ONLY = 'another bundler shows the same in npm test: npm run test:full runs it';
+export const FULL_ONLY = 'it takes long, and other tests show most of it: npm run test:full runs it';
 
 interface Fixtures {
   /** Whether `npm run test:full` runs. */

@@ -8,8 +8,10 @@ import { POLICY, serve } from './server.ts';
 /** As a host with a strict Content-Security-Policy serves the gallery. */
 export const HOST = { isolated: true, policy: `${POLICY}; img-src 'self' blob:` };
 
-/** A test of the built gallery. `built` is its folder; `gallery` is where it is served; `complaints` is what the page and its workers complained of. */
-export const test = base.extend<{ complaints: string[] }, { built: string; gallery: string }>({
+/** A test of the built gallery. `built` is its folder; `gallery` is where it is served; `complaints` is what the page and its workers complained of; `full`, whether
+ * `npm run test:full` runs. */
+export const test = base.extend<{ complaints: string[]; full: boolean }, { built: string; gallery: string }>({
+  full: [false, { option: true }],
   // A camera that shows a green test picture, to pages that may use one.
   launchOptions: [
     {

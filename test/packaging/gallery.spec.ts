@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from '@playwright/test';
 import { LARGEST_FILE } from '../../scripts/vite/large-files.ts';
 import { expect, HOST, test } from './gallery-fixtures.ts';
+import { FULL_ONLY } from './fixtures.ts';
 import { serve } from './server.ts';
 
 declare global {
@@ -432,7 +433,8 @@ test('serving: past its capacity the queue is full and refuses, and it recovers;
   expect(complaints).toEqual([]);
 });
 
-test('with the keyboard alone, on a phone', async ({ page, context, gallery, complaints }) => {
+test('with the keyboard alone, on a phone', async ({ page, context, gallery, complaints, full }) => {
+  test.skip(!full, FULL_ONLY);
   await context.grantPermissions(['camera']);
   await page.setViewportSize({ width: 360, height: 740 });
   await page.goto(`${gallery}#/detection`);
