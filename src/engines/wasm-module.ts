@@ -116,7 +116,7 @@ async function downloadOnce(
   const compiled = compile(response).then(
     async (module) => ({ module, blob: await downloaded }),
     async (error: unknown) => {
-      const blob = await inflated(await downloaded);
+      const blob = await inflated(await downloaded, url);
       if (!blob) throw error;
       return { module: await compile(responseOf(blob)), blob };
     },
@@ -124,6 +124,7 @@ async function downloadOnce(
   try {
     return (await Promise.all([compiled, downloaded]))[0];
   } catch (cause) {
+    if (cause instanceof TabServeError) throw cause;
     const failure = unusable(url, `${what}; ${(cause as Error).message}`, cause);
     throw cause instanceof WebAssembly.CompileError ? failure : new TransientFailure(failure);
   }
@@ -139,12 +140,24 @@ function responseOf(blob: Blob): Response {
   return new Response(blob, { headers: { 'content-type': WASM } });
 }
 
-/** Returns the content of a file that is stored as gzip, because its host limits the size of a file; nothing if the file is something else, or damaged. */
-async function inflated(blob: Blob): Promise<Blob | undefined> {
+/** The most bytes that a file stored as gzip is inflated to: about ten times the largest engine. */
+const MOST_INFLATED = 2 ** 28;
+
+/**
+ * Returns the content of a file that is stored as gzip, because its host limits the size of a file; nothing if the file is something else.
+ * @throws `backend-failed` if it is damaged, goes on behind its end, or has more content than `MOST_INFLATED`
+ */
+async function inflated(blob: Blob, url: URL): Promise<Blob | undefined> {
   const [first, second] = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
   if (first !== 0x1f || second !== 0x8b) return undefined;
-  const content = new Response(blob.stream().pipeThrough(new DecompressionStream('gzip')));
-  return await content.blob().catch(() => undefined);
+  const content = countBytes(blob.stream().pipeThrough(new DecompressionStream('gzip')), (size) => {
+    if (size > MOST_INFLATED)
+      throw unusable(url, `it is a gzip file of more than ${MOST_INFLATED} bytes, and no engine has as many`);
+  });
+  return await new Response(content).blob().catch((cause: unknown) => {
+    if (cause instanceof TabServeError) throw cause;
+    throw unusable(url, 'it is a damaged gzip file', cause);
+  });
 }
 
 function unusable(url: URL, what: string, cause?: unknown): TabServeError {

@@ -1,5 +1,6 @@
 import type { Handler } from '../contract/handler.js';
 import { TabServeError } from '../contract/errors.js';
+import { shorten } from '../contract/describe-value.js';
 import type { BaseHandler } from './base-handler.js';
 import type { ImageClassifier } from './image-classifier.js';
 import type { ObjectDetector } from './object-detector.js';
@@ -59,5 +60,5 @@ export async function loadHandler(name: string | undefined): Promise<new () => H
     : /^[A-Z]\w*(For[A-Z]|Model$)/.test(name)
       ? `It is the architecture that config.json names, and none of the built-in handlers is for its task. ${available}. Set the option \`handler\` to one of them, such as base_handler for the model's tensors or text_feature_extractor for a text's features, or connect() to a handler of your own.`
       : `${available}. Use connect() for a handler of your own.`;
-  throw new TabServeError('unknown-handler', `There is no built-in handler "${name}". ${advice}`);
+  throw new TabServeError('unknown-handler', `There is no built-in handler "${shorten(name)}". ${advice}`);
 }

@@ -158,7 +158,15 @@ test("an engine's file that is stored as gzip is inflated, compiled and kept; a 
   const stored = gzipSync(wasm);
   const damaged = Buffer.from(stored);
   damaged.fill(0, 1000, 2000);
-  const server = await BadServer.start({ files: { '/e.wasm': stored, '/damaged.wasm': damaged } });
+  const server = await BadServer.start({
+    files: {
+      '/e.wasm': stored,
+      '/damaged.wasm': damaged,
+      '/short.wasm': stored.subarray(0, -100),
+      '/long.wasm': Buffer.concat([stored, Buffer.from('more')]),
+      '/bomb.wasm': gzipSync(Buffer.alloc(2 ** 28 + 1), { level: 1 }),
+    },
+  });
   let kept: Blob | undefined;
   const compile = async (path: string) =>
     await compileWasm(
@@ -171,7 +179,16 @@ test("an engine's file that is stored as gzip is inflated, compiled and kept; a 
       WebAssembly.Module.exports(await WebAssembly.compile(wasm)),
     );
     expect(Buffer.from(await kept!.arrayBuffer()).equals(wasm)).toBe(true);
-    await expect(compile('/damaged.wasm')).rejects.toMatchObject({ code: 'backend-failed' });
+    for (const path of ['/damaged.wasm', '/short.wasm', '/long.wasm'])
+      await expect(compile(path), path).rejects.toMatchObject({
+        code: 'backend-failed',
+        message: expect.stringContaining('it is a damaged gzip file'),
+      });
+    await expect(compile('/bomb.wasm')).rejects.toMatchObject({
+      code: 'backend-failed',
+      message: expect.stringContaining('a gzip file of more than 268435456 bytes'),
+    });
+    expect(server.seen).toHaveLength(5);
   } finally {
     server.stop();
   }

@@ -7,6 +7,7 @@ import { writeJUnit, type JUnitCase } from '../../src/cli/junit.ts';
 import { locate } from '../../src/cli/local-archive.ts';
 import { describeResult, testArchive } from '../../src/cli/test.ts';
 import type { Backend, Probe } from '../../src/contract/backends.ts';
+import { loadHandler } from '../../src/handlers/registry.ts';
 import { chromiums, withGpu } from '../../src/testing/browser.ts';
 import type { Found } from '../../src/testing/in-page.ts';
 import { chooseBackends, readForTest, runArchive } from '../../src/testing/run.ts';
@@ -195,6 +196,12 @@ test('a handler that is not built in: the error names the fixture; a worker of t
     message: expect.stringMatching(/"odd_or_even".*tabserve\/testing/),
   });
   expect((await readForTest(archive, false)).manifest.model.handler).toBe('odd_or_even');
+});
+
+test('the name of a handler that is not built in is shortened', async () => {
+  const error = await loadHandler('x'.repeat(3_000_000)).catch((one: Error) => one);
+  expect(error).toMatchObject({ code: 'unknown-handler' });
+  expect((error as Error).message.length).toBeLessThan(1000);
 });
 
 test('a timeout is a number of seconds', async () => {
