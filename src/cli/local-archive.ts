@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { TabServeError } from '../contract/errors.js';
 import type { ArchiveLocation } from '../models/archive.js';
+import { isPlain } from '../models/sources/listing.js';
 import { listFolder, type ArchiveFiles } from './archive-files.js';
 
 /**
@@ -16,10 +17,16 @@ export async function locate(path: string): Promise<ArchiveLocation> {
   const files = await listFolder(path);
   const isNested = [...files.keys()].every((one) => one.includes('/'));
   // As a browser names the files of a folder that the visitor picks; a model of Hugging Face's layout has the folder's name.
-  const prefix = isNested ? '' : `${basename(resolve(path))}/`;
+  const prefix = isNested ? '' : `${folderName(path)}/`;
   const blobs: Record<string, Blob> = {};
   for (const [one, file] of files) blobs[prefix + one] = await openAsBlob(file);
   return blobs;
+}
+
+/** Returns a folder's name for paths in an archive: its own, or a neutral one where no path may have it, as one with a backslash. */
+export function folderName(path: string): string {
+  const name = basename(resolve(path));
+  return isPlain(name) ? name : 'archive';
 }
 
 /** Returns files as Blobs, by their path in the archive. */

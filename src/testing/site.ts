@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { ENGINE_FILES } from '../bundlers/engine-files.js';
 import { LEFT_OUT } from '../cli/archive-files.js';
+import { folderName } from '../cli/local-archive.js';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
@@ -36,14 +37,14 @@ export async function serveArchive(path: string, input?: Uint8Array): Promise<Si
   const engines = new Map(ENGINE_FILES.map((file) => [basename(file), file]));
   const isFolder = (await stat(path)).isDirectory();
   const root = isFolder ? await findRoot(resolve(path)) : resolve(path);
-  const name = basename(root);
+  const name = isFolder ? folderName(root) : basename(root);
   const secret = `/${randomUUID()}/`;
 
   /** Returns the file for a path below `secret`. */
   const find = (wanted: string): string | undefined => {
     const [place = '', ...others] = wanted.split('/');
     const file = normalize(others.join('/'));
-    if (file.startsWith('..')) return undefined;
+    if (/^\.\.([/\\]|$)/.test(file)) return undefined;
     if (place === 'tabserve') {
       const engine = engines.get(file);
       return engine === undefined ? join(build, file) : fileURLToPath(import.meta.resolve(engine));

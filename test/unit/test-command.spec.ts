@@ -271,6 +271,22 @@ test("a folder that holds only the archive's folder stands for it, whatever macO
   expect(site.archive).toBe('archive/digits/');
 });
 
+for (const [name, served] of [
+  ['a\\b', 'archive'],
+  ['a\nb', 'archive'],
+  ['..name', '..name'],
+] as const)
+  test(`a folder named ${JSON.stringify(name)} is an archive as any other`, async () => {
+    const archive = join(folder(), name);
+    mkdirSync(archive);
+    writeFileSync(join(archive, 'a.onnx'), 'model');
+    expect(Object.keys(await locate(archive))).toEqual([`${served}/a.onnx`]);
+    await using site = await serveArchive(archive);
+    expect(site.archive).toBe(`archive/${served}/`);
+    const response = await fetch(`${site.url}${site.archive}a.onnx`);
+    expect([response.status, await response.text()]).toEqual([200, 'model']);
+  });
+
 test('a page or a browser that crashes is one result, and the next backend has a page of its own', async () => {
   const archive = join(folder(), 'a.onnx');
   writeFileSync(archive, 'model');
