@@ -32,7 +32,7 @@ export async function testArchive(path: string, flags: TestFlags, print: (text: 
     if (flags.junit !== undefined) await writeReport(flags.junit, writeJUnit(name, cases));
   };
   // A report that cannot be written is told before anything runs.
-  if (flags.junit !== undefined) await mkdirOf(flags.junit);
+  await write([]);
   const since = performance.now();
   let archive: Archive;
   try {
@@ -120,19 +120,14 @@ function readTimeout(flag: string | undefined): number {
   );
 }
 
-/** Makes the folder of the report. @throws `model-config` */
-async function mkdirOf(path: string): Promise<void> {
-  await mkdir(dirname(resolve(path)), { recursive: true }).catch((cause: unknown) => {
-    throw new TabServeError('model-config', `--junit: ${path} cannot be written: ${messageOf(cause as Error)}`, {
-      cause,
-    });
-  });
-}
-
+/** Writes the report, and makes its folder. @throws `model-config` */
 async function writeReport(path: string, text: string): Promise<void> {
-  await writeFile(path, text).catch((cause: unknown) => {
+  try {
+    await mkdir(dirname(resolve(path)), { recursive: true });
+    await writeFile(path, text);
+  } catch (cause) {
     throw new TabServeError('model-config', `--junit: ${path} cannot be written: ${messageOf(cause as Error)}`, {
       cause,
     });
-  });
+  }
 }

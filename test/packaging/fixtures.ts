@@ -63,7 +63,7 @@ export const test = base.extend<Fixtures, { tarball: string }>({
       const onLoad = (): void => void pick(page, 'digit').catch(() => {});
       page.on('load', onLoad);
       await page.goto(url);
-      const shown = await read<ShownDigit>(page, complaints);
+      const shown = await read<ShownDigit>(page, 'digits', complaints);
       page.off('load', onLoad);
       return shown;
     });
@@ -72,7 +72,7 @@ export const test = base.extend<Fixtures, { tarball: string }>({
     await use(async () => {
       await page.evaluate(() => (document.querySelector('pre')!.textContent = ''));
       await pick(page, 'scene');
-      return await read<ShownScene>(page, complaints);
+      return await read<ShownScene>(page, 'objects', complaints);
     });
   },
 });
@@ -82,9 +82,23 @@ async function pick(page: Page, kind: keyof typeof FILES): Promise<void> {
   await page.locator(`#${kind}:enabled`).setInputFiles(file);
 }
 
-async function read<T extends Shown>(page: Page, complaints: readonly string[]): Promise<T> {
+/** Reads the answer `kind`. React's StrictMode starts an app twice, so the digit's second answer may come after a scene was picked. */
+async function read<T extends Shown>(
+  page: Page,
+  kind: 'digits' | 'objects',
+  complaints: readonly string[],
+): Promise<T> {
   const text = await page
-    .waitForFunction(() => document.querySelector('pre')?.textContent, undefined, { timeout: 60_000 })
+    .waitForFunction(
+      (kind) => {
+        const shown = document.querySelector('pre')?.textContent;
+        if (!shown) return undefined;
+        const keys = Object.keys(JSON.parse(shown) as object);
+        return keys.includes(kind) || keys.includes('error') ? shown : undefined;
+      },
+      kind,
+      { timeout: 60_000 },
+    )
     .catch((cause: unknown) => {
       throw new Error(`The app shows nothing. ${complaints.join('\n')}`, { cause });
     });
