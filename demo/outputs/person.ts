@@ -71,9 +71,9 @@ export function person(stage: PictureStage, refused: (error: unknown) => void): 
     const found = share() >= LEAST;
     element.toggleAttribute('data-empty', !mask);
     name.textContent = !mask ? 'No result yet' : found ? 'Person' : 'No person found';
-    part.textContent = found ? percent(share()) : '';
+    part.replaceChildren(...(found ? [percent(share()), el('small', {}, ' of the picture')] : []));
     advice.hidden = !mask || found;
-    return found ? `Person: ${part.textContent} of the picture` : 'No person found. The photo is unchanged.';
+    return found ? `Person: ${part.textContent}` : 'No person found. The photo is unchanged.';
   };
   say();
   draw();
