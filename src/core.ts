@@ -55,6 +55,7 @@ export type {
   ModelInfo,
   Params,
   ParamsOf,
+  PartOf,
   ResultFor,
   ResultOf,
 } from './contract/handler.js';

@@ -5,6 +5,8 @@ export type { BatchContext } from './worker/context.js';
 export {
   createTestContext,
   createTestHandler,
+  type SentPart,
+  type TestContext,
   type TestContextOptions,
   type TestHandler,
   type TestHandlerOptions,
@@ -48,7 +50,7 @@ export { labelOf, type Labels } from './outputs/labels.js';
 export * as tensors from './tensors/tensors.js';
 export { transferResult } from './outputs/transfer.js';
 export type { BlobFiles, EngineOptions, Files, Manifest, ModelConfig } from './contract/archive.js';
-export type { Context, Handler, MaybePromise, Params, ParamsOf, ResultOf } from './contract/handler.js';
+export type { Context, Handler, MaybePromise, Params, ParamsOf, PartOf, ResultOf } from './contract/handler.js';
 export type { DecodedImage, DecodeOptions, ImageInput, Pixels } from './contract/images.js';
 export type {
   LabelOptions,

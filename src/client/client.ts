@@ -1,10 +1,8 @@
 import type { Progress } from '../contract/archive.js';
 import type { Backend, Probe } from '../contract/backends.js';
-import { errorFromData, type ErrorData } from '../contract/error-data.js';
 import { PredictionError, TabServeError } from '../contract/errors.js';
-import type { FormName, Handler, ParamsOf, ResultFor, ResultOf } from '../contract/handler.js';
+import type { FormName, Handler, ParamsOf, PartOf, ResultFor, ResultOf } from '../contract/handler.js';
 import { CLIENT_SETTINGS, servingOf } from '../contract/settings.js';
-import type { HandleRequest } from '../contract/wire.js';
 import { abortError, unlessAborted } from '../shared/abort.js';
 import { diagnosis } from './diagnose.js';
 import { Emitter, notify } from './events.js';
@@ -19,10 +17,10 @@ import type {
   RequestParams,
 } from './options.js';
 import type { JobQueueStatus } from './requests/backlog.js';
-import type { Prepared } from './requests/inputs.js';
-import { Job } from './requests/job.js';
-import { readInitializeOptions, readRequestOptions } from './requests/request-options.js';
-import { prepareRows, readList } from './requests/prepare-rows.js';
+import { readList } from './requests/prepare-rows.js';
+import { readInitializeOptions } from './requests/request-options.js';
+import { Requester } from './requester.js';
+import { streamAnswer } from './streams/answer-stream.js';
 import { WorkerOpener, type OpenerHooks, type OpenerOptions } from './worker-opener.js';
 import { pageCores } from './workers/budget.js';
 import { browserClock } from '../shared/clock.js';
@@ -46,9 +44,8 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   readonly #opener: WorkerOpener;
   readonly #pool: WorkerPool;
   readonly #disposed = new AbortController();
+  readonly #requester: Requester;
   #opening: Opening | undefined;
-  /** Number of requests so far. */
-  #requests = 0;
 
   constructor(factory: WorkerFactory, options: OpenerOptions, { isPossible }: Pick<OpenerHooks, 'isPossible'> = {}) {
     const log = (message: string, since?: number): void => this.#log.add(message, since);
@@ -83,6 +80,13 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
           this.#events.emit('fail', error);
         },
       },
+    });
+    this.#requester = new Requester({
+      pool: this.#pool,
+      metrics: this.#metrics,
+      disposed: this.#disposed.signal,
+      checkOpen: () => this.#checkOpen(),
+      onResponse: (response) => this.#events.emit('response', response),
     });
   }
 
@@ -170,7 +174,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     input: ClientInput<H>,
     options: RequestOptions<RequestParams<H, Form>> = {},
   ): Promise<ResultFor<H, Form, Result>> {
-    const [result] = await this.#request('predict', [input], options, false);
+    const [result] = await this.#requester.send([input], options, {});
     if (result instanceof PredictionError) throw result;
     return result as ResultFor<H, Form, Result>;
   }
@@ -184,12 +188,29 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     options: RequestOptions<RequestParams<H, Form>> = {},
   ): Promise<(ResultFor<H, Form, Result> | PredictionError)[]> {
     const rows = readList(inputs);
-    return (await this.#request('predict', rows, options, true)) as (ResultFor<H, Form, Result> | PredictionError)[];
+    return (await this.#requester.send(rows, options, { exclusive: true })) as (
+      | ResultFor<H, Form, Result>
+      | PredictionError
+    )[];
+  }
+
+  /**
+   * Returns the answer to one input piece by piece: the parts that the handler sends with `context.send`, in order, and its result as the last item.
+   * The request is sent when the stream is first read, and aborted when the loop is left. While the caller reads nothing, the handler waits. A `timeout`
+   * counts from the first read until the last part. If the worker is lost, the request is sent again, unless a part was read.
+   *
+   * Reading throws what `predict` throws; `worker-lost` if the worker is lost after a part was read; `invalid-input` if the stream is read twice.
+   */
+  stream<Form extends FormName<H> = never>(
+    input: ClientInput<H>,
+    options: RequestOptions<RequestParams<H, Form>> = {},
+  ): AsyncIterable<PartOf<H> | ResultFor<H, Form, Result>> {
+    return streamAnswer(this.#requester, [input], options);
   }
 
   /** Returns the handler's explanation of the model's answer to one input. @throws `unsupported` if the handler has no explanations */
   async explain(input: ClientInput<H>, options: RequestOptions<ParamsOf<H>> = {}): Promise<unknown> {
-    const [explanation] = await this.#request('explain', [input], options, true);
+    const [explanation] = await this.#requester.send([input], options, { request: 'explain', exclusive: true });
     if (explanation instanceof PredictionError) throw explanation;
     return explanation;
   }
@@ -228,41 +249,6 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
         'not-initialized',
         'The client is not initialized. Call initialize() first, and wait for it.',
       );
-  }
-
-  /** @param exclusive whether the inputs are a batch of their own, which no other request joins */
-  async #request(
-    request: HandleRequest['request'],
-    inputs: readonly unknown[],
-    options: RequestOptions,
-    exclusive: boolean,
-  ): Promise<unknown[]> {
-    const arrivedAt = performance.now();
-    return await this.#metrics.follow(inputs.length, async () => {
-      this.#checkOpen();
-      const checked = readRequestOptions(options);
-      const { signal, timeout, transfer } = checked;
-      if (signal?.aborted) throw abortError(signal);
-      this.#pool.checkRoom();
-      const order = ++this.#requests;
-      const signals = [this.#disposed.signal, ...(signal ? [signal] : [])];
-      const preparing = prepareRows(inputs, { transfer, timeout, signals });
-      const rows = preparing instanceof Promise ? await this.#pool.prepare(preparing) : preparing;
-      const prepared = rows.filter((row): row is Prepared => !(row instanceof PredictionError));
-      const answers =
-        prepared.length > 0
-          ? await this.#run(new Job(prepared, { ...checked, order, request, exclusive, arrivedAt }))
-          : [];
-      return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
-    });
-  }
-
-  async #run(job: Job): Promise<unknown[]> {
-    this.#pool.add(job);
-    job.snapshot();
-    const { rows, batchSize, timings } = await job.answer;
-    this.#events.emit('response', { rows: rows.length, batchSize, queued: job.queued, timings });
-    return rows.map((row) => (row.ok ? row.value : PredictionError.from(errorFromData(row.error as ErrorData))));
   }
 
   /** Returns text for a bug report: versions, the browser's capabilities, the backends that were tried, and the log with its times. */

@@ -41,6 +41,15 @@ export interface Context {
   fail(index: number, error: unknown): void;
   /** The rows that failed so far. */
   readonly failures: ReadonlyMap<number, Error>;
+  /**
+   * Sends a part of the answer to row `index` to the page, before the result: TorchServe's `send_intermediate_predict_response`. `client.stream` yields the
+   * parts in order, and the result as the last item. Resolves when the page has room for the part, so a slow reader holds the handler back. For a request that
+   * is not streamed, it does nothing.
+   *
+   * The part is cloned; what `transferResult` has marked in it is transferred.
+   * @throws `aborted` if no caller waits for the answer any more; `not-cloneable` if the part cannot be cloned; `handler-failed` if there is no such row
+   */
+  send(index: number, part: unknown): Promise<void>;
   /** Warns the developer, once for each message: the client's event `warn`, and the console. */
   warn(message: string): void;
 }
@@ -51,6 +60,8 @@ export interface Handler {
   readonly paramsType?: object;
   /** For the compiler only: each value of the param `result`, with the form of the result that it selects. */
   readonly resultForms?: object;
+  /** For the compiler only: the type of the parts that `context.send` sends, if it is not that of the result. */
+  readonly partType?: unknown;
   initialize(context: Context): Promise<void>;
   preprocess(data: readonly never[], context: Context): unknown;
   inference(inputs: never, context: Context): unknown;
@@ -75,6 +86,13 @@ export type ResultOf<H extends Handler> = H['postprocess'] extends (...args: nev
   ? Awaited<Results> extends readonly (infer Result)[]
     ? Result
     : unknown
+  : never;
+
+/** The type of the parts of a handler's answer; never, if the handler declares none, and its parts have the type of its result. */
+export type PartOf<H extends Handler> = H extends { readonly partType?: infer Part }
+  ? unknown extends Part
+    ? never
+    : Exclude<Part, undefined>
   : never;
 
 /** The `params` that a request to a handler may give: any, if the handler does not declare them. */

@@ -11,7 +11,7 @@ import type { Timings } from './stages.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 7;
+export const PROTOCOL = 8;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -49,6 +49,14 @@ export type WorkerEvent =
   /** `planned`: the worker has reported every file that it will download. */
   | { readonly type: 'progress'; readonly progress: FileProgress; readonly planned: boolean };
 
+/** A part of the answer to a streamed request. It takes the port of the answers, so that it arrives before the answer. */
+export interface PartMessage {
+  readonly type: 'part';
+  /** The id of the request's batch. */
+  readonly id: string;
+  readonly part: unknown;
+}
+
 /** An answer, or an error as data. comlink could carry errors, but its transfer handlers for them belong to the app. */
 export type Envelope<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
 
@@ -76,6 +84,8 @@ export interface WorkerApi {
   hash(archive: Archive, engine: EngineName): Promise<Envelope<string | undefined>>;
   handle(request: HandleRequest): Promise<Envelope<HandleAnswer>>;
   cancel(id: string): void;
+  /** Tells the worker that the page has room for one more part of the answer to the streamed request in batch `id`. */
+  more(id: string): void;
   /** Describes the handler's model. @throws `not-cloneable` if the handler's own description cannot be sent */
   describe(): Promise<Envelope<ModelInfo>>;
   ping(): Promise<Envelope<void>>;
@@ -152,6 +162,8 @@ export interface HandleRequest {
   /** One per row, as are `params`. */
   readonly ids: readonly string[];
   readonly params: readonly Params[];
+  /** The number of parts for which the page has room, if the request is streamed: a batch of one row. Undefined if it is not. */
+  readonly room?: number;
 }
 
 export interface HandleAnswer {

@@ -28,6 +28,7 @@ export function rowContext(context: Context, index: number): Context {
     requestIds: [context.requestIds[index]!],
     params: [context.params[index] ?? {}],
     failures,
+    send: (_, part) => context.send(index, part),
     fail: (_, error) => void (failures.has(0) || failures.set(0, asTabServeError(error))),
   };
 }

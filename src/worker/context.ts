@@ -36,6 +36,8 @@ export interface BatchOptions {
   readonly ids?: readonly string[];
   readonly params?: readonly Params[] | undefined;
   readonly metrics?: Recorder;
+  /** Sends a part of a row's answer. Undefined if the request is not streamed. */
+  readonly send?: Context['send'] | undefined;
 }
 
 /** Creates the context of one batch. */
@@ -45,6 +47,13 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
   const failures = new Map<number, Error>();
   const limit = config.handler?.['maxImagePixels'];
   const limitMaxImagePixels = typeof limit === 'number' ? limit : MAX_PIXELS;
+  const checkIndex = (method: string, index: number): void => {
+    if (!Number.isInteger(index) || index < 0 || index >= batchSize)
+      throw new TabServeError(
+        'handler-failed',
+        `context.${method}: expected the index of one of the batch's ${batchSize} rows, from 0 on, got ${describeValue(index)}.`,
+      );
+  };
   return {
     modelName: manifest.model.modelName,
     manifest,
@@ -62,12 +71,12 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
       const { decodeImage } = await import('../images/decode.js');
       return await decodeImage(source, { maxPixels: limitMaxImagePixels, ...decodeOptions });
     },
+    async send(index, part) {
+      checkIndex('send', index);
+      await batch.send?.(index, part);
+    },
     fail(index, error) {
-      if (!Number.isInteger(index) || index < 0 || index >= batchSize)
-        throw new TabServeError(
-          'handler-failed',
-          `context.fail: expected the index of one of the batch's ${batchSize} rows, from 0 on, got ${describeValue(index)}.`,
-        );
+      checkIndex('fail', index);
       if (!failures.has(index)) failures.set(index, asTabServeError(error));
     },
     failures,

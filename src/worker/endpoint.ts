@@ -36,11 +36,11 @@ function isCloneable(value: unknown): boolean {
   }
 }
 
-/** Returns the failure of a row whose result cannot be cloned. */
-export function notCloneable(cause: unknown): PredictionError {
+/** Returns the failure of a row whose result, or a part of it, cannot be cloned. */
+export function notCloneable(cause: unknown, what = "The handler's result"): PredictionError {
   return new PredictionError(
     'not-cloneable',
-    `The handler's result cannot be sent to the page: ${cause instanceof Error ? cause.message : String(cause)}`,
+    `${what} cannot be sent to the page: ${cause instanceof Error ? cause.message : String(cause)}`,
     {
       cause,
       stage: 'postprocess',

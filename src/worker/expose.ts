@@ -23,7 +23,7 @@ export function expose(handler: HandlerClass, { engines }: ExposeOptions): void 
  * Tells the page that the worker is ready, and serves the page that connects. The page waits for this message before it sends anything,
  * because messages to a worker whose module is still loading are lost.
  */
-export function serve(options: Omit<HostOptions, 'emit'>): void {
+export function serve(options: Omit<HostOptions, 'emit' | 'sendPart'>): void {
   const scope = globalThis as unknown as Worker;
   scope.addEventListener('message', function connect({ data }: MessageEvent<ConnectMessage | undefined>) {
     if (data?.tabserve !== 'connect') return;
@@ -31,7 +31,8 @@ export function serve(options: Omit<HostOptions, 'emit'>): void {
     const emit = (event: WorkerEvent): void => data.events.postMessage(event);
     data.calls.addEventListener('messageerror', () => emit({ type: 'unreadable' }));
     holdForLife(data.life, () => emit({ type: 'held' }));
-    comlinkExpose(new Host({ ...options, emit }), cloneSafe(data.calls));
+    const sendPart: HostOptions['sendPart'] = (message, list) => data.calls.postMessage(message, list);
+    comlinkExpose(new Host({ ...options, emit, sendPart }), cloneSafe(data.calls));
   });
   scope.postMessage({ tabserve: 'ready', protocol: PROTOCOL } satisfies ReadyMessage);
 }

@@ -13,6 +13,7 @@ import type {
   Measured,
   Opened,
   OpenRequest,
+  PartMessage,
   Sample,
   StartRequest,
   WorkerApi,
@@ -31,6 +32,7 @@ import { closeImages } from './close-images.js';
 import { batchContext, type BatchOptions, type HandlerEnvironment } from './context.js';
 import { describeModel } from './describe.js';
 import { Downloads } from './downloads.js';
+import { PartSender } from './part-sender.js';
 import { runBatch } from './run-batch.js';
 import { instrument } from './stages.js';
 import { compareSamples, measure, sample, tryOut } from './warm-up.js';
@@ -44,6 +46,8 @@ export interface HostOptions {
   /** Returns the class for a handler's name. A worker with a handler class of the app's own returns it for every name. @throws `unknown-handler` */
   readonly handlerClass: (name: string | undefined) => Promise<HandlerClass>;
   readonly emit: (event: WorkerEvent) => void;
+  /** Sends a part of an answer on the port of the answers. @throws `DataCloneError` */
+  readonly sendPart: (message: PartMessage, transferables: Transferable[]) => void;
 }
 
 /** The shortest time between two heartbeats of a batch. */
@@ -52,7 +56,7 @@ const HEARTBEAT_MS = 1000;
 /** The worker's side of the wire: runs one handler on one engine and backend. */
 export class Host implements WorkerApi {
   readonly #options: HostOptions;
-  readonly #running = new Map<string, AbortController>();
+  readonly #running = new Map<string, { readonly aborter: AbortController; readonly parts: PartSender | undefined }>();
   readonly #warned = new Set<string>();
   /** The definitions of the handler's metrics. */
   readonly #definitions = new Definitions();
@@ -197,11 +201,15 @@ export class Host implements WorkerApi {
 
   async handle(call: HandleRequest): Promise<Envelope<HandleAnswer>> {
     const aborter = new AbortController();
-    this.#running.set(call.id, aborter);
+    const { id, room } = call;
+    const post = (part: unknown, list: Transferable[]): void =>
+      this.#options.sendPart({ type: 'part', id, part }, list);
+    const parts = room === undefined ? undefined : new PartSender(room, post, aborter.signal);
+    this.#running.set(id, { aborter, parts });
     const recorder = new Recorder(this.#definitions, this.#recorded);
     this.#recorded = [];
     const started = performance.now();
-    this.#batches.set(recorder, { id: call.id, sentAt: started });
+    this.#batches.set(recorder, { id, sentAt: started });
     const answer = (rows: readonly Envelope<unknown>[], failure?: unknown): Envelope<HandleAnswer> => {
       const handlerTime = performance.now() - started;
       const metrics = recorder.observations.length > 0 && { metrics: recorder.observations };
@@ -222,12 +230,15 @@ export class Host implements WorkerApi {
         ...this.#open,
         metrics: recorder,
         signal: aborter.signal,
+        send: parts && ((_, part) => parts.send(part)),
       });
+      await parts?.allSent();
       return comlinkTransfer(answer(rows), transferables);
     } catch (error) {
       return answer([], errorToData(asTabServeError(error)));
     } finally {
-      this.#running.delete(call.id);
+      parts?.end();
+      this.#running.delete(id);
       // A handler may have put an image into the answer: close images after it has been sent.
       setTimeout(() => closeImages(call.rows));
     }
@@ -242,7 +253,11 @@ export class Host implements WorkerApi {
   }
 
   cancel(id: string): void {
-    this.#running.get(id)?.abort();
+    this.#running.get(id)?.aborter.abort();
+  }
+
+  more(id: string): void {
+    this.#running.get(id)?.parts?.more();
   }
 }
 

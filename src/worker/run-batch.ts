@@ -3,11 +3,11 @@ import type { Envelope, HandleRequest } from '../contract/wire.js';
 import { errorToData } from '../contract/error-data.js';
 import { asTabServeError, blameOf, PredictionError, TabServeError, type ErrorCode } from '../contract/errors.js';
 import { transferablesOf } from '../outputs/transfer.js';
-import { batchContext, type BatchContext, type HandlerEnvironment } from './context.js';
+import { batchContext, type BatchContext, type BatchOptions, type HandlerEnvironment } from './context.js';
 import { notCloneable } from './endpoint.js';
 
 /** The handler that runs a batch, and the parts of the batch's context that the host provides. */
-export interface BatchRunner extends Pick<BatchContext, 'metrics' | 'signal'> {
+export interface BatchRunner extends Pick<BatchContext, 'metrics' | 'signal'>, Pick<BatchOptions, 'send'> {
   readonly handler: Handler;
   readonly environment: HandlerEnvironment;
 }
@@ -20,6 +20,7 @@ export interface BatchAnswer {
 
 /**
  * Runs one batch. If a stage throws, runs the batch again row by row, once: then one bad row fails alone, whatever the handler does about it.
+ * A streamed request is one row, so it is never run again, and no part is sent twice.
  * @throws the batch's failure, if no single row caused it
  */
 export async function runBatch(request: HandleRequest, runner: BatchRunner): Promise<BatchAnswer> {
@@ -60,7 +61,7 @@ async function runOrRetry(request: HandleRequest, runner: BatchRunner): Promise<
 /** Gives the handler the rows from `from` up to, but not including, `to`. */
 async function runRows(
   { rows, ids, params, request }: HandleRequest,
-  { handler, environment, metrics, signal }: BatchRunner,
+  { handler, environment, metrics, signal, send }: BatchRunner,
   from: number,
   to: number,
 ): Promise<readonly unknown[]> {
@@ -69,6 +70,7 @@ async function runRows(
   const context = batchContext(environment, {
     metrics,
     signal,
+    send,
     request,
     batchSize,
     ids: batchIds,

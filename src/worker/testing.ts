@@ -1,5 +1,5 @@
 import type { Manifest, ModelConfig } from '../contract/archive.js';
-import type { Context, Handler, InputOf, Params, ResultOf } from '../contract/handler.js';
+import type { Context, Handler, InputOf, Params, PartOf, ResultOf } from '../contract/handler.js';
 import type { Observation } from '../contract/metrics.js';
 import type { Session, TensorInfo, Tensors } from '../contract/tensors.js';
 import { describeValue } from '../contract/describe-value.js';
@@ -31,6 +31,19 @@ export interface TestContextOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A part of an answer, as a handler sent it with `context.send`. */
+export interface SentPart {
+  /** The row's index. */
+  readonly index: number;
+  readonly part: unknown;
+}
+
+/** A context for a test: it collects what a page would get. */
+export interface TestContext extends BatchContext {
+  /** The parts that the handler has sent, in order. There is always room for them. */
+  readonly parts: readonly SentPart[];
+}
+
 /**
  * Creates a context for one batch, with which a handler runs anywhere: in a unit test under Node, with no worker and no browser.
  *
@@ -41,7 +54,7 @@ export interface TestContextOptions {
  * context.metrics.observations; // the handler's observations, in order
  * ```
  */
-export function createTestContext(options: TestContextOptions = {}): BatchContext {
+export function createTestContext(options: TestContextOptions = {}): TestContext {
   const { session, files = {}, config = {}, manifest = { model: { modelName: 'model' } } } = options;
   const open = async (path?: string): Promise<Session> => {
     if (path === undefined && isSession(session)) return await Promise.resolve(session);
@@ -56,10 +69,13 @@ export function createTestContext(options: TestContextOptions = {}): BatchContex
   };
   const { batchSize = 1, params, ...batch } = options;
   const rows = params && Array.from({ length: batchSize }, () => params);
-  return batchContext(
+  const parts: SentPart[] = [];
+  const send: Context['send'] = async (index, part) => void parts.push({ index, part: structuredClone(part) });
+  const context = batchContext(
     { modelDir: '', manifest, config, files: createFiles(files), open, warn: (message) => console.warn(message) },
-    { ...batch, batchSize, params: rows },
+    { ...batch, batchSize, params: rows, send },
   );
+  return { ...context, parts };
 }
 
 function isSession(value: unknown): value is Session {
@@ -106,6 +122,8 @@ export interface TestHandler<H extends Handler> {
     inputs: readonly InputOf<H>[],
     options?: TestRequestOptions,
   ): Promise<readonly (ResultOf<H> | PredictionError)[]>;
+  /** Returns what `client.stream` yields for one input: the parts of the answer, and the result as the last item. @throws what `predict` throws */
+  stream(input: InputOf<H>, options?: TestRequestOptions): Promise<readonly (PartOf<H> | ResultOf<H>)[]>;
   /** Returns the explanation of one input. @throws the row's `PredictionError`, and whatever the handler throws */
   explain(input: InputOf<H>, options?: TestRequestOptions): Promise<unknown>;
 }
@@ -138,7 +156,7 @@ export async function createTestHandler<H extends Handler>(
   const observations: Observation[] = [];
   const use = async <T>(
     request: TestRequestOptions & { batchSize?: number; request?: Context['request'] },
-    work: (context: Context) => Promise<T>,
+    work: (context: TestContext) => Promise<T>,
   ): Promise<T> => {
     const params = { ...options.params, ...request.params };
     const context = createTestContext({ ...options, ...request, params, session, files });
@@ -160,6 +178,15 @@ export async function createTestHandler<H extends Handler>(
     if (result instanceof PredictionError) throw result;
     return result as ResultOf<H>;
   };
+  const stream = async (
+    input: InputOf<H>,
+    request: TestRequestOptions,
+  ): Promise<readonly (PartOf<H> | ResultOf<H>)[]> =>
+    await use(request, async (context) => {
+      const [result] = await handler.handle([input as never], context);
+      if (result instanceof PredictionError) throw result;
+      return [...context.parts.map(({ part }) => part as PartOf<H>), result as ResultOf<H>];
+    });
   await use({}, (context) => handler.initialize(context));
   return {
     handler,
@@ -167,6 +194,7 @@ export async function createTestHandler<H extends Handler>(
     observations,
     predict: (input, request = {}) => only(input, { ...request, request: 'predict' }),
     handle: (rows, request = {}) => handle(rows, { ...request, request: 'predict' }),
+    stream: (input, request = {}) => stream(input, request),
     explain: (input, request = {}) => only(input, { ...request, request: 'explain' }),
   };
 }

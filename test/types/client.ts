@@ -237,6 +237,25 @@ export async function changedResults(context: Context): Promise<void> {
   void [text, rows, counted, sum, Wrong, NoList];
 }
 
+declare class Storyteller extends BaseHandler {
+  declare readonly partType?: { readonly line: string };
+  override postprocess(outputs: Tensors, context: Context): Promise<readonly number[]>;
+}
+
+export async function streams(): Promise<void> {
+  const input = { data: new Float32Array(4), dims: [4] };
+  for await (const item of connect<Storyteller>(worker, { model: '/story.onnx' }).stream(input)) {
+    const typed: number | { readonly line: string } = item;
+    // @ts-expect-error The last item is the result, a number.
+    void typed.line;
+  }
+  // The parts of a handler that declares none are of its result's type.
+  const detector = await load('/models/nanodet/', { handler: 'object_detector' });
+  for await (const item of detector.stream(file, { params: { scoreThreshold: 0.3 } })) void (item satisfies Detections);
+  // @ts-expect-error It takes tensors, no texts.
+  connect<Storyteller>(worker, { model: '/story.onnx' }).stream('once upon a time');
+}
+
 export async function ownHandlers(): Promise<void> {
   const birds = connect<BirdClassifier>(worker, { model: '/models/birds/' });
   const { species }: Bird = await birds.predict(image);

@@ -1,4 +1,5 @@
 import { expect, test } from '@playwright/test';
+import { Parts } from '../../src/client/requests/parts.ts';
 import { Job } from '../../src/client/requests/job.ts';
 import { CoreBudget } from '../../src/client/workers/budget.ts';
 import type { Backend } from '../../src/contract/backends.ts';
@@ -15,6 +16,12 @@ interface Asked {
   /** The workers that have got it. */
   readonly sentTo: Set<FakeWorker>;
   outcome: string | undefined;
+  /** What the caller has read of a streamed answer. Each run numbers its parts from 1. */
+  readonly read: number[];
+  /** The parts that the run which answered has sent. */
+  sent: number;
+  /** Whether its worker ever had to wait for the caller, so that others may run beside it. */
+  wasHeldBack: boolean;
 }
 
 /** Counts the cores that the pool has reserved. */
@@ -48,6 +55,8 @@ class Story {
   readonly #waitsForOthers: boolean;
   readonly #world: World;
   readonly #asked: Asked[] = [];
+  /** Parts that each run of a streamed request has sent. */
+  readonly #sent = new Map<FakeWorker['requests'][number], number>();
   #questions = 0;
   #closed = false;
   /** Whether the last worker was lost, and no recovery has been announced since. */
@@ -91,7 +100,9 @@ class Story {
     const world = this.#world;
     const busy = this.#alive.filter(({ requests }) => requests.length > 0);
     const kind = this.#next();
-    if (kind < 0.38) this.#ask();
+    if (kind < 0.28) this.#ask();
+    else if (kind < 0.36) this.#sendPart();
+    else if (kind < 0.4) this.#readPart();
     else if (kind < 0.58 && busy.length > 0) this.#answer(this.#pick(busy));
     else if (kind < 0.61 && busy.length > 0) this.#failBatch(this.#pick(busy));
     else if (kind < 0.65 && this.#alive.length > 0) this.#die(this.#pick(this.#alive));
@@ -111,6 +122,7 @@ class Story {
     const controller = new AbortController();
     const [onlyOnce, tooLarge, isPair] = [this.#chance(0.2), this.#chance(0.06), this.#chance(0.2)];
     const exclusive = isPair || this.#chance(0.15);
+    const parts = !isPair && this.#chance(0.2) ? new Parts() : undefined;
     let isSent = false;
     const row = (index: number): ConstructorParameters<typeof Job>[0][number] => ({
       message: () => {
@@ -135,8 +147,9 @@ class Story {
       signal: controller.signal,
       arrivedAt: world.now,
       timeout: undefined,
+      parts,
     });
-    const asked: Asked = { job, controller, sentTo: new Set(), outcome: undefined };
+    const asked: Asked = { job, controller, sentTo: new Set(), outcome: undefined, read: [], sent: 0, wasHeldBack: false }; // prettier-ignore
     this.#asked.push(asked);
     job.answer.then(
       ({ rows }) => {
@@ -147,14 +160,47 @@ class Story {
       ({ code }: TabServeError) => void (asked.outcome = code),
     );
     this.#tell(
-      `ask ${order}${onlyOnce ? ', only once' : ''}${exclusive ? ', exclusive' : ''}${tooLarge ? ', too large' : ''}`,
+      `ask ${order}${onlyOnce ? ', only once' : ''}${exclusive ? ', exclusive' : ''}${parts ? ', streamed' : ''}${tooLarge ? ', too large' : ''}`,
     );
     world.pool.add(job);
   }
 
+  /** Answers a batch: not always the oldest, because others pass a stream that is held back. */
   #answer(worker: FakeWorker): void {
-    this.#tell(`${this.#name(worker)} answers ${worker.batches[0]}`);
-    worker.answer({ memory: 1 });
+    const request = this.#pick(worker.requests);
+    this.#tell(`${this.#name(worker)} answers ${request.ids.join('+')}`);
+    this.#askedOf(request).sent = this.#sent.get(request) ?? 0;
+    worker.answerOf(request, { memory: 1 });
+  }
+
+  /** A worker sends a part of a streamed answer, if the page has room for one. */
+  #sendPart(): void {
+    const requests = this.#alive.flatMap((worker) => worker.requests.map((request) => ({ worker, request })));
+    const able = requests.filter(({ request }) => (request.room ?? 0) > 0);
+    if (able.length === 0) return;
+    const { worker, request } = this.#pick(able);
+    const number = (this.#sent.get(request) ?? 0) + 1;
+    this.#sent.set(request, number);
+    this.#tell(`${this.#name(worker)} sends part ${number} of ${request.ids[0]}`);
+    worker.sendPart(request, number);
+    const asked = this.#askedOf(request);
+    if (asked.job.isHeldBack) asked.wasHeldBack = true;
+    if (asked.job.isHeldBack !== worker.heldBack.has(asked.job.id))
+      this.#violated(`the watchdog of ${this.#name(worker)} does not know whether ${asked.job.id} is held back`);
+  }
+
+  #readPart(): void {
+    const able = this.#asked.filter(({ job }) => job.parts?.hasUnread);
+    if (able.length === 0) return;
+    const asked = this.#pick(able);
+    this.#tell(`part of ${asked.job.id} is read`);
+    this.#readOf(asked);
+  }
+
+  #readOf({ job, read }: Asked): void {
+    const part = job.parts!.read() as number;
+    if (part !== read.length + 1) this.#violated(`part ${part} of ${job.id} is read after ${read.length} parts`);
+    read.push(part);
   }
 
   #failBatch(worker: FakeWorker): void {
@@ -223,7 +269,9 @@ class Story {
     if (recoveries.splice(0).length > 0 || pool.failure) this.#owesRecovery = false;
     if (!pool.failure) this.#checkNumbers(pool.workers, attempts.length);
     for (const worker of this.#alive) this.#checkReplays(worker);
-    const idle = this.#alive.filter(({ requests }) => requests.length === 0).length;
+    const idle = this.#alive.filter(({ requests }) =>
+      requests.every((request) => this.#askedOf(request).job.isHeldBack),
+    ).length;
     const draining = this.#alive.length - pool.workers;
     const { pendingRequests } = pool.queueStatus;
     if (!this.#waitsForOthers && pendingRequests > 0 && idle > draining)
@@ -245,11 +293,14 @@ class Story {
   #checkReplays(worker: FakeWorker): void {
     for (const { ids } of worker.requests)
       for (const id of ids) {
-        const { sentTo, job } = this.#asked[Number.parseInt(id, 10) - 1]!;
+        const { sentTo, job, wasHeldBack } = this.#asked[Number.parseInt(id, 10) - 1]!;
         sentTo.add(worker);
         if (sentTo.size > 3) this.#violated(`request ${job.id} is sent to ${sentTo.size} workers`);
-        const others = ids.filter((other) => Number.parseInt(other, 10) !== job.order);
-        if (sentTo.size > 1 && (worker.requests.length > 1 || others.length > 0))
+        const others = worker.requests.filter(
+          (request) => !request.ids.includes(id) && !this.#askedOf(request).wasHeldBack,
+        );
+        const together = ids.filter((other) => Number.parseInt(other, 10) !== job.order);
+        if (sentTo.size > 1 && !wasHeldBack && (others.length > 0 || together.length > 0))
           this.#violated(`request ${job.id} is replayed beside others: ${worker.batches.join(' and ')}`);
       }
   }
@@ -260,7 +311,8 @@ class Story {
     this.#tell('from now on everything works');
     for (let turn = 0; turn < 100 && !world.pool.failure; turn++) {
       if (world.attempts.length > 0) await world.opened(this.#backend);
-      for (const worker of this.#alive) if (worker.requests.length > 0) worker.answer({ memory: 1 });
+      for (const asked of this.#asked) while (asked.job.parts?.hasUnread) this.#readOf(asked);
+      for (const worker of this.#alive) if (worker.requests.length > 0) this.#answer(worker);
       await settle();
       this.#check();
       if (this.#waiting.length === 0 && world.attempts.length === 0 && world.pool.workers > 0) break;
@@ -269,6 +321,12 @@ class Story {
     const ids = this.#waiting.map(({ job }) => job.id);
     if (ids.length > 0) this.#violated(`requests ${ids.join()} wait for ever`);
     if (this.#owesRecovery) this.#violated('a loss is healed, and no recovery announced');
+    for (const asked of this.#asked) {
+      while (asked.job.parts?.hasUnread) this.#readOf(asked);
+      const isAnswered = asked.job.parts && asked.outcome === asked.job.id;
+      if (isAnswered && asked.read.length !== asked.sent)
+        this.#violated(`${asked.read.length} of ${asked.sent} parts of ${asked.job.id} are read`);
+    }
   }
 
   /** After the end nothing is left. */
@@ -283,6 +341,10 @@ class Story {
     if (world.timers > 0) this.#violated(`${world.timers} timers are left`);
     if (this.#budget.reserved !== 0) this.#violated(`${this.#budget.reserved} cores stay reserved`);
     if (this.#alive.length > 0) this.#violated(`${this.#alive.length} workers are left`);
+  }
+
+  #askedOf({ ids }: FakeWorker['requests'][number]): Asked {
+    return this.#asked[Number.parseInt(ids[0]!, 10) - 1]!;
   }
 
   get #alive(): readonly FakeWorker[] {

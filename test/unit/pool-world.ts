@@ -2,6 +2,7 @@ import type { Backend } from '../../src/contract/backends.ts';
 import { TabServeError, type ErrorCode } from '../../src/contract/errors.ts';
 import { SERVING, type Serving } from '../../src/contract/settings.ts';
 import type { Envelope, HandleAnswer, HandleRequest, WorkerApi } from '../../src/contract/wire.ts';
+import type { Parts } from '../../src/client/requests/parts.ts';
 import { Job } from '../../src/client/requests/job.ts';
 import { CoreBudget } from '../../src/client/workers/budget.ts';
 import type { WorkerMethod } from '../../src/client/workers/connection.ts';
@@ -20,11 +21,17 @@ export class FakeWorker implements WorkerConnection {
   readonly requests: {
     readonly ids: readonly string[];
     readonly answer: (envelope: Envelope<HandleAnswer>) => void;
+    /** How many more parts of its answer it may send; undefined if the request is not streamed. */
+    room: number | undefined;
+    readonly onPart: ((part: unknown) => void) | undefined;
   }[] = [];
   readonly canceled: string[] = [];
+  /** The calls that its watchdog does not watch. */
+  readonly heldBack = new Set<string>();
   readonly #ended = new AbortController();
   readonly #pending = new Set<(error: TabServeError) => void>();
   error: TabServeError | undefined;
+  #onPart: ((part: unknown) => void) | undefined;
 
   get ended(): AbortSignal {
     return this.#ended.signal;
@@ -35,10 +42,11 @@ export class FakeWorker implements WorkerConnection {
     return this.requests.map(({ ids }) => ids.join('+'));
   }
 
-  call<T>(method: WorkerMethod<T>): Promise<T> {
+  call<T>(method: WorkerMethod<T>, _id?: string, onPart?: (part: unknown) => void): Promise<T> {
     if (this.error) return Promise.reject(this.error);
     return new Promise<T>((resolve, reject) => {
       this.#pending.add(reject);
+      this.#onPart = onPart;
       method(this.#api as never, ((message: unknown) => message) as never).then((envelope) => {
         this.#pending.delete(reject);
         if (envelope.ok) resolve(envelope.value);
@@ -49,6 +57,11 @@ export class FakeWorker implements WorkerConnection {
 
   tell(method: (worker: never) => Promise<void>): void {
     void method(this.#api as never);
+  }
+
+  holdBack(id: string, isHeldBack: boolean): void {
+    if (isHeldBack) this.heldBack.add(id);
+    else this.heldBack.delete(id);
   }
 
   close(error: TabServeError): void {
@@ -65,14 +78,31 @@ export class FakeWorker implements WorkerConnection {
 
   /** Answers its oldest batch. */
   answer(part: Partial<HandleAnswer> = {}): void {
-    const { ids, answer } = this.requests.shift()!;
+    this.answerOf(this.requests[0]!, part);
+  }
+
+  /** Answers one of its batches. */
+  answerOf(request: (typeof this.requests)[number], part: Partial<HandleAnswer> = {}): void {
+    this.requests.splice(this.requests.indexOf(request), 1);
+    const { ids, answer } = request;
     const rows = ids.map((value): Envelope<unknown> => ({ ok: true, value }));
     answer({ ok: true, value: { rows, timings: {}, handlerTime: 1, memory: 0, ...part } });
   }
 
+  /** Sends a part of the answer to a streamed request for which there is room. */
+  sendPart(request: (typeof this.requests)[number], part: unknown): void {
+    request.room! -= 1;
+    request.onPart!(part);
+  }
+
   readonly #api: Partial<WorkerApi> = {
-    handle: ({ ids }: HandleRequest) => new Promise((resolve) => void this.requests.push({ ids, answer: resolve })),
+    handle: ({ ids, room }: HandleRequest) =>
+      new Promise((resolve) => void this.requests.push({ ids, room, answer: resolve, onPart: this.#onPart })),
     cancel: (id) => void this.canceled.push(id),
+    more: (id) => {
+      const request = this.requests.find(({ ids }) => ids[0] === id);
+      if (request?.room !== undefined) request.room += 1;
+    },
     ping: async () => ({ ok: true, value: undefined }),
   };
 }
@@ -177,7 +207,12 @@ export class World {
   }
 
   /** A request; its outcome is its id, or its error's code. */
-  ask({ replayable = true, exclusive = false, signal = undefined as AbortSignal | undefined } = {}): Asked {
+  ask({
+    replayable = true,
+    exclusive = false,
+    signal = undefined as AbortSignal | undefined,
+    parts = undefined as Parts | undefined,
+  } = {}): Asked {
     const id = String(++this.#jobs);
     const row = {
       message: () => ({ value: id, transferables: [] }),
@@ -197,6 +232,7 @@ export class World {
       signal,
       arrivedAt: this.now,
       timeout: undefined,
+      parts,
     });
     const asked: Asked = { id, outcome: undefined, error: undefined };
     job.answer.then(

@@ -41,6 +41,32 @@ test('a worker without a heartbeat is ended after its timeout; an idle one is no
   expect(silent).toEqual([10]);
 });
 
+test('a worker that waits for the page is not watched, and has its whole time again when it no longer does', async () => {
+  const clock = new FakeClock();
+  const { watchdog, silent } = watching(10, clock);
+  watchdog.watch('stream');
+  watchdog.holdBack('stream', true);
+  await clock.advance(60_000);
+  expect(silent).toEqual([]);
+  expect(clock.pending).toBe(0);
+  // A heartbeat of another call does not concern it.
+  watchdog.forget(watchdog.watch('other'));
+  await clock.advance(60_000);
+  expect(silent).toEqual([]);
+  watchdog.holdBack('stream', false);
+  await clock.advance(9999);
+  expect(silent).toEqual([]);
+  await clock.advance(1);
+  expect(silent).toEqual([10]);
+  // Another call of the same worker is watched all the while.
+  const two = watching(10, clock);
+  two.watchdog.watch('stream');
+  two.watchdog.holdBack('stream', true);
+  two.watchdog.watch('other');
+  await clock.advance(10_000);
+  expect(two.silent).toEqual([10]);
+});
+
 test('a heartbeat that waits behind a late timer counts', () => {
   const clock = new BusyClock();
   const { watchdog, silent } = watching(1, clock);

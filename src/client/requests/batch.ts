@@ -3,6 +3,7 @@ import { asTabServeError, blameOf, TabServeError } from '../../contract/errors.j
 import type { HandleAnswer, HandleRequest } from '../../contract/wire.js';
 import type { Message } from './inputs.js';
 import type { Job } from './job.js';
+import type { Parts } from './parts.js';
 
 /** Jobs that a worker runs together: one message to the worker, and one answer back. */
 export class Batch {
@@ -34,17 +35,27 @@ export class Batch {
     return this.#jobs.filter(({ settled }) => !settled);
   }
 
+  /** Whether its worker waits for a reader of its answer, and so has nothing to do. */
+  get isHeldBack(): boolean {
+    return this.#jobs.some((job) => job.isHeldBack);
+  }
+
+  /** The parts of its answer, if it is streamed: then it has one job, of one row. */
+  get parts(): Parts | undefined {
+    return this.#jobs[0]!.parts;
+  }
+
   /** Returns what is sent to the worker, and what moves there with it. @throws `not-cloneable` if there is no memory for a copy of an input */
   message(): readonly [HandleRequest, Transferable[]] {
     const messages = this.#messages();
-    const { id, request } = this.#jobs[0]!;
+    const { id, request, parts } = this.#jobs[0]!;
     const ids = this.#jobs.flatMap((job) =>
       Array.from({ length: job.size }, (_, index) => (job.size === 1 ? job.id : `${job.id}/${index}`)),
     );
     const params = this.#jobs.flatMap((job) => Array.from({ length: job.size }, () => job.params));
     const rows = messages.map(({ value }) => value);
     const transferables = new Set(messages.flatMap((message) => message.transferables));
-    return [{ id, request, ids, params, rows }, [...transferables]];
+    return [{ id, request, ids, params, rows, ...(parts && { room: parts.room }) }, [...transferables]];
   }
 
   #messages(): readonly Message[] {

@@ -3,11 +3,13 @@ import type { Params } from '../../contract/handler.js';
 import type { Envelope, HandleAnswer, HandleRequest } from '../../contract/wire.js';
 import { abortError, timeoutError } from '../../shared/abort.js';
 import type { Message, Prepared } from './inputs.js';
+import type { Parts } from './parts.js';
 
 export type JobOptions = Pick<
   Job,
   'order' | 'request' | 'params' | 'priority' | 'exclusive' | 'signal' | 'arrivedAt' | 'timeout'
->;
+> &
+  Partial<Pick<Job, 'parts'>>;
 
 /** The answer to a job: its own rows of the batch that it ran in. */
 export interface JobAnswer extends Pick<HandleAnswer, 'timings'> {
@@ -38,6 +40,8 @@ export class Job {
   readonly arrivedAt: number;
   /** Milliseconds from the arrival after which the job is rejected. */
   readonly timeout: number | undefined;
+  /** The parts of its answer, if it is streamed. Then it has one row, and runs alone: a slow reader would hold back the other rows of its batch. */
+  readonly parts: Parts | undefined;
 
   readonly answer: Promise<JobAnswer>;
   /** The workers that were lost while they ran this job. A job that has lost a worker is replayed alone. */
@@ -62,6 +66,7 @@ export class Job {
       signal: this.signal,
       arrivedAt: this.arrivedAt,
       timeout: this.timeout,
+      parts: this.parts,
     } = options);
     this.#rows = rows;
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
@@ -83,7 +88,7 @@ export class Job {
 
   /** Whether other jobs may run in one batch with it. */
   get batchable(): boolean {
-    return !this.exclusive && this.request === 'predict';
+    return !this.exclusive && !this.parts && this.request === 'predict';
   }
 
   /** Number of rows. */
@@ -95,9 +100,14 @@ export class Job {
     return this.#settled;
   }
 
-  /** Whether the page can still send all of its input. */
+  /** Whether its worker waits until the caller reads a part of the answer. */
+  get isHeldBack(): boolean {
+    return !this.#settled && this.parts?.isFull === true;
+  }
+
+  /** Whether the page can still send all of its input, and the caller has read no part of an answer. */
   get replayable(): boolean {
-    return this.#rows.every((row) => row.replayable);
+    return !this.parts?.wasRead && this.#rows.every((row) => row.replayable);
   }
 
   /** Returns a message for each row, made afresh at each call. To be called only while `replayable`. */
@@ -108,6 +118,12 @@ export class Job {
   /** Copies what the caller may change once its call has returned. */
   snapshot(): void {
     if (!this.#settled) for (const row of this.#rows) row.snapshot();
+  }
+
+  /** Records that it has lost its worker and will be replayed: its answer starts again. */
+  lose(loss: Loss): void {
+    this.losses.push(loss);
+    this.parts?.clear();
   }
 
   /** Undoes `messages`, which could not be sent: all of the input is still on the page. */

@@ -1,7 +1,7 @@
 import { releaseProxy, transfer, wrap, type Remote } from 'comlink';
 import { errorFromData, type ErrorData } from '../../contract/error-data.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
-import type { ConnectMessage, Envelope, WorkerApi, WorkerEvent } from '../../contract/wire.js';
+import type { ConnectMessage, Envelope, PartMessage, WorkerApi, WorkerEvent } from '../../contract/wire.js';
 import { describeErrorEvent, startWorker, type StartOptions, type WorkerFactory } from './start.js';
 import { Watchdog } from './watchdog.js';
 
@@ -29,6 +29,8 @@ export class Connection {
   readonly #ports: readonly MessagePort[];
   /** Rejects each pending call. `Promise.race` with the worker's end would keep every answer alive until then. */
   readonly #pending = new Set<(error: TabServeError) => void>();
+  /** Takes the parts of the answer to each streamed call, by the call's id. */
+  readonly #onPart = new Map<string, (part: unknown) => void>();
   readonly #watchdog: Watchdog;
   readonly #ended = new AbortController();
   /** Ends all listening. */
@@ -55,10 +57,33 @@ export class Connection {
       on,
     );
     events.port1.start();
+    calls.port1.addEventListener(
+      'message',
+      ({ data }: MessageEvent<PartMessage | undefined>) => {
+        if (data?.type !== 'part') return;
+        this.#watchdog.beat(data.id);
+        this.#onPart.get(data.id)?.(data.part);
+      },
+      on,
+    );
     this.#remote = wrap<WorkerApi>(calls.port1);
-    const { probe, load, loadModel, open, sample, compare, measure, hash, handle, cancel, describe, ping } =
+    const { probe, load, loadModel, open, sample, compare, measure, hash, handle, cancel, more, describe, ping } =
       this.#remote;
-    this.#methods = { probe, load, loadModel, open, sample, compare, measure, hash, handle, cancel, describe, ping };
+    this.#methods = {
+      probe,
+      load,
+      loadModel,
+      open,
+      sample,
+      compare,
+      measure,
+      hash,
+      handle,
+      cancel,
+      more,
+      describe,
+      ping,
+    };
     worker.addEventListener(
       'error',
       (event) => this.#end(describeErrorEvent(event) ?? 'it failed to load a script'),
@@ -93,15 +118,17 @@ export class Connection {
 
   /**
    * Calls the worker. Settles, whatever happens to it.
-   * @param id by which the worker's heartbeats name this call
+   * @param id by which the worker's heartbeats, and the parts of its answer, name this call
+   * @param onPart takes each part of the answer, if the call is streamed
    * @throws what the worker threw, whole; `worker-lost`; `not-cloneable` if the arguments cannot be sent
    */
-  call<T>(method: WorkerMethod<T>, id?: string): Promise<T> {
+  call<T>(method: WorkerMethod<T>, id?: string, onPart?: (part: unknown) => void): Promise<T> {
     if (this.#error) return Promise.reject(this.#error);
     return new Promise((resolve, reject) => {
       const answer = method(this.#methods, transfer);
       const watched = this.#watchdog.watch(id);
       this.#pending.add(reject);
+      if (id !== undefined && onPart) this.#onPart.set(id, onPart);
       answer
         .then(valueOf, (cause: unknown) => {
           throw notSent(cause);
@@ -110,6 +137,7 @@ export class Connection {
         .finally(() => {
           this.#watchdog.forget(watched);
           this.#pending.delete(reject);
+          if (onPart) this.#onPart.delete(id!);
         });
     });
   }
@@ -117,6 +145,11 @@ export class Connection {
   /** Sends the worker something that it does not answer. */
   tell(method: (worker: Methods) => Promise<void>): void {
     if (!this.#error) void method(this.#methods).catch(() => {});
+  }
+
+  /** Records whether the worker waits for the page with the call of this id, so that its silence means nothing. */
+  holdBack(id: string, isHeldBack: boolean): void {
+    this.#watchdog.holdBack(id, isHeldBack);
   }
 
   /** Ends the worker; what is pending is rejected with `error`. */

@@ -10,7 +10,7 @@ import type { OpenWorker, PoolOptions } from './pool-options.js';
 import { PoolState } from './pool-state.js';
 import { PAUSE_MS, Reconciler } from './reconciler.js';
 import { addLoss, triage } from './recovery.js';
-import { Slot, type OpenedWorker } from './slot.js';
+import { Slot, type OpenedWorker, type WorkerConnection } from './slot.js';
 import { leastBusy } from './slots.js';
 
 /** A worker that was ready for this long is well: its loss does not count together with earlier losses. */
@@ -206,6 +206,7 @@ export class WorkerPool {
       const answer = await connection.call<HandleAnswer>(
         (worker, transfer) => worker.handle(transfer(...batch.message())),
         batch.id,
+        this.#partsOf(batch, connection),
       );
       checkAnswer(answer, batch.size);
       on.ran(batch, answer, clock.now() - sentAt);
@@ -224,6 +225,21 @@ export class WorkerPool {
     if (slot.state === 'lost') return;
     slot.ran(memory, clock.now());
     this.#reconciler.reconcile();
+  }
+
+  /** Returns what takes the parts of the batch's answer; undefined if it is not streamed. A stream that is held back leaves its worker to others. */
+  #partsOf({ id, parts, pending: [job] }: Batch, connection: WorkerConnection): ((part: unknown) => void) | undefined {
+    if (!parts || !job) return undefined;
+    parts.onRead = () => {
+      connection.holdBack(id, parts.isFull);
+      connection.tell((worker) => worker.more(id));
+    };
+    return (part) => {
+      if (job.settled) return;
+      parts.push(part);
+      connection.holdBack(id, parts.isFull);
+      if (parts.isFull) this.#reconciler.reconcile();
+    };
   }
 
   /** Rejects a batch that failed. If it could not be sent, sends it job by job instead: one of them is at fault. */

@@ -59,7 +59,7 @@ export class Reconciler {
   #replay(): void {
     const { slots, backlog } = this.#state;
     for (const slot of slots.ready) {
-      const job = slot.isIdle ? backlog.takeReplay() : undefined;
+      const job = slot.load === 0 ? backlog.takeReplay() : undefined;
       if (job) this.#acts.run(slot, [job]);
     }
   }

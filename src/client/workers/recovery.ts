@@ -30,16 +30,17 @@ export function addLoss(before: OpenLoss | undefined, loss: OpenLoss): OpenLoss 
 /**
  * Decides about each job of a lost worker. A job that the page can send again is replayed, alone. A job that has lost two workers in which it was
  * alone is to blame, and is rejected; so a job that lost its first worker together with others is replayed twice at most. Jobs whose input is gone
- * are rejected too.
+ * are rejected too, and streams of which a part was read: another run need not send the same parts.
  * @returns the jobs to replay
  */
 export function triage(jobs: readonly Job[], loss: Loss): readonly Job[] {
   return jobs.filter((job) => {
     const before = loss.alone ? job.losses.find(({ alone }) => alone) : undefined;
     if (before) job.reject(endedTwo(loss.error, before.error));
+    else if (job.parts?.wasRead) job.reject(partsGone(loss.error));
     else if (!job.replayable) job.reject(inputGone(loss.error));
     else {
-      job.losses.push(loss);
+      job.lose(loss);
       return true;
     }
     return false;
@@ -48,6 +49,11 @@ export function triage(jobs: readonly Job[], loss: Loss): readonly Job[] {
 
 function inputGone(cause: TabServeError): TabServeError {
   const message = `The worker was lost, and this request's input with it: ${cause.message} Send the request again, without transfer: true.`;
+  return new TabServeError('worker-lost', message, { cause });
+}
+
+function partsGone(cause: TabServeError): TabServeError {
+  const message = `The worker was lost in the middle of a streamed answer: ${cause.message} Parts of it have been read already, so it is not started again. Send the request again.`;
   return new TabServeError('worker-lost', message, { cause });
 }
 

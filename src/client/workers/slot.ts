@@ -5,7 +5,7 @@ import type { Job } from '../requests/job.js';
 import type { Connection } from './connection.js';
 
 /** What the pool needs of a connection to a worker. */
-export type WorkerConnection = Pick<Connection, 'call' | 'tell' | 'close' | 'ended' | 'error'>;
+export type WorkerConnection = Pick<Connection, 'call' | 'tell' | 'holdBack' | 'close' | 'ended' | 'error'>;
 
 /** A worker that has opened the model on a backend that was proven correct. */
 export interface OpenedWorker {
@@ -55,6 +55,16 @@ export class Slot {
     return this.batches.size === 0;
   }
 
+  /** The batches that give it something to do: those that are not held back by the reader of a stream. */
+  get #active(): readonly Batch[] {
+    return [...this.batches].filter(({ isHeldBack }) => !isHeldBack);
+  }
+
+  /** The number of batches that give it something to do. */
+  get load(): number {
+    return this.#active.length;
+  }
+
   /** The jobs in it that a caller still waits for. */
   get pending(): readonly Job[] {
     return [...this.batches].flatMap(({ pending }) => pending);
@@ -65,9 +75,9 @@ export class Slot {
     return [...this.batches].reduce((sum, { jobs }) => sum + jobs, 0) === 1;
   }
 
-  /** Whether it runs a replay. A replay runs alone. */
+  /** Whether it runs a replay. A replay runs alone, but for streams that are held back. */
   get isReplaying(): boolean {
-    return [...this.batches].some(({ isReplay }) => isReplay);
+    return this.#active.some(({ isReplay }) => isReplay);
   }
 
   becomeReady(worker: OpenedWorker, now: number): void {
@@ -82,7 +92,7 @@ export class Slot {
    */
   takes({ full }: { readonly full: boolean }): boolean {
     if (this.state !== 'ready' || this.isReplaying) return false;
-    return this.batches.size < (full || isGpu(this.backend!) ? MAX_BATCHES : 1);
+    return this.load < (full || isGpu(this.backend!) ? MAX_BATCHES : 1);
   }
 
   /** Records a batch that it has run. @param memory bytes that its engine holds; undefined if the batch failed */

@@ -56,9 +56,9 @@ export class Slots {
   }
 }
 
-/** Returns the slot with the fewest batches. */
+/** Returns the slot with the fewest batches to work on. */
 export function leastBusy(slots: readonly Slot[]): Slot | undefined {
   let least: Slot | undefined;
-  for (const slot of slots) if (!least || slot.batches.size < least.batches.size) least = slot;
+  for (const slot of slots) if (!least || slot.load < least.load) least = slot;
   return least;
 }

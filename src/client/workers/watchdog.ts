@@ -6,6 +6,8 @@ export interface WatchedCall {
   readonly id: string | undefined;
   /** The time of the last heartbeat for this call, by the clock. */
   lastHeartbeat: number;
+  /** Whether the worker waits for the page, so that its silence means nothing. */
+  isHeldBack: boolean;
 }
 
 /** A timer that fires so late means that the page was asleep or frozen, and the worker with it. */
@@ -45,10 +47,20 @@ export class Watchdog {
   /** Watches a call until `forget`. */
   watch(id: string | undefined): WatchedCall {
     const now = this.#clock.now();
-    const call: WatchedCall = { id, lastHeartbeat: now };
+    const call: WatchedCall = { id, lastHeartbeat: now, isHeldBack: false };
     this.#calls.add(call);
     if (!this.#cancelTimer) this.#arm(now + this.#timeout * 1000);
     return call;
+  }
+
+  /** Records whether the worker waits for the page with the call of this id. When it no longer does, it has its whole time again. */
+  holdBack(id: string, isHeldBack: boolean): void {
+    for (const call of this.#calls) {
+      if (call.id !== id || call.isHeldBack === isHeldBack) continue;
+      call.isHeldBack = isHeldBack;
+      call.lastHeartbeat = this.#clock.now();
+      if (!this.#cancelTimer) this.#armForDeadline();
+    }
   }
 
   /** Stops watching a call that was answered. */
@@ -82,6 +94,11 @@ export class Watchdog {
     this.#cancelTimer = this.#clock.schedule(() => this.#check(due), due - this.#clock.now());
   }
 
+  /** Sets the timer for the next moment at which a call may be overdue, if there is one. */
+  #armForDeadline(): void {
+    if (this.#deadline < Infinity) this.#arm(this.#deadline);
+  }
+
   #disarm(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
@@ -96,7 +113,7 @@ export class Watchdog {
       this.#wasLate = true;
       for (const call of this.#calls) call.lastHeartbeat = now;
     }
-    if (this.#deadline > now) this.#arm(this.#deadline);
+    if (this.#deadline > now) this.#armForDeadline();
     // Something else has kept the page busy, so heartbeats may wait behind this timer: the next task comes after them.
     else this.#cancelTimer = this.#clock.schedule(() => this.#decide(), 0);
   }
@@ -104,12 +121,13 @@ export class Watchdog {
   #decide(): void {
     this.#cancelTimer = undefined;
     if (this.#calls.size === 0) return;
-    if (this.#deadline > this.#clock.now()) this.#arm(this.#deadline);
+    if (this.#deadline > this.#clock.now()) this.#armForDeadline();
     else this.#onSilence(this.#timeout);
   }
 
-  /** When the call that has been silent for longest has used up its time; Infinity if there is no call. */
+  /** When the call that has been silent for longest has used up its time; Infinity if no call is watched. */
   get #deadline(): number {
-    return Math.min(...[...this.#calls].map(({ lastHeartbeat }) => lastHeartbeat)) + this.#timeout * 1000;
+    const watched = [...this.#calls].filter(({ isHeldBack }) => !isHeldBack);
+    return Math.min(...watched.map(({ lastHeartbeat }) => lastHeartbeat)) + this.#timeout * 1000;
   }
 }

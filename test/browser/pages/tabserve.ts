@@ -23,6 +23,7 @@ export const workers = {
   noJspi: () => new Worker(new URL('../workers/no-jspi.worker.ts', import.meta.url), { type: 'module' }),
   slow: () => new Worker(new URL('../workers/slow-to-load.worker.ts', import.meta.url), { type: 'module' }),
   silent: () => new Worker(new URL('../workers/silent.worker.ts', import.meta.url), { type: 'module' }),
+  streaming: () => new Worker(new URL('../workers/streaming.worker.ts', import.meta.url), { type: 'module' }),
   throwing: () => new Worker(new URL('../workers/throwing.worker.ts', import.meta.url), { type: 'module' }),
 };
 

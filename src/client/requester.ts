@@ -1,0 +1,81 @@
+import { errorFromData, type ErrorData } from '../contract/error-data.js';
+import { PredictionError } from '../contract/errors.js';
+import type { HandleRequest } from '../contract/wire.js';
+import { abortError } from '../shared/abort.js';
+import type { ServingMetrics } from './metrics/client-metrics.js';
+import type { ClientEvents, RequestOptions } from './options.js';
+import type { Prepared } from './requests/inputs.js';
+import { Job } from './requests/job.js';
+import type { Parts } from './requests/parts.js';
+import { prepareRows } from './requests/prepare-rows.js';
+import { readRequestOptions } from './requests/request-options.js';
+import type { WorkerPool } from './workers/pool.js';
+
+/** What a client gives its requester. */
+export interface RequesterOptions {
+  readonly pool: WorkerPool;
+  readonly metrics: ServingMetrics;
+  /** Aborts when the client is disposed of. */
+  readonly disposed: AbortSignal;
+  /** @throws `disposed`, `not-initialized` */
+  readonly checkOpen: () => void;
+  readonly onResponse: (response: ClientEvents['response']) => void;
+}
+
+/** How a request is sent. */
+export interface Sending {
+  /** @default 'predict' */
+  readonly request?: HandleRequest['request'];
+  /** Whether the inputs are a batch of their own, which no other request joins. @default false */
+  readonly exclusive?: boolean;
+  /** The parts of the answer, if it is streamed. `stop` aborts when they are no longer read. */
+  readonly streamed?: { readonly parts: Parts; readonly stop: AbortSignal };
+}
+
+/** Sends the requests of one client: checks and prepares what the caller passed, queues it, and returns the rows of the answer. */
+export class Requester {
+  readonly #options: RequesterOptions;
+  /** Number of requests so far. */
+  #requests = 0;
+
+  constructor(options: RequesterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Sends one request of one row or more. Returns the rows' answers; a row that failed is a `PredictionError`.
+   * @throws what `Client.predict` throws, except a row's own failure
+   */
+  async send(
+    inputs: readonly unknown[],
+    options: RequestOptions,
+    { request = 'predict', exclusive = false, streamed }: Sending,
+  ): Promise<unknown[]> {
+    const arrivedAt = performance.now();
+    const { pool, metrics, disposed, checkOpen } = this.#options;
+    return await metrics.follow(inputs.length, async () => {
+      checkOpen();
+      const checked = readRequestOptions(options);
+      const { timeout, transfer } = checked;
+      const ends = [checked.signal, streamed?.stop].filter((signal) => signal !== undefined);
+      const signal = ends.length > 1 ? AbortSignal.any(ends) : ends[0];
+      if (signal?.aborted) throw abortError(signal);
+      pool.checkRoom();
+      const order = ++this.#requests;
+      const preparing = prepareRows(inputs, { transfer, timeout, signals: [disposed, ...ends] });
+      const rows = preparing instanceof Promise ? await pool.prepare(preparing) : preparing;
+      const prepared = rows.filter((row): row is Prepared => !(row instanceof PredictionError));
+      const job = { ...checked, signal, order, request, exclusive, arrivedAt, parts: streamed?.parts };
+      const answers = prepared.length > 0 ? await this.#run(new Job(prepared, job)) : [];
+      return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
+    });
+  }
+
+  async #run(job: Job): Promise<unknown[]> {
+    this.#options.pool.add(job);
+    job.snapshot();
+    const { rows, batchSize, timings } = await job.answer;
+    this.#options.onResponse({ rows: rows.length, batchSize, queued: job.queued, timings });
+    return rows.map((row) => (row.ok ? row.value : PredictionError.from(errorFromData(row.error as ErrorData))));
+  }
+}

@@ -1,0 +1,102 @@
+import { asTabServeError, blameOf, PredictionError, TabServeError } from '../../contract/errors.js';
+import type { RequestOptions } from '../options.js';
+import type { Requester } from '../requester.js';
+import { Parts } from '../requests/parts.js';
+import { readOnce } from './read-once.js';
+
+/**
+ * Returns the parts of the answer to one input, and its result as the last item. The request is sent when the stream is first read, and aborted when its
+ * reader stops before the end. A failure follows the parts that arrived before it; an abort, a timeout and `dispose` come at once.
+ * A stream is read once.
+ */
+export function streamAnswer<T>(
+  requester: Requester,
+  input: readonly [unknown],
+  options: RequestOptions,
+): AsyncIterable<T> {
+  return readOnce(
+    () =>
+      new AnswerReader<T>(async (parts, stop) => {
+        const [result] = await requester.send(input, options, { streamed: { parts, stop } });
+        if (result instanceof PredictionError) throw result;
+        return result as T;
+      }),
+  );
+}
+
+/** Sends a streamed request. @param stop aborts when the caller stops reading @returns the result */
+type SendStreamed<T> = (parts: Parts, stop: AbortSignal) => Promise<T>;
+
+/** A call of `next` that is not answered yet. */
+interface Waiter<T> {
+  readonly resolve: (item: IteratorResult<T, undefined>) => void;
+  readonly reject: (error: TabServeError) => void;
+}
+
+class AnswerReader<T> implements AsyncIterableIterator<T> {
+  readonly #send: SendStreamed<T>;
+  readonly #parts = new Parts();
+  readonly #stop = new AbortController();
+  #waiters: readonly Waiter<T>[] = [];
+  #started = false;
+  /** What follows the parts; undefined as long as the request runs. It is empty when it has been read. */
+  #end: { result?: T; error?: TabServeError } | undefined;
+
+  constructor(send: SendStreamed<T>) {
+    this.#send = send;
+    this.#parts.onPart = () => this.#deliver();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    if (!this.#started) this.#start();
+    return new Promise((resolve, reject) => {
+      this.#waiters = [...this.#waiters, { resolve, reject }];
+      this.#deliver();
+    });
+  }
+
+  return(): Promise<IteratorResult<T, undefined>> {
+    this.#started = true;
+    this.#parts.clear();
+    this.#end = {};
+    this.#deliver();
+    this.#stop.abort(new TabServeError('aborted', 'The stream is no longer read.'));
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  #start(): void {
+    this.#started = true;
+    this.#send(this.#parts, this.#stop.signal).then(
+      (result) => this.#finish({ result }),
+      (cause: unknown) => {
+        const error = asTabServeError(cause);
+        if (blameOf(error.code) === 'app') this.#parts.clear();
+        this.#finish({ error });
+      },
+    );
+  }
+
+  #finish(end: { result: T } | { error: TabServeError }): void {
+    this.#end ??= end;
+    this.#deliver();
+  }
+
+  #deliver(): void {
+    while (this.#waiters.length > 0 && (this.#parts.hasUnread || this.#end)) {
+      const [{ resolve, reject }, ...others] = this.#waiters as [Waiter<T>, ...Waiter<T>[]];
+      this.#waiters = others;
+      if (this.#parts.hasUnread) resolve({ done: false, value: this.#parts.read() as T });
+      else {
+        const { error, ...end } = this.#end!;
+        this.#end = {};
+        if (error) reject(error);
+        else if ('result' in end) resolve({ done: false, value: end.result as T });
+        else resolve({ done: true, value: undefined });
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { TabServeError } from '../contract/errors.js';
+import { abortError } from '../shared/abort.js';
+import { transferablesOf } from '../outputs/transfer.js';
+import { notCloneable } from './endpoint.js';
+
+/** Sends the parts of one answer to the page in their order, and never more of them than the page has room for. */
+export class PartSender {
+  readonly #post: (part: unknown, transferables: Transferable[]) => void;
+  readonly #signal: AbortSignal;
+  /** Parts for which the page has room. */
+  #room: number;
+  /** Parts that wait for room, the oldest first. */
+  readonly #waiting: { readonly resolve: () => void; readonly reject: (error: TabServeError) => void }[] = [];
+  /** Why nothing is sent any more; undefined as long as parts are sent. */
+  #over: TabServeError | undefined;
+  #onEmpty = (): void => {};
+
+  /**
+   * @param room parts for which the page has room at first
+   * @param post sends a part. @throws `DataCloneError`
+   * @param signal aborts when no caller waits for the answer any more
+   */
+  constructor(room: number, post: (part: unknown, transferables: Transferable[]) => void, signal: AbortSignal) {
+    this.#room = room;
+    this.#post = post;
+    this.#signal = signal;
+    signal.addEventListener('abort', () => this.#stop(abortError(signal)), { once: true });
+  }
+
+  /** Sends a part as soon as the page has room for it. @throws `aborted`, `not-cloneable`; `handler-failed` after `end` */
+  async send(part: unknown): Promise<void> {
+    if (this.#over) throw this.#over;
+    if (this.#room > 0) this.#room -= 1;
+    else await new Promise<void>((resolve, reject) => this.#waiting.push({ resolve, reject }));
+    try {
+      this.#post(part, [...transferablesOf(part)]);
+    } catch (error) {
+      this.more();
+      throw notCloneable(error, 'A part of the answer');
+    }
+  }
+
+  /** Records that the page has room for one more part. */
+  more(): void {
+    const next = this.#waiting.shift();
+    if (next) next.resolve();
+    else this.#room += 1;
+    if (this.#waiting.length === 0) this.#onEmpty();
+  }
+
+  /** Waits until no part waits for room: a handler may have sent parts without awaiting them. @throws `aborted` */
+  async allSent(): Promise<void> {
+    if (this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
+    if (this.#signal.aborted) throw abortError(this.#signal);
+  }
+
+  /** Ends the answer: a part that is sent later is refused. */
+  end(): void {
+    this.#stop(
+      new TabServeError('handler-failed', 'context.send was called after the request had been answered. Await it.'),
+    );
+  }
+
+  #stop(error: TabServeError): void {
+    this.#over ??= error;
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#over);
+    this.#onEmpty();
+  }
+}

@@ -1,0 +1,53 @@
+import { expose } from 'comlink';
+import type { ConnectMessage, Envelope } from '../../src/contract/wire.ts';
+import { PROTOCOL } from '../../src/contract/wire.ts';
+import type { Archive } from '../../src/contract/archive.ts';
+import { cloneSafe } from '../../src/worker/endpoint.ts';
+import { Host, type HandlerClass } from '../../src/worker/host.ts';
+
+const archive: Archive = {
+  url: 'http://127.0.0.1/model.onnx',
+  manifest: { model: { modelName: 'model' } },
+  config: {},
+  models: { onnx: 'model.onnx' },
+  files: { 'model.onnx': new Blob(['model']) },
+  golden: [],
+  integrity: {},
+} as unknown as Archive;
+
+/** A worker under Node with a handler of the test's own. Page and worker run whole, but for downloads and the engine. */
+export class HostWorker extends EventTarget {
+  readonly #handlerClass: HandlerClass;
+  #ports: readonly MessagePort[] = [];
+
+  constructor(handlerClass: HandlerClass) {
+    super();
+    this.#handlerClass = handlerClass;
+    queueMicrotask(() =>
+      this.dispatchEvent(new MessageEvent('message', { data: { tabserve: 'ready', protocol: PROTOCOL } })),
+    );
+  }
+
+  postMessage({ calls, events }: ConnectMessage): void {
+    this.#ports = [calls, events];
+    const session = { inputs: [], outputs: [], run: async () => ({}), [Symbol.asyncDispose]: async () => {} };
+    const engine = { version: '0', threads: 1, memory: () => 0, open: async () => session };
+    const host = new Host({
+      engines: { 'onnx/wasm': async () => engine },
+      handlerClass: async () => this.#handlerClass,
+      emit: (event) => events.postMessage(event),
+      sendPart: (message, list) => calls.postMessage(message, list),
+    });
+    const ok = async (): Promise<Envelope<Archive>> => ({ ok: true, value: archive });
+    expose(Object.assign(host, { load: ok, loadModel: ok }), cloneSafe(calls));
+  }
+
+  /** Ends it, as a crash would. */
+  crash(): void {
+    this.dispatchEvent(Object.assign(new Event('error'), { message: 'it crashed' }));
+  }
+
+  terminate(): void {
+    for (const port of this.#ports) port.close();
+  }
+}
