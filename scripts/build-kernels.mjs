@@ -4,7 +4,12 @@ import { fileURLToPath } from 'node:url';
 import wabt from 'wabt';
 
 /** Where each kernel lies under `src`, without its ending, and the name of its constant. */
-const KERNELS = { 'transforms/resample': 'RESAMPLE_WASM', 'images/planar/ycc': 'YCC_WASM' };
+const KERNELS = {
+  'transforms/resample': 'RESAMPLE_WASM',
+  'images/planar/ycc': 'YCC_WASM',
+  'images/planar/video': 'VIDEO_WASM',
+  'outputs/interpolate': 'INTERPOLATE_WASM',
+};
 
 /** The text of one kernel's `.wasm.ts`. */
 export async function buildKernel(path) {

@@ -21,6 +21,15 @@ export interface Pixels {
   readonly data: Uint8Array | Uint8ClampedArray;
 }
 
+/** Opaque pixels that are made a few rows at a time, which stay in the processor's cache until they are used. */
+export interface Strips {
+  readonly format: PixelFormat;
+  readonly width: number;
+  readonly height: number;
+  /** Returns `rows` rows from `top` on, with four bytes per pixel and no gaps. They are valid until the next call, on any image. */
+  strip(top: number, rows: number): Uint8Array | Uint8ClampedArray;
+}
+
 /** An image in upright orientation. Its pixels are read on demand, and only the region that is needed. */
 export interface DecodedImage {
   /** Upright width and height, in pixels. */
@@ -28,6 +37,8 @@ export interface DecodedImage {
   readonly height: number;
   /** Returns the pixels of `rect`, by default of the whole image. Their buffer is valid until the next call of `read` or `close`. */
   read(rect?: Rect): Pixels | Promise<Pixels>;
+  /** Does what `read` does, but where that saves time, it returns pixels that are made a few rows at a time. Images of other makers may lack it. */
+  readStrips?(rect: Rect): Pixels | Strips | Promise<Pixels | Strips>;
   close(): void;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Decodes every kind of image to upright, opaque 8-bit pixels.
  */
-import type { DecodedImage, DecodeOptions, ImageInput, Pixels, Rect } from '../contract/images.js';
+import type { DecodedImage, DecodeOptions, ImageInput, Pixels, Rect, Strips } from '../contract/images.js';
 import type { TypedArrayInput } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 import { openArray, openImageData } from './array.js';
@@ -12,6 +12,7 @@ import { flatten } from './flatten.js';
 import { frameSource, orientationOf } from './frame.js';
 import { checkSize, MAX_PIXELS } from './limits.js';
 import { swapsSides, toCoded } from './orientation.js';
+import { videoConverter } from './planar/video-color.js';
 import type { Raster, Source } from './source.js';
 import { upright } from './upright.js';
 
@@ -20,7 +21,7 @@ type Color = readonly [number, number, number];
 /**
  * Opens an image. Its pixels, decoded, composited and turned upright, equal those of Pillow 12: exactly for JPEG, PNG, GIF, BMP and
  * WebP, within 4 of 255 for AVIF. This is measured in Chromium 156. In Firefox 153, files with transparency or 16 bits a channel are within 1, and AVIF
- * within 9. A browser without ImageDecoder reads files through a canvas; there, lossless files are within 1. Color profiles are ignored, as in Pillow. The browser itself converts a VideoFrame in YUV.
+ * within 9. A browser without ImageDecoder reads files through a canvas; there, lossless files are within 1. Color profiles are ignored, as in Pillow. A VideoFrame of I420 or NV12 in BT.601 or BT.709 is converted as Chromium on x86-64 converts it; the browser itself converts every other one in YUV.
  *
  * The source stays the caller's: it is never closed, and must not be changed before the image is closed.
  * @param source a file (JPEG, PNG, WebP, AVIF, BMP, the first frame of a GIF, an icon; HEIC where the browser decodes it), recognized by its bytes and not by
@@ -46,7 +47,11 @@ async function open(source: ImageInput, exifOrientation: boolean, maxPixels: num
   if (is('VideoFrame', source)) {
     const frame = source as VideoFrame;
     checkSides('VideoFrame', frame.codedWidth, frame.codedHeight);
-    return frameSource(frame, { orientation: exifOrientation ? orientationOf(frame) : 1, owned: false });
+    return frameSource(frame, {
+      orientation: exifOrientation ? orientationOf(frame) : 1,
+      convert: videoConverter(frame),
+      owned: false,
+    });
   }
   for (const name of ['ImageBitmap', 'OffscreenCanvas']) {
     if (!is(name, source)) continue;
@@ -114,6 +119,12 @@ class Image implements DecodedImage {
 
   /** @throws `disposed` after `close`; `invalid-input` if `rect` is empty or not inside, or the caller closed the source */
   async read(rect: Rect = { x: 0, y: 0, width: this.width, height: this.height }): Promise<Pixels> {
+    const pixels = await this.readStrips(rect);
+    return 'strip' in pixels ? upright(pixels, 1, this.#lend) : pixels;
+  }
+
+  /** @throws what `read` throws */
+  async readStrips(rect: Rect): Promise<Pixels | Strips> {
     if (this.#closed) throw new TabServeError('disposed', 'The image was read after it was closed.');
     this.#check(rect);
     this.#release();
@@ -121,6 +132,7 @@ class Image implements DecodedImage {
     try {
       const { width, height, orientation } = this.#source;
       const coded = await this.#source.read(toCoded(rect, orientation, width, height), this.#lend);
+      if ('strip' in coded && orientation === 1) return coded;
       return upright('strip' in coded ? coded : opaque(coded, this.#background), orientation, this.#lend);
     } finally {
       this.#reading--;

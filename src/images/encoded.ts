@@ -148,8 +148,8 @@ function checkDecoded(picture: VideoFrame | ImageBitmap, facts: Facts): void {
 }
 
 /** Returns how the reference decoder of this format converts planes to RGB; undefined if the browser should convert. AVIF's conversion is close to JPEG's. */
-function converter({ colorSpace: { matrix, fullRange } }: VideoFrame, type: string): Convert | undefined {
-  if (matrix !== 'smpte170m') return undefined;
+function converter({ format, colorSpace: { matrix, fullRange } }: VideoFrame, type: string): Convert | undefined {
+  if (matrix !== 'smpte170m' || format === 'NV12') return undefined;
   if ((type === 'image/jpeg' || type === 'image/avif') && fullRange) return convertJpeg;
   return type === 'image/webp' && !fullRange ? convertWebp : undefined;
 }

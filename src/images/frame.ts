@@ -1,26 +1,27 @@
 /**
  * Reads a VideoFrame in its own format where that is fast or exact, and otherwise in RGBA, to which the browser converts it.
  */
-import type { Rect } from '../contract/images.js';
+import type { Rect, Strips } from '../contract/images.js';
 import { TabServeError } from '../contract/errors.js';
 import { CanvasSource } from './canvas.js';
 import { fromRotation, type Orientation } from './orientation.js';
-import type { Convert } from './planar/planes.js';
-import type { Lend, Raster, Source, Strips } from './source.js';
+import type { Convert, Planes } from './planar/planes.js';
+import type { Lend, Raster, Source } from './source.js';
 
 type Interleaved = 'RGBA' | 'RGBX' | 'BGRA' | 'BGRX';
 const INTERLEAVED: readonly string[] = ['RGBA', 'RGBX', 'BGRA', 'BGRX'] satisfies Interleaved[];
 
-/** Formats with three planes, and the sides along which their chroma is subsampled. */
-const PLANAR: Readonly<Record<string, { halfWidth: boolean; halfHeight: boolean }>> = {
+/** Formats with planes of luma and chroma: the sides along which chroma is subsampled, and whether U and V share a plane. */
+const PLANAR: Readonly<Record<string, Pick<Planes, 'halfWidth' | 'halfHeight' | 'interleaved'>>> = {
   I420: { halfWidth: true, halfHeight: true },
   I422: { halfWidth: true, halfHeight: false },
   I444: { halfWidth: false, halfHeight: false },
+  NV12: { halfWidth: true, halfHeight: true, interleaved: true },
 };
 
 export interface FrameOptions {
   readonly orientation: Orientation;
-  /** Converts the decoder's three planes to RGB. If undefined, the browser converts them. */
+  /** Converts the frame's planes to RGB. If undefined, the browser converts them. */
   readonly convert?: Convert | undefined;
   /** Whether the colors of a frame with alpha are multiplied by it. Default: false. */
   readonly premultiplied?: boolean;
@@ -110,14 +111,14 @@ class FrameSource implements Source {
   async #readPlanar(
     rect: Rect,
     lend: Lend,
-    { halfWidth, halfHeight }: (typeof PLANAR)[string],
+    { halfWidth, halfHeight, interleaved = false }: (typeof PLANAR)[string],
     convert: Convert,
   ): Promise<Strips> {
     const area = this.#align(rect, 2);
     const options = { rect: this.#toFrame(area) };
     const size = this.#frame.allocationSize(options);
     const data = new Uint8Array(lend(size), 0, size);
-    const [y, u, v] = (await this.#frame.copyTo(data, options)) as [PlaneLayout, PlaneLayout, PlaneLayout];
+    const [y, u, v = u] = (await this.#frame.copyTo(data, options)) as [PlaneLayout, PlaneLayout, PlaneLayout?];
     const planes = {
       y: data.subarray(y.offset),
       u: data.subarray(u.offset),
@@ -129,6 +130,7 @@ class FrameSource implements Source {
       height: area.height,
       halfWidth,
       halfHeight,
+      interleaved,
       narrow: halfWidth && this.width <= 4,
     };
     const left = rect.x - area.x;

@@ -1,7 +1,7 @@
 /**
  * The common form of all kinds of images, before they are turned upright and made opaque.
  */
-import type { PixelFormat, Rect } from '../contract/images.js';
+import type { PixelFormat, Rect, Strips } from '../contract/images.js';
 import type { Orientation } from './orientation.js';
 
 /** Coded pixels, as the file stores them: neither turned nor composited. */
@@ -14,15 +14,6 @@ export interface Raster {
   readonly data: Uint8Array | Uint8ClampedArray;
   /** Whether colors are multiplied by their alpha. */
   readonly premultiplied?: boolean;
-}
-
-/** Opaque pixels that are made a few rows at a time, so that they can be turned while they are in the processor's cache. */
-export interface Strips {
-  readonly format: PixelFormat;
-  readonly width: number;
-  readonly height: number;
-  /** Returns `rows` rows from `top` on, with four bytes per pixel and no gaps. They are valid until the next call, on any image. */
-  strip(top: number, rows: number): Uint8Array | Uint8ClampedArray;
 }
 
 /** Lends at least `bytes` bytes of memory, until the next read. */

@@ -1,9 +1,9 @@
 /**
  * Turns coded pixels upright.
  */
-import type { Pixels } from '../contract/images.js';
+import type { Pixels, Strips } from '../contract/images.js';
 import { toUpright, turn, type Orientation } from './orientation.js';
-import type { Lend, Strips } from './source.js';
+import type { Lend } from './source.js';
 
 /** The number of rows that are made and turned at a time. A row of a 12-megapixel photo has 16 kB; a cache has about 512 kB. */
 const STRIP_ROWS = 32;

@@ -80,6 +80,7 @@ function decideByMaximum(channels: number, size: number, kind: ScoreKind): Decid
  */
 export function probabilityMap(maps: Maps, kind: ScoreKind, wanted: number): Maps {
   const { data, channels, width, height } = maps;
+  if (channels === 1 && kind === 'probabilities' && wanted === 1) return { ...maps, layout: 'NCHW' };
   const stride = strides(maps);
   const out = new Float32Array(width * height);
   for (let i = 0; i < out.length; i++) {

@@ -1,4 +1,7 @@
 import type { OnArrayBuffer } from '../contract/tensors.js';
+import { takeReady } from '../shared/buffers.js';
+import { createJsInterpolateKernel } from './interpolate-kernel-js.js';
+import { createInterpolateKernel, SLACK, type InterpolateKernel } from './interpolate-kernel.js';
 import { strides, type Maps } from './maps.js';
 
 /**
@@ -49,51 +52,117 @@ export function axis(size: number, mapSize: number, scale = mapSize / size, offs
   return { size, from, to, weight, first: Math.min(first, end), end };
 }
 
+/** A pair of rows that are interpolated along the columns, in a kernel's memory, between which a row of the image lies. */
+interface Between {
+  readonly kernel: InterpolateKernel;
+  /** Byte offsets of `channels * columns.size` float64. */
+  readonly above: number;
+  readonly below: number;
+  readonly weight: number;
+  /** Byte offset of room for as many float64. */
+  readonly target: number;
+}
+
+/** A WebAssembly memory never shrinks: what needs more than this is computed in memory that can be collected. */
+const MAX_KERNEL_BYTES = 8 << 20;
+
+let shared: InterpolateKernel | undefined;
+
+function kernelFor(bytes: number): InterpolateKernel {
+  return bytes > MAX_KERNEL_BYTES ? createJsInterpolateKernel() : (shared ??= createInterpolateKernel());
+}
+
 /**
  * Samples all channels, one row of the image at a time, so that memory holds only the interpolated rows.
  * @param visit receives row `y` as `values[channel * columns.size + x]`, for `x` from `columns.first` to `columns.end`;
  *   the next call overwrites the array
  */
-export function eachRow(maps: Maps, { columns, rows }: Grid, visit: (values: Float64Array, y: number) => void): void {
-  const length = maps.channels * columns.size;
-  let above = { row: -1, values: new Float64Array(length) };
-  let below = { row: -1, values: new Float64Array(length) };
-  const values = new Float64Array(length);
-  for (let y = rows.first; y < rows.end; y++) {
-    const [from, to, weight] = [rows.from[y]!, rows.to[y]!, rows.weight[y]!];
-    if (below.row === from) [above, below] = [below, above];
-    if (above.row !== from) interpolateRow(maps, columns, (above.row = from), above.values);
-    if (below.row !== to) interpolateRow(maps, columns, (below.row = to), below.values);
-    const [a, b] = [above.values, below.values];
-    for (let i = 0; i < length; i++) values[i] = a[i]! + (b[i]! - a[i]!) * weight;
-    visit(values, y);
-  }
+export function eachRow(
+  maps: Maps,
+  grid: Grid,
+  visit: (values: Float64Array, y: number) => void,
+  kernel?: InterpolateKernel,
+): void {
+  const length = maps.channels * grid.columns.size;
+  let values: Float64Array | undefined;
+  betweenRows(
+    maps,
+    grid,
+    ({ kernel, above, below, weight, target }, y) => {
+      kernel.down(above, below, weight, length, target);
+      values ??= new Float64Array(kernel.memory(0), target, length);
+      visit(values, y);
+    },
+    kernel,
+  );
 }
 
-/** Interpolates one row of all channels along the columns. */
-function interpolateRow(
+/** Calls `visit` for each row of the image that is in the map. */
+function betweenRows(
   maps: Maps,
-  { size, from, to, weight, first, end }: Axis,
-  row: number,
-  out: Float64Array,
+  { columns, rows }: Grid,
+  visit: (between: Between, y: number) => void,
+  given?: InterpolateKernel,
 ): void {
   const { data, channels, width } = maps;
-  const stride = strides(maps);
-  for (let channel = 0; channel < channels; channel++) {
-    const start = channel * stride.channel + row * width * stride.pixel;
-    const at = channel * size;
-    for (let x = first; x < end; x++) {
-      const left = data[start + from[x]! * stride.pixel]!;
-      out[at + x] = left + (data[start + to[x]! * stride.pixel]! - left) * weight[x]!;
+  const { size, first, end } = columns;
+  if (first === end) return;
+  const { channel: channelStride, pixel } = strides(maps);
+  const count = end - first;
+  // Where the channels lie together, one copy brings a row of all of them.
+  const [parts, length] = pixel === 1 ? [channels, width] : [1, width * channels];
+
+  let bytes = 0;
+  const reserve = (size: number): number => (bytes += (size + SLACK + 7) & ~7) - ((size + SLACK + 7) & ~7);
+  const row = reserve(length * 4);
+  const [left, right, weights] = [reserve(count * 4), reserve(count * 4), reserve(count * 8)];
+  const reserveRow = (): number => reserve(channels * size * 8);
+  const [one, other, target] = [reserveRow(), reserveRow(), reserveRow()];
+  const kernel = given ?? kernelFor(bytes);
+  const memory = kernel.memory(bytes);
+  const floats = new Float32Array(memory, row, length);
+  const offsets = (at: number, pixels: Int32Array): void => {
+    const target = new Int32Array(memory, at, count + 2).fill(0);
+    for (let i = 0; i < count; i++) target[i] = pixels[first + i]! * pixel * 4;
+  };
+  offsets(left, columns.from);
+  offsets(right, columns.to);
+  new Float64Array(memory, weights, count).set(columns.weight.subarray(first, end));
+
+  const across = (y: number, to: number): void => {
+    for (let part = 0; part < parts; part++) {
+      const start = part * channelStride + y * length;
+      floats.set(data.subarray(start, start + length));
+      for (let channel = part; channel < part + channels / parts; channel++)
+        kernel.across(row + (channel - part) * 4, left, right, weights, count, to + (channel * size + first) * 8);
     }
+  };
+  let above = { y: -1, at: one };
+  let below = { y: -1, at: other };
+  for (let y = rows.first; y < rows.end; y++) {
+    const [from, to] = [rows.from[y]!, rows.to[y]!];
+    if (below.y === from) [above, below] = [below, above];
+    if (above.y !== from) across((above.y = from), above.at);
+    if (below.y !== to) across((below.y = to), below.at);
+    visit({ kernel, above: above.at, below: below.at, weight: rows.weight[y]!, target }, y);
   }
 }
 
 /** Resamples one map to the size of the image, bilinearly. Pixels that a crop removed are 0. */
-export function bilinear(map: Maps, grid: Grid): OnArrayBuffer<Float32Array> {
+export function bilinear(map: Maps, grid: Grid, kernel?: InterpolateKernel): OnArrayBuffer<Float32Array> {
   const { size, first, end } = grid.columns;
-  const out = new Float32Array(size * grid.rows.size);
-  eachRow(map, grid, (values, y) => out.set(values.subarray(first, end), y * size + first));
+  const out = new Float32Array(takeReady(size * grid.rows.size * 4));
+  let values: Float32Array | undefined;
+  betweenRows(
+    map,
+    grid,
+    ({ kernel, above, below, weight, target }, y) => {
+      kernel.downToFloats(above + first * 8, below + first * 8, weight, end - first, target);
+      values ??= new Float32Array(kernel.memory(0), target, end - first);
+      out.set(values, y * size + first);
+    },
+    kernel,
+  );
   return out;
 }
 

@@ -9,7 +9,8 @@ const ROUNDING = 1e-3;
 /** Checks a model's scores. @throws `inference-failed` if a number is not finite, or if a probability is not in 0..1 */
 export function checkScores(values: Float32Array, kind: ScoreKind): void {
   let [low, high] = [Infinity, -Infinity];
-  for (const value of values) {
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at]!;
     if (!Number.isFinite(value))
       throw new TabServeError(
         'inference-failed',

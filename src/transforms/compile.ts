@@ -1,14 +1,15 @@
 /** Compiles transforms for the CPU. */
 import type { DecodedImage, Pixels } from '../contract/images.js';
 import { TabServeError } from '../contract/errors.js';
+import { takeReady } from '../shared/buffers.js';
 import { createResampleKernel, type ResampleKernel } from './resample-kernel.js';
 import { lower, type Geometry } from './lower.js';
-import { operate } from './operate.js';
+import { operate, resize } from './operate.js';
 import { parseTransforms } from './parse.js';
 import { createProgram, type Program } from './program.js';
 import type { Transforms } from './steps.js';
 import { tensorForm, writeTensor } from './tensor.js';
-import { createScratch, PIXEL_BYTES, type PixelWindow } from './pixel-window.js';
+import { createScratch, PIXEL_BYTES, type PixelWindow, type StripWindow } from './pixel-window.js';
 
 /** Dims of one row: `[channels, height, width]`, or `[height, width, channels]` after `layout('NHWC')`. */
 export type RowDims = readonly [number, number, number];
@@ -77,21 +78,36 @@ export function compileTransformsWith(kernel: () => ResampleKernel, steps: Trans
           'invalid-input',
           `A row of ${size} numbers does not fit into an array of ${out.length} from element ${offset} on. Pass a larger array.`,
         );
-      let view = await readView(image, program);
+      const source = await readView(image, program);
       // From here on nothing is awaited, so overlapping runs can share the scratch memory and the kernel.
-      program.operations.forEach((operation, index) => (view = operate(operation, view, kernel, scratch, index)));
-      const data = out ?? new Float32Array(size);
-      writeTensor(view, { x: 0, y: 0, width: program.width, height: program.height }, form, data, offset);
+      const pixels = program.operations.reduce<PixelWindow | StripWindow>((input, operation, index) => {
+        if (operation.kind === 'resize') return resize(operation, input, kernel, scratch, index);
+        return operate(operation, input as PixelWindow, kernel, scratch, index);
+      }, source) as PixelWindow;
+      const data = out ?? new Float32Array(takeReady(size * 4));
+      writeTensor(pixels, { x: 0, y: 0, width: program.width, height: program.height }, form, data, offset);
       return { data, dims: dims(program), geometry: program.geometry };
     },
   };
 }
 
-async function readView(image: DecodedImage | Pixels, { source }: Program): Promise<PixelWindow> {
+/** Reads what the first operation needs: if it is a resize, a few rows at a time where the image can. */
+async function readView(
+  image: DecodedImage | Pixels,
+  { source, operations }: Program,
+): Promise<PixelWindow | StripWindow> {
   if (!source) return { format: 'L', width: 0, height: 0, stride: 0, data: new Uint8Array(0), x: 0, y: 0 };
-  const view = 'read' in image ? { ...(await image.read(source)), x: source.x, y: source.y } : { ...image, x: 0, y: 0 };
+  const { x, y } = source;
+  if (!('read' in image)) return checkedWindow({ ...image, x: 0, y: 0 });
+  const resizes = operations[0]?.kind === 'resize';
+  const pixels = await (resizes && image.readStrips ? image.readStrips(source) : image.read(source));
+  const missing = pixels.width !== source.width || pixels.height !== source.height;
+  return 'strip' in pixels ? { ...pixels, x, y } : checkedWindow({ ...pixels, x, y }, missing);
+}
+
+/** @throws `invalid-input` if pixels are missing */
+function checkedWindow(view: PixelWindow, missing = false): PixelWindow {
   const bytes = view.width * PIXEL_BYTES[view.format];
-  const missing = 'read' in image && (view.width !== source.width || view.height !== source.height);
   if (missing || view.stride < bytes || view.data.length < (view.height - 1) * view.stride + bytes)
     throw new TabServeError(
       'invalid-input',

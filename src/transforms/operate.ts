@@ -1,9 +1,10 @@
 /** Runs the operations of a program on pixels. */
+import type { PixelFormat, Rect } from '../contract/images.js';
 import type { ResampleKernel } from './resample-kernel.js';
 import type { Operation } from './program.js';
 import { resample } from './resample.js';
 import type { FillColor } from './steps.js';
-import { channelByte, PIXEL_BYTES, type Scratch, type PixelWindow } from './pixel-window.js';
+import { channelByte, PIXEL_BYTES, type Scratch, type PixelWindow, type StripWindow } from './pixel-window.js';
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>;
 
@@ -16,16 +17,10 @@ export function operate(
   index: number,
 ): PixelWindow {
   const { window } = operation;
-  const allocate = (format: PixelWindow['format']): PixelWindow => {
-    const stride = window.width * PIXEL_BYTES[format];
-    return { ...window, format, stride, data: scratch.take(index, stride * window.height) };
-  };
+  const allocate = (format: PixelFormat): PixelWindow => allocateWindow(window, format, scratch, index);
   switch (operation.kind) {
-    case 'resize': {
-      const output = allocate(input.format);
-      resample(kernel(), input, operation.scaling, window, output.data as Uint8Array);
-      return output;
-    }
+    case 'resize':
+      return resize(operation, input, kernel, scratch, index);
     case 'nearest':
       return nearest(operation, input, allocate(input.format));
     case 'gray':
@@ -38,6 +33,24 @@ export function operate(
       return place(moved, fill, allocate(input.format === 'L' && !isGray ? 'RGB' : input.format));
     }
   }
+}
+
+/** Runs a resize, which alone also takes pixels that are made a few rows at a time. */
+export function resize(
+  { scaling, window }: Of<'resize'>,
+  input: PixelWindow | StripWindow,
+  kernel: () => ResampleKernel,
+  scratch: Scratch,
+  index: number,
+): PixelWindow {
+  const output = allocateWindow(window, input.format, scratch, index);
+  resample(kernel(), input, scaling, window, output.data as Uint8Array);
+  return output;
+}
+
+function allocateWindow(window: Rect, format: PixelFormat, scratch: Scratch, index: number): PixelWindow {
+  const stride = window.width * PIXEL_BYTES[format];
+  return { ...window, format, stride, data: scratch.take(index, stride * window.height) };
 }
 
 function contains(view: PixelWindow, { x, y, width, height }: PixelWindow | Operation['window']): boolean {

@@ -1,8 +1,14 @@
 /** The pixels of an image between two operations. */
-import type { PixelFormat, Pixels } from '../contract/images.js';
+import type { PixelFormat, Pixels, Strips } from '../contract/images.js';
 
 /** A part of a larger image, from its column `x` and row `y` on. */
 export interface PixelWindow extends Pixels {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The same, of pixels that are made a few rows at a time. */
+export interface StripWindow extends Strips {
   readonly x: number;
   readonly y: number;
 }

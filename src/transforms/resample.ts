@@ -8,7 +8,7 @@ import { LARGEST_TILE } from '../contract/limits.js';
 import { SLACK, tapsBytes, type ResampleKernel, type PassTaps } from './resample-kernel.js';
 import { scaledWindow, type Scaling } from './program.js';
 import type { Taps } from './taps.js';
-import { PIXEL_BYTES, type PixelWindow } from './pixel-window.js';
+import { PIXEL_BYTES, type PixelWindow, type StripWindow } from './pixel-window.js';
 
 const TILE_BYTES = 3 << 20;
 /** A strip fits into a processor's cache, so copying it in costs little. */
@@ -20,7 +20,7 @@ const STRIP_BYTES = 1 << 17;
  */
 export function resample(
   kernel: ResampleKernel,
-  source: PixelWindow,
+  source: PixelWindow | StripWindow,
   scaling: Scaling,
   window: Rect,
   target: Uint8Array,
@@ -50,7 +50,7 @@ function tileSize(scaling: Scaling, window: Rect, step: number): { readonly widt
 
 function resampleTile(
   kernel: ResampleKernel,
-  source: PixelWindow,
+  source: PixelWindow | StripWindow,
   scaling: Scaling,
   tile: Rect,
   window: Rect,
@@ -64,7 +64,8 @@ function resampleTile(
   const stride = align(tile.width * step + 3);
   const horizontal = scaling.horizontal && cutTaps(scaling.horizontal, tile.x, tile.width, input.x, input.width, step);
   const vertical = scaling.vertical && cutTaps(scaling.vertical, tile.y, tile.height, input.y, input.height, stride);
-  const stripRows = horizontal ? Math.max(2, Math.floor(STRIP_BYTES / inputStride) & ~1) : input.height;
+  const inStrips = horizontal || 'strip' in source;
+  const stripRows = inStrips ? Math.max(2, Math.floor(STRIP_BYTES / inputStride) & ~1) : input.height;
 
   let end = 0;
   const reserve = (bytes: number): number => (end += align(bytes)) - align(bytes);
@@ -83,13 +84,15 @@ function resampleTile(
   if (horizontal) kernel.setTaps('horizontal', horizontal, horizontalAt);
   if (vertical) kernel.setTaps('vertical', vertical, verticalAt);
 
-  const strip = horizontal ? { at: stripAt, stride: inputStride } : middle;
   for (let y = 0; y < input.height; y += stripRows) {
     const rows = Math.min(stripRows, input.height - y);
-    let from = (input.y + y - source.y) * source.stride + (input.x - source.x) * step;
-    for (let row = 0; row < rows; row++, from += source.stride)
-      memory.set(source.data.subarray(from, from + inputBytes), strip.at + row * strip.stride);
-    if (horizontal) kernel.horizontal(strip, { at: middle.at + y * stride, stride }, rows, step);
+    const target = { at: middle.at + y * stride, stride };
+    const strip = horizontal ? { at: stripAt, stride: inputStride } : target;
+    const [data, sourceStride, top] = rowsOf(source, input.y + y - source.y, rows);
+    let from = top * sourceStride + (input.x - source.x) * step;
+    for (let row = 0; row < rows; row++, from += sourceStride)
+      memory.set(data.subarray(from, from + inputBytes), strip.at + row * strip.stride);
+    if (horizontal) kernel.horizontal(strip, target, rows, step);
   }
   if (vertical) kernel.vertical(middle, result, tile.height);
 
@@ -97,6 +100,15 @@ function resampleTile(
   let to = ((tile.y - window.y) * window.width + tile.x - window.x) * step;
   for (let y = 0; y < tile.height; y++, to += window.width * step)
     target.set(memory.subarray(result.at + y * stride, result.at + y * stride + bytes), to);
+}
+
+/** Returns an array that has `rows` rows of the source from `top` on, the bytes from one row to the next, and the first one's index in the array. */
+function rowsOf(
+  source: PixelWindow | StripWindow,
+  top: number,
+  rows: number,
+): readonly [data: Uint8Array | Uint8ClampedArray, stride: number, index: number] {
+  return 'strip' in source ? [source.strip(top, rows), source.width * 4, 0] : [source.data, source.stride, top];
 }
 
 /**

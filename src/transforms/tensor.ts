@@ -55,14 +55,20 @@ export function writeTensor(
 ): void {
   const { data } = view;
   const step = PIXEL_BYTES[view.format];
-  const advance = layout === 'NCHW' ? 1 : channels;
-  for (let channel = 0; channel < channels; channel++) {
-    const table = tables[channel]!;
-    const byte = channelByte(view.format, order === 'RGB' ? channel : 2 - channel);
-    let to = offset + channel * (layout === 'NCHW' ? window.width * window.height : 1);
-    for (let y = 0; y < window.height; y++) {
-      let from = (window.y + y - view.y) * view.stride + (window.x - view.x) * step + byte;
-      for (let x = 0; x < window.width; x++, from += step, to += advance) out[to] = table[data[from]!]!;
-    }
+  const byte = (channel: number): number => channelByte(view.format, order === 'RGB' ? channel : 2 - channel);
+  const [byte0, byte1, byte2] = [byte(0), byte(1), byte(2)];
+  const [table0, table1 = table0, table2 = table0] = tables as readonly [Float32Array, Float32Array?, Float32Array?];
+  const [advance, next] = layout === 'NCHW' ? [1, window.width * window.height] : [channels, 1];
+  let to = offset;
+  for (let y = 0; y < window.height; y++) {
+    let from = (window.y + y - view.y) * view.stride + (window.x - view.x) * step;
+    const end = from + window.width * step;
+    if (channels === 1) for (; from < end; from += step, to += advance) out[to] = table0[data[from + byte0]!]!;
+    else
+      for (; from < end; from += step, to += advance) {
+        out[to] = table0[data[from + byte0]!]!;
+        out[to + next] = table1[data[from + byte1]!]!;
+        out[to + 2 * next] = table2[data[from + byte2]!]!;
+      }
   }
 }

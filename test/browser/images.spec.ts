@@ -354,6 +354,49 @@ for (const where of ['worker', 'page'] as const) {
       expect(results.coded).toEqual([4, 2]);
     });
 
+    test('camera frames are converted as Chromium converts them, bit for bit', async () => {
+      test.skip(process.arch !== 'x64', 'On other processors, libyuv may round in another way.');
+      const wrong = await realm.evaluate(async () => {
+        const [width, height] = [64, 48];
+        const wrong: string[] = [];
+        let seed = 1;
+        const byte = (): number => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) >>> 24;
+        for (const format of ['I420', 'NV12'] as const)
+          for (const matrix of ['smpte170m', 'bt470bg', 'bt709'] as const)
+            for (const fullRange of [false, true])
+              for (const [primaries, transfer] of [
+                ['smpte170m', 'smpte170m'],
+                ['bt709', 'bt709'],
+                ['bt709', 'iec61966-2-1'],
+                // These the browser converts.
+                ['bt470bg', 'bt709'],
+              ] as const) {
+                const frame = new VideoFrame(Uint8Array.from({ length: width * height * 1.5 }, byte), {
+                  format,
+                  codedWidth: width,
+                  codedHeight: height,
+                  timestamp: 0,
+                  colorSpace: { matrix, primaries, transfer, fullRange },
+                });
+                const right = new Uint8Array(width * height * 4);
+                await frame.copyTo(right, { format: 'RGBA' } as VideoFrameCopyToOptions);
+                for (const rect of [undefined, { x: 3, y: 5, width: 21, height: 30 }]) {
+                  const { x, y, width: columns } = rect ?? { x: 0, y: 0, width };
+                  const { pixels } = await readAll(frame, {}, rect);
+                  const same = pixels.every((value, i) => {
+                    const at = Math.floor(i / 3);
+                    return value === right[((y + Math.floor(at / columns)) * width + x + (at % columns)) * 4 + (i % 3)];
+                  });
+                  if (!same)
+                    wrong.push(`${format} ${matrix} ${fullRange} ${primaries} ${transfer} ${rect ? 'part' : ''}`);
+                }
+                frame.close();
+              }
+        return wrong;
+      });
+      expect(wrong).toEqual([]);
+    });
+
     test('what cannot be an image is refused', async () => {
       const errors = await realm.evaluate(async () => {
         const bitmap = await createImageBitmap(new ImageData(2, 2));

@@ -4,6 +4,7 @@
  */
 import type { Rect } from '../../contract/images.js';
 import { createColorKernel, SLACK, type ColorKernel } from './color-kernel.js';
+import { place } from './place.js';
 import { chromaRows, type Convert, type Planes } from './planes.js';
 
 let kernel: ColorKernel | undefined;
@@ -18,7 +19,7 @@ export function convertWith(kernel: ColorKernel, planes: Planes, window: Rect): 
   const chroma = Math.max(...chromaRows(bottom, planes)) + 1 - top;
   const columns = halfWidth ? (width + 1) >> 1 : width;
 
-  const room = place(
+  const room = place(SLACK, [
     window.height * yStride,
     chroma * uStride,
     chroma * vStride,
@@ -26,7 +27,7 @@ export function convertWith(kernel: ColorKernel, planes: Planes, window: Rect): 
     2 * columns,
     2 * columns,
     window.height * window.width * 4,
-  );
+  ]);
   const [y, u, v, sums, uRow, vRow, target] = room.offsets as [number, number, number, number, number, number, number];
   const memory = kernel.memory(room.bytes);
   memory.set(planes.y.subarray(window.y * yStride, (bottom + 1) * yStride), y);
@@ -51,15 +52,4 @@ export function convertWith(kernel: ColorKernel, planes: Planes, window: Rect): 
     kernel.convert(y + line * yStride + window.x, uAt, vAt, window.width, target + line * window.width * 4);
   }
   return memory.subarray(target, target + window.height * window.width * 4);
-}
-
-/** Puts blocks of these sizes one after the other, with slack between them. */
-function place(...sizes: number[]): { offsets: number[]; bytes: number } {
-  let bytes = 0;
-  const offsets = sizes.map((size) => {
-    const offset = bytes;
-    bytes += (size + SLACK + 15) & ~15;
-    return offset;
-  });
-  return { offsets, bytes };
 }

@@ -8,6 +8,8 @@ export interface Planes {
   readonly y: Uint8Array;
   readonly u: Uint8Array;
   readonly v: Uint8Array;
+  /** Whether `u` has pairs of U and V, and `v` nothing. @default false */
+  readonly interleaved?: boolean;
   readonly yStride: number;
   readonly uStride: number;
   readonly vStride: number;

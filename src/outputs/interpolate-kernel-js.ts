@@ -1,0 +1,38 @@
+/** The interpolation kernel in plain JavaScript. */
+import type { InterpolateKernel } from './interpolate-kernel.js';
+
+export function createJsInterpolateKernel(): InterpolateKernel {
+  let memory = new ArrayBuffer(0);
+  let integers = new Int32Array(memory);
+  let floats = new Float32Array(memory);
+  let doubles = new Float64Array(memory);
+  const sample = (above: number, below: number, weight: number, target: Float64Array | Float32Array): void => {
+    const [a, b] = [above >> 3, below >> 3];
+    for (let i = 0; i < target.length; i++) target[i] = doubles[a + i]! + (doubles[b + i]! - doubles[a + i]!) * weight;
+  };
+  return {
+    name: 'js',
+    memory(bytes) {
+      if (memory.byteLength < bytes) {
+        memory = new ArrayBuffer((bytes + 7) & ~7);
+        integers = new Int32Array(memory);
+        floats = new Float32Array(memory);
+        doubles = new Float64Array(memory);
+      }
+      return memory;
+    },
+    across(source, left, right, weight, count, target) {
+      const [row, l, r, w, to] = [source >> 2, left >> 2, right >> 2, weight >> 3, target >> 3];
+      for (let i = 0; i < count; i++) {
+        const value = floats[row + (integers[l + i]! >> 2)]!;
+        doubles[to + i] = value + (floats[row + (integers[r + i]! >> 2)]! - value) * doubles[w + i]!;
+      }
+    },
+    down(above, below, weight, count, target) {
+      sample(above, below, weight, doubles.subarray(target >> 3, (target >> 3) + count));
+    },
+    downToFloats(above, below, weight, count, target) {
+      sample(above, below, weight, floats.subarray(target >> 2, (target >> 2) + count));
+    },
+  };
+}

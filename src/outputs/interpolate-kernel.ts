@@ -1,0 +1,31 @@
+/**
+ * A kernel computes bilinear sampling, one row at a time, in float64. There are two, with the same results: WebAssembly SIMD and plain JavaScript.
+ */
+import { createJsInterpolateKernel } from './interpolate-kernel-js.js';
+import { createWasmInterpolateKernel } from './interpolate-kernel-wasm.js';
+
+/** Works on memory of its own, in which the caller places rows. All offsets are in bytes, multiples of 8, and `count` is at least 1. */
+export interface InterpolateKernel {
+  readonly name: 'wasm' | 'js';
+  /** Returns the kernel's memory, of at least `bytes` bytes. It never shrinks. When it grows, earlier contents and views are lost. */
+  memory(bytes: number): ArrayBuffer;
+  /**
+   * Samples a row of float32 at `count` columns: `left + (right - left) * weight`, as float64.
+   * @param left `count` int32: for each column, the byte offset from `source` of the pixel to its left
+   * @param right the same of the pixel to its right
+   * @param weight `count` float64
+   */
+  across(source: number, left: number, right: number, weight: number, count: number, target: number): void;
+  /** Computes `above + (below - above) * weight` of two rows of float64, as float64. */
+  down(above: number, below: number, weight: number, count: number, target: number): void;
+  /** Does what `down` does, and rounds to float32. */
+  downToFloats(above: number, below: number, weight: number, count: number, target: number): void;
+}
+
+/** How many bytes a kernel may read and write beyond its rows. It reads offsets there too, which must be valid, such as 0. */
+export const SLACK = 32;
+
+/** Creates the fastest kernel that runs in this environment. */
+export function createInterpolateKernel(): InterpolateKernel {
+  return createWasmInterpolateKernel() ?? createJsInterpolateKernel();
+}

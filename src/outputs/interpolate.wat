@@ -1,0 +1,57 @@
+;; The two passes of bilinear sampling in float64, on WebAssembly SIMD. `interpolate-kernel.ts` documents the arguments,
+;; `interpolate-kernel-js.ts` is the same in plain JavaScript; `node scripts/build-kernels.mjs` compiles this file.
+(module
+  (memory (export "memory") 1)
+
+  ;; Two columns at a time: left + (right - left) * weight.
+  (func (export "across")
+    (param $source i32) (param $left i32) (param $right i32) (param $weight i32) (param $count i32) (param $target i32)
+    (local $end i32) (local $l v128) (local $r v128)
+    (local.set $end (i32.add (local.get $target) (i32.shl (local.get $count) (i32.const 3))))
+    (loop $pair
+      (local.set $l (f64x2.promote_low_f32x4
+        (v128.load32_lane 1 (i32.add (local.get $source) (i32.load offset=4 (local.get $left)))
+          (v128.load32_zero (i32.add (local.get $source) (i32.load (local.get $left)))))))
+      (local.set $r (f64x2.promote_low_f32x4
+        (v128.load32_lane 1 (i32.add (local.get $source) (i32.load offset=4 (local.get $right)))
+          (v128.load32_zero (i32.add (local.get $source) (i32.load (local.get $right)))))))
+      (v128.store align=8 (local.get $target)
+        (f64x2.add (local.get $l)
+          (f64x2.mul (f64x2.sub (local.get $r) (local.get $l)) (v128.load align=8 (local.get $weight)))))
+      (local.set $left (i32.add (local.get $left) (i32.const 8)))
+      (local.set $right (i32.add (local.get $right) (i32.const 8)))
+      (local.set $weight (i32.add (local.get $weight) (i32.const 16)))
+      (br_if $pair (i32.lt_u (local.tee $target (i32.add (local.get $target) (i32.const 16))) (local.get $end)))))
+
+  (func (export "down")
+    (param $above i32) (param $below i32) (param $weight f64) (param $count i32) (param $target i32)
+    (local $end i32) (local $weights v128) (local $a v128)
+    (local.set $weights (f64x2.splat (local.get $weight)))
+    (local.set $end (i32.add (local.get $target) (i32.shl (local.get $count) (i32.const 3))))
+    (loop $pair
+      (local.set $a (v128.load align=8 (local.get $above)))
+      (v128.store align=8 (local.get $target)
+        (f64x2.add (local.get $a)
+          (f64x2.mul (f64x2.sub (v128.load align=8 (local.get $below)) (local.get $a)) (local.get $weights))))
+      (local.set $above (i32.add (local.get $above) (i32.const 16)))
+      (local.set $below (i32.add (local.get $below) (i32.const 16)))
+      (br_if $pair (i32.lt_u (local.tee $target (i32.add (local.get $target) (i32.const 16))) (local.get $end)))))
+
+  ;; Four columns at a time, rounded to float32.
+  (func (export "downToFloats")
+    (param $above i32) (param $below i32) (param $weight f64) (param $count i32) (param $target i32)
+    (local $end i32) (local $weights v128) (local $a v128) (local $b v128)
+    (local.set $weights (f64x2.splat (local.get $weight)))
+    (local.set $end (i32.add (local.get $target) (i32.shl (local.get $count) (i32.const 2))))
+    (loop $four
+      (local.set $a (v128.load align=8 (local.get $above)))
+      (local.set $b (v128.load offset=16 align=8 (local.get $above)))
+      (v128.store align=4 (local.get $target)
+        (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
+          (f32x4.demote_f64x2_zero (f64x2.add (local.get $a)
+            (f64x2.mul (f64x2.sub (v128.load align=8 (local.get $below)) (local.get $a)) (local.get $weights))))
+          (f32x4.demote_f64x2_zero (f64x2.add (local.get $b)
+            (f64x2.mul (f64x2.sub (v128.load offset=16 align=8 (local.get $below)) (local.get $b)) (local.get $weights))))))
+      (local.set $above (i32.add (local.get $above) (i32.const 32)))
+      (local.set $below (i32.add (local.get $below) (i32.const 32)))
+      (br_if $four (i32.lt_u (local.tee $target (i32.add (local.get $target) (i32.const 16))) (local.get $end))))))
