@@ -12,6 +12,7 @@ export type {
   RequestParams,
 } from './client/options.js';
 export type { ModelLocation } from './client/model-location.js';
+export type { Sequence, SequenceOptions } from './client/sequences/sequence.js';
 export type { JobQueueStatus } from './client/requests/backlog.js';
 export type { WorkerFactory } from './client/workers/start.js';
 export type { Recovery } from './client/workers/recovery.js';
@@ -58,6 +59,7 @@ export type {
   PartOf,
   ResultFor,
   ResultOf,
+  SequenceResultOf,
 } from './contract/handler.js';
 export type { ElementInput, ImageInput } from './contract/images.js';
 export type { HistogramSeries, MetricLabels, MetricsSnapshot, ValueSeries } from './contract/metrics.js';

@@ -21,6 +21,7 @@ import { readList } from './requests/prepare-rows.js';
 import { readInitializeOptions } from './requests/request-options.js';
 import { Requester } from './requester.js';
 import { streamAnswer } from './streams/answer-stream.js';
+import { Sequence, type SequenceOptions } from './sequences/sequence.js';
 import { WorkerOpener, type OpenerHooks, type OpenerOptions } from './worker-opener.js';
 import { pageCores } from './workers/budget.js';
 import { browserClock } from '../shared/clock.js';
@@ -177,6 +178,16 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     const [result] = await this.#requester.send([input], options, {});
     if (result instanceof PredictionError) throw result;
     return result as ResultFor<H, Form, Result>;
+  }
+
+  /** Opens a sequence: requests that build on one another, such as the pieces of a recording. Many sequences share workers and batches. @throws `not-initialized`, `disposed`, `invalid-input` */
+  openSequence(options: SequenceOptions = {}): Sequence<H> {
+    this.#checkOpen();
+    return new Sequence<H>(options, {
+      clock: browserClock,
+      disposed: this.#disposed.signal,
+      request: (input, given, sequence) => this.#requester.send([input], given, { sequence }),
+    });
   }
 
   /**

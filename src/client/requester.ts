@@ -5,7 +5,7 @@ import { abortError } from '../shared/abort.js';
 import type { ServingMetrics } from './metrics/client-metrics.js';
 import type { ClientEvents, RequestOptions } from './options.js';
 import type { Prepared } from './requests/inputs.js';
-import { Job } from './requests/job.js';
+import { Job, type SequenceState } from './requests/job.js';
 import type { Parts } from './requests/parts.js';
 import { prepareRows } from './requests/prepare-rows.js';
 import { readRequestOptions } from './requests/request-options.js';
@@ -30,6 +30,8 @@ export interface Sending {
   readonly exclusive?: boolean;
   /** The parts of the answer, if it is streamed. `stop` aborts when they are no longer read. */
   readonly streamed?: { readonly parts: Parts; readonly stop: AbortSignal };
+  /** The sequence that the request belongs to. Its state is updated when the answer is there. `ended` aborts when it has ended. */
+  readonly sequence?: { readonly held: SequenceState; readonly ended: AbortSignal };
 }
 
 /** Sends the requests of one client: checks and prepares what the caller passed, queues it, and returns the rows of the answer. */
@@ -49,7 +51,7 @@ export class Requester {
   async send(
     inputs: readonly unknown[],
     options: RequestOptions,
-    { request = 'predict', exclusive = false, streamed }: Sending,
+    { request = 'predict', exclusive = false, streamed, sequence }: Sending,
   ): Promise<unknown[]> {
     const arrivedAt = performance.now();
     const { pool, metrics, disposed, checkOpen } = this.#options;
@@ -57,7 +59,7 @@ export class Requester {
       checkOpen();
       const checked = readRequestOptions(options);
       const { timeout, transfer } = checked;
-      const ends = [checked.signal, streamed?.stop].filter((signal) => signal !== undefined);
+      const ends = [checked.signal, streamed?.stop, sequence?.ended].filter((signal) => signal !== undefined);
       const signal = ends.length > 1 ? AbortSignal.any(ends) : ends[0];
       if (signal?.aborted) throw abortError(signal);
       pool.checkRoom();
@@ -65,7 +67,8 @@ export class Requester {
       const preparing = prepareRows(inputs, { transfer, timeout, signals: [disposed, ...ends] });
       const rows = preparing instanceof Promise ? await pool.prepare(preparing) : preparing;
       const prepared = rows.filter((row): row is Prepared => !(row instanceof PredictionError));
-      const job = { ...checked, signal, order, request, exclusive, arrivedAt, parts: streamed?.parts };
+      const own = { parts: streamed?.parts, sequence: sequence?.held };
+      const job = { ...checked, signal, order, request, exclusive, arrivedAt, ...own };
       const answers = prepared.length > 0 ? await this.#run(new Job(prepared, job)) : [];
       return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
     });
@@ -74,7 +77,8 @@ export class Requester {
   async #run(job: Job): Promise<unknown[]> {
     this.#options.pool.add(job);
     job.snapshot();
-    const { rows, batchSize, timings } = await job.answer;
+    const { rows, batchSize, timings, state } = await job.answer;
+    if (job.sequence && state !== undefined) job.sequence.state = state;
     this.#options.onResponse({ rows: rows.length, batchSize, queued: job.queued, timings });
     return rows.map((row) => (row.ok ? row.value : PredictionError.from(errorFromData(row.error as ErrorData))));
   }

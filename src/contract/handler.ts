@@ -39,6 +39,18 @@ export interface Context {
   decodeImage(source: ImageInput, options?: DecodeOptions): Promise<DecodedImage>;
   /** Fails row `index` of this batch: its result is the error, whatever the stages return for it. */
   fail(index: number, error: unknown): void;
+  /** Returns the id of the sequence that row `index` belongs to, or undefined if it belongs to none: TorchServe's `get_sequence_id`. */
+  sequenceId(index: number): string | undefined;
+  /**
+   * Returns the state of row `index`'s sequence: what `setState` set when the sequence's last request was answered. Undefined for a sequence's first request, and for a row of no
+   * sequence. It must not be changed, because a request that runs again gets the same state.
+   */
+  state(index: number): unknown;
+  /**
+   * Sets the state of row `index`'s sequence. It goes to the page with the row's result, and comes back with the sequence's next request, to whatever worker that is. So it is a value
+   * that can be cloned: tensors, typed arrays, numbers. A sequence whose row fails, or whose state is not set, keeps its state. For a row of no sequence the value is discarded.
+   */
+  setState(index: number, value: unknown): void;
   /** The rows that failed so far. */
   readonly failures: ReadonlyMap<number, Error>;
   /**
@@ -94,6 +106,11 @@ export type PartOf<H extends Handler> = H extends { readonly partType?: infer Pa
     ? never
     : Exclude<Part, undefined>
   : never;
+
+/** The type of a handler's result for a request of a sequence: what the class declares as `sequenceResultType`, otherwise its `ResultOf`. */
+export type SequenceResultOf<H extends Handler> = 'sequenceResultType' extends keyof H
+  ? NonNullable<H['sequenceResultType']>
+  : ResultOf<H>;
 
 /** The `params` that a request to a handler may give: any, if the handler does not declare them. */
 export type ParamsOf<H extends Handler> = NonNullable<H['paramsType']>;

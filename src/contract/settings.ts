@@ -19,7 +19,7 @@ interface Setting extends Range {
   readonly description: string;
 }
 
-// The three tables below are the only place where these settings have a name, a range, a default and a text. An editor shows the docblock of an
+// The four tables below are the only place where these settings have a name, a range, a default and a text. An editor shows the docblock of an
 // entry as the option's documentation; a unit test compares it with `description` and `default`.
 
 /**
@@ -63,6 +63,12 @@ export const REQUEST_SETTINGS = {
   priority: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, default: 0, description: 'Requests of a higher priority run first.' },
 } as const satisfies Readonly<Record<string, Setting>>; // prettier-ignore
 
+/** The settings of a sequence. */
+export const SEQUENCE_SETTINGS = {
+  /** Milliseconds between two requests after which the sequence ends. Without it, a sequence ends with `end` or with its client. */
+  idleTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS, description: 'Milliseconds between two requests after which the sequence ends. Without it, a sequence ends with `end` or with its client.' },
+} as const satisfies Readonly<Record<string, Setting>>; // prettier-ignore
+
 /** How a model is served: the value of every setting. */
 export type Serving = { readonly [K in keyof typeof SERVING]: number };
 
@@ -71,6 +77,9 @@ export type ClientSettings = { readonly [K in keyof typeof CLIENT_SETTINGS]?: nu
 
 /** The settings of one request, as its options have them. */
 export type RequestSettings = { readonly [K in keyof typeof REQUEST_SETTINGS]?: number };
+
+/** The settings of a sequence, as its options have them. */
+export type SequenceSettings = { readonly [K in keyof typeof SEQUENCE_SETTINGS]?: number };
 
 type Table = Readonly<Record<string, Setting>>;
 

@@ -164,6 +164,10 @@ export interface HandleRequest {
   readonly params: readonly Params[];
   /** The number of parts for which the page has room, if the request is streamed: a batch of one row. Undefined if it is not. */
   readonly room?: number;
+  /** The id of each row's sequence, undefined for a row of none; missing if no row is of a sequence. */
+  readonly sequenceIds?: readonly (string | undefined)[];
+  /** The state of each row's sequence; undefined at its start. Present if `sequenceIds` is. */
+  readonly states?: readonly unknown[];
 }
 
 export interface HandleAnswer {
@@ -175,6 +179,8 @@ export interface HandleAnswer {
   readonly handlerTime: number;
   /** The handler's observations; missing if it recorded none. */
   readonly metrics?: readonly Observation[];
+  /** What the handler has set as the state of each row's sequence; undefined if that stays as it was. Missing if no row is of a sequence. */
+  readonly states?: readonly unknown[];
   /** Bytes that the engine holds. */
   readonly memory: number;
 }

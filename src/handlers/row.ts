@@ -30,5 +30,8 @@ export function rowContext(context: Context, index: number): Context {
     failures,
     send: (_, part) => context.send(index, part),
     fail: (_, error) => void (failures.has(0) || failures.set(0, asTabServeError(error))),
+    sequenceId: () => context.sequenceId(index),
+    state: () => context.state(index),
+    setState: (_, value) => context.setState(index, value),
   };
 }

@@ -4,6 +4,7 @@ import type { DecodeOptions, ImageInput } from '../contract/images.js';
 import { describeValue } from '../contract/describe-value.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { Recorder } from './recorder.js';
+import { RowStates } from './row-states.js';
 import { VERSION } from '../contract/version.js';
 
 /** Pillow's limit: a quarter of a gigabyte of RGB. */
@@ -23,6 +24,8 @@ export interface HandlerEnvironment {
 export interface BatchContext extends Context {
   /** The handler's observations in this batch, and the times of its stages. */
   readonly metrics: Recorder;
+  /** The states that the handler has set for rows of a sequence, by row. */
+  readonly newStates: ReadonlyMap<number, unknown>;
 }
 
 /** The part of a context that belongs to one batch. */
@@ -38,6 +41,10 @@ export interface BatchOptions {
   readonly metrics?: Recorder;
   /** Sends a part of a row's answer. Undefined if the request is not streamed. */
   readonly send?: Context['send'] | undefined;
+  /** The id of each row's sequence, undefined for a row of none. */
+  readonly sequenceIds?: readonly (string | undefined)[] | undefined;
+  /** The state of each row's sequence. */
+  readonly states?: readonly unknown[] | undefined;
 }
 
 /** Creates the context of one batch. */
@@ -45,6 +52,7 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
   const { modelDir, manifest, config, files, open, warn } = environment;
   const { batchSize = 1, request = 'predict', signal = new AbortController().signal } = batch;
   const failures = new Map<number, Error>();
+  const { sequenceId, state, setState, changed } = new RowStates(batch.sequenceIds, batch.states);
   const limit = config.handler?.['maxImagePixels'];
   const limitMaxImagePixels = typeof limit === 'number' ? limit : MAX_PIXELS;
   const checkIndex = (method: string, index: number): void => {
@@ -80,6 +88,10 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
       if (!failures.has(index)) failures.set(index, asTabServeError(error));
     },
     failures,
+    sequenceId,
+    state,
+    setState,
+    newStates: changed,
     warn,
   };
 }

@@ -4,7 +4,7 @@ import { errorToData } from '../contract/error-data.js';
 import { PredictionError } from '../contract/errors.js';
 
 /**
- * Wraps a port for comlink so that sending an answer does not fail: a row that cannot be cloned (a function, a session) is replaced by an
+ * Wraps a port for comlink so that sending an answer does not fail: a row that cannot be cloned (a function, a session), or whose sequence's state cannot, is replaced by an
  * error, and the other rows are sent. Rows are cloned to find it only if sending fails.
  */
 export function cloneSafe(port: MessagePort): Endpoint {
@@ -15,10 +15,16 @@ export function cloneSafe(port: MessagePort): Endpoint {
       } catch (error) {
         const answer = (message as { value?: Envelope<HandleAnswer> }).value;
         if (!answer?.ok || !Array.isArray(answer.value?.rows)) throw error;
-        const rows = answer.value.rows.map((row) =>
-          isCloneable(row) ? row : { ok: false, error: errorToData(notCloneable(error)) },
-        );
-        port.postMessage({ ...(message as object), value: { ok: true, value: { ...answer.value, rows } } });
+        const { states } = answer.value;
+        const fits = answer.value.rows.map((row, index) => isCloneable(row) && isCloneable(states?.[index]));
+        const value = {
+          ...answer.value,
+          rows: answer.value.rows.map((row, index) =>
+            fits[index] ? row : { ok: false, error: errorToData(notCloneable(error)) },
+          ),
+          ...(states && { states: states.map((state, index) => (fits[index] ? state : undefined)) }),
+        };
+        port.postMessage({ ...(message as object), value: { ok: true, value } });
       }
     },
     addEventListener: port.addEventListener.bind(port),
@@ -37,7 +43,10 @@ function isCloneable(value: unknown): boolean {
 }
 
 /** Returns the failure of a row whose result, or a part of it, cannot be cloned. */
-export function notCloneable(cause: unknown, what = "The handler's result"): PredictionError {
+export function notCloneable(
+  cause: unknown,
+  what = "The handler's result, or the state that it set,",
+): PredictionError {
   return new PredictionError(
     'not-cloneable',
     `${what} cannot be sent to the page: ${cause instanceof Error ? cause.message : String(cause)}`,

@@ -210,7 +210,11 @@ export class Host implements WorkerApi {
     this.#recorded = [];
     const started = performance.now();
     this.#batches.set(recorder, { id, sentAt: started });
-    const answer = (rows: readonly Envelope<unknown>[], failure?: unknown): Envelope<HandleAnswer> => {
+    const answer = (
+      rows: readonly Envelope<unknown>[],
+      failure?: unknown,
+      states?: readonly unknown[],
+    ): Envelope<HandleAnswer> => {
       const handlerTime = performance.now() - started;
       const metrics = recorder.observations.length > 0 && { metrics: recorder.observations };
       return {
@@ -218,6 +222,7 @@ export class Host implements WorkerApi {
         value: {
           rows,
           ...(failure !== undefined && { failure }),
+          ...(states && { states }),
           timings: recorder.timings,
           handlerTime,
           ...metrics,
@@ -226,14 +231,14 @@ export class Host implements WorkerApi {
       };
     };
     try {
-      const { rows, transferables } = await runBatch(call, {
+      const { rows, transferables, states } = await runBatch(call, {
         ...this.#open,
         metrics: recorder,
         signal: aborter.signal,
         send: parts && ((_, part) => parts.send(part)),
       });
       await parts?.allSent();
-      return comlinkTransfer(answer(rows), transferables);
+      return comlinkTransfer(answer(rows, undefined, states), transferables);
     } catch (error) {
       return answer([], errorToData(asTabServeError(error)));
     } finally {

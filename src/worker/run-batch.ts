@@ -16,6 +16,8 @@ export interface BatchRunner extends Pick<BatchContext, 'metrics' | 'signal'>, P
 export interface BatchAnswer {
   readonly rows: readonly Envelope<unknown>[];
   readonly transferables: Transferable[];
+  /** What the handler set as the state of each row's sequence, except for rows that failed. Missing if no row is of a sequence. */
+  readonly states?: readonly unknown[];
 }
 
 /**
@@ -24,21 +26,23 @@ export interface BatchAnswer {
  * @throws the batch's failure, if no single row caused it
  */
 export async function runBatch(request: HandleRequest, runner: BatchRunner): Promise<BatchAnswer> {
-  const results = unshare(await runOrRetry(request, runner));
+  const states: unknown[] = request.rows.map(() => undefined);
+  const results = unshare(await runOrRetry(request, runner, states));
   const transferables = new Set(results.flatMap((result) => [...transferablesOf(result)]));
   const rows = results.map((result): Envelope<unknown> =>
     result instanceof PredictionError ? { ok: false, error: errorToData(result) } : { ok: true, value: result },
   );
-  return { rows, transferables: [...transferables] };
+  return { rows, transferables: [...transferables], ...(request.sequenceIds && { states }) };
 }
 
-async function runOrRetry(request: HandleRequest, runner: BatchRunner): Promise<readonly unknown[]> {
+/** @param states where the new states of the rows' sequences are put */
+async function runOrRetry(request: HandleRequest, runner: BatchRunner, states: unknown[]): Promise<readonly unknown[]> {
   const { rows } = request;
   const { observations } = runner.metrics;
   const before = observations.length;
   let failure: TabServeError;
   try {
-    return await runRows(request, runner, 0, rows.length);
+    return await runRows(request, runner, states, 0, rows.length);
   } catch (error) {
     failure = asTabServeError(error);
     if (rows.length < 2 || runner.signal.aborted || concernsAllRows(failure.code)) throw failure;
@@ -48,7 +52,7 @@ async function runOrRetry(request: HandleRequest, runner: BatchRunner): Promise<
   const results: unknown[] = [];
   for (const index of rows.keys()) {
     try {
-      results.push(...(await runRows(request, runner, index, index + 1)));
+      results.push(...(await runRows(request, runner, states, index, index + 1)));
     } catch (error) {
       results.push(PredictionError.from(error));
     }
@@ -60,8 +64,9 @@ async function runOrRetry(request: HandleRequest, runner: BatchRunner): Promise<
 
 /** Gives the handler the rows from `from` up to, but not including, `to`. */
 async function runRows(
-  { rows, ids, params, request }: HandleRequest,
+  { rows, ids, params, request, sequenceIds, states }: HandleRequest,
   { handler, environment, metrics, signal, send }: BatchRunner,
+  newStates: unknown[],
   from: number,
   to: number,
 ): Promise<readonly unknown[]> {
@@ -75,8 +80,13 @@ async function runRows(
     batchSize,
     ids: batchIds,
     params: batchParams,
+    sequenceIds: sequenceIds?.slice(from, to),
+    states: states?.slice(from, to),
   });
-  return checkLength(await handler.handle(rows.slice(from, to) as never[], context), batchSize);
+  const results = checkLength(await handler.handle(rows.slice(from, to) as never[], context), batchSize);
+  for (const [index, state] of context.newStates)
+    if (!(results[index] instanceof PredictionError)) newStates[from + index] = state;
+  return results;
 }
 
 /** These codes blame the app, but TabServe throws them on the page only. In a worker, a handler has thrown them, perhaps for one row. */

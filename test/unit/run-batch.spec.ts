@@ -1,8 +1,9 @@
 // A batch in the worker: which failures are tried again row by row, and which fail the batch. The lists of codes are written out here on purpose.
 import { expect, test } from '@playwright/test';
-import { ERROR_CODES, TabServeError, type ErrorCode } from '../../src/contract/errors.ts';
+import { ERROR_CODES, PredictionError, TabServeError, type ErrorCode } from '../../src/contract/errors.ts';
 import { runBatch } from '../../src/worker/run-batch.ts';
-import type { Handler } from '../../src/contract/handler.ts';
+import type { Context, Handler } from '../../src/contract/handler.ts';
+import { cloneSafe } from '../../src/worker/endpoint.ts';
 import { Recorder } from '../../src/worker/recorder.ts';
 
 /** No row can have caused these: the rows are not tried alone. */
@@ -58,4 +59,75 @@ test('two rows that share one result object get an object each', async () => {
 
 test('a handler that returns more or fewer results than rows', async () => {
   expect(await run(() => [])).toEqual({ outcome: 'batch-contract', sizes: [3, 1, 1, 1] });
+});
+
+test.describe('states of sequences', () => {
+  /** Runs rows of sequences; the handler gets the context. */
+  async function runStates(
+    handle: (rows: readonly unknown[], context: Context) => unknown[],
+    sequenceIds: readonly (string | undefined)[] = ['x', 'y', 'z'],
+  ): Promise<Pick<Awaited<ReturnType<typeof runBatch>>, 'rows' | 'states'>> {
+    const handler = { handle: async (rows: readonly unknown[], context: Context) => handle(rows, context) };
+    const environment = { modelDir: '', manifest: { model: { modelName: 'm' } }, config: {} } as never;
+    const { signal } = new AbortController();
+    const runner = { handler: handler as unknown as Handler, environment, metrics: new Recorder(), signal };
+    const rows = [0, 1, 2];
+    const states = sequenceIds.map((id) => id && `old ${id}`);
+    const more = { ids: ['a', 'b', 'c'], params: [{}, {}, {}], sequenceIds, states };
+    return await runBatch({ id: 'b', request: 'predict', rows, ...more }, runner);
+  }
+
+  function setAll(rows: readonly unknown[], context: Context): unknown[] {
+    return rows.map((row, index) => {
+      context.setState(index, `new ${context.sequenceId(index)}`);
+      return [row, context.sequenceId(index), context.state(index)];
+    });
+  }
+
+  test('each row gets its own, and what the handler sets goes back', async () => {
+    const { rows, states } = await runStates(setAll);
+    expect(rows.map((row) => row.ok && row.value)).toEqual([
+      [0, 'x', 'old x'],
+      [1, 'y', 'old y'],
+      [2, 'z', 'old z'],
+    ]);
+    expect(states).toEqual(['new x', 'new y', 'new z']);
+  });
+
+  test('a row of no sequence has none, and a state that is not set stays as it was', async () => {
+    expect((await runStates(setAll, ['x', undefined, 'z'])).states).toEqual(['new x', undefined, 'new z']);
+    expect((await runStates((rows) => [...rows])).states).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('a row that fails keeps its state, and the others’ are set by their run alone', async () => {
+    const failed = await runStates((rows, context) => {
+      const results = setAll(rows, context);
+      if (rows.includes(1)) throw new TabServeError('invalid-input', 'no');
+      return results;
+    });
+    expect(failed.rows.map(({ ok }) => ok)).toEqual([true, false, true]);
+    expect(failed.states).toEqual(['new x', undefined, 'new z']);
+    const returned = await runStates((rows, context) =>
+      setAll(rows, context).map((row, index) => (index === 1 ? new PredictionError('invalid-input', 'no') : row)),
+    );
+    expect(returned.states).toEqual(['new x', undefined, 'new z']);
+  });
+
+  test('a state that cannot be cloned fails its row, and no other', async () => {
+    const { rows, states } = await runStates((given, context) => {
+      setAll(given, context);
+      context.setState(1, () => {});
+      return [...given];
+    });
+    const { port1, port2 } = new MessageChannel();
+    const received = new Promise<{ value: { value: { rows: { ok: boolean }[]; states: unknown[] } } }>((resolve) =>
+      port2.addEventListener('message', ({ data }) => resolve(data as never)),
+    );
+    port2.start();
+    cloneSafe(port1).postMessage({ value: { ok: true, value: { rows, states } } });
+    const { value } = (await received).value;
+    expect(value.rows.map(({ ok }) => ok)).toEqual([true, false, true]);
+    expect(value.states).toEqual(['new x', undefined, 'new z']);
+    port1.close();
+  });
 });

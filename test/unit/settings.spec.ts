@@ -2,9 +2,16 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import * as fc from 'fast-check';
 import { TabServeError } from '../../src/contract/errors.ts';
-import { CLIENT_SETTINGS, REQUEST_SETTINGS, resolveSettings, SERVING, servingOf } from '../../src/contract/settings.ts';
+import {
+  CLIENT_SETTINGS,
+  REQUEST_SETTINGS,
+  resolveSettings,
+  SEQUENCE_SETTINGS,
+  SERVING,
+  servingOf,
+} from '../../src/contract/settings.ts';
 
-const TABLES = { SERVING, CLIENT_SETTINGS, REQUEST_SETTINGS };
+const TABLES = { SERVING, CLIENT_SETTINGS, REQUEST_SETTINGS, SEQUENCE_SETTINGS };
 type Entry = { readonly description: string; readonly default?: number };
 
 test('the docblock of each setting, which editors show, says what its entry says', () => {

@@ -55,7 +55,20 @@ export class Batch {
     const params = this.#jobs.flatMap((job) => Array.from({ length: job.size }, () => job.params));
     const rows = messages.map(({ value }) => value);
     const transferables = new Set(messages.flatMap((message) => message.transferables));
-    return [{ id, request, ids, params, rows, ...(parts && { room: parts.room }) }, [...transferables]];
+    return [
+      { id, request, ids, params, rows, ...(parts && { room: parts.room }), ...this.#sequences() },
+      [...transferables],
+    ];
+  }
+
+  /** Returns the sequences of the rows. A state is never transferred: it stays on the page, for a replay. */
+  #sequences(): Pick<HandleRequest, 'sequenceIds' | 'states'> {
+    if (this.#jobs.every(({ sequence }) => sequence === undefined)) return {};
+    const sequences = this.#jobs.flatMap(({ size, sequence }) => Array.from({ length: size }, () => sequence));
+    return {
+      sequenceIds: sequences.map((sequence) => sequence?.id),
+      states: sequences.map((sequence) => sequence?.state),
+    };
   }
 
   #messages(): readonly Message[] {
@@ -72,10 +85,15 @@ export class Batch {
     for (const job of this.pending) job.rollback();
   }
 
-  resolve({ rows, timings }: HandleAnswer): void {
+  resolve({ rows, timings, states }: HandleAnswer): void {
     let from = 0;
     for (const job of this.#jobs)
-      job.resolve({ timings, batchSize: this.size, rows: rows.slice(from, (from += job.size)) });
+      job.resolve({
+        timings,
+        batchSize: this.size,
+        state: states?.[from],
+        rows: rows.slice(from, (from += job.size)),
+      });
   }
 
   reject(error: TabServeError): void {

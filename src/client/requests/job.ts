@@ -9,11 +9,20 @@ export type JobOptions = Pick<
   Job,
   'order' | 'request' | 'params' | 'priority' | 'exclusive' | 'signal' | 'arrivedAt' | 'timeout'
 > &
-  Partial<Pick<Job, 'parts'>>;
+  Partial<Pick<Job, 'parts' | 'sequence'>>;
+
+/** A sequence as the page holds it. Each run of one of its jobs gets the same state, a replay too. */
+export interface SequenceState {
+  readonly id: string;
+  /** What the handler set at the sequence's last answered request; undefined at its start. */
+  state: unknown;
+}
 
 /** The answer to a job: its own rows of the batch that it ran in. */
 export interface JobAnswer extends Pick<HandleAnswer, 'timings'> {
   readonly rows: readonly Envelope<unknown>[];
+  /** The new state of the job's sequence; undefined if that stays as it was. */
+  readonly state: unknown;
   /** Rows of the whole batch. */
   readonly batchSize: number;
 }
@@ -42,6 +51,7 @@ export class Job {
   readonly timeout: number | undefined;
   /** The parts of its answer, if it is streamed. Then it has one row, and runs alone: a slow reader would hold back the other rows of its batch. */
   readonly parts: Parts | undefined;
+  readonly sequence: SequenceState | undefined;
 
   readonly answer: Promise<JobAnswer>;
   /** The workers that were lost while they ran this job. A job that has lost a worker is replayed alone. */
@@ -67,6 +77,7 @@ export class Job {
       arrivedAt: this.arrivedAt,
       timeout: this.timeout,
       parts: this.parts,
+      sequence: this.sequence,
     } = options);
     this.#rows = rows;
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
