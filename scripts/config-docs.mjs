@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = new URL('../', import.meta.url);
 const SCHEMA = new URL('../docs/model-config.schema.json', import.meta.url);
 /** The pages that have such tables, in docs/. */
-export const PAGES = ['model-config.md', 'serving.md', 'healing.md', 'metrics.md', 'errors.md'];
+export const PAGES = ['model-config.md', 'serving.md', 'healing.md', 'metrics.md', 'errors.md', 'sequences.md'];
 const SOURCES = {
   registry: 'handlers/registry',
   config: 'handlers/config',
@@ -113,6 +113,7 @@ export async function withTables(
     serving: keyTable(serving, expected),
     settings: settingsTable(settings.SERVING, expected),
     'client settings': settingsTable(settings.CLIENT_SETTINGS, expected),
+    'sequence settings': settingsTable(settings.SEQUENCE_SETTINGS, expected),
     'request settings': settingsTable(settings.REQUEST_SETTINGS, expected),
     errors: errorTable(errors, meanings),
     metrics: metricsTable(metrics),

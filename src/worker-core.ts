@@ -10,6 +10,7 @@ export {
   type TestContextOptions,
   type TestHandler,
   type TestHandlerOptions,
+  type TestSequence,
   type TestRequestOptions,
 } from './worker/testing.js';
 export type { NestedList, TestModel, TestOutputs } from './worker/test-session.js';

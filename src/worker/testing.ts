@@ -1,5 +1,5 @@
 import type { Manifest, ModelConfig } from '../contract/archive.js';
-import type { Context, Handler, InputOf, Params, PartOf, ResultOf } from '../contract/handler.js';
+import type { Context, Handler, InputOf, Params, PartOf, ResultOf, SequenceResultOf } from '../contract/handler.js';
 import type { Observation } from '../contract/metrics.js';
 import type { Session, TensorInfo, Tensors } from '../contract/tensors.js';
 import { describeValue } from '../contract/describe-value.js';
@@ -29,6 +29,10 @@ export interface TestContextOptions {
   readonly request?: Context['request'];
   /** Aborts the batch. */
   readonly signal?: AbortSignal;
+  /** The id of each row's sequence, undefined for a row of none. What the handler sets as a state is in the context's `newStates`. */
+  readonly sequenceIds?: readonly (string | undefined)[];
+  /** The state of each row's sequence; undefined at its start. */
+  readonly states?: readonly unknown[];
 }
 
 /** A part of an answer, as a handler sent it with `context.send`. */
@@ -83,7 +87,10 @@ function isSession(value: unknown): value is Session {
 }
 
 /** Replaces a model in a test of a handler. */
-export interface TestHandlerOptions extends Omit<TestContextOptions, 'session' | 'batchSize' | 'request'> {
+export interface TestHandlerOptions extends Omit<
+  TestContextOptions,
+  'session' | 'batchSize' | 'request' | 'sequenceIds' | 'states'
+> {
   /**
    * The model's outputs by name, with a batch axis: nested lists (`[[1, 3]]` is float32 `[1, 2]`) or tensors. One row is the output for every
    * input; several rows are the outputs for one input each. A function computes the outputs from the feeds. It is first called twice with zeros, to
@@ -107,6 +114,12 @@ export interface TestRequestOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A sequence in a test. */
+export interface TestSequence<H extends Handler> {
+  /** Returns the answer to the sequence's next input. @throws the row's `PredictionError`, and whatever the handler throws: the state stays as it was */
+  predict(input: InputOf<H>, options?: TestRequestOptions): Promise<SequenceResultOf<H>>;
+}
+
 /** A handler that is ready for requests in a test. */
 export interface TestHandler<H extends Handler> {
   /** The handler itself, initialized. */
@@ -124,6 +137,8 @@ export interface TestHandler<H extends Handler> {
   ): Promise<readonly (ResultOf<H> | PredictionError)[]>;
   /** Returns what `client.stream` yields for one input: the parts of the answer, and the result as the last item. @throws what `predict` throws */
   stream(input: InputOf<H>, options?: TestRequestOptions): Promise<readonly (PartOf<H> | ResultOf<H>)[]>;
+  /** Opens a sequence: its requests get the state that the one before has set. */
+  openSequence(): TestSequence<H>;
   /** Returns the explanation of one input. @throws the row's `PredictionError`, and whatever the handler throws */
   explain(input: InputOf<H>, options?: TestRequestOptions): Promise<unknown>;
 }
@@ -155,7 +170,7 @@ export async function createTestHandler<H extends Handler>(
   };
   const observations: Observation[] = [];
   const use = async <T>(
-    request: TestRequestOptions & { batchSize?: number; request?: Context['request'] },
+    request: Omit<TestContextOptions, 'session' | 'files'>,
     work: (context: TestContext) => Promise<T>,
   ): Promise<T> => {
     const params = { ...options.params, ...request.params };
@@ -187,6 +202,21 @@ export async function createTestHandler<H extends Handler>(
       if (result instanceof PredictionError) throw result;
       return [...context.parts.map(({ part }) => part as PartOf<H>), result as ResultOf<H>];
     });
+  let sequences = 0;
+  const openSequence = (): TestSequence<H> => {
+    const sequenceIds = [String(++sequences)];
+    let state: unknown;
+    return {
+      predict: async (input, request = {}) =>
+        await use({ ...request, sequenceIds, states: [state] }, async (context) => {
+          const [result] = await handler.handle([input as never], context);
+          if (result instanceof PredictionError) throw result;
+          // As in a worker: the state is a clone.
+          if (context.newStates.has(0)) state = structuredClone(context.newStates.get(0));
+          return result as SequenceResultOf<H>;
+        }),
+    };
+  };
   await use({}, (context) => handler.initialize(context));
   return {
     handler,
@@ -194,6 +224,7 @@ export async function createTestHandler<H extends Handler>(
     observations,
     predict: (input, request = {}) => only(input, { ...request, request: 'predict' }),
     handle: (rows, request = {}) => handle(rows, { ...request, request: 'predict' }),
+    openSequence,
     stream: (input, request = {}) => stream(input, request),
     explain: (input, request = {}) => only(input, { ...request, request: 'explain' }),
   };
