@@ -7,7 +7,15 @@ import { fileURLToPath } from 'node:url';
 const ROOT = new URL('../', import.meta.url);
 const SCHEMA = new URL('../docs/model-config.schema.json', import.meta.url);
 /** The pages that have such tables, in docs/. */
-export const PAGES = ['model-config.md', 'serving.md', 'healing.md', 'metrics.md', 'errors.md', 'sequences.md'];
+export const PAGES = [
+  'model-config.md',
+  'serving.md',
+  'healing.md',
+  'metrics.md',
+  'errors.md',
+  'sequences.md',
+  'explain.md',
+];
 const SOURCES = {
   registry: 'handlers/registry',
   config: 'handlers/config',
@@ -98,7 +106,8 @@ export async function withTables(
   page,
   { registry, schema: { expected }, models, transforms, errors, meanings, settings, metrics },
 ) {
-  const own = Object.values(await classes(registry)).map((handler) => [
+  const { image_classifier, text_classifier, ...others } = await classes(registry);
+  const own = [image_classifier, text_classifier, ...Object.values(others)].map((handler) => [
     handler.name,
     Object.hasOwn(handler, 'schema') ? handler.schema : {},
   ]);
@@ -109,6 +118,8 @@ export async function withTables(
   const tables = {
     ...Object.fromEntries(own.map(([name, schema]) => [name, keyTable(schema, expected, true)])),
     steps: table(['Step', 'What it does', 'Options'], steps.map(([name, schema]) => [code(name), schema.description, optionsOf(schema, expected)])), // prettier-ignore
+    'explain images': keyTable(image_classifier.explainSchema, expected),
+    'explain texts': keyTable(text_classifier.explainSchema, expected),
     engine: keyTable(models.ENGINE_SCHEMA, expected),
     serving: keyTable(serving, expected),
     settings: settingsTable(settings.SERVING, expected),

@@ -7,6 +7,7 @@ export type {
   ClientOptions,
   ConfigFor,
   Description,
+  ExplainOptions,
   InitializeOptions,
   RequestOptions,
   RequestParams,
@@ -21,11 +22,19 @@ export { clearVerdicts } from './client/selection/browser-verdicts.js';
 export type { CacheName } from './contract/downloads.js';
 export { cache, type CachedFileInfo, type CacheEstimate } from './client/cache.js';
 export type { Verdict, VerdictStore } from './client/selection/verdicts.js';
-export { paintClasses, paintMask, paintPicture, vocPalette, type Color } from './client/painting.js';
+export { paintClasses, paintHeatMap, paintMask, paintPicture, vocPalette, type Color } from './client/painting.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 /** The handler classes, as types alone: they run in the worker. */
 export type { BaseHandler, TensorInput } from './handlers/base-handler.js';
 export type { ImageClassifier, ImageClassifierParams } from './handlers/image-classifier.js';
+export type { ImageExplainParams, TextExplainParams } from './handlers/explain/options.js';
+export type {
+  ExplainedClass,
+  ExplainProgress,
+  ImageExplanation,
+  TextExplanation,
+  WordWeight,
+} from './outputs/explanation.js';
 export type { ImageToImage, ImageToImageParams } from './handlers/image-to-image.js';
 export type { ImageSegmenter, ImageSegmenterParams } from './handlers/image-segmenter.js';
 export type { ObjectDetector, ObjectDetectorParams } from './handlers/object-detector.js';
@@ -50,6 +59,8 @@ export type { EngineOptions, ModelConfig, Progress } from './contract/archive.js
 export type { Backend, BackendName, CandidateName, EngineName, Probe, Skipped } from './contract/backends.js';
 export type {
   Context,
+  ExplainParamsOf,
+  ExplanationOf,
   FormName,
   Handler,
   InputOf,

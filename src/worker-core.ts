@@ -21,6 +21,15 @@ export { VisionHandler, type VisionParams } from './handlers/vision-handler.js';
 export { ObjectDetector, type ObjectDetectorParams } from './handlers/object-detector.js';
 export { ImageClassifier, type ImageClassifierParams } from './handlers/image-classifier.js';
 export { ImageSegmenter, type ImageSegmenterParams } from './handlers/image-segmenter.js';
+export type { ClassScores } from './handlers/explain/images.js';
+export type { ImageExplainParams, TextExplainParams } from './handlers/explain/options.js';
+export type {
+  ExplainedClass,
+  ExplainProgress,
+  ImageExplanation,
+  TextExplanation,
+  WordWeight,
+} from './outputs/explanation.js';
 export { TextHandler, type TextInput, type TextParams } from './handlers/text-handler.js';
 export { TextClassifier, type TextClassifierParams } from './handlers/text-classifier.js';
 export { TextFeatureExtractor, type TextFeatureExtractorParams } from './handlers/text-feature-extractor.js';
@@ -51,7 +60,17 @@ export { labelOf, type Labels } from './outputs/labels.js';
 export * as tensors from './tensors/tensors.js';
 export { transferResult } from './outputs/transfer.js';
 export type { BlobFiles, EngineOptions, Files, Manifest, ModelConfig } from './contract/archive.js';
-export type { Context, Handler, MaybePromise, Params, ParamsOf, PartOf, ResultOf } from './contract/handler.js';
+export type {
+  Context,
+  ExplainParamsOf,
+  ExplanationOf,
+  Handler,
+  MaybePromise,
+  Params,
+  ParamsOf,
+  PartOf,
+  ResultOf,
+} from './contract/handler.js';
 export type { DecodedImage, DecodeOptions, ImageInput, Pixels } from './contract/images.js';
 export type {
   LabelOptions,

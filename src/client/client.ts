@@ -1,7 +1,7 @@
 import type { Progress } from '../contract/archive.js';
 import type { Backend, Probe } from '../contract/backends.js';
 import { PredictionError, TabServeError } from '../contract/errors.js';
-import type { FormName, Handler, ParamsOf, PartOf, ResultFor, ResultOf } from '../contract/handler.js';
+import type { ExplanationOf, FormName, Handler, PartOf, ResultFor, ResultOf } from '../contract/handler.js';
 import { CLIENT_SETTINGS, servingOf } from '../contract/settings.js';
 import { abortError, unlessAborted } from '../shared/abort.js';
 import { diagnosis } from './diagnose.js';
@@ -12,11 +12,13 @@ import type {
   ClientEvents,
   ClientInput,
   Description,
+  ExplainOptions,
   InitializeOptions,
   RequestOptions,
   RequestParams,
 } from './options.js';
 import type { JobQueueStatus } from './requests/backlog.js';
+import { explainInput } from './explain.js';
 import { readList } from './requests/prepare-rows.js';
 import { readInitializeOptions } from './requests/request-options.js';
 import { Requester } from './requester.js';
@@ -219,11 +221,15 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     return streamAnswer(this.#requester, [input], options);
   }
 
-  /** Returns the handler's explanation of the model's answer to one input. @throws `unsupported` if the handler has no explanations */
-  async explain(input: ClientInput<H>, options: RequestOptions<ParamsOf<H>> = {}): Promise<unknown> {
-    const [explanation] = await this.#requester.send([input], options, { request: 'explain', exclusive: true });
-    if (explanation instanceof PredictionError) throw explanation;
-    return explanation;
+  /**
+   * Explains the model's answer to one input: which parts of it speak for a class.
+   * @throws what `predict` throws; `unsupported` if the handler has no explanations
+   */
+  async explain(
+    input: ClientInput<H>,
+    options: ExplainOptions<H> = {} as ExplainOptions<H>,
+  ): Promise<ExplanationOf<H>> {
+    return (await explainInput(this.#requester, input, options)) as ExplanationOf<H>;
   }
 
   /** Returns a description of the model, its config, its backend and its metrics. It does not wait in the queue. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost`, `not-cloneable`, what `describeHandle` throws */

@@ -3,7 +3,8 @@ import type { ModelConfig, Progress } from '../contract/archive.js';
 import type { CacheName, RequestSettings as DownloadRequest } from '../contract/downloads.js';
 import type { Integrity } from '../contract/archive.js';
 import type { Backend, BackendName, CandidateName } from '../contract/backends.js';
-import type { FormName, Handler, InputOf, ModelInfo, ParamsOf } from '../contract/handler.js';
+import type { ExplainProgress } from '../outputs/explanation.js';
+import type { ExplainParamsOf, FormName, Handler, InputOf, ModelInfo, ParamsOf } from '../contract/handler.js';
 import type { ElementInput, ImageInput } from '../contract/images.js';
 import type { MetricsSnapshot } from '../contract/metrics.js';
 import type { Timings } from '../contract/stages.js';
@@ -72,7 +73,7 @@ export interface InitializeOptions {
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** What `predict`, `handle` and `explain` take beside the input. */
+/** What `predict` and `handle` take beside the input. */
 export interface RequestOptions<Params extends object = object> extends RequestSettings {
   /** Rejects the request at once. If it is running already, its answer is discarded. */
   readonly signal?: AbortSignal;
@@ -84,6 +85,13 @@ export interface RequestOptions<Params extends object = object> extends RequestS
    */
   readonly transfer?: boolean;
 }
+
+/** What `explain` takes beside the input: the options of every request, and those of the handler's explanations. */
+export type ExplainOptions<H extends Handler> = RequestOptions<ParamsOf<H>> &
+  ExplainParamsOf<H> & {
+    /** Called after each batch of variants of the input that the model has answered. */
+    readonly onProgress?: (progress: ExplainProgress) => void;
+  };
 
 /** The events of a client, with what each passes to its listeners. */
 export interface ClientEvents {

@@ -1,5 +1,6 @@
 /** Converts results to pixels for a canvas. Importing this file uses no browser global. */
 import { TabServeError } from '../contract/errors.js';
+import type { ImageExplanation } from '../outputs/explanation.js';
 import type { Picture } from '../outputs/picture.js';
 import type { Segmentation } from '../outputs/segmentation.js';
 
@@ -14,9 +15,9 @@ export interface PaintClassesOptions {
 }
 
 export interface PaintMaskOptions {
-  /** @default [0, 0, 0] */
+  /** @default [0, 0, 0]; of a heat map [255, 60, 0] */
   readonly color?: Color;
-  /** Opacity where the mask is 1, in 0..1. @default 1 */
+  /** Opacity where the mask is 1, or the heat is highest, in 0..1. @default 1; of a heat map 0.75 */
   readonly alpha?: number;
 }
 
@@ -71,11 +72,33 @@ export function paintMask(
   const { width, height, mask } = segmentation;
   const image = new ImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
-  const shades = new Uint8ClampedArray(256 * 4);
-  for (let shade = 0; shade < 256; shade++) shades.set([red, green, blue, (shade / 255) * opacity * alpha], shade * 4);
-  const words = new Uint32Array(shades.buffer);
+  const words = shadesOf([red, green, blue, opacity * alpha]);
   for (let i = 0; i < pixels.length; i++) pixels[i] = words[Math.round(mask[i]! * 255)]!;
   return image;
+}
+
+/**
+ * Returns a heat map as the opacity of one color, in the image's size: transparent at 0, and at `low` where that is above 0; opaque at `high`. What speaks
+ * against the class, and what the model did not see, is transparent.
+ */
+export function paintHeatMap(
+  { width, height, heat, low, high }: ImageExplanation,
+  { color: [red, green, blue, opacity = 255] = [255, 60, 0], alpha = 0.75 }: PaintMaskOptions = {},
+): ImageData {
+  const floor = Math.max(0, low);
+  const scale = high > floor ? 255 / (high - floor) : 0;
+  const words = shadesOf([red, green, blue, opacity * alpha]);
+  const image = new ImageData(width, height);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let i = 0; i < pixels.length; i++) pixels[i] = words[Math.round(Math.max(0, heat[i]! - floor) * scale)]!;
+  return image;
+}
+
+/** Returns a color in each of 256 opacities, each as the word of a pixel. */
+function shadesOf([red, green, blue, alpha]: readonly [number, number, number, number]): Uint32Array {
+  const shades = new Uint8ClampedArray(256 * 4);
+  for (let shade = 0; shade < 256; shade++) shades.set([red, green, blue, (shade / 255) * alpha], shade * 4);
+  return new Uint32Array(shades.buffer);
 }
 
 function defaultPalette(): readonly Color[] {

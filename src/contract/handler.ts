@@ -70,6 +70,8 @@ export interface Context {
 export interface Handler {
   /** For the compiler only: the `params` that a request may give. */
   readonly paramsType?: object;
+  /** For the compiler only: the options of `explain` beside those of every request. */
+  readonly explainParamsType?: object;
   /** For the compiler only: each value of the param `result`, with the form of the result that it selects. */
   readonly resultForms?: object;
   /** For the compiler only: the type of the parts that `context.send` sends, if it is not that of the result. */
@@ -114,6 +116,23 @@ export type SequenceResultOf<H extends Handler> = 'sequenceResultType' extends k
 
 /** The `params` that a request to a handler may give: any, if the handler does not declare them. */
 export type ParamsOf<H extends Handler> = NonNullable<H['paramsType']>;
+
+/** The options that `explain` takes for a handler beside those of every request: any, if the handler does not declare them. */
+export type ExplainParamsOf<H extends Handler> = H extends { readonly explainParamsType?: infer Declared }
+  ? [keyof NonNullable<Declared>] extends [never]
+    ? Params
+    : NonNullable<Declared>
+  : Params;
+
+/** The type of a handler's explanation of a row: an element of the list that its `explainHandle` or its `getInsights` returns. */
+export type ExplanationOf<H extends Handler> =
+  unknown extends ElementOf<H, 'explainHandle'> ? ElementOf<H, 'getInsights'> : ElementOf<H, 'explainHandle'>;
+
+type ElementOf<H, Method extends string> = H extends { readonly [name in Method]: (...args: never[]) => infer Rows }
+  ? Awaited<Rows> extends readonly (infer Row)[]
+    ? Row
+    : unknown
+  : unknown;
 
 /** The forms of a handler's result, by the value of the param `result`. A subclass that changes the result has none. */
 type FormsOf<H extends Handler> = H extends { readonly resultForms?: infer Forms }

@@ -50,3 +50,6 @@ export const MOST_EXAMPLES = 64;
 
 /** The most labels. ImageNet-21k has 21,841 classes, the landmarks of Google 203,094. */
 export const MOST_LABELS = 250_000;
+
+/** The most variants of an input that one explanation runs the model on. */
+export const MOST_VARIANTS = 100_000;

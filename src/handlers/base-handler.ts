@@ -36,6 +36,10 @@ export class BaseHandler<Input = TensorInput> implements Handler {
    * `declare readonly paramsType?: ImageClassifierParams & { readonly language?: string }`.
    */
   declare readonly paramsType?: object;
+  /** Declares the type of the options of `explain` beside those of every request; it has no value at run time. */
+  declare readonly explainParamsType?: object;
+  /** The JSON Schemas of these options. */
+  static readonly explainSchema: ConfigSchema = {};
   /** Declares the type of the result for each value of the parameter `result`; it has no value at run time. */
   declare readonly resultForms?: object;
 
@@ -98,14 +102,16 @@ export class BaseHandler<Input = TensorInput> implements Handler {
   }
 
   #checkParams(params: Params, context: Context): void {
-    const schema = schemaOf(this.constructor as typeof BaseHandler);
+    const Class = this.constructor as typeof BaseHandler;
+    const schema = schemaOf(Class);
     const fixed = Object.keys(params).find((key) => schema[key]?.readOnly);
     if (fixed)
       throw new TabServeError(
         'model-config',
         `params.${fixed}: a request cannot set this key. Set handler.${fixed} in the config.`,
       );
-    this.#check(params, 'params', context);
+    if (context.request !== 'explain') return this.#check(params, 'params', context);
+    checkSection({ ...schema, ...Class.explainSchema }, params, '', context.warn);
   }
 
   #findTensor<Info extends OutputInfo>(key: 'inputName' | 'outputName', infos: readonly Info[]): Info {
@@ -252,7 +258,7 @@ export class BaseHandler<Input = TensorInput> implements Handler {
    * Returns an explanation of the model's answer for each row.
    * @throws `unsupported` unless a subclass overrides this method
    */
-  async getInsights(_inputs: Tensors, _data: readonly Row<Input>[], _context: Context): Promise<readonly unknown[]> {
+  getInsights(_inputs: Tensors, _data: readonly Row<Input>[], _context: Context): MaybePromise<readonly unknown[]> {
     throw new TabServeError(
       'unsupported',
       `${this.constructor.name} has no explanations. Override getInsights to add them.`,

@@ -1,8 +1,11 @@
 import type { Context, MaybePromise, Params } from '../contract/handler.js';
+import type { ImageInput } from '../contract/images.js';
 import type { Tensors } from '../contract/tensors.js';
+import type { ImageExplanation } from '../outputs/explanation.js';
 import {
   checkClasses,
   classify,
+  classScores,
   maxResultClasses,
   type Classification,
   type ClassificationForms,
@@ -11,6 +14,7 @@ import type { ScoreKind } from '../outputs/scores.js';
 import { softmax } from '../outputs/softmax.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
+import type { Row as RowOf } from './row.js';
 import { VisionHandler, type VisionParams } from './vision-handler.js';
 
 /** TorchServe's default number of classes in a result. */
@@ -108,5 +112,32 @@ export class ImageClassifier extends VisionHandler {
       topK: this.param('topK', index, context),
       result: this.param('result', index, context),
     }));
+  }
+
+  /**
+   * Explains the score of a class: which pixels of the image speak for it.
+   *
+   * An override may return a list of any other type, with one explanation for each row, and may call
+   * `super.getInsights` without a cast. See `postprocess`.
+   */
+  override getInsights<Row extends ImageExplanation = ImageExplanation>(
+    inputs: Tensors,
+    data: readonly RowOf<ImageInput>[],
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override getInsights<Row extends ImageExplanation = ImageExplanation>(
+    inputs: Tensors,
+    data: readonly RowOf<ImageInput>[],
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override getInsights(
+    inputs: Tensors,
+    _data: readonly RowOf<ImageInput>[],
+    context: Context,
+  ): MaybePromise<readonly unknown[]> {
+    const { name } = this.outputInfo;
+    return this.explainImages(inputs, context, (outputs, rows) =>
+      classScores(outputs[name]!, rows, { output: this.param('output', 0, context), activation: softmax }),
+    );
   }
 }

@@ -14,14 +14,15 @@ type DimSize = TensorInfo['dims'][number];
 /** The model's input for images: whether a tensor fits it, and the conversion of tensors to it. */
 export class ImageTensorInput {
   readonly #info: TensorInfo;
-  readonly #isChannelsLast: boolean;
+  /** Whether the layout is NHWC. */
+  readonly isChannelsLast: boolean;
   readonly #mask: TensorInfo | undefined;
 
   /** @param inputs all inputs of the model: one that is called `pixel_mask` is filled too */
   constructor(info: TensorInfo, transforms: Transforms, inputs: readonly TensorInfo[] = []) {
     this.#info = info;
     this.#mask = inputs.find(({ name }) => name === PIXEL_MASK);
-    this.#isChannelsLast = isChannelsLast(transforms);
+    this.isChannelsLast = isChannelsLast(transforms);
   }
 
   /** The width and height; a dynamic size is a name or null. */
@@ -32,7 +33,7 @@ export class ImageTensorInput {
 
   /** Returns the width and height among the dims of a row. */
   sizeOf<T>(dims: readonly T[]): { readonly tensorWidth: T; readonly tensorHeight: T } {
-    const [tensorHeight, tensorWidth] = (this.#isChannelsLast ? dims : dims.slice(1)) as readonly [T, T];
+    const [tensorHeight, tensorWidth] = (this.isChannelsLast ? dims : dims.slice(1)) as readonly [T, T];
     return { tensorWidth, tensorHeight };
   }
 
@@ -78,13 +79,14 @@ export class ImageTensorInput {
 
   /** Stacks the float32 tensors of rows to the model's input, and converts them to its dtype. Integers are rounded. */
   stack(rows: readonly Tensor[]): Tensors {
-    const images = this.#stackImages(rows);
+    const images = this.stackImages(rows);
     if (!this.#mask) return images;
     const { tensorWidth, tensorHeight } = this.sizeOf(rows[0]!.dims);
     return { ...images, [PIXEL_MASK]: pixelMask(this.#mask, [rows.length, tensorHeight, tensorWidth]) };
   }
 
-  #stackImages(rows: readonly Tensor[]): Tensors {
+  /** Does what `stack` does, without the model's other inputs. */
+  stackImages(rows: readonly Tensor[]): Tensors {
     const { name, dtype } = this.#info;
     const batch = stack(rows);
     const values = batch.data as Float32Array;

@@ -1,15 +1,18 @@
 import type { Context, MaybePromise, Params } from '../contract/handler.js';
+import type { ImageInput } from '../contract/images.js';
 import type { Tensor, Tensors } from '../contract/tensors.js';
+import type { ImageExplanation } from '../outputs/explanation.js';
 import { asTabServeError } from '../contract/errors.js';
 import type { Box, Detection, DetectionForms, Detections } from '../outputs/detection/detection.js';
 import type { DetectionDecoder, ModelFacts, Size, TensorView } from '../outputs/detection/decoder.js';
 import { createDecoder, decoderSchema, DEFAULT_THRESHOLDS } from '../outputs/detection/formats.js';
 import { selectBoxes } from '../outputs/detection/proposals.js';
-import { checkLabels, labelCount, labelOf } from '../outputs/labels.js';
+import { checkLabels, classCount, labelCount, labelOf } from '../outputs/labels.js';
 import { nms } from '../outputs/nms.js';
 import { pad, stack, toFloats } from '../tensors/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
+import type { Row as RowOf } from './row.js';
 import { runRows } from './run-model.js';
 import type { Placement } from './placements.js';
 import { VisionHandler, type VisionParams } from './vision-handler.js';
@@ -163,18 +166,10 @@ export class ObjectDetector extends VisionHandler {
   ): MaybePromise<readonly Row[]>;
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     const rows = context.systemProperties.batchSize;
-    const tensors = this.#decoder.outputs.map((name) => ({
-      dims: outputs[name]!.dims.slice(1),
-      data: toFloats(outputs[name]!),
-    }));
-    return Array.from({ length: rows }, (_, index) => {
+    return this.#views(outputs, rows).map((views, index) => {
       if (context.failures.has(index)) return [];
       try {
         const placement = this.requirePlacement(index, context);
-        const views = tensors.map(({ dims, data }) => ({
-          dims,
-          data: data.subarray((index * data.length) / rows, ((index + 1) * data.length) / rows),
-        }));
         const detections = this.#detect(views, placement, index, context);
         return this.param<string>('result', index, context) === 'torchserve'
           ? detections.map(toTorchServe)
@@ -184,6 +179,58 @@ export class ObjectDetector extends VisionHandler {
         return [];
       }
     });
+  }
+
+  /**
+   * Explains the score of a class, which is the highest of all of its boxes: which pixels of the image speak for it.
+   *
+   * An override may return a list of any other type, with one explanation for each row, and may call
+   * `super.getInsights` without a cast. See `postprocess`.
+   */
+  override getInsights<Row extends ImageExplanation = ImageExplanation>(
+    inputs: Tensors,
+    data: readonly RowOf<ImageInput>[],
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override getInsights<Row extends ImageExplanation = ImageExplanation>(
+    inputs: Tensors,
+    data: readonly RowOf<ImageInput>[],
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override getInsights(
+    inputs: Tensors,
+    _data: readonly RowOf<ImageInput>[],
+    context: Context,
+  ): MaybePromise<readonly unknown[]> {
+    return this.explainImages(inputs, context, (outputs, rows, size) =>
+      this.#views(outputs, rows).map((views) => this.#classScores(views, size)),
+    );
+  }
+
+  /** Returns the highest score of the boxes of each class. @throws `inference-failed` if no score is finite */
+  #classScores(views: readonly TensorView[], size: Size): Float64Array {
+    const { scores, classes } = this.#decoder.decode(views, size);
+    const best: number[] = [];
+    for (let box = 0; box < scores.length; box++) {
+      const [score, index] = [scores[box]!, classes[box]!];
+      if (score > (best[index] ?? 0)) best[index] = score;
+    }
+    const count = this.#decoder.classes ?? Math.max(classCount(this.mapping) ?? 1, best.length);
+    return Float64Array.from({ length: count }, (_, index) => best[index] ?? 0);
+  }
+
+  /** Returns each row's part of the outputs that the decoder reads. */
+  #views(outputs: Tensors, rows: number): TensorView[][] {
+    const tensors = this.#decoder.outputs.map((name) => ({
+      dims: outputs[name]!.dims.slice(1),
+      data: toFloats(outputs[name]!),
+    }));
+    return Array.from({ length: rows }, (_, index) =>
+      tensors.map(({ dims, data }) => ({
+        dims,
+        data: data.subarray((index * data.length) / rows, ((index + 1) * data.length) / rows),
+      })),
+    );
   }
 
   #detect(views: readonly TensorView[], placement: Placement, index: number, context: Context): Detections {

@@ -18,18 +18,22 @@ export function unwrap<T>(row: Row<T>): T {
 }
 
 /**
- * Returns a context for row `index` as a batch of one, with the row's params and request id, and a new map of failures.
+ * Returns a context for row `index` as a batch of one, or of `rows` variants of it, with the row's params and request
+ * id, and a new map of failures.
  */
-export function rowContext(context: Context, index: number): Context {
+export function rowContext(context: Context, index: number, rows = 1): Context {
   const failures = new Map<number, Error>();
   return {
     ...context,
-    systemProperties: { ...context.systemProperties, batchSize: 1 },
-    requestIds: [context.requestIds[index]!],
-    params: [context.params[index] ?? {}],
+    systemProperties: { ...context.systemProperties, batchSize: rows },
+    requestIds: Array.from({ length: rows }, () => context.requestIds[index]!),
+    params: Array.from({ length: rows }, () => context.params[index] ?? {}),
     failures,
     send: (_, part) => context.send(index, part),
-    fail: (_, error) => void (failures.has(0) || failures.set(0, asTabServeError(error))),
+    fail(variant, error) {
+      const at = rows === 1 ? 0 : variant;
+      if (!failures.has(at)) failures.set(at, asTabServeError(error));
+    },
     sequenceId: () => context.sequenceId(index),
     state: () => context.state(index),
     setState: (_, value) => context.setState(index, value),

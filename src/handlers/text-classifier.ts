@@ -4,15 +4,19 @@ import { TabServeError } from '../contract/errors.js';
 import {
   checkClasses,
   classify,
+  classScores,
   maxResultClasses,
   type Classification,
   type ClassificationForms,
 } from '../outputs/classification.js';
+import type { TextExplanation } from '../outputs/explanation.js';
 import type { ScoreKind } from '../outputs/scores.js';
 import { sigmoid } from '../outputs/sigmoid.js';
 import { softmax } from '../outputs/softmax.js';
 import type { ConfigSchema } from '../shared/schema.js';
-import { TextHandler, type TextParams } from './text-handler.js';
+import { TEXT_EXPLAIN_SCHEMA, type TextExplainParams } from './explain/options.js';
+import type { Row as RowOf } from './row.js';
+import { TextHandler, type TextInput, type TextParams } from './text-handler.js';
 
 /** The `params` of a text classifier. */
 export interface TextClassifierParams extends TextParams {
@@ -34,6 +38,9 @@ export interface TextClassifierParams extends TextParams {
 export class TextClassifier extends TextHandler {
   declare readonly paramsType?: TextClassifierParams;
   declare readonly resultForms?: ClassificationForms;
+  declare readonly explainParamsType?: TextExplainParams;
+
+  static override readonly explainSchema: ConfigSchema = TEXT_EXPLAIN_SCHEMA;
 
   static override readonly schema: ConfigSchema = {
     output: {
@@ -108,12 +115,52 @@ export class TextClassifier extends TextHandler {
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     return classify(outputs[this.outputInfo.name]!, context, (index) => ({
       output: this.param('output', index, context),
-      activation: this.config['multiLabel'] ? sigmoid : softmax,
+      activation: this.#activation,
       labels: this.mapping,
       topK: this.param('topK', index, context),
       result: this.param('result', index, context),
       threshold: this.#threshold(index, context),
     }));
+  }
+
+  /**
+   * Explains the score of a class: by how much it falls without each word.
+   *
+   * An override may return a list of any other type, with one explanation for each row, and may call
+   * `super.getInsights` without a cast. See `postprocess`.
+   */
+  override getInsights<Row extends TextExplanation = TextExplanation>(
+    inputs: Tensors,
+    data: readonly RowOf<TextInput>[],
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override getInsights<Row extends TextExplanation = TextExplanation>(
+    inputs: Tensors,
+    data: readonly RowOf<TextInput>[],
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override async getInsights(
+    _inputs: Tensors,
+    data: readonly RowOf<TextInput>[],
+    context: Context,
+  ): Promise<readonly unknown[]> {
+    const { explainTexts } = await import('./explain/texts.js');
+    const { name } = this.outputInfo;
+    const options = { output: this.param<ScoreKind>('output', 0, context), activation: this.#activation };
+    return await explainTexts(
+      {
+        labels: this.mapping,
+        scores: (outputs, rows) => classScores(outputs[name]!, rows, options),
+        preprocess: (texts, rows) => this.preprocess(texts, rows),
+        inference: (inputs, rows) => this.inference(inputs, rows),
+      },
+      data,
+      context,
+    );
+  }
+
+  get #activation(): typeof softmax {
+    return this.config['multiLabel'] ? sigmoid : softmax;
   }
 
   /** Returns the threshold of row `index`. @throws `model-config` if there is a threshold without `multiLabel` */

@@ -2,7 +2,7 @@ import type { Context } from '../contract/handler.js';
 import type { DType, Tensor, TensorInfo, Tensors } from '../contract/tensors.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { loadHuggingFace } from '../text/hugging-face.js';
-import { checkLength } from '../text/limits.js';
+import { readText } from '../text/read-text.js';
 import { loadTorchServe } from '../text/torchserve.js';
 import type { Encoding, TextTokenizer } from '../text/tokenizer.js';
 import type { ConfigSchema } from '../shared/schema.js';
@@ -227,28 +227,6 @@ export class TextHandler extends BaseHandler<TextInput> {
       this.model.inputs.map(({ name, dtype }) => [name, integers(dtype, [rows.length, length], values[name]!.flat())]),
     );
   }
-}
-
-/** Reads a row's texts. An unpaired surrogate becomes U+FFFD, as in UTF-8. */
-async function readText(input: TextInput): Promise<{ text: string; textPair: string | undefined }> {
-  if (input instanceof Blob) checkLength(input.size);
-  const { text, textPair } =
-    input instanceof Blob
-      ? { text: await input.text() }
-      : typeof input === 'string'
-        ? { text: input }
-        : ((input ?? {}) as { text?: string; textPair?: string });
-  if (typeof text !== 'string' || (textPair !== undefined && typeof textPair !== 'string')) {
-    throw new TabServeError(
-      'invalid-input',
-      `Expected a string, a Blob of UTF-8, or { text, textPair }, got ${input === null ? 'null' : Array.isArray(input) ? 'a list' : typeof input}.`,
-    );
-  }
-  return { text: wellFormed(text), textPair: textPair === undefined ? undefined : wellFormed(textPair) };
-}
-
-function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
 function pad(values: readonly number[], length: number, filler: number, side: 'left' | 'right'): readonly number[] {

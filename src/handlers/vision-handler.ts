@@ -12,7 +12,10 @@ import {
   type Transforms,
 } from '../transforms/index.js';
 import { BaseHandler } from './base-handler.js';
+import type { ImageExplanation } from '../outputs/explanation.js';
 import { drawExamplePicture } from './example-picture.js';
+import type { ClassScores } from './explain/images.js';
+import { IMAGE_EXPLAIN_SCHEMA, type ImageExplainParams } from './explain/options.js';
 import { ImageTensorInput } from './image-tensor-input.js';
 import { Placements, type Placement } from './placements.js';
 import type { ConfigSchema } from '../shared/schema.js';
@@ -66,6 +69,10 @@ export class VisionHandler extends BaseHandler<ImageInput> {
       description: 'The most pixels of an image; a larger image fails with image-too-large. Default 178956970.',
     },
   };
+
+  declare readonly explainParamsType?: ImageExplainParams;
+
+  static override readonly explainSchema: ConfigSchema = IMAGE_EXPLAIN_SCHEMA;
 
   /** The steps that convert pixels to the tensor. An archive's `handler.imageProcessing` replaces them. */
   imageProcessing: Transforms = compose(toTensor());
@@ -226,6 +233,30 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     const geometry = { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 };
     this.place(index, context, { width: tensorWidth, height: tensorHeight, tensorWidth, tensorHeight, geometry });
     return row;
+  }
+
+  /**
+   * Explains the model's answer to each row by the scores of its classes, with the method that the request names:
+   * `occlusion` or `rise`. `getInsights` of a subclass calls it with a function that converts the model's outputs to
+   * scores. A row whose options do not fit fails alone.
+   */
+  protected async explainImages(inputs: Tensors, context: Context, scores: ClassScores): Promise<ImageExplanation[]> {
+    const { explainImages } = await import('./explain/images.js');
+    const explanations = await explainImages(
+      {
+        input: this.#input,
+        inputName: this.inputInfo.name,
+        imageProcessing: this.imageProcessing,
+        labels: this.mapping,
+        scores,
+        inference: (variants, rows) => this.inference(variants, rows),
+        placement: (index, rows) => this.placement(index, rows),
+      },
+      inputs,
+      context,
+    );
+    // A row that has failed gets its error in `handle`.
+    return explanations as ImageExplanation[];
   }
 
   /** Returns the width and height of the model's input, or undefined if the model does not fix them. */

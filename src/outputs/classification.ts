@@ -62,6 +62,21 @@ export function classify(
   });
 }
 
+/**
+ * Returns the score of each class, in 0..1, for each row of a model's output `[rows, classes]`.
+ * @throws `inference-failed` if a number is not finite, or if `output` is `probabilities` and a number is not in 0..1
+ */
+export function classScores(
+  output: Tensor,
+  rows: number,
+  { output: kind, activation }: Pick<ClassifyOptions, 'output' | 'activation'>,
+): ArrayLike<number>[] {
+  return rowScores(output, rows).map((scores) => {
+    checkScores(scores, kind);
+    return kind === 'probabilities' ? scores : activation(scores);
+  });
+}
+
 function toClassification(
   scores: Float32Array,
   { output, activation, labels, topK, threshold = -Infinity, result }: ClassifyOptions,

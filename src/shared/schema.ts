@@ -116,7 +116,16 @@ function findFault(schema: Schema, value: unknown, path: string): string | undef
     const fault = findFaultOfKeys(schema, value, path);
     if (fault) return fault;
   }
-  return `${path} must be ${expected(schema)}, not ${describeValue(value)}.`;
+  return `${path} must be ${expected(schema)}, not ${describeValue(value)}${probably(nearestOf(schema, value))}.`;
+}
+
+/** Returns which of the texts that a schema allows was probably meant. */
+function nearestOf({ enum: values = [] }: Schema, value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  return nearestName(
+    value,
+    (values as readonly unknown[]).filter((one) => typeof one === 'string'),
+  );
 }
 
 function findFaultOfKeys(

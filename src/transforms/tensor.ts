@@ -3,7 +3,7 @@
  * that can result, computed as torch computes it.
  */
 import type { Rect } from '../contract/images.js';
-import type { ColorOrder, StepOptions, TensorLayout, Transforms } from './steps.js';
+import type { ColorOrder, FillColor, StepOptions, TensorLayout, Transforms } from './steps.js';
 import { channelByte, PIXEL_BYTES, type PixelWindow } from './pixel-window.js';
 
 /** How pixels become a tensor. It does not depend on the image's size. */
@@ -43,6 +43,16 @@ function normalized(table: Float32Array, mean: number, std: number): Float32Arra
   const center = Math.fround(mean);
   const spread = Math.fround(std);
   return table.map((value) => Math.fround(value - center) / spread);
+}
+
+/** Returns the numbers that a color has in the channels of the tensor. */
+export function colorOf(color: FillColor, transforms: Transforms): Float32Array {
+  const { order, tables } = tensorForm(transforms);
+  const [red, green, blue] = typeof color === 'number' ? [color, color, color] : color;
+  // Pillow's conversion to gray (ITU-R 601-2), as `grayscale` does it.
+  const gray = (red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16;
+  const bytes = transforms.some((step) => 'grayscale' in step) ? [gray, gray, gray] : [red, green, blue];
+  return Float32Array.from(tables, (table, channel) => table[bytes[order === 'RGB' ? channel : 2 - channel]!]!);
 }
 
 /** Writes the pixels of `window` as one row of the batch, from element `offset` on. */

@@ -1,5 +1,14 @@
 import type { Manifest, ModelConfig } from '../contract/archive.js';
-import type { Context, Handler, InputOf, Params, PartOf, ResultOf, SequenceResultOf } from '../contract/handler.js';
+import type {
+  Context,
+  ExplanationOf,
+  Handler,
+  InputOf,
+  Params,
+  PartOf,
+  ResultOf,
+  SequenceResultOf,
+} from '../contract/handler.js';
 import type { Observation } from '../contract/metrics.js';
 import type { Session, TensorInfo, Tensors } from '../contract/tensors.js';
 import { describeValue } from '../contract/describe-value.js';
@@ -140,7 +149,7 @@ export interface TestHandler<H extends Handler> {
   /** Opens a sequence: its requests get the state that the one before has set. */
   openSequence(): TestSequence<H>;
   /** Returns the explanation of one input. @throws the row's `PredictionError`, and whatever the handler throws */
-  explain(input: InputOf<H>, options?: TestRequestOptions): Promise<unknown>;
+  explain(input: InputOf<H>, options?: TestRequestOptions): Promise<ExplanationOf<H>>;
 }
 
 /**
@@ -226,7 +235,7 @@ export async function createTestHandler<H extends Handler>(
     handle: (rows, request = {}) => handle(rows, { ...request, request: 'predict' }),
     openSequence,
     stream: (input, request = {}) => stream(input, request),
-    explain: (input, request = {}) => only(input, { ...request, request: 'explain' }),
+    explain: async (input, request = {}) => (await only(input, { ...request, request: 'explain' })) as ExplanationOf<H>,
   };
 }
 

@@ -89,6 +89,23 @@ test('snippet cutout.ts @once', async ({ page }) => {
   expect(alphas.face).toBeGreaterThan(245);
 });
 
+test('snippets explained.ts and explained-text.ts @once', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
+  await page.locator('img').evaluate(async (image: HTMLImageElement) => {
+    image.src = '/models/digits/samples/drawn-3.png';
+    await image.decode();
+  });
+  await page.addScriptTag({ type: 'module', url: '/test/readme/explained.ts' });
+  await page.locator('canvas').waitFor({ timeout: 60_000 });
+  expect(lines[0]).toMatch(/^three 0\.99\d*$/);
+  expect(await page.title()).toBe('100%');
+  await page.addScriptTag({ type: 'module', url: '/test/readme/explained-text.ts' });
+  await expect.poll(() => lines[1]).toMatch(/^German \w+$/);
+});
+
 for (const [file, model, stand, config, labels, expected] of [
   ['your-model.ts', 'mobilenet', 'mobilenet_v3_small.onnx', 'pytorch', { 281: 'tabby' }, /^\[\{"label":"tabby"/],
   [

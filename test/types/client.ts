@@ -10,12 +10,15 @@ import {
   type Client,
   type Detections,
   type ImageClassifierParams,
+  type ImageExplainParams,
+  type ImageExplanation,
   type ImageSegmenter,
   type Neighbor,
   type ObjectDetector,
   type Picture,
   type PredictionError,
   type SoftMask,
+  type TextExplanation,
   type TorchServeClassification,
   type TorchServeMap,
 } from '../../src/index.ts';
@@ -31,6 +34,10 @@ interface Bird {
 }
 declare class BirdClassifier extends ImageClassifier {
   override postprocess(outputs: Tensors, context: Context): Promise<readonly Bird[]>;
+}
+declare class Reasoner extends ImageClassifier {
+  declare readonly explainParamsType?: ImageExplainParams & { readonly deep?: boolean };
+  override getInsights(): Promise<readonly (readonly string[])[]>;
 }
 declare class Adder extends BaseHandler<Pair> {
   override preprocess(data: readonly Pair[], context: Context): Tensors;
@@ -165,6 +172,15 @@ export async function params(): Promise<void> {
   await texts.predict('a', { params: { background: [0, 0, 0] } });
   // @ts-expect-error The explanation takes the same params.
   await texts.explain('a', { params: { topk: 3 } });
+  const { words }: TextExplanation = await texts.explain('a', { target: 'German', onProgress: ({ done }) => done });
+  const { heat }: ImageExplanation = await classifier.explain(file, { method: 'rise', masks: 10, timeout: 1000 });
+  // @ts-expect-error It is called method.
+  await classifier.explain(file, { metod: 'rise' });
+  const reasons: readonly string[] = await connect<Reasoner>(worker, { model: '/models/digits/' }).explain(file, { deep: true }); // prettier-ignore
+  void reasons;
+  // @ts-expect-error A text has no window.
+  await texts.explain('a', { window: 3 });
+  void [words, heat];
 }
 
 /** A client of any handler, for code that does not care which. */

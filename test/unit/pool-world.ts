@@ -212,6 +212,7 @@ export class World {
     exclusive = false,
     signal = undefined as AbortSignal | undefined,
     parts = undefined as Parts | undefined,
+    request = 'predict' as 'predict' | 'explain',
   } = {}): Asked {
     const id = String(++this.#jobs);
     const row = {
@@ -225,7 +226,7 @@ export class World {
     };
     const job = new Job([row], {
       order: this.#jobs,
-      request: 'predict',
+      request,
       params: {},
       priority: 0,
       exclusive,

@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { TabServeError } from '../../src/contract/errors.ts';
+import { Parts } from '../../src/client/requests/parts.ts';
 import { CoreBudget } from '../../src/client/workers/budget.ts';
 import { WELL_MS } from '../../src/client/workers/pool.ts';
 import { IDLE_MS, PAUSE_MS } from '../../src/client/workers/reconciler.ts';
@@ -54,6 +55,72 @@ test.describe('dispatch', () => {
       await settle();
     }
     expect(seen).toEqual(['1', '2', '3', '4']);
+  });
+
+  for (const [name, backend] of [
+    ['WASM', wasm],
+    ['a GPU', webgpu],
+  ] as const)
+    test(`an explanation on ${name} takes no other request's place, and waits for another explanation`, async () => {
+      const world = new World({ batchSize: 2 });
+      const worker = await world.start(backend);
+      for (let i = 0; i < 2; i++) world.ask({ request: 'explain' });
+      world.ask();
+      const beside = backend === wasm ? ['1', '3'] : ['1', '3', '4'];
+      world.ask();
+      expect(worker.batches).toEqual(beside);
+      while (worker.batches.length > 1) {
+        worker.answerOf(worker.requests[1]!);
+        await settle();
+      }
+      expect(worker.batches).toEqual(['1']);
+      worker.answer();
+      await settle();
+      expect(worker.batches).toEqual(['2']);
+    });
+
+  test('after a loss an explanation is replayed last, lets requests in, and fails with a second loss', async () => {
+    const world = new World();
+    const worker = await world.start();
+    const explanation = world.ask({ request: 'explain' });
+    const request = world.ask();
+    expect(worker.batches).toEqual(['1', '2']);
+    worker.die();
+    await world.pass(0);
+    const second = await world.opened();
+    expect(second.batches).toEqual(['2']);
+    second.answer();
+    await settle();
+    expect(request.outcome).toBe('2');
+    expect(second.batches).toEqual(['1']);
+    const later = world.ask();
+    expect(second.batches).toEqual(['1', '3']);
+    second.die();
+    await world.pass(10_000);
+    expect(explanation.outcome).toBe('worker-lost');
+    const third = await world.opened();
+    expect(third.batches).toEqual(['3']);
+    third.answer();
+    await settle();
+    expect(later.outcome).toBe('3');
+  });
+
+  test('the parts of an explanation are progress: it is replayed although some were read', async () => {
+    const world = new World();
+    const worker = await world.start();
+    const parts = new Parts({ restarts: true });
+    const seen: unknown[] = [];
+    parts.onPart = () => seen.push(parts.read());
+    const asked = world.ask({ request: 'explain', parts });
+    worker.sendPart(worker.requests[0]!, 1);
+    worker.die();
+    await world.pass(0);
+    const next = await world.opened();
+    next.sendPart(next.requests[0]!, 2);
+    next.answer();
+    await settle();
+    expect(seen).toEqual([1, 2]);
+    expect(asked.outcome).toBe('1');
   });
 
   test('aborting a running request cancels it in the worker, and nothing more is sent for it', async () => {

@@ -89,7 +89,11 @@ for (const [what, values, message] of [
   ['a bigint', { topK: 3n }, 'handler.topK must be an integer ≥ 1, not 3n.'],
   ['out of range', { threshold: 1.5 }, 'handler.threshold must be a number in 0..1, not 1.5.'],
   ['on an open limit', { above: 0 }, 'handler.above must be a number > 0, not 0.'],
-  ['none of the allowed', { output: 'logit' }, 'handler.output must be "logits" or "probabilities", not "logit".'],
+  [
+    'none of the allowed',
+    { output: 'logit' },
+    'handler.output must be "logits" or "probabilities", not "logit"; probably logits is meant.',
+  ],
   ['YAML 1.1’s yes', { upright: 'yes' }, 'handler.upright must be true or false, not "yes".'],
   ['an item of a list', { color: [1, 2, 300] }, 'handler.color[2] must be an integer in 0..255, not 300.'],
   ['too short a list', { color: [1, 2] }, 'handler.color must be a list of 3, each an integer in 0..255, not [1,2].'],

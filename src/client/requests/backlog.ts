@@ -55,7 +55,11 @@ export class Backlog {
   }
 
   /** Takes the next batch from the queue; see `JobQueue.take`. */
-  take(settings: Serving, now: number, options: { readonly onlyFull: boolean }): NextBatch {
+  take(
+    settings: Serving,
+    now: number,
+    options: { readonly onlyFull: boolean; readonly explanations: boolean },
+  ): NextBatch {
     return this.#queue.take(settings, now, options);
   }
 
@@ -66,8 +70,9 @@ export class Backlog {
 
   takeReplay(): Job | undefined {
     if (!this.hasReplays) return undefined;
-    const [job, ...others] = this.#replays;
-    this.#replays = others;
+    // Explanations take long: the others come first.
+    const job = this.#replays.find(({ isExplanation }) => !isExplanation) ?? this.#replays[0]!;
+    this.#replays = this.#replays.filter((other) => other !== job);
     return job;
   }
 

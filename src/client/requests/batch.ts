@@ -35,6 +35,11 @@ export class Batch {
     return this.#jobs.filter(({ settled }) => !settled);
   }
 
+  /** Whether it is an explanation, beside which its worker answers other requests. */
+  get isExplanation(): boolean {
+    return this.#jobs[0]!.isExplanation;
+  }
+
   /** Whether its worker waits for a reader of its answer, and so has nothing to do. */
   get isHeldBack(): boolean {
     return this.#jobs.some((job) => job.isHeldBack);

@@ -102,6 +102,11 @@ export class Job {
     return !this.exclusive && !this.parts && this.request === 'predict';
   }
 
+  /** Whether it explains an answer. That takes long, and its worker answers other requests in between. */
+  get isExplanation(): boolean {
+    return this.request === 'explain';
+  }
+
   /** Number of rows. */
   get size(): number {
     return this.#rows.length;

@@ -10,15 +10,21 @@ export class Parts {
   onPart: (() => void) | undefined;
   #unread: unknown[] = [];
   #wasRead = false;
+  readonly #restarts: boolean;
+
+  /** @param restarts whether the parts may start again although the caller has read some: those of another run replace them, as progress does */
+  constructor({ restarts = false } = {}) {
+    this.#restarts = restarts;
+  }
 
   /** Whether the worker has to wait until the caller reads a part. */
   get isFull(): boolean {
     return this.#unread.length >= this.room;
   }
 
-  /** Whether the caller has read a part. Then the answer cannot start again. */
+  /** Whether the caller has read a part that another run must not send again. */
   get wasRead(): boolean {
-    return this.#wasRead;
+    return this.#wasRead && !this.#restarts;
   }
 
   get hasUnread(): boolean {

@@ -44,15 +44,17 @@ export class JobQueue {
    * has been here for `maxBatchDelay` ms.
    * @param now the time, by `performance.now()`
    * @param onlyFull whether to take nothing but a batch that no other job could join
+   * @param explanations whether to take explanations; otherwise they let other jobs pass
    */
   take(
     { batchSize, maxBatchDelay }: Pick<Serving, 'batchSize' | 'maxBatchDelay'>,
     now: number,
-    { onlyFull = false } = {},
+    { onlyFull = false, explanations = true } = {},
   ): NextBatch {
     const jobs: Job[] = [];
     let full = false;
     for (const job of this.#inOrder()) {
+      if (job.isExplanation && !explanations) continue;
       full = jobs.length > 0 && !job.batchable;
       if (full) break;
       jobs.push(job);

@@ -71,7 +71,7 @@ export class Reconciler {
       const { hasReplays } = backlog;
       const free = slots.free({ full: false, hasReplays });
       const slot = free ?? slots.free({ full: true, hasReplays });
-      const next = slot && backlog.take(settings, now, { onlyFull: !free });
+      const next = slot && backlog.take(settings, now, { onlyFull: !free, explanations: !slot.isExplaining });
       if (!next?.jobs) return next?.dueIn;
       for (const job of next.jobs) this.#options.on.queued((job.queued = now - job.arrivedAt));
       this.#acts.run(slot!, next.jobs);

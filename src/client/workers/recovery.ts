@@ -30,13 +30,13 @@ export function addLoss(before: OpenLoss | undefined, loss: OpenLoss): OpenLoss 
 /**
  * Decides about each job of a lost worker. A job that the page can send again is replayed, alone. A job that has lost two workers in which it was
  * alone is to blame, and is rejected; so a job that lost its first worker together with others is replayed twice at most. Jobs whose input is gone
- * are rejected too, and streams of which a part was read: another run need not send the same parts.
+ * are rejected too, and explanations that have lost two workers, beside whatever requests, and streams of which a part was read: another run need not send the same parts.
  * @returns the jobs to replay
  */
 export function triage(jobs: readonly Job[], loss: Loss): readonly Job[] {
   return jobs.filter((job) => {
-    const before = loss.alone ? job.losses.find(({ alone }) => alone) : undefined;
-    if (before) job.reject(endedTwo(loss.error, before.error));
+    const before = job.isExplanation ? job.losses[0] : loss.alone && job.losses.find(({ alone }) => alone);
+    if (before) job.reject(endedTwo(job, loss.error, before.error));
     else if (job.parts?.wasRead) job.reject(partsGone(loss.error));
     else if (!job.replayable) job.reject(inputGone(loss.error));
     else {
@@ -57,8 +57,9 @@ function partsGone(cause: TabServeError): TabServeError {
   return new TabServeError('worker-lost', message, { cause });
 }
 
-function endedTwo(cause: TabServeError, first: TabServeError): TabServeError {
+function endedTwo({ isExplanation }: Job, cause: TabServeError, first: TabServeError): TabServeError {
   if (cause.code === 'out-of-memory') return cause;
-  const message = `The worker was lost twice while it ran this request and no other: ${cause.message} The first time: ${first.message}`;
+  const what = isExplanation ? 'explanation' : 'request and no other';
+  const message = `The worker was lost twice while it ran this ${what}: ${cause.message} The first time: ${first.message}`;
   return new TabServeError('worker-lost', message, { cause });
 }

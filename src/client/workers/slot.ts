@@ -75,9 +75,14 @@ export class Slot {
     return [...this.batches].reduce((sum, { jobs }) => sum + jobs, 0) === 1;
   }
 
-  /** Whether it runs a replay. A replay runs alone, but for streams that are held back. */
+  /** Whether it runs a replay. A replay runs alone, but for streams that are held back. That of an explanation is begun alone, and lets other requests in. */
   get isReplaying(): boolean {
-    return this.#active.some(({ isReplay }) => isReplay);
+    return this.#active.some(({ isReplay, isExplanation }) => isReplay && !isExplanation);
+  }
+
+  /** Whether it runs an explanation. It runs one at a time. */
+  get isExplaining(): boolean {
+    return [...this.batches].some(({ isExplanation }) => isExplanation);
   }
 
   becomeReady(worker: OpenedWorker, now: number): void {
@@ -88,11 +93,12 @@ export class Slot {
 
   /**
    * Whether it may take a batch from the queue. WASM preprocesses and runs on one thread, so a second batch saves only the round trip to the page. It
-   * should therefore be full, because requests that arrive later could not join it.
+   * should therefore be full, because requests that arrive later could not join it. An explanation takes no request's place: the worker pauses it for them.
    */
   takes({ full }: { readonly full: boolean }): boolean {
     if (this.state !== 'ready' || this.isReplaying) return false;
-    return this.load < (full || isGpu(this.backend!) ? MAX_BATCHES : 1);
+    const requests = this.#active.filter(({ isExplanation }) => !isExplanation);
+    return requests.length < (full || isGpu(this.backend!) ? MAX_BATCHES : 1);
   }
 
   /** Records a batch that it has run. @param memory bytes that its engine holds; undefined if the batch failed */

@@ -1,0 +1,299 @@
+import type { ImageExplanation, TextExplanation } from '../../src/index.ts';
+import { expect, FULL_ONLY, test } from './fixtures.ts';
+import { readGoldens, unable } from './goldens.ts';
+
+interface Case {
+  readonly model: string;
+  readonly options: object;
+  readonly index: number;
+  readonly label: string;
+  readonly score: number;
+}
+
+interface ImageCase extends Case {
+  readonly photo: string;
+  readonly variants: number;
+  readonly size: readonly [number, number];
+  readonly low: number;
+  readonly high: number;
+  readonly heat: readonly number[];
+}
+
+interface TextCase extends Case {
+  readonly input: string | { readonly text: string; readonly textPair: string };
+  readonly words: TextExplanation['words'];
+}
+
+/** By NumPy, PyTorch and ONNX Runtime in Python: `test/models/explain/make.py`. */
+const goldens = readGoldens<{ readonly images: readonly ImageCase[]; readonly texts: readonly TextCase[] }>(
+  '../models/explain/goldens.json',
+);
+
+const TOLERANCE = 1e-4;
+
+for (const engine of ['onnx', 'tfjs'] as const) {
+  test(`explanations of images on ${engine}: the heat maps that Python makes with the same masks`, async ({
+    open,
+    backend,
+    full,
+  }) => {
+    const candidate = `${engine}/${backend}` as const;
+    test.skip(candidate === 'onnx/webgl', 'ONNX Runtime’s WebGL runs only when it is proven');
+    test.slow();
+    const page = await open();
+    for (const { model, photo, options, size, heat, index, label, score, low, high, variants } of goldens.images) {
+      // The large models take seconds for each run on a GPU that is computed in software.
+      if (!model.includes('digits') && !full && backend !== 'wasm') continue;
+      const found = await page.evaluate(
+        async ({ model, photo, options, candidate }) => {
+          const handler = model.includes('nanodet') ? 'object_detector' : 'image_classifier';
+          const client = await window.tabserve.load<'image_classifier' | 'object_detector'>(model, {
+            handler,
+            backends: [candidate],
+          });
+          const seen: { done: number; total: number }[] = [];
+          const blob = await (await fetch(photo)).blob();
+          const { heat, ...rest } = (await client.explain(blob, {
+            ...options,
+            onProgress: (progress: { done: number; total: number }) => void seen.push(progress),
+          } as never)) as ImageExplanation;
+          const sample = Array.from({ length: 64 }, (_, i) => {
+            const [x, y] = [(37 * i + 11) % rest.width, (53 * i + 7) % rest.height];
+            return heat[y * rest.width + x]!;
+          });
+          await client.dispose();
+          return { ...rest, sample, seen };
+        },
+        { model, photo, options, candidate },
+      );
+      const name = `${photo} ${JSON.stringify(options)}`;
+      expect(found, name).toMatchObject({ index, label, width: size[0], height: size[1] });
+      const differences = heat.map((value, at) => Math.abs(value - found.sample[at]!));
+      const worst = Math.max(
+        ...differences,
+        Math.abs(found.score - score),
+        Math.abs(found.low - low),
+        Math.abs(found.high - high),
+      );
+      console.log(`${candidate} ${name}: ${worst.toExponential(1)}`);
+      expect(worst, name).toBeLessThanOrEqual(TOLERANCE);
+      expect(found.seen.at(-1)).toEqual({ done: variants, total: variants });
+      expect(found.seen.map(({ done }) => done)).toEqual(found.seen.map(({ done }) => done).sort((a, b) => a - b));
+    }
+  });
+
+  test(`explanations of texts on ${engine}: the words and weights that Python finds`, async ({ open, backend }) => {
+    const candidate = `${engine}/${backend}` as const;
+    test.skip(candidate === 'onnx/webgl', unable['word-piece']?.['onnx/webgl']);
+    const page = await open();
+    for (const { model, input, options, words, index, label, score } of goldens.texts) {
+      const found = await page.evaluate(
+        async ({ model, input, options, candidate }) => {
+          const client = await window.tabserve.load(model, { handler: 'text_classifier', backends: [candidate] });
+          const explanation = await client.explain(input, options);
+          await client.dispose();
+          return explanation;
+        },
+        { model, input, options, candidate },
+      );
+      expect(found).toMatchObject({ index, label, method: 'leave-one-out' });
+      const plain = (list: TextExplanation['words']) =>
+        list.map(({ word, start, end, of }) => ({ word, start, end, of }));
+      expect(plain(found.words)).toEqual(plain(words));
+      const worst = Math.max(
+        Math.abs(found.score - score),
+        ...words.map(({ weight }, at) => Math.abs(weight - found.words[at]!.weight)),
+      );
+      console.log(`${candidate} ${JSON.stringify(input)}: ${worst.toExponential(1)}`);
+      expect(worst).toBeLessThanOrEqual(TOLERANCE);
+    }
+  });
+}
+
+for (const batchSize of [1, 4])
+  test(`other requests are answered while an image is explained, with batches of ${batchSize}; it ends with abort and dispose @once`, async ({
+    open,
+  }) => {
+    const page = await open();
+    const found = await page.evaluate(async (batchSize) => {
+      const client = await window.tabserve.load('/models/digits/', {
+        handler: 'image_classifier',
+        backends: ['wasm'],
+        batchSize,
+        maxBatchDelay: 1,
+      });
+      const photo = await (await fetch('/models/digits/samples/drawn-3.png')).blob();
+      const stop = new AbortController();
+      let reports = 0;
+      let settled = false;
+      // Minutes, if nobody stops it.
+      const long = { method: 'rise', masks: 100_000 } as const;
+      const first = Promise.withResolvers<void>();
+      const explaining = client.explain(photo, {
+        ...long,
+        signal: stop.signal,
+        onProgress: () => {
+          reports += 1;
+          first.resolve();
+        },
+      });
+      explaining.catch(() => {}).finally(() => (settled = true));
+      await first.promise;
+      const answers: string[] = [];
+      for (let round = 0; round < 5; round++) answers.push((await client.predict(photo))[0]!.label);
+      const several = await client.handle([photo, photo, photo]);
+      // A second explanation waits for the first one; a request that comes after it does not.
+      const second = client.explain(photo, { target: 3 });
+      second.catch(() => {});
+      answers.push((await client.predict(photo))[0]!.label);
+      const during = { settled, answers, several: several.length };
+      stop.abort();
+      const aborted = await window.failure(explaining);
+      const atAbort = reports;
+      const { label } = await second;
+      const left = client.explain(photo, long);
+      const failure = window.failure(left);
+      await client.predict(photo);
+      await client.dispose();
+      return { during, aborted, later: reports - atAbort, label, disposed: await failure };
+    }, batchSize);
+    expect(found.during).toEqual({ settled: false, answers: Array.from({ length: 6 }, () => 'three'), several: 3 });
+    expect(found.aborted).toMatchObject({ code: 'aborted' });
+    expect(found.later).toBe(0);
+    expect(found.label).toBe('three');
+    expect(found.disposed).toMatchObject({ code: 'disposed' });
+  });
+
+test('what is passed to explain in place of options, and a page that throws in onProgress @once', async ({ open }) => {
+  const page = await open();
+  const found = await page.evaluate(async () => {
+    const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: ['wasm'] });
+    const pixels = { data: new Uint8Array(28 * 28 * 3), dims: [28, 28, 3] };
+    const explain = (options: unknown) => window.failure(client.explain(pixels, options as never));
+    const failures = [
+      await explain(null),
+      await explain({ onProgress: 'often' }),
+      await explain({ params: 'x', target: 1 }),
+      await explain({ signal: 1 }),
+      await explain({ target: 'thre' }),
+      await explain({ window: 29 }),
+      await explain({ baseline: () => 0 }),
+    ];
+    const warned = new Promise<string>((resolve) => client.on('warn', ({ message }) => resolve(message)));
+    const explained = await client.explain(pixels, {
+      metod: 'rise',
+      onProgress: () => {
+        throw new Error('of the page');
+      },
+    } as never);
+    await client.dispose();
+    return { failures, warning: await warned, size: explained.heat.length };
+  });
+  expect(found.failures.map(({ code }) => code)).toEqual([
+    'invalid-input',
+    'invalid-input',
+    'invalid-input',
+    'invalid-input',
+    'invalid-input',
+    'invalid-input',
+    'not-cloneable',
+  ]);
+  expect(found.failures[4]!.message).toContain('probably "three" is meant');
+  expect(found.warning).toBe('metod is not a known key; probably method is meant.');
+  expect(found.size).toBe(784);
+});
+
+/** Five photos, and an object in each: see the samples' licenses in `public/models/nanodet/README.md`. */
+const PHOTOS = [
+  ['cat.jpg', 'cat'],
+  ['coffee.jpg', 'dining table'],
+  ['bar.jpg', 'person'],
+  ['party.jpg', 'person'],
+  ['grace-hopper.jpg', 'person'],
+] as const;
+
+test('deletion and insertion scores of five photos are better than those of random maps @once', async ({
+  open,
+  full,
+}) => {
+  test.skip(!full, FULL_ONLY);
+  test.setTimeout(1_200_000);
+  const page = await open();
+  const rows: Record<'random' | 'occlusion' | 'rise', { deletion: number; insertion: number }>[] = [];
+  for (const [file, target] of PHOTOS) {
+    const row = await page.evaluate(
+      async ({ url, target }) => {
+        const client = await window.tabserve.load('/models/nanodet/', { handler: 'object_detector' });
+        const blob = await (await fetch(url)).blob();
+        const photo = await createImageBitmap(blob);
+        const { width, height } = photo;
+        const draw = (filter: string): ImageData => {
+          const context = new OffscreenCanvas(width, height).getContext('2d')!;
+          context.filter = filter;
+          context.drawImage(photo, 0, 0);
+          return context.getImageData(0, 0, width, height);
+        };
+        const [whole, blurred] = [draw('none'), draw('blur(20px)')];
+        const gray = new Uint8ClampedArray(whole.data.length).fill(114);
+        const score = async (data: Uint8ClampedArray<ArrayBuffer>): Promise<number> => {
+          const found = await client.predict(new ImageData(data, width, height), {
+            params: { scoreThreshold: 0.01 },
+          });
+          return Math.max(0, ...found.filter(({ label }) => label === target).map((one) => one.score));
+        };
+        /** The mean score while the pixels of `from` are replaced by those of `to`, hottest first, in 20 steps. */
+        const curve = async (
+          order: Uint32Array,
+          from: Uint8ClampedArray<ArrayBuffer>,
+          to: Uint8ClampedArray,
+        ): Promise<number> => {
+          const data = from.slice();
+          const [source, target] = [new Uint32Array(to.buffer), new Uint32Array(data.buffer)];
+          const scores = [await score(data.slice())];
+          for (let step = 0; step < 20; step++) {
+            const end = Math.round(((step + 1) * order.length) / 20);
+            for (let at = Math.round((step * order.length) / 20); at < end; at++)
+              target[order[at]!] = source[order[at]!]!;
+            scores.push(await score(data.slice()));
+          }
+          return scores.reduce((sum, one, at) => sum + one * (at === 0 || at === 20 ? 0.5 : 1), 0) / 20;
+        };
+        const both = async (heat: ArrayLike<number>) => {
+          const order = Uint32Array.from({ length: heat.length }, (_, at) => at).sort((a, b) => heat[b]! - heat[a]!);
+          return {
+            deletion: await curve(order, whole.data, gray),
+            insertion: await curve(order, blurred.data, whole.data),
+          };
+        };
+        // A random map that is as coarse as an occlusion: cells of 32 pixels.
+        const random = window.random(1);
+        const cells = Array.from({ length: 10_000 }, random);
+        const noise = Float32Array.from(
+          { length: width * height },
+          (_, at) => cells[Math.floor(at / width / 32) * 100 + Math.floor((at % width) / 32)]!,
+        );
+        const occlusion = await client.explain(blob, { target, window: 64, stride: 32 });
+        const rise = await client.explain(blob, { target, method: 'rise', masks: 300 });
+        const result = {
+          random: await both(noise),
+          occlusion: await both(occlusion.heat),
+          rise: await both(rise.heat),
+        };
+        await client.dispose();
+        return result;
+      },
+      { url: `/models/nanodet/samples/${file}`, target },
+    );
+    rows.push(row);
+    console.log(file, target, JSON.stringify(row));
+  }
+  const mean = (method: keyof (typeof rows)[number], score: 'deletion' | 'insertion'): number =>
+    rows.reduce((sum, row) => sum + row[method][score], 0) / rows.length;
+  for (const method of ['occlusion', 'rise'] as const) {
+    console.log(
+      `${method}: deletion ${mean(method, 'deletion').toFixed(3)} (random ${mean('random', 'deletion').toFixed(3)}), insertion ${mean(method, 'insertion').toFixed(3)} (random ${mean('random', 'insertion').toFixed(3)})`,
+    );
+    expect(mean(method, 'deletion')).toBeLessThan(mean('random', 'deletion'));
+    expect(mean(method, 'insertion')).toBeGreaterThan(mean('random', 'insertion'));
+  }
+});
