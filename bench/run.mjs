@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: one model, one browser, one run; see README.md.
- * Prints a table, writes results.json, and exits with 1 if a goal is missed. `npm run bench -- --only serving` (or `loading`) measures that section alone, and writes nothing.
+ * Prints a table, writes results.json, and exits with 1 if a goal is missed. `npm run bench -- --only serving` (or `loading`, or `frames`) measures that section alone, and writes nothing.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { build, runnerImport } from 'vite';
 import { serve } from './lib/server.mjs';
 import { median, paired, quantile } from './lib/statistics.mjs';
 import { CATEGORIES, longestTasks } from './lib/trace.mjs';
+import { frameRows } from './frames.mjs';
 import { loadingRows, writeModels } from './loading.mjs';
 import { servingRows } from './serving.mjs';
 
@@ -41,13 +42,13 @@ const STAGES = ['preprocess', 'inference', 'postprocess'];
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
-const SECTIONS = ['serving', 'loading'];
-if (only !== undefined && !SECTIONS.includes(only))
-  throw new Error(`--only ${only}: expected ${SECTIONS.join(' or ')}.`);
-installTransformers();
+const SECTIONS = ['serving', 'loading', 'frames'];
+if (only !== undefined && !SECTIONS.includes(only)) throw new Error(`--only ${only}: expected ${SECTIONS.join(', ')}.`);
+if (!only) installTransformers();
 process.env.NODE_ENV = 'production';
-await build({ configFile: here('vite.config.ts') });
-if (only !== 'serving') await writeModels(here('../.cache/bench-models'));
+await build({ configFile: here('vite.config.ts'), mode: only ?? 'production' });
+const measures = (section) => !only || only === section;
+if (measures('loading')) await writeModels(here('../.cache/bench-models'));
 const { sizes, healing, sections, ...machine } = await measure();
 const rows = [...(sizes ? [...sizes.flatMap(rowsOf), ...healingRows(healing)] : []), ...sections];
 print(machine, rows);
@@ -89,23 +90,18 @@ async function measure() {
   try {
     browser = await chromium.launch({ args: [...args.wasm], ...executablePath });
     const open = () => openPage(browser, server.url);
-    const page = await open();
-    const versions = await page.evaluate(() => globalThis.bench.then(({ versions }) => versions));
     const { version: ours } = JSON.parse(readFileSync(here('../node_modules/onnxruntime-web/package.json'), 'utf8'));
-    if (versions.raw !== ours)
-      throw new Error(`The raw run is to use our onnxruntime-web ${ours}, not ${versions.raw}.`);
-    const isolated = await page.evaluate(() => globalThis.crossOriginIsolated);
-    if (!isolated) throw new Error('The page is not cross-origin isolated: its clock would be too coarse.');
-    await page.close();
+    const versions = only ? undefined : await checkedVersions(open, ours);
     const before = loadavg()[0] ?? 0;
     const main = only ? undefined : await measureMain(open);
     const chrome = browser.version();
     await browser.close();
     const options = (backend) => ({ args: [...args[backend]], ...executablePath });
+    const launch = (backend) => chromium.launch(options(backend));
     const sections = [];
-    if (only !== 'loading')
-      sections.push(...(await servingRows((backend) => chromium.launch(options(backend)), server.url)));
-    if (only !== 'serving') sections.push(...(await loadingRows(chromium, options('wasm'), server.url)));
+    if (measures('serving')) sections.push(...(await servingRows(launch, server.url)));
+    if (measures('loading')) sections.push(...(await loadingRows(chromium, options('wasm'), server.url)));
+    if (measures('frames')) sections.push(...(await frameRows(launch, server.url)));
     return {
       ...main,
       sections,
@@ -120,17 +116,28 @@ async function measure() {
       },
       threads: 1,
       onnxruntimeWeb: {
-        raw: versions.raw,
-        handWritten: versions.raw,
-        tabserve: versions.raw,
-        transformers: versions.transformersOrt,
+        raw: ours,
+        handWritten: ours,
+        tabserve: ours,
+        transformers: versions?.transformersOrt,
       },
-      transformers: versions.transformers,
+      transformers: versions?.transformers,
     };
   } finally {
     await browser?.close();
     server.close();
   }
+}
+
+/** Returns the versions of what the page has loaded. @throws if they are not to be compared, or not to be measured */
+async function checkedVersions(open, ours) {
+  const page = await open();
+  const versions = await page.evaluate(() => globalThis.bench.then(({ versions }) => versions));
+  if (versions.raw !== ours) throw new Error(`The raw run is to use our onnxruntime-web ${ours}, not ${versions.raw}.`);
+  const isolated = await page.evaluate(() => globalThis.crossOriginIsolated);
+  if (!isolated) throw new Error('The page is not cross-origin isolated: its clock would be too coarse.');
+  await page.close();
+  return versions;
 }
 
 async function openPage(browser, url) {
@@ -347,9 +354,8 @@ function print({ browser, cores, cpu, onnxruntimeWeb, transformers, load }, rows
   console.log(
     `${browser}, ${cores} cores (${cpu}), load ${load.before} before and ${load.after} after; 1 thread each.`,
   );
-  console.log(
-    `onnxruntime-web ${onnxruntimeWeb.tabserve}; transformers.js ${transformers} with its own ${onnxruntimeWeb.transformers}.\n`,
-  );
+  const other = transformers ? `; transformers.js ${transformers} with its own ${onnxruntimeWeb.transformers}` : '';
+  console.log(`onnxruntime-web ${onnxruntimeWeb.tabserve}${other}.\n`);
   const cells = rows
     .toSorted((a, b) => Number(a.goal !== null) - Number(b.goal !== null))
     .map(({ name, value, unit, goal, holds }) => [

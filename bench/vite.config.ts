@@ -6,8 +6,16 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 
 const ORT = here('../node_modules/onnxruntime-web/dist');
 
-/** The benchmark's page as an app would ship it: a production build, our sources in it. */
-export default defineConfig({
+/** The page of each section, by Vite's mode; another mode builds all of them. */
+const PAGES: Readonly<Record<string, string>> = {
+  main: 'app/index.html',
+  serving: 'app/serving/index.html',
+  loading: 'app/loading/index.html',
+  frames: 'app/frames/index.html',
+};
+
+/** The benchmark's pages as an app would ship them: a production build, our sources in it. */
+export default defineConfig(({ mode }) => ({
   root: here('app'),
   publicDir: false,
   base: '/',
@@ -30,6 +38,6 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     chunkSizeWarningLimit: 10_000,
-    rollupOptions: { input: [here('app/index.html'), here('app/serving/index.html'), here('app/loading/index.html')] },
+    rollupOptions: { input: (mode in PAGES ? [PAGES[mode]!] : Object.values(PAGES)).map(here) },
   },
-});
+}));

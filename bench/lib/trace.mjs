@@ -14,6 +14,22 @@ const TASKS = new Set(['RunTask', 'ThreadControllerImpl::RunTask']);
  * @returns {Record<string, { wall: number, cpu: number }[]>} by contender
  */
 export function longestTasks(json) {
+  return byMark(json, longestIn);
+}
+
+/**
+ * The own time of the page's main thread during each marked run, in milliseconds, all of its tasks together.
+ * @param {string} json Chromium's trace
+ * @returns {Record<string, number>} by the marks' name
+ */
+export function ownTime(json) {
+  // A task has two events, one in the other.
+  const sum = (tasks) => tasks.reduce((all, { name, tdur = 0 }) => all + (name === 'RunTask' ? tdur : 0), 0) / 1000;
+  return Object.fromEntries(Object.entries(byMark(json, sum)).map(([name, [time]]) => [name, time]));
+}
+
+/** Calls `measure` with the tasks of the page's main thread during each marked run. */
+function byMark(json, measure) {
   const { traceEvents } = JSON.parse(json);
   const marks = traceEvents.filter(
     ({ cat = '', name }) => cat.includes('blink.user_timing') && /^bench \w+ (start|end)$/.test(name),
@@ -25,18 +41,21 @@ export function longestTasks(json) {
     (event) => event.pid === pid && event.tid === tid && event.ph === 'X' && TASKS.has(event.name),
   );
   if (tasks.length === 0) throw new Error('The trace holds no tasks of the main thread.');
-  const longest = {};
+  const measured = {};
   const started = new Map();
   for (const { name, ts } of marks.sort((a, b) => a.ts - b.ts)) {
     const [, contender, edge] = name.split(' ');
+    const start = started.get(contender);
     if (edge === 'start') started.set(contender, ts);
-    else (longest[contender] ??= []).push(longestIn(tasks, started.get(contender), ts));
+    else
+      (measured[contender] ??= []).push(
+        measure(tasks.filter(({ ts: from, dur = 0 }) => from < ts && from + dur > start)),
+      );
   }
-  return longest;
+  return measured;
 }
 
-function longestIn(tasks, start, end) {
-  const during = tasks.filter(({ ts, dur = 0 }) => ts < end && ts + dur > start);
-  const longest = (key) => during.reduce((most, task) => Math.max(most, task[key] ?? 0), 0) / 1000;
+function longestIn(tasks) {
+  const longest = (key) => tasks.reduce((most, task) => Math.max(most, task[key] ?? 0), 0) / 1000;
   return { wall: longest('dur'), cpu: longest('tdur') };
 }

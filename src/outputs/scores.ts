@@ -8,17 +8,18 @@ const ROUNDING = 1e-3;
 
 /** Checks a model's scores. @throws `inference-failed` if a number is not finite, or if a probability is not in 0..1 */
 export function checkScores(values: Float32Array, kind: ScoreKind): void {
-  let [low, high] = [Infinity, -Infinity];
+  let low = values[0] ?? 0;
+  let high = low;
+  // If one of the numbers is NaN, so are both.
   for (let at = 0; at < values.length; at++) {
-    const value = values[at]!;
-    if (!Number.isFinite(value))
-      throw new TabServeError(
-        'inference-failed',
-        'The model returned a number that is not finite. Check the input, or try another backend.',
-      );
-    if (value < low) low = value;
-    if (value > high) high = value;
+    low = Math.min(low, values[at]!);
+    high = Math.max(high, values[at]!);
   }
+  if (!Number.isFinite(high - low))
+    throw new TabServeError(
+      'inference-failed',
+      'The model returned a number that is not finite. Check the input, or try another backend.',
+    );
   if (kind === 'probabilities' && (low < -ROUNDING || high > 1 + ROUNDING)) {
     throw new TabServeError(
       'inference-failed',

@@ -1,0 +1,98 @@
+/** The page's side of the section on frames. `bench/frames.mjs` calls it. */
+import { load, type Timings } from '../../../src/index.ts';
+import { frameMaker, type FrameFormat } from './frame.ts';
+
+const [WIDTH, HEIGHT] = [1280, 720];
+const PAUSE_MS = 20;
+
+export interface PartsOptions {
+  readonly backend: 'wasm' | 'webgpu';
+  readonly format: FrameFormat;
+  readonly warmUps: number;
+  readonly rounds: number;
+}
+
+/** Milliseconds by round, of one frame at a time; together they are `elapsed`. */
+export interface Parts {
+  /** From the call to the answer. */
+  readonly elapsed: number[];
+  /** Before the message to the worker and after its answer. */
+  readonly page: number[];
+  /** Both messages. */
+  readonly transfer: number[];
+  readonly preprocess: number[];
+  readonly inference: number[];
+  readonly postprocess: number[];
+  /** In the worker, outside of the stages. */
+  readonly rest: number[];
+}
+
+function openClient(backend: PartsOptions['backend']) {
+  return load<'image_segmenter'>('/models/selfie/', {
+    backends: [`onnx/${backend}`],
+    config: { engine: { threads: 1 } },
+  });
+}
+
+/** Segments frames, one after another, and measures each part of the way. */
+async function measureParts({ backend, format, warmUps, rounds }: PartsOptions): Promise<Parts> {
+  const client = await openClient(backend);
+  const make = await frameMaker(WIDTH, HEIGHT, format);
+  const parts: Parts = {
+    elapsed: [],
+    page: [],
+    transfer: [],
+    preprocess: [],
+    inference: [],
+    postprocess: [],
+    rest: [],
+  };
+  let timings: Timings = {};
+  client.on('response', (response) => (timings = response.timings));
+  const sum = (name: string): number => client.metrics.snapshot().histograms[name]?.[0]?.sum ?? 0;
+  let [roundTrips, handler] = [0, 0];
+  for (let round = -warmUps; round < rounds; round++) {
+    const frame = make(round * 1000);
+    await pause(PAUSE_MS);
+    const started = performance.now();
+    await client.predict(frame, { transfer: true });
+    const elapsed = performance.now() - started;
+    const [roundTrip, handled] = [sum('PredictionTime') - roundTrips, sum('HandlerTime') - handler];
+    [roundTrips, handler] = [roundTrips + roundTrip, handler + handled];
+    if (round < 0) continue;
+    const { preprocess = 0, inference = 0, postprocess = 0 } = timings;
+    const own = { preprocess, inference, postprocess, elapsed };
+    const rest = handled - preprocess - inference - postprocess;
+    const all = { ...own, rest, page: elapsed - roundTrip, transfer: roundTrip - handled };
+    for (const [name, took] of Object.entries(all)) parts[name as keyof Parts].push(took);
+  }
+  await client.dispose();
+  return parts;
+}
+
+/** Segments frames between two marks for the trace, and waits for as long as they took between two others. */
+async function markPage({ backend, format, warmUps, rounds }: PartsOptions): Promise<void> {
+  const client = await openClient(backend);
+  const make = await frameMaker(WIDTH, HEIGHT, format);
+  const frames = Array.from({ length: warmUps + rounds }, (_, index) => make(index * 1000));
+  for (const frame of frames.splice(0, warmUps)) await client.predict(frame, { transfer: true });
+  await pause(PAUSE_MS);
+  const started = performance.now();
+  performance.mark('bench frames start');
+  for (const frame of frames) await client.predict(frame, { transfer: true });
+  performance.mark('bench frames end');
+  const took = performance.now() - started;
+  performance.mark('bench idle start');
+  await pause(took);
+  performance.mark('bench idle end');
+  await client.dispose();
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
+}
+
+const frames = { measureParts, markPage };
+export type Frames = typeof frames;
+
+Object.assign(globalThis, { frames });

@@ -1,0 +1,74 @@
+/** The section on frames: what a camera's frame costs besides its inference, by part. */
+import { median, paired, quantile } from './lib/statistics.mjs';
+import { CATEGORIES, ownTime } from './lib/trace.mjs';
+
+const WIDTH = 1280;
+const HEIGHT = 720;
+const FORMATS = ['I420', 'NV12'];
+const PARTS = { backend: 'wasm', warmUps: 30, rounds: 120 };
+const TRACED = { backend: 'wasm', format: 'I420', warmUps: 10, rounds: 40 };
+/**
+ * @param {(backend: 'wasm' | 'webgpu') => Promise<import('@playwright/test').Browser>} launch
+ * @param {string} url of the benchmark's server
+ */
+export async function frameRows(launch, url) {
+  const rows = [];
+  const browser = await launch('wasm');
+  try {
+    for (const format of FORMATS)
+      rows.push(...partRows(format, await onPage(browser, url, 'measureParts', { ...PARTS, format })));
+    rows.push(pageRow(await tracePage(browser, url)));
+  } finally {
+    await browser.close();
+  }
+  return rows;
+}
+
+/** Calls the page's function in a fresh page. */
+async function onPage(browser, url, work, options) {
+  const page = await browser.newPage();
+  page.on('pageerror', (error) => console.error(error));
+  await page.goto(`${url}frames/index.html`);
+  await page.waitForFunction(() => 'frames' in globalThis);
+  try {
+    return await page.evaluate(([work, options]) => globalThis.frames[work](options), [work, options]);
+  } finally {
+    await page.close();
+  }
+}
+
+/** Returns the milliseconds of its own that the page's main thread spends on a frame, more than on waiting. */
+async function tracePage(browser, url) {
+  await browser.startTracing(undefined, { categories: CATEGORIES });
+  await onPage(browser, url, 'markPage', TRACED);
+  const { frames, idle } = ownTime((await browser.stopTracing()).toString());
+  return (frames - idle) / TRACED.rounds;
+}
+
+function row(name, value, unit, goal = null, holds = null) {
+  return { name: `frames: ${name}`, value: Number(value.toPrecision(4)), unit, goal, holds };
+}
+
+function partRows(format, { elapsed, ...parts }) {
+  const name = `onnx/wasm, ${format} of ${WIDTH} × ${HEIGHT}`;
+  const beside = paired(elapsed, parts.inference, (all, inference) => all - inference);
+  const least = Math.min(...elapsed.map((all, round) => all - parts.inference[round]));
+  return [
+    row(`${name}, from call to answer, median`, median(elapsed), 'ms'),
+    ...Object.entries(parts).map(([part, times]) => row(`${name}: ${part}, median`, median(times), 'ms')),
+    row(
+      `${name}: all but inference, 10th percentile`,
+      quantile(
+        elapsed.map((all, at) => all - parts.inference[at]),
+        0.1,
+      ),
+      'ms',
+    ),
+    row(`${name}: all but inference, least`, least, 'ms'),
+    row(`${name}: all but inference, median`, beside, 'ms', '<= 8 ms', beside <= 8),
+  ];
+}
+
+function pageRow(time) {
+  return row(`the page's main thread, own time a frame`, time, 'ms', '<= 1 ms', time <= 1);
+}
