@@ -114,7 +114,7 @@ export async function withTables(
   const steps = transforms.TRANSFORMS_SCHEMA.items.anyOf
     .filter(({ properties }) => properties)
     .map(({ properties }) => Object.entries(properties)[0]);
-  const { handler: _handler, engine: _engine, ...serving } = models.CONFIG_SCHEMA;
+  const { handler: _handler, engine: _engine, nodes: _nodes, ...serving } = models.CONFIG_SCHEMA;
   const tables = {
     ...Object.fromEntries(own.map(([name, schema]) => [name, keyTable(schema, expected, true)])),
     steps: table(['Step', 'What it does', 'Options'], steps.map(([name, schema]) => [code(name), schema.description, optionsOf(schema, expected)])), // prettier-ignore

@@ -21,10 +21,10 @@ const LIMITS = [
   },
   {
     what: 'built-in worker, split by the bundler: before a model',
-    limit: 43,
+    limit: 46,
     measure: () => file('built-in/worker.js'),
   },
-  { what: 'built-in worker, in one script', limit: 114, measure: worker },
+  { what: 'built-in worker, in one script', limit: 124, measure: worker },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
   { what: 'onnx/webgl', limit: 97, measure: () => file('standalone/onnx-webgl.js') },
   { what: 'onnx/webgpu, with JSPI', limit: 38, measure: () => file('standalone/onnx-webgpu-jspi.js') },
@@ -37,7 +37,7 @@ const LIMITS = [
   { what: 'YAML', limit: 31, measure: () => file('standalone/yaml.js') },
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   { what: "Hugging Face's tokenizers", limit: 12, measure: () => file('standalone/tokenizers.js') },
-  { what: 'the package, without source maps', limit: 1650, measure: () => all((name) => !name.endsWith('.map')) },
+  { what: 'the package, without source maps', limit: 1720, measure: () => all((name) => !name.endsWith('.map')) },
   { what: 'its source maps', limit: 1850, measure: () => all((name) => name.endsWith('.map')) },
 ];
 

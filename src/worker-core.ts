@@ -1,13 +1,18 @@
 /** The worker's public names. Engines are entries of their own (`tabserve/engines/…`): what is in the graph of an entry, some bundlers emit. */
 export { expose, type ExposeOptions } from './worker/expose.js';
-export type { HandlerClass } from './worker/host.js';
+export type { HandlerClass } from './worker/parts.js';
 export type { BatchContext } from './worker/context.js';
 export {
   createTestContext,
-  createTestHandler,
   type SentPart,
+  type TestAnswers,
   type TestContext,
   type TestContextOptions,
+  type TestModelOptions,
+  type TestNode,
+} from './worker/test-context.js';
+export {
+  createTestHandler,
   type TestHandler,
   type TestHandlerOptions,
   type TestSequence,
@@ -17,6 +22,7 @@ export type { NestedList, TestModel, TestOutputs } from './worker/test-session.j
 export type { Engine, EngineEnvironment, EngineLoader, Engines } from './engines/engine.js';
 export { BaseHandler, type TensorInput } from './handlers/base-handler.js';
 export type { Placement } from './handlers/placements.js';
+export { WorkflowHandler } from './handlers/workflow-handler.js';
 export { VisionHandler, type VisionParams } from './handlers/vision-handler.js';
 export { ObjectDetector, type ObjectDetectorParams } from './handlers/object-detector.js';
 export { ImageClassifier, type ImageClassifierParams } from './handlers/image-classifier.js';
@@ -59,13 +65,14 @@ export { labelOf, type Labels } from './outputs/labels.js';
 /** Helpers on tensors: `tensors.from`, `tensors.row`, `tensors.slice`, `tensors.stack`, … */
 export * as tensors from './tensors/tensors.js';
 export { transferResult } from './outputs/transfer.js';
-export type { BlobFiles, EngineOptions, Files, Manifest, ModelConfig } from './contract/archive.js';
+export type { BlobFiles, EngineOptions, Files, Manifest, ModelConfig, NodeConfig } from './contract/archive.js';
 export type {
   Context,
   ExplainParamsOf,
   ExplanationOf,
   Handler,
   MaybePromise,
+  NodeHandler,
   Params,
   ParamsOf,
   PartOf,

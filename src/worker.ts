@@ -1,6 +1,6 @@
 /** The worker's public names, with every engine as the default of `expose`. */
 import { expose as exposeWith, type ExposeOptions } from './worker/expose.js';
-import type { HandlerClass } from './worker/host.js';
+import type { HandlerClass } from './worker/parts.js';
 import { allEngines } from './engines/index.js';
 
 export * from './worker-core.js';

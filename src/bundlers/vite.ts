@@ -81,7 +81,7 @@ function replaceModules(engines: readonly CandidateName[], assets: string | unde
 const BUILT_IN_WORKER = `
 import { allEngines } from '../engines/index.js';
 import { loadHandler } from '../handlers/registry.js';
-import { serve } from './expose.js';
+import { serve } from './serve.js';
 
 serve({ engines: allEngines, handlerClass: loadHandler });
 `;

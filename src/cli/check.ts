@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
-import type { Archive } from '../contract/archive.js';
-import { ENGINES, type EngineName } from '../contract/backends.js';
+import { allParts, enginesOf, fileName, type Archive } from '../contract/archive.js';
+import type { EngineName } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
-import { fetchArchive, fetchModel, type ArchiveLocation, type ArchiveOptions } from '../models/archive.js';
+import type { ArchiveLocation, ArchiveOptions } from '../models/archive.js';
+import { fetchWorkflow, fetchWorkflowModels } from '../models/fetch.js';
 import type { ArchiveFiles } from './archive-files.js';
 import { asBlobs, locate } from './local-archive.js';
 import { openLocally } from './local-model.js';
@@ -16,12 +17,12 @@ type Chosen = Pick<ArchiveOptions, 'handler' | 'config'>;
 
 /** Reads an archive that is at hand as the browser reads it, with the model of one format. */
 async function readWith(from: ArchiveLocation, chosen: Chosen = {}, engine?: EngineName): Promise<Archive> {
-  const archive = await fetchArchive(from, { ...OPTIONS, ...chosen });
-  const format = engine ?? ENGINES.find((one) => archive.models[one] !== undefined)!;
-  return await fetchModel(archive, format, OPTIONS);
+  const archive = await fetchWorkflow(from, { ...OPTIONS, ...chosen });
+  const format = engine ?? enginesOf(archive)[0]!;
+  return await fetchWorkflowModels(archive, format, OPTIONS);
 }
 
-/** Reads an archive from its files, as the browser reads it. @throws what `fetchArchive` throws */
+/** Reads an archive from its files, as the browser reads it. @throws what `fetchWorkflow` throws */
 export async function readArchive(files: ArchiveFiles, chosen?: Chosen): Promise<Archive> {
   return await readWith(asBlobs(files), chosen);
 }
@@ -34,21 +35,29 @@ export async function readArchive(files: ArchiveFiles, chosen?: Chosen): Promise
  */
 export async function checkArchive(path: string): Promise<string> {
   const from = await locate(path);
-  const first = await fetchArchive(from, OPTIONS);
+  const first = await fetchWorkflow(from, OPTIONS);
   const lines = [
     `${basename(path)}: ${first.manifest.model.modelName}, ${first.manifest.model.handler ?? 'no handler'}`,
   ];
-  for (const engine of ENGINES.filter((one) => first.models[one] !== undefined)) {
+  for (const engine of enginesOf(first)) {
     const archive = await readWith(from, {}, engine);
     await using model = await openLocally(archive, engine);
     const [warning] = model.warnings;
     if (warning !== undefined) throw new TabServeError('model-config', warning);
-    const { golden, error } = model.tried;
-    lines.push(
-      `  ${archive.models[engine]}: opens under Node; ${golden > 0 ? `${formatCount(golden, 'golden example')} reproduced, largest difference ${error.toPrecision(2)}` : 'no golden examples'}`,
-    );
+    for (const { model: path, tried } of model.tried) {
+      const { golden, error } = tried;
+      lines.push(
+        `  ${path}: opens under Node; ${golden > 0 ? `${formatCount(golden, 'golden example')} reproduced, largest difference ${error.toPrecision(2)}` : 'no golden examples'}`,
+      );
+    }
   }
-  const hashed = Object.values(first.integrity).filter(({ sha256 }) => sha256 !== undefined).length;
+  const hashed = new Set(
+    allParts(first).flatMap((part) =>
+      Object.entries(part.archive.integrity).flatMap(([path, { sha256 }]) =>
+        sha256 === undefined ? [] : [fileName(part, path)],
+      ),
+    ),
+  ).size;
   lines.push(`  with a SHA-256: ${formatCount(hashed, 'file')}`);
   return lines.join('\n');
 }

@@ -1,6 +1,6 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import type { Archive } from '../contract/archive.js';
+import { enginesOf, type Archive } from '../contract/archive.js';
 import type { Probe } from '../contract/backends.js';
 import { describeThrown, isError, messageOf, TabServeError } from '../contract/errors.js';
 import { chooseBackends, DEFAULT_TIMEOUT, readForTest, runArchive } from '../testing/run.js';
@@ -44,7 +44,7 @@ export async function testArchive(path: string, flags: TestFlags, print: (text: 
     await write([{ name: 'archive', verdict: 'failed', reason, seconds, output: reason }]);
     return false;
   }
-  const backends = chooseBackends(archive, named);
+  const backends = chooseBackends(enginesOf(archive), named);
   const isNamed = named !== undefined;
   const browser = await launchChromium(flags.browser);
   try {

@@ -106,8 +106,14 @@ export interface ClientEvents {
    * reached. A handler's `context.warn` comes here, too. The console shows each message once.
    */
   warn: { readonly message: string };
-  /** A request was answered, after `queued` milliseconds in the queue; the timings are those of the batch that it ran in, of `batchSize` rows. */
-  response: { readonly rows: number; readonly batchSize: number; readonly queued: number; readonly timings: Timings };
+  /** A request was answered, after `queued` milliseconds in the queue; the timings are those of the batch that it ran in, of `batchSize` rows; `nodes` has those of a workflow's nodes. */
+  response: {
+    readonly rows: number;
+    readonly batchSize: number;
+    readonly queued: number;
+    readonly timings: Timings;
+    readonly nodes?: Readonly<Record<string, Timings>>;
+  };
 }
 
 /** A description of the model, its config, its backend and its metrics. */

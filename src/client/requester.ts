@@ -77,9 +77,9 @@ export class Requester {
   async #run(job: Job): Promise<unknown[]> {
     this.#options.pool.add(job);
     job.snapshot();
-    const { rows, batchSize, timings, state } = await job.answer;
+    const { rows, state, ...answer } = await job.answer;
     if (job.sequence && state !== undefined) job.sequence.state = state;
-    this.#options.onResponse({ rows: rows.length, batchSize, queued: job.queued, timings });
+    this.#options.onResponse({ ...answer, rows: rows.length, queued: job.queued });
     return rows.map((row) => (row.ok ? row.value : PredictionError.from(errorFromData(row.error as ErrorData))));
   }
 }

@@ -1,4 +1,4 @@
-import type { EngineName } from './backends.js';
+import { ENGINES, type EngineName } from './backends.js';
 import type { ModelFile, Precision } from './precisions.js';
 
 /** `MAR-INF/MANIFEST.json`, as TorchServe writes it. */
@@ -22,7 +22,19 @@ export interface Manifest {
 export interface ModelConfig {
   readonly handler?: Readonly<Record<string, unknown>>;
   readonly engine?: EngineOptions;
+  /** The archives of a workflow's nodes, by the node's name. */
+  readonly nodes?: Readonly<Record<string, string | NodeConfig>>;
   readonly [key: string]: unknown;
+}
+
+/** Where the archive of a workflow's node is, and what is taken over what it says. */
+export interface NodeConfig {
+  /** A folder, a packed archive or a model file: a path in the workflow's archive, or a URL. */
+  readonly archive: string;
+  /** The name of a built-in handler. */
+  readonly handler?: string;
+  /** Taken over the archive's own `model-config.yaml`. */
+  readonly config?: ModelConfig;
 }
 
 /** Options of the engine. They apply to every backend. */
@@ -58,6 +70,13 @@ export interface Archive {
   readonly local?: Blob | Readonly<Record<string, Blob>> | undefined;
   /** Paths of the golden examples. A backend must reproduce them before it serves. */
   readonly golden: readonly string[];
+  /**
+   * The archives of a workflow's nodes, by name. An archive that several nodes name is one object. A node may be a workflow itself.
+   * See `config.nodes`.
+   */
+  readonly nodes?: Readonly<Record<string, Archive>>;
+  /** The archive of a node that lies inside of its workflow's archive: its folder there, with a slash at the end, or `''`. Undefined for any other archive. */
+  readonly root?: string;
   /** Overrides for one engine's model, from `tabserve.json`. */
   readonly variants?: Readonly<Partial<Record<EngineName, ArchiveVariant>>>;
   /** The expected size and hash of files, by path. */
@@ -78,9 +97,65 @@ export interface ArchiveVariant {
   readonly golden?: readonly string[];
 }
 
-/** Returns the archive as one engine sees it, with the config and the golden examples for its model. */
+/** Returns the archive and those of its nodes as one engine sees them, with the config and the golden examples for its model. */
 export function archiveFor(archive: Archive, engine: EngineName): Archive {
-  return { ...archive, ...archive.variants?.[engine] };
+  return mapNodes(archive, (one) => ({ ...one, ...one.variants?.[engine] }));
+}
+
+/** Changes an archive and those of its nodes. An archive that several nodes share is changed once. */
+function mapNodes(archive: Archive, change: (one: Archive) => Archive, done = new Map<Archive, Archive>()): Archive {
+  const known = done.get(archive);
+  if (known) return known;
+  const nodes = Object.entries(archive.nodes ?? {}).map(
+    ([name, node]) => [name, mapNodes(node, change, done)] as const,
+  );
+  const changed = { ...change(archive), ...(archive.nodes && { nodes: Object.fromEntries(nodes) }) };
+  done.set(archive, changed);
+  return changed;
+}
+
+/** An archive with a model: a model archive itself, or a workflow's node. */
+export interface Part {
+  /** The node, by its path in the workflow, such as `detect` or `reader/detect`; `''` for the archive itself. */
+  readonly node: string;
+  readonly archive: Archive;
+  /** Stands before the names of its files in progress: a part that lies outside of the whole archive has its node's path there. */
+  readonly prefix: string;
+}
+
+/** Returns the archives that have a model: the archive itself, if it does, and those of its nodes. An archive that several nodes share is listed once. */
+export function partsOf(archive: Archive): readonly Part[] {
+  return allParts(archive).filter((part) => hasModel(part.archive));
+}
+
+/** Returns whether an archive has a model of its own. Only a workflow may have none. */
+export function hasModel({ nodes, models }: Pick<Archive, 'nodes' | 'models'>): boolean {
+  return nodes === undefined || Object.keys(models).length > 0;
+}
+
+/** Returns an archive and those of its nodes, also without a model. An archive that several nodes share is listed once. */
+export function allParts(archive: Archive): readonly Part[] {
+  const parts = new Map<Archive, Part>();
+  const add = (node: string, one: Archive, prefix: string): void => {
+    if (parts.has(one)) return;
+    parts.set(one, { node, archive: one, prefix });
+    for (const [name, child] of Object.entries(one.nodes ?? {})) {
+      const path = node === '' ? name : `${node}/${name}`;
+      add(path, child, child.root === undefined ? `${path}/` : prefix);
+    }
+  };
+  add('', archive, '');
+  return [...parts.values()];
+}
+
+/** Returns the engines that can run an archive: those for whose format every part has a model. */
+export function enginesOf(archive: Archive): readonly EngineName[] {
+  return ENGINES.filter((engine) => partsOf(archive).every((part) => part.archive.models[engine] !== undefined));
+}
+
+/** Returns the name under which the progress of a part's file is reported: its path in the whole archive, if it lies in it. */
+export function fileName({ prefix, archive: { root = '' } }: Part, path: string): string {
+  return prefix + root + path;
 }
 
 /** The expected size and hash of a file. */

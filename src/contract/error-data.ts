@@ -17,6 +17,7 @@ export interface ErrorData {
   readonly stack?: string | undefined;
   readonly code?: unknown;
   readonly stage?: ErrorStage | undefined;
+  readonly node?: string | undefined;
   readonly cause?: ErrorData | { readonly value: unknown } | undefined;
 }
 
@@ -44,6 +45,7 @@ export function errorToData(error: unknown, depth = 8): ErrorData {
     stack: typeof stack === 'string' ? stack : undefined,
     code: typeof code === 'string' || typeof code === 'number' ? code : undefined,
     stage: error instanceof TabServeError ? error.stage : undefined,
+    node: error instanceof TabServeError ? error.node : undefined,
     cause:
       cause === undefined || depth === 0
         ? undefined
@@ -79,10 +81,14 @@ export function errorFromData(data: ErrorData): Error {
   return error;
 }
 
-function restored(Class: typeof TabServeError, { code, message, stage }: ErrorData, cause: unknown): TabServeError {
-  if (isErrorCode(code)) return new Class(code, message, { cause, stage });
+function restored(
+  Class: typeof TabServeError,
+  { code, message, stage, node }: ErrorData,
+  cause: unknown,
+): TabServeError {
+  if (isErrorCode(code)) return new Class(code, message, { cause, stage, node });
   const unknown = typeof code === 'string' ? `the unknown error code "${code}"` : 'no error code';
-  return new Class('handler-failed', `${message} (The worker sent ${unknown}.)`, { cause, stage });
+  return new Class('handler-failed', `${message} (The worker sent ${unknown}.)`, { cause, stage, node });
 }
 
 function isErrorCode(code: unknown): code is ErrorCode {

@@ -62,6 +62,7 @@ export type ErrorStage = 'load' | 'initialize' | 'preprocess' | 'inference' | 'p
 export interface ErrorOptions {
   readonly cause?: unknown;
   readonly stage?: ErrorStage | undefined;
+  readonly node?: string | undefined;
 }
 
 /** Every error that this package throws or rejects with. */
@@ -70,11 +71,14 @@ export class TabServeError extends Error {
   readonly code: ErrorCode;
   /** The stage in which it occurred, if it occurred in one. */
   readonly stage: ErrorStage | undefined;
+  /** The node of a workflow in which it occurred, such as `detect`, or `reader/detect` for a workflow in a workflow; undefined outside of a node. */
+  readonly node: string | undefined;
 
-  constructor(code: ErrorCode, message: string, { cause, stage }: ErrorOptions = {}) {
+  constructor(code: ErrorCode, message: string, { cause, stage, node }: ErrorOptions = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.stage = stage;
+    this.node = node;
   }
 
   /** Whether the same call may succeed if it is made again. */
@@ -90,8 +94,8 @@ export class PredictionError extends TabServeError {
   /** Converts any error to a row's failure. A `TabServeError` keeps its code and stage; any other becomes the cause of a `handler-failed`. */
   static from(error: unknown): PredictionError {
     if (isError(error) && error instanceof PredictionError) return error;
-    const { code, message, stage, cause } = asTabServeError(error);
-    return new PredictionError(code, message, { stage, cause });
+    const { code, message, stage, cause, node } = asTabServeError(error);
+    return new PredictionError(code, message, { stage, cause, node });
   }
 }
 
@@ -99,15 +103,36 @@ export class PredictionError extends TabServeError {
 export function asTabServeError(error: unknown, stage?: ErrorStage): TabServeError {
   if (isError(error) && error instanceof TabServeError) {
     if (error.stage !== undefined || stage === undefined) return error;
-    const Class = error instanceof PredictionError ? PredictionError : TabServeError;
-    const staged = new Class(error.code, error.message, { cause: error.cause, stage });
-    if (error.stack) staged.stack = error.stack;
-    return staged;
+    return changed(error, { stage });
   }
   return new TabServeError('handler-failed', isError(error) ? messageOf(error) : describeThrown(error), {
     cause: error,
     stage,
   });
+}
+
+/** Returns a copy of an error of ours with some of its properties changed. */
+function changed(
+  { code, message, cause, stage, node, stack, constructor }: TabServeError,
+  changes: { readonly message?: string; readonly stage?: ErrorStage; readonly node?: string },
+): TabServeError {
+  const Class = constructor === PredictionError ? PredictionError : TabServeError;
+  const copy = new Class(code, changes.message ?? message, { cause, stage, node, ...changes });
+  if (stack) copy.stack = stack;
+  return copy;
+}
+
+/** Returns the error of a node as that of its workflow: `node` and the message name it. The node of a node is named by its path, such as `reader/detect`. */
+export function atNode(error: unknown, node: string): TabServeError {
+  const own = asTabServeError(error);
+  const path = own.node === undefined ? node : `${node}/${own.node}`;
+  const before = own.node === undefined ? '' : prefixOf(own.node);
+  const text = own.message.startsWith(before) ? own.message.slice(before.length) : own.message;
+  return changed(own, { node: path, message: prefixOf(path) + text });
+}
+
+function prefixOf(node: string): string {
+  return `Node "${node}": `;
 }
 
 /** Returns whether a value is an error. A proxy that throws when it is inspected is not. */

@@ -2,6 +2,7 @@ import type { OutputInfo, Session, TensorInfo, Tensors } from './tensors.js';
 import type { DecodeOptions, DecodedImage, ImageInput } from './images.js';
 import type { Files, Manifest, ModelConfig } from './archive.js';
 import type { Metrics } from './metrics.js';
+import type { PredictionError } from './errors.js';
 
 /** Parameters of one request, e.g. `{ topK: 3 }`. */
 export type Params = Readonly<Record<string, unknown>>;
@@ -35,6 +36,12 @@ export interface Context {
   now(): number;
   /** Opens the archive's model, or the model at `path`. Each model is opened once, and TabServe disposes of it. */
   open(path?: string): Promise<Session>;
+  /**
+   * Opens the handler of a node that the config's `nodes` names, with the node's own archive. Call it in `initialize`; a node that is open already is returned.
+   * @param handlerClass by default, the built-in handler that the node's archive names
+   * @throws an error that names the node: `model-config` if `nodes` has no such node, `unknown-handler`, and what the handler's `initialize` throws
+   */
+  openHandler<H extends Handler = Handler>(node: string, handlerClass?: new () => H): Promise<NodeHandler<H>>;
   /** @throws `image-decode`, `image-too-large`, `invalid-input` */
   decodeImage(source: ImageInput, options?: DecodeOptions): Promise<DecodedImage>;
   /** Fails row `index` of this batch: its result is the error, whatever the stages return for it. */
@@ -64,6 +71,26 @@ export interface Context {
   send(index: number, part: unknown): Promise<void>;
   /** Warns the developer, once for each message: the client's event `warn`, and the console. */
   warn(message: string): void;
+}
+
+/** A workflow's access to the handler of one of its nodes. */
+export interface NodeHandler<H extends Handler = Handler> {
+  /** The node's name. */
+  readonly node: string;
+  /** The handler itself, initialized. */
+  readonly handler: H;
+  /**
+   * Runs rows as one batch of the node: tensors and pixels do not leave the worker. A row that fails is a `PredictionError` in its place, which names the
+   * node; the workflow decides what follows, e.g. `context.fail(index, result)`. If a stage throws for the batch, the rows are run one by one.
+   * @param context the workflow's context for the batch: its signal ends the node's batch, and its metrics receive the node's times
+   * @returns a result for each row; an empty list for no rows
+   * @throws an error that names the node, if no single row caused it
+   */
+  handle(
+    rows: readonly InputOf<H>[],
+    context: Context,
+    options?: { readonly params?: ParamsOf<H> },
+  ): Promise<readonly (ResultOf<H> | PredictionError)[]>;
 }
 
 /** The contract of every handler class: takes a list, and returns a list of the same length. See `handlers/base-handler.ts`. */
@@ -167,4 +194,6 @@ export interface ModelInfo {
   readonly labels: unknown;
   /** The return value of the handler's `describeHandle`. */
   readonly customizedMetadata: unknown;
+  /** The handlers of a workflow's nodes, by the node's name, or by its path such as `reader/detect`; missing if there are no nodes. */
+  readonly nodes?: Readonly<Record<string, ModelInfo>>;
 }

@@ -33,6 +33,12 @@ export const MOST_ANCHORS = 1_000_000;
 /** The most feature maps of a detector. */
 export const MOST_LEVELS = 100;
 
+/** The most nodes of a workflow, those of its nodes included. */
+export const MOST_NODES = 32;
+
+/** The most workflows that may lie in one another. */
+export const MOST_DEPTH = 4;
+
 /** The most threads of an engine. */
 export const MOST_THREADS = 64;
 

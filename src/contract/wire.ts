@@ -106,8 +106,8 @@ export interface StartRequest {
   /** URL of a folder with the engine's files; undefined if the bundler has placed them. */
   readonly assets: string | undefined;
   readonly download: DownloadSettings;
-  /** The precisions that the backend takes of the archive's alternatives, best first. The first that exists is loaded. */
-  readonly precisions?: readonly Precision[] | undefined;
+  /** The precisions that the backend takes of the alternatives of each part of the archive, by its `Part.node`, best first. The first that exists is loaded. */
+  readonly precisions?: Readonly<Record<string, readonly Precision[] | undefined>> | undefined;
 }
 
 export interface OpenRequest extends StartRequest {
@@ -134,6 +134,8 @@ export interface Tried {
 
 /** The feeds and outputs of one run of the model. */
 export interface Sample {
+  /** The node of a workflow, by its path; missing for the model of the archive itself. */
+  readonly node?: string;
   readonly feeds: Tensors;
   readonly outputs: Tensors;
 }
@@ -175,6 +177,8 @@ export interface HandleAnswer {
   /** Why the batch failed as a whole; then there are no rows. */
   readonly failure?: unknown;
   readonly timings: Timings;
+  /** The same for each node of a workflow that ran, by its name or path. */
+  readonly nodes?: Readonly<Record<string, Timings>>;
   /** Milliseconds in the handler. */
   readonly handlerTime: number;
   /** The handler's observations; missing if it recorded none. */

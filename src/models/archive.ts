@@ -12,7 +12,15 @@ import { formatOf, isPacked, isRepository, readModelUrl } from '../shared/model-
 import { readSkeleton } from '../shared/onnx-skeleton.js';
 import { createFiles } from './files.js';
 import { HF_CONFIG, readHuggingFace } from './hugging-face/read.js';
-import { checkFile, checkIntegrity, hashOf, mergeIntegrity, normalizePaths, pendingEntries } from './integrity.js';
+import {
+  checkFile,
+  checkIntegrity,
+  hashOf,
+  inFolder,
+  mergeIntegrity,
+  normalizePaths,
+  pendingEntries,
+} from './integrity.js';
 import { readText } from './json.js';
 import { EXTRAS, MANIFEST } from './manifest.js';
 import { bytesOf, whileReading } from './read-blob.js';
@@ -23,13 +31,15 @@ import { folderSource } from './sources/folder.js';
 import { listFiles } from './sources/listing.js';
 import { localSource, unpack, type LocalFiles } from './sources/packed.js';
 import { expectedOf, readRequired, type Source } from './sources/source.js';
-import { LABELS, readTorchServe } from './torchserve.js';
+import { isWorkflowOnly, LABELS, readTorchServe } from './torchserve.js';
 
 export interface ArchiveOptions extends FetchOptions {
   /** Taken over the archive's own `model-config.yaml`. */
   readonly config?: ModelConfig | undefined;
   /** The name of the handler that the caller has chosen. */
   readonly handler?: string | undefined;
+  /** See `Archive.root`. */
+  readonly root?: string | undefined;
 }
 
 export interface ModelOptions extends FetchOptions {
@@ -40,6 +50,14 @@ export interface ModelOptions extends FetchOptions {
 /** Where an archive is: a URL, a file that the visitor picked, or several of them by path. */
 export type ArchiveLocation = string | File | Readonly<Record<string, Blob>>;
 
+/** Where the archive of a workflow's node is, if its files are at hand. */
+export interface PlaceAtHand {
+  readonly url: string;
+  readonly local: LocalFiles;
+  /** The model's file in it; undefined for an archive. */
+  readonly file: string | undefined;
+}
+
 /**
  * Downloads what is needed to choose a backend for an archive: manifest, `tabserve.json`, config and labels; a packed archive as a whole.
  * An archive is a folder with `MAR-INF/MANIFEST.json`, a folder or a repository with Hugging Face's `config.json`, such a folder packed into one file, or a
@@ -47,23 +65,32 @@ export type ArchiveLocation = string | File | Readonly<Record<string, Blob>>;
  * download begins here, as far as the engine does not matter.
  * @throws `model-not-found`, `model-format`, `model-config`, `unsupported`, `network`, `aborted`
  */
-export async function fetchArchive(from: ArchiveLocation, options: ArchiveOptions): Promise<Archive> {
+export async function fetchArchive(
+  from: ArchiveLocation | { readonly place: PlaceAtHand },
+  options: ArchiveOptions,
+): Promise<Archive> {
   const found = options.found ?? new Set<string>();
+  const { root } = options;
   const archive = await readArchive(from, { ...options, found });
   // Files at hand have their paths in NFC, whatever the spelling of the entry; a server has them as they are.
   const spell = archive.local ? normalizePaths : (entries: Archive['integrity']) => entries;
-  const integrity = mergeIntegrity(spell(archive.integrity), spell(options.integrity ?? {}));
+  const expected = root === undefined ? options.integrity : inFolder(options.integrity ?? {}, root);
+  const integrity = mergeIntegrity(spell(archive.integrity), spell(expected ?? {}));
   await checkIntegrity(archive.files, integrity);
-  const unmatched = Object.keys(integrity).filter((path) => !found.has(path));
-  return { ...archive, integrity, unmatched };
+  const unmatched = Object.keys(integrity).filter((path) => !found.has((root ?? '') + path));
+  return { ...archive, integrity, unmatched, ...(root !== undefined && { root }) };
 }
 
-async function readArchive(from: ArchiveLocation, options: ArchiveOptions): Promise<Archive> {
+async function readArchive(from: Parameters<typeof fetchArchive>[0], options: ArchiveOptions): Promise<Archive> {
   const { config = {} } = options;
+  if (typeof from === 'object' && 'place' in from && !(from.place instanceof Blob)) {
+    const { url, local, file } = from.place;
+    return file === undefined ? await readLocal(url, local, options) : { ...bareArchive(url, file, config), local };
+  }
   if (from instanceof File) return await readFile(from, options);
-  if (typeof from !== 'string') return await readFiles(from, options);
+  if (typeof from !== 'string') return await readFiles(from as Readonly<Record<string, Blob>>, options);
   const place = readModelUrl(from);
-  const source = folderSource(place, options);
+  const source = folderSource(place, options, options.root);
   const { file } = place;
   if (file === undefined) return await readFolder(source, options);
   if (isPacked(file)) {
@@ -87,7 +114,8 @@ export async function fetchModel(
   options: ModelOptions,
   onPlanned: () => void = () => {},
 ): Promise<Archive> {
-  if (whole.models[engine] === undefined)
+  const hasModel = !isWorkflowOnly(whole);
+  if (hasModel && whole.models[engine] === undefined)
     throw new TabServeError('model-not-found', `${whole.url} has no model for ${engine}.`);
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
@@ -97,6 +125,10 @@ export async function fetchModel(
     if (!Object.hasOwn(files, one)) files[one] = await readRequired(source, one, whole.integrity);
   };
   const downloadModel = async (): Promise<Archive> => {
+    if (!hasModel) {
+      onPlanned();
+      return whole;
+    }
     const archive = engine === 'onnx' ? await chooseModel(source, whole, options.precisions) : whole;
     const path = archive.models[engine]!;
     const model = download(path);
@@ -124,8 +156,8 @@ export async function fetchModel(
 }
 
 /** Returns read access to an archive's files, also to those of a packed archive that were not read yet. @throws `model-format`, `unsupported` */
-export async function openFiles({ url, files, local, integrity }: Archive): Promise<BlobFiles> {
-  const source = local && (await localSource(url, local));
+export async function openFiles({ url, files, local, integrity, root }: Archive): Promise<BlobFiles> {
+  const source = local && (await localSource(url, local, {}, root));
   if (!source) return createFiles(files);
   return createFiles(files, {
     paths: source.paths!,
@@ -206,9 +238,9 @@ async function readFiles(files: Readonly<Record<string, Blob>>, options: Archive
 
 /** Reads whichever layout the files at hand have. */
 async function readLocal(url: string, local: LocalFiles, options: ArchiveOptions): Promise<Archive> {
-  const { config = {} } = options;
-  const source = await localSource(url, local, options.integrity);
-  for (const path of source.paths!) options.found?.add(path);
+  const { config = {}, root = '' } = options;
+  const source = await localSource(url, local, options.integrity, root);
+  for (const path of source.paths!) options.found?.add(root + path);
   const model = bareModel(source);
   if (model === undefined) return { ...(await readFolder(source, options)), local };
   const text = await source.read(CONFIG);
@@ -235,10 +267,10 @@ function bareModel(source: Source): string | undefined {
 }
 
 /** Returns where the files of an archive are read from that were not read yet. */
-async function sourceOf({ url, local }: Archive, options: FetchOptions): Promise<Source> {
-  if (local) return await localSource(url, local);
+async function sourceOf({ url, local, root }: Archive, options: FetchOptions): Promise<Source> {
+  if (local) return await localSource(url, local, {}, root);
   // The visitor's files, all of which were read.
-  return url.includes('://') ? folderSource(readModelUrl(url), options) : filesSource(url, {});
+  return url.includes('://') ? folderSource(readModelUrl(url), options, root) : filesSource(url, {});
 }
 
 /** Files that no handler here can use. */

@@ -9,6 +9,20 @@ import { SERVING } from '../contract/settings.js';
 export const CONFIG_SCHEMA: ConfigSchema = {
   handler: { type: 'object', description: "The handler's own keys." },
   engine: { type: 'object', description: "The engine's keys." },
+  nodes: {
+    type: 'object',
+    additionalProperties: {
+      anyOf: [
+        { type: 'string' },
+        {
+          type: 'object',
+          properties: { archive: { type: 'string' }, handler: { type: 'string' }, config: { type: 'object' } },
+        },
+      ],
+    },
+    description:
+      "The archives of a workflow's nodes, by the node's name: a path in this archive or a URL; or { archive, handler, config }, with a built-in handler and a config that are taken over the archive's own (docs/workflows.md).",
+  },
   ...SERVING,
 };
 

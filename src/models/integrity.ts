@@ -86,6 +86,12 @@ export function mergeIntegrity(own: Integrities, callers: Integrities = {}): Int
   return Object.fromEntries(merged);
 }
 
+/** Returns the entries of the files in a folder, by their paths in it. */
+export function inFolder(entries: Integrities, folder: string): Integrities {
+  const own = Object.entries(entries).filter(([path]) => path.startsWith(folder));
+  return Object.fromEntries(own.map(([path, entry]) => [path.slice(folder.length), entry]));
+}
+
 /** Returns entries by their paths in NFC. @throws `model-format` if two spellings of a path contradict each other */
 export function normalizePaths(entries: Integrities): Integrities {
   const normal = new Map<string, Integrity>();

@@ -16,6 +16,8 @@ export function sideFiles(archive: Archive, engine?: EngineName): readonly strin
 export function beginFiles(source: Source, archive: Archive): void {
   const [engine, ...others] = ENGINES.filter((one) => archive.models[one] !== undefined);
   const isUndecided = others.length > 0 || archive.alternatives !== undefined;
-  const paths = isUndecided ? sideFiles(archive) : [...sideFiles(archive, engine), archive.models[engine!]!];
+  const paths = isUndecided
+    ? sideFiles(archive)
+    : [...sideFiles(archive, engine), ...(engine ? [archive.models[engine]!] : [])];
   for (const path of paths) source.begin?.(path, expectedOf(path, archive.integrity));
 }

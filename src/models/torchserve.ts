@@ -46,7 +46,14 @@ export async function readTorchServe(source: Source, config: ModelConfig): Promi
   const own = configFile
     ? await parseConfig(await readText(files[configFile]!, configFile, LARGEST_METADATA), configFile)
     : {};
-  return { ...archive, ...readVariants(extras, own, config), config: mergeConfig(own, config), files };
+  const whole = { ...archive, ...readVariants(extras, own, config), config: mergeConfig(own, config), files };
+  if (Object.keys(models).length === 0 && !isWorkflowOnly(whole)) throw noModel(manifest, source);
+  return whole;
+}
+
+/** Returns whether an archive has no model of its own: it is a workflow, whose nodes have the models. */
+export function isWorkflowOnly({ models, config }: Pick<Archive, 'models' | 'config'>): boolean {
+  return Object.keys(models).length === 0 && config.nodes !== undefined;
 }
 
 function readVariants({ overrides }: Extras, own: ModelConfig, over: ModelConfig): Pick<Archive, 'variants'> {
@@ -57,15 +64,21 @@ function readVariants({ overrides }: Extras, own: ModelConfig, over: ModelConfig
   return variants.length > 0 ? { variants: Object.fromEntries(variants) } : {};
 }
 
-/** The manifest's own model, where `tabserve.json` names none. */
-function modelOf({ model: { serializedFile } }: Manifest, { url }: Source): Archive['models'] {
-  const format = serializedFile === undefined ? undefined : formatOf(serializedFile);
+/** The manifest's own model, where `tabserve.json` names none. A workflow has none. */
+function modelOf(manifest: Manifest, source: Source): Archive['models'] {
+  const { serializedFile } = manifest.model;
+  if (serializedFile === undefined) return {};
+  const format = formatOf(serializedFile);
   if (format) return { [format]: serializedFile };
+  throw noModel(manifest, source);
+}
+
+function noModel({ model: { serializedFile } }: Manifest, { url }: Source): TabServeError {
   const found = serializedFile ? `"${shorten(serializedFile)}"` : 'no serializedFile';
   const advice = /\.(pt|pth|so|bin|safetensors)$/i.test(serializedFile ?? '')
     ? ' PyTorch does not run in a browser: export the model with torch.onnx.export, and pass the .onnx as --serialized-file to torch-model-archiver. Or name it in tabserve.json, under models.onnx.'
     : '';
-  throw new TabServeError(
+  return new TabServeError(
     'model-format',
     `The manifest of ${url} names ${found}; expected a file ending in .onnx or .json.${advice}`,
   );

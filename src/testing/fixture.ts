@@ -1,3 +1,4 @@
+import { enginesOf } from '../contract/archive.js';
 import { test as base, chromium } from '@playwright/test';
 import { TabServeError } from '../contract/errors.js';
 import { chromiums, withGpu } from './browser.js';
@@ -38,7 +39,7 @@ export const test = base.extend<{ tabserve: TabServeFixture }>({
         const { backends: named, input, timeout = DEFAULT_TIMEOUT } = options;
         const app = options.worker === undefined ? undefined : workerOf(options.worker, baseURL);
         const archive = await readForTest(path, app === undefined);
-        const backends = chooseBackends(archive, named);
+        const backends = chooseBackends(enginesOf(archive), named);
         if (info.timeout > 0) info.setTimeout(info.timeout + timeout * 1000 * backends.length);
         const isNamed = named !== undefined;
         const results = await runArchive({ browser, archive: path, backends, isNamed, timeout, input, app });

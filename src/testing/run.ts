@@ -1,10 +1,17 @@
 import type { Browser, BrowserContext, Page } from '@playwright/test';
 import { locate } from '../cli/local-archive.js';
 import type { Archive } from '../contract/archive.js';
-import { BACKENDS, CANDIDATES, type BackendName, type CandidateName, type Probe } from '../contract/backends.js';
+import {
+  BACKENDS,
+  CANDIDATES,
+  type BackendName,
+  type CandidateName,
+  type EngineName,
+  type Probe,
+} from '../contract/backends.js';
 import { describeThrown, isError, messageOf, TabServeError } from '../contract/errors.js';
 import { loadHandler } from '../handlers/registry.js';
-import { fetchArchive } from '../models/archive.js';
+import { fetchWorkflow } from '../models/fetch.js';
 import { withinLimit } from '../shared/limit.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { openOn, type Found, type Task } from './in-page.js';
@@ -56,7 +63,7 @@ const GRACE_MS = 15_000;
  * @throws what is wrong with it: `model-not-found`, `model-format`, `model-config`, `unknown-handler`, `unsupported`
  */
 export async function readForTest(path: string, isBuiltIn: boolean): Promise<Archive> {
-  const archive = await fetchArchive(await locate(path), { fetch: globalThis.fetch });
+  const archive = await fetchWorkflow(await locate(path), { fetch: globalThis.fetch });
   if (isBuiltIn)
     await loadHandler(archive.manifest.model.handler).catch((cause: unknown) => {
       throw new TabServeError(
@@ -70,10 +77,10 @@ export async function readForTest(path: string, isBuiltIn: boolean): Promise<Arc
 
 /** Returns the candidates to run. @throws `model-config` for a name that is neither a backend nor a candidate, or for one whose format the archive lacks */
 export function chooseBackends(
-  { models }: Pick<Archive, 'models'>,
+  engines: readonly EngineName[],
   named: readonly string[] | undefined,
 ): readonly CandidateName[] {
-  const possible = CANDIDATES.filter((name) => models[name.split('/')[0] as 'onnx' | 'tfjs'] !== undefined);
+  const possible = CANDIDATES.filter((name) => engines.includes(name.split('/')[0] as EngineName));
   if (named === undefined) return possible.filter((name) => name !== 'tfjs/cpu');
   const known: readonly string[] = [...BACKENDS, ...CANDIDATES];
   const wanted = named.flatMap((name) => {

@@ -17,6 +17,7 @@ export interface HandlerEnvironment {
   readonly config: ModelConfig;
   readonly files: Files;
   readonly open: Context['open'];
+  readonly openHandler: Context['openHandler'];
   readonly warn: Context['warn'];
 }
 
@@ -49,7 +50,7 @@ export interface BatchOptions {
 
 /** Creates the context of one batch. */
 export function batchContext(environment: HandlerEnvironment, batch: BatchOptions): BatchContext {
-  const { modelDir, manifest, config, files, open, warn } = environment;
+  const { modelDir, manifest, config, files, open, openHandler, warn } = environment;
   const { batchSize = 1, request = 'predict', signal = new AbortController().signal } = batch;
   const failures = new Map<number, Error>();
   const { sequenceId, state, setState, changed } = new RowStates(batch.sequenceIds, batch.states);
@@ -75,6 +76,7 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
     metrics: batch.metrics ?? new Recorder(),
     now: () => performance.now(),
     open,
+    openHandler,
     async decodeImage(source: ImageInput, decodeOptions: DecodeOptions = {}) {
       const { decodeImage } = await import('../images/decode.js');
       return await decodeImage(source, { maxPixels: limitMaxImagePixels, ...decodeOptions });

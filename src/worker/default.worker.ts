@@ -1,5 +1,5 @@
 import { allEngines } from '../engines/index.js';
 import { loadHandler } from '../handlers/registry.js';
-import { serve } from './expose.js';
+import { serve } from './serve.js';
 
 serve({ engines: allEngines, handlerClass: loadHandler });

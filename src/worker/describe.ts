@@ -1,6 +1,8 @@
 import type { Context, Handler, ModelInfo } from '../contract/handler.js';
 import type { Session, TensorInfo } from '../contract/tensors.js';
-import { TabServeError } from '../contract/errors.js';
+import { atNode, TabServeError } from '../contract/errors.js';
+import { batchContext } from './context.js';
+import type { OpenPart } from './parts.js';
 
 /** Members that a handler may have beyond the contract. `BaseHandler` has all of them. */
 interface Describable extends Handler {
@@ -30,6 +32,21 @@ export async function describeModel(handler: Handler, name: string, context: Con
     labels: mapping,
     customizedMetadata,
   };
+}
+
+/** Describes the handlers of a workflow's nodes. @throws `not-cloneable`, and what a `describeHandle` throws, naming the node */
+export async function describeNodes(parts: readonly OpenPart[]): Promise<Pick<ModelInfo, 'nodes'>> {
+  const nodes: Record<string, ModelInfo> = {};
+  for (const { node, archive, handler, environment } of parts) {
+    if (node === '') continue;
+    const name = archive.manifest.model.handler ?? handler.constructor.name;
+    try {
+      nodes[node] = await describeModel(handler, name, batchContext(environment, { request: 'describe' }));
+    } catch (error) {
+      throw atNode(error, node);
+    }
+  }
+  return Object.keys(nodes).length > 0 ? { nodes } : {};
 }
 
 /** Returns the number of rows that a model runs at once. An input with no axis, or with one fixed axis, has no batch axis: it is one row. */

@@ -1,10 +1,10 @@
-import type { Archive, FilePhase, FileProgress } from '../contract/archive.js';
+import { fileName, partsOf, type Archive, type FilePhase, type FileProgress } from '../contract/archive.js';
 import type { EngineName } from '../contract/backends.js';
-import type { Precision } from '../contract/precisions.js';
 import type { CacheName, DownloadSettings } from '../contract/downloads.js';
 import type { WorkerEvent } from '../contract/wire.js';
 import type { EngineEnvironment } from '../engines/engine.js';
-import { fetchArchive, fetchModel, type ArchiveLocation, type ArchiveOptions } from '../models/archive.js';
+import type { ArchiveLocation, ArchiveOptions } from '../models/archive.js';
+import { fetchWorkflow, fetchWorkflowModels, type WorkflowModelOptions } from '../models/fetch.js';
 import type { FetchOptions } from '../models/download/fetch-file.js';
 import type { FileCache } from '../models/cache/file-cache.js';
 import { openCache } from '../models/cache/open-cache.js';
@@ -37,18 +37,18 @@ export class Downloads {
     choice: Pick<ArchiveOptions, 'config' | 'handler'>,
     settings: DownloadSettings,
   ): Promise<Archive> {
-    return fetchArchive(source, { ...this.#options(settings), ...choice });
+    return fetchWorkflow(source, { ...this.#options(settings), ...choice });
   }
 
-  /** @param precisions those that are wanted of the archive's alternatives, best first */
+  /** @param precisions those that are wanted of each part's alternatives, best first */
   async model(
     archive: Archive,
     engine: EngineName,
     settings: DownloadSettings,
-    precisions: readonly Precision[] | undefined,
+    precisions: WorkflowModelOptions['precisions'],
   ): Promise<Archive> {
     const options = { ...this.#options(settings), precisions };
-    const loaded = await fetchModel(archive, engine, options, () => this.#plan('model'));
+    const loaded = await fetchWorkflowModels(archive, engine, options, () => this.#plan('model'));
     this.#downloads.clear();
     return loaded;
   }
@@ -75,10 +75,13 @@ export class Downloads {
     }
   }
 
-  /** Reports that the model's files are there, and what is done with them now. */
-  enter(phase: FilePhase, { files }: Archive, path: string): void {
-    const { size } = files[path]!;
-    this.#report({ file: path, loaded: size, total: size, phase });
+  /** Reports that the files of each part's model are there, and what is done with them now. */
+  enter(phase: FilePhase, archive: Archive, engine: EngineName): void {
+    for (const part of partsOf(archive)) {
+      const path = part.archive.models[engine]!;
+      const { size } = part.archive.files[path]!;
+      this.#report({ file: fileName(part, path), loaded: size, total: size, phase });
+    }
   }
 
   #options(settings: DownloadSettings): FetchOptions {

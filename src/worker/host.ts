@@ -1,9 +1,8 @@
 import { transfer as comlinkTransfer } from 'comlink';
-import { archiveFor, precisionOf, type Archive, type BlobFiles, type ModelConfig } from '../contract/archive.js';
+import { archiveFor, type Archive } from '../contract/archive.js';
 import type { CandidateName, EngineName, Probe } from '../contract/backends.js';
-import type { Context, Handler, ModelInfo } from '../contract/handler.js';
+import type { Context, ModelInfo } from '../contract/handler.js';
 import type { Metrics, Observation } from '../contract/metrics.js';
-import type { Session } from '../contract/tensors.js';
 import type {
   Comparison,
   Envelope,
@@ -21,30 +20,27 @@ import type {
 } from '../contract/wire.js';
 import { errorToData } from '../contract/error-data.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
-import type { Precision } from '../contract/precisions.js';
 import { probeBackends } from '../backends/probe.js';
 import type { Engine, Engines } from '../engines/engine.js';
 import { Definitions } from '../shared/metrics/definitions.js';
 import { Recorder } from './recorder.js';
-import { hashModel, openFiles } from '../models/archive.js';
-import { checkConfig } from '../models/config.js';
+import { hashWorkflow } from '../models/fetch.js';
 import { closeImages } from './close-images.js';
-import { batchContext, type BatchOptions, type HandlerEnvironment } from './context.js';
-import { describeModel } from './describe.js';
+import { batchContext } from './context.js';
+import { describeModel, describeNodes } from './describe.js';
 import { Downloads } from './downloads.js';
 import { PartSender } from './part-sender.js';
 import { runBatch } from './run-batch.js';
-import { instrument } from './stages.js';
-import { compareSamples, measure, sample, tryOut } from './warm-up.js';
+import { checkConfigs, Parts, type HandlerClass, type OpenPart } from './parts.js';
+import { compareParts, measureParts, sampleParts, tryParts } from './prove.js';
 import { threadCount } from './threads.js';
-
-/** A handler class. Its constructor takes no arguments. */
-export type HandlerClass = new () => Handler;
 
 export interface HostOptions {
   readonly engines: Engines;
   /** Returns the class for a handler's name. A worker with a handler class of the app's own returns it for every name. @throws `unknown-handler` */
   readonly handlerClass: (name: string | undefined) => Promise<HandlerClass>;
+  /** Returns the built-in class for the handler's name of a workflow's node. @throws `unknown-handler`. @default `handlerClass` */
+  readonly builtIn?: (name: string | undefined) => Promise<HandlerClass>;
   readonly emit: (event: WorkerEvent) => void;
   /** Sends a part of an answer on the port of the answers. @throws `DataCloneError` */
   readonly sendPart: (message: PartMessage, transferables: Transferable[]) => void;
@@ -62,7 +58,6 @@ export class Host implements WorkerApi {
   readonly #definitions = new Definitions();
   /** What the handler recorded in `initialize`. The first batch's answer carries it. */
   #recorded: readonly Observation[] = [];
-  #handler: Handler | undefined;
   /** The handler's name, as requested. */
   #name = '';
   #engine: Engine | undefined;
@@ -70,8 +65,8 @@ export class Host implements WorkerApi {
   readonly #batches = new WeakMap<Metrics, { readonly id: string; sentAt: number }>();
   /** The last heartbeat of the worker itself, outside of any batch. */
   readonly #workerBeat = { id: undefined, sentAt: 0 };
-  #environment: HandlerEnvironment | undefined;
-  #precision: Precision | undefined;
+  /** What `open` has opened: the handler's part is the last one. */
+  #parts: readonly OpenPart[] = [];
   readonly #downloads: Downloads;
   /** The engine that `loadModel` is starting. */
   #starting: { readonly candidate: CandidateName; readonly engine: Promise<Engine> } | undefined;
@@ -111,59 +106,50 @@ export class Host implements WorkerApi {
       const { candidate } = request;
       const archive = archiveFor(request.archive, engineOf(candidate));
       const Class = await this.#options.handlerClass(request.handler ?? archive.manifest.model.handler);
-      checkConfig(archive.config, (message) => this.#warn(message));
+      checkConfigs(archive, (message) => this.#warn(message));
       const starting = this.#starting?.candidate === candidate ? this.#starting.engine : undefined;
       const engine = (this.#engine = await (starting ?? this.#startEngine({ ...request, archive })));
-      this.#precision = precisionOf(archive);
-      const files = await openFiles(archive);
-      this.#environment = {
-        modelDir: archive.url,
-        manifest: archive.manifest,
-        config: archive.config,
-        files,
-        open: sessions(engine, files, archive.config, archive.models[engineOf(candidate)]!),
+      const format = engineOf(candidate);
+      const { handlerClass, builtIn } = this.#options;
+      const metrics = new Recorder(this.#definitions);
+      const parts = new Parts({
+        engine,
+        format,
+        handlerOf: ({ manifest }) => (builtIn ?? handlerClass)(manifest.model.handler),
         warn: (message) => this.#warn(message),
-      };
-      const handler = new Class();
-      instrument(handler, (context) => this.#heartbeat(context));
-      const context = batchContext(this.#environment, { metrics: new Recorder(this.#definitions) });
-      const path = archive.models[engineOf(candidate)]!;
-      this.#downloads.enter('compile', archive, path);
-      await handler.initialize(context);
-      this.#downloads.enter('warm-up', archive, path);
-      const tried = await tryOut(handler, batchContext(this.#environment, {}), archive);
-      this.#recorded = context.metrics.observations;
+        onStage: (context) => this.#heartbeat(context),
+      });
+      this.#downloads.enter('compile', archive, format);
+      await parts.start(archive, Class, metrics);
+      this.#downloads.enter('warm-up', archive, format);
+      const tried = await tryParts(parts.open);
+      this.#recorded = metrics.observations;
       this.#name = request.handler ?? archive.manifest.model.handler ?? Class.name;
-      this.#handler = handler;
+      this.#parts = parts.open;
       return { threads: engine.threads, version: engine.version, ...tried };
     }, 'initialize');
   }
 
   sample(): Promise<Envelope<readonly Sample[]>> {
-    return envelope(() => sample(this.#open.handler, this.#context()), 'initialize');
+    return envelope(() => sampleParts(this.#opened), 'initialize');
   }
 
   compare(samples: readonly Sample[]): Promise<Envelope<Comparison>> {
-    return envelope(() => compareSamples(this.#context(), samples, this.#precision), 'initialize');
+    return envelope(() => compareParts(this.#opened, samples), 'initialize');
   }
 
   measure(budget: number): Promise<Envelope<Measured | undefined>> {
-    return envelope(() => measure(this.#open.handler, this.#context(), budget), 'initialize');
+    return envelope(() => measureParts(this.#opened, budget), 'initialize');
   }
 
   hash(archive: Archive, engine: EngineName): Promise<Envelope<string | undefined>> {
-    return envelope(() => hashModel(archive, engine), 'load');
+    return envelope(() => hashWorkflow(archive, engine), 'load');
   }
 
   /** @throws `not-initialized` */
-  get #open(): { readonly handler: Handler; readonly environment: HandlerEnvironment } {
-    const [handler, environment] = [this.#handler, this.#environment];
-    if (!handler || !environment) throw new TabServeError('not-initialized', 'The worker has opened no model yet.');
-    return { handler, environment };
-  }
-
-  #context(batch: BatchOptions = {}): Context {
-    return batchContext(this.#open.environment, batch);
+  get #opened(): readonly OpenPart[] {
+    if (this.#parts.length === 0) throw new TabServeError('not-initialized', 'The worker has opened no model yet.');
+    return this.#parts;
   }
 
   async #startEngine({ candidate, archive, assets, download }: Omit<OpenRequest, 'handler'>): Promise<Engine> {
@@ -186,7 +172,8 @@ export class Host implements WorkerApi {
 
   /** Sends a heartbeat: a batch that goes from stage to stage is alive, however long it takes. */
   #heartbeat(context: Context | undefined): void {
-    const batch = (context && this.#batches.get(context.metrics)) ?? this.#workerBeat;
+    const { metrics } = context ?? {};
+    const batch = (metrics instanceof Recorder && this.#batches.get(metrics.batch)) || this.#workerBeat;
     const now = performance.now();
     if (now - batch.sentAt < HEARTBEAT_MS) return;
     batch.sentAt = now;
@@ -224,6 +211,7 @@ export class Host implements WorkerApi {
           ...(failure !== undefined && { failure }),
           ...(states && { states }),
           timings: recorder.timings,
+          ...(Object.keys(recorder.nodes).length > 0 && { nodes: recorder.nodes }),
           handlerTime,
           ...metrics,
           memory: this.#engine?.memory() ?? 0,
@@ -232,7 +220,7 @@ export class Host implements WorkerApi {
     };
     try {
       const { rows, transferables, states } = await runBatch(call, {
-        ...this.#open,
+        ...this.#opened.at(-1)!,
         metrics: recorder,
         signal: aborter.signal,
         send: parts && ((_, part) => parts.send(part)),
@@ -250,7 +238,11 @@ export class Host implements WorkerApi {
   }
 
   describe(): Promise<Envelope<ModelInfo>> {
-    return envelope(() => describeModel(this.#open.handler, this.#name, this.#context({ request: 'describe' })));
+    return envelope(async () => {
+      const { handler, environment } = this.#opened.at(-1)!;
+      const context = batchContext(environment, { request: 'describe' });
+      return { ...(await describeModel(handler, this.#name, context)), ...(await describeNodes(this.#parts)) };
+    });
   }
 
   async ping(): Promise<Envelope<void>> {
@@ -264,17 +256,6 @@ export class Host implements WorkerApi {
   more(id: string): void {
     this.#running.get(id)?.parts?.more();
   }
-}
-
-/** Returns a function that opens an archive's models, each of them once. */
-function sessions(engine: Engine, files: BlobFiles, config: ModelConfig, model: string): Context['open'] {
-  const opened = new Map<string, Promise<Session>>();
-  return async (path = model) => {
-    const session = opened.get(path) ?? engine.open(files, path, config.engine ?? {});
-    opened.set(path, session);
-    session.catch(() => opened.delete(path));
-    return await session;
-  };
 }
 
 function engineOf(candidate: CandidateName): EngineName {

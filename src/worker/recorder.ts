@@ -6,7 +6,7 @@ import type {
   SizeOptions,
   TimeOptions,
 } from '../contract/metrics.js';
-import type { Stage } from '../contract/stages.js';
+import type { Stage, Timings } from '../contract/stages.js';
 import { TabServeError } from '../contract/errors.js';
 import { BUILT_IN } from '../shared/metrics/built-in.js';
 import { Definitions } from '../shared/metrics/definitions.js';
@@ -20,15 +20,44 @@ export class Recorder implements Metrics {
   readonly observations: Observation[];
   /** Milliseconds that the batch spent in each stage. */
   readonly timings: Partial<Record<Stage, number>> = {};
+  /** The same times for the nodes of a workflow, by their paths. */
+  readonly nodes: Record<string, Timings> = {};
+  /** The recorder of the batch that the page has sent: this one, unless it is for a node. */
+  readonly batch: Recorder;
+  /** The node's path; undefined for the workflow itself. */
+  readonly #node: string | undefined;
   readonly #definitions: Definitions;
 
   /**
    * @param definitions the definitions of the handler's metrics, which all of its batches share
    * @param earlier observations from before the batch
+   * @param of the node that this is for: its path, and the recorder of its workflow
    */
-  constructor(definitions = new Definitions(), earlier: readonly Observation[] = []) {
+  constructor(
+    definitions = new Definitions(),
+    earlier: readonly Observation[] = [],
+    of?: { readonly node: string; readonly workflow: Recorder },
+  ) {
     this.#definitions = definitions;
     this.observations = [...earlier];
+    this.#node = of?.node;
+    this.batch = of?.workflow.batch ?? this;
+  }
+
+  /** Returns a recorder for a batch of a node. What it records has the label `node`. */
+  forNode(name: string): Recorder {
+    const node = this.#node === undefined ? name : `${this.#node}/${name}`;
+    return new Recorder(this.#definitions, [], { node, workflow: this });
+  }
+
+  /** Adds what the recorder of a node has recorded. */
+  add(recorder: Recorder): void {
+    this.observations.push(...recorder.observations);
+    for (const [node, timings] of [[recorder.#node!, recorder.timings] as const, ...Object.entries(recorder.nodes)]) {
+      const sums: Record<string, number> = { ...this.nodes[node] };
+      for (const [stage, took] of Object.entries(timings)) sums[stage] = (sums[stage] ?? 0) + took;
+      this.nodes[node] = sums;
+    }
   }
 
   addCounter(name: string, value = 1, { labels }: LabelOptions = {}): void {
@@ -76,7 +105,8 @@ export class Recorder implements Metrics {
         `Metric "${rest.name}": TabServe records a metric of this name by itself. Use another name.`,
       );
     // Copy the labels: the caller may change them later.
-    const observation = labels ? { ...rest, labels: { ...labels } } : rest;
+    const own = this.#node === undefined ? labels && { ...labels } : { ...labels, node: this.#node };
+    const observation = own ? { ...rest, labels: own } : rest;
     this.#definitions.accept(observation);
     this.observations.push(observation);
   }

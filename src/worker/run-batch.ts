@@ -35,8 +35,20 @@ export async function runBatch(request: HandleRequest, runner: BatchRunner): Pro
   return { rows, transferables: [...transferables], ...(request.sequenceIds && { states }) };
 }
 
-/** @param states where the new states of the rows' sequences are put */
-async function runOrRetry(request: HandleRequest, runner: BatchRunner, states: unknown[]): Promise<readonly unknown[]> {
+/** What running needs of a request. */
+export type BatchRequest = Pick<HandleRequest, 'rows' | 'ids' | 'params' | 'request' | 'sequenceIds' | 'states'>;
+
+/**
+ * Runs one batch, and where a stage throws, runs it again row by row, once.
+ * @param states where the new states of the rows' sequences are put
+ * @returns for each row its result, or its `PredictionError`
+ * @throws the batch's failure, if no single row caused it
+ */
+export async function runOrRetry(
+  request: BatchRequest,
+  runner: BatchRunner,
+  states: unknown[],
+): Promise<readonly unknown[]> {
   const { rows } = request;
   const { observations } = runner.metrics;
   const before = observations.length;
@@ -64,7 +76,7 @@ async function runOrRetry(request: HandleRequest, runner: BatchRunner, states: u
 
 /** Gives the handler the rows from `from` up to, but not including, `to`. */
 async function runRows(
-  { rows, ids, params, request, sequenceIds, states }: HandleRequest,
+  { rows, ids, params, request, sequenceIds, states }: BatchRequest,
   { handler, environment, metrics, signal, send }: BatchRunner,
   newStates: unknown[],
   from: number,

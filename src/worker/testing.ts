@@ -1,6 +1,4 @@
-import type { Manifest, ModelConfig } from '../contract/archive.js';
 import type {
-  Context,
   ExplanationOf,
   Handler,
   InputOf,
@@ -10,110 +8,17 @@ import type {
   SequenceResultOf,
 } from '../contract/handler.js';
 import type { Observation } from '../contract/metrics.js';
-import type { Session, TensorInfo, Tensors } from '../contract/tensors.js';
-import { describeValue } from '../contract/describe-value.js';
-import { PredictionError, TabServeError } from '../contract/errors.js';
-import { TextHandler } from '../handlers/text-handler.js';
-import { VisionHandler } from '../handlers/vision-handler.js';
-import { createFiles } from '../models/files.js';
+import type { Tensors } from '../contract/tensors.js';
+import { PredictionError } from '../contract/errors.js';
 import { instrument } from './stages.js';
-import { batchContext, type BatchContext } from './context.js';
-import { createTestSession, type TestModel, type TestOutputs } from './test-session.js';
+import { createTestContext, type TestContext, type TestContextOptions, type TestModelOptions } from './test-context.js';
+import { standIn } from './test-stand-in.js';
 
-/** Replaces a model archive and a page in a test of a handler. */
-export interface TestContextOptions {
-  /** The model's session, or sessions by their path in the archive; a stub is enough. */
-  readonly session?: Session | Readonly<Record<string, Session>>;
-  /** The archive's files by path. */
-  readonly files?: Readonly<Record<string, Blob | Uint8Array | string>>;
-  /** `model-config.yaml`, parsed. */
-  readonly config?: ModelConfig;
-  /** The archive's manifest. */
-  readonly manifest?: Manifest;
-  /** Rows of the batch that the context is for. @default 1 */
-  readonly batchSize?: number;
-  /** The parameters of every row's request. */
-  readonly params?: Params;
-  /** The kind of request. @default 'predict' */
-  readonly request?: Context['request'];
-  /** Aborts the batch. */
-  readonly signal?: AbortSignal;
-  /** The id of each row's sequence, undefined for a row of none. What the handler sets as a state is in the context's `newStates`. */
-  readonly sequenceIds?: readonly (string | undefined)[];
-  /** The state of each row's sequence; undefined at its start. */
-  readonly states?: readonly unknown[];
-}
-
-/** A part of an answer, as a handler sent it with `context.send`. */
-export interface SentPart {
-  /** The row's index. */
-  readonly index: number;
-  readonly part: unknown;
-}
-
-/** A context for a test: it collects what a page would get. */
-export interface TestContext extends BatchContext {
-  /** The parts that the handler has sent, in order. There is always room for them. */
-  readonly parts: readonly SentPart[];
-}
-
-/**
- * Creates a context for one batch, with which a handler runs anywhere: in a unit test under Node, with no worker and no browser.
- *
- * ```ts
- * const context = createTestContext({ session, files: { 'index_to_name.json': '{"0":"cat"}' } });
- * await handler.initialize(context);
- * const [result] = await handler.handle([input], context);
- * context.metrics.observations; // the handler's observations, in order
- * ```
- */
-export function createTestContext(options: TestContextOptions = {}): TestContext {
-  const { session, files = {}, config = {}, manifest = { model: { modelName: 'model' } } } = options;
-  const open = async (path?: string): Promise<Session> => {
-    if (path === undefined && isSession(session)) return await Promise.resolve(session);
-    const name = path ?? manifest.model.serializedFile ?? '';
-    const known = typeof name === 'string' && typeof session === 'object' && session !== null;
-    const found: unknown = known && Object.hasOwn(session, name) && (session as Record<string, unknown>)[name];
-    if (isSession(found)) return found;
-    throw new TabServeError(
-      'model-not-found',
-      `createTestContext was given no session${path === undefined ? '' : ` ${describeValue(path)}`}.`,
-    );
-  };
-  const { batchSize = 1, params, ...batch } = options;
-  const rows = params && Array.from({ length: batchSize }, () => params);
-  const parts: SentPart[] = [];
-  const send: Context['send'] = async (index, part) => void parts.push({ index, part: structuredClone(part) });
-  const context = batchContext(
-    { modelDir: '', manifest, config, files: createFiles(files), open, warn: (message) => console.warn(message) },
-    { ...batch, batchSize, params: rows, send },
-  );
-  return { ...context, parts };
-}
-
-function isSession(value: unknown): value is Session {
-  return typeof (value as Partial<Session> | null | undefined)?.run === 'function';
-}
-
-/** Replaces a model in a test of a handler. */
-export interface TestHandlerOptions extends Omit<
-  TestContextOptions,
-  'session' | 'batchSize' | 'request' | 'sequenceIds' | 'states'
-> {
-  /**
-   * The model's outputs by name, with a batch axis: nested lists (`[[1, 3]]` is float32 `[1, 2]`) or tensors. One row is the output for every
-   * input; several rows are the outputs for one input each. A function computes the outputs from the feeds. It is first called twice with zeros, to
-   * find out the outputs' names and dims.
-   */
-  readonly outputs: TestOutputs | TestModel;
-  /** Labels by class index: a list, or one of the forms of TorchServe's `index_to_name.json`. */
-  readonly labels?: readonly string[] | Readonly<Record<string, unknown>>;
-  /**
-   * The model's inputs. Feeds are checked against them, as an engine checks them.
-   * @default images of any size for a `VisionHandler`; `input_ids` and `attention_mask` for a `TextHandler`; else one float32 input `[batch, any]`
-   */
-  readonly inputs?: readonly TensorInfo[];
-}
+/** Replaces a model, or the nodes of a workflow, in a test of a handler. */
+export interface TestHandlerOptions
+  extends
+    Partial<TestModelOptions>,
+    Omit<TestContextOptions, 'session' | 'batchSize' | 'request' | 'sequenceIds' | 'states'> {}
 
 /** Options of one request in a test. */
 export interface TestRequestOptions {
@@ -166,17 +71,12 @@ export interface TestHandler<H extends Handler> {
  */
 export async function createTestHandler<H extends Handler>(
   handlerClass: new () => H,
-  { outputs, labels, inputs, ...options }: TestHandlerOptions,
+  options: TestHandlerOptions,
 ): Promise<TestHandler<H>> {
   const handler = new handlerClass();
   // As in a worker: an error names the stage in which it arose.
   instrument(handler);
-  const session = await createTestSession(outputs, inputs ?? usualInputs(handler), inputs !== undefined);
-  const files = {
-    ...(labels && { 'index_to_name.json': JSON.stringify(labels) }),
-    ...(needsTokenizer(handler, options) && { 'tokenizer.json': JSON.stringify(WORDS_ALIKE) }),
-    ...options.files,
-  };
+  const { session, files } = await standIn(handler, options);
   const observations: Observation[] = [];
   const use = async <T>(
     request: Omit<TestContextOptions, 'session' | 'files'>,
@@ -238,27 +138,3 @@ export async function createTestHandler<H extends Handler>(
     explain: async (input, request = {}) => (await only(input, { ...request, request: 'explain' })) as ExplanationOf<H>,
   };
 }
-
-function usualInputs(handler: Handler): readonly TensorInfo[] {
-  if (handler instanceof VisionHandler) return [{ name: 'image', dtype: 'float32', dims: ['batch', null, null, null] }];
-  if (handler instanceof TextHandler)
-    return ['input_ids', 'attention_mask'].map((name) => ({ name, dtype: 'int64', dims: ['batch', 'length'] }));
-  return [{ name: 'input', dtype: 'float32', dims: ['batch', null] }];
-}
-
-function needsTokenizer(handler: Handler, { config }: TestContextOptions): boolean {
-  return handler instanceof TextHandler && config?.handler?.['tokenizer'] !== 'torchserve';
-}
-
-/** A `tokenizer.json` without a vocabulary: every word is an unknown token. */
-const WORDS_ALIKE = {
-  version: '1.0',
-  truncation: null,
-  padding: null,
-  added_tokens: [],
-  normalizer: null,
-  pre_tokenizer: { type: 'Whitespace' },
-  post_processor: null,
-  decoder: null,
-  model: { type: 'WordPiece', vocab: { '[PAD]': 0, '[UNK]': 1 }, unk_token: '[UNK]', continuing_subword_prefix: '##' },
-};

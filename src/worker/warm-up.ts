@@ -107,6 +107,10 @@ async function blamingBackend<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof TabServeError) || error.code !== 'inference-failed') throw error;
-    throw new TabServeError('backend-failed', error.message, { cause: error.cause, stage: error.stage });
+    throw new TabServeError('backend-failed', error.message, {
+      cause: error.cause,
+      stage: error.stage,
+      node: error.node,
+    });
   }
 }

@@ -194,6 +194,23 @@ test('snippet person.ts @once', async ({ page }) => {
   expect(Math.abs(y! - mean.y / mean.sum)).toBeLessThan(2);
 });
 
+test('snippet sorter.ts @once', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  const folders = [['kind/', '../readme/file-kind/'], ['language/', '../../public/models/languages/'], ['', '../readme/sorter/']] as const; // prettier-ignore
+  await page.route('**/models/sorter/**', async (route) => {
+    const path = new URL(route.request().url()).pathname.replace('/models/sorter/', '');
+    const [prefix, folder] = folders.find(([prefix]) => path.startsWith(prefix))!;
+    const file = new URL(folder + path.slice(prefix.length), import.meta.url);
+    await (existsSync(file) ? route.fulfill({ path: fileURLToPath(file) }) : route.fulfill({ status: 404 }));
+  });
+  await page.goto('/test/browser/pages/readme.html');
+  await page.addScriptTag({ type: 'module', url: '/test/readme/sorter.ts' });
+  await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(2);
+  expect(lines).toEqual(['{kind: text, language: German}', '{kind: sparse}']);
+});
+
 test('snippet file-kind.ts @once', async ({ page }) => {
   const lines: string[] = [];
   page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));

@@ -31,7 +31,7 @@ const noGpuSoftwareWebgl: Probe = { ...software, webgpu: noGpu.webgpu };
 const ONNX = { onnx: 'm.onnx' };
 const TFJS = { tfjs: 'm.json' };
 const BOTH = { ...ONNX, ...TFJS };
-const of = (models: Choice['archive']['models']): Choice['archive'] => ({ models, config: {}, files: {} });
+const of = (models: Choice['archive']['models']): Choice['archive'] => ({ models, config: {}, files: {}, url: '', manifest: { model: { modelName: 'm' } }, golden: [], integrity: {} }); // prettier-ignore
 const but = (...names: CandidateName[]): CandidateName[] => CANDIDATES.filter((name) => !names.includes(name));
 
 interface Row {

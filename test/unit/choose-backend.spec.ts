@@ -227,7 +227,15 @@ test.describe('after losses', () => {
   const choice = {
     probe,
     built: CANDIDATES,
-    archive: { models: { onnx: 'm.onnx', tfjs: 'm.json' }, config: {}, files: {} },
+    archive: {
+      models: { onnx: 'm.onnx', tfjs: 'm.json' },
+      config: {},
+      files: {},
+      url: '',
+      manifest: { model: { modelName: 'm' } },
+      golden: [],
+      integrity: {},
+    },
   };
   const lost = (name: CandidateName) => ({ ...of(name), reason: 'It was lost 2 times in a row.' });
   const backend = (name: CandidateName): Backend => ({

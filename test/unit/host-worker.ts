@@ -3,7 +3,9 @@ import type { ConnectMessage, Envelope } from '../../src/contract/wire.ts';
 import { PROTOCOL } from '../../src/contract/wire.ts';
 import type { Archive } from '../../src/contract/archive.ts';
 import { cloneSafe } from '../../src/worker/endpoint.ts';
-import { Host, type HandlerClass } from '../../src/worker/host.ts';
+import type { Engine } from '../../src/engines/engine.ts';
+import { Host } from '../../src/worker/host.ts';
+import type { HandlerClass } from '../../src/worker/parts.ts';
 
 const archive: Archive = {
   url: 'http://127.0.0.1/model.onnx',
@@ -15,13 +17,22 @@ const archive: Archive = {
   integrity: {},
 } as unknown as Archive;
 
+export interface HostWorkerOptions {
+  /** @default one with a model */
+  readonly archive?: Archive;
+  /** Opens a model. @default one without inputs and outputs */
+  readonly open?: Engine['open'];
+}
+
 /** A worker under Node with a handler of the test's own. Page and worker run whole, but for downloads and the engine. */
 export class HostWorker extends EventTarget {
   readonly #handlerClass: HandlerClass;
+  readonly #options: HostWorkerOptions;
   #ports: readonly MessagePort[] = [];
 
-  constructor(handlerClass: HandlerClass) {
+  constructor(handlerClass: HandlerClass, options: HostWorkerOptions = {}) {
     super();
+    this.#options = options;
     this.#handlerClass = handlerClass;
     queueMicrotask(() =>
       this.dispatchEvent(new MessageEvent('message', { data: { tabserve: 'ready', protocol: PROTOCOL } })),
@@ -31,14 +42,15 @@ export class HostWorker extends EventTarget {
   postMessage({ calls, events }: ConnectMessage): void {
     this.#ports = [calls, events];
     const session = { inputs: [], outputs: [], run: async () => ({}), [Symbol.asyncDispose]: async () => {} };
-    const engine = { version: '0', threads: 1, memory: () => 0, open: async () => session };
+    const open: Engine['open'] = this.#options.open ?? (async () => session);
+    const engine = { version: '0', threads: 1, memory: () => 0, open };
     const host = new Host({
       engines: { 'onnx/wasm': async () => engine },
       handlerClass: async () => this.#handlerClass,
       emit: (event) => events.postMessage(event),
       sendPart: (message, list) => calls.postMessage(message, list),
     });
-    const ok = async (): Promise<Envelope<Archive>> => ({ ok: true, value: archive });
+    const ok = async (): Promise<Envelope<Archive>> => ({ ok: true, value: this.#options.archive ?? archive });
     expose(Object.assign(host, { load: ok, loadModel: ok }), cloneSafe(calls));
   }
 

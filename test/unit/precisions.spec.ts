@@ -61,6 +61,10 @@ for (const [title, { has = PRECISIONS, dtype, atHand = [], gets }] of Object.ent
       alternatives: alternatives(has),
       config: dtype === undefined ? {} : { engine: { dtype } },
       files: Object.fromEntries(atHand.map((precision) => [path(precision), new Blob()])),
+      url: '',
+      manifest: { model: { modelName: 'm' } },
+      golden: [],
+      integrity: {},
     };
     const backends: readonly [BackendName, boolean][] = [['webgpu', true], ['webgpu', false], ['webgl', false], ['wasm', false]]; // prettier-ignore
     for (const [index, [name, fp16]] of backends.entries()) {
@@ -92,8 +96,8 @@ async function loads(name: BackendName, options: Partial<TrialOptions>): Promise
   const seen: string[] = [];
   const api = {
     loadModel(from: Archive, { candidate, precisions }: StartRequest): Archive {
-      seen.push(`${candidate} ${precisions!.join(' ')}`);
-      return { ...from, models: { onnx: path(precisions![0]!) } };
+      seen.push(`${candidate} ${precisions!['']!.join(' ')}`);
+      return { ...from, models: { onnx: path(precisions!['']![0]!) } };
     },
     open: () => ({ threads: 1, version: '0', golden: 0, error: 0, suspicion: undefined }),
     hash: () => 'hash',

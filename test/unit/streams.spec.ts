@@ -6,7 +6,8 @@ import type { Context, Handler } from '../../src/contract/handler.ts';
 import { PredictionError, type TabServeError } from '../../src/contract/errors.ts';
 import type { Serving } from '../../src/contract/settings.ts';
 import { transferResult } from '../../src/outputs/transfer.ts';
-import { createTestContext, createTestHandler } from '../../src/worker/testing.ts';
+import { createTestContext } from '../../src/worker/test-context.ts';
+import { createTestHandler } from '../../src/worker/testing.ts';
 import { BaseHandler } from '../../src/handlers/base-handler.ts';
 import { HostWorker } from './host-worker.ts';
 

@@ -155,16 +155,14 @@ print(json.dumps([suite.attrib, [[case.attrib, [[child.tag, child.attrib, child.
 });
 
 test('which backends: those that the archive has a model for, or the named ones', () => {
-  const both = { models: { onnx: 'a.onnx', tfjs: 'model.json' } };
+  const both = ['onnx', 'tfjs'] as const;
   expect(chooseBackends(both, undefined)).toEqual(['onnx/webgpu', 'tfjs/webgpu', 'tfjs/webgl', 'onnx/webgl', 'onnx/wasm', 'tfjs/wasm']); // prettier-ignore
-  expect(chooseBackends({ models: { onnx: 'a.onnx' } }, ['wasm', 'onnx/webgpu', 'wasm'])).toEqual(['onnx/wasm', 'onnx/webgpu']); // prettier-ignore
+  expect(chooseBackends(['onnx'], ['wasm', 'onnx/webgpu', 'wasm'])).toEqual(['onnx/wasm', 'onnx/webgpu']); // prettier-ignore
   expect(chooseBackends(both, ['cpu'])).toEqual(['tfjs/cpu']);
   expect(() => chooseBackends(both, ['webgpo'])).toThrow(
     /"webgpo" is neither a backend nor a candidate; probably webgpu/,
   );
-  expect(() => chooseBackends({ models: { onnx: 'a.onnx' } }, ['tfjs/wasm'])).toThrow(
-    /no model for tfjs\/wasm; it runs on onnx/,
-  );
+  expect(() => chooseBackends(['onnx'], ['tfjs/wasm'])).toThrow(/no model for tfjs\/wasm; it runs on onnx/);
 });
 
 test('which Chromium: the named one and no other, then the installed ones; the flags of the caller come last', () => {

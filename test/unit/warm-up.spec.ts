@@ -6,7 +6,7 @@ import type { Handler } from '../../src/contract/handler.ts';
 import type { Session, Tensor, Tensors } from '../../src/contract/tensors.ts';
 import { drawExamplePicture } from '../../src/handlers/example-picture.ts';
 import { VisionHandler } from '../../src/handlers/vision-handler.ts';
-import { createTestContext } from '../../src/worker/testing.ts';
+import { createTestContext } from '../../src/worker/test-context.ts';
 import { generateVariants } from '../../src/worker/variants.ts';
 import { compareSamples, measure, sample, tryOut } from '../../src/worker/warm-up.ts';
 

@@ -1,6 +1,6 @@
 import type { Manifest } from '../../contract/archive.js';
 import { candidateName, type Backend } from '../../contract/backends.js';
-import type { MetricsSnapshot, Observation } from '../../contract/metrics.js';
+import type { MetricLabels, MetricsSnapshot, Observation } from '../../contract/metrics.js';
 import type { Stage, Timings } from '../../contract/stages.js';
 import { asTabServeError, PredictionError } from '../../contract/errors.js';
 import { STAGE_METRICS } from '../../shared/metrics/built-in.js';
@@ -18,6 +18,8 @@ export interface ClientMetrics {
 /** A worker's measurements of a batch. */
 export interface BatchRun {
   readonly timings: Timings;
+  /** Those of a workflow's nodes. */
+  readonly nodes?: Readonly<Record<string, Timings>>;
   /** Time in the handler, in milliseconds. */
   readonly handlerTime: number;
   /** Memory of the engine, in bytes. */
@@ -62,7 +64,7 @@ export class ServingMetrics implements ClientMetrics {
   }
 
   /** Records a batch that a worker answered. @param roundTrip in milliseconds */
-  ran(rows: number, { timings, handlerTime, memory }: BatchRun, roundTrip: number): void {
+  ran(rows: number, { timings, nodes = {}, handlerTime, memory }: BatchRun, roundTrip: number): void {
     const registry = this.#registry;
     registry.builtIn('BatchSize').record(rows);
     registry.builtIn('PredictionTime').record(roundTrip);
@@ -70,9 +72,15 @@ export class ServingMetrics implements ClientMetrics {
     // The clocks of the two threads are coarse, so the difference may be negative.
     registry.builtIn('WorkerThreadTime').record(Math.max(0, roundTrip - handlerTime));
     registry.builtIn('MemoryUsed').record(memory / 1e6);
+    this.#ranStages(timings, {});
+    for (const [node, own] of Object.entries(nodes)) this.#ranStages(own, { node });
+  }
+
+  #ranStages(timings: Timings, labels: MetricLabels): void {
     for (const stage in STAGE_METRICS) {
       const took = timings[stage as Stage];
-      if (took !== undefined) registry.builtIn(STAGE_METRICS[stage as keyof typeof STAGE_METRICS]).record(took);
+      if (took !== undefined)
+        this.#registry.builtIn(STAGE_METRICS[stage as keyof typeof STAGE_METRICS]).record(took, labels);
     }
   }
 

@@ -90,11 +90,12 @@ export class Batch {
     for (const job of this.pending) job.rollback();
   }
 
-  resolve({ rows, timings, states }: HandleAnswer): void {
+  resolve({ rows, timings, nodes, states }: HandleAnswer): void {
     let from = 0;
     for (const job of this.#jobs)
       job.resolve({
         timings,
+        ...(nodes && { nodes }),
         batchSize: this.size,
         state: states?.[from],
         rows: rows.slice(from, (from += job.size)),

@@ -1,4 +1,4 @@
-import type { Archive } from '../../contract/archive.js';
+import { enginesOf, partsOf, type Archive, type Part } from '../../contract/archive.js';
 import {
   BACKENDS,
   candidateName,
@@ -40,8 +40,8 @@ export interface Choice {
   readonly probe: Probe;
   /** The engines that the worker was built with. */
   readonly built: readonly CandidateName[];
-  /** Its `models` are the formats that it has its model in; `alternatives`, the precisions. */
-  readonly archive: Pick<Archive, 'models' | 'alternatives' | 'config' | 'files'>;
+  /** The `models` of its parts are the formats that they have their model in; `alternatives`, the precisions. */
+  readonly archive: Archive;
   /** Whether every candidate is going to be proven anyway: the archive has golden examples, or the caller wants comparisons. */
   readonly proven?: boolean;
   /**
@@ -60,10 +60,10 @@ export interface Choice {
  * @throws `model-config` if a name is neither a backend nor a candidate
  */
 export function chooseCandidates({ probe, built, archive, named, proven = false }: Choice): Candidates {
-  const { models } = archive;
+  const engines = enginesOf(archive);
   const wanted = named
     ? [...new Set(named.flatMap(expand))]
-    : CANDIDATES.filter((name) => models[split(name).engine] !== undefined);
+    : CANDIDATES.filter((name) => engines.includes(split(name).engine));
   const candidates: Candidate[] = [];
   const last: Candidate[] = [];
   const skipped: Skipped[] = [];
@@ -73,7 +73,7 @@ export function chooseCandidates({ probe, built, archive, named, proven = false 
     const missing = whatLacks(name, { probe, built, archive });
     const unnamed = named?.includes(name)
       ? undefined
-      : whyOnlyNamed(name, named !== undefined, { built, models, proven });
+      : whyOnlyNamed(name, named !== undefined, { built, engines, proven });
     if (missing !== undefined) skip(missing);
     else if (unnamed !== undefined) skip(unnamed);
     else if (!named && isSoftware(probe, candidate.name)) {
@@ -92,7 +92,7 @@ export function chooseCandidates({ probe, built, archive, named, proven = false 
       );
     }
     const all = CANDIDATES.filter((candidate) => split(candidate).name === name);
-    const possible = all.filter((candidate) => models[split(candidate).engine] !== undefined);
+    const possible = all.filter((candidate) => engines.includes(split(candidate).engine));
     return possible.length > 0 ? possible : all;
   }
 }
@@ -106,31 +106,40 @@ const FORMATS: Readonly<Record<EngineName, string>> = { onnx: 'ONNX', tfjs: 'Ten
 
 function whatLacks(candidate: CandidateName, { probe, built, archive }: Omit<Choice, 'named'>): string | undefined {
   const { engine, name } = split(candidate);
-  if (archive.models[engine] === undefined) return `The archive has no ${FORMATS[engine]} model.`;
+  const parts = partsOf(archive);
+  const lacking = parts.find((part) => part.archive.models[engine] === undefined);
+  if (lacking) return `${nameOf(lacking)} has no ${FORMATS[engine]} model.`;
   if (!built.includes(candidate)) return 'This worker was built without the engine for it.';
   if (name === 'cpu') return undefined;
   const found = probe[name];
   if (!found.available) return found.reason;
   // ONNX Runtime's WebGPU is WebAssembly that drives the GPU.
   if (candidate === 'onnx/webgpu' && !probe.wasm.available) return probe.wasm.reason;
-  const precisions = choosePrecisions({ engine, name }, archive, probe);
-  if (precisions?.wanted.length === 0)
-    return `It gets no precision that the model is there in. ${describeUnfit(precisions.unfit)}.`;
+  for (const { node, archive: part } of parts) {
+    const precisions = choosePrecisions({ engine, name }, part, probe);
+    if (precisions?.wanted.length !== 0) continue;
+    const model = node === '' ? 'the model' : `the model of node "${node}"`;
+    return `It gets no precision that ${model} is there in. ${describeUnfit(precisions.unfit)}.`;
+  }
   return undefined;
+}
+
+function nameOf({ node }: Pick<Part, 'node'>): string {
+  return node === '' ? 'The archive' : `Node "${node}"`;
 }
 
 /** Returns why a candidate is tried only if it is named itself. @param byBackend whether its backend was named */
 function whyOnlyNamed(
   candidate: CandidateName,
   byBackend: boolean,
-  choice: Pick<Choice, 'built' | 'proven'> & Pick<Archive, 'models'>,
+  choice: Pick<Choice, 'built' | 'proven'> & { readonly engines: readonly EngineName[] },
 ): string | undefined {
   if (candidate === 'tfjs/cpu' && !byBackend) return 'Plain JavaScript is slow. It is tried only if it is named.';
   if (candidate !== MUST_BE_PROVEN || choice.proven) return undefined;
   const faulty = "ONNX Runtime's WebGL computes some models wrongly";
   if (!byBackend)
     return `${faulty}. It is tried only if the archive has golden examples, with verify: 'reference', or if it is named.`;
-  const better = choice.models.tfjs !== undefined && choice.built.includes('tfjs/webgl');
+  const better = choice.engines.includes('tfjs') && choice.built.includes('tfjs/webgl');
   return better
     ? `${faulty}, and the archive has a TensorFlow.js model for WebGL. Name onnx/webgl to try it.`
     : undefined;

@@ -99,6 +99,7 @@ function withReasons(cause: TabServeError, tried: readonly Candidate[], skips: S
   return new TabServeError(cause.code, `${cause.message} Before that: ${describeSkipped(failed)}`, {
     cause: cause.cause,
     stage: cause.stage,
+    node: cause.node,
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Archive, ModelConfig, Progress } from '../../contract/archive.js';
+import { partsOf, type Archive, type ModelConfig, type Progress } from '../../contract/archive.js';
 import {
   candidateName,
   isSameCandidate,
@@ -96,7 +96,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
     built,
     archive,
     named: backends,
-    proven: archive.golden.length > 0 || verify === 'reference',
+    proven: verify === 'reference' || partsOf(archive).every((part) => part.archive.golden.length > 0),
     demoted,
     only,
     first,

@@ -1,4 +1,4 @@
-import { precisionOf, type Archive } from '../../contract/archive.js';
+import { partsOf, precisionOf, type Archive, type Part } from '../../contract/archive.js';
 import { candidateName, isSameCandidate, type Backend, type Candidate, type Probe } from '../../contract/backends.js';
 import type { DownloadSettings } from '../../contract/downloads.js';
 import { TabServeError } from '../../contract/errors.js';
@@ -26,6 +26,13 @@ export interface TrialOptions {
   readonly onArchive: (archive: Archive) => void;
   /** Starts a worker; `until` ends the start too. */
   readonly start: (until: AbortSignal) => Promise<Connection>;
+}
+
+/** By `Part.node`; undefined for a part without alternatives. */
+type PartPrecisions = Readonly<Record<string, readonly Precision[] | undefined>>;
+
+function nameOf(node: string): string {
+  return node === '' ? 'the model' : `node "${node}"`;
 }
 
 /** A candidate that runs the model. */
@@ -115,29 +122,36 @@ export class Trial {
     return this.#options.verify === 'reference' || suspicion !== undefined || mustBeProven(candidate);
   }
 
-  /** The precisions for a candidate, best first; for a backend that this client has proven, the one that was proven. */
-  #precisions(candidate: Candidate): readonly Precision[] | undefined {
+  /** The precisions of each part for a candidate, best first; for a backend that this client has proven, the one that was proven. */
+  #precisions(candidate: Candidate): PartPrecisions {
     const { probe, trusted, log } = this.#options;
-    if (trusted?.precision !== undefined) return [trusted.precision];
-    const precisions = choosePrecisions(candidate, this.#options.archive, probe);
-    if (precisions && precisions.unfit.length > 0)
-      log(`${candidateName(candidate)} does not get the model in ${describeUnfit(precisions.unfit)}.`);
-    return precisions?.wanted;
+    const chosen = partsOf(this.#options.archive).map(({ node, archive }) => {
+      if (node === '' && trusted?.precision !== undefined) return [node, [trusted.precision]] as const;
+      const precisions = choosePrecisions(candidate, archive, probe);
+      if (precisions && precisions.unfit.length > 0)
+        log(`${candidateName(candidate)} does not get ${nameOf(node)} in ${describeUnfit(precisions.unfit)}.`);
+      return [node, precisions?.wanted] as const;
+    });
+    return Object.fromEntries(chosen);
   }
 
-  /** @param precisions those that are wanted of the archive's alternatives, best first */
-  async #open(worker: Connection, candidate: Candidate, precisions: readonly Precision[] | undefined): Promise<Opened> {
-    const { handler, assets, download, onArchive, log } = this.#options;
+  #logPrecision(candidate: Candidate, { node, archive }: Part, wanted: readonly Precision[] = []): void {
+    const precision = precisionOf(archive);
+    if (precision === undefined) return;
+    const missing = wanted.slice(0, wanted.indexOf(precision));
+    const why = missing.length > 0 ? `; there is no file in ${missing.join(', ')}` : '';
+    const path = node === '' ? archive.models.onnx : `${node}: ${archive.models.onnx}`;
+    this.#options.log(`${candidateName(candidate)} gets ${path} (${precision})${why}.`);
+  }
+
+  /** @param precisions those that are wanted of each part's alternatives, best first */
+  async #open(worker: Connection, candidate: Candidate, precisions: PartPrecisions): Promise<Opened> {
+    const { handler, assets, download, onArchive } = this.#options;
     this.#archive = await worker.call(({ loadModel }) =>
       loadModel(this.#archive, { candidate: candidateName(candidate), assets, download, precisions }),
     );
     onArchive(this.#archive);
-    const precision = precisionOf(this.#archive);
-    if (precision !== undefined) {
-      const missing = precisions!.slice(0, precisions!.indexOf(precision));
-      const why = missing.length > 0 ? `; there is no file in ${missing.join(', ')}` : '';
-      log(`${candidateName(candidate)} gets ${this.#archive.models.onnx} (${precision})${why}.`);
-    }
+    for (const part of partsOf(this.#archive)) this.#logPrecision(candidate, part, precisions[part.node]);
     return await worker.call(({ open }) =>
       open({ candidate: candidateName(candidate), archive: this.#archive, handler, assets, download }),
     );
@@ -151,12 +165,15 @@ export class Trial {
 
   #compare(candidate: Candidate, worker: Connection): ReturnType<typeof compareWithReference> {
     const { start, log } = this.#options;
-    const precision = precisionOf(this.#archive);
+    // Another precision would give other answers.
+    const same = partsOf(this.#archive).map(({ node, archive }) => {
+      const precision = precisionOf(archive);
+      return [node, precision && [precision]] as const;
+    });
     return compareWithReference(candidate, worker, {
       log,
       start,
-      // Another precision would give other answers.
-      open: async (second, reference) => void (await this.#open(second, reference, precision && [precision])),
+      open: async (second, reference) => void (await this.#open(second, reference, Object.fromEntries(same))),
     });
   }
 }

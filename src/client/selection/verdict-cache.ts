@@ -1,4 +1,4 @@
-import type { Archive } from '../../contract/archive.js';
+import { allParts, type Archive } from '../../contract/archive.js';
 import { candidateName, type Candidate, type CandidateName, type Probe } from '../../contract/backends.js';
 import { TabServeError, describeThrown, isError, messageOf } from '../../contract/errors.js';
 import { VERSION } from '../../contract/version.js';
@@ -124,7 +124,8 @@ export class VerdictCache {
   #environment({ name }: Candidate): string {
     const { webgpu, webgl, wasm, cores, crossOriginIsolated } = this.#options.probe;
     const adapter = { webgpu, webgl, wasm: { wasm, cores, crossOriginIsolated }, cpu: cores }[name];
-    return JSON.stringify([VERSION, this.#options.archive.config, adapter, globalThis.navigator?.userAgent]);
+    const [config, ...nodes] = allParts(this.#options.archive).map(({ archive }) => archive.config);
+    return JSON.stringify([VERSION, config, adapter, globalThis.navigator?.userAgent, ...nodes]);
   }
 }
 

@@ -11,22 +11,24 @@ const TEXT = /\.(json|ya?ml|txt)$/i;
 /**
  * Returns the files of a folder on a server, or a file and those beside it. With `options.downloads`, files can begin to be downloaded before they are read.
  * @param place its query is sent with each file
+ * @param root where the folder lies in the whole archive, for a workflow's node: see `Archive.root`
  */
-export function folderSource(place: ModelUrl, options: FetchOptions): Source {
+export function folderSource(place: ModelUrl, options: FetchOptions, root = ''): Source {
   const { integrity = {}, found } = options;
   const download = async (
     path: string,
     expected?: Integrity,
     over?: Partial<FetchOptions>,
   ): Promise<Blob | undefined> => {
-    const own = Object.hasOwn(integrity, path) ? mergeIntegrity({ [path]: expected ?? {} }, { [path]: integrity[path]! })[path] : expected; // prettier-ignore
+    const name = root + path;
+    const own = Object.hasOwn(integrity, name) ? mergeIntegrity({ [name]: expected ?? {} }, { [name]: integrity[name]! })[name] : expected; // prettier-ignore
     const blob = await fetchFile(
       locateFile(place, path),
-      path,
+      name,
       { ...options, ...(TEXT.test(path) && { maxBytes: LARGEST_TEXT }), ...over },
       own,
     );
-    if (blob) found?.add(path);
+    if (blob) found?.add(name);
     return blob;
   };
   return {

@@ -3,7 +3,7 @@ import { TabServeError } from '../../contract/errors.js';
 import { checkFile, normalizePaths } from '../integrity.js';
 import { bytesOf, whileReading } from '../read-blob.js';
 import { filesSource } from './files.js';
-import { expectedOf, refusePointer, type Source } from './source.js';
+import { expectedOf, missingFrom, refusePointer, type Source } from './source.js';
 
 /** Files that are at hand: in a zip file, or by path. */
 export type LocalFiles = NonNullable<Archive['local']>;
@@ -37,14 +37,17 @@ export async function unpack(name: string, packed: Blob): Promise<LocalFiles> {
 /**
  * Returns the files at hand of an archive. Their paths are in NFC, and are found in any spelling.
  * @param integrity what they must be, in addition to what is expected of each
+ * @param root the folder of a workflow's node: see `Archive.root`
  * @throws `model-format`, `unsupported` if it is a damaged zip file
  */
 export async function localSource(
   url: string,
   local: LocalFiles,
   integrity: Readonly<Record<string, Integrity>> = {},
+  root = '',
 ): Promise<Source> {
-  const source = local instanceof Blob ? await whileReading(url, () => openOnce(url, local)) : filesSource(url, local);
+  const whole = local instanceof Blob ? await whileReading(url, () => openOnce(url, local)) : filesSource(url, local);
+  const source = root === '' ? whole : subfolder(whole, url, root.normalize());
   const known = normalizePaths(integrity);
   return {
     ...source,
@@ -52,10 +55,22 @@ export async function localSource(
       const blob = await whileReading(url, () => source.read(path.normalize()));
       if (!blob) return undefined;
       await checkFile(blob, expected, path);
-      await checkFile(blob, expectedOf(path, known), path);
+      await checkFile(blob, expectedOf(root + path, known), path);
       return blob;
     },
     has: (path) => source.has(path.normalize()),
+  };
+}
+
+/** Returns the files of a folder. */
+function subfolder({ paths = [], read, has }: Source, url: string, root: string): Source {
+  const own = paths.filter((path) => path.startsWith(root)).map((path) => path.slice(root.length));
+  return {
+    url,
+    paths: own,
+    read: (path) => read(root + path),
+    has: (path) => has(root + path),
+    missing: (path) => missingFrom(url, path, own),
   };
 }
 

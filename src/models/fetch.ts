@@ -1,0 +1,49 @@
+/** Fetching an archive and, if it is a workflow, those of its nodes. */
+import { partsOf, type Archive } from '../contract/archive.js';
+import type { EngineName } from '../contract/backends.js';
+import type { Precision } from '../contract/precisions.js';
+import {
+  fetchArchive,
+  fetchModel,
+  hashModel,
+  type ArchiveLocation,
+  type ArchiveOptions,
+  type ModelOptions,
+} from './archive.js';
+
+/**
+ * Downloads what `fetchArchive` downloads, of an archive and of those of its nodes, so that all that is needed is known before a backend is chosen.
+ * @throws what `fetchArchive` throws, naming the node; `model-config` for nodes in a cycle, and for too many; `unsupported` for a node of an origin that the app has not named
+ */
+export async function fetchWorkflow(from: ArchiveLocation, options: ArchiveOptions): Promise<Archive> {
+  const all = { ...options, found: options.found ?? new Set<string>() };
+  const archive = await fetchArchive(from, all);
+  return archive.config.nodes === undefined ? archive : await (await import('./workflow.js')).fetchNodes(archive, all);
+}
+
+/** Options of `fetchWorkflowModels`. */
+export interface WorkflowModelOptions extends Omit<ModelOptions, 'precisions'> {
+  /** By `Part.node`: see `ModelOptions`. */
+  readonly precisions?: Readonly<Record<string, readonly Precision[] | undefined>> | undefined;
+}
+
+/**
+ * Downloads what `fetchModel` downloads, of an archive and of those of its nodes.
+ * @param onPlanned called when the progress of every file of all of them has been told for the first time
+ * @throws what `fetchModel` throws, naming the node
+ */
+export async function fetchWorkflowModels(
+  archive: Archive,
+  engine: EngineName,
+  options: WorkflowModelOptions,
+  onPlanned: () => void = () => {},
+): Promise<Archive> {
+  if (archive.nodes) return await (await import('./workflow.js')).fetchNodeModels(archive, engine, options, onPlanned);
+  return await fetchModel(archive, engine, { ...options, precisions: options.precisions?.[''] }, onPlanned);
+}
+
+/** SHA-256 of the models of all parts, in one text; undefined in an insecure context. */
+export async function hashWorkflow(archive: Archive, engine: EngineName): Promise<string | undefined> {
+  const hashes = await Promise.all(partsOf(archive).map((part) => hashModel(part.archive, engine)));
+  return hashes.includes(undefined) ? undefined : hashes.join(' ');
+}

@@ -1,0 +1,196 @@
+/** The archives of a workflow's nodes: a chunk of its own, since few archives have nodes. */
+import { allParts, type Archive, type FileProgress, type Part } from '../contract/archive.js';
+import type { EngineName } from '../contract/backends.js';
+import { atNode, TabServeError } from '../contract/errors.js';
+import { MOST_DEPTH, MOST_NODES } from '../contract/limits.js';
+import { fetchArchive, fetchModel, type ArchiveOptions } from './archive.js';
+import type { FetchOptions } from './download/fetch-file.js';
+import { inFolder } from './integrity.js';
+import { placeNode, readNodes, type NodeEntry, type NodePlace } from './nodes.js';
+import { isPacked, readModelUrl } from '../shared/model-url.js';
+import { folderSource } from './sources/folder.js';
+import type { WorkflowModelOptions } from './fetch.js';
+import { localSource, unpack } from './sources/packed.js';
+import { readRequired } from './sources/source.js';
+
+/** Where the reading of a workflow's nodes stands. */
+interface Position {
+  /** The workflow's path; `''` for the whole archive. */
+  readonly path: string;
+  /** The URLs of the archives that the workflow lies in, and its own. */
+  readonly above: readonly string[];
+  /** The options that the workflow's own archive was read with. */
+  readonly options: ArchiveOptions;
+  /** The options that the whole archive was read with, and its origin: headers and credentials are for it alone. */
+  readonly whole: ArchiveOptions;
+  readonly origin: string | undefined;
+  /** The archives that were read, by what was asked for. */
+  readonly read: Map<string, Promise<Archive>>;
+}
+
+/**
+ * Reads the archives of an archive's nodes.
+ * @param options those that the archive was read with, and the files that were found in it
+ */
+export async function fetchNodes(archive: Archive, options: ArchiveOptions): Promise<Archive> {
+  const { url } = archive;
+  const origin = originOf(url);
+  return await withNodes(archive, { path: '', above: [url], options, whole: options, origin, read: new Map() });
+}
+
+function originOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
+}
+
+async function withNodes(archive: Archive, position: Position): Promise<Archive> {
+  const entries = readNodes(archive.config);
+  if (entries.length === 0) return archive;
+  const folders: string[] = [];
+  const nodes = await Promise.all(
+    entries.map(async (entry) => {
+      try {
+        const place = placeNode(entry, archive);
+        if (place.folder !== undefined) folders.push(place.folder);
+        return [entry.name, await readNode(archive, entry, place, position)] as const;
+      } catch (error) {
+        throw atNode(error, entry.name);
+      }
+    }),
+  );
+  // What is expected of files in the folder of a node is checked there.
+  const unmatched = archive.unmatched?.filter((path) => !folders.some((folder) => path.startsWith(folder)));
+  return { ...archive, nodes: Object.fromEntries(nodes), ...(unmatched && { unmatched }) };
+}
+
+async function readNode(
+  workflow: Archive,
+  entry: NodeEntry,
+  place: NodePlace,
+  { path, above, options, whole, origin, read }: Position,
+): Promise<Archive> {
+  const { url } = place;
+  const { name, handler, config } = entry;
+  if (above.includes(url))
+    throw new TabServeError(
+      'model-config',
+      `nodes.${name} names an archive that it lies in itself: ${[...above.slice(above.indexOf(url)), url].join(' → ')}.`,
+    );
+  if (above.length > MOST_DEPTH)
+    throw new TabServeError('model-config', `nodes.${name}: at most ${MOST_DEPTH} workflows may lie in one another.`);
+  const key = JSON.stringify([url, handler, config]);
+  const known = read.get(key);
+  if (known) return await known;
+  if (read.size === MOST_NODES)
+    throw new TabServeError('model-config', `nodes.${name}: a workflow may have ${MOST_NODES} nodes.`);
+  const own = path === '' ? name : `${path}/${name}`;
+  if (place.folder === undefined && originOf(url) !== origin) checkOrigin(new URL(url).origin, name, path, whole);
+  const reading = (async () => {
+    const inside = place.folder !== undefined && !(place.file !== undefined && isPacked(place.file));
+    const placed = inside ? options : outside(whole, own, originOf(url) === origin);
+    const archive = await readPlace(workflow, place, options, { ...placed, config, handler });
+    const named = handler === undefined ? archive : withHandler(archive, handler);
+    return await withNodes(named, { path: own, above: [...above, url], options: placed, whole, origin, read });
+  })();
+  read.set(key, reading);
+  return await reading;
+}
+
+function withHandler(archive: Archive, handler: string): Archive {
+  return { ...archive, manifest: { ...archive.manifest, model: { ...archive.manifest.model, handler } } };
+}
+
+/** @param options those of the workflow @param own those for the node's own archive */
+async function readPlace(
+  workflow: Archive,
+  place: NodePlace,
+  options: ArchiveOptions,
+  own: ArchiveOptions,
+): Promise<Archive> {
+  const { url } = place;
+  if (place.folder === undefined) return await fetchArchive(url, own);
+  const { folder, file } = place;
+  const { local } = workflow;
+  const before = workflow.root ?? '';
+  const root = before + folder;
+  // What is expected of the node's files, by their paths in the whole archive.
+  const integrity = Object.fromEntries(
+    Object.entries(workflow.integrity).map(([path, entry]) => [before + path, entry]),
+  );
+  if (file !== undefined && isPacked(file)) {
+    const source = local ? await localSource(url, local, {}, root) : folderSource(readModelUrl(url), options, root);
+    const packed = await readRequired(source, file, inFolder(workflow.integrity, folder));
+    options.found?.add(root + file);
+    return await fetchArchive({ place: { url, local: await unpack(file, packed), file: undefined } }, own);
+  }
+  const archive = await fetchArchive(local ? { place: { url, local, file } } : url, { ...own, integrity, root });
+  // Beside a model without an archive of its own lie other files of the workflow.
+  return file === undefined ? archive : { ...archive, unmatched: [] };
+}
+
+/** @throws `unsupported` for an origin that neither the app's config nor `allowedOrigins` names */
+function checkOrigin(origin: string, name: string, path: string, { config, allowedOrigins }: ArchiveOptions): void {
+  const isNamedByApp = path === '' && config?.nodes !== undefined && Object.hasOwn(config.nodes, name);
+  if (isNamedByApp || allowedOrigins?.includes(origin)) return;
+  throw new TabServeError(
+    'unsupported',
+    `Its archive is at ${origin}, an origin that the app has not named. Name it in the option "allowedOrigins".`,
+  );
+}
+
+/** Returns the options for an archive that does not lie in its workflow's. */
+function outside<Options extends FetchOptions>(options: Options, path: string, isSameOrigin: boolean): Options {
+  const { found: _, integrity: __, headers, credentials, onProgress, ...others } = options;
+  return {
+    ...others,
+    ...(isSameOrigin && { headers, credentials }),
+    onProgress:
+      onProgress && ((progress: FileProgress) => onProgress({ ...progress, file: `${path}/${progress.file}` })),
+  } as Options;
+}
+
+/** Downloads the models of an archive and of its nodes: see `fetchWorkflowModels`. */
+export async function fetchNodeModels(
+  whole: Archive,
+  engine: EngineName,
+  { precisions = {}, ...options }: WorkflowModelOptions,
+  onPlanned: () => void,
+): Promise<Archive> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
+  const parts = allParts(whole);
+  let unplanned = parts.length;
+  const loaded = new Map<Archive, Archive>();
+  const origin = originOf(whole.url);
+  const load = async (part: Part): Promise<void> => {
+    const { node, archive } = part;
+    const own = { ...optionsFor(part, origin, { ...options, signal }), precisions: precisions[node] };
+    try {
+      loaded.set(archive, await fetchModel(archive, engine, own, () => --unplanned === 0 && onPlanned()));
+    } catch (error) {
+      throw node === '' ? error : atNode(error, node);
+    }
+  };
+  await Promise.all(parts.map(load)).catch((error: unknown) => {
+    stop.abort();
+    throw error;
+  });
+  return rebuild(whole, loaded);
+}
+
+/** Returns an archive with each of its parts replaced; the archive itself if nothing has changed. */
+function rebuild(archive: Archive, loaded: ReadonlyMap<Archive, Archive>, done = new Map<Archive, Archive>()): Archive {
+  const known = done.get(archive);
+  if (known) return known;
+  const own = loaded.get(archive)!;
+  const nodes = Object.entries(archive.nodes ?? {}).map(([name, node]) => [name, rebuild(node, loaded, done)] as const);
+  const isSame = own === archive && nodes.every(([name, node]) => archive.nodes![name] === node);
+  const rebuilt = isSame || nodes.length === 0 ? own : { ...own, nodes: Object.fromEntries(nodes) };
+  done.set(archive, rebuilt);
+  return rebuilt;
+}
+
+/** Returns the options for a part's files. Its origin was checked when its archive was read. */
+function optionsFor({ archive, prefix }: Part, origin: string | undefined, options: FetchOptions): FetchOptions {
+  if (prefix === '') return options;
+  return outside(options, prefix.slice(0, -1), originOf(archive.url) === origin);
+}

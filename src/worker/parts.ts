@@ -1,0 +1,130 @@
+import { allParts, type Archive } from '../contract/archive.js';
+import type { EngineName } from '../contract/backends.js';
+import { atNode, TabServeError } from '../contract/errors.js';
+import type { Context, Handler, NodeHandler } from '../contract/handler.js';
+import type { Session } from '../contract/tensors.js';
+import type { Engine } from '../engines/engine.js';
+import { openFiles } from '../models/archive.js';
+import { checkConfig } from '../models/config.js';
+import { batchContext, type HandlerEnvironment } from './context.js';
+import type { Recorder } from './recorder.js';
+import { instrument } from './stages.js';
+
+/** A handler class. Its constructor takes no arguments. */
+export type HandlerClass = new () => Handler;
+
+/** An archive whose handler is open: the one that the page has named, or a node's. */
+export interface OpenPart {
+  /** The node's path; `''` for the archive that the page has named. */
+  readonly node: string;
+  readonly archive: Archive;
+  readonly handler: Handler;
+  readonly environment: HandlerEnvironment;
+}
+
+export interface PartsOptions {
+  readonly engine: Engine;
+  readonly format: EngineName;
+  /** Returns the class for a node that its workflow opens without one. @throws `unknown-handler` */
+  readonly handlerOf: (archive: Archive) => Promise<HandlerClass>;
+  readonly warn: (message: string) => void;
+  /** Called when a stage has ended, with its context. */
+  readonly onStage?: (context: Context | undefined) => void;
+}
+
+/** Opens the handler of an archive, and those of its nodes when they are asked for. All of them run on one engine. */
+export class Parts {
+  /** In the order in which they were opened; nodes before their workflow. */
+  readonly open: OpenPart[] = [];
+  readonly #options: PartsOptions;
+  /** Nodes that share an archive share its sessions. */
+  readonly #sessions = new Map<Archive, Context['open']>();
+  #isComplete = false;
+
+  constructor(options: PartsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Opens the archive that the page has named. Afterwards, no node can be opened.
+   * @param context of the whole: its metrics receive what the handlers record
+   */
+  async start(archive: Archive, Class: HandlerClass, metrics: Recorder): Promise<OpenPart> {
+    const part = await this.#open('', archive, Class, metrics);
+    this.#isComplete = true;
+    const unused = Object.keys(archive.nodes ?? {}).filter((name) => !this.open.some(({ node }) => node === name));
+    if (unused.length > 0)
+      this.#options.warn(
+        `nodes names ${unused.join(', ')}, which the handler has not opened: they were downloaded in vain.`,
+      );
+    return part;
+  }
+
+  async #open(node: string, archive: Archive, Class: HandlerClass, metrics: Recorder): Promise<OpenPart> {
+    const { warn, onStage, handlerOf } = this.#options;
+    const files = await openFiles(archive);
+    const handlers = new Map<string, Promise<NodeHandler>>();
+    const environment: HandlerEnvironment = {
+      modelDir: archive.url,
+      manifest: archive.manifest,
+      config: archive.config,
+      files,
+      open: this.#sessionsOf(archive, files),
+      openHandler: (name, NodeClass) => {
+        const opening =
+          handlers.get(name) ??
+          import('./nodes.js').then(({ openNode }) =>
+            openNode({ archive, metrics }, name, this.#isComplete, async (own, recorder) => {
+              const Opened = NodeClass ?? (await handlerOf(own));
+              return await this.#open(node === '' ? name : `${node}/${name}`, own, Opened, recorder);
+            }),
+          );
+        handlers.set(name, opening);
+        return opening as Promise<NodeHandler<never>>;
+      },
+      warn: (message) => warn(named(message, node)),
+    };
+    const handler = new Class();
+    instrument(handler, onStage);
+    await handler.initialize(batchContext(environment, { metrics }));
+    const part = { node, archive, handler, environment };
+    this.open.push(part);
+    return part;
+  }
+
+  /** Returns a function that opens an archive's models, each of them once. */
+  #sessionsOf(archive: Archive, files: Awaited<ReturnType<typeof openFiles>>): Context['open'] {
+    const known = this.#sessions.get(archive);
+    if (known) return known;
+    const { engine, format } = this.#options;
+    const opened = new Map<string, Promise<Session>>();
+    const open = async (path = archive.models[format]): Promise<Session> => {
+      if (path === undefined)
+        throw new TabServeError(
+          'model-not-found',
+          `${archive.url} has no model of its own: its nodes have. The handler of such a workflow extends WorkflowHandler, and opens them with context.openHandler.`,
+        );
+      const session = opened.get(path) ?? engine.open(files, path, archive.config.engine ?? {});
+      opened.set(path, session);
+      session.catch(() => opened.delete(path));
+      return await session;
+    };
+    this.#sessions.set(archive, open);
+    return open;
+  }
+}
+
+/** Checks the configs of an archive and of its nodes, but for the handlers' sections. @throws `model-config` naming the key and the node */
+export function checkConfigs(archive: Archive, warn: (message: string) => void): void {
+  for (const { node, archive: one } of allParts(archive)) {
+    try {
+      checkConfig(one.config, (message) => warn(named(message, node)));
+    } catch (error) {
+      throw node === '' ? error : atNode(error, node);
+    }
+  }
+}
+
+function named(message: string, node: string): string {
+  return node === '' ? message : `Node "${node}": ${message}`;
+}

@@ -1,0 +1,30 @@
+import { expose as comlinkExpose } from 'comlink';
+import { PROTOCOL, type ConnectMessage, type ReadyMessage, type WorkerEvent } from '../contract/wire.js';
+import { cloneSafe } from './endpoint.js';
+import { Host, type HostOptions } from './host.js';
+
+/**
+ * Tells the page that the worker is ready, and serves the page that connects. The page waits for this message before it sends anything,
+ * because messages to a worker whose module is still loading are lost.
+ */
+export function serve(options: Omit<HostOptions, 'emit' | 'sendPart'>): void {
+  const scope = globalThis as unknown as Worker;
+  scope.addEventListener('message', function connect({ data }: MessageEvent<ConnectMessage | undefined>) {
+    if (data?.tabserve !== 'connect') return;
+    scope.removeEventListener('message', connect);
+    const emit = (event: WorkerEvent): void => data.events.postMessage(event);
+    data.calls.addEventListener('messageerror', () => emit({ type: 'unreadable' }));
+    holdForLife(data.life, () => emit({ type: 'held' }));
+    const sendPart: HostOptions['sendPart'] = (message, list) => data.calls.postMessage(message, list);
+    comlinkExpose(new Host({ ...options, emit, sendPart }), cloneSafe(data.calls));
+  });
+  scope.postMessage({ tabserve: 'ready', protocol: PROTOCOL } satisfies ReadyMessage);
+}
+
+/** Holds a lock until the worker ends. The browser releases it however the worker ends, and so tells the page, which waits for the lock. */
+function holdForLife(name: string, onHeld: () => void): void {
+  void globalThis.navigator?.locks?.request(name, () => {
+    onHeld();
+    return new Promise(() => {});
+  });
+}

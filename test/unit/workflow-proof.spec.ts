@@ -1,0 +1,121 @@
+// The proof of a backend for a workflow: every node's model must be right, and an error names the node.
+import { expect, test } from '@playwright/test';
+import type { Archive } from '../../src/contract/archive.ts';
+import type { Context } from '../../src/contract/handler.ts';
+import type { Tensors } from '../../src/contract/tensors.ts';
+import type { Sample } from '../../src/contract/wire.ts';
+import { chooseCandidates } from '../../src/client/selection/candidates.ts';
+import { CANDIDATES, type Probe } from '../../src/contract/backends.ts';
+import { writeSafetensors } from '../../src/cli/write-safetensors.ts';
+import { BaseHandler } from '../../src/handlers/base-handler.ts';
+import { WorkflowHandler } from '../../src/handlers/workflow-handler.ts';
+import { Parts, type OpenPart } from '../../src/worker/parts.ts';
+import { compareParts, measureParts, sampleParts, tryParts } from '../../src/worker/prove.ts';
+import { Recorder } from '../../src/worker/recorder.ts';
+import { stubSession } from './stub-session.ts';
+
+const x = { dtype: 'float32', dims: [1, 2], data: Float32Array.of(1, 2) } as const;
+const golden = (...y: number[]): Blob =>
+  new Blob([
+    writeSafetensors(
+      { 'inputs/x': x, 'outputs/y': { dtype: 'float32', dims: [1, 2], data: Float32Array.from(y) } },
+      {},
+    ),
+  ]);
+
+const node = (name: string, example?: Blob, models: Archive['models'] = { onnx: `${name}.onnx` }): Archive => ({
+  url: name,
+  manifest: { model: { modelName: name, handler: 'base_handler' } },
+  config: {},
+  models,
+  files: { [`${name}.onnx`]: new Blob(), ...(example && { 'g.safetensors': example }) },
+  golden: example ? ['g.safetensors'] : [],
+  integrity: {},
+});
+const whole = (nodes: Record<string, Archive>): Archive => ({ ...node('w', undefined, {}), nodes });
+
+/** Opens all nodes. A node's model multiplies by `factors[name]`. */
+async function open(
+  archive: Archive,
+  factors: Readonly<Record<string, number>>,
+  dims: readonly (number | null)[] = [1, 2],
+): Promise<readonly OpenPart[]> {
+  class Opens extends WorkflowHandler {
+    override async initialize(context: Context): Promise<void> {
+      await super.initialize(context);
+      for (const name of Object.keys(archive.nodes!)) await context.openHandler(name);
+    }
+    override inference = (): never[] => [];
+  }
+  const run =
+    (path: string) =>
+    ({ x }: Tensors): Tensors => ({
+      y: { ...x!, data: (x!.data as Float32Array).map((value) => value * factors[path.replace('.onnx', '')]!) },
+    });
+  const parts = new Parts({
+    engine: {
+      version: '0',
+      threads: 1,
+      memory: () => 0,
+      open: async (_, path) =>
+        stubSession([{ name: 'x', dtype: 'float32', dims }], [{ name: 'y', dtype: 'float32', dims }], run(path)),
+    },
+    format: 'onnx',
+    handlerOf: async () => BaseHandler,
+    warn: () => {},
+  });
+  await parts.start(archive, Opens, new Recorder());
+  return parts.open;
+}
+
+test('golden examples of every node are run; a wrong one names its node', async () => {
+  const both = whole({ a: node('a', golden(2, 4)), b: node('b', golden(3, 6)) });
+  expect(await tryParts(await open(both, { a: 2, b: 3 }))).toEqual({ golden: 2, error: 0, suspicion: undefined });
+  await expect(tryParts(await open(both, { a: 2, b: 4 }))).rejects.toMatchObject({
+    code: 'backend-wrong',
+    node: 'b',
+    message: expect.stringMatching(/^Node "b": It computes wrongly: on g\.safetensors/),
+  });
+});
+
+test('a node without golden examples leaves the workflow unproven, and is compared with the reference', async () => {
+  const half = whole({ a: node('a', golden(2, 4)), b: node('b') });
+  const right = await open(half, { a: 2, b: 3 });
+  expect(await tryParts(right)).toMatchObject({ golden: 0 });
+  const samples = await sampleParts(right);
+  expect(new Set(samples.map((sample: Sample) => sample.node))).toEqual(new Set(['b']));
+  expect(await compareParts(right, samples)).toEqual({ inputs: samples.length, error: 0, wrong: undefined });
+  const { wrong, error } = await compareParts(await open(half, { a: 2, b: 5 }), samples);
+  expect(wrong).toMatch(/^node "b": /);
+  expect(error).toBeGreaterThan(0.1);
+});
+
+test('one node whose inputs cannot be generated: nothing is compared, nothing is measured', async () => {
+  const parts = await open(whole({ a: node('a') }), { a: 1 }, [1, null]);
+  expect(await sampleParts(parts)).toEqual([]);
+  expect(await measureParts(parts, 1)).toBeUndefined();
+});
+
+test('the time of a run is that of all nodes; a shared archive is proven once', async () => {
+  const shared = node('a', golden(2, 4));
+  const parts = await open(whole({ a: shared, again: shared, b: node('b', golden(3, 6)) }), { a: 2, b: 3 });
+  expect(parts.map((part) => part.node)).toEqual(['a', 'again', 'b', '']);
+  expect(await tryParts(parts)).toMatchObject({ golden: 2 });
+  expect(await measureParts(parts, 1)).toMatchObject({ median: expect.any(Number), runs: expect.any(Number) });
+});
+
+test('an engine runs a workflow if every node has a model for it', () => {
+  const probe = { webgpu: { available: false, reason: 'none' }, webgl: { available: false, reason: 'none' }, wasm: { available: true, simd: true, jspi: false, threads: false }, crossOriginIsolated: false, cores: 2 } satisfies Probe; // prettier-ignore
+  const choose = (archive: Archive, named?: readonly 'wasm'[]) =>
+    chooseCandidates({ probe, built: CANDIDATES, archive, named });
+  const mixed = { onnx: 'a.onnx', tfjs: 'a.json' };
+  expect(choose(whole({ a: node('a', undefined, mixed), b: node('b') })).candidates).toEqual([
+    { engine: 'onnx', name: 'wasm' },
+  ]);
+  const split = choose(whole({ a: node('a'), b: node('b', undefined, { tfjs: 'b.json' }) }), ['wasm']);
+  expect(split.candidates).toEqual([]);
+  expect(split.skipped.map(({ reason }) => reason)).toEqual([
+    'Node "b" has no ONNX model.',
+    'Node "a" has no TensorFlow.js model.',
+  ]);
+});
