@@ -21,7 +21,7 @@ export const CONFIG_SCHEMA: ConfigSchema = {
       ],
     },
     description:
-      "The archives of a workflow's nodes, by the node's name: a path in this archive or a URL; or { archive, handler, config }, with a built-in handler and a config that are taken over the archive's own (docs/workflows.md).",
+      "The archives of a workflow's nodes, by the node's name: a path in this archive or a URL; or { archive, handler, config }, with a built-in handler and a config that are taken over the archive's own (docs/workflows.md#the-archive).",
   },
   ...SERVING,
 };
