@@ -3,15 +3,19 @@ export { connectWorker as connect } from './client/connect-worker.js';
 export type { Client } from './client/client.js';
 export type {
   ClientEvents,
+  ClientFrames,
   ClientInput,
   ClientOptions,
   ConfigFor,
   Description,
   ExplainOptions,
+  FramesOptions,
   InitializeOptions,
   RequestOptions,
   RequestParams,
 } from './client/options.js';
+export type { FrameAnswer } from './client/streams/frame-reader.js';
+export type { FrameSource } from './client/streams/frame-source.js';
 export type { ModelLocation } from './client/model-location.js';
 export type { Sequence, SequenceOptions } from './client/sequences/sequence.js';
 export type { JobQueueStatus } from './client/requests/backlog.js';

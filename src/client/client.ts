@@ -1,18 +1,18 @@
-import type { Progress } from '../contract/archive.js';
 import type { Backend, Probe } from '../contract/backends.js';
 import { PredictionError, TabServeError } from '../contract/errors.js';
 import type { ExplanationOf, FormName, Handler, PartOf, ResultFor, ResultOf } from '../contract/handler.js';
 import { CLIENT_SETTINGS, servingOf } from '../contract/settings.js';
-import { abortError, unlessAborted } from '../shared/abort.js';
 import { diagnosis } from './diagnose.js';
-import { Emitter, notify } from './events.js';
+import { Emitter } from './events.js';
 import { EventLog } from './log.js';
 import { ServingMetrics, type ClientMetrics } from './metrics/client-metrics.js';
 import type {
   ClientEvents,
+  ClientFrames,
   ClientInput,
   Description,
   ExplainOptions,
+  FramesOptions,
   InitializeOptions,
   RequestOptions,
   RequestParams,
@@ -20,8 +20,10 @@ import type {
 import type { JobQueueStatus } from './requests/backlog.js';
 import { explainInput } from './explain.js';
 import { readList } from './requests/prepare-rows.js';
-import { readInitializeOptions } from './requests/request-options.js';
+import { Initializer } from './initializer.js';
 import { Requester } from './requester.js';
+import type { FrameAnswer } from './streams/frame-reader.js';
+import { answerFrames } from './streams/frames.js';
 import { streamAnswer } from './streams/answer-stream.js';
 import { Sequence, type SequenceOptions } from './sequences/sequence.js';
 import { WorkerOpener, type OpenerHooks, type OpenerOptions } from './worker-opener.js';
@@ -29,13 +31,6 @@ import { pageCores } from './workers/budget.js';
 import { browserClock } from '../shared/clock.js';
 import { WorkerPool } from './workers/pool.js';
 import type { WorkerFactory } from './workers/start.js';
-
-/** An `initialize` that is under way. */
-interface Opening {
-  readonly done: Promise<void>;
-  readonly signal: AbortSignal | undefined;
-  readonly listeners: Set<(progress: Progress) => void>;
-}
 
 /** The page's side of a model: sends requests to its workers, and returns their answers. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every client is a `Client`, whatever its handler
@@ -48,7 +43,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   readonly #pool: WorkerPool;
   readonly #disposed = new AbortController();
   readonly #requester: Requester;
-  #opening: Opening | undefined;
+  readonly #initializer: Initializer;
 
   constructor(factory: WorkerFactory, options: OpenerOptions, { isPossible }: Pick<OpenerHooks, 'isPossible'> = {}) {
     const log = (message: string, since?: number): void => this.#log.add(message, since);
@@ -82,6 +77,14 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
           this.#log.add(error.message);
           this.#events.emit('fail', error);
         },
+      },
+    });
+    this.#initializer = new Initializer({
+      disposed: this.#disposed.signal,
+      isServing: () => this.#pool.serving,
+      open: async (signal, onProgress) => {
+        const worker = await this.#opener.open({ signal, onProgress });
+        this.#pool.start(worker, servingOf(this.#opener.archive!.config));
       },
     });
     this.#requester = new Requester({
@@ -125,34 +128,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
    *   `aborted`, `disposed`; `unsupported` where there are no workers, as on a server; `invalid-input` for a wrong option of the call
    */
   async initialize(options: InitializeOptions = {}): Promise<void> {
-    const { signal, onProgress } = readInitializeOptions(options);
-    if (this.#disposed.signal.aborted) throw disposed();
-    if (this.#pool.serving) return;
-    const joined = this.#opening;
-    if (!joined) return await this.#begin(signal, onProgress).done;
-    if (onProgress) joined.listeners.add(onProgress);
-    try {
-      await unlessAborted(joined.done, signal);
-    } catch (error) {
-      // The caller that started it has aborted, but this caller has not: start again.
-      if (!joined.signal?.aborted || signal?.aborted) throw error;
-      await this.initialize(options);
-    }
-  }
-
-  #begin(signal: AbortSignal | undefined, onProgress: InitializeOptions['onProgress']): Opening {
-    const listeners = new Set(onProgress ? [onProgress] : []);
-    const ends = AbortSignal.any([this.#disposed.signal, ...(signal ? [signal] : [])]);
-    const done = this.#initialize(ends, listeners).finally(() => (this.#opening = undefined));
-    return (this.#opening = { done, signal, listeners });
-  }
-
-  async #initialize(signal: AbortSignal, listeners: Opening['listeners']): Promise<void> {
-    const onProgress = (progress: Progress): void => listeners.forEach((listener) => notify(listener, progress));
-    const worker = await this.#opener.open({ signal, onProgress });
-    this.#pool.start(worker, servingOf(this.#opener.archive!.config));
-    // A listener of `backendchange` may have disposed of this client.
-    if (signal.aborted) throw abortError(signal);
+    await this.#initializer.initialize(options);
   }
 
   #changed(backend: Backend): void {
@@ -219,6 +195,20 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     options: RequestOptions<RequestParams<H, Form>> = {},
   ): AsyncIterable<PartOf<H> | ResultFor<H, Form, Result>> {
     return streamAnswer(this.#requester, [input], options);
+  }
+
+  /**
+   * Returns the answers to the frames of a camera, a video or a stream, in their order: the latest frame wins, and the others are dropped and counted. A
+   * frame is sent once: one that is lost with its worker is dropped too, and the stream goes on. It ends with the source, and stops the work when the loop is left.
+   *
+   * Reading throws what `predict` throws for a frame, which ends the stream; `aborted`; `disposed`; `invalid-input` for a wrong option or source, or if the
+   * stream is read twice; `unsupported` if this browser cannot deliver the frames of the source.
+   */
+  frames<Form extends FormName<H> = never>(
+    source: ClientFrames<H>,
+    options: FramesOptions<RequestParams<H, Form>> = {},
+  ): AsyncIterable<FrameAnswer<ResultFor<H, Form, Result>>> {
+    return answerFrames(this.#requester, source, options);
   }
 
   /**

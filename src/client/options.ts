@@ -9,8 +9,9 @@ import type { ElementInput, ImageInput } from '../contract/images.js';
 import type { MetricsSnapshot } from '../contract/metrics.js';
 import type { Timings } from '../contract/stages.js';
 import type { TabServeError } from '../contract/errors.js';
-import type { ClientSettings, RequestSettings, Serving } from '../contract/settings.js';
+import type { ClientSettings, FrameSettings, RequestSettings, Serving } from '../contract/settings.js';
 import type { ModelLocation } from './model-location.js';
+import type { FrameSource } from './streams/frame-source.js';
 import type { JobQueueStatus } from './requests/backlog.js';
 import type { Recovery } from './workers/recovery.js';
 import type { VerdictStore } from './selection/verdicts.js';
@@ -93,6 +94,14 @@ export type ExplainOptions<H extends Handler> = RequestOptions<ParamsOf<H>> &
     readonly onProgress?: (progress: ExplainProgress) => void;
   };
 
+/** What `frames` takes beside the source. */
+export interface FramesOptions<Params extends object = object> extends FrameSettings {
+  /** Ends the stream with `aborted`. */
+  readonly signal?: AbortSignal;
+  /** Parameters of the handler for every frame, e.g. `{ topK: 3 }`. */
+  readonly params?: Params;
+}
+
 /** The events of a client, with what each passes to its listeners. */
 export interface ClientEvents {
   /** The model now runs on another backend, or for the first time. */
@@ -140,6 +149,13 @@ type KnownInput<H extends Handler> =
   | (ImageInput extends InputOf<H>
       ? ElementInput | URL | { readonly data: ElementInput | URL } | { readonly body: ElementInput | URL }
       : never);
+
+/** The source that a page may pass to `frames`: none, unless the handler takes a frame as its input. */
+export type ClientFrames<H extends Handler> = [InputOf<H>] extends [never]
+  ? FrameSource
+  : VideoFrame extends InputOf<H>
+    ? FrameSource
+    : never;
 
 /** What a request's `params` may hold. `Form` is the value of the param `result`, where that changes the form of the result. */
 export type RequestParams<H extends Handler, Form> = [FormName<H>] extends [never]

@@ -44,6 +44,21 @@ export class Requester {
     this.#options = options;
   }
 
+  /** Aborts when the client is disposed of. */
+  get disposed(): AbortSignal {
+    return this.#options.disposed;
+  }
+
+  /** How many requests keep the workers busy. */
+  get parallelism(): number {
+    return this.#options.pool.parallelism;
+  }
+
+  /** @throws `disposed`, `not-initialized` */
+  checkOpen(): void {
+    this.#options.checkOpen();
+  }
+
   /**
    * Sends one request of one row or more. Returns the rows' answers; a row that failed is a `PredictionError`.
    * @throws what `Client.predict` throws, except a row's own failure
@@ -72,6 +87,22 @@ export class Requester {
       const answers = prepared.length > 0 ? await this.#run(new Job(prepared, job)) : [];
       return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
     });
+  }
+
+  /**
+   * Sends a request whose one row is prepared already. It needs no place in the queue.
+   * @throws what `Client.predict` throws
+   */
+  async sendPrepared(row: Prepared, options: RequestOptions): Promise<unknown> {
+    const arrivedAt = performance.now();
+    const [result] = await this.#options.metrics.follow(1, async () => {
+      this.#options.checkOpen();
+      const order = ++this.#requests;
+      const checked = readRequestOptions(options);
+      return await this.#run(new Job([row], { ...checked, order, request: 'predict', exclusive: false, arrivedAt }));
+    });
+    if (result instanceof PredictionError) throw result;
+    return result;
   }
 
   async #run(job: Job): Promise<unknown[]> {

@@ -69,6 +69,12 @@ export const SEQUENCE_SETTINGS = {
   idleTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS, description: 'Milliseconds between two requests after which the sequence ends. Without it, a sequence ends with `end` or with its client.' },
 } as const satisfies Readonly<Record<string, Setting>>; // prettier-ignore
 
+/** The settings of a stream of frames. */
+export const FRAME_SETTINGS = {
+  /** The most frames a second that are sent to the model. Without it, each frame that arrives while a worker is free. */
+  fps: { type: 'number', exclusiveMinimum: 0, maximum: 1000, description: 'The most frames a second that are sent to the model. Without it, each frame that arrives while a worker is free.' },
+} as const satisfies Readonly<Record<string, Setting>>; // prettier-ignore
+
 /** How a model is served: the value of every setting. */
 export type Serving = { readonly [K in keyof typeof SERVING]: number };
 
@@ -80,6 +86,9 @@ export type RequestSettings = { readonly [K in keyof typeof REQUEST_SETTINGS]?: 
 
 /** The settings of a sequence, as its options have them. */
 export type SequenceSettings = { readonly [K in keyof typeof SEQUENCE_SETTINGS]?: number };
+
+/** The settings of a stream of frames, as its options have them. */
+export type FrameSettings = { readonly [K in keyof typeof FRAME_SETTINGS]?: number };
 
 type Table = Readonly<Record<string, Setting>>;
 

@@ -46,6 +46,7 @@ declare class Adder extends BaseHandler<Pair> {
 declare const worker: () => Worker;
 declare const image: HTMLImageElement;
 declare const file: File;
+declare const camera: MediaStream;
 
 export async function builtIn(): Promise<void> {
   const classifier = await load('/models/digits/', { handler: 'image_classifier' });
@@ -268,6 +269,15 @@ export async function streams(): Promise<void> {
   // The parts of a handler that declares none are of its result's type.
   const detector = await load('/models/nanodet/', { handler: 'object_detector' });
   for await (const item of detector.stream(file, { params: { scoreThreshold: 0.3 } })) void (item satisfies Detections);
+  for await (const { result, timestamp, dropped } of detector.frames(camera, {
+    fps: 10,
+    params: { scoreThreshold: 0.3 },
+  }))
+    void [result satisfies Detections, timestamp.toFixed(), dropped.toFixed()];
+  // @ts-expect-error It reads texts, no frames.
+  (await load('/models/languages/', { handler: 'text_classifier' })).frames(camera);
+  // @ts-expect-error An image is no source of frames.
+  detector.frames(image);
   // @ts-expect-error It takes tensors, no texts.
   connect<Storyteller>(worker, { model: '/story.onnx' }).stream('once upon a time');
 }

@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { TabServeError } from '../../src/contract/errors.ts';
 import {
   CLIENT_SETTINGS,
+  FRAME_SETTINGS,
   REQUEST_SETTINGS,
   resolveSettings,
   SEQUENCE_SETTINGS,
@@ -11,7 +12,7 @@ import {
   servingOf,
 } from '../../src/contract/settings.ts';
 
-const TABLES = { SERVING, CLIENT_SETTINGS, REQUEST_SETTINGS, SEQUENCE_SETTINGS };
+const TABLES = { SERVING, CLIENT_SETTINGS, REQUEST_SETTINGS, SEQUENCE_SETTINGS, FRAME_SETTINGS };
 type Entry = { readonly description: string; readonly default?: number };
 
 test('the docblock of each setting, which editors show, says what its entry says', () => {

@@ -10,7 +10,7 @@ import type { OpenWorker, PoolOptions } from './pool-options.js';
 import { PoolState } from './pool-state.js';
 import { PAUSE_MS, Reconciler } from './reconciler.js';
 import { addLoss, triage } from './recovery.js';
-import { Slot, type OpenedWorker, type WorkerConnection } from './slot.js';
+import { isGpu, MAX_BATCHES, Slot, type OpenedWorker, type WorkerConnection } from './slot.js';
 import { leastBusy } from './slots.js';
 
 /** A worker that was ready for this long is well: its loss does not count together with earlier losses. */
@@ -58,6 +58,12 @@ export class WorkerPool {
   /** Number of workers that take requests. */
   get workers(): number {
     return this.#state.slots.ready.length;
+  }
+
+  /** How many batches keep the workers busy: on a GPU, one is preprocessed while another one runs. */
+  get parallelism(): number {
+    const { backend } = this.#state;
+    return backend && isGpu(backend) ? MAX_BATCHES : Math.max(1, this.workers);
   }
 
   get queueStatus(): JobQueueStatus {

@@ -14,7 +14,7 @@ export interface OpenedWorker {
 }
 
 /** With two batches, a GPU runs one while the next is preprocessed, and a WASM worker need not wait for the page between two full batches. */
-const MAX_BATCHES = 2;
+export const MAX_BATCHES = 2;
 
 /**
  * The place of one worker in the pool.

@@ -1,0 +1,244 @@
+import { asTabServeError, blameOf, TabServeError } from '../../contract/errors.js';
+import { abortError } from '../../shared/abort.js';
+import type { Clock } from '../../shared/clock.js';
+import type { Prepared } from '../requests/inputs.js';
+import type { Frame, StartFrames } from './frame-source.js';
+import { FrameTicket, type NumberedFrame } from './frame-ticket.js';
+
+/** The answer to one frame of a source. */
+export interface FrameAnswer<Result> {
+  readonly result: Result;
+  /**
+   * The frame's time in microseconds: the timestamp of a VideoFrame; the position in the video; for an ImageBitmap of a stream, when it arrived, since the
+   * page was opened.
+   */
+  readonly timestamp: number;
+  /**
+   * How many frames of the source came between the last answered one and this one, and were dropped: a newer one took their place, `fps` left them out,
+   * or their worker was lost.
+   */
+  readonly dropped: number;
+}
+
+/** What a reader of frames needs; all of it is injected. */
+export interface FrameReaderOptions<Result> {
+  readonly clock: Clock;
+  readonly start: StartFrames;
+  /** Sends a frame. @param stop aborts when its answer is no longer wanted */
+  readonly send: (frame: Prepared, stop: AbortSignal) => Promise<Result>;
+  /** Returns how many frames may run at once. */
+  readonly limit: () => number;
+  /** The least milliseconds between two frames. */
+  readonly interval: number;
+  /** Ends the stream with an error. */
+  readonly signal: AbortSignal;
+}
+
+/** An answer that nobody has read yet. */
+interface Waiting<Result> {
+  readonly frame: NumberedFrame;
+  readonly result: Result;
+  /** When it came, and how long it took, in milliseconds. */
+  readonly at: number;
+  readonly took: number;
+}
+
+interface Waiter<Result> {
+  readonly resolve: (item: IteratorResult<FrameAnswer<Result>, undefined>) => void;
+  readonly reject: (error: TabServeError) => void;
+}
+
+/**
+ * Reads the answers to the frames of a source that does not wait. Of the frames that arrive while the workers are busy, the latest is kept and the others
+ * are closed. While an answer waits for the caller, no further frame is sent; one that has waited for longer than a new one takes is dropped for a new one.
+ */
+export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Result>, undefined> {
+  readonly #options: FrameReaderOptions<Result>;
+  readonly #stop = new AbortController();
+  #state: 'new' | 'running' | 'ended' = 'new';
+  #stopSource = (): void => {};
+  #sourceEnded = false;
+  /** Frames that have arrived. */
+  #arrived = 0;
+  /** The number of the last frame whose answer was read. */
+  #read = 0;
+  #latest: NumberedFrame | undefined;
+  /** The request that no worker has taken yet. */
+  #queued: FrameTicket | undefined;
+  /** Requests that are not answered. */
+  #running = 0;
+  #answer: Waiting<Result> | undefined;
+  #waiters: readonly Waiter<Result>[] = [];
+  /** Why it has ended; it is told once. */
+  #error: TabServeError | undefined;
+  /** When the next frame may be sent, by the clock. */
+  #due = -Infinity;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(options: FrameReaderOptions<Result>) {
+    this.#options = options;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<FrameAnswer<Result>, undefined>> {
+    if (this.#state === 'new') this.#start();
+    return new Promise((resolve, reject) => {
+      this.#waiters = [...this.#waiters, { resolve, reject }];
+      this.#advance();
+    });
+  }
+
+  return(): Promise<IteratorResult<FrameAnswer<Result>, undefined>> {
+    this.#end();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  #start(): void {
+    this.#state = 'running';
+    const { signal, start } = this.#options;
+    if (signal.aborted) return this.#end(abortError(signal));
+    signal.addEventListener('abort', () => this.#end(abortError(signal)), { signal: this.#stop.signal });
+    try {
+      const stop = start({ frame: (frame) => this.#arrive(frame), end: (error) => this.#sourceEnds(error) });
+      if (this.#stop.signal.aborted) stop();
+      else this.#stopSource = stop;
+    } catch (error) {
+      this.#end(asTabServeError(error));
+    }
+  }
+
+  // ── Events ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #arrive(frame: Frame): void {
+    if (this.#state !== 'running') return frame.picture.close();
+    this.#keep({ ...frame, number: ++this.#arrived });
+    this.#advance();
+  }
+
+  #sourceEnds(error: TabServeError | undefined): void {
+    if (error) return this.#end(error);
+    this.#sourceEnded = true;
+    this.#advance();
+  }
+
+  /** An answer to an older frame than another answer's is of no use. */
+  #answered(frame: NumberedFrame, result: Result, took: number): void {
+    if (frame.number > Math.max(this.#read, this.#answer?.frame.number ?? 0))
+      this.#answer = { frame, result, took, at: this.#options.clock.now() };
+    this.#advance();
+  }
+
+  /** A frame that is lost with its worker is dropped, and the stream goes on. Any other failure ends it. */
+  #failed(error: TabServeError): void {
+    if (blameOf(error.code) === 'worker') this.#advance();
+    else this.#end(error);
+  }
+
+  // ── What follows ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Gives the caller what there is, and sends what may be sent. To be called after every event. */
+  #advance(): void {
+    if (this.#state === 'running') {
+      this.#dropStale();
+      this.#deliver();
+      this.#send();
+      if (this.#sourceEnded && !this.#latest && this.#running === 0 && !this.#answer) this.#end();
+    }
+    if (this.#state === 'ended') this.#settle();
+  }
+
+  /** Drops an answer that the caller has left waiting for longer than a newer frame's takes. */
+  #dropStale(): void {
+    const answer = this.#answer;
+    if (answer && this.#latest && this.#waiters.length > 0 && this.#options.clock.now() - answer.at > answer.took)
+      this.#answer = undefined;
+  }
+
+  #deliver(): void {
+    const [waiter, ...others] = this.#waiters;
+    if (!this.#answer || !waiter) return;
+    const { frame, result } = this.#answer;
+    this.#answer = undefined;
+    this.#waiters = others;
+    const dropped = frame.number - this.#read - 1;
+    this.#read = frame.number;
+    waiter.resolve({ done: false, value: { result, timestamp: frame.timestamp, dropped } });
+  }
+
+  #send(): void {
+    const { clock, limit, send } = this.#options;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (!this.#latest || this.#queued || this.#answer || this.#running >= limit()) return;
+    const wait = this.#due - clock.now();
+    if (wait > 0) {
+      this.#cancelTimer = clock.schedule(() => this.#advance(), wait);
+      return;
+    }
+    let sentAt = clock.now();
+    const take = (): NumberedFrame => {
+      sentAt = clock.now();
+      return this.#take(sentAt);
+    };
+    const ticket = new FrameTicket(take, (frame) => this.#keep(frame));
+    this.#queued = ticket;
+    this.#running += 1;
+    const settled = (): void => {
+      this.#running -= 1;
+      if (this.#queued === ticket) this.#queued = undefined;
+    };
+    send(ticket, this.#stop.signal).then(
+      (result) => {
+        settled();
+        this.#answered(ticket.frame!, result, clock.now() - sentAt);
+      },
+      (error: unknown) => {
+        settled();
+        this.#failed(asTabServeError(error));
+      },
+    );
+  }
+
+  /** Returns the latest frame for a worker that is free now. */
+  #take(now: number): NumberedFrame {
+    const frame = this.#latest!;
+    this.#latest = this.#queued = undefined;
+    const { interval } = this.#options;
+    // From when it was due, so that a frame that comes a little late does not make all later ones late.
+    this.#due = (now - this.#due < interval ? this.#due : now) + interval;
+    return frame;
+  }
+
+  /** Keeps the newer one of a frame and the latest. */
+  #keep(frame: NumberedFrame): void {
+    const [newer, older] = (this.#latest?.number ?? 0) > frame.number ? [this.#latest!, frame] : [frame, this.#latest];
+    older?.picture.close();
+    this.#latest = newer;
+  }
+
+  #end(error?: TabServeError): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#error = error;
+    this.#answer = undefined;
+    this.#latest?.picture.close();
+    this.#latest = undefined;
+    this.#cancelTimer?.();
+    this.#stop.abort(new TabServeError('aborted', 'The frames are no longer read.'));
+    this.#stopSource();
+    this.#settle();
+  }
+
+  #settle(): void {
+    for (const { resolve, reject } of this.#waiters) {
+      const error = this.#error;
+      this.#error = undefined;
+      if (error) reject(error);
+      else resolve({ done: true, value: undefined });
+    }
+    this.#waiters = [];
+  }
+}
