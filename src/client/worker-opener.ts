@@ -11,7 +11,7 @@ import { absoluteUrl, folderUrl } from './url.js';
 import type { OpenedWorker } from './workers/slot.js';
 import type { WorkerFactory } from './workers/start.js';
 
-type Chunk = typeof import('./selection/chunk.js');
+type Chunk = typeof import('./chunk.js');
 
 /** A client's options, with the name of the built-in handler. */
 export interface OpenerOptions extends ClientOptions {
@@ -70,11 +70,9 @@ export class WorkerOpener {
   async #open(request: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<OpenedWorker> {
     const { startupTimeout } = resolveSettings(SERVING, { ...this.#config });
     const limit = { milliseconds: startupTimeout * 1000, signal: request.signal };
-    const chunk = await withinLimit('Its server', () => import('./selection/chunk.js'), limit).catch(
-      (cause: unknown) => {
-        throw request.signal?.aborted ? cause : notLoaded(cause);
-      },
-    );
+    const chunk = await withinLimit('Its server', () => import('./chunk.js'), limit).catch((cause: unknown) => {
+      throw request.signal?.aborted ? cause : notLoaded(cause);
+    });
     return await chunk.openModel({ ...this.#openOptions(chunk), ...request });
   }
 

@@ -1,33 +1,46 @@
-import { FRAME_SETTINGS, resolveSettings } from '../../contract/settings.js';
-import { browserClock } from '../../shared/clock.js';
 import type { FramesOptions } from '../options.js';
-import { readOptions } from '../read-options.js';
 import type { Requester } from '../requester.js';
-import { readRequestOptions } from '../requests/request-options.js';
-import { FrameReader, type FrameAnswer } from './frame-reader.js';
-import { readSource, type FrameSource } from './frame-source.js';
+import type { FrameAnswer, FrameReader } from './frame-reader.js';
+import type { FrameSource } from './frame-source.js';
 import { readOnce } from './read-once.js';
 
-/** Returns the answers to the frames of a source. Everything is checked, and the source started, when they are read. */
+/** Returns the answers to the frames of a source. Everything is checked, and the source started, when they are first read. */
 export function answerFrames<Result>(
   requester: Requester,
   source: FrameSource,
   options: FramesOptions,
 ): AsyncIterable<FrameAnswer<Result>> {
-  return readOnce(() => {
-    requester.checkOpen();
-    const { fps, signal, params } = readOptions(options, 'an object as options', 'invalid-input');
-    const interval = 1000 / (resolveSettings(FRAME_SETTINGS, { fps }, 'invalid-input').fps ?? Infinity);
-    const request = readRequestOptions({ ...(signal && { signal }), ...(params && { params }) });
-    const ends = [requester.disposed, ...(request.signal ? [request.signal] : [])];
-    return new FrameReader<Result>({
-      clock: browserClock,
-      start: readSource(source),
-      send: async (frame, stop) =>
-        (await requester.sendPrepared(frame, { signal: stop, params: request.params })) as Result,
-      limit: () => requester.parallelism,
-      interval,
-      signal: AbortSignal.any(ends),
-    });
+  return readOnce<FrameAnswer<Result>>(() => {
+    /** Undefined until the first read; it holds undefined when there is nothing to read any more. */
+    let reader: Promise<FrameReader<Result> | undefined> | undefined;
+    const open = async (): Promise<FrameReader<Result>> => {
+      requester.checkOpen();
+      // The page has this chunk since it has opened the model.
+      const { readFrames } = await import('../chunk.js');
+      return readFrames<Result>(requester, source, options);
+    };
+    return {
+      async next() {
+        try {
+          const opened = await (reader ??= open());
+          return opened ? await opened.next() : DONE;
+        } catch (error) {
+          reader = Promise.resolve(undefined);
+          throw error;
+        }
+      },
+      async return() {
+        const opened = reader;
+        reader = Promise.resolve(undefined);
+        // A failure is the reader's of the pending item.
+        await opened?.then(
+          (one) => one?.return(),
+          () => {},
+        );
+        return DONE;
+      },
+    };
   });
 }
+
+const DONE = { done: true, value: undefined } as const;

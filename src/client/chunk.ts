@@ -1,0 +1,5 @@
+/** What a page needs only when a model is opened, or later. The page imports it when the first model is opened. */
+export { readDownloadSettings } from './download-settings.js';
+export { browserVerdicts } from './selection/browser-verdicts.js';
+export { openModel } from './selection/open.js';
+export { readFrames } from './streams/read-frames.js';

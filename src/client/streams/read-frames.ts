@@ -1,0 +1,29 @@
+import { FRAME_SETTINGS, resolveSettings } from '../../contract/settings.js';
+import { browserClock } from '../../shared/clock.js';
+import type { FramesOptions } from '../options.js';
+import { readOptions } from '../read-options.js';
+import type { Requester } from '../requester.js';
+import { readRequestOptions } from '../requests/request-options.js';
+import { FrameReader } from './frame-reader.js';
+import { readSource, type FrameSource } from './frame-source.js';
+
+/** Checks a source of frames and the options, and returns what reads the answers. @throws `invalid-input`, `not-cloneable`, `unsupported` */
+export function readFrames<Result>(
+  requester: Requester,
+  source: FrameSource,
+  options: FramesOptions,
+): FrameReader<Result> {
+  const { fps, signal, params } = readOptions(options, 'an object as options', 'invalid-input');
+  const interval = 1000 / (resolveSettings(FRAME_SETTINGS, { fps }, 'invalid-input').fps ?? Infinity);
+  const request = readRequestOptions({ ...(signal && { signal }), ...(params && { params }) });
+  const ends = [requester.disposed, ...(request.signal ? [request.signal] : [])];
+  return new FrameReader<Result>({
+    clock: browserClock,
+    start: readSource(source),
+    send: async (frame, stop) =>
+      (await requester.sendPrepared(frame, { signal: stop, params: request.params })) as Result,
+    limit: () => requester.parallelism,
+    interval,
+    signal: AbortSignal.any(ends),
+  });
+}
