@@ -13,10 +13,10 @@ const dist = fileURLToPath(new URL('../dist/', import.meta.url));
  */
 const LIMITS = [
   { what: 'page: import { load }', limit: 20, measure: () => page(([first]) => [first]) },
-  { what: 'page: load called', limit: 33.5, measure: () => page((chunks) => chunks) },
+  { what: 'page: load called', limit: 35.5, measure: () => page((chunks) => chunks) },
   {
     what: "page: import { useModel }, without React's own code",
-    limit: 21,
+    limit: 21.5,
     measure: () => page(([first]) => [first], 'useModel', 'react'),
   },
   {
@@ -24,7 +24,7 @@ const LIMITS = [
     limit: 46,
     measure: () => file('built-in/worker.js'),
   },
-  { what: 'built-in worker, in one script', limit: 124, measure: worker },
+  { what: 'built-in worker, in one script', limit: 127, measure: worker },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
   { what: 'onnx/webgl', limit: 97, measure: () => file('standalone/onnx-webgl.js') },
   { what: 'onnx/webgpu, with JSPI', limit: 38, measure: () => file('standalone/onnx-webgpu-jspi.js') },
@@ -38,7 +38,7 @@ const LIMITS = [
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   { what: "Hugging Face's tokenizers", limit: 12, measure: () => file('standalone/tokenizers.js') },
   { what: 'the package, without source maps', limit: 1720, measure: () => all((name) => !name.endsWith('.map')) },
-  { what: 'its source maps', limit: 1850, measure: () => all((name) => name.endsWith('.map')) },
+  { what: 'its source maps', limit: 1960, measure: () => all((name) => name.endsWith('.map')) },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

@@ -17,6 +17,7 @@ export type {
 export type { FrameAnswer } from './client/streams/frame-reader.js';
 export type { FrameSource } from './client/streams/frame-source.js';
 export type { ModelLocation } from './client/model-location.js';
+export { audioChunks, type AudioChunk, type AudioChunksOptions } from './client/sequences/audio-chunks.js';
 export type { Sequence, SequenceOptions } from './client/sequences/sequence.js';
 export type { JobQueueStatus } from './client/requests/backlog.js';
 export type { WorkerFactory } from './client/workers/start.js';
@@ -46,6 +47,13 @@ export type { TextClassifier, TextClassifierParams } from './handlers/text-class
 export type { TextFeatureExtractor, TextFeatureExtractorParams } from './handlers/text-feature-extractor.js';
 export type { ImageFeatureExtractor, ImageFeatureExtractorParams } from './handlers/image-feature-extractor.js';
 export type { TextHandler, TextInput, TextParams } from './handlers/text-handler.js';
+export type { AudioHandler } from './handlers/audio-handler.js';
+export type {
+  VoiceActivity,
+  VoiceActivityDetector,
+  VoiceActivityParams,
+  VoiceActivityUpdate,
+} from './handlers/voice-activity-detector.js';
 export type { VisionHandler, VisionParams } from './handlers/vision-handler.js';
 export type {
   Classification,
@@ -53,6 +61,7 @@ export type {
   LabelScore,
   TorchServeClassification,
 } from './outputs/classification.js';
+export type { SpeechEvent, SpeechSegment } from './outputs/speech.js';
 export type { Embedding, Pooling } from './outputs/embedding.js';
 export type { Picture } from './outputs/picture.js';
 export { cosineSimilarity, nearest, type Neighbor } from './client/similarity.js';
@@ -76,6 +85,7 @@ export type {
   ResultOf,
   SequenceResultOf,
 } from './contract/handler.js';
+export type { AudioInput, AudioSamples, PageAudioInput } from './contract/audio.js';
 export type { ElementInput, ImageInput } from './contract/images.js';
 export type { HistogramSeries, MetricLabels, MetricsSnapshot, ValueSeries } from './contract/metrics.js';
 export type { Stage, Timings } from './contract/stages.js';

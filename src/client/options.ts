@@ -5,6 +5,7 @@ import type { Integrity } from '../contract/archive.js';
 import type { Backend, BackendName, CandidateName } from '../contract/backends.js';
 import type { ExplainProgress } from '../outputs/explanation.js';
 import type { ExplainParamsOf, FormName, Handler, InputOf, ModelInfo, ParamsOf } from '../contract/handler.js';
+import type { AudioInput, PageAudioInput } from '../contract/audio.js';
 import type { ElementInput, ImageInput } from '../contract/images.js';
 import type { MetricsSnapshot } from '../contract/metrics.js';
 import type { Timings } from '../contract/stages.js';
@@ -139,7 +140,7 @@ export interface Description extends ModelInfo {
 }
 
 /**
- * The input that a page may pass to a handler. An image may also be an element of the page, or a URL object, whose image the page downloads. A string is
+ * The input that a page may pass to a handler. An image may also be an element of the page, and audio an AudioBuffer; both may be a URL object, whose file the page downloads. A string is
  * never read as a URL, so a text cannot cause a request. Write `new URL('cat.jpg', document.baseURI)`.
  */
 export type ClientInput<H extends Handler> = [InputOf<H>] extends [never] ? unknown : KnownInput<H>;
@@ -148,6 +149,9 @@ type KnownInput<H extends Handler> =
   | InputOf<H>
   | (ImageInput extends InputOf<H>
       ? ElementInput | URL | { readonly data: ElementInput | URL } | { readonly body: ElementInput | URL }
+      : never)
+  | (AudioInput extends InputOf<H>
+      ? PageAudioInput | { readonly data: PageAudioInput } | { readonly body: PageAudioInput }
       : never);
 
 /** The source that a page may pass to `frames`: none, unless the handler takes a frame as its input. */

@@ -10,7 +10,9 @@ import type { ImageFeatureExtractor } from './image-feature-extractor.js';
 import type { ImageToImage } from './image-to-image.js';
 import type { ImageSegmenter } from './image-segmenter.js';
 import type { TextFeatureExtractor } from './text-feature-extractor.js';
+import type { AudioHandler } from './audio-handler.js';
 import type { VisionHandler } from './vision-handler.js';
+import type { VoiceActivityDetector } from './voice-activity-detector.js';
 
 /** The built-in handlers by the name that an archive's manifest uses. */
 export interface HandlerRegistry {
@@ -24,6 +26,8 @@ export interface HandlerRegistry {
   text_feature_extractor: TextFeatureExtractor;
   image_feature_extractor: ImageFeatureExtractor;
   image_to_image: ImageToImage;
+  audio_handler: AudioHandler;
+  voice_activity_detector: VoiceActivityDetector;
 }
 export type HandlerName = keyof HandlerRegistry;
 
@@ -42,6 +46,8 @@ const loaders: { readonly [Name in HandlerName]: () => Promise<new () => Handler
   text_feature_extractor: async () => (await import('./text-feature-extractor.js')).TextFeatureExtractor,
   image_feature_extractor: async () => (await import('./image-feature-extractor.js')).ImageFeatureExtractor,
   image_to_image: async () => (await import('./image-to-image.js')).ImageToImage,
+  audio_handler: async () => (await import('./audio-handler.js')).AudioHandler,
+  voice_activity_detector: async () => (await import('./voice-activity-detector.js')).VoiceActivityDetector,
 };
 
 export const HANDLER_NAMES = Object.keys(loaders) as readonly HandlerName[];

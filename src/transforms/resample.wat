@@ -9,25 +9,20 @@
 (module
   (memory (export "memory") 1)
 
-  ;; One dot product adds two taps for four channels: pixels are shuffled to c0 c0' c1 c1' c2 c2' c3 c3', each byte with a zero
-  ;; (128 is no byte of the vector). The rows are taken two at a time, which halves the loads of weights.
+  ;; One dot product adds two taps for four channels: pixels are shuffled to c0 c0' c1 c1' c2 c2' c3 c3'. The rows are
+  ;; taken two at a time, which halves the loads of weights.
   (func (export "horizontal")
     (param $source i32) (param $sourceStride i32) (param $target i32) (param $targetStride i32) (param $rows i32)
     (param $starts i32) (param $weights i32) (param $outputs i32) (param $groups i32) (param $step i32)
-    (local $first v128) (local $second v128) (local $x i32) (local $g i32) (local $w i32) (local $s i32) (local $advance i32) (local $to i32)
+    (local $order v128) (local $x i32) (local $g i32) (local $w i32) (local $s i32) (local $advance i32) (local $to i32)
     (local $high01 v128) (local $high23 v128) (local $low01 v128) (local $low23 v128)
     (local $a v128) (local $b v128) (local $p v128)
     (local $high v128) (local $low v128) (local $nextHigh v128) (local $nextLow v128)
-    (local.set $first (v128.const i8x16 0 128 4 128 1 128 5 128 2 128 6 128 3 128 7 128))
-    (local.set $second (v128.const i8x16 8 128 12 128 9 128 13 128 10 128 14 128 11 128 15 128))
+    (local.set $order (v128.const i8x16 0 4 1 5 2 6 3 7 8 12 9 13 10 14 11 15))
     (if (i32.eq (local.get $step) (i32.const 3))
-      (then
-        (local.set $first (v128.const i8x16 0 128 3 128 1 128 4 128 2 128 5 128 2 128 5 128))
-        (local.set $second (v128.const i8x16 6 128 9 128 7 128 10 128 8 128 11 128 8 128 11 128))))
+      (then (local.set $order (v128.const i8x16 0 3 1 4 2 5 2 5 6 9 7 10 8 11 8 11))))
     (if (i32.eq (local.get $step) (i32.const 1))
-      (then
-        (local.set $first (v128.const i8x16 0 128 1 128 0 128 1 128 0 128 1 128 0 128 1 128))
-        (local.set $second (v128.const i8x16 2 128 3 128 2 128 3 128 2 128 3 128 2 128 3 128))))
+      (then (local.set $order (v128.const i8x16 0 1 0 1 0 1 0 1 2 3 2 3 2 3 2 3))))
     (local.set $advance (i32.shl (local.get $step) (i32.const 2)))
     (loop $row
       (local.set $x (i32.const 0))
@@ -46,17 +41,17 @@
           (local.set $low01 (v128.load32_splat offset=8 (local.get $w)))
           (local.set $low23 (v128.load32_splat offset=12 (local.get $w)))
 
-          (local.set $p (v128.load (local.get $s)))
-          (local.set $a (i8x16.swizzle (local.get $p) (local.get $first)))
-          (local.set $b (i8x16.swizzle (local.get $p) (local.get $second)))
+          (local.set $p (i8x16.swizzle (v128.load (local.get $s)) (local.get $order)))
+          (local.set $a (i16x8.extend_low_i8x16_u (local.get $p)))
+          (local.set $b (i16x8.extend_high_i8x16_u (local.get $p)))
           (local.set $high (i32x4.add (local.get $high) (i32x4.dot_i16x8_s (local.get $a) (local.get $high01))))
           (local.set $low (i32x4.add (local.get $low) (i32x4.dot_i16x8_s (local.get $a) (local.get $low01))))
           (local.set $high (i32x4.add (local.get $high) (i32x4.dot_i16x8_s (local.get $b) (local.get $high23))))
           (local.set $low (i32x4.add (local.get $low) (i32x4.dot_i16x8_s (local.get $b) (local.get $low23))))
 
-          (local.set $p (v128.load (i32.add (local.get $s) (local.get $sourceStride))))
-          (local.set $a (i8x16.swizzle (local.get $p) (local.get $first)))
-          (local.set $b (i8x16.swizzle (local.get $p) (local.get $second)))
+          (local.set $p (i8x16.swizzle (v128.load (i32.add (local.get $s) (local.get $sourceStride))) (local.get $order)))
+          (local.set $a (i16x8.extend_low_i8x16_u (local.get $p)))
+          (local.set $b (i16x8.extend_high_i8x16_u (local.get $p)))
           (local.set $nextHigh (i32x4.add (local.get $nextHigh) (i32x4.dot_i16x8_s (local.get $a) (local.get $high01))))
           (local.set $nextLow (i32x4.add (local.get $nextLow) (i32x4.dot_i16x8_s (local.get $a) (local.get $low01))))
           (local.set $nextHigh (i32x4.add (local.get $nextHigh) (i32x4.dot_i16x8_s (local.get $b) (local.get $high23))))

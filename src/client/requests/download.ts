@@ -2,7 +2,7 @@ import { TabServeError } from '../../contract/errors.js';
 import { shortenUrl } from './pictures.js';
 
 /**
- * Downloads the image of a URL that the caller passed (`https:`, `data:` or `blob:`), with cookies for the page's own origin only.
+ * Downloads the image or audio file of a URL that the caller passed (`https:`, `data:` or `blob:`), with cookies for the page's own origin only.
  * The server's content type does not matter: the decoder looks at the bytes.
  * @throws `invalid-input`, naming the URL, and the status or the remedy, if it cannot be downloaded
  */
@@ -19,7 +19,7 @@ export async function downloadImage(url: string, signal?: AbortSignal): Promise<
 }
 
 function failed(url: string, why: string, cause?: unknown): TabServeError {
-  return new TabServeError('invalid-input', `The image ${shortenUrl(url)} could not be downloaded: ${why}.`, { cause });
+  return new TabServeError('invalid-input', `The file ${shortenUrl(url)} could not be downloaded: ${why}.`, { cause });
 }
 
 /** A browser does not tell a page why a request has failed. */
@@ -29,7 +29,7 @@ function reason(url: string): string {
   const policy = "the page's Content-Security-Policy (connect-src) forbids the request";
   if (origin === globalThis.location?.origin) return `the server cannot be reached, or ${policy}`;
   return (
-    `the server cannot be reached, or does not allow this page to read its images (CORS), or ${policy}. ` +
-    "Let the server send Access-Control-Allow-Origin, serve the image from the page's own origin, or pass a Blob"
+    `the server cannot be reached, or does not allow this page to read its files (CORS), or ${policy}. ` +
+    "Let the server send Access-Control-Allow-Origin, serve the file from the page's own origin, or pass a Blob"
   );
 }

@@ -1,7 +1,9 @@
 /** Prepares inputs for sending them to a worker. */
 import { TabServeError } from '../../contract/errors.js';
+import type { AudioSamples } from '../../contract/audio.js';
 import { giveBack, takeBuffer, takeReady } from '../../shared/buffers.js';
 import { bufferOf, duplicate, isOutOfBounds } from './copies.js';
+import { audioFile, samplesOf } from './sounds.js';
 import { downloadImage } from './download.js';
 import { mapLeaves } from './leaves.js';
 import { OwnImage } from './own-image.js';
@@ -35,7 +37,7 @@ export interface PrepareOptions {
 
 /**
  * Prepares one row: an input, bare or as `{ data }` or `{ body }`, or nested in plain objects and arrays. Returns a promise for inputs that
- * take time: an element, a canvas, an ImageBitmap, a URL.
+ * take time: an element, a canvas, an ImageBitmap, a URL, an audio file.
  *
  * | input | sent as | sent again when a worker is lost |
  * |---|---|---|
@@ -44,6 +46,8 @@ export interface PrepareOptions {
  * | ImageBitmap | a copy | yes |
  * | VideoFrame | a clone, which shares its pixels | yes |
  * | URL | a Blob, which the page downloads once | yes |
+ * | AudioBuffer | a copy of its channels | yes |
+ * | Blob of a type that begins with `audio/`, except WAV | the samples, which the page decodes | yes |
  * | Blob, File, string, number, … | itself | yes |
  * | typed array, DataView, ArrayBuffer, ImageData | a copy, which is transferred (a structured clone takes ten times as long) | yes |
  * | any of these with `transfer` | itself, transferred, without a copy | no, unless it is a Blob, a URL, a string, … |
@@ -69,8 +73,8 @@ class PreparedInput implements Prepared {
   readonly #transfer: boolean;
   /** Pictures by the object that stands for them in `#source`. */
   readonly #images = new Map<object, OwnImage>();
-  /** Downloads by their URL object. */
-  readonly #blobs = new Map<object, Blob>();
+  /** What is sent in the place of a URL object, or of an audio file that the page decodes. */
+  readonly #files = new Map<object, Blob | AudioSamples>();
   readonly #borrowed: ArrayBuffer[] = [];
   #source: unknown;
   #hasSnapshot: boolean;
@@ -87,7 +91,7 @@ class PreparedInput implements Prepared {
         const work = this.#replace(leaf, signal);
         if (work) pending.push(work);
         else checkUsable(leaf);
-        return leaf;
+        return samplesOf(leaf, this.#transfer) ?? leaf;
       });
     } catch (error) {
       void Promise.allSettled(pending).then(() => this.release());
@@ -101,7 +105,11 @@ class PreparedInput implements Prepared {
   /** Starts to make what is sent in the place of `leaf`, where that takes time. */
   #replace(leaf: object, signal: AbortSignal | undefined): Promise<unknown> | undefined {
     if (typeof URL !== 'undefined' && leaf instanceof URL)
-      return downloadImage(leaf.href, signal).then((blob) => this.#blobs.set(leaf, blob));
+      return downloadImage(leaf.href, signal)
+        .then((blob) => audioFile(blob) ?? blob)
+        .then((file) => this.#files.set(leaf, file));
+    const decoding = audioFile(leaf);
+    if (decoding) return decoding.then((file) => this.#files.set(leaf, file));
     if (this.#transfer && isBitmap(leaf)) return undefined;
     return pictureOf(leaf)?.then(async (picture) => {
       const image = new OwnImage(picture, this.#transfer);
@@ -152,7 +160,14 @@ class PreparedInput implements Prepared {
         if (moves) transferables.add(picture);
         return picture;
       }
-      const own = this.#blobs.get(leaf) ?? (this.#transfer ? leaf : duplicate(leaf, takeReady));
+      const file = this.#files.get(leaf);
+      if (file)
+        return mapLeaves(file, (part) => {
+          const copy = duplicate(part, takeReady);
+          list(copy, transferables);
+          return copy;
+        });
+      const own = this.#transfer ? leaf : duplicate(leaf, takeReady);
       if (own === leaf && !this.#transfer) return own;
       const before = transferables.size;
       list(own, transferables);

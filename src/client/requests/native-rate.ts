@@ -1,0 +1,49 @@
+/**
+ * Reads the sample rate in the header of an audio file.
+ */
+
+const MPEG_RATES = [44_100, 48_000, 32_000];
+const AAC_RATES = [
+  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
+];
+
+/** Returns the sample rate of MP3, AAC, FLAC, Ogg Vorbis and MP4 with AAC; undefined for other formats, and for a header that does not say it. @param bytes the file's beginning */
+export function nativeRate(bytes: Uint8Array): number | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = (at: number, length = 4): string => String.fromCharCode(...bytes.subarray(at, at + length));
+  try {
+    // The 20 bits after the block and frame sizes of STREAMINFO.
+    if (text(0) === 'fLaC') return view.getUint32(18) >>> 12;
+    if (text(0) === 'OggS') {
+      const packet = 27 + view.getUint8(26);
+      return text(packet + 1, 6) === 'vorbis' ? view.getUint32(packet + 12, true) : undefined;
+    }
+    if (text(4) === 'ftyp') return mp4Rate(view, text);
+    return mpegRate(view, text(0, 3) === 'ID3' ? 10 + syncSafe(view, 6) : 0);
+  } catch {
+    // The header ends too early.
+    return undefined;
+  }
+}
+
+/** Of the first frame, which begins with eleven bits set. */
+function mpegRate(view: DataView, at: number): number | undefined {
+  const head = view.getUint32(at);
+  if (head >>> 21 !== 0x7ff) return undefined;
+  const [version, layer] = [(head >>> 19) & 3, (head >>> 17) & 3];
+  if (layer === 0) return AAC_RATES[(head >>> 10) & 15];
+  const rate = MPEG_RATES[(head >>> 10) & 3];
+  // MPEG 1, 2 and 2.5.
+  return rate === undefined || version === 1 ? undefined : rate / (version === 3 ? 1 : version === 2 ? 2 : 4);
+}
+
+/** Of the sample entry `mp4a`, a number of 16.16 bits. */
+function mp4Rate(view: DataView, text: (at: number) => string): number | undefined {
+  for (let at = 0; at + 32 <= view.byteLength; at++)
+    if (view.getUint8(at) === 0x6d && text(at) === 'mp4a') return view.getUint32(at + 28) >>> 16 || undefined;
+  return undefined;
+}
+
+function syncSafe(view: DataView, at: number): number {
+  return [0, 1, 2, 3].reduce((size, index) => size * 128 + (view.getUint8(at + index) & 127), 0);
+}
