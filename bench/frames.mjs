@@ -7,6 +7,13 @@ const HEIGHT = 720;
 const FORMATS = ['I420', 'NV12'];
 const PARTS = { backend: 'wasm', warmUps: 30, rounds: 120 };
 const TRACED = { backend: 'wasm', format: 'I420', warmUps: 10, rounds: 40 };
+/** With two workers, one reads the next frame while the other computes. A GPU has one worker, which reads while the GPU computes. */
+const THROUGHPUTS = [
+  { backend: 'wasm', workers: 1, rounds: 5, frames: 40 },
+  { backend: 'wasm', workers: 2, rounds: 5, frames: 40, goal: 0.95 },
+  { backend: 'webgpu', workers: 1, rounds: 2, frames: 2, goal: 0.95 },
+];
+
 /**
  * @param {(backend: 'wasm' | 'webgpu') => Promise<import('@playwright/test').Browser>} launch
  * @param {string} url of the benchmark's server
@@ -20,6 +27,15 @@ export async function frameRows(launch, url) {
     rows.push(pageRow(await tracePage(browser, url)));
   } finally {
     await browser.close();
+  }
+  for (const { goal, ...options } of THROUGHPUTS) {
+    const own = await launch(options.backend);
+    try {
+      const size = { width: WIDTH, height: HEIGHT };
+      rows.push(...throughputRows(options, goal, await onPage(own, url, 'measureThroughput', { ...options, ...size })));
+    } finally {
+      await own.close();
+    }
   }
   return rows;
 }
@@ -71,4 +87,18 @@ function partRows(format, { elapsed, ...parts }) {
 
 function pageRow(time) {
   return row(`the page's main thread, own time a frame`, time, 'ms', '<= 1 ms', time <= 1);
+}
+
+function throughputRows({ backend, workers }, goal, { inference, interval }) {
+  const name = `client.frames on onnx/${backend}, ${workers} ${workers === 1 ? 'worker' : 'workers'}`;
+  const part = paired(inference, interval, (alone, between) => alone / between);
+  return [
+    row(name, 1000 / median(interval), 'frames/s'),
+    row(
+      `${name}, over the inferences of one frame after another`,
+      part,
+      '×',
+      ...(goal ? [`>= ${goal} ×`, part >= goal] : []),
+    ),
+  ];
 }

@@ -1,6 +1,7 @@
 /** The page's side of the section on frames. `bench/frames.mjs` calls it. */
 import { load, type Timings } from '../../../src/index.ts';
 import { frameMaker, type FrameFormat } from './frame.ts';
+import { measureThroughput } from './throughput.ts';
 
 const [WIDTH, HEIGHT] = [1280, 720];
 const PAUSE_MS = 20;
@@ -92,7 +93,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
-const frames = { measureParts, markPage };
+const frames = { measureParts, markPage, measureThroughput };
 export type Frames = typeof frames;
 
 Object.assign(globalThis, { frames });
