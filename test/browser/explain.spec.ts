@@ -241,7 +241,7 @@ test('deletion and insertion scores of five photos are better than those of rand
           });
           return Math.max(0, ...found.filter(({ label }) => label === target).map((one) => one.score));
         };
-        /** The mean score while the pixels of `from` are replaced by those of `to`, hottest first, in 20 steps. */
+        /** The mean score while the pixels of `from` are replaced by those of `to`, hottest first, in 10 steps. */
         const curve = async (
           order: Uint32Array,
           from: Uint8ClampedArray<ArrayBuffer>,
@@ -250,13 +250,13 @@ test('deletion and insertion scores of five photos are better than those of rand
           const data = from.slice();
           const [source, target] = [new Uint32Array(to.buffer), new Uint32Array(data.buffer)];
           const scores = [await score(data.slice())];
-          for (let step = 0; step < 20; step++) {
-            const end = Math.round(((step + 1) * order.length) / 20);
-            for (let at = Math.round((step * order.length) / 20); at < end; at++)
+          for (let step = 0; step < 10; step++) {
+            const end = Math.round(((step + 1) * order.length) / 10);
+            for (let at = Math.round((step * order.length) / 10); at < end; at++)
               target[order[at]!] = source[order[at]!]!;
             scores.push(await score(data.slice()));
           }
-          return scores.reduce((sum, one, at) => sum + one * (at === 0 || at === 20 ? 0.5 : 1), 0) / 20;
+          return scores.reduce((sum, one, at) => sum + one * (at === 0 || at === 10 ? 0.5 : 1), 0) / 10;
         };
         const both = async (heat: ArrayLike<number>) => {
           const order = Uint32Array.from({ length: heat.length }, (_, at) => at).sort((a, b) => heat[b]! - heat[a]!);
@@ -272,8 +272,8 @@ test('deletion and insertion scores of five photos are better than those of rand
           { length: width * height },
           (_, at) => cells[Math.floor(at / width / 32) * 100 + Math.floor((at % width) / 32)]!,
         );
-        const occlusion = await client.explain(blob, { target, window: 64, stride: 32 });
-        const rise = await client.explain(blob, { target, method: 'rise', masks: 300 });
+        const occlusion = await client.explain(blob, { target, window: 104, stride: 52 });
+        const rise = await client.explain(blob, { target, method: 'rise', masks: 100 });
         const result = {
           random: await both(noise),
           occlusion: await both(occlusion.heat),

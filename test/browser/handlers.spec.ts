@@ -121,9 +121,10 @@ test('describe and explain reach the handler @once', async ({ open }) => {
   const page = await open();
   const answer = await page.evaluate(async () => {
     const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: ['wasm'] });
+    const upscaler = await window.tabserve.load('/models/upscaler/', { handler: 'image_to_image', backends: ['wasm'] });
     return {
       description: await client.describe(),
-      explanation: await window.failure(client.explain({ data: new Uint8Array(784), dims: [28, 28, 1] })),
+      explanation: await window.failure(upscaler.explain({ data: new Uint8Array(48), dims: [4, 4, 3] })),
     };
   });
   expect(answer.description).toMatchObject({

@@ -16,7 +16,19 @@ declare global {
 const SLOW = { timeout: 60_000 };
 /** What the page may have before a click, in bytes compressed by gzip. */
 const BEFORE_A_CLICK = 60_000;
-const PAGES = ['Objects', 'Background', 'Language', 'Digits', 'Orientation', 'Backends', 'Serving', 'Docs'];
+const PAGES = [
+  'Objects',
+  'Background',
+  'Language',
+  'Digits',
+  'Orientation',
+  'Reasons',
+  'Likeness',
+  'Upscaling',
+  'Backends',
+  'Serving',
+  'Docs',
+];
 
 test('the first page: code to copy, a worker that is killed and replaced, uploads that are counted, and what it weighs', async ({
   page,

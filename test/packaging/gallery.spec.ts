@@ -287,6 +287,76 @@ test('on every demo the result and what it runs on are on the first screen, of a
   }
 });
 
+test('reasons: a heat map over a digit, of another class, by another method; and Cancel', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
+  await page.goto(`${gallery}#/reasons?of=digit&sample=drawn-3`);
+  await expect(headline(page)).toHaveText('three', SLOW);
+  const reds = (): Promise<number> =>
+    page.locator('.heat-layer').evaluate((canvas: HTMLCanvasElement) => {
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      return data.filter((value, index) => index % 4 === 3 && value > 100).length / (data.length / 4);
+    });
+  expect(await reds()).toBeGreaterThan(0.005);
+  expect(await reds()).toBeLessThan(0.3);
+  await page.getByRole('combobox', { name: 'Class to explain' }).selectOption('eight');
+  await expect(headline(page)).toHaveText('eight');
+  await page.getByRole('radio', { name: 'RISE' }).check();
+  await expect(headline(page)).toHaveText('eight');
+  await expect(page).toHaveURL(/why=eight/);
+  await expect(page).toHaveURL(/method=rise/);
+  await expect(page.locator('#snippet')).toContainText("target: 'eight'");
+
+  // Of a photo it takes so long that it can be canceled.
+  await page.getByRole('radio', { name: 'A photo' }).check();
+  await page.getByRole('button', { name: 'Cancel' }).click(SLOW);
+  await expect(page.getByRole('button', { name: 'Explain again' })).toBeVisible();
+  await expect(headline(page)).toHaveText('No result yet');
+  await expect(page).toHaveURL(/#\/reasons$/);
+  expect(complaints).toEqual([]);
+});
+
+test('likeness: the most alike come first, and the visitor’s own pictures', async ({ page, gallery, complaints }) => {
+  await page.goto(`${gallery}#/likeness`);
+  const tiles = page.getByRole('list', { name: 'Pictures, the most alike first' }).getByRole('button');
+  await expect(tiles.filter({ hasText: /0\.\d\d/ })).toHaveCount(10, SLOW);
+  await page.getByRole('button', { name: 'a cup, close' }).click();
+  await expect(tiles.nth(0)).toHaveAccessibleName(/a cup, close/);
+  await expect(tiles.nth(1)).toHaveAccessibleName(/a cup of coffee on a table/);
+  await page.getByRole('button', { name: 'a party' }).press('Enter');
+  await expect(tiles.nth(0)).toHaveAttribute('aria-pressed', 'true');
+  await expect(tiles.nth(0)).toBeFocused();
+  await page.locator('#chooser').setInputFiles('public/models/nanodet/samples/cat.jpg');
+  await expect(tiles.nth(0)).toHaveAccessibleName(/cat.jpg/);
+  await expect(tiles.nth(1)).toHaveAccessibleName(/a cat 1.00/);
+  await page
+    .locator('#chooser')
+    .setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('no image') });
+  await expect(page.locator('#note')).toContainText('image-decode');
+  expect(complaints).toEqual([]);
+});
+
+test('upscaling: beside the browser’s own enlargement; a large photo is scaled down first', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
+  await page.goto(`${gallery}#/upscaling`);
+  await expect(headline(page)).toHaveText('120 × 120 → 240 × 240', SLOW);
+  const slider = page.getByRole('slider', { name: 'Compare browser and model' });
+  await slider.fill('20');
+  await expect(slider).toHaveAttribute('aria-valuetext', 'browser on the left 20 %');
+  expect((await drawn(page, 0.5, 0.5))[3]).toBe(255);
+  await page.locator('#chooser').setInputFiles('public/models/nanodet/samples/cat.jpg');
+  await expect(headline(page)).toHaveText('256 × 170 → 512 × 340', SLOW);
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download PNG' }).click();
+  expect((await saving).suggestedFilename()).toBe('tabserve-enlarged.png');
+  expect(complaints).toEqual([]);
+});
+
 test('text orientation', async ({ page, gallery, complaints }) => {
   await page.goto(`${gallery}#/orientation`);
   await expect(headline(page)).toContainText('upside down', SLOW);
