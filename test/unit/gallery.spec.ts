@@ -6,7 +6,9 @@ import { digits } from '../../demo/demos/digits.ts';
 import { language } from '../../demo/demos/language.ts';
 import { orientation } from '../../demo/demos/orientation.ts';
 import { segmentation } from '../../demo/demos/segmentation.ts';
+import { upscaling } from '../../demo/demos/upscaling.ts';
 import { shareOf } from '../../demo/outputs/share.ts';
+import { digitReasons, photoReasons } from '../../demo/reasons/demos.ts';
 import { inWords } from '../../demo/panels/words.ts';
 import { ERROR_CODES, TabServeError, type ErrorCode } from '../../src/contract/errors.ts';
 
@@ -32,6 +34,7 @@ async function runSnippet(demo: Demo, run: Run, answer: (call: number) => Promis
   const client = {
     backend: 'the backend',
     predict: async (...input: unknown[]) => await answer(ran.predicted.push(input)),
+    explain: async (...input: unknown[]) => await answer(ran.predicted.push(input)),
     dispose: async () => void (ran.disposed = true),
   };
   const context = new Proxy(
@@ -53,6 +56,8 @@ async function runSnippet(demo: Demo, run: Run, answer: (call: number) => Promis
   const globals = {
     load: async (...how: unknown[]) => (ran.loaded.push(...how), client),
     paintMask: (mask: unknown) => mask,
+    paintPicture: (picture: unknown) => picture,
+    paintHeatMap: (explanation: unknown) => explanation,
     console: { log: (first: unknown) => ran.logged.push(first) },
     document: {
       createElement: (tag: string) => (tag === 'video' ? video : canvas),
@@ -80,6 +85,7 @@ test('the code of each demo loads what was loaded, predicts the sample with the 
     [segmentation, 'image_segmenter'],
     [digits, 'image_classifier'],
     [orientation, 'image_classifier'],
+    [upscaling, 'image_to_image'],
   ] as const) {
     const run: Run = { ...RUN, backends: ['tfjs/wasm'], params: { scoreThreshold: 0.45 } };
     const { loaded, predicted, disposed } = await runSnippet(demo, run, async () => []);
@@ -87,6 +93,20 @@ test('the code of each demo loads what was loaded, predicts the sample with the 
     expect(predicted.map(([input, options]) => [String(input), options])).toEqual([
       ['https://site.example/samples/one.jpg', { params: { scoreThreshold: 0.45 } }],
     ]);
+    expect(disposed).toBe(true);
+  }
+});
+
+test('the code of the reasons explains with the parameters in force', async () => {
+  const run: Run = { ...RUN, params: { method: 'rise', masks: 300, target: 'cat' } };
+  for (const [demo, handler] of [
+    [photoReasons(), 'object_detector'],
+    [digitReasons(), 'image_classifier'],
+  ] as const) {
+    const { loaded, predicted, drawn, disposed } = await runSnippet(demo, run, async () => ({ width: 3, height: 2 }));
+    expect(loaded).toEqual([RUN.archive, { handler }]);
+    expect(predicted).toEqual([[expect.any(URL), { ...run.params, onProgress: expect.any(Function) }]]);
+    expect(drawn).toEqual(['putImageData', 'shown']);
     expect(disposed).toBe(true);
   }
 });
