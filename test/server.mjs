@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
+import * as vite from 'vite';
 
 const TYPES = {
   '.html': 'text/html; charset=utf-8',
@@ -21,10 +21,16 @@ const TYPES = {
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** What the build made, by its path. It begins at once, and requests wait for it. */
-const building = build({ configFile: here('vite.config.ts') }).then(
-  ({ output }) => new Map(output.map((file) => [`/${file.fileName}`, file.type === 'chunk' ? file.code : file.source])),
-);
+let building;
+
+/** What the build made, by its path. It begins with the first request: unit tests have none. */
+const build = () =>
+  (building ??= vite
+    .build({ configFile: here('vite.config.ts') })
+    .then(
+      ({ output }) =>
+        new Map(output.map((file) => [`/${file.fileName}`, file.type === 'chunk' ? file.code : file.source])),
+    ));
 
 /** A file of `public/` under the path that it is deployed at, or any other file of the repository. */
 async function find(path) {
@@ -39,7 +45,7 @@ createServer(async (request, response) => {
   const { pathname, search } = new URL(request.url, 'http://localhost');
   const path = normalize(pathname);
   // A script may be named by its source.
-  const built = (await building).get(path.replace(/\.tsx?$/, '.js'));
+  const built = (await build()).get(path.replace(/\.tsx?$/, '.js'));
   const body = built ?? (await find(path));
   // Threads need isolation. A page that is opened with `?isolated=no` gets none; a worker in an isolated page must bring its own.
   if (!search.includes('isolated=no')) {
