@@ -52,6 +52,7 @@ export default defineConfig<BackendOptions>({
       use: { launchOptions: { args: [...chromiumArgs.wasm], ...(chromiumPath && { executablePath: chromiumPath }) } },
     },
   ],
+  globalTeardown: './test/packaging/remove-shared.ts',
   webServer: {
     command: 'node test/server.mjs',
     env: { PORT: String(PORT) },

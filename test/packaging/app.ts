@@ -14,9 +14,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { once } from './once.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
@@ -27,28 +28,25 @@ export function temporary(): string {
 }
 
 /** What `npm publish` would upload; the path of its tarball. */
-export async function pack(folder: string): Promise<string> {
+export async function pack(): Promise<string> {
   if (!existsSync(join(root, 'dist/standalone/worker.js')))
     throw new Error('There is no build to pack: npm run build.');
-  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
-  return join(folder, stdout.trim());
+  const folder = await once('packed', async (folder) => {
+    await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
+  });
+  return join(folder, readdirSync(folder)[0]!);
 }
 
-/** Tarball → a folder in which npm has installed it. */
-const installed = new Map<string, Promise<string>>();
-
-/** Installs the package as a user would, once for all apps; the folder is removed with the tarball's. */
-async function installOnce(tarball: string): Promise<string> {
-  const folder = join(dirname(tarball), 'installed');
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
-  await run(
-    'npm',
-    ['install', tarball, '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'],
-    { cwd: folder },
-  );
-  return folder;
-}
+/** Installs the package as a user would, once for all apps. */
+const installOnce = (tarball: string): Promise<string> =>
+  once('installed', async (folder) => {
+    writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+    await run(
+      'npm',
+      ['install', tarball, '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'],
+      { cwd: folder },
+    );
+  });
 
 /** Copies a folder by hard links, which takes no time and no space; where the disk has none, as files. */
 function linkTree(from: string, to: string): void {
@@ -79,9 +77,7 @@ export async function install(
   cpSync(join(root, 'test/packaging/apps', app), folder, { recursive: true });
   for (const file of without) rmSync(join(folder, file));
   cpSync(join(root, 'public/models/digits'), join(folder, 'public/models/digits'), { recursive: true });
-  const shared = installed.get(tarball) ?? installOnce(tarball);
-  installed.set(tarball, shared);
-  linkTree(join(await shared, 'node_modules'), join(folder, 'node_modules'));
+  linkTree(join(await installOnce(tarball), 'node_modules'), join(folder, 'node_modules'));
   for (const bundler of ['vite', 'webpack'])
     symlinkSync(join(root, 'node_modules', bundler), join(folder, 'node_modules', bundler), 'dir');
   return folder;

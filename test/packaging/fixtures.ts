@@ -1,10 +1,10 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test as base, expect, type Page } from '@playwright/test';
 import type { Backend } from '../../src/contract/backends.ts';
 import type { Classification, Detections } from '../../src/index.ts';
-import { pack, sizes, temporary } from './app.ts';
+import { pack, sizes } from './app.ts';
 import type { Site } from './server.ts';
 
 /** What an app shows when a file was picked. */
@@ -29,8 +29,6 @@ const FILES = { digit: 'digits/samples/drawn-7.png', scene: 'nanodet/samples/par
 export const FULL_ONLY = 'it takes long, and other tests show most of it: npm run test:full runs it';
 
 interface Fixtures {
-  /** Whether `npm run test:full` runs. */
-  full: boolean;
   /** What the page and its workers complained of. */
   complaints: string[];
   /** Opens an app, picks a digit, and reads what it shows. */
@@ -39,17 +37,10 @@ interface Fixtures {
   detect: () => Promise<ShownScene>;
 }
 
-/** A test with the package's tarball. */
-export const test = base.extend<Fixtures, { tarball: string }>({
-  full: [false, { option: true }],
-  tarball: [
-    async ({}, use) => {
-      const folder = temporary();
-      await use(await pack(folder));
-      rmSync(folder, { recursive: true });
-    },
-    { scope: 'worker' },
-  ],
+/** A test with the package's tarball. `full`: whether `npm run test:full` runs. */
+export const test = base.extend<Fixtures, { full: boolean; tarball: string }>({
+  full: [false, { option: true, scope: 'worker' }],
+  tarball: [async ({}, use) => await use(await pack()), { scope: 'worker' }],
   complaints: async ({ page }, use) => {
     const complaints: string[] = [];
     // A policy's violation, a missing file and an uncaught error in a worker are in the console too.

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { test as base, expect } from '@playwright/test';
 import { chromiumArgs, chromiumPath } from '../../scripts/chromium.ts';
-import { temporary } from './app.ts';
+import { once } from './once.ts';
 import { POLICY, serve } from './server.ts';
 
 /** As a host with a strict Content-Security-Policy serves the gallery. */
@@ -21,12 +21,12 @@ export const test = base.extend<{ complaints: string[]; full: boolean }, { built
     { scope: 'worker' },
   ],
   built: [
-    async ({}, use) => {
-      const folder = temporary();
-      execFileSync('npx', ['vite', 'build', '--outDir', folder, '--logLevel', 'error'], { stdio: 'inherit' });
-      await use(folder);
-      rmSync(folder, { recursive: true });
-    },
+    async ({}, use) =>
+      await use(
+        await once('gallery', async (folder) => {
+          await promisify(execFile)('npx', ['vite', 'build', '--outDir', folder, '--logLevel', 'error']);
+        }),
+      ),
     { scope: 'worker', timeout: 180_000 },
   ],
   gallery: [
