@@ -4,6 +4,8 @@ import type { CandidateName } from '../../src/contract/backends.ts';
 import { expect, FULL_ONLY, test, type BackendOptions, type GoldenFeeds } from './fixtures.ts';
 import { filesOf, goldens, unable, valuesOf, type GoldenTensor } from './goldens.ts';
 
+test.use({ reuseTab: true });
+
 /** The contract of an engine, the same for each on the project's backend; TensorFlow.js's `cpu` runs once. */
 const ENGINES: readonly { readonly of: string; readonly on: (backend: BackendOptions['backend']) => CandidateName }[] =
   [
@@ -384,44 +386,51 @@ test('when WASM runs out of memory, the error code says so, and other sessions s
 });
 
 /** An archive with its model in both formats: ONNX Runtime's WebGL computes this one wrongly. */
-test('a model in two formats: the engine that is right for the backend, and only its files', async ({
-  open,
-  page,
-  backend,
-}) => {
-  test.skip(backend === 'webgpu', 'the choice is the same as on WASM');
-  const urls: string[] = [];
-  page.on('request', (request) => urls.push(new URL(request.url()).pathname));
-  await open();
-  const { inputs, outputs } = goldens['conv_relu_conv']![0]!;
-  const { chosen, answer } = await page.evaluate(
-    async ({ backend, feeds }) => {
-      const client = window.tabserve.connect(window.workers.raw, {
-        model: '/test/models/two-formats/',
-        backends: [backend],
-      });
-      await client.initialize();
-      const { y } = (await client.predict(window.tensors(feeds) as never)) as {
-        y: { dtype: string; dims: number[]; data: Float32Array };
-      };
-      return {
-        chosen: client.backend!,
-        answer: [{ name: 'y', dtype: y.dtype, dims: y.dims, data: Array.from(y.data, String) }],
-      };
-    },
-    { backend, feeds: explicit(inputs) },
-  );
-  const engine = backend === 'webgl' ? 'tfjs' : 'onnx';
-  expect(chosen).toMatchObject({ engine, name: backend });
-  expect(chosen.skipped).toEqual(
-    backend === 'webgl' ? [{ engine: 'onnx', name: 'webgl', reason: expect.stringContaining('Name onnx/webgl') }] : [],
-  );
-  expectOutputs(answer, outputs);
-  const downloaded = urls
-    .filter((path) => path.startsWith('/test/models/two-formats/'))
-    .map((path) => path.slice('/test/models/two-formats/'.length));
-  const own = { onnx: ['model.onnx'], tfjs: ['tfjs/model.json', 'tfjs/conv_relu_conv.1of1.bin'] }[engine]!;
-  expect(downloaded.sort()).toEqual(['MAR-INF/MANIFEST.json', 'index_to_name.json', 'tabserve.json', ...own].sort());
+test.describe('what is downloaded', () => {
+  // A tab of its own has an empty cache.
+  test.use({ reuseTab: false });
+
+  test('a model in two formats: the engine that is right for the backend, and only its files', async ({
+    open,
+    page,
+    backend,
+  }) => {
+    test.skip(backend === 'webgpu', 'the choice is the same as on WASM');
+    const urls: string[] = [];
+    page.on('request', (request) => urls.push(new URL(request.url()).pathname));
+    await open();
+    const { inputs, outputs } = goldens['conv_relu_conv']![0]!;
+    const { chosen, answer } = await page.evaluate(
+      async ({ backend, feeds }) => {
+        const client = window.tabserve.connect(window.workers.raw, {
+          model: '/test/models/two-formats/',
+          backends: [backend],
+        });
+        await client.initialize();
+        const { y } = (await client.predict(window.tensors(feeds) as never)) as {
+          y: { dtype: string; dims: number[]; data: Float32Array };
+        };
+        return {
+          chosen: client.backend!,
+          answer: [{ name: 'y', dtype: y.dtype, dims: y.dims, data: Array.from(y.data, String) }],
+        };
+      },
+      { backend, feeds: explicit(inputs) },
+    );
+    const engine = backend === 'webgl' ? 'tfjs' : 'onnx';
+    expect(chosen).toMatchObject({ engine, name: backend });
+    expect(chosen.skipped).toEqual(
+      backend === 'webgl'
+        ? [{ engine: 'onnx', name: 'webgl', reason: expect.stringContaining('Name onnx/webgl') }]
+        : [],
+    );
+    expectOutputs(answer, outputs);
+    const downloaded = urls
+      .filter((path) => path.startsWith('/test/models/two-formats/'))
+      .map((path) => path.slice('/test/models/two-formats/'.length));
+    const own = { onnx: ['model.onnx'], tfjs: ['tfjs/model.json', 'tfjs/conv_relu_conv.1of1.bin'] }[engine]!;
+    expect(downloaded.sort()).toEqual(['MAR-INF/MANIFEST.json', 'index_to_name.json', 'tabserve.json', ...own].sort());
+  });
 });
 
 /** The same weights in both formats: `test/models/blazeface/README.md`. */

@@ -15,6 +15,11 @@ export interface BackendOptions {
   backend: 'wasm' | 'webgl' | 'webgpu';
   /** Whether `npm run test:full` runs, which has what takes minutes on a GPU that is computed in software. */
   full: boolean;
+  /**
+   * Whether the test runs in the tab that the tests before it had, which takes a third off a short one. Set it with `test.use` for a file that opens models and
+   * looks at answers. A test that looks at caches, memory or tabs, or adds an init script, needs a context of its own.
+   */
+  reuseTab: boolean;
 }
 
 /** The reason for a skip in `npm test`. */
@@ -59,13 +64,26 @@ declare global {
   interface Window extends TestWindow {}
 }
 
+/** Ends a document and its workers, and removes what would change the next test: listeners, routes and verdicts. Files stay in the cache. */
+async function leave(page: Page): Promise<void> {
+  page.removeAllListeners();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  // Of the same origin and as isolated: another page would get another process.
+  await page.goto('/test/browser/pages/blank.html');
+  await page.evaluate(async () => {
+    for (const { name } of await indexedDB.databases())
+      await new Promise((resolve) => (indexedDB.deleteDatabase(name!).onsuccess = resolve));
+  });
+}
+
 /** A test on one backend; `open` opens the page that has `window.tabserve`. */
 export const test = base.extend<
   BackendOptions & { open: (search?: string) => Promise<Page>; installed: void },
-  { display: string | undefined }
+  { display: string | undefined; reused: { tab?: Page } }
 >({
   backend: ['wasm', { option: true }],
   full: [false, { option: true }],
+  reuseTab: [false, { option: true }],
   /** A display for Firefox; undefined if none is needed. */
   display: [
     async ({ browserName }, use) => {
@@ -89,6 +107,15 @@ export const test = base.extend<
     },
     { scope: 'worker' },
   ],
+  /** The tab of the tests with `reuseTab`, once there is one. It ends with the browser. */
+  reused: [async ({}, use) => await use({}), { scope: 'worker' }],
+  page: async ({ browser, reused, reuseTab }, use) => {
+    const openTab = async (): Promise<Page> => await (await browser.newContext()).newPage();
+    const page = reuseTab ? (reused.tab ??= await openTab()) : await openTab();
+    await use(page);
+    await (reuseTab ? leave(page) : page.context().close());
+  },
+  context: async ({ page }, use) => await use(page.context()),
   /** Skips what needs a browser that is not installed. */
   installed: [
     async ({ browserName }, use, info) => {

@@ -5,6 +5,8 @@ import type { Page } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
 import type { Odd } from './workers/odd-engines.worker.ts';
 
+test.use({ reuseTab: true });
+
 /** A backend is taken when it has been proven right, and with `fastest` when it has been measured. */
 const PROOF = '/test/models/proof';
 
@@ -266,25 +268,30 @@ test.describe('proof', () => {
   });
 });
 
-test('two formats in one archive: candidates range over both engines', async ({ open, page, backend }) => {
-  test.skip(backend === 'webgpu', 'TensorFlow.js on WebGPU in software is slow');
-  const paths: string[] = [];
-  page.on('request', (request) => paths.push(new URL(request.url()).pathname));
-  await open();
-  const [tfjs, onnx, absent] = await page.evaluate(visit, [
-    { model: '/test/models/proof/two_formats/', backends: [backend === 'webgl' ? 'webgl' : 'tfjs/wasm'] },
-    { model: '/test/models/proof/two_formats/', backends: ['onnx/wasm'] },
-    { model: '/test/models/proof/conv_relu_conv/', backends: ['tfjs/wasm'] },
-  ] as Visit[]);
-  expect(tfjs!.backend).toMatchObject({ engine: 'tfjs', name: backend, proof: 'golden' });
-  expect(onnx!.backend).toMatchObject({ engine: 'onnx', name: 'wasm', proof: 'golden' });
-  expect(absent).toMatchObject({
-    code: 'no-backend',
-    message: expect.stringContaining('The archive has no TensorFlow.js model'),
+test.describe('what is downloaded', () => {
+  // A tab of its own has an empty cache.
+  test.use({ reuseTab: false });
+
+  test('two formats in one archive: candidates range over both engines', async ({ open, page, backend }) => {
+    test.skip(backend === 'webgpu', 'TensorFlow.js on WebGPU in software is slow');
+    const paths: string[] = [];
+    page.on('request', (request) => paths.push(new URL(request.url()).pathname));
+    await open();
+    const [tfjs, onnx, absent] = await page.evaluate(visit, [
+      { model: '/test/models/proof/two_formats/', backends: [backend === 'webgl' ? 'webgl' : 'tfjs/wasm'] },
+      { model: '/test/models/proof/two_formats/', backends: ['onnx/wasm'] },
+      { model: '/test/models/proof/conv_relu_conv/', backends: ['tfjs/wasm'] },
+    ] as Visit[]);
+    expect(tfjs!.backend).toMatchObject({ engine: 'tfjs', name: backend, proof: 'golden' });
+    expect(onnx!.backend).toMatchObject({ engine: 'onnx', name: 'wasm', proof: 'golden' });
+    expect(absent).toMatchObject({
+      code: 'no-backend',
+      message: expect.stringContaining('The archive has no TensorFlow.js model'),
+    });
+    // Each visit downloads the format that it runs.
+    for (const file of ['model.json', 'weights.bin', 'affine.onnx'])
+      expect(paths.filter((path) => path.endsWith(`two_formats/${file}`))).toHaveLength(1);
   });
-  // Each visit downloads the format that it runs.
-  for (const file of ['model.json', 'weights.bin', 'affine.onnx'])
-    expect(paths.filter((path) => path.endsWith(`two_formats/${file}`))).toHaveLength(1);
 });
 
 test.describe('measuring @once', () => {
