@@ -439,7 +439,7 @@ for (const { face, size } of [
   { face: 'back', size: 256 },
 ]) {
   test(`BlazeFace (${face}) is the same to both engines`, async ({ open, backend, full }) => {
-    test.skip(!full && (backend === 'webgpu' || (backend === 'webgl' && face === 'back')), FULL_ONLY);
+    test.skip(!full && backend !== 'wasm', FULL_ONLY);
     test.slow(backend !== 'wasm');
     const page = await open();
     const compared = await page.evaluate(
