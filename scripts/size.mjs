@@ -24,7 +24,7 @@ const LIMITS = [
     limit: 46,
     measure: () => file('built-in/worker.js'),
   },
-  { what: 'built-in worker, in one script', limit: 127, measure: worker },
+  { what: 'built-in worker, in one script', limit: 133, measure: worker },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
   { what: 'onnx/webgl', limit: 97, measure: () => file('standalone/onnx-webgl.js') },
   { what: 'onnx/webgpu, with JSPI', limit: 38, measure: () => file('standalone/onnx-webgpu-jspi.js') },
@@ -37,8 +37,8 @@ const LIMITS = [
   { what: 'YAML', limit: 31, measure: () => file('standalone/yaml.js') },
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   { what: "Hugging Face's tokenizers", limit: 12, measure: () => file('standalone/tokenizers.js') },
-  { what: 'the package, without source maps', limit: 1720, measure: () => all((name) => !name.endsWith('.map')) },
-  { what: 'its source maps', limit: 1960, measure: () => all((name) => name.endsWith('.map')) },
+  { what: 'the package, without source maps', limit: 1780, measure: () => all((name) => !name.endsWith('.map')) },
+  { what: 'its source maps', limit: 2080, measure: () => all((name) => name.endsWith('.map')) },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

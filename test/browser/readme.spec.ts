@@ -194,6 +194,21 @@ test('snippet person.ts @once', async ({ page }) => {
   expect(Math.abs(y! - mean.y / mean.sum)).toBeLessThan(2);
 });
 
+test('snippet reading.ts @once', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.route('**/photo.jpg', (route) => route.fulfill({ path: fileURLToPath(new URL('../../public/models/ocr/samples/sign.webp', import.meta.url)) })); // prettier-ignore
+  await page.goto('/test/browser/pages/readme.html');
+  await page.addScriptTag({ type: 'module', url: '/test/readme/reading.ts' });
+  await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(3);
+  expect(lines.slice(0, 2).sort()).toEqual([
+    expect.stringMatching(/^Platform 9 /),
+    expect.stringMatching(/^Trains to Cambridge /),
+  ]);
+  expect(lines[2]).toBe('Platform 9\nTrains to Cambridge');
+});
+
 test('snippet sorter.ts @once', async ({ page }) => {
   const lines: string[] = [];
   page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));

@@ -1,0 +1,79 @@
+import { TabServeError } from '../contract/errors.js';
+import type { Context, MaybePromise } from '../contract/handler.js';
+import type { Tensors } from '../contract/tensors.js';
+import { decodeCtc, type ReadText } from '../outputs/ocr/ctc.js';
+import type { ConfigSchema } from '../shared/schema.js';
+import { TextLineHandler } from './text-line-handler.js';
+
+/** The least ratio of width to height of a tensor. */
+const LEAST_RATIO = 320 / 48;
+
+/**
+ * Reads pictures of one line of text each: PaddleOCR's recognizer, whose output `[rows, steps, classes]` has the probabilities of CTC.
+ * The lines of a batch are padded to the longest one.
+ */
+export class TextRecognizer extends TextLineHandler {
+  static override readonly schema: ConfigSchema = {
+    charactersFile: {
+      type: 'string',
+      readOnly: true,
+      description:
+        'The file with the character of each class, one a line, without the blank; the manifest lists it under extensions.',
+      default: 'characters.txt',
+    },
+    space: {
+      type: 'boolean',
+      readOnly: true,
+      description: 'Whether the last class is a space, which the file does not have.',
+      default: true,
+    },
+  };
+
+  /** The character of each class after the blank. */
+  #characters: readonly string[] = [];
+
+  protected override tensorWidth(widest: number): number {
+    return Math.trunc(48 * Math.max(LEAST_RATIO, widest));
+  }
+
+  /** Opens the model and reads the characters. @throws `model-config` if their number is not that of the classes */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    const text = await context.files.text(this.#setting<string>('charactersFile'));
+    const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
+    if (lines.at(-1) === '') lines.pop();
+    this.#characters = this.#setting<boolean>('space') ? [...lines, ' '] : lines;
+    const classes = this.outputInfo.dims.at(-1);
+    if (typeof classes === 'number') this.#checkClasses(classes);
+  }
+
+  #setting<T>(key: string): T {
+    return (this.config[key] ?? this.defaults[key]) as T;
+  }
+
+  #checkClasses(classes: number): void {
+    if (classes === this.#characters.length + 1) return;
+    throw new TabServeError(
+      'model-config',
+      `handler.charactersFile: the model has ${classes} classes, but the file's characters, with the blank${this.#setting<boolean>('space') ? ' and the space' : ''}, make ${this.#characters.length + 1}. It belongs to another model, or handler.space is wrong.`,
+    );
+  }
+
+  override postprocess<Row extends ReadText = ReadText>(
+    outputs: Tensors,
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override postprocess<Row extends ReadText = ReadText>(
+    outputs: Tensors,
+    context: Context,
+  ): MaybePromise<readonly Row[]>;
+  override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
+    const { dims, data } = outputs[this.outputInfo.name]!;
+    const [, steps, classes] = dims as readonly [number, number, number];
+    this.#checkClasses(classes);
+    const scores = data as Float32Array;
+    return Array.from({ length: context.systemProperties.batchSize }, (_, index) =>
+      decodeCtc(scores.subarray(index * steps * classes, (index + 1) * steps * classes), classes, this.#characters),
+    );
+  }
+}
