@@ -47,7 +47,7 @@ class Studio {
   sink: FrameSink | undefined;
 
   /** @param workersFree whether a request gets its worker at once */
-  constructor({ limit = 1, fps = Infinity, workersFree = true } = {}) {
+  constructor({ limit = 1, fps = Infinity, workersFree = true, spareBelow = 0 } = {}) {
     this.reader = new FrameReader<string>({
       clock: this.clock,
       start: (sink) => {
@@ -70,6 +70,7 @@ class Studio {
           if (workersFree) this.take();
         }),
       limit: () => limit,
+      spareBelow,
       interval: 1000 / fps,
       signal: this.abort.signal,
     });
@@ -178,6 +179,28 @@ test('as many frames at once as keep the workers busy; an answer that comes afte
   await studio.answer(0);
   await studio.answer(0);
   expect(second.item).toEqual(item(3, 0));
+});
+
+test('where frames are quick, one more waits for the worker; where they are slow, it would only be the older for it', async () => {
+  const studio = new Studio({ spareBelow: 100 });
+  void (async () => {
+    for await (const _ of studio.reader);
+  })();
+  await settle();
+  await studio.frame();
+  await studio.clock.advance(30);
+  await studio.answer();
+  await studio.frame();
+  await studio.frame();
+  expect(studio.running).toEqual([2]);
+  await studio.clock.advance(30);
+  await studio.answer();
+  await studio.frame();
+  expect(studio.running).toEqual([3, 4]);
+  await studio.clock.advance(100);
+  await studio.answer();
+  await studio.frame();
+  expect(studio.running).toEqual([4]);
 });
 
 test('a slow reader: no queue grows, and it gets no old answer', async () => {

@@ -28,6 +28,8 @@ export interface FrameReaderOptions<Result> {
   readonly send: (frame: Prepared, stop: AbortSignal) => Promise<Result>;
   /** Returns how many frames may run at once. */
   readonly limit: () => number;
+  /** If answers come at intervals of less than so many milliseconds, one more frame is sent: a worker need not wait for the page between two frames. */
+  readonly spareBelow: number;
   /** The least milliseconds between two frames. */
   readonly interval: number;
   /** Ends the stream with an error. */
@@ -74,6 +76,9 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
   /** When the next frame may be sent, by the clock. */
   #due = -Infinity;
   #cancelTimer: (() => void) | undefined;
+  /** When the last answer came, and how long after the one before it. */
+  #answeredAt = -Infinity;
+  #interval = Infinity;
 
   constructor(options: FrameReaderOptions<Result>) {
     this.#options = options;
@@ -126,8 +131,11 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
 
   /** An answer to an older frame than another answer's is of no use. */
   #answered(frame: NumberedFrame, result: Result, took: number): void {
+    const now = this.#options.clock.now();
+    this.#interval = now - this.#answeredAt;
+    this.#answeredAt = now;
     if (frame.number > Math.max(this.#read, this.#answer?.frame.number ?? 0))
-      this.#answer = { frame, result, took, at: this.#options.clock.now() };
+      this.#answer = { frame, result, took, at: now };
     this.#advance();
   }
 
@@ -169,10 +177,11 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
   }
 
   #send(): void {
-    const { clock, limit, send } = this.#options;
+    const { clock, limit, spareBelow, send } = this.#options;
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    if (!this.#latest || this.#queued || this.#answer || this.#running >= limit()) return;
+    const most = limit() + (this.#interval < spareBelow ? 1 : 0);
+    if (!this.#latest || this.#queued || this.#answer || this.#running >= most) return;
     const wait = this.#due - clock.now();
     if (wait > 0) {
       this.#cancelTimer = clock.schedule(() => this.#advance(), wait);

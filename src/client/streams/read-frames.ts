@@ -7,6 +7,11 @@ import { readRequestOptions } from '../requests/request-options.js';
 import { FrameReader } from './frame-reader.js';
 import { readSource, type FrameSource } from './frame-source.js';
 
+/**
+ * Where a frame takes 100 ms or more, the few milliseconds between two frames do not matter, and a frame that waits in the worker would only be the older for it.
+ */
+const SPARE_BELOW_MS = 100;
+
 /** Checks a source of frames and the options, and returns what reads the answers. @throws `invalid-input`, `not-cloneable`, `unsupported` */
 export function readFrames<Result>(
   requester: Requester,
@@ -23,6 +28,7 @@ export function readFrames<Result>(
     send: async (frame, stop) =>
       (await requester.sendPrepared(frame, { signal: stop, params: request.params })) as Result,
     limit: () => requester.parallelism,
+    spareBelow: SPARE_BELOW_MS,
     interval,
     signal: AbortSignal.any(ends),
   });
