@@ -24,6 +24,13 @@ const KINDS = {
 } as const;
 type Kind = keyof typeof KINDS | 'plain';
 
+/** How a request is made, and of how many requests each is one; all others are made by `predict`. The page has a function for each. */
+const WAYS = { stream: 5 } as const;
+type Way = keyof typeof WAYS | 'predict';
+
+/** A stream whose worker is lost in the middle is not started again, whatever the request itself is. */
+const LOST: readonly string[] = ['worker-lost', 'device-lost', 'out-of-memory'];
+
 /** Those that `workers.faulty` does. */
 const FAULTS: ReadonlySet<Kind> = new Set(['close', 'crash', 'memory', 'lose', 'block', 'stall', 'throw']);
 
@@ -40,7 +47,7 @@ const ALLOWED: Readonly<Record<Kind, readonly string[]>> = {
   throw: ['answer', 'handler-failed'],
   aborted: ['answer', 'aborted'],
   late: ['answer', 'timeout'],
-  transferred: ['answer', 'worker-lost', 'device-lost', 'out-of-memory'],
+  transferred: ['answer', ...LOST],
 };
 
 interface Tally {
@@ -52,7 +59,9 @@ interface Tally {
   /** `response` events: one for each answer. */
   readonly responses: number;
   readonly recoveries: number;
-  /** The kinds of the faults that happened, by the workers' own count. */
+  /** What a camera beside the requests has seen: answers to its frames, and what ended its streams. */
+  readonly camera: { readonly answers: number; readonly ends: Readonly<Record<string, number>> };
+  /** The kinds of the faults of `predict` that happened, by the workers' own count. */
   readonly happened: readonly string[];
   readonly workers: number;
   /** The client's log, if a request never settled. */
@@ -76,9 +85,14 @@ function deal(backend: string, random: () => number): Kind[] {
 test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }) => {
   test.setTimeout(Math.max(180_000, REQUESTS * 1500));
   await open();
-  const kinds = deal(backend, random(SEED));
+  const next = random(SEED);
+  const kinds = deal(backend, next);
+  const ways = kinds.map((): Way => {
+    const names = Object.keys(WAYS) as (keyof typeof WAYS)[];
+    return names.find((way) => next() < 1 / WAYS[way]) ?? 'predict';
+  });
   const tally: Tally = await page.evaluate(
-    async ({ backend, kinds, seed, timeoutMs }) => {
+    async ({ backend, kinds, ways, seed, timeoutMs }) => {
       const random = window.random(seed);
       const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
 
@@ -123,7 +137,10 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
       const before = counts();
 
       const faults = new Map<string, string>();
-      const optionsOf = (kind: (typeof kinds)[number]): Record<string, unknown> => {
+      const optionsOf = (
+        kind: (typeof kinds)[number],
+        way: (typeof ways)[number] | 'frames',
+      ): Record<string, unknown> => {
         switch (kind) {
           case 'plain':
             return {};
@@ -144,15 +161,83 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
             // A GPU that is lost after the run is noticed at the next one.
             const stages = ['preprocess', 'inference', 'postprocess'] as const;
             const options = window.fault(kind, pick(kind === 'lose' ? stages.slice(0, 2) : stages), 1);
-            faults.set(options.params.fault.id, kind);
+            if (way === 'predict') faults.set(options.params.fault.id, kind);
             return options;
           }
+        }
+      };
+
+      type Outputs = Awaited<ReturnType<typeof ask>>;
+      /** Each way to make a request: returns the result, or throws. */
+      const make: Readonly<
+        Record<(typeof ways)[number], (x: readonly number[], options: Record<string, unknown>) => Promise<Outputs>>
+      > = {
+        predict: ask,
+        async stream(x, options) {
+          const params = { ...(options['params'] as object | undefined), parts: 3 };
+          const items: unknown[] = [];
+          const input = { data: Float32Array.from(x), dims: [4] };
+          for await (const item of client.stream(input as never, { ...options, params })) items.push(item);
+          if (items.slice(0, -1).join() !== '1,2,3') wrong.push(`parts ${JSON.stringify(items)}`);
+          return items.at(-1) as Outputs;
+        },
+      };
+
+      // A camera beside the requests, with a model of its own: its streams of frames outlive their workers.
+      const watcher = window.tabserve.connect(factory, {
+        model: '/test/models/affine_fixed.onnx',
+        backends: [backend],
+        ...settings,
+      });
+      await watcher.initialize();
+      let isOver = false;
+      const camera = { answers: 0, ends: {} as Record<string, number> };
+      const frames: VideoFrame[] = [];
+      const film = (length: number): ReadableStream<VideoFrame> => {
+        const canvas = new OffscreenCanvas(8, 8);
+        const context = canvas.getContext('2d')!;
+        let number = 0;
+        let isClosed = false;
+        return new ReadableStream<VideoFrame>({
+          async pull(controller) {
+            await new Promise((resolve) => setTimeout(resolve, 4));
+            if (isClosed) return;
+            if (number === length) return controller.close();
+            number += 1;
+            context.fillStyle = `rgb(${number} 0 0)`;
+            context.fillRect(0, 0, 8, 8);
+            frames.push(new VideoFrame(canvas, { timestamp: number }));
+            controller.enqueue(frames.at(-1)!);
+          },
+          cancel: () => void (isClosed = true),
+        });
+      };
+      const watch = async (): Promise<void> => {
+        for (let stream = 0; !isOver; stream++) {
+          const kind = pick(['plain', 'close', 'crash', 'throw', 'aborted', 'terminated'] as const);
+          const { timeout: _, transfer: __, ...options } = optionsOf(kind, 'frames') as Record<string, never>;
+          let read = 0;
+          let end = 'break';
+          try {
+            for await (const { result, timestamp, dropped } of watcher.frames(film(200), options)) {
+              if ((read += dropped + 1) !== timestamp) wrong.push(`frame ${timestamp} after ${read - 1}`);
+              const expected = right([timestamp, 0, 0, 8]);
+              const { data } = (result as Outputs).y;
+              if (!expected.every((value, row) => Math.abs(value - data[row]!) <= 1e-2 * (1 + Math.abs(value))))
+                wrong.push(`frame ${timestamp}: ${[...data].join()} for ${expected.join()}`);
+              camera.answers += 1;
+              if (isOver || read > 60) break;
+            }
+          } catch (error) {
+            end = (error as { code?: string }).code ?? String(error);
+          }
+          camera.ends[end] = (camera.ends[end] ?? 0) + 1;
         }
       };
       const request = async (index: number): Promise<void> => {
         const x = [index % 7, index % 11, -(index % 5), index / kinds.length];
         try {
-          const { y } = await ask(x, optionsOf(kinds[index]!));
+          const { y } = await make[ways[index]!](x, optionsOf(kinds[index]!, ways[index]!));
           outcomes[index] = 'answer';
           const expected = right(x);
           if (!expected.every((value, row) => Math.abs(value - y.data[row]!) <= 1e-3))
@@ -168,24 +253,32 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
       };
       // If a request never settles, the log says more than a test's timeout.
       const stalled = new Promise<string>((resolve) => setTimeout(() => resolve(client.diagnose()), timeoutMs));
-      const log = await Promise.race([Promise.all(Array.from({ length: 6 }, lane)).then(() => ''), stalled]);
+      const watching = watch();
+      const lanes = Promise.all(Array.from({ length: 6 }, lane)).then(async () => {
+        isOver = true;
+        await watching;
+        return '';
+      });
+      const log = await Promise.race([lanes, stalled]);
       const after = counts();
       await client.dispose();
+      await watcher.dispose();
+      for (const { timestamp, format } of frames) if (format !== null) wrong.push(`frame ${timestamp} stays open`);
       const counted = Object.fromEntries(
         Object.entries(after).map(([outcome, count]) => [outcome, count - (before[outcome] ?? 0)]),
       );
-      const happened = (await window.faultsSeen()).map((id) => faults.get(id)!);
-      return { outcomes, wrong, counted, responses, recoveries, happened, workers: made.length, log };
+      const happened = (await window.faultsSeen()).flatMap((id) => faults.get(id) ?? []);
+      return { outcomes, wrong, counted, responses, recoveries, happened, camera, workers: made.length, log };
     },
-    { backend, kinds, seed: SEED, timeoutMs: Math.max(150_000, REQUESTS * 1000) },
+    { backend, kinds, ways, seed: SEED, timeoutMs: Math.max(150_000, REQUESTS * 1000) },
   );
-  const { outcomes, wrong, counted, responses, recoveries, happened, workers, log } = tally;
+  const { outcomes, wrong, counted, responses, recoveries, happened, camera, workers, log } = tally;
   const seen: Record<string, Record<string, number>> = {};
   for (const [index, kind] of kinds.entries()) {
-    const row = (seen[kind] ??= {});
+    const row = (seen[ways[index] === 'predict' ? kind : `${kind} by ${ways[index]}`] ??= {});
     row[outcomes[index]!] = (row[outcomes[index]!] ?? 0) + 1;
   }
-  const summary = { outcomes: seen, recoveries, workers };
+  const summary = { outcomes: seen, camera, recoveries, workers };
   console.log(`chaos on ${backend}, seed ${SEED}: ${JSON.stringify(summary)}`);
 
   expect(
@@ -203,12 +296,17 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
   expect(responses).toBe(total['ok']);
   // A request whose fault comes only when it runs again, alone, may fail: of a hundred one, and of few requests one.
   const unexpected = outcomes.flatMap((outcome, index) =>
-    ALLOWED[kinds[index]!].includes(outcome) ? [] : [`${index}, ${kinds[index]}: ${outcome}`],
+    [...ALLOWED[kinds[index]!], ...(ways[index] === 'stream' ? LOST : [])].includes(outcome)
+      ? []
+      : [`${index}, ${kinds[index]} by ${ways[index]}: ${outcome}`],
   );
   expect(unexpected.length, unexpected.join('\n')).toBeLessThanOrEqual(Math.ceil(REQUESTS * 0.01));
   for (const one of unexpected) expect(one).toMatch(/: (worker-lost|device-lost|out-of-memory)$/);
   // Every fault that was asked for has happened, and workers were replaced.
-  expect(happened.toSorted()).toEqual(kinds.filter((kind) => FAULTS.has(kind)).toSorted());
+  const asked = kinds.filter((kind, index) => FAULTS.has(kind) && ways[index] === 'predict');
+  expect(happened.toSorted()).toEqual(asked.toSorted());
+  expect(camera.answers).toBeGreaterThan(0);
+  for (const end of Object.keys(camera.ends)) expect(['break', 'aborted', 'handler-failed']).toContain(end);
   expect(recoveries).toBeGreaterThan(0);
   await expect.poll(() => page.workers().length).toBe(0);
 });

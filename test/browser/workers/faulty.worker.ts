@@ -11,7 +11,7 @@ import { happen } from './happen.ts';
 
 export type { Fault } from './happen.ts';
 
-/** Does in each stage what `params.fault` asks for. An image becomes a tensor of its first pixel, and its width. */
+/** Does in each stage what `params.fault` asks for, and sends the numbers up to `params.parts` before the result. An image becomes a tensor of its first pixel, and its width. */
 class Faulty extends BaseHandler<TensorInput | ImageInput> {
   override async preprocess(data: readonly (TensorInput | ImageInput)[], context: Context): Promise<Tensors> {
     await happen('preprocess', context);
@@ -24,7 +24,10 @@ class Faulty extends BaseHandler<TensorInput | ImageInput> {
   }
 
   override async postprocess(outputs: Tensors, context: Context): Promise<readonly Tensors[]> {
+    const { parts = 0 } = context.params[0] as { readonly parts?: number };
+    if (parts > 0) await context.send(0, 1);
     await happen('postprocess', context);
+    for (let part = 2; part <= parts; part++) await context.send(0, part);
     return await super.postprocess(outputs, context);
   }
 }
