@@ -190,7 +190,7 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
         ...settings,
       });
       await watcher.initialize();
-      let isOver = false;
+      const over = new AbortController();
       const camera = { answers: 0, ends: {} as Record<string, number> };
       const frames: VideoFrame[] = [];
       const film = (length: number): ReadableStream<VideoFrame> => {
@@ -213,7 +213,7 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
         });
       };
       const watch = async (): Promise<void> => {
-        for (let stream = 0; !isOver; stream++) {
+        while (!over.signal.aborted) {
           const kind = pick(['plain', 'close', 'crash', 'throw', 'aborted', 'terminated'] as const);
           const { timeout: _, transfer: __, ...options } = optionsOf(kind, 'frames') as Record<string, never>;
           let read = 0;
@@ -226,7 +226,7 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
               if (!expected.every((value, row) => Math.abs(value - data[row]!) <= 1e-2 * (1 + Math.abs(value))))
                 wrong.push(`frame ${timestamp}: ${[...data].join()} for ${expected.join()}`);
               camera.answers += 1;
-              if (isOver || read > 60) break;
+              if (over.signal.aborted || read > 60) break;
             }
           } catch (error) {
             end = (error as { code?: string }).code ?? String(error);
@@ -255,7 +255,7 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
       const stalled = new Promise<string>((resolve) => setTimeout(() => resolve(client.diagnose()), timeoutMs));
       const watching = watch();
       const lanes = Promise.all(Array.from({ length: 6 }, lane)).then(async () => {
-        isOver = true;
+        over.abort();
         await watching;
         return '';
       });

@@ -29,6 +29,7 @@ for (const [file, expected] of [
   ['proven.ts', [/^(onnx|tfjs)\/(wasm|webgl), proven by golden: \d+(\.\d+)? ms a run$/]],
   ['failures.ts', [/^false$/, /^image-decode in preprocess$/, /^aborted false$/]],
   ['even.ts', [/^odd$/, /^image-decode in preprocess$/]],
+  ['eager.ts', [/^probably a three$/, /^\["three"/]],
 ] as const) {
   test(`snippet ${file} @once`, async ({ page }) => {
     const lines: (string | Promise<string>)[] = [];
@@ -40,6 +41,30 @@ for (const [file, expected] of [
     for (const [index, pattern] of expected.entries()) expect(await lines[index]).toMatch(pattern);
   });
 }
+
+test('snippet camera.ts @once', async ({ page }) => {
+  // A camera before which somebody holds a three.
+  await page.addInitScript(() => {
+    navigator.mediaDevices.getUserMedia = async () => {
+      const three = new Image();
+      three.src = '/models/digits/samples/drawn-3.png';
+      await three.decode();
+      const canvas = Object.assign(document.createElement('canvas'), { width: three.width, height: three.height });
+      const context = canvas.getContext('2d')!;
+      setInterval(() => context.drawImage(three, 0, 0), 20);
+      context.drawImage(three, 0, 0);
+      return canvas.captureStream();
+    };
+  });
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
+  await page.addScriptTag({ type: 'module', url: '/test/readme/camera.ts' });
+  await expect.poll(() => lines.length).toBeGreaterThan(0);
+  expect(lines[0]).toMatch(/^three, \d+ frames dropped$/);
+  await expect.poll(() => page.workers().length).toBe(0);
+});
 
 test('snippet counted.worker.ts @once', async ({ open }) => {
   const page = await open();
