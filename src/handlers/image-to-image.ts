@@ -10,6 +10,8 @@ import { slice, stack } from '../tensors/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
 import { rowPart } from './batch-contract.js';
 import { isChannelsLast } from './image-tensor-input.js';
+import { nextTask } from './next-task.js';
+import { PIXEL_MASK, pixelMask } from './pixel-mask.js';
 import { VisionHandler, type VisionParams } from './vision-handler.js';
 
 /** The `params` of an image-to-image handler. */
@@ -162,16 +164,19 @@ export class ImageToImage extends VisionHandler {
       fixedHeight ?? Math.min(height, source.height),
     ];
     const columns = divide(source.width, tileWidth, overlap);
+    const mask = this.model.inputs.find(({ name }) => name === PIXEL_MASK);
+    const others = mask && { [PIXEL_MASK]: pixelMask(mask, [1, tileHeight, tileWidth]) };
     let first: Enlarged | undefined;
     let result:
       | { readonly dims: readonly number[]; readonly raster: Raster; readonly dtype: Tensor['dtype'] }
       | undefined;
     for (const row of divide(source.height, tileHeight, overlap))
       for (const column of columns) {
+        if (result) await nextTask();
         context.signal.throwIfAborted();
         const tile = cut(source, column.start, row.start, tileWidth, tileHeight);
         const feed = { ...image, dims: dimsOf(tile, this.#inputLayout), data: tile.data } as Tensor;
-        const outputs = await super.inference({ ...inputs, [this.inputInfo.name]: feed }, context);
+        const outputs = await super.inference({ ...inputs, ...others, [this.inputInfo.name]: feed }, context);
         const output = rowPart(this.outputInfo.name, outputs[this.outputInfo.name]!, 0, 1);
         const part = rasterOf(output.dims, output.data as Numbers, this.#outputLayout);
         const scale = scaleOf(part, tile, source);

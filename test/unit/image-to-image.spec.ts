@@ -123,6 +123,27 @@ for (const layout of ['NCHW', 'NHWC'] as const) {
   });
 }
 
+test('image to image: the mask of pixels has the size of the tile, fixed or not, in a batch too', async () => {
+  const photo = (value: number) => ({ data: new Uint8Array(9 * 7 * 3).fill(value), dims: [7, 9, 3] });
+  for (const [height, width] of [
+    ['height', 'width'],
+    [4, 4],
+  ] as const) {
+    const handler = await createTestHandler(ImageToImage, {
+      inputs: [input(height, width, 'NCHW'), { name: 'pixel_mask', dtype: 'int64', dims: [1, height, width] }],
+      outputs: blurAndDouble('NCHW'),
+      config: { handler: { tileSize: 4, overlap: 1 } },
+    });
+    const pictures = await handler.handle([photo(10), photo(200)]);
+    expect(pictures.map((picture) => (picture as { width: number }).width)).toEqual([18, 18]);
+    for (const { x, pixel_mask } of handler.runs) {
+      expect(pixel_mask!.dims).toEqual([1, ...x!.dims.slice(2)]);
+      expect(pixel_mask!.data).toEqual(new BigInt64Array(16).fill(1n));
+    }
+    expect(handler.runs.length).toBeGreaterThan(8);
+  }
+});
+
 test('image to image: the range, the order of colors, gray and alpha, rounding and clamping', async () => {
   const predict = async (
     channels: number,

@@ -1,5 +1,6 @@
 import type { Context } from '../../contract/handler.js';
 import type { ExplainProgress } from '../../outputs/explanation.js';
+import { nextTask } from '../next-task.js';
 
 /** The milliseconds that a batch of variants should take: another request waits for at most one batch. */
 const BATCH_MS = 50;
@@ -42,9 +43,4 @@ export async function scoreVariants(
     await nextTask();
   }
   return scores;
-}
-
-/** Waits until the worker has handled the messages that have arrived. */
-function nextTask(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve));
 }
