@@ -18,6 +18,8 @@ export interface Demo {
   readonly samples: readonly [Sample, ...Sample[]];
   /** Whether it takes an image by drop, paste and file chooser. */
   readonly takesFiles: boolean;
+  /** The type of the files. @default 'image/*' */
+  readonly accepts?: 'audio/*';
   /** The line under the input. */
   readonly hint: string;
   /** Returns the code of a run, as a developer writes it. It works when it is pasted into a page. */
@@ -39,7 +41,7 @@ export interface ModelFacts {
   readonly engines: readonly [EngineName, ...EngineName[]];
 }
 
-/** An image, or a text if its name ends in `.txt`. */
+/** An image, a text if its name ends in `.txt`, or a recording if it ends in `.wav`. */
 export interface Sample {
   readonly url: string;
   readonly shows: string;
@@ -63,7 +65,7 @@ export interface Run {
 export type Source =
   | { readonly kind: 'sample'; readonly url: string }
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'file' | 'camera' | 'canvas' };
+  | { readonly kind: 'file' | 'camera' | 'canvas' | 'microphone' };
 
 export interface LoadOptions {
   readonly signal: AbortSignal;
@@ -81,7 +83,15 @@ export interface Model {
 }
 
 /** What is predicted. */
-export type Picture = string | Blob | HTMLCanvasElement | HTMLVideoElement | VideoFrame;
+export type Picture = string | Blob | HTMLCanvasElement | HTMLVideoElement | VideoFrame | LiveSound;
+
+/** What a microphone has recorded since it was last asked. */
+export interface LiveSound {
+  readonly samples: Float32Array;
+  readonly sampleRate: number;
+  /** Which start of the microphone it is from. */
+  readonly session: number;
+}
 
 export interface Mounted {
   readonly input: Input;

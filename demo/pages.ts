@@ -19,6 +19,7 @@ export const PAGES: readonly Page[] = [
   demo('language', 'Language', async () => (await import('./demos/language.js')).language),
   demo('digits', 'Digits', async () => (await import('./demos/digits.js')).digits),
   demo('orientation', 'Orientation', async () => (await import('./demos/orientation.js')).orientation),
+  demo('voice', 'Voice', async () => (await import('./demos/voice.js')).voice),
   { id: 'reasons', title: 'Reasons', open: async () => (await import('./reasons/reasons.js')).reasons },
   { id: 'likeness', title: 'Likeness', open: async () => (await import('./likeness/likeness.js')).likeness },
   demo('upscaling', 'Upscaling', async () => (await import('./demos/upscaling.js')).upscaling),

@@ -18,6 +18,7 @@ const INPUTS: { readonly [Kind in Source['kind']]: (source: Source & { kind: Kin
   file: () => `document.querySelector('input[type="file"]').files[0]`,
   camera: () => `document.querySelector('video')`,
   canvas: () => `document.querySelector('canvas')`,
+  microphone: () => `(await navigator.mediaDevices.getUserMedia({ audio: true })).getAudioTracks()[0]`,
 };
 
 /** Returns the second argument of `predict`, if there is one. */

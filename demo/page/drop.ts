@@ -9,7 +9,7 @@ export function takeFiles(zone: HTMLElement, current: () => FileTaker | undefine
     const file = data?.files[0];
     if (!taker?.take) taker?.refused(new Explained('This demo takes text, not files. Type or paste a sentence.'));
     else if (file) taker.take(file);
-    else taker.refused(new Explained(`Nothing that was ${how} is a file. Choose an image file.`));
+    else taker.refused(new Explained(`Nothing that was ${how} is a file. Choose a file.`));
   };
   /** Where a demo takes only text, the browser handles dropped and pasted text itself. */
   const isOurs = (data: DataTransfer | null): boolean => accepts() || data?.types.includes('Files') === true;

@@ -8,13 +8,13 @@ export interface SampleList {
   select(sample: Sample | undefined): void;
 }
 
-/** Creates a button for each sample: the picture, or the name of the text. */
+/** Creates a button for each sample: the picture, or the name of the text or the recording. */
 export function sampleList(samples: readonly Sample[], take: (sample: Sample) => void): SampleList {
   const buttons = samples.map((sample) => {
     const element = button('', () => take(sample));
     element.title = sample.shows;
     element.append(
-      sample.url.endsWith('.txt')
+      /\.(txt|wav)$/.test(sample.url)
         ? sample.shows
         : el('img', { src: sample.url, alt: sample.shows, draggable: 'false' }),
     );

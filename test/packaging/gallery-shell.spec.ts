@@ -22,6 +22,7 @@ const PAGES = [
   'Language',
   'Digits',
   'Orientation',
+  'Voice',
   'Reasons',
   'Likeness',
   'Upscaling',

@@ -272,7 +272,7 @@ test('on every demo the result and what it runs on are on the first screen, of a
     [390, 844],
   ] as const) {
     await page.setViewportSize({ width, height });
-    for (const demo of ['detection', 'background', 'language', 'digits', 'orientation']) {
+    for (const demo of ['detection', 'background', 'language', 'digits', 'orientation', 'voice']) {
       await page.goto(`${gallery}#/${demo}`);
       await expect(page.locator(`[data-demo="${demo}"]`)).toBeVisible();
       // The sample is shown: nothing grows after that.
@@ -361,6 +361,45 @@ test('text orientation', async ({ page, gallery, complaints }) => {
   await expect(headline(page)).toContainText('upside down', SLOW);
   await sample(page, 'label, upright').click();
   await expect(headline(page)).toContainText('upright');
+  expect(complaints).toEqual([]);
+});
+
+test('voice: speech in a recording, the threshold, a file that is no audio, and the microphone', async ({
+  page,
+  gallery,
+  complaints,
+  context,
+}) => {
+  await context.grantPermissions(['microphone']);
+  await page.goto(`${gallery}#/voice`);
+  const speech = page.getByRole('list', { name: 'Speech' }).getByRole('listitem');
+  await expect(speech).toHaveText(
+    [/0:01\.0 – 0:03\.9/, /0:04\.1 – 0:05\.5/, /0:07\.0 – 0:08\.4/, /0:09\.6 – 0:12\.1/],
+    SLOW,
+  );
+  await expect(page.locator('.top-share')).toHaveText('8.1 s of 13.9 s');
+  await sample(page, 'Two voices and a fan').click();
+  await expect(speech).toHaveCount(6);
+  const before = await page.locator('.top-share').innerText();
+  await page.getByRole('slider', { name: 'Threshold' }).fill('0.95');
+  await expect(page.locator('.top-share')).not.toHaveText(before);
+  await expect(page).toHaveURL(/sample=fan/);
+  await speech.first().getByRole('button').press('Enter');
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await expect(page.getByRole('button', { name: 'Play', exact: true })).toBeVisible();
+
+  await page
+    .getByLabel('Audio file')
+    .setInputFiles({ name: 'a.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('no') });
+  await expect(page.locator('.note')).toContainText('could not be decoded');
+
+  // The microphone beeps, once a second.
+  await page.getByRole('button', { name: 'Start the microphone' }).click();
+  await expect(headline(page)).toHaveText(/Speech|Silence/);
+  await expect(page.locator('.top-share')).toHaveText(/%/);
+  await expect(page.locator('.code pre')).toContainText('audioChunks(track)');
+  await page.getByRole('button', { name: 'Stop the microphone' }).click();
+  await expect(speech.first()).toBeVisible();
   expect(complaints).toEqual([]);
 });
 

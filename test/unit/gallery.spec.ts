@@ -7,6 +7,7 @@ import { language } from '../../demo/demos/language.ts';
 import { orientation } from '../../demo/demos/orientation.ts';
 import { segmentation } from '../../demo/demos/segmentation.ts';
 import { upscaling } from '../../demo/demos/upscaling.ts';
+import { voice } from '../../demo/demos/voice.ts';
 import { shareOf } from '../../demo/outputs/share.ts';
 import { digitReasons, photoReasons } from '../../demo/reasons/demos.ts';
 import { inWords } from '../../demo/panels/words.ts';
@@ -86,6 +87,7 @@ test('the code of each demo loads what was loaded, predicts the sample with the 
     [digits, 'image_classifier'],
     [orientation, 'image_classifier'],
     [upscaling, 'image_to_image'],
+    [voice, 'voice_activity_detector'],
   ] as const) {
     const run: Run = { ...RUN, backends: ['tfjs/wasm'], params: { scoreThreshold: 0.45 } };
     const { loaded, predicted, disposed } = await runSnippet(demo, run, async () => []);

@@ -1,0 +1,43 @@
+import type { AudioChunk, SpeechSegment, VoiceActivityUpdate } from '../../src/index.js';
+
+/** What is drawn of a recording. */
+export interface Timeline {
+  readonly samples: Float32Array;
+  /** Seconds from the left edge to the right one. */
+  readonly seconds: number;
+  readonly speech: readonly SpeechSegment[];
+  /** The probability of speech, one for each 32 ms. */
+  readonly curve: ArrayLike<number>;
+}
+
+/** Seconds of the microphone's past that are shown. */
+const SHOWN = 10;
+const WINDOW_SECONDS = 0.032;
+const MOST_WINDOWS = Math.floor(SHOWN / WINDOW_SECONDS);
+
+/** The last seconds of a microphone. Speech appears when its windows are answered. */
+export class LiveTimeline implements Timeline {
+  readonly seconds = SHOWN;
+  samples = new Float32Array(0);
+  curve: number[] = Array.from({ length: MOST_WINDOWS }, () => 0);
+  #speaks: boolean[] = Array.from({ length: MOST_WINDOWS }, () => false);
+
+  add({ samples, sampleRate }: AudioChunk): void {
+    const all = new Float32Array(Math.round(SHOWN * sampleRate));
+    const kept = this.samples.subarray(Math.min(samples.length, this.samples.length));
+    all.set(kept, all.length - samples.length - kept.length);
+    all.set(samples, all.length - samples.length);
+    this.samples = all;
+  }
+
+  follow({ probabilities, speaking }: VoiceActivityUpdate): void {
+    this.curve = [...this.curve, ...probabilities].slice(-MOST_WINDOWS);
+    this.#speaks = [...this.#speaks, ...Array.from(probabilities, () => speaking)].slice(-MOST_WINDOWS);
+  }
+
+  get speech(): readonly SpeechSegment[] {
+    return this.#speaks.flatMap((speaks, index) =>
+      speaks ? [{ start: index * WINDOW_SECONDS, end: (index + 1) * WINDOW_SECONDS }] : [],
+    );
+  }
+}

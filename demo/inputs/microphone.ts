@@ -1,0 +1,94 @@
+import { audioChunks, type AudioChunk } from '../../src/index.js';
+import { Explained } from '../page/explained.js';
+
+export interface Microphone {
+  readonly running: boolean;
+  /** Asks for the microphone, and resolves once it is on. @throws `MicrophoneError`; `AbortError` if it was stopped before */
+  start(): Promise<void>;
+  stop(): void;
+}
+
+export interface MicrophoneEvents {
+  /** Is called with what was recorded since the call before. */
+  heard(chunk: AudioChunk): void;
+  /** Is called when the microphone stopped by itself: the tab was hidden, or the microphone unplugged. */
+  stopped(error: MicrophoneError): void;
+}
+
+/** Says why there is no sound; the name is that of the browser's error. */
+export class MicrophoneError extends Explained {
+  override readonly name: string;
+
+  constructor(name: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = name;
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  NotAllowedError:
+    'This page may not use the microphone. Allow it in the browser’s address bar, then start the microphone again.',
+  NotFoundError: 'No microphone was found. Choose a sample, or drop an audio file.',
+  NotReadableError:
+    'The microphone gives no sound. Another program may be using it: close that, then start the microphone again.',
+};
+
+/** Records until it is stopped or the tab is hidden. */
+export function microphone({ heard, stopped }: MicrophoneEvents): Microphone {
+  let stream: MediaStream | undefined;
+  let recording = new AbortController();
+
+  const stop = (): void => {
+    recording.abort();
+    document.removeEventListener('visibilitychange', hidden);
+    for (const track of stream?.getTracks() ?? []) track.stop();
+    stream = undefined;
+  };
+  const end = (name: string, message: string): void => {
+    stop();
+    stopped(new MicrophoneError(name, message));
+  };
+  const hidden = (): void => {
+    if (document.hidden)
+      end('hidden', 'The microphone was stopped because this tab was hidden. Start it again to go on.');
+  };
+  const record = async (track: MediaStreamTrack, signal: AbortSignal): Promise<void> => {
+    try {
+      for await (const chunk of audioChunks(track, { signal })) heard(chunk);
+      end('ended', 'The microphone was disconnected. Connect it, then start it again.');
+    } catch (error) {
+      if (!signal.aborted) end('failed', `The microphone cannot be read: ${(error as Error).message}`);
+    }
+  };
+
+  return {
+    get running() {
+      return stream !== undefined;
+    },
+    async start() {
+      stop();
+      const { signal } = (recording = new AbortController());
+      const opened = await open();
+      if (signal.aborted) for (const track of opened.getTracks()) track.stop();
+      signal.throwIfAborted();
+      stream = opened;
+      document.addEventListener('visibilitychange', hidden);
+      void record(opened.getAudioTracks()[0]!, signal);
+    },
+    stop,
+  };
+}
+
+async function open(): Promise<MediaStream> {
+  if (!('mediaDevices' in navigator))
+    throw new MicrophoneError(
+      'insecure',
+      'The browser allows the microphone on https and localhost only. Open this page there.',
+    );
+  try {
+    return await navigator.mediaDevices.getUserMedia({ audio: true });
+  } catch (cause) {
+    const { name, message } = cause as DOMException;
+    throw new MicrophoneError(name, REASONS[name] ?? `The microphone could not be started: ${message}`, { cause });
+  }
+}
