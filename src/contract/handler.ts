@@ -69,6 +69,8 @@ export interface Context {
    * @throws `aborted` if no caller waits for the answer any more; `not-cloneable` if the part cannot be cloned; `handler-failed` if there is no such row
    */
   send(index: number, part: unknown): Promise<void>;
+  /** Tells the page that this batch makes progress. To be called in a stage that may take longer than `responseTimeout`, or its worker is ended; the end of a stage is a heartbeat itself. */
+  heartbeat(): void;
   /** Warns the developer, once for each message: the client's event `warn`, and the console. */
   warn(message: string): void;
 }

@@ -174,6 +174,7 @@ export class ImageToImage extends VisionHandler {
       for (const column of columns) {
         if (result) await nextTask();
         context.signal.throwIfAborted();
+        context.heartbeat();
         const tile = cut(source, column.start, row.start, tileWidth, tileHeight);
         const feed = { ...image, dims: dimsOf(tile, this.#inputLayout), data: tile.data } as Tensor;
         const outputs = await super.inference({ ...inputs, ...others, [this.inputInfo.name]: feed }, context);

@@ -2,6 +2,7 @@
  * Silero VAD 5 and 6: a recurrent model that hears windows of 512 samples at 16 kHz, each after the last 64 samples of the window before it, as in silero-vad's `OnnxWrapper`.
  */
 import { TabServeError } from '../contract/errors.js';
+import type { Context } from '../contract/handler.js';
 import type { Session } from '../contract/tensors.js';
 
 /** Samples of a window, and of what the model hears again of the one before. */
@@ -50,14 +51,16 @@ export function checkSilero({ inputs, outputs }: Session): void {
 export async function runWindows(
   session: Session,
   rows: readonly VoiceRow[],
-  signal: AbortSignal,
+  context: Context,
 ): Promise<readonly Float32Array[]> {
   const results = rows.map(({ samples }) => new Float32Array(Math.ceil(samples.length / WINDOW)));
   const states = rows.map(({ voice }) => voice?.state.slice() ?? new Float32Array(STATE));
   const most = Math.max(...results.map(({ length }) => length));
+  const { signal } = context;
   for (let window = 0; window < most; window++) {
     if (signal.aborted)
       throw new TabServeError('aborted', 'The request was aborted.', { cause: signal.reason as unknown });
+    context.heartbeat();
     const running = rows.flatMap((row, index) => (window < results[index]!.length ? [{ row, index }] : []));
     const count = running.length;
     const input = new Float32Array(count * (CONTEXT + WINDOW));

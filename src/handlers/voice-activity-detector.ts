@@ -180,7 +180,7 @@ export class VoiceActivityDetector extends AudioHandler {
         voice: voices.get(index),
         onVoice: (voice) => void voices.set(index, voice),
       })),
-      context.signal,
+      context,
     );
     const most = Math.max(...probabilities.map((row) => row.length));
     const output = new Float32Array(rows * most);

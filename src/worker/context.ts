@@ -19,6 +19,8 @@ export interface HandlerEnvironment {
   readonly open: Context['open'];
   readonly openHandler: Context['openHandler'];
   readonly warn: Context['warn'];
+  /** Is called by `context.heartbeat`. */
+  readonly onHeartbeat?: ((context: Context) => void) | undefined;
 }
 
 /** A context whose metrics can be read. */
@@ -63,7 +65,7 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
         `context.${method}: expected the index of one of the batch's ${batchSize} rows, from 0 on, got ${describeValue(index)}.`,
       );
   };
-  return {
+  const context: BatchContext = {
     modelName: manifest.model.modelName,
     manifest,
     modelYamlConfig: config,
@@ -94,6 +96,8 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
     state,
     setState,
     newStates: changed,
+    heartbeat: () => environment.onHeartbeat?.(context),
     warn,
   };
+  return context;
 }

@@ -83,6 +83,7 @@ export class Parts {
         return opening as Promise<NodeHandler<never>>;
       },
       warn: (message) => warn(named(message, node)),
+      onHeartbeat: onStage,
     };
     const handler = new Class();
     instrument(handler, onStage);

@@ -131,3 +131,14 @@ test.describe('states of sequences', () => {
     port1.close();
   });
 });
+
+test('a heartbeat of a handler reaches the host with the context of its batch', async () => {
+  const beats: unknown[] = [];
+  const environment = { modelDir: '', manifest: { model: { modelName: 'm' } }, config: {}, onHeartbeat: (context: Context) => void beats.push(context.metrics) } as never; // prettier-ignore
+  const metrics = new Recorder();
+  const handler = { handle: async (rows: readonly unknown[], context: Context) => (context.heartbeat(), rows) };
+  const request = { id: 'b', request: 'predict', rows: [0], ids: ['a'], params: [{}] } as const;
+  const { signal } = new AbortController();
+  await runBatch(request, { handler: handler as unknown as Handler, environment, metrics, signal });
+  expect(beats).toEqual([metrics]);
+});

@@ -1,6 +1,7 @@
 // The voice activity detector over a stand-in for Silero VAD, which has the same inputs and a memory too. The real model runs in test/browser/voice.spec.ts.
 import { expect, test } from '@playwright/test';
 import { VoiceActivityDetector } from '../../src/handlers/voice-activity-detector.ts';
+import { createTestContext } from '../../src/worker/test-context.ts';
 import { createTestHandler, type TestHandler } from '../../src/worker/testing.ts';
 import { PredictionError } from '../../src/contract/errors.ts';
 import type { TensorInfo, Tensors } from '../../src/contract/tensors.ts';
@@ -154,4 +155,17 @@ test('an aborted request stops between two windows', async () => {
   const asked = vad.predict({ samples: bursts(3, 16_000), sampleRate: 16_000 }, { signal: controller.signal });
   await expect(asked).rejects.toMatchObject({ code: 'aborted' });
   expect(runs).toBe(10);
+});
+
+test('a long recording is alive: there is a heartbeat for each window', async () => {
+  const session = { inputs: INPUTS, outputs: ['output', 'stateN'].map((name) => ({ name, dtype: 'float32', dims: [null] })), run: async (feeds: Tensors) => model(feeds) }; // prettier-ignore
+  const context = createTestContext({ session: session as never });
+  let beats = 0;
+  const handler = new VoiceActivityDetector();
+  await handler.initialize(context);
+  await handler.handle([{ samples: new Float32Array(5120), sampleRate: 16_000 }], {
+    ...context,
+    heartbeat: () => beats++,
+  });
+  expect(beats).toBe(10);
 });

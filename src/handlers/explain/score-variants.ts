@@ -32,6 +32,7 @@ export async function scoreVariants(
   let rows = 1;
   for (let from = 0; from < count;) {
     context.signal.throwIfAborted();
+    context.heartbeat();
     const size = Math.min(rows, count - from);
     const started = context.now();
     scores.set(Array.from(await score(from, size)), from);
