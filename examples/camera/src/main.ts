@@ -19,19 +19,18 @@ async function run(): Promise<void> {
   Object.assign(canvas, { width: video.videoWidth, height: video.videoHeight });
   const segmenter = await load('/models/selfie/', { handler: 'image_segmenter' });
   const drawing = canvas.getContext('2d')!;
-  for (let frames = 1; ; frames++) {
-    // The next frame is read when this one is drawn, so a slow device skips frames and never falls behind.
-    const frame = await createImageBitmap(video);
-    const started = performance.now();
-    const mask = paintMask(await segmenter.predict(frame));
-    const person = await createImageBitmap(mask);
+  // A slow device skips frames and never falls behind. After a lost worker or GPU, the loop goes on.
+  let frames = 0;
+  let before = performance.now();
+  for await (const { result, dropped } of segmenter.frames(video)) {
+    const person = await createImageBitmap(paintMask(result));
     drawing.globalCompositeOperation = 'copy';
-    drawing.drawImage(frame, 0, 0);
+    drawing.drawImage(video, 0, 0);
     drawing.globalCompositeOperation = 'destination-in';
     drawing.drawImage(person, 0, 0);
-    frame.close();
     person.close();
-    output.textContent = `${segmenter.backend!.name}: ${Math.round(performance.now() - started)} ms, frame ${frames}`;
-    await new Promise((resolve) => requestAnimationFrame(resolve));
+    const now = performance.now();
+    output.textContent = `${segmenter.backend!.name}: ${Math.round(now - before)} ms, frame ${++frames}, ${dropped} skipped`;
+    before = now;
   }
 }
