@@ -356,7 +356,8 @@ test('upscaling: beside the browser’s own enlargement; a large photo is scaled
   expect(complaints).toEqual([]);
 });
 
-test('text orientation', async ({ page, gallery, complaints }) => {
+test('text orientation', async ({ page, gallery, complaints, full }) => {
+  test.skip(!full, FULL_ONLY);
   await page.goto(`${gallery}#/orientation`);
   await expect(headline(page)).toContainText('upside down', SLOW);
   await sample(page, 'label, upright').click();
