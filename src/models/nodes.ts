@@ -21,7 +21,7 @@ export type NodePlace =
   | { readonly folder: undefined; readonly url: string };
 
 /** A node is named in errors, metrics and timings, where `/` separates it from the nodes of a node. */
-const NAME = /^\w[\w.-]{0,63}$/;
+const NAME = /^[a-z\d][\w.-]{0,63}$/i;
 
 /** Reads `nodes`. @throws `model-config` naming the key that is wrong */
 export function readNodes({ nodes }: ModelConfig): readonly NodeEntry[] {

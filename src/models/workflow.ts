@@ -26,6 +26,10 @@ interface Position {
   readonly origin: string | undefined;
   /** The archives that were read, by what was asked for. */
   readonly read: Map<string, Promise<Archive>>;
+  /** What was asked for the workflow's own archive; `''` for the whole archive. */
+  readonly key: string;
+  /** What was asked for the nodes of each archive: it waits for them. */
+  readonly waits: Map<string, Set<string>>;
 }
 
 /**
@@ -35,7 +39,8 @@ interface Position {
 export async function fetchNodes(archive: Archive, options: ArchiveOptions): Promise<Archive> {
   const { url } = archive;
   const origin = originOf(url);
-  return await withNodes(archive, { path: '', above: [url], options, whole: options, origin, read: new Map() });
+  const start = { path: '', above: [url], options, whole: options, origin, read: new Map(), key: '', waits: new Map() };
+  return await withNodes(archive, start);
 }
 
 function originOf(url: string): string | undefined {
@@ -62,22 +67,17 @@ async function withNodes(archive: Archive, position: Position): Promise<Archive>
   return { ...archive, nodes: Object.fromEntries(nodes), ...(unmatched && { unmatched }) };
 }
 
-async function readNode(
-  workflow: Archive,
-  entry: NodeEntry,
-  place: NodePlace,
-  { path, above, options, whole, origin, read }: Position,
-): Promise<Archive> {
+async function readNode(workflow: Archive, entry: NodeEntry, place: NodePlace, position: Position): Promise<Archive> {
+  const { path, above, options, whole, origin, read, key: parent, waits } = position;
   const { url } = place;
   const { name, handler, config } = entry;
-  if (above.includes(url))
-    throw new TabServeError(
-      'model-config',
-      `nodes.${name} names an archive that it lies in itself: ${[...above.slice(above.indexOf(url)), url].join(' → ')}.`,
-    );
+  if (above.includes(url)) throw circle(name, [...above.slice(above.indexOf(url)), url]);
   if (above.length > MOST_DEPTH)
     throw new TabServeError('model-config', `nodes.${name}: at most ${MOST_DEPTH} workflows may lie in one another.`);
   const key = JSON.stringify([url, handler, config]);
+  // Another node may be reading an archive that this one lies in: then each would wait for the other.
+  if (leadsTo(key, parent, waits)) throw circle(name, [above.at(-1)!, url, above.at(-1)!]);
+  waits.set(parent, (waits.get(parent) ?? new Set()).add(key));
   const known = read.get(key);
   if (known) return await known;
   if (read.size === MOST_NODES)
@@ -89,10 +89,25 @@ async function readNode(
     const placed = inside ? options : outside(whole, own, originOf(url) === origin);
     const archive = await readPlace(workflow, place, options, { ...placed, config, handler });
     const named = handler === undefined ? archive : withHandler(archive, handler);
-    return await withNodes(named, { path: own, above: [...above, url], options: placed, whole, origin, read });
+    return await withNodes(named, { ...position, path: own, above: [...above, url], options: placed, key });
   })();
   read.set(key, reading);
   return await reading;
+}
+
+function circle(name: string, urls: readonly string[]): TabServeError {
+  return new TabServeError(
+    'model-config',
+    `nodes.${name} names an archive that it lies in itself: ${urls.join(' → ')}.`,
+  );
+}
+
+/** Returns whether one archive waits for another, itself or through its nodes. */
+function leadsTo(from: string, to: string, waits: Position['waits'], seen = new Set<string>()): boolean {
+  if (from === to) return true;
+  if (seen.has(from)) return false;
+  seen.add(from);
+  return [...(waits.get(from) ?? [])].some((next) => leadsTo(next, to, waits, seen));
 }
 
 function withHandler(archive: Archive, handler: string): Archive {

@@ -219,11 +219,34 @@ test('what is wrong with a node is told with its name', async () => {
   }
 });
 
+test('nodes that name one another are refused, whichever of them is read first', async () => {
+  const naming = (name: string, nodes: string): FileTree => ({
+    [`${name}/MAR-INF/MANIFEST.json`]: manifest({ configFile: 'c.yaml' }),
+    [`${name}/c.yaml`]: `nodes: ${nodes}`,
+  });
+  const circles: readonly FileTree[] = [
+    { ...workflow('{ x: x/, y: y/ }'), ...naming('x', '{ n: ../y/ }'), ...naming('y', '{ n: ../x/ }') },
+    { ...workflow('{ x: x/, y: y/, z: z/ }'), ...naming('x', '{ n: ../y/ }'), ...naming('y', '{ n: ../z/ }'), ...naming('z', '{ n: ../x/ }') }, // prettier-ignore
+  ];
+  for (const files of circles) {
+    const late = new Promise((resolve) => setTimeout(() => resolve('it never settles'), 2000));
+    expect(await Promise.race([failure(read(files)), late])).toMatchObject({
+      code: 'model-config',
+      message: expect.stringContaining('names an archive that it lies in itself'),
+    });
+  }
+  // Two that name a third one are no circle.
+  const shared = { ...workflow('{ x: x/, y: y/ }'), ...naming('x', '{ n: ../y/, m: ../a }'), ...naming('y', '{ n: ../a/ }'), ...child('a') }; // prettier-ignore
+  const { archive } = await read(shared);
+  expect(archive.nodes!['x']!.nodes!['m']).toBe(archive.nodes!['y']!.nodes!['n']);
+});
+
 test('nodes of a wrong form', () => {
   const wrong: Readonly<Record<string, unknown>> = {
     'nodes: expected a mapping': ['a/'],
     'nodes.a: expected the path': { a: 3 },
     'nodes.a/b: expected a name': { 'a/b': 'a/' },
+    'nodes.__proto__: expected a name': JSON.parse('{ "__proto__": "a/" }'),
     'nodes.a.archive: expected': { a: { handler: 'base_handler' } },
     'nodes.a has the keys archive, handler and config, not "archiv"': { a: { archiv: 'a/' } },
     'nodes.a.handler: expected': { a: { archive: 'a/', handler: 3 } },
