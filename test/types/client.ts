@@ -1,5 +1,6 @@
 /** Checked by the compiler alone (`npm run types`): a wrong input or result does not compile. */
 import {
+  audioChunks,
   connect,
   cosineSimilarity,
   load,
@@ -280,6 +281,28 @@ export async function streams(): Promise<void> {
   detector.frames(image);
   // @ts-expect-error It takes tensors, no texts.
   connect<Storyteller>(worker, { model: '/story.onnx' }).stream('once upon a time');
+}
+
+export async function sequences(track: MediaStreamTrack, buffer: AudioBuffer): Promise<void> {
+  const vad = await load('/models/vad/', { handler: 'voice_activity_detector' });
+  const { segments, duration } = await vad.predict(buffer, { params: { threshold: 0.4 } });
+  await vad.predict(new URL('https://example.com/speech.wav'));
+  await vad.predict({ samples: new Float32Array(512), sampleRate: 16_000 });
+  // @ts-expect-error Samples have a rate.
+  await vad.predict({ samples: new Float32Array(512) });
+  const sequence = vad.openSequence({ idleTimeout: 1000 });
+  for await (const chunk of audioChunks(track)) {
+    const { events, speaking } = await sequence.predict(chunk, { params: { minSilenceDurationMs: 500 } });
+    for (const { type, time } of events) void [type satisfies 'start' | 'end', time.toFixed(), speaking];
+    // @ts-expect-error A piece has no segments.
+    void (await sequence.predict(chunk)).segments;
+  }
+  // @ts-expect-error An image is no audio.
+  await sequence.predict(image);
+  // A handler that declares no other type answers in a sequence as it does to a single request.
+  const birds = connect<BirdClassifier>(worker, { model: '/models/birds/' });
+  const { species }: Bird = await birds.openSequence().predict(image);
+  void [segments[0]?.start.toFixed(), duration, species];
 }
 
 export async function ownHandlers(): Promise<void> {
