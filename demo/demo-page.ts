@@ -44,6 +44,7 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
 
   const run = runner({
     current: () => input.current(),
+    live: () => input.live?.(),
     params: () => output.params ?? {},
     ready(running) {
       answer.dataset['state'] = 'ready';

@@ -78,12 +78,24 @@ export interface Model {
   readonly backend: Backend | undefined;
   /** Predicts the demo's input. */
   predict(input: never, options: { readonly params: Params }): Promise<unknown>;
+  /** Predicts the frames of a camera; missing if no camera is an input of the demo. */
+  frames?(
+    video: HTMLVideoElement,
+    options: { readonly params: Params; readonly signal: AbortSignal },
+  ): AsyncIterable<{ readonly result: unknown; readonly frame: VideoFrame | undefined }>;
   on<E extends 'response' | 'backendchange' | 'fail'>(event: E, listener: (event: ClientEvents[E]) => void): () => void;
   dispose(): Promise<void>;
 }
 
 /** What is predicted. */
-export type Picture = string | Blob | HTMLCanvasElement | HTMLVideoElement | VideoFrame | LiveSound;
+export type Picture = string | Blob | HTMLCanvasElement | HTMLVideoElement | LiveSound;
+
+/** A camera that runs. */
+export interface Live {
+  readonly video: HTMLVideoElement;
+  /** Is called with the frame of each answer, before the answer is shown. It is closed afterwards; undefined in a browser without VideoFrame. */
+  predicted(frame: VideoFrame | undefined): void;
+}
 
 /** What a microphone has recorded since it was last asked. */
 export interface LiveSound {
@@ -119,8 +131,10 @@ export interface Input extends Adjustable {
   readonly element: HTMLElement;
   /** Its buttons. */
   readonly actions: readonly HTMLElement[];
-  /** Returns what to predict, or undefined while there is nothing. A camera returns its current frame, which is valid until the next call. */
+  /** Returns what to predict, or undefined while there is nothing. */
   current(): Picture | undefined;
+  /** Returns the camera while it runs; then its frames are predicted, in place of `current`. */
+  live?(): Live | undefined;
   /** Returns what was given to `show`, unless the visitor has put an input of their own in its place. */
   given(): Blob | undefined;
   /** Makes `given` the current input, and shows it; resolves once a result can be drawn on it. It calls no listener. */

@@ -1,11 +1,13 @@
 import type { Backend, Params, Timings } from '../src/index.js';
-import type { Model, Picture } from './demo.js';
+import type { Live, Model, Picture } from './demo.js';
 import { latestOnly } from './page/latest.js';
 
 /** The page, as the runner sees it. */
 export interface Page {
   /** Returns the current input. */
   current(): Picture | undefined;
+  /** Returns the camera while it runs. */
+  live(): Live | undefined;
   params(): Params;
   /** Is called when the model is ready. */
   ready(backend: Backend): void;
@@ -29,8 +31,8 @@ export interface Answer {
   /** The file, if one was given to `ask`. */
   readonly file: File | undefined;
   readonly stages: Timings;
-  /** Milliseconds from the request to the answer. */
-  readonly roundTrip: number;
+  /** Milliseconds from the request to the answer; undefined for a frame of the camera. */
+  readonly roundTrip: number | undefined;
 }
 
 export interface Runner {
@@ -38,7 +40,10 @@ export interface Runner {
   open(load: (signal: AbortSignal) => Promise<Model>): Promise<void>;
   /** Disposes of the model. */
   close(): void;
-  /** Predicts a file, or the page's current input. Of the calls that come while a request runs, only the last counts. */
+  /**
+   * Predicts a file, or the page's current input; of a camera, one frame after the other until the next call. Of the calls that come while a request runs,
+   * only the last counts.
+   */
   ask(file?: File): void;
   /** Discards the answers to all earlier requests. @returns a function: whether nothing newer has come since */
   forget(): () => boolean;
@@ -67,7 +72,25 @@ export function runner(page: Page): Runner {
     return () => mine === epoch;
   };
 
-  const ask = latestOnly(async (file: File | undefined) => {
+  /** Ends the reading of a camera's frames. */
+  let following = new AbortController();
+
+  /** Predicts the frames of a camera, until it stops or there is another request. */
+  const follow = async (to: Required<Model>, { video, predicted }: Live, signal: AbortSignal): Promise<void> => {
+    const still = since();
+    const params = page.params();
+    try {
+      for await (const { result, frame } of to.frames(video, { signal, params })) {
+        if (!still() || to !== model) return;
+        predicted(frame);
+        await page.answered({ result, picture: video, params, file: undefined, stages, roundTrip: undefined }, still);
+      }
+    } catch (error) {
+      if (still() && to === model && !signal.aborted) page.refused(error, undefined);
+    }
+  };
+
+  const next = latestOnly(async (file: File | undefined) => {
     const to = model;
     const still = since();
     if (!to) {
@@ -75,6 +98,8 @@ export function runner(page: Page): Runner {
       if (file) page.waits(file);
       return;
     }
+    const live = file ? undefined : page.live();
+    if (live && hasFrames(to)) return await follow(to, live, following.signal);
     const picture = file ?? page.current();
     if (picture === undefined) return;
     const params = page.params();
@@ -87,6 +112,11 @@ export function runner(page: Page): Runner {
       return await page.answered({ result: outcome.value, picture, params, file, stages, roundTrip }, still);
     page.refused(outcome.reason, file);
   });
+  const ask = (file?: File): void => {
+    following.abort();
+    following = new AbortController();
+    next(file);
+  };
 
   return {
     async open(load) {
@@ -114,8 +144,13 @@ export function runner(page: Page): Runner {
     ask,
     forget() {
       epoch += 1;
+      following.abort();
       waiting = undefined;
       return since();
     },
   };
+}
+
+function hasFrames(model: Model): model is Required<Model> {
+  return model.frames !== undefined;
 }

@@ -21,6 +21,12 @@ const INPUTS: { readonly [Kind in Source['kind']]: (source: Source & { kind: Kin
   microphone: () => `(await navigator.mediaDevices.getUserMedia({ audio: true })).getAudioTracks()[0]`,
 };
 
+/** Shows the camera in `video`. */
+export const CAMERA = `const video = document.createElement('video');
+video.srcObject = await navigator.mediaDevices.getUserMedia({ video: true });
+await video.play();
+`;
+
 /** Returns the second argument of `predict`, if there is one. */
 export function options({ params }: Run): string {
   return Object.keys(params).length > 0 ? `, ${literal({ params })}` : '';

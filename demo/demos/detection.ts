@@ -2,7 +2,7 @@ import { load } from '../../src/index.js';
 import type { Demo, Run } from '../demo.js';
 import { pictureStage } from '../inputs/picture-stage.js';
 import { detections } from '../outputs/detections.js';
-import { comment, input, loading, options } from './code.js';
+import { CAMERA, comment, input, loading, options } from './code.js';
 
 const SAMPLES = 'models/nanodet/samples';
 
@@ -51,17 +51,7 @@ ${comment(run.result, 1)}console.log(objects, detector.backend);`;
 }
 
 function camera(run: Run): string {
-  return `const video = document.createElement('video');
-video.srcObject = await navigator.mediaDevices.getUserMedia({ video: true });
-await video.play();
-
-// Each frame is sent when the one before is answered.
-while (!video.paused) {
-  try {
-    console.log(await detector.predict(video${options(run)}));
-  } catch (error) {
-    // A frame may be lost with its worker or GPU. TabServe opens another worker: go on with the next frame.
-    if (!error.retriable) throw error;
-  }
-}`;
+  return `${CAMERA}
+// While a frame is predicted, the latest one waits. If a worker or the GPU is lost, the loop goes on with the next frame.
+for await (const { result } of detector.frames(video${options(run)})) console.log(result);`;
 }

@@ -1,9 +1,9 @@
 import { load } from '../../src/index.js';
-import type { Demo } from '../demo.js';
+import type { Demo, Run } from '../demo.js';
 import { pictureStage } from '../inputs/picture-stage.js';
 import type { Settings } from '../page/route.js';
 import { person } from '../outputs/person.js';
-import { input, literal, loading, options } from './code.js';
+import { CAMERA, input, literal, loading, options } from './code.js';
 
 const SAMPLES = 'models/selfie/samples';
 
@@ -34,15 +34,7 @@ export const segmentation: Demo = {
   snippet: (run) => `import { load, paintMask } from 'tabserve';
 
 ${loading('segmenter', 'image_segmenter', run)}
-${input('photo', run.source)}
-const person = await segmenter.predict(photo${options(run)});
-
-const picture = await createImageBitmap(${run.source.kind === 'sample' ? 'await (await fetch(photo)).blob()' : 'photo'});
-const { width, height } = picture;
-const canvas = Object.assign(document.createElement('canvas'), { width, height });
-const context = canvas.getContext('2d');
-${drawing(run.settings)}
-document.body.append(canvas);
+${run.source.kind === 'camera' ? camera(run) : photo(run)}
 await segmenter.dispose();
 `,
   load: ({ url }, options) => load(url, { handler: 'image_segmenter', ...options }),
@@ -51,6 +43,31 @@ await segmenter.dispose();
     return { input, output: person(input, events.refused) };
   },
 };
+
+function photo(run: Run): string {
+  return `${input('photo', run.source)}
+const person = await segmenter.predict(photo${options(run)});
+
+const picture = await createImageBitmap(${run.source.kind === 'sample' ? 'await (await fetch(photo)).blob()' : 'photo'});
+const { width, height } = picture;
+const canvas = Object.assign(document.createElement('canvas'), { width, height });
+const context = canvas.getContext('2d');
+${drawing(run.settings)}
+document.body.append(canvas);`;
+}
+
+function camera(run: Run): string {
+  return `${CAMERA}
+const canvas = document.createElement('canvas');
+const context = canvas.getContext('2d');
+document.body.append(canvas);
+// 'picture' is the frame that the mask belongs to, until the next one.
+for await (const { result: person, frame: picture } of segmenter.frames(video${options(run)})) {
+  const { displayWidth: width, displayHeight: height } = picture;
+  Object.assign(canvas, { width, height });
+  ${drawing(run.settings).replaceAll('\n', '\n  ')}
+}`;
+}
 
 /** Returns the statements that draw the person in front of the chosen background, or the mask. */
 function drawing({ backdrop = 'blur', color = '' }: Settings): string {

@@ -1,5 +1,4 @@
 import { Explained } from '../page/explained.js';
-import { eachFrame } from './frames.js';
 
 /** Which way the camera looks, where a device has two. */
 export type Facing = 'user' | 'environment';
@@ -12,8 +11,6 @@ export interface Camera {
 }
 
 export interface CameraEvents {
-  /** Is called at every frame of the video. */
-  frame(): void;
   /** Is called when the camera stopped by itself: the tab was hidden, or the camera unplugged. */
   stopped(error: CameraError): void;
 }
@@ -37,7 +34,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Shows the camera in `video`, until it is stopped or the tab is hidden. */
-export function camera(video: HTMLVideoElement, facing: Facing, { frame, stopped }: CameraEvents): Camera {
+export function camera(video: HTMLVideoElement, facing: Facing, { stopped }: CameraEvents): Camera {
   let stream: MediaStream | undefined;
   let running = false;
   let starting = new AbortController();
@@ -79,7 +76,6 @@ export function camera(video: HTMLVideoElement, facing: Facing, { frame, stopped
       await video.play();
       signal.throwIfAborted();
       running = true;
-      eachFrame(video, opened, frame);
     },
     stop,
   };

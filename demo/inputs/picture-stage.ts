@@ -71,7 +71,6 @@ export function pictureStage({ changed, emptied, refused }: InputEvents, facing:
     else emptied();
   };
   const eye = camera(video, facing, {
-    frame: changed,
     stopped(error) {
       back();
       refused(error);
@@ -84,7 +83,13 @@ export function pictureStage({ changed, emptied, refused }: InputEvents, facing:
     toggle.disabled = true;
     eye
       .start()
-      .then(arrange, (error: unknown) => (error as Error).name !== 'AbortError' && refused(error))
+      .then(
+        () => {
+          arrange();
+          changed();
+        },
+        (error: unknown) => (error as Error).name !== 'AbortError' && refused(error),
+      )
       .finally(() => {
         toggle.disabled = false;
         // A button that is disabled loses the focus.
@@ -92,6 +97,13 @@ export function pictureStage({ changed, emptied, refused }: InputEvents, facing:
       });
   });
 
+  const predicted = (of: VideoFrame | undefined): void => {
+    if (!eye.running) return;
+    rate.count();
+    frame?.close();
+    frame = of?.clone();
+    shown = { image: frame ?? video, width: video.videoWidth, height: video.videoHeight };
+  };
   const forget = (): void => {
     URL.revokeObjectURL(image.src);
     photo?.shown?.image.close();
@@ -105,14 +117,8 @@ export function pictureStage({ changed, emptied, refused }: InputEvents, facing:
     get shown() {
       return shown;
     },
-    current() {
-      if (!eye.running) return photo?.file;
-      rate.count();
-      frame?.close();
-      frame = 'VideoFrame' in globalThis ? new VideoFrame(video) : undefined;
-      shown = { image: frame ?? video, width: video.videoWidth, height: video.videoHeight };
-      return frame ?? video;
-    },
+    current: () => (eye.running ? undefined : photo?.file),
+    live: () => (eye.running ? { video, predicted } : undefined),
     given: () => (eye.running ? undefined : photo?.file),
     async show(file) {
       const mine = (showing += 1);

@@ -12,8 +12,8 @@ const NAMES: Readonly<Record<(typeof PARTS)[number], string>> = {
 
 export interface TimingsView {
   readonly element: HTMLElement;
-  /** `roundTrip`: milliseconds from asking to the answer, as the page sees them. */
-  show(timings: Timings, roundTrip: number): void;
+  /** `roundTrip`: milliseconds from asking to the answer, as the page sees them; undefined if they are not known. */
+  show(timings: Timings, roundTrip: number | undefined): void;
   clear(): void;
 }
 
@@ -45,13 +45,13 @@ export function timingsView(): TimingsView {
         preprocess,
         inference,
         postprocess,
-        between: Math.max(0, roundTrip - preprocess - inference - postprocess),
+        between: roundTrip && Math.max(0, roundTrip - preprocess - inference - postprocess),
       };
       for (const { part, piece, value } of parts) {
-        piece.style.flexGrow = String(spent[part]);
-        value.textContent = milliseconds(spent[part]);
+        piece.style.flexGrow = String(spent[part] ?? 0);
+        value.textContent = inMilliseconds(spent[part]);
       }
-      total.textContent = milliseconds(roundTrip);
+      total.textContent = inMilliseconds(roundTrip);
     },
     clear() {
       for (const { piece, value } of parts) {
@@ -61,4 +61,8 @@ export function timingsView(): TimingsView {
       total.textContent = '–';
     },
   };
+}
+
+function inMilliseconds(time: number | undefined): string {
+  return time === undefined ? '–' : milliseconds(time);
 }

@@ -127,7 +127,7 @@ function read(studio: Studio): { item: IteratorResult<FrameAnswer<string>> | und
 
 const item = (id: number, dropped: number): IteratorResult<FrameAnswer<string>> => ({
   done: false,
-  value: { result: `answer ${id}`, timestamp: id * 1000, dropped },
+  value: { result: `answer ${id}`, timestamp: id * 1000, dropped, frame: undefined },
 });
 
 test('the latest frame wins: the others are closed and counted', async () => {
@@ -515,4 +515,52 @@ test('the client: options and states are checked when the frames are read', asyn
   expect(() => twice[Symbol.asyncIterator]()).toThrow('Each stream can be read once');
   await client.dispose();
   expect(await outcome(none())).toContain('disposed');
+});
+
+test('an item has its frame, which is closed when the next item is asked for; all others are closed as well', async () => {
+  const copies: Copied[] = [];
+  class Copied extends FakePicture {
+    readonly codedWidth = 1;
+    clone(): Copied {
+      const copy = new Copied(this.id);
+      copies.push(copy);
+      return copy;
+    }
+  }
+  Object.defineProperty(globalThis, 'VideoFrame', { value: Copied, configurable: true });
+  try {
+    const studio = new Studio({ limit: 2 });
+    const deliver = async (id: number): Promise<void> => {
+      studio.sink!.frame({ picture: new Copied(id) as unknown as Picture, timestamp: id });
+      await settle();
+    };
+    const open = (): number[] => copies.filter(({ closed }) => !closed).map(({ id }) => id);
+    const first = read(studio);
+    await deliver(1);
+    await deliver(2);
+    expect(open()).toEqual([1, 2]);
+    await studio.answer(1);
+    expect(first.item?.value?.frame).toBe(copies[1]);
+    await studio.answer(0); // too late: a newer frame was read
+    expect(open()).toEqual([2]);
+
+    await deliver(3);
+    await deliver(4);
+    expect(open()).toEqual([2, 3, 4]);
+    studio.sent[0]!.fail('worker-lost');
+    await settle();
+    expect(open()).toEqual([2, 4]);
+    const second = read(studio);
+    expect(open()).toEqual([4]);
+    await studio.answer();
+    expect(second.item?.value?.frame).toBe(copies[3]);
+
+    await deliver(5);
+    await studio.reader.return();
+    await settle();
+    expect(open()).toEqual([]);
+    expect(copies).toHaveLength(5);
+  } finally {
+    Reflect.deleteProperty(globalThis, 'VideoFrame');
+  }
 });

@@ -35,6 +35,13 @@ async function runSnippet(demo: Demo, run: Run, answer: (call: number) => Promis
   const client = {
     backend: 'the backend',
     predict: async (...input: unknown[]) => await answer(ran.predicted.push(input)),
+    async *frames(...input: unknown[]) {
+      for (let frame = 0; frame < 3; frame++)
+        yield {
+          result: await answer(ran.predicted.push(input)),
+          frame: { displayWidth: 300, displayHeight: 200 },
+        };
+    },
     explain: async (...input: unknown[]) => await answer(ran.predicted.push(input)),
     dispose: async () => void (ran.disposed = true),
   };
@@ -46,13 +53,7 @@ async function runSnippet(demo: Demo, run: Run, answer: (call: number) => Promis
       set: (_, name, value) => ran.drawn.push(`${String(name)} = ${value}`) > 0,
     },
   );
-  const video = {
-    frames: 0,
-    async play() {},
-    get paused() {
-      return this.frames++ === 5;
-    },
-  };
+  const video = { async play() {} };
   const canvas = { getContext: () => context };
   const globals = {
     load: async (...how: unknown[]) => (ran.loaded.push(...how), client),
@@ -147,24 +148,19 @@ test('the code shows the beginning of the result', () => {
 
 test.describe('the code for a camera', () => {
   const camera: Run = { ...RUN, source: { kind: 'camera' } };
-  /** Fails once, at the first frame. */
-  const failingOnce =
-    (error: Error) =>
-    async (call: number): Promise<unknown> => {
-      if (call === 1) throw error;
-      return `answer ${call}`;
-    };
+  const answer = async (call: number): Promise<unknown> => `answer ${call}`;
 
-  test('continues after a lost GPU', async () => {
-    const lost = Object.assign(new Error('the GPU was lost'), { retriable: true });
-    const { logged, disposed } = await runSnippet(detection, camera, failingOnce(lost));
-    expect(logged).toEqual(['answer 2', 'answer 3', 'answer 4', 'answer 5']);
+  test('logs what is found in each frame', async () => {
+    const { predicted, logged, disposed } = await runSnippet(detection, { ...camera, params: { topK: 3 } }, answer);
+    expect(predicted[0]?.[1]).toEqual({ params: { topK: 3 } });
+    expect(logged).toEqual(['answer 1', 'answer 2', 'answer 3']);
     expect(disposed).toBe(true);
   });
 
-  test('ends with an error that a retry cannot mend', async () => {
-    const wrong = Object.assign(new Error('wrong input'), { retriable: false });
-    await expect(runSnippet(detection, camera, failingOnce(wrong))).rejects.toThrow('wrong input');
+  test('draws the person of each frame over a blurred copy of the frame', async () => {
+    const { drawn, disposed } = await runSnippet(segmentation, camera, answer);
+    expect(drawn.filter((what) => what === 'drawImage')).toHaveLength(3 * 3);
+    expect(disposed).toBe(true);
   });
 });
 

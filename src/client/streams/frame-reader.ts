@@ -18,6 +18,11 @@ export interface FrameAnswer<Result> {
    * or their worker was lost.
    */
   readonly dropped: number;
+  /**
+   * The frame itself, for drawing the result over the picture that it belongs to; undefined if the source delivers bitmaps. It is closed when the next item
+   * is asked for: clone it to keep it.
+   */
+  readonly frame: VideoFrame | undefined;
 }
 
 /** What a reader of frames needs; all of it is injected. */
@@ -38,7 +43,7 @@ export interface FrameReaderOptions<Result> {
 
 /** An answer that nobody has read yet. */
 interface Waiting<Result> {
-  readonly frame: NumberedFrame;
+  readonly ticket: FrameTicket;
   readonly result: Result;
   /** When it came, and how long it took, in milliseconds. */
   readonly at: number;
@@ -70,6 +75,8 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
   /** Requests that are not answered. */
   #running = 0;
   #answer: Waiting<Result> | undefined;
+  /** The frame of the item that the caller has. */
+  #shown: VideoFrame | undefined;
   #waiters: readonly Waiter<Result>[] = [];
   /** Why it has ended; it is told once. */
   #error: TabServeError | undefined;
@@ -89,6 +96,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
   }
 
   next(): Promise<IteratorResult<FrameAnswer<Result>, undefined>> {
+    this.#closeShown();
     if (this.#state === 'new') this.#start();
     return new Promise((resolve, reject) => {
       this.#waiters = [...this.#waiters, { resolve, reject }];
@@ -97,6 +105,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
   }
 
   return(): Promise<IteratorResult<FrameAnswer<Result>, undefined>> {
+    this.#closeShown();
     this.#end();
     return Promise.resolve({ done: true, value: undefined });
   }
@@ -130,12 +139,15 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
   }
 
   /** An answer to an older frame than another answer's is of no use. */
-  #answered(frame: NumberedFrame, result: Result, took: number): void {
+  #answered(ticket: FrameTicket, result: Result, took: number): void {
     const now = this.#options.clock.now();
     this.#interval = now - this.#answeredAt;
     this.#answeredAt = now;
-    if (frame.number > Math.max(this.#read, this.#answer?.frame.number ?? 0))
-      this.#answer = { frame, result, took, at: now };
+    const before = this.#answer;
+    if (this.#state === 'running' && numberOf(ticket) > Math.max(this.#read, before ? numberOf(before.ticket) : 0)) {
+      this.#answer = { ticket, result, took, at: now };
+      before?.ticket.copy?.close();
+    } else ticket.copy?.close();
     this.#advance();
   }
 
@@ -162,18 +174,32 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
   #dropStale(): void {
     const answer = this.#answer;
     if (answer && this.#latest && this.#waiters.length > 0 && this.#options.clock.now() - answer.at > answer.took)
-      this.#answer = undefined;
+      this.#dropAnswer();
+  }
+
+  #dropAnswer(): void {
+    this.#answer?.ticket.copy?.close();
+    this.#answer = undefined;
+  }
+
+  #closeShown(): void {
+    this.#shown?.close();
+    this.#shown = undefined;
   }
 
   #deliver(): void {
     const [waiter, ...others] = this.#waiters;
     if (!this.#answer || !waiter) return;
-    const { frame, result } = this.#answer;
+    const { ticket, result } = this.#answer;
+    const { number, timestamp } = ticket.frame!;
     this.#answer = undefined;
     this.#waiters = others;
-    const dropped = frame.number - this.#read - 1;
-    this.#read = frame.number;
-    waiter.resolve({ done: false, value: { result, timestamp: frame.timestamp, dropped } });
+    const dropped = number - this.#read - 1;
+    this.#read = number;
+    // Callers that ask for several items at once have several frames, of which the last is still open.
+    this.#closeShown();
+    this.#shown = ticket.copy;
+    waiter.resolve({ done: false, value: { result, timestamp, dropped, frame: ticket.copy } });
   }
 
   #send(): void {
@@ -202,10 +228,11 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     send(ticket, this.#stop.signal).then(
       (result) => {
         settled();
-        this.#answered(ticket.frame!, result, clock.now() - sentAt);
+        this.#answered(ticket, result, clock.now() - sentAt);
       },
       (error: unknown) => {
         settled();
+        ticket.copy?.close();
         this.#failed(asTabServeError(error));
       },
     );
@@ -232,7 +259,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     if (this.#state === 'ended') return;
     this.#state = 'ended';
     this.#error = error;
-    this.#answer = undefined;
+    this.#dropAnswer();
     this.#latest?.picture.close();
     this.#latest = undefined;
     this.#cancelTimer?.();
@@ -250,4 +277,9 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     }
     this.#waiters = [];
   }
+}
+
+/** Returns the number of the frame that was sent. */
+function numberOf({ frame }: FrameTicket): number {
+  return frame!.number;
 }

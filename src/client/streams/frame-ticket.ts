@@ -1,4 +1,5 @@
 import type { Message, Prepared } from '../requests/inputs.js';
+import { isFrame } from '../requests/pictures.js';
 import type { Frame } from './frame-source.js';
 
 /** A frame with its place among all frames of its source, from 1. */
@@ -15,6 +16,8 @@ export class FrameTicket implements Prepared {
   readonly #giveBack: (frame: NumberedFrame) => void;
   /** The frame that was sent; undefined until then. */
   frame: NumberedFrame | undefined;
+  /** A second hold on the pixels of the frame that was sent: no copy of them. Whoever reads the answer closes it. Undefined for a bitmap. */
+  copy: VideoFrame | undefined;
 
   /** @param take returns the newest frame @param giveBack takes it back if it could not be sent */
   constructor(take: () => NumberedFrame, giveBack: (frame: NumberedFrame) => void) {
@@ -29,6 +32,7 @@ export class FrameTicket implements Prepared {
   message(): Message {
     this.frame = this.#take();
     const { picture } = this.frame;
+    this.copy = isFrame(picture) ? picture.clone() : undefined;
     return { value: picture, transferables: [picture] };
   }
 
@@ -37,6 +41,8 @@ export class FrameTicket implements Prepared {
   rollback(): void {
     if (this.frame) this.#giveBack(this.frame);
     this.frame = undefined;
+    this.copy?.close();
+    this.copy = undefined;
   }
 
   /** Closes a frame that was not sent; for one that was, this does nothing. */
