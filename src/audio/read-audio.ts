@@ -54,11 +54,7 @@ export async function readAudio(
   rate: number,
   mostSeconds: number,
 ): Promise<Float32Array> {
-  if (length > mostSeconds * sampleRate)
-    throw new TabServeError(
-      'invalid-input',
-      `The audio is ${Math.round(length / sampleRate)} s long; at most ${mostSeconds} s are allowed. Pass a part of it, use a sequence, or raise handler.maxDuration.`,
-    );
+  checkDuration({ sampleRate, length }, mostSeconds);
   const resampler = new Resampler(sampleRate, rate);
   const result = new Float32Array(Math.ceil((length * rate) / sampleRate));
   let read = 0;
@@ -74,4 +70,13 @@ export async function readAudio(
   }
   add(resampler.flush());
   return result;
+}
+
+/** @throws `invalid-input` for a longer recording */
+export function checkDuration({ sampleRate, length }: Omit<Recording, 'blocks'>, mostSeconds: number): void {
+  if (length > mostSeconds * sampleRate)
+    throw new TabServeError(
+      'invalid-input',
+      `The audio is ${Math.round(length / sampleRate)} s long; at most ${mostSeconds} s are allowed. Pass a part of it, use a sequence, or raise handler.maxDuration.`,
+    );
 }

@@ -47,6 +47,11 @@ export class AudioHandler extends BaseHandler<AudioInput> {
     return { [this.inputInfo.name]: { dtype: 'float32', dims, data: new Float32Array(dims[0]! * dims[1]!) } };
   }
 
+  /** The most seconds of one input. */
+  protected get maxDuration(): number {
+    return (this.config['maxDuration'] ?? this.defaults['maxDuration']) as number;
+  }
+
   /** Converts sound to the model's input. */
   override async preprocess(data: readonly Row<AudioInput>[], context: Context): Promise<Tensors> {
     const fixed = this.inputInfo.dims[1];
@@ -77,8 +82,7 @@ export class AudioHandler extends BaseHandler<AudioInput> {
    * @throws `invalid-input` if it is no sound, or cannot be decoded
    */
   protected async readRow(input: AudioInput, _index: number, _context: Context): Promise<Float32Array> {
-    const most = (this.config['maxDuration'] ?? this.defaults['maxDuration']) as number;
-    return await readAudio(await openAudio(input), this.sampleRate, most);
+    return await readAudio(await openAudio(input), this.sampleRate, this.maxDuration);
   }
 
   /** Returns the number of samples in a row; those after it are padding. */

@@ -1,7 +1,8 @@
 import type { Context } from '../contract/handler.js';
 import type { ImageInput } from '../contract/images.js';
 import type { Tensor, Tensors } from '../contract/tensors.js';
-import { asTabServeError } from '../contract/errors.js';
+import { asTabServeError, TabServeError } from '../contract/errors.js';
+import { LARGEST_TENSOR } from '../contract/limits.js';
 import { resizeLinear, toRaster, type Raster } from '../outputs/ocr/raster.js';
 import { stack } from '../tensors/tensors.js';
 import { BaseHandler } from './base-handler.js';
@@ -32,13 +33,16 @@ export abstract class TextLineHandler extends BaseHandler<ImageInput> {
     const lines: (Raster | undefined)[] = [];
     for (const [index, row] of data.entries()) {
       try {
-        lines[index] = await decodeRaster(unwrap(row), context);
+        const line = await decodeRaster(unwrap(row), context);
+        checkSize(1, this.tensorWidth(line.width / line.height));
+        lines[index] = line;
       } catch (error) {
         context.fail(index, asTabServeError(error, 'preprocess'));
       }
     }
     const ratios = lines.flatMap((line) => (line ? line.width / line.height : []));
     const width = this.tensorWidth(Math.max(0, ...ratios));
+    checkSize(data.length, width);
     const rows = Array.from({ length: data.length }, (_, index) => lineTensor(lines[index], width));
     return { [this.inputInfo.name]: stack(rows) };
   }
@@ -47,6 +51,15 @@ export abstract class TextLineHandler extends BaseHandler<ImageInput> {
   override example(_context: Context): Tensors {
     return { [this.inputInfo.name]: stack([lineTensor(undefined, this.tensorWidth(0))]) };
   }
+}
+
+/** @throws `image-too-large` for lines that are too long for a tensor: a picture of one row of pixels becomes 48 times as long */
+function checkSize(rows: number, width: number): void {
+  if (rows * 3 * HEIGHT * width <= LARGEST_TENSOR) return;
+  throw new TabServeError(
+    'image-too-large',
+    `The longest line would be ${width} pixels wide at a height of ${HEIGHT}, and ${rows} such rows exceed the limit of ${LARGEST_TENSOR} numbers. Pass shorter lines.`,
+  );
 }
 
 /** Returns [3, 48, width]: zeros without a line. */

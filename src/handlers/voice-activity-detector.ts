@@ -1,4 +1,4 @@
-import { openAudio } from '../audio/read-audio.js';
+import { checkDuration, openAudio } from '../audio/read-audio.js';
 import { Resampler, type ResamplerState } from '../audio/resampler.js';
 import { checkFinite } from '../audio/samples.js';
 import type { AudioInput } from '../contract/audio.js';
@@ -154,6 +154,7 @@ export class VoiceActivityDetector extends AudioHandler {
         'invalid-input',
         `The sequence began with ${before.sampleRate} samples per second, and this piece has ${sampleRate}. Open a sequence for each recording.`,
       );
+    checkDuration(recording, this.maxDuration);
     const resampler = new Resampler(sampleRate, RATE, before?.resampler);
     const parts: Float32Array[] = [before?.rest ?? new Float32Array(0)];
     for await (const block of recording.blocks()) {

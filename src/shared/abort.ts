@@ -1,10 +1,10 @@
-import { TabServeError } from '../contract/errors.js';
+import { isError, messageOf, TabServeError } from '../contract/errors.js';
 
 /** Returns the error for a call that `signal` has ended. */
 export function abortError(signal: AbortSignal): TabServeError {
   const reason: unknown = signal.reason;
-  if (reason instanceof TabServeError) return reason;
-  const message = reason instanceof Error ? reason.message : 'The call was aborted.';
+  if (isError(reason) && reason instanceof TabServeError) return reason;
+  const message = isError(reason) ? messageOf(reason) : 'The call was aborted.';
   return new TabServeError('aborted', message, { cause: reason });
 }
 

@@ -27,7 +27,7 @@ export interface BatchAnswer {
  */
 export async function runBatch(request: HandleRequest, runner: BatchRunner): Promise<BatchAnswer> {
   const states: unknown[] = request.rows.map(() => undefined);
-  const results = unshare(await runOrRetry(request, runner, states));
+  const results = keepStates(unshare(await runOrRetry(request, runner, states)), states);
   const transferables = new Set(results.flatMap((result) => [...transferablesOf(result)]));
   const rows = results.map((result): Envelope<unknown> =>
     result instanceof PredictionError ? { ok: false, error: errorToData(result) } : { ok: true, value: result },
@@ -125,6 +125,24 @@ function checkLength(results: readonly unknown[], rows: number): readonly unknow
     'batch-contract',
     `handle got ${rows} rows and returned ${Array.isArray(results) ? `${results.length} results` : 'no list'}; it must return one result per row.`,
   );
+}
+
+/**
+ * Replaces each state by a clone: the page holds it, and what a caller does to a result must not change it. A row that fails has none.
+ * @returns the results; of a row whose state cannot be cloned, its failure
+ */
+function keepStates(results: readonly unknown[], states: unknown[]): readonly unknown[] {
+  return results.map((result, index) => {
+    const state = states[index];
+    states[index] = undefined;
+    if (state === undefined || result instanceof PredictionError) return result;
+    try {
+      states[index] = structuredClone(state);
+      return result;
+    } catch (error) {
+      return notCloneable(error);
+    }
+  });
 }
 
 /** Clones an object that is the result of more than one row: callers must not share it, and it can be transferred only once. */

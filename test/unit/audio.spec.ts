@@ -1,6 +1,7 @@
 // Audio in the worker: WAV files, samples, and everything that is neither.
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
+import { audioChunks } from '../../src/client/sequences/audio-chunks.ts';
 import * as fc from 'fast-check';
 import { openAudio, readAudio } from '../../src/audio/read-audio.ts';
 import type { AudioInput } from '../../src/contract/audio.ts';
@@ -193,4 +194,30 @@ test('the sample rate in the header of other formats', () => {
   expect(nativeRate(Uint8Array.from(mp4))).toBe(32_000);
   for (const nothing of [bytes(''), bytes('fLaC'), bytes('OggS'), bytes('RIFF'), new Uint8Array(100)])
     expect(nativeRate(nothing)).toBeUndefined();
+});
+
+test('a live track that cannot be read, and a signal that is none: a TabServeError, and nothing is left open', async () => {
+  const track = { kind: 'audio', readyState: 'live' } as MediaStreamTrack;
+  const read = (options = {}): Promise<unknown> => audioChunks(track, options).next();
+  let open = 0;
+  class FakeContext {
+    readonly close = async (): Promise<void> => void (open -= 1);
+    constructor() {
+      open += 1;
+    }
+    createMediaStreamSource(): never {
+      throw new Error('the track has just ended');
+    }
+  }
+  const global = globalThis as Record<string, unknown>;
+  global['AudioContext'] = FakeContext;
+  global['MediaStream'] = Object;
+  try {
+    await expect(read()).rejects.toMatchObject({ name: 'TabServeError', code: 'invalid-input', message: expect.stringContaining('just ended') }); // prettier-ignore
+    await expect(read({ signal: 5 })).rejects.toMatchObject({ name: 'TabServeError', code: 'invalid-input', message: expect.stringContaining('signal') }); // prettier-ignore
+    expect(open).toBe(0);
+  } finally {
+    delete global['AudioContext'];
+    delete global['MediaStream'];
+  }
 });

@@ -207,3 +207,16 @@ test('an option that does not exist is refused, whoever misspelt it', async () =
   await expect(load(MODEL, { onprogress: () => {} } as never)).rejects.toMatchObject({ code: 'model-config' });
   connect(factory, { model: MODEL, allowedOrigin: undefined } as never);
 });
+
+test('an abort whose reason cannot be looked at settles the request too', async () => {
+  const client = connect(factory, { model: MODEL, verdicts: noStore });
+  await client.initialize();
+  for (const reason of Object.values(HOSTILE)) {
+    const aborter = new AbortController();
+    const answer = client.predict('x' as never, { signal: aborter.signal });
+    aborter.abort(reason);
+    const late = new Promise((resolve) => setTimeout(() => resolve('it never settles'), 500));
+    await expect(Promise.race([answer, late])).rejects.toMatchObject({ name: 'TabServeError', code: 'aborted' });
+  }
+  await client.dispose();
+});

@@ -462,6 +462,15 @@ test('a stream that is stopped is canceled; one that always has a frame leaves t
   expect(canceled).toBe(true);
 });
 
+test('frames that wait in the queue of a stream that is stopped are closed', async () => {
+  const frames = Array.from({ length: 9 }, (_, index) => new FakeFrame(index + 1));
+  const queue = new ReadableStream({ start: (controller) => frames.forEach((one) => controller.enqueue(one)) });
+  const stop = readSource(queue)({ frame: ({ picture }) => picture.close(), end: () => {} });
+  stop();
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(frames.filter(({ closed }) => !closed)).toEqual([]);
+});
+
 test('sources that cannot deliver frames are refused with the reason', () => {
   const locked = new ReadableStream();
   locked.getReader();

@@ -191,3 +191,18 @@ test("a line is scaled to 48 pixels; a batch is as wide as its longest line, as 
     0.569, 0.569, 0,
   ]);
 });
+
+test('a picture of one row of pixels is refused where it would be too long, and no other', async () => {
+  const recognizer = await createTestHandler(TextRecognizer, {
+    outputs: ({ x }) => ({
+      y: { dtype: 'float32', dims: [x!.dims[0]!, 1, 2], data: new Float32Array(2 * x!.dims[0]!) },
+    }),
+    inputs: [{ name: 'x', dtype: 'float32', dims: [null, 3, 48, null] }],
+    files: { 'characters.txt': 'a' },
+    config: { handler: { space: false } },
+  });
+  const line = (width: number) => ({ data: new Uint8Array(width * 3), dims: [1, width, 3] });
+  const [long, short] = await recognizer.handle([line(100_000), line(20)]);
+  expect(long).toMatchObject({ code: 'image-too-large' });
+  expect(short).toMatchObject({ text: '' });
+});

@@ -656,3 +656,17 @@ test.describe('the end', () => {
     expect(await pinged).toBe('pong');
   });
 });
+
+test('a stream whose reader has left is watched again: its handler may hang', async () => {
+  const world = new World();
+  const worker = await world.start();
+  const leave = new AbortController();
+  const parts = new Parts();
+  const { id } = world.ask({ parts, signal: leave.signal });
+  await settle();
+  for (let part = 0; part < parts.room; part++) worker.sendPart(worker.requests[0]!, part);
+  expect(worker.heldBack.has(id)).toBe(true);
+  leave.abort();
+  expect(worker.canceled).toEqual([id]);
+  expect(worker.heldBack.has(id)).toBe(false);
+});

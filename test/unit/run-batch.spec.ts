@@ -113,6 +113,22 @@ test.describe('states of sequences', () => {
     expect(returned.states).toEqual(['new x', undefined, 'new z']);
   });
 
+  test('the state is no part of the result, and a result that cannot be cloned leaves the state as it was', async () => {
+    const both = { sums: Float32Array.of(1) };
+    const shared = await runStates((rows, context) => rows.map((_, index) => (context.setState(index, both), both)));
+    // As the page gets it.
+    const { rows, states } = structuredClone(shared);
+    for (const row of rows) (row as { value: typeof both }).value.sums[0] = 100;
+    expect(states).toEqual([both, both, both]);
+    const result = { not: () => {} };
+    const failing = await runStates((given, context) => {
+      setAll(given, context);
+      return [0, result, result];
+    });
+    expect(failing.rows[2]!.ok).toBe(false);
+    expect(failing.states![2]).toBe(undefined);
+  });
+
   test('a state that cannot be cloned fails its row, and no other', async () => {
     const { rows, states } = await runStates((given, context) => {
       setAll(given, context);

@@ -220,7 +220,7 @@ test('parts that are not awaited arrive in order, before the result; a part afte
   let late: Promise<unknown> | undefined;
   const { client } = await pageWith(async (parts, context) => {
     for (let part = 1; part <= parts; part++) void context.send(0, part);
-    late = new Promise((resolve) => setTimeout(resolve, 30)).then(() => context.send(0, 'late'));
+    late = new Promise((resolve) => setTimeout(resolve, 500)).then(() => context.send(0, 'late'));
     late.catch(() => {});
     return 'result';
   });

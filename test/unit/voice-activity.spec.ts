@@ -106,6 +106,18 @@ for (const sampleRate of [8_000, 16_000, 44_100, 48_000])
     expect(events[0]!.time).toBeCloseTo(whole.segments[0]!.start, 3);
   });
 
+test('a piece of a sequence has a limit too: it is refused before it is decoded', async () => {
+  const vad = await createTestHandler(VoiceActivityDetector, {
+    outputs: model,
+    inputs: INPUTS,
+    config: { handler: { maxDuration: 2 } },
+  });
+  const sequence = vad.openSequence();
+  const piece = (seconds: number) => ({ samples: new Float32Array(seconds * 8000), sampleRate: 8000 });
+  await expect(sequence.predict(piece(3))).rejects.toMatchObject({ code: 'invalid-input', message: expect.stringContaining('3 s long') }); // prettier-ignore
+  await sequence.predict(piece(2));
+});
+
 test('a piece that fails leaves the sequence as it was', async () => {
   const vad = await detector();
   const samples = bursts(1, 16_000);

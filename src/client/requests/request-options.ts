@@ -36,7 +36,8 @@ export function readInitializeOptions(options: InitializeOptions): InitializeOpt
   return { ...(checked && { signal: checked }), ...(onProgress && { onProgress }) };
 }
 
-function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+/** @throws `invalid-input` for what is no signal */
+export function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
   if (signal === undefined) return undefined;
   try {
     // This getter refuses whatever is not a signal, and takes a signal of another frame.

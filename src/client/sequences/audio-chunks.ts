@@ -2,6 +2,7 @@ import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import { abortError } from '../../shared/abort.js';
 import { readOptions } from '../read-options.js';
+import { checkedSignal } from '../requests/request-options.js';
 import { listenToTrack } from './track-samples.js';
 
 /** A piece of a live recording: one channel. It is an input of a handler of audio. */
@@ -37,7 +38,7 @@ export async function* audioChunks(
   track: MediaStreamTrack,
   options: AudioChunksOptions = {},
 ): AsyncGenerator<AudioChunk, void, undefined> {
-  const { signal } = readOptions(options, 'an object as options', 'invalid-input');
+  const signal = checkedSignal(readOptions(options, 'an object as options', 'invalid-input').signal);
   checkTrack(track);
   if (signal?.aborted) throw abortError(signal);
   const buffer = new ChunkBuffer();

@@ -30,11 +30,29 @@ export function listenToTrack(track: MediaStreamTrack, listener: TrackListener):
       // A browser whose processor takes video alone.
     }
   }
-  if (AudioContext) return process(new AudioContext(), track, listener);
+  if (AudioContext) return throughAudioContext(AudioContext, track, listener);
   throw new TabServeError(
     'unsupported',
     'This browser cannot read the samples of a MediaStreamTrack: it has no Web Audio. Record pieces, and pass them as samples.',
   );
+}
+
+/** @throws `invalid-input` if Web Audio does not take the track; its context is closed then */
+function throughAudioContext(
+  Context: new () => AudioContext,
+  track: MediaStreamTrack,
+  listener: TrackListener,
+): () => void {
+  // prettier-ignore
+  let context: AudioContext | undefined;
+  try {
+    context = new Context();
+    return process(context, track, listener);
+  } catch (cause) {
+    void context?.close();
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new TabServeError('invalid-input', `The audio track cannot be read: ${why}`, { cause });
+  }
 }
 
 function read(reader: ReadableStreamDefaultReader<AudioData>, { onSamples, onEnd }: TrackListener): () => void {

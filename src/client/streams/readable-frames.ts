@@ -3,6 +3,9 @@ import { TabServeError } from '../../contract/errors.js';
 import { isBitmap, isFrame } from '../requests/pictures.js';
 import type { Frame, FrameSink, StartFrames } from './frame-source.js';
 
+/** The most frames in a stream's queue that are closed when the stream is stopped. Sources of frames keep one or a few. */
+const MOST_QUEUED = 32;
+
 /**
  * Reads a stream of frames as fast as it delivers them: a camera does not wait. When it is stopped, the stream is canceled.
  * @throws `invalid-input` if another reader has locked it
@@ -18,11 +21,12 @@ export function readableFrames(stream: ReadableStream<unknown>): StartFrames {
     let stopped = false;
     const stop = (): void => {
       stopped = true;
-      // A frame that waits in the stream's queue would be thrown away, but not closed.
-      reader.read().then(
-        ({ value }) => close(value),
-        () => {},
-      );
+      // Frames that wait in the stream's queue would be thrown away, but not closed.
+      for (let count = 0; count < MOST_QUEUED; count++)
+        reader.read().then(
+          ({ value }) => close(value),
+          () => {},
+        );
       reader.cancel().catch(() => {});
     };
     void deliver(reader, sink, () => stopped).catch((cause: unknown) => {

@@ -204,7 +204,11 @@ export class WorkerPool {
   async #run(slot: Slot, jobs: readonly Job[]): Promise<void> {
     const { clock, on } = this.#options;
     const { connection } = slot.worker!;
-    const batch = new Batch(jobs, ({ id }) => connection.tell((worker) => worker.cancel(id)));
+    const batch = new Batch(jobs, ({ id }) => {
+      // It waits for no reader any more: if it hangs, it must be noticed.
+      connection.holdBack(id, false);
+      connection.tell((worker) => worker.cancel(id));
+    });
     slot.batches.add(batch);
     const sentAt = clock.now();
     let memory: number | undefined;
