@@ -16,6 +16,7 @@ export const HOME: Page = { id: home.id, title: home.title, open: async () => ho
 export const PAGES: readonly Page[] = [
   demo('detection', 'Objects', async () => (await import('./demos/detection.js')).detection),
   demo('background', 'Background', async () => (await import('./demos/segmentation.js')).segmentation),
+  demo('text', 'Text', async () => (await import('./demos/text-in-photos.js')).textInPhotos),
   demo('language', 'Language', async () => (await import('./demos/language.js')).language),
   demo('digits', 'Digits', async () => (await import('./demos/digits.js')).digits),
   demo('orientation', 'Orientation', async () => (await import('./demos/orientation.js')).orientation),

@@ -356,6 +356,26 @@ test('upscaling: beside the browser’s own enlargement; a large photo is scaled
   expect(complaints).toEqual([]);
 });
 
+test('text in photos: the lines in a list, and over the photo, where they can be selected', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
+  await page.goto(`${gallery}#/text`);
+  await expect(headline(page)).toHaveText('13 lines', SLOW);
+  await sample(page, 'a sign').click();
+  await expect(headline(page)).toHaveText('2 lines', SLOW);
+  await expect(page.getByRole('list', { name: 'Lines of text' }).getByRole('listitem')).toHaveText([/^Platform 9/, /^Trains to Cambridge/]); // prettier-ignore
+  await expect(page.getByText(/Find .* ms · Orient .* ms · Read .* ms/)).toBeVisible();
+  const line = page.locator('.text-layer text').first();
+  await line.dblclick();
+  expect(await page.evaluate(() => String(getSelection()))).toMatch(/Platform|9/);
+  const readable = page.getByRole('button', { name: 'Show the text on the photo' });
+  await readable.press('Enter');
+  await expect(readable).toHaveAttribute('aria-pressed', 'true');
+  expect(complaints).toEqual([]);
+});
+
 test('text orientation', async ({ page, gallery, complaints, full }) => {
   test.skip(!full, FULL_ONLY);
   await page.goto(`${gallery}#/orientation`);

@@ -6,6 +6,7 @@ import { digits } from '../../demo/demos/digits.ts';
 import { language } from '../../demo/demos/language.ts';
 import { orientation } from '../../demo/demos/orientation.ts';
 import { segmentation } from '../../demo/demos/segmentation.ts';
+import { textInPhotos } from '../../demo/demos/text-in-photos.ts';
 import { upscaling } from '../../demo/demos/upscaling.ts';
 import { voice } from '../../demo/demos/voice.ts';
 import { shareOf } from '../../demo/outputs/share.ts';
@@ -89,6 +90,7 @@ test('the code of each demo loads what was loaded, predicts the sample with the 
     [orientation, 'image_classifier'],
     [upscaling, 'image_to_image'],
     [voice, 'voice_activity_detector'],
+    [textInPhotos, 'text_reader'],
   ] as const) {
     const run: Run = { ...RUN, backends: ['tfjs/wasm'], params: { scoreThreshold: 0.45 } };
     const { loaded, predicted, disposed } = await runSnippet(demo, run, async () => []);
