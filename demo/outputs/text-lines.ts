@@ -21,8 +21,8 @@ export function textLines(stage: PhotoStage, times: () => Times): Output<readonl
   stage.layers.append(layer);
   const count = el('span', { class: 'top-name' });
   const list = el('ol', { class: 'detections text-lines', 'aria-label': 'Lines of text', tabindex: '0' });
-  const took = el('p', { class: 'advice' });
-  const readable = button('Show the text on the photo', () => {
+  const took = el('p', { class: 'text-times' });
+  const readable = button('Show the text', () => {
     const shows = !layer.hasAttribute('data-readable');
     layer.toggleAttribute('data-readable', shows);
     readable.setAttribute('aria-pressed', String(shows));

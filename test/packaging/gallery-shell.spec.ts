@@ -19,6 +19,7 @@ const BEFORE_A_CLICK = 60_000;
 const PAGES = [
   'Objects',
   'Background',
+  'Text',
   'Language',
   'Digits',
   'Orientation',

@@ -370,7 +370,7 @@ test('text in photos: the lines in a list, and over the photo, where they can be
   const line = page.locator('.text-layer text').first();
   await line.dblclick();
   expect(await page.evaluate(() => String(getSelection()))).toMatch(/Platform|9/);
-  const readable = page.getByRole('button', { name: 'Show the text on the photo' });
+  const readable = page.getByRole('button', { name: 'Show the text' });
   await readable.press('Enter');
   await expect(readable).toHaveAttribute('aria-pressed', 'true');
   expect(complaints).toEqual([]);
