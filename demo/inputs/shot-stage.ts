@@ -18,7 +18,6 @@ export function shotStage({ changed, refused }: InputEvents): PhotoStage {
     shoot.textContent = eye.running ? 'Take the photo' : 'Use the camera';
   };
   const eye = camera(video, 'environment', {
-    frame: () => {},
     stopped(error) {
       arrange();
       refused(error);
