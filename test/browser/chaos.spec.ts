@@ -25,7 +25,7 @@ const KINDS = {
 type Kind = keyof typeof KINDS | 'plain';
 
 /** How a request is made, and of how many requests each is one; all others are made by `predict`. The page has a function for each. */
-const WAYS = { stream: 5 } as const;
+const WAYS = { stream: 5, sequence: 5, node: 5 } as const;
 type Way = keyof typeof WAYS | 'predict';
 
 /** A stream whose worker is lost in the middle is not started again, whatever the request itself is. */
@@ -106,6 +106,7 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
       const settings = { batchSize: 3, minWorkers: 2, startupTimeout: 15, responseTimeout: 4, maxRuns: 200 };
       const client = window.tabserve.connect(factory, {
         model: '/test/models/affine_fixed.onnx',
+        config: { nodes: { twin: '/test/models/affine.onnx' } },
         backends: [backend],
         ...settings,
       });
@@ -168,6 +169,8 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
       };
 
       type Outputs = Awaited<ReturnType<typeof ask>>;
+      /** Sequences that have no request under way, with the number of their answers so far. */
+      const sequences: { readonly sequence: ReturnType<typeof client.openSequence>; answers: number }[] = [];
       /** Each way to make a request: returns the result, or throws. */
       const make: Readonly<
         Record<(typeof ways)[number], (x: readonly number[], options: Record<string, unknown>) => Promise<Outputs>>
@@ -180,6 +183,26 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
           for await (const item of client.stream(input as never, { ...options, params })) items.push(item);
           if (items.slice(0, -1).join() !== '1,2,3') wrong.push(`parts ${JSON.stringify(items)}`);
           return items.at(-1) as Outputs;
+        },
+        async sequence(x, options) {
+          const one = sequences.shift() ?? { sequence: client.openSequence(), answers: 0 };
+          try {
+            const input = { data: Float32Array.from(x), dims: [4] };
+            const answer = (await one.sequence.predict(input as never, options)) as Outputs & { place: Outputs['y'] };
+            one.answers += 1;
+            if (answer.place.data[0] !== one.answers)
+              wrong.push(`answer ${one.answers} of a sequence: place ${answer.place.data[0]}`);
+            return answer;
+          } finally {
+            sequences.push(one);
+          }
+        },
+        async node(x, options) {
+          const { y } = await ask(x, {
+            ...options,
+            params: { ...(options['params'] as object | undefined), double: true },
+          });
+          return { y: { data: y.data.map((value) => value / 2) } };
         },
       };
 
