@@ -1,7 +1,7 @@
 /** The archives of a workflow's nodes: a chunk of its own, since few archives have nodes. */
 import { allParts, type Archive, type FileProgress, type Part } from '../contract/archive.js';
 import type { EngineName } from '../contract/backends.js';
-import { atNode, TabServeError } from '../contract/errors.js';
+import { atNode, messageOf, TabServeError } from '../contract/errors.js';
 import { MOST_DEPTH, MOST_NODES } from '../contract/limits.js';
 import { fetchArchive, fetchModel, type ArchiveOptions } from './archive.js';
 import type { FetchOptions } from './download/fetch-file.js';
@@ -74,7 +74,7 @@ async function readNode(workflow: Archive, entry: NodeEntry, place: NodePlace, p
   if (above.includes(url)) throw circle(name, [...above.slice(above.indexOf(url)), url]);
   if (above.length > MOST_DEPTH)
     throw new TabServeError('model-config', `nodes.${name}: at most ${MOST_DEPTH} workflows may lie in one another.`);
-  const key = JSON.stringify([url, handler, config]);
+  const key = keyOf(url, entry);
   // Another node may be reading an archive that this one lies in: then each would wait for the other.
   if (leadsTo(key, parent, waits)) throw circle(name, [above.at(-1)!, url, above.at(-1)!]);
   waits.set(parent, (waits.get(parent) ?? new Set()).add(key));
@@ -93,6 +93,15 @@ async function readNode(workflow: Archive, entry: NodeEntry, place: NodePlace, p
   })();
   read.set(key, reading);
   return await reading;
+}
+
+/** Returns what is asked for, as a text. @throws `model-config` for a config that is no JSON, which only the app's can be */
+function keyOf(url: string, { name, handler, config }: NodeEntry): string {
+  try {
+    return JSON.stringify([url, handler, config]);
+  } catch (cause) {
+    throw new TabServeError('model-config', `nodes.${name}.config: expected what JSON can hold. ${messageOf(cause as Error)}`, { cause }); // prettier-ignore
+  }
 }
 
 function circle(name: string, urls: readonly string[]): TabServeError {

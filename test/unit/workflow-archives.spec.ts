@@ -241,6 +241,13 @@ test('nodes that name one another are refused, whichever of them is read first',
   expect(archive.nodes!['x']!.nodes!['m']).toBe(archive.nodes!['y']!.nodes!['n']);
 });
 
+test("an app's config of a node that is no JSON", async () => {
+  const circular: Record<string, unknown> = {};
+  circular['self'] = circular;
+  for (const config of [circular, { handler: 10n }])
+    expect(await failure(read({ ...workflow('{}'), ...child('a') }, { config: { nodes: { a: { archive: 'a/', config } } } as never }))).toMatchObject({ code: 'model-config', node: 'a', message: expect.stringContaining('nodes.a.config') }); // prettier-ignore
+});
+
 test('nodes of a wrong form', () => {
   const wrong: Readonly<Record<string, unknown>> = {
     'nodes: expected a mapping': ['a/'],
