@@ -6,11 +6,25 @@ const DEEPEST = 256;
 
 /** Returns a value of any type as short text for a message; it never throws. */
 export function describeValue(value: unknown): string {
+  const name = classOf(value);
+  if (name !== undefined) return shorten(`${/^([AEIOU]|HTML)/.test(name) ? 'an' : 'a'} ${name}`);
   if (isJson(value)) return shorten(JSON.stringify(value));
   if (typeof value === 'bigint') return shorten(`${value}n`);
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'object') return isArray(value) ? 'a list' : 'an object';
   return shorten(String(value));
+}
+
+/** Returns the name of an object's class; undefined for plain objects, lists, and what has no class that can be read. */
+function classOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  try {
+    const name: unknown = (Object.getPrototypeOf(value) as { constructor?: { name?: unknown } } | null)?.constructor
+      ?.name;
+    return typeof name === 'string' && !['', 'Object', 'Array'].includes(name) ? name : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns text of at most 80 characters. */

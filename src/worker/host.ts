@@ -250,7 +250,9 @@ export class Host implements WorkerApi {
   }
 
   cancel(id: string): void {
-    this.#running.get(id)?.aborter.abort();
+    this.#running
+      .get(id)
+      ?.aborter.abort(new TabServeError('aborted', 'No caller waits for the answer to this request any more.'));
   }
 
   more(id: string): void {
