@@ -144,7 +144,7 @@ test('a reader finds, turns and reads; lines come as parts, then all of them', a
   expect(await reader.predict(photo(200, 100), { params: { minScore: 0.95 } })).toEqual([]);
 });
 
-test('photos without text, of one pixel, and one that is no photo', async () => {
+test('photos without text, of one pixel, of 12 megapixels, and one that is no photo', async () => {
   const blank = {
     inputs: anyImage,
     outputs: ({ x }: Record<string, { readonly dims: readonly number[] }>) => ({
@@ -155,8 +155,20 @@ test('photos without text, of one pixel, and one that is no photo', async () => 
     config: { nodes: { detect: 'd/', recognize: 'r/' } },
     nodes: { detect: blank, recognize },
   });
-  const answers = await reader.handle([photo(300, 200), photo(1, 1), 'no photo' as never, photo(1, 300)]);
-  expect(answers).toEqual([[], [], expect.objectContaining({ name: 'PredictionError', code: 'invalid-input' }), []]);
+  const answers = await reader.handle([
+    photo(300, 200),
+    photo(1, 1),
+    'no photo' as never,
+    photo(1, 300),
+    photo(4000, 3000),
+  ]);
+  expect(answers).toEqual([
+    [],
+    [],
+    expect.objectContaining({ name: 'PredictionError', code: 'invalid-input' }),
+    [],
+    [],
+  ]);
 });
 
 test('photos are scaled to 960 pixels, and to multiples of 32', async () => {
