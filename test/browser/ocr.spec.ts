@@ -15,12 +15,11 @@ const goldens = JSON.parse(readFileSync(new URL('../models/ocr.golden.json', imp
 /** Measured on WASM: 2 pixels and 0.003. Browsers decode JPEG and WebP otherwise than OpenCV, by a gray level or two. */
 const TOLERANCE = { pixels: 2, score: 0.01 };
 
-test('text in photos is what PaddleOCR reads in Python, character for character', async ({ open, backend, full }) => {
-  test.skip(backend !== 'wasm' && !full, FULL_ONLY);
-  test.skip(backend === 'webgl', "ONNX Runtime's WebGL lacks operators of the models: the test below shows the reason");
+test('text in photos is what PaddleOCR reads in Python, character for character', async ({ open, backend }) => {
+  test.skip(backend !== 'wasm', 'A photo takes minutes on a GPU in software: the tests below prove the models there');
   test.slow();
   const page = await open();
-  const samples = backend === 'wasm' ? Object.keys(goldens) : ['sign.webp'];
+  const samples = Object.keys(goldens);
   const answers = await page.evaluate(
     async ({ samples, backend }) => {
       const progress: (readonly [string, number | undefined])[] = [];
@@ -88,6 +87,22 @@ test('text in photos is what PaddleOCR reads in Python, character for character'
   expect(answers.parts.slice(0, -1)).toHaveLength((answers.parts.at(-1) as unknown[]).length);
   expect(answers.empty).toEqual([]);
   expect(Array.isArray(answers.found)).toBe(true);
+});
+
+test('WebGPU reproduces the golden example of each node', async ({ open, backend, full }) => {
+  test.skip(
+    backend !== 'webgpu' || !full,
+    backend === 'webgpu' ? FULL_ONLY : 'Another test reads photos there, or tells why not',
+  );
+  test.slow();
+  const page = await open();
+  const used = await page.evaluate(async () => {
+    const reader = await window.tabserve.load('/models/ocr/', { backends: ['onnx/webgpu'], startupTimeout: 250 });
+    const { backend } = reader;
+    await reader.dispose();
+    return backend;
+  });
+  expect(used).toMatchObject({ name: 'webgpu', proof: 'golden' });
 });
 
 test('a backend that cannot run one node is skipped with a reason that names the node', async ({ open, backend }) => {
