@@ -106,7 +106,7 @@ test(`chaos: ${REQUESTS} requests, seed ${SEED}`, async ({ open, backend, page }
       const settings = { batchSize: 3, minWorkers: 2, startupTimeout: 15, responseTimeout: 4, maxRuns: 200 };
       const client = window.tabserve.connect(factory, {
         model: '/test/models/affine_fixed.onnx',
-        config: { nodes: { twin: '/test/models/affine.onnx' } },
+        config: { nodes: { twin: '/test/models/affine_fixed.onnx?twin' } },
         backends: [backend],
         ...settings,
       });

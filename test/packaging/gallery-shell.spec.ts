@@ -62,7 +62,10 @@ test('the first page: code to copy, a worker that is killed and replaced, upload
   const own = await page.evaluate(() =>
     performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname),
   );
-  const counted = ['/', ...own].filter((path) => !/^\/models\/selfie\/|\/sample\.worker-/.test(path));
+  const worker = own.find((path) => path.includes('/sample.worker-'))!;
+  // The browser counts what a worker's script imports among the page's requests.
+  const media = new Set([worker, ...importsOf(worker, site.sent)]);
+  const counted = ['/', ...own].filter((path) => !media.has(path) && !path.startsWith('/models/selfie/'));
   expect(counted.some((path) => path.endsWith('.css'))).toBe(true);
   expect(counted.some((path) => path.includes('/segmenter-'))).toBe(true);
   const weight = counted.reduce((sum, path) => sum + gzipSync(site.sent.get(path)!).length, 0);
@@ -210,4 +213,18 @@ async function check(page: Page, name: string): Promise<void> {
       expect.soft(violations, `${name}, ${width} × ${height}, ${colorScheme}`).toEqual([]);
     }
   }
+}
+
+/** Returns the paths of the scripts that a built script imports, and those that these import. */
+function importsOf(script: string, sent: ReadonlyMap<string, Buffer>, found = new Set<string>()): ReadonlySet<string> {
+  for (const [, file] of sent
+    .get(script)!
+    .toString()
+    .matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g)) {
+    const path = `/assets/${file}`;
+    if (found.has(path)) continue;
+    found.add(path);
+    importsOf(path, sent, found);
+  }
+  return found;
 }

@@ -59,7 +59,7 @@ interface Waiter<Result> {
  * Reads the answers to the frames of a source that does not wait. Of the frames that arrive while the workers are busy, the latest is kept and the others
  * are closed. While an answer waits for the caller, no further frame is sent; one that has waited for longer than a new one takes is dropped for a new one.
  */
-export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Result>, undefined> {
+export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Result>> {
   readonly #options: FrameReaderOptions<Result>;
   readonly #stop = new AbortController();
   #state: 'new' | 'running' | 'ended' = 'new';
@@ -113,9 +113,10 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
   #start(): void {
     this.#state = 'running';
     const { signal, start } = this.#options;
-    if (signal.aborted) return this.#end(abortError(signal));
-    signal.addEventListener('abort', () => this.#end(abortError(signal)), { signal: this.#stop.signal });
+    if (signal.aborted) this.#end(abortError(signal));
+    else signal.addEventListener('abort', () => this.#end(abortError(signal)), { signal: this.#stop.signal });
     try {
+      // If it has ended already, the source is started only to be let go: a stream may hold frames.
       const stop = start({ frame: (frame) => this.#arrive(frame), end: (error) => this.#sourceEnds(error) });
       if (this.#stop.signal.aborted) stop();
       else this.#stopSource = stop;
