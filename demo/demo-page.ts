@@ -1,4 +1,5 @@
 /** A demo's page: connects input, model, result and panels. */
+import './styles/instruments.css';
 import type { Demo, Picture, Run, Sample, Source } from './demo.js';
 import type { Exhibit, Exhibited } from './exhibit.js';
 import { copies } from './page/copy.js';

@@ -1,3 +1,4 @@
+import '../styles/instruments.css';
 import '../styles/lab.css';
 import type { Exhibit, Exhibited } from '../exhibit.js';
 import { el } from '../page/dom.js';

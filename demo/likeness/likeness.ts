@@ -7,6 +7,7 @@ import { codePanel } from '../panels/code.js';
 import { noteLine } from '../panels/note.js';
 import { loadState } from '../panels/progress.js';
 import { inWords } from '../panels/words.js';
+import '../styles/instruments.css';
 import '../styles/likeness.css';
 import { tile, type Entry } from './pictures.js';
 

@@ -1,4 +1,5 @@
 /** The pages to read: the documentation, and the card of each model. Their HTML is made of the repository's Markdown when the gallery is built. */
+import '../styles/reading.css';
 import documents from 'virtual:documents';
 import type { Exhibit, Exhibited } from '../exhibit.js';
 import { el } from '../page/dom.js';

@@ -1,3 +1,4 @@
+import '../styles/instruments.css';
 import '../styles/lab.css';
 import '../styles/serving.css';
 import type { Demo } from '../demo.js';

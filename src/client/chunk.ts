@@ -2,4 +2,3 @@
 export { readDownloadSettings } from './download-settings.js';
 export { browserVerdicts } from './selection/browser-verdicts.js';
 export { openModel } from './selection/open.js';
-export { readFrames } from './streams/read-frames.js';

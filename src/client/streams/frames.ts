@@ -1,3 +1,4 @@
+import { TabServeError } from '../../contract/errors.js';
 import type { FramesOptions } from '../options.js';
 import type { Requester } from '../requester.js';
 import type { FrameAnswer, FrameReader } from './frame-reader.js';
@@ -15,8 +16,13 @@ export function answerFrames<Result>(
     let reader: Promise<FrameReader<Result> | undefined> | undefined;
     const open = async (): Promise<FrameReader<Result>> => {
       requester.checkOpen();
-      // The page has this chunk since it has opened the model.
-      const { readFrames } = await import('../chunk.js');
+      const { readFrames } = await import('./read-frames.js').catch((cause: unknown) => {
+        throw new TabServeError(
+          'network',
+          'The script that reads frames could not be loaded. Check that the server has all files of the app.',
+          { cause },
+        );
+      });
       return readFrames<Result>(requester, source, options);
     };
     return {
