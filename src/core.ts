@@ -58,7 +58,8 @@ export type {
   VoiceActivityParams,
   VoiceActivityUpdate,
 } from './handlers/voice-activity-detector.js';
-export type { VisionHandler, VisionParams } from './handlers/vision-handler.js';
+export type { VisionHandler } from './handlers/vision-handler.js';
+export type { VisionParams } from './handlers/vision-params.js';
 export type {
   Classification,
   ClassificationForms,

@@ -1,9 +1,9 @@
 import { audioChunks, type AudioChunk } from '../../src/index.js';
-import { Explained } from '../page/explained.js';
+import { DeviceError, openDevice } from './device.js';
 
 export interface Microphone {
   readonly running: boolean;
-  /** Asks for the microphone, and resolves once it is on. @throws `MicrophoneError`; `AbortError` if it was stopped before */
+  /** Asks for the microphone, and resolves once it is on. @throws `DeviceError`; `AbortError` if it was stopped before */
   start(): Promise<void>;
   stop(): void;
 }
@@ -12,26 +12,14 @@ export interface MicrophoneEvents {
   /** Is called with what was recorded since the call before. */
   heard(chunk: AudioChunk): void;
   /** Is called when the microphone stopped by itself: the tab was hidden, or the microphone unplugged. */
-  stopped(error: MicrophoneError): void;
+  stopped(error: DeviceError): void;
 }
 
-/** Says why there is no sound; the name is that of the browser's error. */
-export class MicrophoneError extends Explained {
-  override readonly name: string;
-
-  constructor(name: string, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = name;
-  }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  NotAllowedError:
-    'This page may not use the microphone. Allow it in the browser’s address bar, then start the microphone again.',
-  NotFoundError: 'No microphone was found. Choose a sample, or drop an audio file.',
-  NotReadableError:
-    'The microphone gives no sound. Another program may be using it: close that, then start the microphone again.',
-};
+const MICROPHONE = {
+  name: 'microphone',
+  gives: 'sound',
+  instead: 'Choose a sample, or drop an audio file.',
+} as const;
 
 /** Records until it is stopped or the tab is hidden. */
 export function microphone({ heard, stopped }: MicrophoneEvents): Microphone {
@@ -46,7 +34,7 @@ export function microphone({ heard, stopped }: MicrophoneEvents): Microphone {
   };
   const end = (name: string, message: string): void => {
     stop();
-    stopped(new MicrophoneError(name, message));
+    stopped(new DeviceError(name, message));
   };
   const hidden = (): void => {
     if (document.hidden)
@@ -68,7 +56,7 @@ export function microphone({ heard, stopped }: MicrophoneEvents): Microphone {
     async start() {
       stop();
       const { signal } = (recording = new AbortController());
-      const opened = await open();
+      const opened = await openDevice(MICROPHONE, { audio: true });
       if (signal.aborted) for (const track of opened.getTracks()) track.stop();
       signal.throwIfAborted();
       stream = opened;
@@ -77,18 +65,4 @@ export function microphone({ heard, stopped }: MicrophoneEvents): Microphone {
     },
     stop,
   };
-}
-
-async function open(): Promise<MediaStream> {
-  if (!('mediaDevices' in navigator))
-    throw new MicrophoneError(
-      'insecure',
-      'The browser allows the microphone on https and localhost only. Open this page there.',
-    );
-  try {
-    return await navigator.mediaDevices.getUserMedia({ audio: true });
-  } catch (cause) {
-    const { name, message } = cause as DOMException;
-    throw new MicrophoneError(name, REASONS[name] ?? `The microphone could not be started: ${message}`, { cause });
-  }
 }

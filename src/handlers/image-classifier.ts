@@ -15,7 +15,8 @@ import { softmax } from '../outputs/softmax.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import type { Row as RowOf } from './row.js';
-import { VisionHandler, type VisionParams } from './vision-handler.js';
+import { VisionHandler } from './vision-handler.js';
+import type { VisionParams } from './vision-params.js';
 
 /** TorchServe's default number of classes in a result. */
 const TOP_K = 5;

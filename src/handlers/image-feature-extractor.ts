@@ -7,7 +7,8 @@ import type { ConfigSchema } from '../shared/schema.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import { checkFeatures, embed, NORMALIZE } from './embed.js';
 import { isChannelsLast } from './image-tensor-input.js';
-import { VisionHandler, type VisionParams } from './vision-handler.js';
+import { VisionHandler } from './vision-handler.js';
+import type { VisionParams } from './vision-params.js';
 
 /** The `params` of an image feature extractor. */
 export interface ImageFeatureExtractorParams extends VisionParams {

@@ -11,7 +11,8 @@ import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/
 import type { ConfigSchema } from '../shared/schema.js';
 import { ImageTensorInput, isChannelsLast } from './image-tensor-input.js';
 import type { Placement } from './placements.js';
-import { VisionHandler, type VisionParams } from './vision-handler.js';
+import { VisionHandler } from './vision-handler.js';
+import type { VisionParams } from './vision-params.js';
 
 /** The labels of a model with two classes, if the archive has no labels. */
 const BINARY_LABELS = ['background', 'foreground'];

@@ -12,7 +12,8 @@ import { rowPart } from './batch-contract.js';
 import { isChannelsLast } from './image-tensor-input.js';
 import { nextTask } from './next-task.js';
 import { PIXEL_MASK, pixelMask } from './pixel-mask.js';
-import { VisionHandler, type VisionParams } from './vision-handler.js';
+import { VisionHandler } from './vision-handler.js';
+import type { VisionParams } from './vision-params.js';
 
 /** The `params` of an image-to-image handler. */
 export interface ImageToImageParams extends VisionParams {

@@ -15,7 +15,8 @@ import type { ConfigSchema } from '../shared/schema.js';
 import type { Row as RowOf } from './row.js';
 import { runRows } from './run-model.js';
 import type { Placement } from './placements.js';
-import { VisionHandler, type VisionParams } from './vision-handler.js';
+import { VisionHandler } from './vision-handler.js';
+import type { VisionParams } from './vision-params.js';
 
 /** TorchServe's confidence threshold. */
 const SCORE_THRESHOLD = 0.5;

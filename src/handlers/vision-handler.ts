@@ -20,20 +20,13 @@ import { ImageTensorInput } from './image-tensor-input.js';
 import { Placements, type Placement } from './placements.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { rowContext, unwrap, type Row } from './row.js';
+import { VISION_SCHEMA, type VisionParams } from './vision-params.js';
 
 /** The side of the example pictures, in pixels. */
 const EXAMPLE_SIZE = 256;
 
 /** The amount of texture and shapes in each example picture, in 0..1. The first picture is a smooth gradient. */
 const EXAMPLE_DETAILS: readonly number[] = [0, 0.4, 1];
-
-/** The `params` of every image handler. */
-export interface VisionParams {
-  /** Whether the decoder turns photos upright by their EXIF tag. */
-  readonly exifOrientation?: boolean;
-  /** The color behind transparent pixels: red, green and blue, each in 0..255. */
-  readonly background?: readonly [red: number, green: number, blue: number];
-}
 
 /**
  * Decodes images, upright and without alpha, and converts them to the model's tensor with `imageProcessing`.
@@ -42,33 +35,7 @@ export interface VisionParams {
 export class VisionHandler extends BaseHandler<ImageInput> {
   declare readonly paramsType?: VisionParams;
 
-  static override readonly schema: ConfigSchema = {
-    // parseTransforms checks the steps when it reads them, including their order.
-    imageProcessing: {
-      type: 'array',
-      readOnly: true,
-      description: 'The steps that convert pixels to the tensor, in order. Default: the steps of the handler class.',
-    },
-    exifOrientation: {
-      type: 'boolean',
-      description: 'Whether to turn photos upright by their EXIF tag.',
-      default: true,
-    },
-    background: {
-      type: 'array',
-      items: { type: 'integer', minimum: 0, maximum: 255 },
-      minItems: 3,
-      maxItems: 3,
-      description: 'The color behind transparent pixels: [red, green, blue], each in 0..255.',
-      default: [255, 255, 255],
-    },
-    maxImagePixels: {
-      type: 'integer',
-      minimum: 1,
-      readOnly: true,
-      description: 'The most pixels of an image; a larger image fails with image-too-large. Default 178956970.',
-    },
-  };
+  static override readonly schema: ConfigSchema = VISION_SCHEMA;
 
   declare readonly explainParamsType?: ImageExplainParams;
 

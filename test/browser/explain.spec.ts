@@ -217,7 +217,7 @@ test('deletion and insertion scores of five photos are better than those of rand
   full,
 }) => {
   test.skip(!full, FULL_ONLY);
-  test.setTimeout(1_200_000);
+  test.setTimeout(2_400_000);
   const page = await open();
   const rows: Record<'random' | 'occlusion' | 'rise', { deletion: number; insertion: number }>[] = [];
   for (const [file, target] of PHOTOS) {
@@ -278,7 +278,7 @@ test('deletion and insertion scores of five photos are better than those of rand
         };
         const random = [await both(chance(1)), await both(chance(2))] as const;
         const occlusion = await client.explain(blob, { target, window: 104, stride: 52 });
-        const rise = await client.explain(blob, { target, method: 'rise', masks: 150 });
+        const rise = await client.explain(blob, { target, method: 'rise', masks: 1000 });
         const result = {
           random: {
             deletion: (random[0].deletion + random[1].deletion) / 2,
@@ -301,10 +301,7 @@ test('deletion and insertion scores of five photos are better than those of rand
     console.log(
       `${method}: deletion ${mean(method, 'deletion').toFixed(3)} (random ${mean('random', 'deletion').toFixed(3)}), insertion ${mean(method, 'insertion').toFixed(3)} (random ${mean('random', 'insertion').toFixed(3)})`,
     );
+    expect(mean(method, 'deletion')).toBeLessThan(mean('random', 'deletion'));
     expect(mean(method, 'insertion')).toBeGreaterThan(mean('random', 'insertion'));
-    const both = (name: typeof method | 'random'): number => mean(name, 'insertion') - mean(name, 'deletion');
-    expect(both(method)).toBeGreaterThan(both('random'));
   }
-  // 150 masks are few for RISE (its paper has 4,000 and more): its deletion score alone is not better than chance here.
-  expect(mean('occlusion', 'deletion')).toBeLessThan(mean('random', 'deletion'));
 });
