@@ -17,26 +17,28 @@ interface DTypeInfo {
   readonly onnx: number;
   /** The dtype's name in a `.safetensors` file, which cannot hold strings. */
   readonly safetensors?: string;
+  /** The dtype's name in the Open Inference Protocol. */
+  readonly openInference: string;
   /** The dtype's name and number in TensorFlow's `types.proto`, if TensorFlow.js supports it. TensorFlow.js holds every integer as int32. */
   readonly tensorFlow?: readonly [name: string, number: number];
 }
 
 /** Every dtype: the only place that says how each is stored, and how each format names it. */
 export const DTYPES = {
-  float32: { array: Float32Array, onnx: 1, safetensors: 'F32', tensorFlow: ['DT_FLOAT', 1] },
-  float64: { array: Float64Array, onnx: 11, safetensors: 'F64' },
-  int8: { array: Int8Array, onnx: 3, safetensors: 'I8', tensorFlow: ['DT_INT8', 6] },
-  uint8: { array: Uint8Array, onnx: 2, safetensors: 'U8', tensorFlow: ['DT_UINT8', 4] },
-  int16: { array: Int16Array, onnx: 5, safetensors: 'I16' },
-  uint16: { array: Uint16Array, onnx: 4, safetensors: 'U16' },
-  int32: { array: Int32Array, onnx: 6, safetensors: 'I32', tensorFlow: ['DT_INT32', 3] },
-  uint32: { array: Uint32Array, onnx: 12, safetensors: 'U32' },
-  int64: { array: BigInt64Array, onnx: 7, safetensors: 'I64', tensorFlow: ['DT_INT64', 9] },
-  uint64: { array: BigUint64Array, onnx: 13, safetensors: 'U64' },
+  float32: { array: Float32Array, onnx: 1, openInference: 'FP32', safetensors: 'F32', tensorFlow: ['DT_FLOAT', 1] },
+  float64: { array: Float64Array, onnx: 11, openInference: 'FP64', safetensors: 'F64' },
+  int8: { array: Int8Array, onnx: 3, openInference: 'INT8', safetensors: 'I8', tensorFlow: ['DT_INT8', 6] },
+  uint8: { array: Uint8Array, onnx: 2, openInference: 'UINT8', safetensors: 'U8', tensorFlow: ['DT_UINT8', 4] },
+  int16: { array: Int16Array, onnx: 5, openInference: 'INT16', safetensors: 'I16' },
+  uint16: { array: Uint16Array, onnx: 4, openInference: 'UINT16', safetensors: 'U16' },
+  int32: { array: Int32Array, onnx: 6, openInference: 'INT32', safetensors: 'I32', tensorFlow: ['DT_INT32', 3] },
+  uint32: { array: Uint32Array, onnx: 12, openInference: 'UINT32', safetensors: 'U32' },
+  int64: { array: BigInt64Array, onnx: 7, openInference: 'INT64', safetensors: 'I64', tensorFlow: ['DT_INT64', 9] },
+  uint64: { array: BigUint64Array, onnx: 13, openInference: 'UINT64', safetensors: 'U64' },
   // These two share their array class with a dtype above. An array of that class without a dtype is read as the one above.
-  float16: { array: Uint16Array, onnx: 10, safetensors: 'F16' },
-  bool: { array: Uint8Array, onnx: 9, safetensors: 'BOOL', tensorFlow: ['DT_BOOL', 10] },
-  string: { array: undefined, onnx: 8, tensorFlow: ['DT_STRING', 7] },
+  float16: { array: Uint16Array, onnx: 10, openInference: 'FP16', safetensors: 'F16' },
+  bool: { array: Uint8Array, onnx: 9, openInference: 'BOOL', safetensors: 'BOOL', tensorFlow: ['DT_BOOL', 10] },
+  string: { array: undefined, onnx: 8, openInference: 'BYTES', tensorFlow: ['DT_STRING', 7] },
 } as const satisfies Readonly<Record<DType, DTypeInfo>>;
 
 const ENTRIES = Object.entries(DTYPES) as readonly (readonly [DType, DTypeInfo])[];
