@@ -24,6 +24,16 @@ const LIMITS = [
     measure: () => page(([first]) => [first], 'useModel', 'react'),
   },
   {
+    what: 'service worker: import { answerPredictions }',
+    limit: 5,
+    measure: () => page(([first]) => [first], 'answerPredictions', 'service-worker'),
+  },
+  {
+    what: 'page: import { hostModels }',
+    limit: 3,
+    measure: () => page(([first]) => [first], 'hostModels', 'service-worker'),
+  },
+  {
     what: 'built-in worker, split by the bundler: before a model',
     limit: 46,
     measure: () => file('built-in/worker.js'),

@@ -1,0 +1,282 @@
+import { expect, test } from '@playwright/test';
+import { readOptions, type AnswerOptions } from '../../src/service-worker/answer-predictions.ts';
+import {
+  ANSWER_LIMIT,
+  HANDSHAKE_LIMIT,
+  PING_EVERY,
+  PROTOCOL,
+  SILENCE_LIMIT,
+  type Policy,
+} from '../../src/service-worker/protocol.ts';
+import { routeOf } from '../../src/service-worker/routes.ts';
+import { delivered, FakeServer, SCOPE, World } from './service-worker-world.ts';
+
+const DOWN = async (): Promise<Response> => {
+  throw new TypeError('Failed to fetch');
+};
+const BROKEN = async (): Promise<Response> => Response.json({ code: 500 }, { status: 500 });
+const FULL = async (): Promise<Response> => Response.json({ code: 503 }, { status: 503 });
+const only = (policy: Policy) => ({ models: { digits: policy } });
+
+/** A world whose one page hosts a model. */
+async function hosted(): Promise<World & { readonly device: FakeServer }> {
+  const world = new World();
+  const device = new FakeServer('device');
+  await world.open().host(device).ready;
+  return Object.assign(world, { device });
+}
+
+test('policies: who answers, in which order, and what the headers say', async () => {
+  type Case = readonly [Policy, device: 'answers' | 'fails' | 'full' | 'loads' | 'none', server: typeof DOWN | undefined, said: string, uploads: number]; // prettier-ignore
+  const cases: readonly Case[] = [
+    ['device-first', 'answers', undefined, '200 by device, because: device-first', 0],
+    ['device-first', 'none', undefined, '200 by server, because: no-host', 1],
+    ['device-first', 'loads', undefined, '200 by server, because: not-ready', 1],
+    ['device-first', 'fails', undefined, '200 by server, because: device-failed', 1],
+    ['device-first', 'full', undefined, '200 by server, because: device-failed', 1],
+    ['device-first', 'full', DOWN, '503 by device, because: server-unreachable', 1],
+    ['device-first', 'fails', BROKEN, '500 by device, because: server-failed', 1],
+    ['device-first', 'none', BROKEN, '500 by server, because: no-host', 1],
+    ['device-first', 'none', DOWN, '503 by none, because: no-host', 1],
+    ['server-first', 'answers', undefined, '200 by server, because: server-first', 1],
+    ['server-first', 'answers', DOWN, '200 by device, because: server-unreachable', 1],
+    ['server-first', 'answers', BROKEN, '200 by device, because: server-failed', 1],
+    ['server-first', 'loads', BROKEN, '500 by server, because: not-ready', 1],
+    ['server-first', 'none', DOWN, '503 by none, because: server-unreachable', 1],
+    ['device-only', 'answers', undefined, '200 by device, because: device-only', 0],
+    ['device-only', 'full', undefined, '503 by device, because: device-only', 0],
+    ['device-only', 'loads', undefined, '503 by none, because: not-ready', 0],
+    ['device-only', 'none', undefined, '503 by none, because: no-host', 0],
+  ];
+  for (const [policy, state, server, said, uploads] of cases) {
+    const world = state === 'none' ? new World() : await hosted();
+    if ('device' in world) {
+      const device = world.device as FakeServer;
+      if (state === 'loads') device.ready = 503;
+      if (state === 'fails') device.respond = BROKEN;
+      if (state === 'full') device.respond = FULL;
+    }
+    if (server) world.server = server;
+    const name = `${policy}, the device ${state}, the server ${server === DOWN ? 'is down' : server ? 'fails' : 'answers'}`;
+    const seen = await world.fetch('/predictions/digits', only(policy));
+    expect(seen.said, name).toBe(said);
+    expect(world.received, name).toEqual(Array.from({ length: uploads }, () => 'three'));
+    expect(world.clock.pending, name).toBe(0);
+  }
+});
+
+test('an error of the service worker is written as TorchServe writes errors', async () => {
+  const { body } = await new World().fetch('/predictions/digits', only('device-only'));
+  expect(body).toEqual({
+    code: 503,
+    type: 'ServiceUnavailableException',
+    message: 'No page hosts models at the moment.',
+  });
+});
+
+test('paths: which requests are answered here, by which policy, and with which path for the page', () => {
+  const models = { digits: 'device-first', private: 'device-only', 'with space': 'server-first' } as const;
+  const route = (path: string, base = '/', init: RequestInit = {}): string | undefined => {
+    const settings = readOptions({ models, base }, `${SCOPE}app/`);
+    const found = routeOf(new Request(new URL(path, SCOPE), init), settings.base, settings.models);
+    return found && [found.path, found.model ?? '-', found.version ?? '-', found.policy].join(' ');
+  };
+  expect(route('/predictions/digits')).toBe('/predictions/digits digits - device-first');
+  expect(route('/predictions/digits/2.0?k=1')).toBe('/predictions/digits/2.0?k=1 digits 2.0 device-first');
+  expect(route('/explanations/digits')).toBe('/explanations/digits digits - device-first');
+  expect(route('/predictions/with%20space')).toBe('/predictions/with%20space with space - server-first');
+  expect(route('/v2/models/digits')).toBe('/v2/models/digits digits - device-first');
+  expect(route('/v2/models/digits/versions/1.0/infer')).toBe('/v2/models/digits/versions/1.0/infer digits 1.0 device-first'); // prettier-ignore
+  expect(route('/v1/models/digits:predict')).toBe('/v1/models/digits:predict digits - device-first');
+  for (const path of ['/ping', '/models', '/metrics', '/v2', '/v2/health/live', '/v2/health/ready'])
+    expect(route(path)).toBe(`${path} - - device-first`);
+  // Nothing that names a `device-only` model gets past, known path or not.
+  for (const path of [
+    '/predictions/private/1/more',
+    '/predictions//private/',
+    '/predictions/%70rivate',
+    '/v2/models/private/x',
+  ])
+    expect(route(path), path).toMatch(/ private .* device-only$/);
+  expect(route('/predictions/private', '/', { method: 'PUT', body: 'x' })).toMatch(/device-only$/);
+
+  expect(route('/app/predictions/digits', './')).toBe('/predictions/digits digits - device-first');
+  expect(route('/api/predictions/digits', '/api')).toBe('/predictions/digits digits - device-first');
+  expect(route('https://models.example/predictions/digits', 'https://models.example')).toBe('/predictions/digits digits - device-first'); // prettier-ignore
+  for (const [path, base] of [
+    ['/predictions/unknown'],
+    ['/predictions/constructor'],
+    ['/predictions/%E0%A4'],
+    ['/predictions'],
+    ['/models/digits/model.onnx'],
+    ['/v2/models'],
+    ['/pings'],
+    ['/predictions/digits', '/api/'],
+    ['https://other.example/predictions/digits'],
+  ])
+    expect(route(path!, base), path).toBeUndefined();
+  expect(route('/ping', '/', { method: 'POST' })).toBeUndefined();
+});
+
+test('what names no model: the server is asked first only if all models are server-first, and never if all are device-only', async () => {
+  for (const [models, said] of [
+    [{ a: 'server-first', b: 'server-first' }, '200 by server, because: server-first'],
+    [{ a: 'device-only' }, '200 by device, because: device-only'],
+    [{ a: 'server-first', b: 'device-only' }, '200 by device, because: device-first'],
+  ] as const) {
+    const world = await hosted();
+    expect((await world.fetch('/ping', { models })).said).toBe(said);
+  }
+});
+
+test('a page gets the method, the path, the headers and the body; a service worker that was started again finds it', async () => {
+  const world = await hosted();
+  await world.fetch('/predictions/digits/1.0?top=2');
+  // Nothing is kept between two requests: the second one's service worker is a new one.
+  await world.fetch('/metrics');
+  expect(world.device.got).toEqual(['POST /predictions/digits/1.0?top=2 three', 'GET /metrics ']);
+  expect(world.received).toEqual([]);
+});
+
+test('the hosting page is closed, leaves or hangs in the middle: another page answers the same request, then the server, once', async () => {
+  for (const end of ['dispose', 'pagehide', 'hang'] as const) {
+    const world = new World();
+    const [first, second] = [new FakeServer('first'), new FakeServer('second')];
+    const page = world.open();
+    const hosting = page.host(first);
+    await hosting.ready;
+    first.respond = () => new Promise(() => {});
+    const stop = async (): Promise<void> => {
+      if (end === 'dispose') hosting.dispose();
+      if (end === 'pagehide') page.dispatchEvent(new Event('pagehide'));
+      await delivered();
+      if (end !== 'hang') return;
+      page.hang();
+      for (let passed = 0; passed <= SILENCE_LIMIT; passed += PING_EVERY) {
+        await world.clock.advance(PING_EVERY);
+        await delivered();
+      }
+    };
+    const answered = world.fetch('/predictions/digits');
+    await delivered();
+    expect(first.got).toHaveLength(1);
+    await world.open().host(second).ready;
+    await stop();
+    expect(await answered).toEqual({ said: '200 by device, because: device-first', body: 'second' });
+    expect(second.got).toEqual(['POST /predictions/digits three']);
+    expect(world.received).toEqual([]);
+    if (end !== 'hang') expect(first.aborted).toEqual(['/predictions/digits']);
+    expect(world.clock.pending).toBe(0);
+  }
+
+  const world = await hosted();
+  world.device.respond = () => new Promise(() => {});
+  const answered = world.fetch('/predictions/digits');
+  await delivered();
+  world.pages[0]!.dispatchEvent(new Event('pagehide'));
+  expect((await answered).said).toBe('200 by server, because: host-lost');
+  expect(world.received).toEqual(['three']);
+});
+
+test('a page that takes no messages is asked for a short time; pages of other scopes and other versions are not asked', async () => {
+  const world = await hosted();
+  world.pages[0]!.isStuck = true;
+  const answered = world.fetch('/predictions/digits');
+  await delivered();
+  await world.clock.advance(HANDSHAKE_LIMIT);
+  expect((await answered).said).toBe('200 by server, because: no-answer');
+
+  // A second page that does answer is not delayed by the first.
+  await world.open('second').host(new FakeServer('second')).ready;
+  expect(await world.fetch('/predictions/digits')).toMatchObject({ body: 'second' });
+
+  const other = new World();
+  other.holdLockOfVersion(PROTOCOL + 1);
+  expect((await other.fetch('/predictions/digits')).said).toBe('200 by server, because: other-version');
+  expect((await other.fetch('/predictions/digits', only('device-only'))).body).toMatchObject({
+    message: expect.stringContaining('another version of the app: reload them'),
+  });
+});
+
+test('of several pages one that has the model answers; not ready says more than unknown', async () => {
+  const world = await hosted();
+  const second = new FakeServer('second');
+  await world.open('second').host(second).ready;
+  world.device.ready = 404;
+  expect(await world.fetch('/predictions/digits')).toMatchObject({ body: 'second' });
+  second.ready = 503;
+  expect((await world.fetch('/predictions/digits')).said).toBe('200 by server, because: not-ready');
+  second.ready = 404;
+  expect((await world.fetch('/predictions/digits')).said).toBe('200 by server, because: unknown-model');
+});
+
+test('a page that comes back from the back/forward cache hosts again; a disposed one does not', async () => {
+  const world = await hosted();
+  const [page] = world.pages;
+  page!.dispatchEvent(new Event('pagehide'));
+  await delivered();
+  expect((await world.fetch('/predictions/digits')).said).toContain('no-host');
+  page!.dispatchEvent(new Event('pageshow'));
+  await delivered();
+  expect((await world.fetch('/predictions/digits')).said).toContain('by device');
+
+  const hosting = world.open().host(new FakeServer('x'));
+  hosting.dispose();
+  await expect(hosting.ready).rejects.toMatchObject({ code: 'disposed' });
+});
+
+test('limits: the server, the device, and the size of a body', async () => {
+  const world = await hosted();
+  const never = (signal: AbortSignal): Promise<Response> =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  world.server = (_, signal) => never(signal);
+  const slow = world.fetch('/predictions/digits', { ...only('server-first'), serverTimeout: 700 });
+  await delivered();
+  await world.clock.advance(700);
+  expect((await slow).said).toBe('200 by device, because: server-timeout');
+  expect(world.received).toEqual(['three']);
+
+  world.server = async () => Response.json('server');
+  world.device.respond = () => new Promise(() => {});
+  const stuck = world.fetch('/predictions/digits');
+  await delivered();
+  for (let passed = 0; passed < ANSWER_LIMIT; passed += PING_EVERY) {
+    await world.clock.advance(PING_EVERY);
+    await delivered();
+  }
+  expect((await stuck).said).toBe('200 by server, because: device-timeout');
+  expect(world.device.aborted).toEqual(['/predictions/digits']);
+
+  const large = { maxRequestSize: 4 };
+  expect((await world.fetch('/predictions/digits', large)).said).toBe('200 by server, because: body-too-large');
+  const refused = await world.fetch('/predictions/digits', { ...only('device-only'), ...large });
+  expect(refused).toMatchObject({ said: '413 by none, because: body-too-large', body: { code: 413 } });
+  expect(world.device.got).toHaveLength(2);
+});
+
+test('an aborted request is canceled on the page that answers it, and the server is not asked', async () => {
+  const world = await hosted();
+  world.device.respond = () => new Promise(() => {});
+  const controller = new AbortController();
+  const answered = world.fetch('/predictions/digits', {}, { signal: controller.signal });
+  await delivered();
+  controller.abort();
+  await expect(answered).rejects.toMatchObject({ name: 'AbortError' });
+  await delivered();
+  expect(world.device.aborted).toEqual(['/predictions/digits']);
+  expect(world.received).toEqual([]);
+  expect(world.clock.pending).toBe(0);
+});
+
+test('options: what is wrong is named', () => {
+  for (const [options, message] of [
+    [{ models: {} }, "`models` must be the name and policy of a model, such as { digits: 'device-first' }, not {}"],
+    [
+      { models: { digits: 'local' } },
+      '`models.digits` must be one of device-first, server-first, device-only, not "local"',
+    ],
+    [{ ...only('device-first'), serverTimeout: 0 }, '`serverTimeout` must be a number above 0, not 0'],
+    [{ ...only('device-first'), base: 'http://' }, '`base` must be a URL or a path'],
+  ] as const)
+    expect(() => readOptions(options as AnswerOptions, SCOPE)).toThrow(message);
+});
