@@ -1,5 +1,5 @@
 import type { Plugin, PreviewServer, ViteDevServer } from 'vite';
-import { CANDIDATES, type CandidateName } from '../contract/backends.js';
+import { BROWSER_CANDIDATES, type CandidateName } from '../contract/backends.js';
 import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 
@@ -41,7 +41,7 @@ export interface VitePlugin {
  * ```
  * @throws `model-config` if an engine or `assets` is wrong
  */
-export function tabserve({ engines = CANDIDATES, assets }: TabServePluginOptions = {}): VitePlugin {
+export function tabserve({ engines = BROWSER_CANDIDATES, assets }: TabServePluginOptions = {}): VitePlugin {
   checkEngines(engines);
   const modules = replaceModules(engines, assets === undefined ? undefined : checkAssets(assets));
   const plugin: Plugin = {
@@ -122,11 +122,11 @@ function pathOf(file: string): string {
 }
 
 function checkEngines(engines: unknown): void {
-  const known: readonly unknown[] = CANDIDATES;
+  const known: readonly unknown[] = BROWSER_CANDIDATES;
   if (Array.isArray(engines) && engines.length > 0 && engines.every((engine) => known.includes(engine))) return;
   throw new TabServeError(
     'model-config',
-    `tabserve({ engines }): expected a list of ${CANDIDATES.join(', ')}; got ${describeValue(engines)}.`,
+    `tabserve({ engines }): expected a list of ${BROWSER_CANDIDATES.join(', ')}; got ${describeValue(engines)}.`,
   );
 }
 

@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { messageOf, TabServeError } from '../contract/errors.js';
-import type { Tensor, Tensors } from '../contract/tensors.js';
+import type { Tensor, Tensors, TypedArrayInput } from '../contract/tensors.js';
 import type { Sample } from '../contract/wire.js';
+import { decodeImage } from '../images/decode.js';
+import { provideFileDecoder } from '../images/file-decoder.js';
 import { generate } from '../models/golden.js';
 import { readSafetensors } from '../models/safetensors.js';
+import { decodeFile } from '../node/decode-file.js';
 import type { LocalModel } from './local-model.js';
 import { isWeak } from './weak-examples.js';
 import { writeSafetensors } from './write-safetensors.js';
@@ -97,21 +100,17 @@ function parseInput(text: string, source: string): unknown {
   }
 }
 
-/** Decodes an image with sharp, which the developer installs: a browser decodes by itself. The pixels are 8-bit RGB, upright. */
-async function decode(bytes: Uint8Array, source: string): Promise<unknown> {
-  const { default: sharp } = await import('sharp').catch((cause: unknown) => {
-    throw new TabServeError(
-      'unsupported',
-      `${source} is an image, and Node has no decoder for it. Install one: npm install --save-dev sharp. Or pass the model's inputs as a .safetensors file, or seed:1.`,
-      { cause },
-    );
-  });
+/** Decodes an image with sharp, as a worker does under Node. The pixels are 8-bit RGB, upright. */
+async function decode(bytes: Uint8Array, source: string): Promise<TypedArrayInput> {
+  provideFileDecoder(decodeFile);
   try {
-    const image = sharp(bytes).autoOrient().flatten({ background: '#fff' }).toColorspace('srgb').raw();
-    const { data, info } = await image.toBuffer({ resolveWithObject: true });
-    return { data: new Uint8Array(data), dims: [info.height, info.width, info.channels] };
+    const image = await decodeImage(new Blob([bytes as Uint8Array<ArrayBuffer>]));
+    const { data, width, height } = await image.read();
+    image.close();
+    return { data: data.filter((_, index) => index % 4 < 3), dims: [height, width, 3] };
   } catch (cause) {
-    throw new TabServeError('image-decode', `${source} cannot be decoded: ${messageOf(cause as Error)}`, { cause });
+    if (!(cause instanceof TabServeError)) throw cause;
+    throw new TabServeError(cause.code, `${source}: ${cause.message}`, { cause });
   }
 }
 

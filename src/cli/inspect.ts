@@ -5,7 +5,7 @@ import { createFiles } from '../models/files.js';
 import { formatOf, locateFile, readModelUrl } from '../shared/model-url.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { missingKernels } from './kernel-support.js';
-import { nodeEngines } from './node-engines.js';
+import { startEngine } from '../node/engines.js';
 import { readOnnxGraph } from './onnx-graph.js';
 import { missingOperators } from './operator-support.js';
 import { webglDtypes } from './operator-tables.js';
@@ -77,7 +77,7 @@ async function tryOpening(
   files[name] = bytes;
   try {
     for (const path of readExternalData(bytes)) files[besideModel(name, path)] = await readBytes(sibling(source, path));
-    const engine = await nodeEngines['onnx/wasm']();
+    const engine = await startEngine('onnx/wasm');
     const session = await engine.open(createFiles(files), name, {});
     await session[Symbol.asyncDispose]();
     return 'opens (tried under Node)';
@@ -95,7 +95,7 @@ async function describeTensorFlow(source: string, name: string, bytes: Uint8Arra
   const { format, generatedBy, convertedBy, modelTopology, weightsManifest } = JSON.parse(json) as TensorFlowModel;
   const counts = countOperators(modelTopology.node ?? []);
   const precision = countWeights(weightsManifest ?? []);
-  const engine = await nodeEngines['tfjs/cpu']();
+  const engine = await startEngine('tfjs/cpu');
   const session = await engine.open(createFiles(files), name, {});
   const missing = await missingKernels(session);
   return [

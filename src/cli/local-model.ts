@@ -13,7 +13,7 @@ import { checkConfigs, Parts, type HandlerClass } from '../worker/parts.js';
 import { at, modelParts } from '../worker/prove.js';
 import { Recorder } from '../worker/recorder.js';
 import { tryOut } from '../worker/warm-up.js';
-import { nodeEngines } from './node-engines.js';
+import { startEngine } from '../node/engines.js';
 
 /** What the golden examples of one model have shown. */
 export interface TriedPart {
@@ -48,7 +48,7 @@ export async function openLocally(whole: Archive, format: EngineName): Promise<L
   checkConfigs(archive, warn);
   const sessions: Session[] = [];
   const recorded: Sample[] = [];
-  const engine = recording(await nodeEngines[format === 'onnx' ? 'onnx/wasm' : 'tfjs/cpu'](), sessions, recorded);
+  const engine = recording(await startEngine(format === 'onnx' ? 'onnx/wasm' : 'tfjs/cpu'), sessions, recorded);
   const parts = new Parts({ engine, format, handlerOf, warn });
   const { handler, environment } = await parts.start(archive, Class, new Recorder());
   const tried: TriedPart[] = [];

@@ -27,10 +27,16 @@ import { answerFrames } from './streams/frames.js';
 import { streamAnswer } from './streams/answer-stream.js';
 import { Sequence, type SequenceOptions } from './sequences/sequence.js';
 import { WorkerOpener, type OpenerHooks, type OpenerOptions } from './worker-opener.js';
-import { pageCores } from './workers/budget.js';
+import { pageCores, type CoreBudget } from './workers/budget.js';
 import { browserClock } from '../shared/clock.js';
 import { WorkerPool } from './workers/pool.js';
 import type { WorkerFactory } from './workers/start.js';
+
+/** What there is around a client. */
+export interface ClientEnvironment extends Pick<OpenerHooks, 'isPossible'> {
+  /** The cores that its workers share with other clients. @default the page's */
+  readonly cores?: CoreBudget;
+}
 
 /** The page's side of a model: sends requests to its workers, and returns their answers. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every client is a `Client`, whatever its handler
@@ -45,7 +51,11 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   readonly #requester: Requester;
   readonly #initializer: Initializer;
 
-  constructor(factory: WorkerFactory, options: OpenerOptions, { isPossible }: Pick<OpenerHooks, 'isPossible'> = {}) {
+  constructor(
+    factory: WorkerFactory,
+    options: OpenerOptions,
+    { isPossible, cores = pageCores }: ClientEnvironment = {},
+  ) {
     const log = (message: string, since?: number): void => this.#log.add(message, since);
     this.#opener = new WorkerOpener(factory, options, {
       isPossible,
@@ -59,7 +69,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     );
     this.#pool = new WorkerPool({
       clock: browserClock,
-      cores: pageCores,
+      cores,
       maxRetryTimeoutInSec: options.maxRetryTimeoutInSec ?? CLIENT_SETTINGS.maxRetryTimeoutInSec.default,
       maxRuns: options.maxRuns,
       maxMemory: options.maxMemory,

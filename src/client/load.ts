@@ -18,8 +18,19 @@ export async function load<Name extends HandlerName = HandlerName, Form extends 
   model: ModelLocation,
   options: LoadOptions<Name, Form> = {},
 ): Promise<Client<HandlerOf<Name>, ResultFor<HandlerOf<Name>, Form>>> {
+  return await loadWith((rest) => connect({ ...rest, model } as unknown as ConnectOptions<Name, Form>), options);
+}
+
+/**
+ * Makes a client with the options that `connect` takes, and initializes it.
+ * @throws what `initialize` throws, after everything that was started has ended
+ */
+export async function loadWith<C extends Pick<Client, 'initialize' | 'dispose'>>(
+  make: (options: object) => C,
+  options: InitializeOptions,
+): Promise<C> {
   const { signal, onProgress, ...rest } = readOptions(options, 'an object as options', 'invalid-input');
-  const client = connect({ ...rest, model } as unknown as ConnectOptions<Name, Form>);
+  const client = make(rest);
   try {
     await client.initialize({
       ...(signal !== undefined && { signal }),

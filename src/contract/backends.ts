@@ -9,8 +9,8 @@ export const ENGINES = ['onnx', 'tfjs'] as const;
 /** A library that runs models. */
 export type EngineName = (typeof ENGINES)[number];
 
-/** Every engine on each of its backends, in the default order on a real GPU. */
-export const CANDIDATES = [
+/** Every engine on each of its backends in a browser, in the default order on a real GPU. */
+export const BROWSER_CANDIDATES = [
   'onnx/webgpu',
   'tfjs/webgpu',
   'tfjs/webgl',
@@ -19,6 +19,8 @@ export const CANDIDATES = [
   'tfjs/wasm',
   'tfjs/cpu',
 ] as const;
+/** Those of a browser, and onnxruntime-node, which runs under Node alone. */
+export const CANDIDATES = ['onnx/cpu', ...BROWSER_CANDIDATES] as const;
 /** An engine on a backend, e.g. `onnx/webgpu`. */
 export type CandidateName = (typeof CANDIDATES)[number];
 

@@ -1,4 +1,4 @@
-import type { CandidateName } from '../contract/backends.js';
+import type { BROWSER_CANDIDATES } from '../contract/backends.js';
 import type { EngineLoader, Engines } from './engine.js';
 import { onnxWasm } from './onnx-wasm.js';
 import { onnxWebgl } from './onnx-webgl.js';
@@ -8,7 +8,7 @@ import { tfjsWasm } from './tfjs-wasm.js';
 import { tfjsWebgl } from './tfjs-webgl.js';
 import { tfjsWebgpu } from './tfjs-webgpu.js';
 
-/** Every engine on each of its backends, as a lazy chunk. Each loader is a module of its own, so that a bundler can leave it and its files out. */
+/** Every engine on each of its backends in a browser, as a lazy chunk. Each loader is a module of its own, so that a bundler can leave it and its files out. */
 export const allEngines = {
   'onnx/webgpu': onnxWebgpu,
   'onnx/webgl': onnxWebgl,
@@ -17,4 +17,4 @@ export const allEngines = {
   'tfjs/webgl': tfjsWebgl,
   'tfjs/wasm': tfjsWasm,
   'tfjs/cpu': tfjsCpu,
-} satisfies Engines & Record<CandidateName, EngineLoader>;
+} satisfies Engines & Record<(typeof BROWSER_CANDIDATES)[number], EngineLoader>;

@@ -4,16 +4,20 @@
  * Color profiles are not applied (`colorSpaceConversion: 'none'`): models are trained with Pillow, which does not apply them either.
  */
 import { TabServeError } from '../contract/errors.js';
+import type { TypedArrayInput } from '../contract/tensors.js';
 import { CanvasSource } from './canvas.js';
+import { openArray } from './array.js';
 import { clearOrientation, findOrientation } from './exif.js';
 import type { Facts, Size } from './facts.js';
 import { frameSource, orientationOf } from './frame.js';
+import { fileDecoder } from './file-decoder.js';
 import { readHeader, type Header } from './header.js';
 import { checkFacts } from './limits.js';
 import { convertJpeg } from './planar/jpeg-color.js';
 import type { Convert } from './planar/planes.js';
 import { convertWebp } from './planar/webp-color.js';
 import { decoderPremultiplies } from './premultiplied.js';
+import type { Orientation } from './orientation.js';
 import type { Source } from './source.js';
 
 export interface EncodedOptions {
@@ -52,6 +56,15 @@ export async function openEncoded(blob: Blob, { exifOrientation, maxPixels }: En
   const tag = facts.exif && findOrientation(bytes, facts.exif);
   if (tag) clearOrientation(bytes, tag);
   const orientation = tag && exifOrientation ? tag.value : 1;
+  const decodeElsewhere = fileDecoder();
+  if (decodeElsewhere) {
+    const decoded = await decodeElsewhere(bytes, type).catch((cause: unknown) => {
+      throw cause instanceof TabServeError
+        ? cause
+        : notDecoded(describe(blob, header), 'in a format that the decoder here does not support', cause);
+    });
+    return pixelSource(decoded, facts, orientation);
+  }
   const picture = await decode(bytes, type, () => describe(blob, header));
   try {
     checkDecoded(picture, facts);
@@ -95,12 +108,24 @@ async function decode(
   try {
     return (await canDecode(type)) ? await decodeFrame(bytes, type) : await decodeBitmap(bytes, type);
   } catch (cause) {
-    throw new TabServeError(
-      'image-decode',
-      `This browser could not decode the image (${describe()}): it is truncated, damaged, or in a format that this browser does not support.`,
-      { cause },
-    );
+    throw notDecoded(describe(), 'in a format that this browser does not support', cause);
   }
+}
+
+function notDecoded(what: string, unsupported: string, cause: unknown): TabServeError {
+  return new TabServeError(
+    'image-decode',
+    `The image could not be decoded (${what}): it is truncated, damaged, or ${unsupported}.`,
+    { cause },
+  );
+}
+
+/** Returns a source of pixels that were decoded outside of a browser. */
+function pixelSource(pixels: TypedArrayInput, facts: Facts, orientation: Orientation): Source {
+  const source = openArray(pixels);
+  checkSides(source, facts, false);
+  const { width, height } = source;
+  return { width, height, orientation, read: (rect, lend) => source.read(rect, lend), close: () => {} };
 }
 
 async function canDecode(type: string): Promise<boolean> {
@@ -136,10 +161,12 @@ function isFrame(picture: VideoFrame | ImageBitmap): picture is VideoFrame {
  * @throws `image-decode`
  */
 function checkDecoded(picture: VideoFrame | ImageBitmap, facts: Facts): void {
-  const { width, height } = isFrame(picture) ? picture.visibleRect! : picture;
+  checkSides(isFrame(picture) ? picture.visibleRect! : picture, facts, !isFrame(picture));
+}
+
+function checkSides({ width, height }: Size, facts: Facts, mayBeTurned: boolean): void {
   const isRight = (size: Size): boolean =>
-    (width === size.width && height === size.height) ||
-    (!isFrame(picture) && width === size.height && height === size.width);
+    (width === size.width && height === size.height) || (mayBeTurned && width === size.height && height === size.width);
   if (isRight(facts) || (facts.cut && isRight(facts.cut))) return;
   throw new TabServeError(
     'image-decode',

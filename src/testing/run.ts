@@ -3,7 +3,7 @@ import { locate } from '../cli/local-archive.js';
 import type { Archive } from '../contract/archive.js';
 import {
   BACKENDS,
-  CANDIDATES,
+  BROWSER_CANDIDATES,
   type BackendName,
   type CandidateName,
   type EngineName,
@@ -80,9 +80,9 @@ export function chooseBackends(
   engines: readonly EngineName[],
   named: readonly string[] | undefined,
 ): readonly CandidateName[] {
-  const possible = CANDIDATES.filter((name) => engines.includes(name.split('/')[0] as EngineName));
+  const possible = BROWSER_CANDIDATES.filter((name) => engines.includes(name.split('/')[0] as EngineName));
   if (named === undefined) return possible.filter((name) => name !== 'tfjs/cpu');
-  const known: readonly string[] = [...BACKENDS, ...CANDIDATES];
+  const known: readonly string[] = [...BACKENDS, ...BROWSER_CANDIDATES];
   const wanted = named.flatMap((name) => {
     if (!known.includes(name)) {
       const meant = nearestName(name, known);

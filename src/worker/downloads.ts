@@ -9,7 +9,6 @@ import type { FetchOptions } from '../models/download/fetch-file.js';
 import type { FileCache } from '../models/cache/file-cache.js';
 import { openCache } from '../models/cache/open-cache.js';
 import { limitConcurrency } from '../models/download/concurrency.js';
-import { fetchUnlessForbidden } from '../shared/forbidden-requests.js';
 import { requestFile } from '../shared/request-policy.js';
 
 /** Downloads at once: as many as browsers open to one server that does not speak HTTP/2. */
@@ -25,10 +24,11 @@ export class Downloads {
   readonly #unplanned = new Set<'model' | 'engine'>(['model', 'engine']);
   #last: FileProgress | undefined;
   readonly #caches = new Map<CacheName, FileCache | undefined>();
-  readonly #fetch = fetchUnlessForbidden(globalThis);
+  readonly #fetch: typeof fetch;
 
-  constructor(emit: (event: WorkerEvent) => void) {
+  constructor(emit: (event: WorkerEvent) => void, request: typeof fetch) {
     this.#emit = emit;
+    this.#fetch = request;
   }
 
   /** Reads an archive. `choice` is what the caller has chosen, which wins over the archive's own. */

@@ -1,4 +1,5 @@
 import type { Engines } from '../engines/engine.js';
+import type { HostOptions } from './host.js';
 import type { HandlerClass } from './parts.js';
 import { serve } from './serve.js';
 
@@ -14,9 +15,13 @@ export interface ExposeOptions {
  */
 export function expose(handler: HandlerClass, { engines }: ExposeOptions): void {
   if (!('WorkerGlobalScope' in globalThis)) return;
-  serve({
-    engines,
+  serve({ engines, ...servingClass(handler) });
+}
+
+/** Returns what `serve` takes to serve one class, whose workflow's nodes have built-in handlers. */
+export function servingClass(handler: HandlerClass): Pick<HostOptions, 'handlerClass' | 'builtIn'> {
+  return {
     handlerClass: () => Promise.resolve(handler),
     builtIn: async (name) => (await import('../handlers/registry.js')).loadHandler(name),
-  });
+  };
 }

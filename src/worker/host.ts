@@ -20,7 +20,6 @@ import type {
 } from '../contract/wire.js';
 import { errorToData } from '../contract/error-data.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
-import { probeBackends } from '../backends/probe.js';
 import type { Engine, Engines } from '../engines/engine.js';
 import { Definitions } from '../shared/metrics/definitions.js';
 import { Recorder } from './recorder.js';
@@ -33,7 +32,7 @@ import { PartSender } from './part-sender.js';
 import { runBatch } from './run-batch.js';
 import { checkConfigs, Parts, type HandlerClass, type OpenPart } from './parts.js';
 import { compareParts, measureParts, sampleParts, tryParts } from './prove.js';
-import { threadCount } from './threads.js';
+import { browserPlatform, type Platform } from './platform.js';
 
 export interface HostOptions {
   readonly engines: Engines;
@@ -41,6 +40,8 @@ export interface HostOptions {
   readonly handlerClass: (name: string | undefined) => Promise<HandlerClass>;
   /** Returns the built-in class for the handler's name of a workflow's node. @throws `unknown-handler`. @default `handlerClass` */
   readonly builtIn?: (name: string | undefined) => Promise<HandlerClass>;
+  /** @default a Web Worker's */
+  readonly platform?: Platform | undefined;
   readonly emit: (event: WorkerEvent) => void;
   /** Sends a part of an answer on the port of the answers. @throws `DataCloneError` */
   readonly sendPart: (message: PartMessage, transferables: Transferable[]) => void;
@@ -52,6 +53,7 @@ const HEARTBEAT_MS = 1000;
 /** The worker's side of the wire: runs one handler on one engine and backend. */
 export class Host implements WorkerApi {
   readonly #options: HostOptions;
+  readonly #platform: Platform;
   readonly #running = new Map<string, { readonly aborter: AbortController; readonly parts: PartSender | undefined }>();
   readonly #warned = new Set<string>();
   /** The definitions of the handler's metrics. */
@@ -73,12 +75,13 @@ export class Host implements WorkerApi {
 
   constructor(options: HostOptions) {
     this.#options = options;
-    this.#downloads = new Downloads(options.emit);
+    this.#platform = options.platform ?? browserPlatform();
+    this.#downloads = new Downloads(options.emit, this.#platform.fetch);
   }
 
   probe(known: Probe | undefined): Promise<Envelope<{ probe: Probe; built: CandidateName[] }>> {
     return envelope(async () => ({
-      probe: known ?? (await probeBackends()),
+      probe: known ?? (await this.#platform.probe()),
       built: Object.keys(this.#options.engines) as CandidateName[],
     }));
   }
@@ -157,7 +160,7 @@ export class Host implements WorkerApi {
     if (!start) throw new TabServeError('backend-failed', `This worker was built without ${candidate}.`);
     try {
       const onLost = (why: string): void => this.#options.emit({ type: 'lost', why });
-      const threads = candidate === 'onnx/wasm' ? threadCount(archive.config.engine?.threads) : 1;
+      const threads = this.#platform.threads(candidate, archive.config.engine?.threads);
       return await this.#downloads.engine(download, (environment) =>
         start({ assets, onLost, threads, ...environment }),
       );

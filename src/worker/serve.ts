@@ -3,12 +3,18 @@ import { PROTOCOL, type ConnectMessage, type ReadyMessage, type WorkerEvent } fr
 import { cloneSafe } from './endpoint.js';
 import { Host, type HostOptions } from './host.js';
 
+/** What a worker hears the page with: its global scope, or under Node the port to its parent. */
+export type WorkerScope = Pick<Worker, 'addEventListener' | 'removeEventListener' | 'postMessage'>;
+
 /**
  * Tells the page that the worker is ready, and serves the page that connects. The page waits for this message before it sends anything,
  * because messages to a worker whose module is still loading are lost.
+ * @param scope the worker's end of the messages between page and worker
  */
-export function serve(options: Omit<HostOptions, 'emit' | 'sendPart'>): void {
-  const scope = globalThis as unknown as Worker;
+export function serve(
+  options: Omit<HostOptions, 'emit' | 'sendPart'>,
+  scope: WorkerScope = globalThis as unknown as Worker,
+): void {
   scope.addEventListener('message', function connect({ data }: MessageEvent<ConnectMessage | undefined>) {
     if (data?.tabserve !== 'connect') return;
     scope.removeEventListener('message', connect);

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { chooseCandidates, type Choice } from '../../src/client/selection/candidates.ts';
-import { CANDIDATES, type CandidateName, type Probe } from '../../src/contract/backends.ts';
+import { BROWSER_CANDIDATES, type CandidateName, type Probe } from '../../src/contract/backends.ts';
 
 const GPU: Extract<Probe['webgpu'], { available: true }> = {
   available: true,
@@ -32,7 +32,10 @@ const ONNX = { onnx: 'm.onnx' };
 const TFJS = { tfjs: 'm.json' };
 const BOTH = { ...ONNX, ...TFJS };
 const of = (models: Choice['archive']['models']): Choice['archive'] => ({ models, config: {}, files: {}, url: '', manifest: { model: { modelName: 'm' } }, golden: [], integrity: {} }); // prettier-ignore
-const but = (...names: CandidateName[]): CandidateName[] => CANDIDATES.filter((name) => !names.includes(name));
+const but = (...names: CandidateName[]): CandidateName[] => BROWSER_CANDIDATES.filter((name) => !names.includes(name));
+
+/** The engines of a worker thread. */
+const NODE: readonly CandidateName[] = ['onnx/cpu', 'onnx/wasm', 'tfjs/cpu'];
 
 interface Row {
   /** What the browser has. @default everything, of hardware */
@@ -157,6 +160,32 @@ const table: Readonly<Record<string, Row>> = {
     tried: 'onnx/webgpu onnx/wasm',
     skipped: '',
   },
+  'under Node: ONNX Runtime for Node; WASM only if named': {
+    models: ONNX,
+    built: NODE,
+    tried: 'onnx/cpu',
+    skipped: 'onnx/webgpu onnx/webgl onnx/wasm',
+  },
+  'under Node, TensorFlow.js alone: plain JavaScript is all that there is': {
+    models: TFJS,
+    built: NODE,
+    tried: 'tfjs/cpu',
+    skipped: 'tfjs/webgpu tfjs/webgl tfjs/wasm',
+  },
+  'under Node, both': {
+    models: BOTH,
+    built: NODE,
+    tried: 'onnx/cpu',
+    skipped: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/webgl onnx/wasm tfjs/wasm tfjs/cpu',
+  },
+  'under Node, cpu is named: every engine on it': {
+    models: BOTH,
+    built: NODE,
+    named: ['cpu', 'wasm'],
+    tried: 'onnx/cpu tfjs/cpu onnx/wasm',
+    skipped: 'tfjs/wasm',
+  },
+  'ONNX Runtime for Node is named in a browser': { models: ONNX, named: ['onnx/cpu'], tried: '', skipped: 'onnx/cpu' },
   'an engine left out': { models: ONNX, built: ['onnx/wasm'], tried: 'onnx/wasm', skipped: 'onnx/webgpu onnx/webgl' },
   'an engine left out and named': {
     models: ONNX,
@@ -169,7 +198,13 @@ const table: Readonly<Record<string, Row>> = {
 
 for (const [title, { models, named, tried, skipped: left, ...row }] of Object.entries(table)) {
   test(title, () => {
-    const { candidates, skipped } = chooseCandidates({ probe, built: CANDIDATES, archive: of(models), named, ...row });
+    const { candidates, skipped } = chooseCandidates({
+      probe,
+      built: BROWSER_CANDIDATES,
+      archive: of(models),
+      named,
+      ...row,
+    });
     expect(candidates.map(({ engine, name }) => `${engine}/${name}`).join(' ')).toBe(tried);
     expect(skipped.map(({ engine, name }) => `${engine}/${name}`).join(' ')).toBe(left);
     for (const { reason } of skipped) expect(reason).toMatch(/\w/);
@@ -178,7 +213,9 @@ for (const [title, { models, named, tried, skipped: left, ...row }] of Object.en
 
 test('the reason for skipping a candidate is what it lacks, before what would be wrong with it', () => {
   const reasons = (choice: Partial<Choice>): string[] =>
-    chooseCandidates({ probe, built: CANDIDATES, archive: of(BOTH), ...choice }).skipped.map(({ reason }) => reason);
+    chooseCandidates({ probe, built: BROWSER_CANDIDATES, archive: of(BOTH), ...choice }).skipped.map(
+      ({ reason }) => reason,
+    );
   expect(reasons({ archive: of(ONNX), named: ['tfjs/webgl'] })).toEqual(['The archive has no TensorFlow.js model.']);
   expect(reasons({ archive: of(ONNX), built: ['onnx/webgpu', 'onnx/wasm'] })).toEqual([
     'This worker was built without the engine for it.',
@@ -188,9 +225,9 @@ test('the reason for skipping a candidate is what it lacks, before what would be
 });
 
 test('an unknown backend name', () => {
-  for (const name of ['cuda', 'onnx/cpu', 'onnx', '']) {
-    expect(() => chooseCandidates({ probe, built: CANDIDATES, archive: of(BOTH), named: [name as 'wasm'] })).toThrow(
-      expect.objectContaining({ code: 'model-config' }),
-    );
+  for (const name of ['cuda', 'onnx/npu', 'onnx', '']) {
+    expect(() =>
+      chooseCandidates({ probe, built: BROWSER_CANDIDATES, archive: of(BOTH), named: [name as 'wasm'] }),
+    ).toThrow(expect.objectContaining({ code: 'model-config' }));
   }
 });

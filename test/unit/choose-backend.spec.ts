@@ -4,7 +4,7 @@ import { canAnotherHelp, chooseBackend, type Runner } from '../../src/client/sel
 import { planCandidates, sortByVerdict } from '../../src/client/selection/order.ts';
 import { SkipList } from '../../src/client/selection/skip-list.ts';
 import type { CachedVerdict } from '../../src/client/selection/verdict-cache.ts';
-import { CANDIDATES, type Backend, type CandidateName, type Probe } from '../../src/contract/backends.ts';
+import { BROWSER_CANDIDATES, type Backend, type CandidateName, type Probe } from '../../src/contract/backends.ts';
 import { ERROR_CODES, TabServeError, type ErrorCode } from '../../src/contract/errors.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 
@@ -226,7 +226,7 @@ test.describe('after losses', () => {
   };
   const choice = {
     probe,
-    built: CANDIDATES,
+    built: BROWSER_CANDIDATES,
     archive: {
       models: { onnx: 'm.onnx', tfjs: 'm.json' },
       config: {},

@@ -6,7 +6,7 @@ import { choosePrecisions } from '../../src/client/selection/precisions.ts';
 import { Trial, type TrialOptions } from '../../src/client/selection/trial.ts';
 import type { Connection } from '../../src/client/workers/connection.ts';
 import { precisionOf, type Archive } from '../../src/contract/archive.ts';
-import { CANDIDATES, type BackendName, type Probe } from '../../src/contract/backends.ts';
+import { BROWSER_CANDIDATES, type BackendName, type Probe } from '../../src/contract/backends.ts';
 import { PRECISIONS, type Precision } from '../../src/contract/precisions.ts';
 import type { StartRequest } from '../../src/contract/wire.ts';
 import { openLocally } from '../../src/cli/local-model.ts';
@@ -70,7 +70,7 @@ for (const [title, { has = PRECISIONS, dtype, atHand = [], gets }] of Object.ent
     for (const [index, [name, fp16]] of backends.entries()) {
       const chosen = choosePrecisions({ engine: 'onnx', name }, archive, probe(fp16))!;
       expect(chosen.wanted.join(' '), name).toBe(gets[index]);
-      const { candidates, skipped } = chooseCandidates({ probe: probe(fp16), built: CANDIDATES, archive, named: [name] }); // prettier-ignore
+      const { candidates, skipped } = chooseCandidates({ probe: probe(fp16), built: BROWSER_CANDIDATES, archive, named: [name] }); // prettier-ignore
       const { reason } = skipped.find((one) => one.engine === 'onnx') ?? {};
       if (gets[index] !== '') expect(candidates).toContainEqual({ engine: 'onnx', name });
       else

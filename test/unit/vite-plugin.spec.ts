@@ -4,7 +4,7 @@ import { expect, test } from '@playwright/test';
 import type { Plugin } from 'vite';
 import { ENGINE_FILES } from '../../src/bundlers/engine-files.ts';
 import { tabserve, type TabServePluginOptions } from '../../src/bundlers/vite.ts';
-import { CANDIDATES } from '../../src/contract/backends.ts';
+import { BROWSER_CANDIDATES } from '../../src/contract/backends.ts';
 import { allEngines } from '../../src/engines/index.ts';
 
 const src = fileURLToPath(new URL('../../src/', import.meta.url));
@@ -31,7 +31,7 @@ test('the built-in worker gets the engines that are named', () => {
     "import { onnxWasm } from './onnx-wasm.js';\nimport { tfjsWebgl } from './tfjs-webgl.js';\n" +
       "export const allEngines = { 'onnx/wasm': onnxWasm, 'tfjs/webgl': tfjsWebgl };",
   );
-  expect(Object.keys(allEngines).sort(), 'what it replaces').toEqual([...CANDIDATES].sort());
+  expect(Object.keys(allEngines).sort(), 'what it replaces').toEqual([...BROWSER_CANDIDATES].sort());
   expect(transformed({}, '/app/engines/index.js', '')).toBeUndefined();
 });
 

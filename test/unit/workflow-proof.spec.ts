@@ -5,7 +5,7 @@ import type { Context } from '../../src/contract/handler.ts';
 import type { Tensors } from '../../src/contract/tensors.ts';
 import type { Sample } from '../../src/contract/wire.ts';
 import { chooseCandidates } from '../../src/client/selection/candidates.ts';
-import { CANDIDATES, type Probe } from '../../src/contract/backends.ts';
+import { BROWSER_CANDIDATES, type Probe } from '../../src/contract/backends.ts';
 import { writeSafetensors } from '../../src/cli/write-safetensors.ts';
 import { BaseHandler } from '../../src/handlers/base-handler.ts';
 import { WorkflowHandler } from '../../src/handlers/workflow-handler.ts';
@@ -107,7 +107,7 @@ test('the time of a run is that of all nodes; a shared archive is proven once', 
 test('an engine runs a workflow if every node has a model for it', () => {
   const probe = { webgpu: { available: false, reason: 'none' }, webgl: { available: false, reason: 'none' }, wasm: { available: true, simd: true, jspi: false, threads: false }, crossOriginIsolated: false, cores: 2 } satisfies Probe; // prettier-ignore
   const choose = (archive: Archive, named?: readonly 'wasm'[]) =>
-    chooseCandidates({ probe, built: CANDIDATES, archive, named });
+    chooseCandidates({ probe, built: BROWSER_CANDIDATES, archive, named });
   const mixed = { onnx: 'a.onnx', tfjs: 'a.json' };
   expect(choose(whole({ a: node('a', undefined, mixed), b: node('b') })).candidates).toEqual([
     { engine: 'onnx', name: 'wasm' },

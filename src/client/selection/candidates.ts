@@ -1,6 +1,7 @@
 import { enginesOf, partsOf, type Archive, type Part } from '../../contract/archive.js';
 import {
   BACKENDS,
+  BROWSER_CANDIDATES,
   candidateName,
   CANDIDATES,
   type BackendName,
@@ -55,15 +56,16 @@ export interface Choice {
  * Returns the candidates to try, in order, and a reason for each one that is skipped. A pure function.
  *
  * Default: WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; on each, ONNX Runtime before TensorFlow.js.
- * ONNX Runtime's WebGL is tried if it is going to be proven anyway, or named. Plain JavaScript is slow: it is tried only if named.
+ * ONNX Runtime's WebGL is tried if it is going to be proven anyway, or named. Plain JavaScript is slow: it is tried only if named, or if the worker has nothing else for the archive. Under Node, WASM is tried only if named.
  * A candidate whose format the archive lacks is not mentioned, unless it is named.
  * @throws `model-config` if a name is neither a backend nor a candidate
  */
 export function chooseCandidates({ probe, built, archive, named, proven = false }: Choice): Candidates {
   const engines = enginesOf(archive);
+  const possibleHere = isNode(built) ? CANDIDATES : BROWSER_CANDIDATES;
   const wanted = named
     ? [...new Set(named.flatMap(expand))]
-    : CANDIDATES.filter((name) => engines.includes(split(name).engine));
+    : possibleHere.filter((name) => engines.includes(split(name).engine));
   const candidates: Candidate[] = [];
   const last: Candidate[] = [];
   const skipped: Skipped[] = [];
@@ -91,10 +93,15 @@ export function chooseCandidates({ probe, built, archive, named, proven = false 
         `backends: "${String(name)}" is neither a backend nor a candidate; expected one of ${[...BACKENDS, ...CANDIDATES].join(', ')}.`,
       );
     }
-    const all = CANDIDATES.filter((candidate) => split(candidate).name === name);
+    const all = possibleHere.filter((candidate) => split(candidate).name === name);
     const possible = all.filter((candidate) => engines.includes(split(candidate).engine));
     return possible.length > 0 ? possible : all;
   }
+}
+
+/** Returns whether the worker is a thread of Node: no browser's worker has this engine. */
+function isNode(built: readonly CandidateName[]): boolean {
+  return built.includes('onnx/cpu');
 }
 
 function split(name: CandidateName): Candidate {
@@ -109,7 +116,8 @@ function whatLacks(candidate: CandidateName, { probe, built, archive }: Omit<Cho
   const parts = partsOf(archive);
   const lacking = parts.find((part) => part.archive.models[engine] === undefined);
   if (lacking) return `${nameOf(lacking)} has no ${FORMATS[engine]} model.`;
-  if (!built.includes(candidate)) return 'This worker was built without the engine for it.';
+  if (!built.includes(candidate))
+    return candidate === 'onnx/cpu' ? 'It runs under Node only.' : 'This worker was built without the engine for it.';
   if (name === 'cpu') return undefined;
   const found = probe[name];
   if (!found.available) return found.reason;
@@ -134,7 +142,11 @@ function whyOnlyNamed(
   byBackend: boolean,
   choice: Pick<Choice, 'built' | 'proven'> & { readonly engines: readonly EngineName[] },
 ): string | undefined {
-  if (candidate === 'tfjs/cpu' && !byBackend) return 'Plain JavaScript is slow. It is tried only if it is named.';
+  const others = choice.built.filter((name) => name !== candidate && choice.engines.includes(split(name).engine));
+  if (candidate === 'tfjs/cpu' && !byBackend && others.length > 0)
+    return 'Plain JavaScript is slow. It is tried only if it is named.';
+  if (candidate === 'onnx/wasm' && !byBackend && isNode(others))
+    return 'Under Node, it is slower than onnx/cpu. It is tried only if it is named.';
   if (candidate !== MUST_BE_PROVEN || choice.proven) return undefined;
   const faulty = "ONNX Runtime's WebGL computes some models wrongly";
   if (!byBackend)

@@ -12,17 +12,19 @@ import { readModel, type ModelParts } from './read-model.js';
 
 type OrtModule = Pick<typeof Ort, 'InferenceSession' | 'Tensor' | 'env'>;
 
-/** The differences between the builds of ONNX Runtime Web. */
+/** The differences between the builds of ONNX Runtime. */
 export interface Build {
   readonly ort: OrtModule;
-  readonly provider: 'wasm' | 'webgl' | 'webgpu';
+  readonly provider: 'wasm' | 'webgl' | 'webgpu' | 'cpu';
   readonly threads: number;
+  /** More options of each session. */
+  readonly session?: Ort.InferenceSession.SessionOptions;
   /** The GPU's loss. `watch` starts to listen for it. Call it after a session was created, because the session creates the GPU's device. */
   readonly gpu?: { readonly loss: DeviceLoss; watch(isInUse: () => boolean): Promise<void> | void };
 }
 
 /**
- * Wraps one build of ONNX Runtime Web. Every build refuses overlapping calls, or breaks on them, so one lock guards all calls.
+ * Wraps one build of ONNX Runtime. Every build refuses overlapping calls, or breaks on them, so one lock guards all calls.
  * One build blocks the thread for ever if it runs after its device is lost, so sessions refuse such runs.
  */
 export function createEngine(build: Build): Engine {
@@ -61,6 +63,7 @@ async function create(
       ...(options.freeDimensions && { freeDimensionOverrides: options.freeDimensions }),
       ...(externalData.length > 0 && { externalData }),
       logSeverityLevel: 3,
+      ...build.session,
     });
   } catch (cause) {
     throw engineError('backend-failed', `ONNX Runtime could not load the model on ${build.provider}`, cause);

@@ -34,5 +34,5 @@ export async function provideFiles(env: Env, environment: EngineEnvironment, fil
 
 /** Returns ONNX Runtime's version. */
 export function versionOf({ versions }: Env): string {
-  return versions.web ?? versions.common;
+  return versions.web ?? versions.node ?? versions.common;
 }

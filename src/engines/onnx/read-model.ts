@@ -19,7 +19,7 @@ export interface ModelParts extends Signature {
  * @throws `model-not-found`, `model-format`, `unsupported`; `backend-failed` on WebGL, which cannot load external data
  */
 export async function readModel(
-  provider: 'wasm' | 'webgl' | 'webgpu',
+  provider: 'wasm' | 'webgl' | 'webgpu' | 'cpu',
   files: BlobFiles,
   path: string,
 ): Promise<ModelParts> {

@@ -2,7 +2,7 @@ import { memory } from '@tensorflow/tfjs-core';
 import { expose } from 'comlink';
 import type { CandidateName, EngineName } from '../../../src/contract/backends.ts';
 import type { OutputInfo, Session, TensorInfo, Tensors } from '../../../src/contract/tensors.ts';
-import type { Engine } from '../../../src/engines/engine.ts';
+import type { Engine, Engines } from '../../../src/engines/engine.ts';
 import { allEngines } from '../../../src/engines/index.ts';
 import { errorToData, type ErrorData } from '../../../src/contract/error-data.ts';
 import { fetchArchive, fetchModel } from '../../../src/models/archive.ts';
@@ -29,7 +29,7 @@ let format: EngineName;
 const bare = {
   async start(candidate: CandidateName): Promise<void> {
     format = candidate.split('/')[0] as EngineName;
-    engine = await allEngines[candidate]({ assets: undefined, threads: 1, onLost: () => {} });
+    engine = await (allEngines as Engines)[candidate]!({ assets: undefined, threads: 1, onLost: () => {} });
   },
   open: (url: string): Promise<Attempt<number>> =>
     attempt(async () => {

@@ -1,0 +1,98 @@
+import { availableParallelism } from 'node:os';
+import type { FormName, Handler, ResultFor } from '../contract/handler.js';
+import type { HandlerName, HandlerOf } from '../handlers/registry.js';
+import { Client } from '../client/client.js';
+import { loadWith } from '../client/load.js';
+import type { ClientOptions, InitializeOptions } from '../client/options.js';
+import { readClientOptions } from '../client/read-options.js';
+import type { OpenerOptions } from '../client/worker-opener.js';
+import type { Verdict, VerdictStore } from '../client/selection/verdicts.js';
+import { CoreBudget } from '../client/workers/budget.js';
+import { modelUrl } from './model-url.js';
+import { ThreadWorker } from './thread-worker.js';
+
+/** What `connect` takes under Node: what it takes on a page, but for what only a browser has. */
+export interface NodeOptions<H extends Handler = Handler, Form = never> extends Omit<
+  ClientOptions<H, Form>,
+  'model' | 'assets' | 'cache'
+> {
+  /** Path or URL of a model archive (a folder, or a packed one: `.mar`, `.zip`, `.tar.gz`) or of a bare model. A path is relative to the working directory. */
+  readonly model: string | URL;
+}
+
+/** What `connect` takes for the built-in handlers under Node. */
+export interface NodeConnectOptions<Name extends HandlerName, Form = never> extends NodeOptions<HandlerOf<Name>, Form> {
+  /** A built-in handler. @default the one that the archive's manifest names */
+  readonly handler?: Name;
+}
+
+/** What `load` takes beside the model under Node. */
+export interface NodeLoadOptions<Name extends HandlerName, Form = never>
+  extends Omit<NodeConnectOptions<Name, Form>, 'model'>, InitializeOptions {}
+
+/** Makes a fresh worker thread at each call. */
+export type ThreadFactory = () => ThreadWorker;
+
+/**
+ * Makes a client whose workers are worker threads. Nothing is started or read before `initialize`, and `dispose` ends it at any time: until then,
+ * its workers keep the process alive.
+ *
+ * ```ts
+ * const digits = connect({ model: './models/digits/' });
+ * await digits.initialize();
+ * ```
+ */
+export function connect<Name extends HandlerName = HandlerName, Form extends FormName<HandlerOf<Name>> = never>(
+  options: NodeConnectOptions<Name, Form>,
+): Client<HandlerOf<Name>, ResultFor<HandlerOf<Name>, Form>>;
+/**
+ * Makes a client for a handler class of the app's own, which its worker's module serves with `expose(MyHandler)` of `tabserve/worker`.
+ *
+ * ```ts
+ * const birds = connect<BirdClassifier>(() => new ThreadWorker(new URL('./birds.worker.js', import.meta.url)), {
+ *   model: './models/birds/',
+ * });
+ * await birds.initialize();
+ * ```
+ */
+export function connect<H extends Handler, Form extends FormName<H> = never>(
+  factory: ThreadFactory,
+  options: NodeOptions<H, Form>,
+): Client<H, ResultFor<H, Form>>;
+export function connect(first: unknown, second?: unknown): unknown {
+  if (typeof first === 'function') return clientOf(first as ThreadFactory, second as NodeOptions);
+  return clientOf(() => new ThreadWorker(BUILT_IN), first as NodeOptions);
+}
+
+/**
+ * Loads a model under Node: `connect` and `initialize` with the built-in handlers.
+ * @param model path or URL: see `NodeOptions`
+ * @throws what `initialize` throws, after everything that was started has ended; `no-backend` if onnxruntime-node is not installed, saying how to install it
+ */
+export async function load<Name extends HandlerName = HandlerName, Form extends FormName<HandlerOf<Name>> = never>(
+  model: string | URL,
+  options: NodeLoadOptions<Name, Form> = {},
+): Promise<Client<HandlerOf<Name>, ResultFor<HandlerOf<Name>, Form>>> {
+  return await loadWith((rest) => connect({ ...rest, model } as unknown as NodeConnectOptions<Name, Form>), options);
+}
+
+const BUILT_IN = new URL('./default.worker.js', import.meta.url);
+
+/** The cores that all clients of this process share. */
+const cores = new CoreBudget(availableParallelism());
+
+function clientOf(factory: ThreadFactory, options: NodeOptions): Client {
+  const read = readClientOptions(options);
+  // Node has neither the Cache API nor IndexedDB.
+  const all = { cache: 'none', verdicts, ...read, model: modelUrl(read.model) } as const;
+  return new Client(factory as unknown as () => Worker, all as OpenerOptions, { cores });
+}
+
+const found = new Map<string, Verdict>();
+
+/** Keeps verdicts for as long as the process lives. */
+const verdicts: VerdictStore = {
+  get: async (key) => found.get(key),
+  set: async (key, verdict) => void found.set(key, verdict),
+  clear: async () => found.clear(),
+};

@@ -1,0 +1,15 @@
+import type { Engine, Engines } from '../engines/engine.js';
+import { onnxNode, onnxNodeWasm } from '../engines/onnx-node.js';
+import { tfjsNode } from '../engines/tfjs-node.js';
+
+/** The engines that run under Node, all of them on the CPU. */
+export const nodeEngines = {
+  'onnx/cpu': onnxNode,
+  'onnx/wasm': onnxNodeWasm,
+  'tfjs/cpu': tfjsNode,
+} satisfies Engines;
+
+/** Starts an engine in the calling thread, with one thread. @throws `backend-failed` */
+export function startEngine(candidate: keyof typeof nodeEngines): Promise<Engine> {
+  return nodeEngines[candidate]({ assets: undefined, threads: 1, onLost: () => {} });
+}

@@ -1,0 +1,23 @@
+import type { CandidateName, Probe } from '../contract/backends.js';
+import { probeBackends } from '../backends/probe.js';
+import { fetchUnlessForbidden } from '../shared/forbidden-requests.js';
+import { threadCount } from './threads.js';
+
+/** What a worker of a browser has, and a worker thread of Node has in another way. */
+export interface Platform {
+  /** Finds out what there is for the backends. */
+  readonly probe: () => Promise<Probe>;
+  /** Returns the number of threads for a candidate. @param wanted what the archive's config asks for */
+  readonly threads: (candidate: CandidateName, wanted: number | undefined) => number;
+  /** Downloads the model's files, and the engine's. */
+  readonly fetch: typeof fetch;
+}
+
+/** Returns the platform of a Web Worker. */
+export function browserPlatform(): Platform {
+  return {
+    probe: probeBackends,
+    threads: (candidate, wanted) => (candidate === 'onnx/wasm' ? threadCount(wanted) : 1),
+    fetch: fetchUnlessForbidden(globalThis),
+  };
+}
