@@ -21,11 +21,17 @@ export function createJsInterpolateKernel(): InterpolateKernel {
       }
       return memory;
     },
-    across(source, left, right, weight, count, target) {
-      const [row, l, r, w, to] = [source >> 2, left >> 2, right >> 2, weight >> 3, target >> 3];
+    pairs(source, step, count, target) {
+      for (let i = 0, from = source >> 2, to = target >> 3; i < count; i++, from += step >> 2, to += 2) {
+        doubles[to] = floats[from]!;
+        doubles[to + 1] = floats[from + (step >> 2)]! - floats[from]!;
+      }
+    },
+    across(pairs, left, weight, count, target) {
+      const [l, w, to] = [left >> 2, weight >> 3, target >> 3];
       for (let i = 0; i < count; i++) {
-        const value = floats[row + (integers[l + i]! >> 2)]!;
-        doubles[to + i] = value + (floats[row + (integers[r + i]! >> 2)]! - value) * doubles[w + i]!;
+        const at = (pairs + integers[l + i]!) >> 3;
+        doubles[to + i] = doubles[at]! + doubles[at + 1]! * doubles[w + i]!;
       }
     },
     down(above, below, weight, count, target) {

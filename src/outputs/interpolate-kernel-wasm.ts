@@ -3,7 +3,7 @@ import { bytesOf, instantiate } from '../shared/wasm-kernel.js';
 import type { InterpolateKernel } from './interpolate-kernel.js';
 import { INTERPOLATE_WASM } from './interpolate.wasm.js';
 
-interface Exports extends Pick<InterpolateKernel, 'across' | 'down' | 'downToFloats'> {
+interface Exports extends Pick<InterpolateKernel, 'pairs' | 'across' | 'down' | 'downToFloats'> {
   readonly memory: WebAssembly.Memory;
 }
 
@@ -11,6 +11,6 @@ interface Exports extends Pick<InterpolateKernel, 'across' | 'down' | 'downToFlo
 export function createWasmInterpolateKernel(): InterpolateKernel | undefined {
   const exports = instantiate<Exports>(INTERPOLATE_WASM);
   if (!exports) return undefined;
-  const { memory, across, down, downToFloats } = exports;
-  return { name: 'wasm', memory: (bytes) => bytesOf(memory, bytes).buffer, across, down, downToFloats };
+  const { memory, pairs, across, down, downToFloats } = exports;
+  return { name: 'wasm', memory: (bytes) => bytesOf(memory, bytes).buffer, pairs, across, down, downToFloats };
 }

@@ -10,12 +10,17 @@ export interface InterpolateKernel {
   /** Returns the kernel's memory, of at least `bytes` bytes. It never shrinks. When it grows, earlier contents and views are lost. */
   memory(bytes: number): ArrayBuffer;
   /**
-   * Samples a row of float32 at `count` columns: `left + (right - left) * weight`, as float64.
-   * @param left `count` int32: for each column, the byte offset from `source` of the pixel to its left
-   * @param right the same of the pixel to its right
+   * Writes for each of `count` float32, which are `step` bytes apart, its value and how much greater the next one is, as two float64. It reads one more
+   * number than `count`.
+   */
+  pairs(source: number, step: number, count: number, target: number): void;
+  /**
+   * Samples a row at `count` columns: `value + difference * weight`, as float64.
+   * @param pairs the row, as `pairs` has written it
+   * @param left `count` int32: for each column, the byte offset from `pairs` of the pixel to its left
    * @param weight `count` float64
    */
-  across(source: number, left: number, right: number, weight: number, count: number, target: number): void;
+  across(pairs: number, left: number, weight: number, count: number, target: number): void;
   /** Computes `above + (below - above) * weight` of two rows of float64, as float64. */
   down(above: number, below: number, weight: number, count: number, target: number): void;
   /** Does what `down` does, and rounds to float32. */

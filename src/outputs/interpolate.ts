@@ -114,27 +114,29 @@ function betweenRows(
 
   let bytes = 0;
   const reserve = (size: number): number => (bytes += (size + SLACK + 7) & ~7) - ((size + SLACK + 7) & ~7);
-  const row = reserve(length * 4);
-  const [left, right, weights] = [reserve(count * 4), reserve(count * 4), reserve(count * 8)];
+  // The last pixel's difference, which counts for nothing, is that to the number after the row.
+  const row = reserve((length + channels) * 4);
+  const [left, weights, pairs] = [reserve(count * 4), reserve(count * 8), reserve(width * 16)];
   const reserveRow = (): number => reserve(channels * size * 8);
   const [one, other, target] = [reserveRow(), reserveRow(), reserveRow()];
   const kernel = given ?? kernelFor(bytes);
   const memory = kernel.memory(bytes);
   const floats = new Float32Array(memory, row, length);
-  const offsets = (at: number, pixels: Int32Array): void => {
-    const target = new Int32Array(memory, at, count + 2).fill(0);
-    for (let i = 0; i < count; i++) target[i] = pixels[first + i]! * pixel * 4;
-  };
-  offsets(left, columns.from);
-  offsets(right, columns.to);
+  const doubles = new Float64Array(memory, pairs, width * 2);
+  const offsets = new Int32Array(memory, left, count + 2).fill(0);
+  for (let i = 0; i < count; i++) offsets[i] = columns.from[first + i]! * 16;
   new Float64Array(memory, weights, count).set(columns.weight.subarray(first, end));
+  const last = columns.to[end - 1]!;
 
   const across = (y: number, to: number): void => {
     for (let part = 0; part < parts; part++) {
       const start = part * channelStride + y * length;
       floats.set(data.subarray(start, start + length));
-      for (let channel = part; channel < part + channels / parts; channel++)
-        kernel.across(row + (channel - part) * 4, left, right, weights, count, to + (channel * size + first) * 8);
+      for (let channel = part; channel < part + channels / parts; channel++) {
+        kernel.pairs(row + (channel - part) * 4, pixel * 4, width, pairs);
+        doubles[last * 2 + 1] = 0;
+        kernel.across(pairs, left, weights, count, to + (channel * size + first) * 8);
+      }
     }
   };
   let above = { y: -1, at: one };

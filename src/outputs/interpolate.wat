@@ -3,25 +3,35 @@
 (module
   (memory (export "memory") 1)
 
-  ;; Two columns at a time: left + (right - left) * weight.
+  ;; One pixel at a time. The next one is read once.
+  (func (export "pairs")
+    (param $source i32) (param $step i32) (param $count i32) (param $target i32)
+    (local $end i32) (local $value f64) (local $next f64)
+    (local.set $end (i32.add (local.get $target) (i32.shl (local.get $count) (i32.const 4))))
+    (local.set $value (f64.promote_f32 (f32.load (local.get $source))))
+    (loop $pixel
+      (local.set $source (i32.add (local.get $source) (local.get $step)))
+      (local.set $next (f64.promote_f32 (f32.load (local.get $source))))
+      (f64.store (local.get $target) (local.get $value))
+      (f64.store offset=8 (local.get $target) (f64.sub (local.get $next) (local.get $value)))
+      (local.set $value (local.get $next))
+      (br_if $pixel (i32.lt_u (local.tee $target (i32.add (local.get $target) (i32.const 16))) (local.get $end)))))
+
+  ;; Two columns at a time: value + difference * weight.
   (func (export "across")
-    (param $source i32) (param $left i32) (param $right i32) (param $weight i32) (param $count i32) (param $target i32)
-    (local $end i32) (local $l v128) (local $r v128)
+    (param $pairs i32) (param $left i32) (param $weight i32) (param $count i32) (param $target i32)
+    (local $end i32) (local $a v128) (local $b v128)
     (local.set $end (i32.add (local.get $target) (i32.shl (local.get $count) (i32.const 3))))
-    (loop $pair
-      (local.set $l (f64x2.promote_low_f32x4
-        (v128.load32_lane 1 (i32.add (local.get $source) (i32.load offset=4 (local.get $left)))
-          (v128.load32_zero (i32.add (local.get $source) (i32.load (local.get $left)))))))
-      (local.set $r (f64x2.promote_low_f32x4
-        (v128.load32_lane 1 (i32.add (local.get $source) (i32.load offset=4 (local.get $right)))
-          (v128.load32_zero (i32.add (local.get $source) (i32.load (local.get $right)))))))
+    (loop $two
+      (local.set $a (v128.load align=8 (i32.add (local.get $pairs) (i32.load (local.get $left)))))
+      (local.set $b (v128.load align=8 (i32.add (local.get $pairs) (i32.load offset=4 (local.get $left)))))
       (v128.store align=8 (local.get $target)
-        (f64x2.add (local.get $l)
-          (f64x2.mul (f64x2.sub (local.get $r) (local.get $l)) (v128.load align=8 (local.get $weight)))))
+        (f64x2.add (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23 (local.get $a) (local.get $b))
+          (f64x2.mul (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31 (local.get $a) (local.get $b))
+            (v128.load align=8 (local.get $weight)))))
       (local.set $left (i32.add (local.get $left) (i32.const 8)))
-      (local.set $right (i32.add (local.get $right) (i32.const 8)))
       (local.set $weight (i32.add (local.get $weight) (i32.const 16)))
-      (br_if $pair (i32.lt_u (local.tee $target (i32.add (local.get $target) (i32.const 16))) (local.get $end)))))
+      (br_if $two (i32.lt_u (local.tee $target (i32.add (local.get $target) (i32.const 16))) (local.get $end)))))
 
   (func (export "down")
     (param $above i32) (param $below i32) (param $weight f64) (param $count i32) (param $target i32)

@@ -8,6 +8,14 @@ const ROUNDING = 1e-3;
 
 /** Checks a model's scores. @throws `inference-failed` if a number is not finite, or if a probability is not in 0..1 */
 export function checkScores(values: Float32Array, kind: ScoreKind): void {
+  const [least, most] = kind === 'probabilities' ? [-ROUNDING, 1 + ROUNDING] : [-Number.MAX_VALUE, Number.MAX_VALUE];
+  let at = 0;
+  while (at < values.length && values[at]! >= least && values[at]! <= most) at += 1;
+  if (at < values.length) throw wrongScores(values);
+}
+
+/** Returns the error for scores of which one is not what it should be. */
+function wrongScores(values: Float32Array): TabServeError {
   let low = values[0] ?? 0;
   let high = low;
   // If one of the numbers is NaN, so are both.
@@ -16,14 +24,12 @@ export function checkScores(values: Float32Array, kind: ScoreKind): void {
     high = Math.max(high, values[at]!);
   }
   if (!Number.isFinite(high - low))
-    throw new TabServeError(
+    return new TabServeError(
       'inference-failed',
       'The model returned a number that is not finite. Check the input, or try another backend.',
     );
-  if (kind === 'probabilities' && (low < -ROUNDING || high > 1 + ROUNDING)) {
-    throw new TabServeError(
-      'inference-failed',
-      `output: "probabilities" must be in 0..1, but the model returned numbers from ${low} to ${high}. Use output: "logits" if they are logits.`,
-    );
-  }
+  return new TabServeError(
+    'inference-failed',
+    `output: "probabilities" must be in 0..1, but the model returned numbers from ${low} to ${high}. Use output: "logits" if they are logits.`,
+  );
 }

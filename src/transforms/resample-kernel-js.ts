@@ -11,7 +11,7 @@ export function createJsResampleKernel(): ResampleKernel {
   return {
     name: 'js',
     memory(length) {
-      if (bytes.length < length) bytes = new Uint8Array(length);
+      if (bytes.length < length) bytes = new Uint8Array((length + 3) & ~3);
       return bytes;
     },
     setTaps(pass, value) {
@@ -22,6 +22,11 @@ export function createJsResampleKernel(): ResampleKernel {
     },
     vertical(source, target, rows) {
       vertical(bytes, taps.vertical!, source, target, rows);
+    },
+    lookUp(source, step, count, table, target, advance) {
+      const numbers = new Float32Array(bytes.buffer);
+      for (let i = 0, from = source, to = target >> 2; i < count; i++, from += step, to += advance)
+        numbers[to] = numbers[(table >> 2) + bytes[from]!]!;
     },
   };
 }

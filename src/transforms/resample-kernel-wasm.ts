@@ -3,7 +3,7 @@ import { bytesOf, instantiate } from '../shared/wasm-kernel.js';
 import type { ResampleKernel, PassTaps } from './resample-kernel.js';
 import { RESAMPLE_WASM } from './resample.wasm.js';
 
-interface Exports {
+interface Exports extends Pick<ResampleKernel, 'lookUp'> {
   readonly memory: WebAssembly.Memory;
   horizontal(
     source: number,
@@ -66,6 +66,7 @@ export function createWasmResampleKernel(): ResampleKernel | undefined {
       const { startsAt, weightsAt, groups } = placed.vertical!;
       exports.vertical(source.at, source.stride, target.at, rows, startsAt, weightsAt, groups);
     },
+    lookUp: exports.lookUp,
   };
 }
 

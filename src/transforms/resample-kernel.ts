@@ -1,5 +1,5 @@
 /**
- * A kernel computes the two passes of a resize. There are two, with the same results: WebAssembly SIMD and plain JavaScript.
+ * A kernel computes the two passes of a resize, and the pass that makes the tensor. There are two, with the same results: WebAssembly SIMD and plain JavaScript.
  */
 import { createJsResampleKernel } from './resample-kernel-js.js';
 import { createWasmResampleKernel } from './resample-kernel-wasm.js';
@@ -21,7 +21,7 @@ export interface Rows {
 }
 
 /**
- * Works on memory of its own, in which the caller places rows and taps. Both passes round to 8 bits. They read up to `SLACK` bytes beyond the rows
+ * Works on memory of its own, in which the caller places rows and taps. Both passes of a resize round to 8 bits. They read up to `SLACK` bytes beyond the rows
  * (with weight 0), and may write to the padding at the end of a row.
  */
 export interface ResampleKernel {
@@ -34,6 +34,11 @@ export interface ResampleKernel {
   horizontal(source: Rows, target: Rows, rows: number, step: number): void;
   /** Computes `rows` output rows of `source.stride` bytes each; `target.stride` is the same. */
   vertical(source: Rows, target: Rows, rows: number): void;
+  /**
+   * Looks up `count` bytes that are `step` bytes apart in a table of 256 float32. The results are `advance` float32 apart. Up to three more bytes than
+   * `count` are read, and as many numbers written.
+   */
+  lookUp(source: number, step: number, count: number, table: number, target: number, advance: number): void;
 }
 
 /** How many bytes a pass may read beyond its rows and the three rows after them. */

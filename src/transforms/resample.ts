@@ -90,8 +90,11 @@ function resampleTile(
     const strip = horizontal ? { at: stripAt, stride: inputStride } : target;
     const [data, sourceStride, top] = rowsOf(source, input.y + y - source.y, rows);
     let from = top * sourceStride + (input.x - source.x) * step;
-    for (let row = 0; row < rows; row++, from += sourceStride)
-      memory.set(data.subarray(from, from + inputBytes), strip.at + row * strip.stride);
+    if (sourceStride === strip.stride)
+      memory.set(data.subarray(from, from + (rows - 1) * sourceStride + inputBytes), strip.at);
+    else
+      for (let row = 0; row < rows; row++, from += sourceStride)
+        memory.set(data.subarray(from, from + inputBytes), strip.at + row * strip.stride);
     if (horizontal) kernel.horizontal(strip, target, rows, step);
   }
   if (vertical) kernel.vertical(middle, result, tile.height);

@@ -1,4 +1,4 @@
-;; The two passes of Pillow's 8-bit resampling, on WebAssembly SIMD. `resample-kernel.ts` documents the arguments,
+;; The two passes of Pillow's 8-bit resampling on WebAssembly SIMD, and the pass that makes the tensor. `resample-kernel.ts` documents the arguments,
 ;; `resample-kernel-js.ts` is the same in plain JavaScript; `node scripts/build-kernels.mjs` compiles this file.
 ;;
 ;; A weight w has up to 24 bits and i32x4.dot_i16x8_s takes 16, so w = high * 2^15 + low, and
@@ -125,4 +125,20 @@
         (br_if $block (i32.lt_u (local.tee $x (i32.add (local.get $x) (i32.const 16))) (local.get $stride))))
       (local.set $weights (i32.add (local.get $weights) (i32.shl (local.get $groups) (i32.const 4))))
       (local.set $target (i32.add (local.get $target) (local.get $stride)))
-      (br_if $row (i32.lt_u (local.tee $y (i32.add (local.get $y) (i32.const 1))) (local.get $rows))))))
+      (br_if $row (i32.lt_u (local.tee $y (i32.add (local.get $y) (i32.const 1))) (local.get $rows)))))
+
+  ;; Four numbers at a time.
+  (func (export "lookUp")
+    (param $source i32) (param $step i32) (param $count i32) (param $table i32) (param $target i32) (param $advance i32)
+    (local.set $advance (i32.shl (local.get $advance) (i32.const 2)))
+    (loop $four
+      (f32.store (local.get $target) (f32.load (i32.add (local.get $table) (i32.shl (i32.load8_u (local.get $source)) (i32.const 2)))))
+      (f32.store (local.tee $target (i32.add (local.get $target) (local.get $advance)))
+        (f32.load (i32.add (local.get $table) (i32.shl (i32.load8_u (local.tee $source (i32.add (local.get $source) (local.get $step)))) (i32.const 2)))))
+      (f32.store (local.tee $target (i32.add (local.get $target) (local.get $advance)))
+        (f32.load (i32.add (local.get $table) (i32.shl (i32.load8_u (local.tee $source (i32.add (local.get $source) (local.get $step)))) (i32.const 2)))))
+      (f32.store (local.tee $target (i32.add (local.get $target) (local.get $advance)))
+        (f32.load (i32.add (local.get $table) (i32.shl (i32.load8_u (local.tee $source (i32.add (local.get $source) (local.get $step)))) (i32.const 2)))))
+      (local.set $target (i32.add (local.get $target) (local.get $advance)))
+      (local.set $source (i32.add (local.get $source) (local.get $step)))
+      (br_if $four (i32.gt_s (local.tee $count (i32.sub (local.get $count) (i32.const 4))) (i32.const 0))))))

@@ -5,6 +5,7 @@
 import type { Rect } from '../contract/images.js';
 import type { ColorOrder, FillColor, StepOptions, TensorLayout, Transforms } from './steps.js';
 import { channelByte, PIXEL_BYTES, type PixelWindow } from './pixel-window.js';
+import { SLACK, type ResampleKernel } from './resample-kernel.js';
 
 /** How pixels become a tensor. It does not depend on the image's size. */
 export interface TensorForm {
@@ -55,30 +56,50 @@ export function colorOf(color: FillColor, transforms: Transforms): Float32Array 
   return Float32Array.from(tables, (table, channel) => table[bytes[order === 'RGB' ? channel : 2 - channel]!]!);
 }
 
+/** Pixels that are looked up at a time: their numbers fit into a processor's cache. */
+const CHUNK_PIXELS = 1 << 14;
+
 /** Writes the pixels of `window` as one row of the batch, from element `offset` on. */
 export function writeTensor(
+  kernel: ResampleKernel,
   view: PixelWindow,
   window: Rect,
   { channels, order, layout, tables }: TensorForm,
   out: Float32Array,
   offset: number,
 ): void {
-  const { data } = view;
+  const { width, height } = window;
   const step = PIXEL_BYTES[view.format];
-  const byte = (channel: number): number => channelByte(view.format, order === 'RGB' ? channel : 2 - channel);
-  const [byte0, byte1, byte2] = [byte(0), byte(1), byte(2)];
-  const [table0, table1 = table0, table2 = table0] = tables as readonly [Float32Array, Float32Array?, Float32Array?];
-  const [advance, next] = layout === 'NCHW' ? [1, window.width * window.height] : [channels, 1];
-  let to = offset;
-  for (let y = 0; y < window.height; y++) {
-    let from = (window.y + y - view.y) * view.stride + (window.x - view.x) * step;
-    const end = from + window.width * step;
-    if (channels === 1) for (; from < end; from += step, to += advance) out[to] = table0[data[from + byte0]!]!;
-    else
-      for (; from < end; from += step, to += advance) {
-        out[to] = table0[data[from + byte0]!]!;
-        out[to + next] = table1[data[from + byte1]!]!;
-        out[to + 2 * next] = table2[data[from + byte2]!]!;
-      }
+  const bytes = width * step;
+  const most = Math.min(height, Math.max(1, Math.floor(CHUNK_PIXELS / width)));
+  const pixels = channels * TABLE_BYTES;
+  const numbers = pixels + ((most * bytes + SLACK + 3) & ~3);
+  const memory = kernel.memory(numbers + most * width * channels * 4 + SLACK);
+  const floats = new Float32Array(memory.buffer as ArrayBuffer);
+  tables.forEach((table, channel) => floats.set(table, (channel * TABLE_BYTES) / 4));
+  for (let y = 0; y < height; y += most) {
+    const rows = Math.min(most, height - y);
+    copyRows(view, { ...window, y: window.y + y, height: rows }, memory, pixels);
+    const count = rows * width;
+    const [advance, next] = layout === 'NCHW' ? [1, count] : [channels, 1];
+    for (let channel = 0; channel < channels; channel++) {
+      const from = pixels + channelByte(view.format, order === 'RGB' ? channel : 2 - channel);
+      kernel.lookUp(from, step, count, channel * TABLE_BYTES, numbers + channel * next * 4, advance);
+    }
+    const parts = layout === 'NCHW' ? channels : 1;
+    const length = (count * channels) / parts;
+    for (let part = 0, from = numbers / 4; part < parts; part++, from += length)
+      out.set(floats.subarray(from, from + length), offset + part * width * height + (y * width * channels) / parts);
   }
+}
+
+const TABLE_BYTES = 256 * 4;
+
+/** Copies the pixels of `window` without gaps between rows. */
+function copyRows(view: PixelWindow, window: Rect, target: Uint8Array, at: number): void {
+  const bytes = window.width * PIXEL_BYTES[view.format];
+  let from = (window.y - view.y) * view.stride + (window.x - view.x) * PIXEL_BYTES[view.format];
+  if (view.stride === bytes) return target.set(view.data.subarray(from, from + window.height * bytes), at);
+  for (let row = 0; row < window.height; row++, from += view.stride)
+    target.set(view.data.subarray(from, from + bytes), at + row * bytes);
 }
