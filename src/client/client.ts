@@ -2,6 +2,7 @@ import type { Backend, Probe } from '../contract/backends.js';
 import { PredictionError, TabServeError } from '../contract/errors.js';
 import type { ExplanationOf, FormName, Handler, PartOf, ResultFor, ResultOf } from '../contract/handler.js';
 import { CLIENT_SETTINGS, servingOf } from '../contract/settings.js';
+import type { Tensors } from '../contract/tensors.js';
 import { diagnosis } from './diagnose.js';
 import { Emitter } from './events.js';
 import { EventLog } from './log.js';
@@ -191,6 +192,16 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
       | ResultFor<H, Form, Result>
       | PredictionError
     )[];
+  }
+
+  /**
+   * Runs the model on its inputs, with their batch axis, and returns its outputs. No stage of the handler runs: for tensors that are prepared elsewhere.
+   * @throws what `predict` throws; `invalid-input` if a tensor is missing, unknown, or has the wrong dtype or dims; `unsupported` if the handler has no model of its own
+   */
+  async infer(inputs: Tensors, options: Omit<RequestOptions, 'params'> = {}): Promise<Tensors> {
+    const [outputs] = await this.#requester.send([inputs], options, { request: 'infer', exclusive: true });
+    if (outputs instanceof PredictionError) throw outputs;
+    return outputs as Tensors;
   }
 
   /**

@@ -11,7 +11,7 @@ import type { Timings } from './stages.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 8;
+export const PROTOCOL = 9;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -159,7 +159,8 @@ export interface Measured {
 /** A batch. */
 export interface HandleRequest {
   readonly id: string;
-  readonly request: Exclude<Context['request'], 'describe'>;
+  /** `infer`: the rows are the model's inputs, and the answer has its outputs. No stage of the handler runs. */
+  readonly request: Exclude<Context['request'], 'describe'> | 'infer';
   readonly rows: readonly unknown[];
   /** One per row, as are `params`. */
   readonly ids: readonly string[];

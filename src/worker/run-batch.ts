@@ -5,6 +5,7 @@ import { asTabServeError, blameOf, PredictionError, TabServeError, type ErrorCod
 import { transferablesOf } from '../outputs/transfer.js';
 import { batchContext, type BatchContext, type BatchOptions, type HandlerEnvironment } from './context.js';
 import { notCloneable } from './endpoint.js';
+import { inferRows } from './infer.js';
 
 /** The handler that runs a batch, and the parts of the batch's context that the host provides. */
 export interface BatchRunner extends Pick<BatchContext, 'metrics' | 'signal'>, Pick<BatchOptions, 'send'> {
@@ -82,6 +83,7 @@ async function runRows(
   from: number,
   to: number,
 ): Promise<readonly unknown[]> {
+  if (request === 'infer') return await inferRows(handler, rows.slice(from, to), metrics);
   const batchSize = to - from;
   const [batchIds, batchParams] = [ids.slice(from, to), params.slice(from, to)];
   const context = batchContext(environment, {

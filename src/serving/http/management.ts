@@ -1,0 +1,147 @@
+import { describeValue } from '../../contract/describe-value.js';
+import { asTabServeError } from '../../contract/errors.js';
+import type { DescribedModel, ListedModel, RegisteredModel } from '../model-server.js';
+import { badRequest, ServingError } from '../serving-error.js';
+import { checkMethod, resourceNotFound, type FrontDoor, type Visit } from './front-door.js';
+import { readJson } from './request-body.js';
+import { jsonResponse } from './responses.js';
+import { toJson } from './result-body.js';
+
+/** Lets requests over HTTP register, change and remove models. */
+export interface ManagementOptions {
+  /** Returns whether a model may be registered from this URL, as the request gives it. TorchServe has `allowed_urls`. */
+  readonly allowsUrl: (url: string) => boolean;
+}
+
+/** What the routes call of a server. */
+export interface Manager {
+  register(model: string, options: Readonly<Record<string, unknown>>): Promise<RegisteredModel>;
+  unregister(name: string, version?: string): Promise<void>;
+  setDefault(name: string, version: string): void;
+  describe(name: string, version?: string): Promise<DescribedModel>;
+  list(): readonly ListedModel[];
+}
+
+/** `/models…`: TorchServe's management API. Without the server's consent, it lists and describes only. */
+export async function models(visit: Visit, door: FrontDoor): Promise<Response> {
+  const { request, path } = visit;
+  const [, name, version, verb] = path;
+  if (request.method !== 'GET' && !door.management) checkMethod(visit, 'GET');
+  if (path.length === 1) {
+    checkMethod(visit, 'GET', 'POST');
+    return request.method === 'GET' ? listModels(visit, door) : await registerModel(visit, door);
+  }
+  if (path.length > 4 || name === undefined || (verb !== undefined && verb !== 'set-default')) throw resourceNotFound();
+  checkMethod(visit, ...(verb === undefined ? ['GET', 'DELETE'] : ['PUT']));
+  if (verb !== undefined) return setDefault(door, name, version!);
+  return request.method === 'GET' ? await describeModel(visit, door, name, version) : await unregisterModel(door, name, version); // prettier-ignore
+}
+
+/** The most models of one page of the list. TorchServe's. */
+const PAGE = 100;
+
+function listModels({ query }: Visit, { server, registry }: FrontDoor): Response {
+  const limit = numberOf(query, 'limit', PAGE);
+  const from = numberOf(query, 'next_page_token', 0);
+  const all = server.list();
+  const to = from + (limit > PAGE ? PAGE : limit);
+  const listed = all.slice(from, to).map(({ name }) => ({ modelName: name, modelUrl: registry.find(name).options.modelUrl })); // prettier-ignore
+  return jsonResponse({ ...(to < all.length && { nextPageToken: String(to) }), models: listed });
+}
+
+async function describeModel({ query }: Visit, { server, registry }: FrontDoor, name: string, version?: string): Promise<Response> { // prettier-ignore
+  const versions = version === 'all' ? registry.versions(name).map(({ options }) => options.version) : [version];
+  const described = await Promise.all(versions.map((one) => server.describe(name, one)));
+  return jsonResponse(described.map((one) => torchServeDescription(one, query.get('customized') === 'true')));
+}
+
+/** Returns a description with TorchServe's keys: those that mean something here. */
+function torchServeDescription(described: DescribedModel, customized: boolean): unknown {
+  const { name, version, modelUrl, backend, config, workers, loadedAt, jobQueueStatus } = described;
+  const { minWorkers, maxWorkers, batchSize, maxBatchDelay, responseTimeout, startupTimeout } = config;
+  return {
+    modelName: name,
+    modelVersion: version,
+    modelUrl,
+    engine: backend.engine,
+    runtime: 'javascript',
+    minWorkers,
+    maxWorkers,
+    batchSize,
+    maxBatchDelay,
+    responseTimeout,
+    startupTimeout,
+    deviceType: backend.name,
+    loadedAtStartup: false,
+    workers: Array.from({ length: workers }, (_, index) => ({
+      id: String(index),
+      startTime: loadedAt.toISOString(),
+      status: 'READY',
+      gpu: backend.name === 'webgpu' || backend.name === 'webgl',
+    })),
+    jobQueueStatus,
+    ...(customized && { customizedMetadata: toJson(described.customizedMetadata) ?? null }),
+  };
+}
+
+async function registerModel(visit: Visit, door: FrontDoor): Promise<Response> {
+  const given = await registration(visit, door);
+  const url = given['url'];
+  if (typeof url !== 'string' || url === '') throw badRequest('Parameter url is required.');
+  if (door.management?.allowsUrl(url) !== true)
+    throw badRequest(`This server does not register models from ${url.slice(0, 200)}: its management.allowsUrl refuses it.`); // prettier-ignore
+  const options = { signal: visit.request.signal, ...registerOptions(given) };
+  const { name, version } = await door.server.register(url, options).catch((error: unknown) => {
+    const { code, message } = asTabServeError(error);
+    if (error instanceof ServingError || (code !== 'model-not-found' && code !== 'network')) throw error;
+    throw new ServingError(code, 400, 'DownloadArchiveException', message, error);
+  });
+  return jsonResponse({ status: `Model "${name}" Version: ${version} registered with ${await workersOf(door, name, version)} initial workers` }); // prettier-ignore
+}
+
+async function workersOf({ server }: FrontDoor, name: string, version: string): Promise<number> {
+  return (await server.describe(name, version)).workers;
+}
+
+/** TorchServe takes the parameters in the query, or as JSON. */
+async function registration({ request, query }: Visit, door: FrontDoor): Promise<Readonly<Record<string, unknown>>> {
+  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) return Object.fromEntries(query);
+  const body = await readJson(request, door);
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return { ...body };
+  throw badRequest(`Expected a JSON object with "url", got ${describeValue(body)}.`);
+}
+
+/** TorchServe's parameters that have a meaning here, with the options that they set. */
+const NUMBERS = {
+  batch_size: 'batchSize',
+  max_batch_delay: 'maxBatchDelay',
+  response_timeout: 'responseTimeout',
+  startup_timeout: 'startupTimeout',
+  initial_workers: 'minWorkers',
+} as const;
+
+function registerOptions(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const texts = [['model_name', 'name'], ['model_version', 'version'], ['handler', 'handler']] // prettier-ignore
+    .flatMap(([key, option]) => (given[key!] === undefined ? [] : [[option, given[key!]]]));
+  const numbers = Object.entries(NUMBERS).flatMap(([key, option]) => {
+    const value = Number(given[key]);
+    // TorchServe registers a model without workers, and scales it later. Here, a model has at least one.
+    return given[key] === undefined || (key === 'initial_workers' && value === 0) ? [] : [[option, value]];
+  });
+  return Object.fromEntries([...texts, ...numbers]) as Readonly<Record<string, unknown>>;
+}
+
+function setDefault({ server }: FrontDoor, name: string, version: string): Response {
+  server.setDefault(name, version);
+  return jsonResponse({ status: `Default version successfully updated for model "${name}" to "${version}"` });
+}
+
+async function unregisterModel({ server }: FrontDoor, name: string, version?: string): Promise<Response> {
+  await server.unregister(name, version);
+  return jsonResponse({ status: `Model "${name}" unregistered` });
+}
+
+function numberOf(query: URLSearchParams, key: string, otherwise: number): number {
+  const value = Number(query.get(key) ?? otherwise);
+  return Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
+}

@@ -1,0 +1,64 @@
+import { asTabServeError, type ErrorCode, type TabServeError } from '../../contract/errors.js';
+import { ServingError, type ErrorType } from '../serving-error.js';
+
+/** The statuses and TorchServe's names of errors that come from a client, by their code. Every other one is 500. */
+const STATUS: Readonly<Partial<Record<ErrorCode, readonly [status: number, type: ErrorType]>>> = {
+  'invalid-input': [400, 'BadRequestException'],
+  'image-decode': [400, 'BadRequestException'],
+  'image-too-large': [400, 'BadRequestException'],
+  'not-cloneable': [400, 'BadRequestException'],
+  unsupported: [400, 'BadRequestException'],
+  // The server has no such status: nobody waits for the answer. Proxies log 499.
+  aborted: [499, 'RequestTimeoutException'],
+  timeout: [408, 'RequestTimeoutException'],
+  'queue-full': [503, 'ServiceUnavailableException'],
+  'not-initialized': [503, 'ServiceUnavailableException'],
+  disposed: [503, 'ServiceUnavailableException'],
+  'worker-lost': [503, 'ServiceUnavailableException'],
+  'device-lost': [503, 'ServiceUnavailableException'],
+  'no-backend': [503, 'ServiceUnavailableException'],
+  'out-of-memory': [507, 'OutOfMemoryError'],
+};
+
+/** An error as TorchServe tells it. */
+export interface HttpError {
+  /** The HTTP status. */
+  readonly code: number;
+  readonly type: ErrorType;
+  readonly message: string;
+  /** Whether the same request may succeed if it is sent again. */
+  readonly retriable: boolean;
+}
+
+/** Returns an error as TorchServe tells it. */
+export function errorOf(error: unknown): HttpError {
+  const own: TabServeError = asTabServeError(error);
+  const [code, type] =
+    own instanceof ServingError
+      ? [own.status, own.type]
+      : (STATUS[own.code] ?? ([500, 'InternalServerException'] as const));
+  return { code, type, message: own.message, retriable: code === 503 };
+}
+
+/** Nothing of an answer is true later. TorchServe's header. */
+const NO_STORE = { 'Cache-Control': 'no-cache, no-store, must-revalidate, private' };
+
+/** Returns the response for an error, with TorchServe's body. */
+export function errorResponse({ code, type, message, retriable }: HttpError): Response {
+  return jsonResponse({ code, type, message }, code, retriable ? { 'Retry-After': '1' } : {});
+}
+
+/** Returns a response with a value as JSON. */
+export function jsonResponse(value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Response {
+  return response(JSON.stringify(value), 'application/json', status, headers);
+}
+
+/** Returns a response that nobody caches. */
+export function response(
+  body: BodyInit,
+  type: string,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(body, { status, headers: { 'Content-Type': type, ...NO_STORE, ...headers } });
+}

@@ -1,0 +1,39 @@
+import type { ModelConfig } from '../contract/archive.js';
+import type { Backend } from '../contract/backends.js';
+import type { TabServeError } from '../contract/errors.js';
+import type { ModelInfo, Params } from '../contract/handler.js';
+import type { Serving } from '../contract/settings.js';
+import type { Tensors } from '../contract/tensors.js';
+
+/** The options of one request: those of `Client.predict`. */
+export interface ServedRequestOptions {
+  readonly signal?: AbortSignal;
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly priority?: number;
+  readonly params?: Params;
+  readonly transfer?: boolean;
+}
+
+/** What a server needs of a client's description. */
+export interface ServedDescription extends ModelInfo {
+  readonly modelName: string;
+  readonly modelVersion: string | undefined;
+  readonly config: ModelConfig & Serving;
+  readonly backend: Backend;
+  readonly workers: number;
+  readonly jobQueueStatus: { readonly remainingCapacity: number; readonly pendingRequests: number };
+}
+
+/** What a server needs of a client. A `Client` has all of it, of a page or of Node. */
+export interface ServedClient {
+  readonly metrics: { prometheus(): string };
+  predict(input: unknown, options?: ServedRequestOptions): Promise<unknown>;
+  handle(inputs: readonly unknown[], options?: ServedRequestOptions): Promise<unknown[]>;
+  stream(input: unknown, options?: ServedRequestOptions): AsyncIterable<unknown>;
+  explain(input: unknown, options?: ServedRequestOptions): Promise<unknown>;
+  infer(inputs: Tensors, options?: Omit<ServedRequestOptions, 'params'>): Promise<Tensors>;
+  describe(): Promise<ServedDescription>;
+  on(event: 'fail', listener: (error: TabServeError) => void): () => void;
+  dispose(): Promise<void>;
+}

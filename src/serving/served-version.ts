@@ -1,0 +1,84 @@
+import type { Clock } from '../shared/clock.js';
+import type { ServedClient, ServedDescription } from './served-client.js';
+
+/** What a version of a model is made of. */
+export interface ServedVersionOptions {
+  readonly name: string;
+  readonly version: string;
+  /** Where the model came from, for people; empty for a client of the app's own. */
+  readonly modelUrl: string;
+  readonly client: ServedClient;
+  /** What the client said when the version was registered. */
+  readonly description: ServedDescription;
+  /** Whether the server has opened the client, and disposes of it. */
+  readonly owned: boolean;
+  /** Whether the answers over HTTP are sent in parts. */
+  readonly stream: boolean;
+  readonly loadedAt: Date;
+}
+
+/** The longest time that an unregistered version waits for its requests. After that they are rejected. TorchServe's response timeout. */
+const DRAIN_MS = 120_000;
+
+/** A version that takes requests. It counts them, so that it can be removed without losing one. */
+export class ServedVersion {
+  readonly options: ServedVersionOptions;
+  /** Whether the client has failed: every request is rejected until one succeeds. */
+  hasFailed = false;
+  #active = 0;
+  #onDrained: (() => void) | undefined;
+  readonly #stopListening: () => void;
+
+  constructor(options: ServedVersionOptions) {
+    this.options = options;
+    this.#stopListening = options.client.on('fail', () => (this.hasFailed = true));
+  }
+
+  /** Number of requests that are not answered. */
+  get active(): number {
+    return this.#active;
+  }
+
+  /** Counts a request. Returns a function that ends it; a second call of it does nothing. */
+  begin(): () => void {
+    this.#active += 1;
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      this.#active -= 1;
+      if (this.#active === 0) this.#onDrained?.();
+    };
+  }
+
+  /** Runs a request, and counts it as long as it runs. */
+  async run<T>(request: (client: ServedClient) => Promise<T>): Promise<T> {
+    const end = this.begin();
+    try {
+      const answer = await request(this.options.client);
+      this.hasFailed = false;
+      return answer;
+    } finally {
+      end();
+    }
+  }
+
+  /** Waits until no request runs, and disposes of the client if the server has opened it. No request may begin after this call. */
+  async drain(clock: Clock): Promise<void> {
+    if (this.#active > 0)
+      await new Promise<void>((resolve) => {
+        const cancel = clock.schedule(resolve, DRAIN_MS);
+        this.#onDrained = () => {
+          cancel();
+          resolve();
+        };
+      });
+    await this.close();
+  }
+
+  /** Disposes of the client if the server has opened it: requests that still run are rejected. */
+  async close(): Promise<void> {
+    this.#stopListening();
+    if (this.options.owned) await this.options.client.dispose();
+  }
+}
