@@ -34,6 +34,11 @@ const LIMITS = [
     measure: () => page(([first]) => [first], 'hostModels', 'service-worker'),
   },
   {
+    what: 'page: import { ModelServer }',
+    limit: 15,
+    measure: () => page(([first]) => [first], 'ModelServer', 'serving'),
+  },
+  {
     what: 'built-in worker, split by the bundler: before a model',
     limit: 46,
     measure: () => file('built-in/worker.js'),
@@ -51,8 +56,8 @@ const LIMITS = [
   { what: 'YAML', limit: 31, measure: () => file('standalone/yaml.js') },
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   { what: "Hugging Face's tokenizers", limit: 12, measure: () => file('standalone/tokenizers.js') },
-  { what: 'the package, without source maps', limit: 1780, measure: () => all((name) => !name.endsWith('.map')) },
-  { what: 'its source maps', limit: 2080, measure: () => all((name) => name.endsWith('.map')) },
+  { what: 'the package, without source maps', limit: 1850, measure: () => all((name) => !name.endsWith('.map')) },
+  { what: 'its source maps', limit: 2160, measure: () => all((name) => name.endsWith('.map')) },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

@@ -158,3 +158,36 @@ test('a heartbeat of a handler reaches the host with the context of its batch', 
   await runBatch(request, { handler: handler as unknown as Handler, environment, metrics, signal });
   expect(beats).toEqual([metrics]);
 });
+
+test('infer: the model runs on the rows as they are, and no stage of the handler', async () => {
+  const ran: unknown[] = [];
+  const outputs = { y: { dtype: 'float32', dims: [1], data: new Float32Array([2]) } } as const;
+  const model = { run: async (feeds: unknown) => (ran.push(feeds), outputs) };
+  const infer = async (handler: object, rows: readonly unknown[]): Promise<unknown> => {
+    const environment = { modelDir: '', manifest: { model: { modelName: 'm' } }, config: {} } as never;
+    const metrics = new Recorder();
+    const runner = { handler: handler as Handler, environment, metrics, signal: new AbortController().signal };
+    const request = { id: 'b', request: 'infer', rows, ids: ['a'], params: [{}] } as const;
+    const { rows: answers, transferables } = await runBatch(request, runner);
+    return { answers, transferables, timings: Object.keys(metrics.timings) };
+  };
+  const feeds = { x: { dtype: 'float32', dims: [1], data: new Float32Array([1]) } };
+  const handle = (): never => {
+    throw new Error('no stage runs');
+  };
+  expect(await infer({ model, handle }, [feeds])).toEqual({
+    answers: [{ ok: true, value: outputs }],
+    transferables: [outputs.y.data.buffer],
+    timings: ['inference'],
+  });
+  expect(ran).toEqual([feeds]);
+  class Reader {
+    handle = handle;
+  }
+  await expect(infer(new Reader(), [feeds])).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringMatching(/^Reader has no model of its own/) as unknown,
+  });
+  for (const bad of [null, 'text', { x: [1, 2] }, { x: null }])
+    await expect(infer({ model }, [bad])).rejects.toMatchObject({ code: 'invalid-input', stage: 'inference' });
+});

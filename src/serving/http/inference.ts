@@ -76,7 +76,11 @@ async function predictionInput({ request }: Visit, door: FrontDoor, served: Serv
   return imagesOf(served, await readInput(request, door));
 }
 
-function optionsOf({ request: { signal } }: Visit, { timeout }: FrontDoor): { signal: AbortSignal; timeout: number; params?: Params } { // prettier-ignore
+function optionsOf(
+  { request: { signal } }: Visit,
+  { timeout }: FrontDoor,
+): { signal: AbortSignal; timeout: number; params?: Params } {
+  // prettier-ignore
   return { signal, timeout };
 }
 

@@ -49,7 +49,13 @@ function listModels({ query }: Visit, { server, registry }: FrontDoor): Response
   return jsonResponse({ ...(to < all.length && { nextPageToken: String(to) }), models: listed });
 }
 
-async function describeModel({ query }: Visit, { server, registry }: FrontDoor, name: string, version?: string): Promise<Response> { // prettier-ignore
+async function describeModel(
+  { query }: Visit,
+  { server, registry }: FrontDoor,
+  name: string,
+  version?: string,
+): Promise<Response> {
+  // prettier-ignore
   const versions = version === 'all' ? registry.versions(name).map(({ options }) => options.version) : [version];
   const described = await Promise.all(versions.map((one) => server.describe(name, one)));
   return jsonResponse(described.map((one) => torchServeDescription(one, query.get('customized') === 'true')));

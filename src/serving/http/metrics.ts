@@ -39,7 +39,9 @@ const LABEL = /(\w+)="(?:[^"\\]|\\.)*"/g;
 function labelled(line: string, { options: { name, version } }: ServedVersion): string {
   const [, metric, labels = '', value] = SAMPLE.exec(line) ?? [];
   if (metric === undefined) return line;
-  const [model, label] = labels.includes('model_name=') ? ['model_name', 'model_version'] : ['ModelName', 'ModelVersion'];
+  const [model, label] = labels.includes('model_name=')
+    ? ['model_name', 'model_version']
+    : ['ModelName', 'ModelVersion'];
   const others = [...labels.matchAll(LABEL)].flatMap(([pair, key]) => (key === model || key === label ? [] : [pair]));
   const own = [`${model}="${escaped(name)}"`, `${label}="${escaped(version)}"`];
   return `${metric}{${[...own, ...others].join(',')}}${value}`;

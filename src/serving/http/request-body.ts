@@ -106,7 +106,8 @@ function parseJson(text: string): unknown {
 
 /** Returns the bytes of TensorFlow Serving's `{ b64 }`, which TorchServe's JSON envelope reads too; undefined for any other value. */
 function bytesOf(value: unknown): Blob | undefined {
-  if (typeof value !== 'object' || value === null || !('b64' in value) || Object.keys(value).length > 1) return undefined;
+  if (typeof value !== 'object' || value === null || !('b64' in value) || Object.keys(value).length > 1)
+    return undefined;
   return blobOf(value.b64);
 }
 

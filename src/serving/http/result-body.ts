@@ -1,4 +1,5 @@
 import type { Tensor } from '../../contract/tensors.js';
+import { fromFloat16 } from '../../tensors/float16.js';
 import { response } from './responses.js';
 
 /**
@@ -28,8 +29,9 @@ function isTensor(value: object): value is Tensor {
 }
 
 /** Returns a tensor as lists in lists: PyTorch's `tolist`. */
-function nested({ dtype, dims, data }: Tensor): unknown {
-  let items: readonly unknown[] = dtype === 'bool' ? Array.from(data as Uint8Array, (bit) => bit !== 0) : listOf(data);
+function nested(tensor: Tensor): unknown {
+  const { dims } = tensor;
+  let items = elements(tensor);
   if (dims.length === 0) return items[0];
   for (let axis = dims.length - 1; axis > 0; axis--) {
     const [all, size] = [items, dims[axis]!];
@@ -37,6 +39,11 @@ function nested({ dtype, dims, data }: Tensor): unknown {
     items = Array.from({ length: lists }, (_, at) => all.slice(at * size, (at + 1) * size));
   }
   return items;
+}
+
+function elements({ dtype, data }: Tensor): readonly unknown[] {
+  if (dtype === 'bool') return Array.from(data as Uint8Array, (bit) => bit !== 0);
+  return listOf(dtype === 'float16' ? fromFloat16(data as Uint16Array) : data);
 }
 
 function listOf(data: Iterable<unknown>): readonly unknown[] {

@@ -1,0 +1,387 @@
+// The HTTP front door over clients whose answers the test makes. Statuses, types and texts of errors are TorchServe's: `frontend/server/src/main/java` of pytorch/serve 62c4d6a.
+import { expect, test } from '@playwright/test';
+import { PredictionError, TabServeError, type ErrorCode } from '../../src/contract/errors.ts';
+import { schemaOf } from '../../src/handlers/config.ts';
+import { HANDLER_NAMES, loadHandler } from '../../src/handlers/registry.ts';
+import { VisionHandler } from '../../src/handlers/vision-handler.ts';
+import { WITH_IMAGES, WITH_TORCHSERVE_FORM } from '../../src/serving/http/torchserve-form.ts';
+import { ModelServer, type ModelServerOptions } from '../../src/serving/model-server.ts';
+import { FakeClient, pending, type Asked } from './fake-client.ts';
+import { FakeClock } from './fake-clock.ts';
+
+const isVision = (Class: unknown): boolean => Class === VisionHandler || (Class as typeof VisionHandler).prototype instanceof VisionHandler; // prettier-ignore
+type HandlerClass = Parameters<typeof schemaOf>[0];
+type Answer = ConstructorParameters<typeof FakeClient>[1];
+
+async function serve(
+  answer?: Answer,
+  description: ConstructorParameters<typeof FakeClient>[0] = {},
+  options: ModelServerOptions<never, object> & { readonly stream?: boolean } = {},
+): Promise<{ server: ModelServer; client: FakeClient; send: (path: string, init?: RequestInit) => Promise<Response> }> {
+  const client = new FakeClient(description, answer);
+  const server = new ModelServer(options);
+  await server.register(client, { stream: options.stream ?? false });
+  const send = (path: string, init?: RequestInit): Promise<Response> =>
+    server.fetch(new Request(`http://server${path}`, init));
+  return { server, client, send };
+}
+
+async function told(response: Response): Promise<unknown> {
+  return [response.status, await response.json()];
+}
+
+const echo: Answer = async ({ input }: Asked) => await spelled(input);
+
+/** Describes an input: what a handler would get. */
+async function spelled(input: unknown): Promise<unknown> {
+  if (input instanceof Blob) return { blob: [...new Uint8Array(await input.arrayBuffer())], type: input.type };
+  if (Array.isArray(input)) return await Promise.all(input.map(spelled));
+  if (typeof input !== 'object' || input === null) return input;
+  return Object.fromEntries(await Promise.all(Object.entries(input).map(async ([key, value]) => [key, await spelled(value)] as const))); // prettier-ignore
+}
+
+const text = { handler: 'text_handler' };
+
+test('bodies reach the handler by their type, as TorchServe sends them', async () => {
+  const { send } = await serve(echo, text);
+  const post = async (body: BodyInit | undefined, type?: string, method = 'POST'): Promise<unknown> => {
+    const response = await send('/predictions/digits', {
+      method,
+      ...(body !== undefined && { body }),
+      ...(type !== undefined && { headers: { 'Content-Type': type } }),
+    });
+    expect(response.status).toBe(200);
+    return await response.json();
+  };
+  const bytes = new Uint8Array([137, 80, 78, 71]);
+  const blob = { blob: [...bytes], type: '' };
+  expect(await post(bytes)).toEqual(blob);
+  expect(await post(bytes, 'application/octet-stream', 'PUT')).toEqual({ ...blob, type: 'application/octet-stream' });
+  expect(await post(bytes, 'image/png')).toEqual({ ...blob, type: 'image/png' });
+  expect(await post(bytes, 'audio/wav')).toEqual({ ...blob, type: 'audio/wav' });
+  expect(await post(undefined, undefined, 'GET')).toEqual({ blob: [], type: '' });
+  expect(await (await send('/predictions/digits', { method: 'POST', body: 'Grüße', headers: { 'Content-Type': 'text/plain; charset=utf-8' } })).text()).toBe('Grüße'); // prettier-ignore
+  expect(await post('{"data":"a text","n":[1,2]}', 'application/json')).toEqual({ data: 'a text', n: [1, 2] });
+  expect(await post('{"data":{"b64":"iVBORw=="}}', 'application/json')).toEqual({ data: blob });
+  expect(await post('data=a+text&x=1', 'application/x-www-form-urlencoded')).toEqual({ data: 'a text', x: '1' });
+  const form = new FormData();
+  form.append('data', new Blob([bytes], { type: 'image/png' }), 'digit.png');
+  form.append('params', new Blob(['{"k":3}'], { type: 'application/json' }));
+  form.append('note', 'hello');
+  form.append('note', 'again');
+  expect(await post(form)).toEqual({
+    data: { ...blob, type: 'image/png' },
+    params: { k: 3 },
+    note: ['hello', 'again'],
+  });
+  const hostile = new FormData();
+  hostile.append('__proto__', 'x');
+  hostile.append('data', 'y');
+  expect(await post(hostile)).toEqual(JSON.parse('{"__proto__":"x","data":"y"}'));
+});
+
+test('handlers of images take base64, as TorchServe’s do; a string is the text of other handlers', async () => {
+  const image = await serve(echo);
+  const blob = { blob: [137, 80], type: '' };
+  const json = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
+  for (const body of ['"iVA="', '"data:image/png;base64,iVA="'])
+    expect(await told(await image.send('/predictions/digits', { ...json, body }))).toEqual([200, blob]);
+  expect(await told(await image.send('/predictions/digits', { ...json, body: '{"data":"iVA="}' }))).toEqual([200, { data: blob }]); // prettier-ignore
+  expect(await told(await image.send('/predictions/digits', { ...json, body: '{"body":"no base64!"}' }))).toEqual([
+    400,
+    { code: 400, type: 'BadRequestException', message: 'Expected bytes as a string in base64, got "no base64!".' },
+  ]);
+  const { send } = await serve(echo, text);
+  const response = await send('/predictions/digits', { ...json, body: '"iVA="' });
+  expect(await response.text()).toBe('iVA=');
+  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+});
+
+test('bodies that are not what they say, and bodies that are too large', async () => {
+  const { send, client } = await serve(undefined, text, { maxRequestSize: 10 });
+  const post = async (body: BodyInit, headers: HeadersInit = {}): Promise<unknown> => {
+    const [status, { type }] = (await told(await send('/predictions/digits', { method: 'POST', body, headers, duplex: 'half' } as RequestInit))) as [number, { type: string }]; // prettier-ignore
+    return [status, type];
+  };
+  expect(await post('{"a":', { 'Content-Type': 'application/json' })).toEqual([400, 'BadRequestException']);
+  expect(await post('', { 'Content-Type': 'application/vnd.x+json' })).toEqual([400, 'BadRequestException']);
+  expect(await post('no form', { 'Content-Type': 'multipart/form-data; boundary=x' })).toEqual([400, 'BadRequestException']); // prettier-ignore
+  expect(await post('no form', { 'Content-Type': 'multipart/form-data' })).toEqual([400, 'BadRequestException']);
+  expect(await post('12345678901', { 'Content-Type': 'text/plain' })).toEqual([413, 'RequestEntityTooLargeException']);
+  expect(await post('1', { 'Content-Length': '11' })).toEqual([413, 'RequestEntityTooLargeException']);
+  let pulled = 0;
+  const endless = new ReadableStream({ pull: (controller) => (pulled++, controller.enqueue(new Uint8Array(4))) });
+  expect(await post(endless)).toEqual([413, 'RequestEntityTooLargeException']);
+  expect(pulled).toBeLessThan(10);
+  const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('the line is cut')) });
+  expect(await post(broken)).toEqual([400, 'BadRequestException']);
+  expect(client.asked).toEqual([]);
+});
+
+test('a body that does not come is answered with 408, and frees its version', async () => {
+  const clock = new FakeClock();
+  const { send, server } = await serve(undefined, text, { timeout: 1000, clock });
+  const response = send('/predictions/digits', { method: 'POST', body: new ReadableStream({ pull: () => new Promise(() => {}) }), duplex: 'half' } as RequestInit); // prettier-ignore
+  await expect.poll(async () => (await server.describe('digits')).activeRequests).toBe(1);
+  await clock.advance(1000);
+  expect((await response).status).toBe(408);
+  expect((await server.describe('digits')).activeRequests).toBe(0);
+});
+
+test('results as JSON: PyTorch’s lists for tensors', async () => {
+  const results: unknown[] = [];
+  const { send } = await serve(() => results.shift(), text);
+  const post = async (result: unknown): Promise<[string | null, string]> => {
+    results.push(result);
+    const response = await send('/predictions/digits', { method: 'POST', body: 'x' });
+    return [response.headers.get('content-type'), await response.text()];
+  };
+  const json = async (result: unknown): Promise<unknown> => {
+    const [type, body] = await post(result);
+    expect(type).toBe('application/json');
+    return JSON.parse(body);
+  };
+  expect(await json({ seven: 0.5, three: 0.25 })).toEqual({ seven: 0.5, three: 0.25 });
+  const tensor = { dtype: 'float32', dims: [2, 3, 1], data: new Float32Array([1, 2, 3, 4, 5, 6]) };
+  expect(await json(tensor)).toEqual([[[1], [2], [3]], [[4], [5], [6]]]); // prettier-ignore
+  expect(await json({ y: { dtype: 'int64', dims: [2], data: new BigInt64Array([7n, 2n ** 60n]) } })).toEqual({ y: [7, '1152921504606846976'] }); // prettier-ignore
+  expect(await json({ dtype: 'bool', dims: [], data: new Uint8Array([1]) })).toBe(true);
+  expect(await json({ dtype: 'float16', dims: [3], data: new Uint16Array([0x3c00, 0xc000, 0x3555]) })).toEqual([1, -2, 0.333251953125]); // prettier-ignore
+  expect(await json({ dtype: 'float32', dims: [2, 0], data: new Float32Array(0) })).toEqual([[], []]);
+  expect(await json({ dtype: 'string', dims: [1], data: ['a'] })).toEqual(['a']);
+  expect(await json({ mask: new Uint8Array([0, 255]), size: [1, 2] })).toEqual({ mask: [0, 255], size: [1, 2] });
+  expect(await json([Number.NaN, undefined, null])).toEqual([null, null, null]);
+  expect(await json(undefined)).toBe(null);
+  expect(await post('a text')).toEqual(['text/plain; charset=utf-8', 'a text']);
+  expect(await post(new Uint8Array([97, 98]))).toEqual(['application/octet-stream', 'ab']);
+  expect(await post(new Blob(['<svg/>'], { type: 'image/svg+xml' }))).toEqual(['image/svg+xml', '<svg/>']);
+});
+
+test('built-in handlers answer in TorchServe’s form, unless the config says otherwise', async () => {
+  const paramsFor = async (description: object): Promise<unknown> => {
+    const { send, client } = await serve(() => [], description as never);
+    await send('/predictions/digits', { method: 'POST', body: new Blob(['x']) });
+    return client.asked[0]!.options.params;
+  };
+  const config = (handler: object): object => ({ config: { handler } });
+  expect(await paramsFor({})).toEqual({ result: 'torchserve' });
+  expect(await paramsFor({ handler: 'image_segmenter' })).toEqual({ result: 'torchserve' });
+  expect(await paramsFor({ handler: 'image_segmenter', ...config({ output: 'classes' }) })).toEqual({});
+  expect(await paramsFor(config({ result: 'typed' }))).toEqual({});
+  expect(await paramsFor({ handler: 'BirdClassifier' })).toEqual({});
+  expect(await paramsFor({ handler: 'base_handler' })).toEqual({});
+});
+
+test('the lists of handlers are those of the registry', async () => {
+  const classes = await Promise.all(HANDLER_NAMES.map(async (name) => [name, (await loadHandler(name)) as unknown as HandlerClass] as const)); // prettier-ignore
+  const withForm = classes.filter(([, Class]) => (schemaOf(Class)['result'] as { enum?: string[] } | undefined)?.enum?.includes('torchserve')); // prettier-ignore
+  expect(withForm.map(([name]) => name).sort()).toEqual([...WITH_TORCHSERVE_FORM].sort());
+  const READERS = new Set(['text_detector', 'text_orienter', 'text_reader', 'text_recognizer']);
+  const withImages = classes.filter(([name, Class]) => isVision(Class) || READERS.has(name));
+  expect(withImages.map(([name]) => name).sort()).toEqual([...WITH_IMAGES].sort());
+});
+
+const STATUSES: Readonly<Partial<Record<ErrorCode, readonly [number, string]>>> = {
+  'invalid-input': [400, 'BadRequestException'],
+  'image-decode': [400, 'BadRequestException'],
+  timeout: [408, 'RequestTimeoutException'],
+  'queue-full': [503, 'ServiceUnavailableException'],
+  'worker-lost': [503, 'ServiceUnavailableException'],
+  disposed: [503, 'ServiceUnavailableException'],
+  'out-of-memory': [507, 'OutOfMemoryError'],
+  'handler-failed': [500, 'InternalServerException'],
+  'inference-failed': [500, 'InternalServerException'],
+  'backend-wrong': [500, 'InternalServerException'],
+};
+
+test('errors of a client: TorchServe’s status and body', async () => {
+  let code: ErrorCode = 'network';
+  const { send } = await serve(() => {
+    throw code === 'image-decode' ? new PredictionError(code, 'no image') : new TabServeError(code, 'it failed');
+  });
+  for (const [key, [status, type]] of Object.entries(STATUSES)) {
+    code = key as ErrorCode;
+    const response = await send('/predictions/digits', { method: 'POST', body: new Blob(['x']) });
+    expect(response.headers.get('retry-after'), code).toBe(status === 503 ? '1' : null);
+    expect(response.headers.get('cache-control')).toContain('no-store');
+    const message = code === 'image-decode' ? 'no image' : 'it failed';
+    expect(await told(response), code).toEqual([status, { code: status, type, message }]);
+    const v2 = await send('/v2/models/digits/infer', { method: 'POST', body: '{"inputs":[]}' });
+    expect(await told(v2), code).toEqual([status, { error: message }]);
+  }
+});
+
+test('paths and methods that are not there', async () => {
+  const { send } = await serve(() => 1);
+  const failed = async (path: string, method = 'POST'): Promise<unknown> => {
+    const response = await send(path, { method, ...(!['GET', 'HEAD'].includes(method) && { body: 'x' }) });
+    const { code, type, message, error } = (await response.json()) as Record<string, unknown>;
+    return [response.status, type ?? error, code === undefined ? undefined : message].filter(
+      (one) => one !== undefined,
+    );
+  };
+  const nothing = [404, 'ResourceNotFoundException', 'Requested resource is not found, please refer to API document.'];
+  for (const path of [
+    '/',
+    '/predictions',
+    '/nothing',
+    '/v1/models/digits',
+    '/v1/models/digits:run',
+    '/models/digits/1.0/x',
+  ])
+    expect(await failed(path, 'GET'), path).toEqual(nothing);
+  expect(await failed('/predictions/digits', 'DELETE')).toEqual([405, 'MethodNotAllowedException', 'Requested method is not allowed, please refer to API document. Allowed: POST, PUT, GET, OPTIONS.']); // prettier-ignore
+  expect(await failed('/predictions/%E0%A4%A')).toEqual([400, 'BadRequestException', 'The path /predictions/%E0%A4%A has a percent sign that encodes nothing.']); // prettier-ignore
+  for (const name of ['cats', '__proto__', 'constructor', 'a%2Fb', '..%2f'])
+    expect(await failed(`/predictions/${name}`), name).toEqual([404, 'ModelNotFoundException', `Model not found: ${decodeURIComponent(name)}`]); // prettier-ignore
+  expect(await failed('/predictions/digits/9.9')).toEqual([404, 'ModelVersionNotFoundException', 'Model version: 9.9 does not exist for model: digits']); // prettier-ignore
+  expect(await failed('/v2/models/cats/infer')).toEqual([404, 'Model not found: cats']);
+  expect(await failed('/v2/models/digits/versions/9/infer')).toEqual([404, 'Model version: 9 does not exist for model: digits']); // prettier-ignore
+  expect((await failed('/v2/nothing', 'GET')) as unknown[]).toContain(404);
+  for (const [path, method] of [
+    ['/models', 'POST'],
+    ['/models/digits', 'DELETE'],
+    ['/models/digits', 'PUT'],
+    ['/models/digits/1.0/set-default', 'PUT'],
+  ] as const)
+    // prettier-ignore
+    expect(((await failed(path, method)) as unknown[])[0], `${method} ${path} without management`).toBe(405);
+  expect((await send('/predictions/digits/', { method: 'POST', body: new Blob(['x']) })).status).toBe(200);
+});
+
+test('an abort reaches the client, and a disposed server answers 503', async () => {
+  const never = pending<unknown>();
+  const { send, server, client } = await serve(() => never.promise, text);
+  const aborter = new AbortController();
+  const response = send('/predictions/digits', { method: 'POST', body: 'x', signal: aborter.signal });
+  await expect.poll(() => client.asked.length).toBe(1);
+  aborter.abort();
+  expect((await response).status).toBe(499);
+  expect(client.asked[0]!.options.signal?.aborted).toBe(true);
+  await server.dispose();
+  expect(client.disposed).toBe(false);
+  expect(client.listeners).toBe(0);
+  expect((await send('/ping')).status).toBe(503);
+});
+
+test('ping, metrics, OPTIONS', async () => {
+  const { send, server, client } = await serve();
+  expect(await told(await send('/ping'))).toEqual([200, { status: 'Healthy' }]);
+  client.fail();
+  expect(await told(await send('/ping'))).toEqual([500, { status: 'Unhealthy' }]);
+  expect(await told(await send('/v2/health/ready'))).toEqual([503, { ready: false }]);
+  expect(await told(await send('/v2/health/live'))).toEqual([200, { live: true }]);
+  expect((await send('/v2/models/digits/ready')).status).toBe(503);
+  await send('/predictions/digits', { method: 'POST', body: new Blob(['x']) });
+  expect(await told(await send('/ping'))).toEqual([200, { status: 'Healthy' }]);
+  expect(await told(await send('/v2/models/digits/ready'))).toEqual([200, { name: 'digits', ready: true }]);
+
+  client.prometheus = '# HELP T Time.\n# TYPE T summary\nT{ModelName="m",Level="Model",quantile="0.5"} 1\nT_count{ModelName="m",Level="Model"} 2\n# HELP ts_n N.\n# TYPE ts_n counter\nts_n{model_name="m",model_version="default",outcome="a}\\",b"} 3\n'; // prettier-ignore
+  const second = new FakeClient({ modelVersion: '2.0' });
+  second.prometheus = '# HELP T Time.\n# TYPE T summary\nT_count{ModelName="m",Level="Model"} 5\n# HELP U Own.\n# TYPE U gauge\nU{ModelName="m"} 1\n'; // prettier-ignore
+  await server.register(second, { name: 'digits' });
+  const all = await (await send('/metrics')).text();
+  expect(all.split('\n')).toEqual([
+    '# HELP T Time.',
+    '# TYPE T summary',
+    'T{ModelName="digits",ModelVersion="1.0",Level="Model",quantile="0.5"} 1',
+    'T_count{ModelName="digits",ModelVersion="1.0",Level="Model"} 2',
+    'T_count{ModelName="digits",ModelVersion="2.0",Level="Model"} 5',
+    '# HELP ts_n N.',
+    '# TYPE ts_n counter',
+    'ts_n{model_name="digits",model_version="1.0",outcome="a}\\",b"} 3',
+    '# HELP U Own.',
+    '# TYPE U gauge',
+    'U{ModelName="digits",ModelVersion="2.0"} 1',
+    '',
+  ]);
+  expect(await (await send('/metrics?name[]=U')).text()).toBe(
+    '# HELP U Own.\n# TYPE U gauge\nU{ModelName="digits",ModelVersion="2.0"} 1\n',
+  );
+  const options = await send('/predictions/digits', { method: 'OPTIONS' });
+  expect((await options.json()) as object).toMatchObject({ openapi: '3.0.1', paths: { '/predictions/digits': {} } });
+});
+
+test('KServe’s protocol v1: a batch of instances', async () => {
+  const { send } = await serve(async ({ kind, input }) => (kind === 'handle' ? [...(input as unknown[])] : { why: await spelled(input) }), text); // prettier-ignore
+  const post = (path: string, body: unknown): Promise<Response> =>
+    send(path, { method: 'POST', body: JSON.stringify(body) });
+  expect(await told(await post('/v1/models/digits:predict', { instances: ['a', { data: 'b' }] }))).toEqual([200, { predictions: ['a', { data: 'b' }] }]); // prettier-ignore
+  expect(await told(await post('/v1/models/digits:explain', { instances: ['a'] }))).toEqual([200, { explanations: [{ why: 'a' }] }]); // prettier-ignore
+  for (const body of [{}, [], null, { instances: [] }, { instances: 'a' }])
+    expect((await post('/v1/models/digits:predict', body)).status).toBe(400);
+  const failing = await serve(() => [1, new PredictionError('invalid-input', 'row 1 is bad')], text);
+  const response = await failing.send('/v1/models/digits:predict', { method: 'POST', body: '{"instances":[1,2]}' });
+  expect(await told(response)).toEqual([400, { code: 400, type: 'BadRequestException', message: 'row 1 is bad' }]);
+});
+
+test('the Open Inference Protocol: metadata, and tensors as JSON and as bytes', async () => {
+  const outputs = { logits: { dtype: 'float32', dims: [1, 2], data: new Float32Array([0.5, 2]) }, other: { dtype: 'int32', dims: [1], data: new Int32Array([3]) } }; // prettier-ignore
+  const { send, client } = await serve(() => outputs);
+  expect(await told(await send('/v2'))).toEqual([200, { name: 'tabserve', version: expect.any(String), extensions: ['binary_tensor_data'] }]); // prettier-ignore
+  const metadata = {
+    name: 'digits',
+    versions: ['1.0'],
+    platform: 'onnx_onnxv1',
+    inputs: [{ name: 'image', datatype: 'FP32', shape: [-1, 2] }],
+    outputs: [{ name: 'logits', datatype: 'FP32', shape: [-1, 2] }],
+  };
+  expect(await told(await send('/v2/models/digits'))).toEqual([200, metadata]);
+  expect(await told(await send('/v2/models/digits/versions/1.0'))).toEqual([200, metadata]);
+  expect(await told(await send('/v2/models/digits/versions/1.0/ready'))).toEqual([
+    200,
+    { name: 'digits', ready: true },
+  ]);
+  const inputs = [{ name: 'image', shape: [1, 2], datatype: 'FP32', data: [1, 0.25] }];
+  const infer = (body: unknown): Promise<Response> =>
+    send('/v2/models/digits/versions/1.0/infer', { method: 'POST', body: JSON.stringify(body) });
+  expect(await told(await infer({ id: 'one', inputs, outputs: [{ name: 'logits' }] }))).toEqual([
+    200,
+    {
+      id: 'one',
+      model_name: 'digits',
+      model_version: '1.0',
+      outputs: [{ name: 'logits', shape: [1, 2], datatype: 'FP32', data: [0.5, 2] }],
+    },
+  ]);
+  expect(client.asked[0]!.input).toEqual({ image: { dtype: 'float32', dims: [1, 2], data: new Float32Array([1, 0.25]) } }); // prettier-ignore
+  const binary = await infer({ inputs, outputs: [{ name: 'logits', parameters: { binary_data: true } }] });
+  const length = Number(binary.headers.get('Inference-Header-Content-Length'));
+  expect(binary.headers.get('content-type')).toBe('application/octet-stream');
+  expect(new Float32Array((await binary.arrayBuffer()).slice(length))).toEqual(new Float32Array([0.5, 2]));
+  expect(await told(await infer({ inputs, outputs: [{ name: 'nothing' }] }))).toEqual([400, { error: 'The model has no output "nothing"; its outputs are "logits", "other".' }]); // prettier-ignore
+  expect(((await told(await infer({ inputs: 'x' }))) as unknown[])[0]).toBe(400);
+  expect((await send('/v2/models/digits/infer')).status).toBe(405);
+});
+
+test('streamed answers: parts as they come, an error before the first one as a response, and an end when nobody reads', async () => {
+  const last = pending<unknown>();
+  const { send, server, client } = await serve(() => last.promise, text, { stream: true });
+  client.parts = ['one ', 'two '];
+  const response = await send('/predictions/digits', { method: 'POST', body: 'x' });
+  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  const reader = response.body!.getReader();
+  const read = async (): Promise<string> => new TextDecoder().decode((await reader.read()).value);
+  expect([await read(), await read()]).toEqual(['one ', 'two ']);
+  expect((await server.describe('digits')).activeRequests).toBe(1);
+  last.resolve('end');
+  expect(await read()).toBe('end');
+  expect((await reader.read()).done).toBe(true);
+  expect((await server.describe('digits')).activeRequests).toBe(0);
+
+  client.parts = [{ n: 1 }, { n: 2 }];
+  const objects = await send('/predictions/digits', { method: 'POST', body: 'x' });
+  expect(objects.headers.get('content-type')).toBe('application/x-ndjson');
+  expect(await objects.text()).toBe('{"n":1}\n{"n":2}\n"end"\n');
+
+  const left = await send('/predictions/digits', { method: 'POST', body: 'x' });
+  await left.body!.cancel();
+  expect((await server.describe('digits')).activeRequests).toBe(0);
+
+  const failing = await serve(() => { throw new TabServeError('queue-full', 'full'); }, text, { stream: true }); // prettier-ignore
+  expect((await failing.send('/predictions/digits', { method: 'POST', body: 'x' })).status).toBe(503);
+  failing.client.parts = ['one'];
+  const broken = await failing.send('/predictions/digits', { method: 'POST', body: 'x' });
+  expect(broken.status).toBe(200);
+  await expect(broken.text()).rejects.toMatchObject({ code: 'queue-full' });
+});
