@@ -1,8 +1,6 @@
 import { expect, test } from './fixtures.ts';
 import type { Fault } from './workers/faulty.worker.ts';
 
-test.use({ reuseTab: true });
-
 /** A worker or a GPU is lost: the request in it is run again in another worker, and the app sees a pause. */
 const MODEL = '/test/models/affine_fixed.onnx';
 const STAGES = ['preprocess', 'inference', 'postprocess'] as const;
