@@ -61,6 +61,7 @@ export default defineConfig({
       { find: /^tabserve$/, replacement: source('index') },
       { find: /^tabserve\/worker$/, replacement: source('worker') },
       { find: /^tabserve\/engines\/([\w-]+)$/, replacement: source('engines/$1') },
+      { find: /^tabserve\/serving$/, replacement: source('serving') },
       { find: /^tabserve\/service-worker$/, replacement: source('service-worker') },
       { find: /^tabserve\/react$/, replacement: source('react') },
       { find: /^tabserve\/core$/, replacement: source('core') },

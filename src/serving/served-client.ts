@@ -31,7 +31,8 @@ export interface ServedClient {
   predict(input: unknown, options?: ServedRequestOptions): Promise<unknown>;
   handle(inputs: readonly unknown[], options?: ServedRequestOptions): Promise<unknown[]>;
   stream(input: unknown, options?: ServedRequestOptions): AsyncIterable<unknown>;
-  explain(input: unknown, options?: ServedRequestOptions): Promise<unknown>;
+  /** A client's options depend on its handler. */
+  explain(input: unknown, options?: object): Promise<unknown>;
   infer(inputs: Tensors, options?: Omit<ServedRequestOptions, 'params'>): Promise<Tensors>;
   describe(): Promise<ServedDescription>;
   on(event: 'fail', listener: (error: TabServeError) => void): () => void;

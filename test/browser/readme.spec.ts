@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ConsoleMessage } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
+import { predictionServer } from './prediction-server.ts';
 
 /** The snippets of README.md and docs/ run here; test/readme/snippets.spec.ts compares them with the pages. */
 
@@ -42,13 +43,22 @@ for (const [file, expected] of [
   });
 }
 
-test('snippet camera.ts @once', async ({ page }) => {
-  const lines: string[] = [];
-  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+test('snippets fetch.ts and fetch.sw.ts @once', async ({ page, baseURL }) => {
+  await using site = await predictionServer(baseURL!);
+  const lines: (string | Promise<string>)[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(logged(message)));
   page.on('pageerror', (error) => lines.push(String(error)));
-  await page.goto('/test/browser/pages/readme.html');
+  await page.goto(`${site.origin}/test/browser/pages/readme.html`);
+  await page.addScriptTag({ type: 'module', url: '/test/readme/fetch.ts' });
+  await expect.poll(() => lines.length, { timeout: 30_000 }).toBe(2);
+  expect(await lines[0]).toMatch(/^\{"three":0\.9\d+,/);
+  expect(await lines[1]).toBe('device');
+  expect(site.got).toEqual([]);
+});
+
+test('snippet camera.ts @once', async ({ page }) => {
   // A camera before which somebody holds a three.
-  await page.evaluate(() => {
+  await page.addInitScript(() => {
     navigator.mediaDevices.getUserMedia = async () => {
       const three = new Image();
       three.src = '/models/digits/samples/drawn-3.png';
@@ -60,6 +70,10 @@ test('snippet camera.ts @once', async ({ page }) => {
       return canvas.captureStream();
     };
   });
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
   await page.addScriptTag({ type: 'module', url: '/test/readme/camera.ts' });
   await expect.poll(() => lines.length).toBeGreaterThan(0);
   expect(lines[0]).toMatch(/^three, \d+ frames dropped$/);

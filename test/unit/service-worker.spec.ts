@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { readOptions, type AnswerOptions } from '../../src/service-worker/answer-predictions.ts';
 import {
   ANSWER_LIMIT,
+  FAILURES,
   HANDSHAKE_LIMIT,
   PING_EVERY,
+  POLICIES,
   PROTOCOL,
   SILENCE_LIMIT,
   type Policy,
@@ -266,6 +269,12 @@ test('an aborted request is canceled on the page that answers it, and the server
   expect(world.device.aborted).toEqual(['/predictions/digits']);
   expect(world.received).toEqual([]);
   expect(world.clock.pending).toBe(0);
+});
+
+test('docs/fetch.md names every policy and every reason', () => {
+  const page = readFileSync(new URL('../../docs/fetch.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name);
+  expect(rows.filter((name) => !name!.startsWith('TabServe'))).toEqual([...POLICIES, ...Object.keys(FAILURES)]);
 });
 
 test('options: what is wrong is named', () => {

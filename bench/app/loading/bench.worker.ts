@@ -1,3 +1,0 @@
-import { expose, ImageClassifier } from '../../../src/worker.ts';
-
-expose(ImageClassifier);

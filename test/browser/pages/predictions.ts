@@ -1,0 +1,63 @@
+import { load } from '../../../src/index.ts';
+import { hostModels, whenControlled, type ModelHost } from '../../../src/service-worker.ts';
+import { ModelServer } from '../../../src/serving.ts';
+
+/** What a client that knows only `fetch` sees of an answer. */
+export interface Seen {
+  readonly said: string;
+  readonly body: unknown;
+}
+
+const MODEL = '/test/models/text/embedding-bag/';
+
+const page = {
+  /** Registers the service worker, as version `version` of the app. */
+  async register(version: number): Promise<void> {
+    const url = `/test/browser/workers/predictions.sw.ts?version=${version}`;
+    await navigator.serviceWorker.register(url, { type: 'module', scope: '/' });
+    await whenControlled();
+  },
+  whenControlled,
+  isControlled: () => navigator.serviceWorker.controller !== null,
+  /** Hosts models of these names. With `gate`, predictions on this page never end; `gated` counts them. */
+  async host(names: readonly string[], gate = false): Promise<void> {
+    const server = new ModelServer();
+    const client = await load(MODEL, { backends: ['wasm'] });
+    for (const name of names) await server.register(client, { name });
+    page.hosting = hostModels({
+      fetch: (request) => {
+        if (!gate || !request.url.includes('/predictions/')) return server.fetch(request);
+        page.gated += 1;
+        request.signal.addEventListener('abort', () => (page.aborted += 1));
+        return new Promise(() => {});
+      },
+    });
+    await page.hosting.ready;
+  },
+  hosting: undefined as ModelHost | undefined,
+  gated: 0,
+  aborted: 0,
+  async ask(path: string, body?: string | FormData, signal?: AbortSignal): Promise<Seen> {
+    const response = await fetch(path, body === undefined ? {} : { method: 'POST', body, ...(signal && { signal }) });
+    const text = await response.text();
+    const { headers } = response;
+    const isJson = headers.get('Content-Type')?.includes('json') === true;
+    return {
+      said: `${response.status} by ${headers.get('TabServe-Answered-By')}, because: ${headers.get('TabServe-Reason')}`,
+      body: isJson ? JSON.parse(text) : text,
+    };
+  },
+  form(text: string): FormData {
+    const form = new FormData();
+    form.append('data', new Blob([text], { type: 'text/plain' }), 'news.txt');
+    return form;
+  },
+};
+
+declare global {
+  interface Window {
+    predictions: typeof page;
+  }
+}
+
+window.predictions = page;

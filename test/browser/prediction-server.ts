@@ -1,0 +1,49 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What the server behind the URLs does with a prediction: it drops the connection, answers 500, or does not answer. */
+export type ServerState = 'up' | 'down' | 'failing' | 'slow';
+
+export interface PredictionServer extends AsyncDisposable {
+  readonly origin: string;
+  state: ServerState;
+  /** The requests to models that it got: method, path and bytes of the body. */
+  readonly got: string[];
+}
+
+/** The origin of an app: a server with models, and the app's files from the test server. */
+export async function predictionServer(files: string): Promise<PredictionServer> {
+  const got: string[] = [];
+  const server = createServer((request, response) => {
+    const path = request.url === '/sw.js' ? '/test/readme/fetch.sw.ts' : request.url!;
+    // Chromium repeats a request whose kept-alive connection was closed.
+    response.setHeader('Connection', 'close');
+    const isForModels = /^\/(predictions|ping|metrics|v2|models$)/.test(path);
+    void (async () => {
+      if (!isForModels) {
+        const file = await fetch(new URL(path, files));
+        const headers = [...file.headers].filter(([name]) => !['connection', 'keep-alive', 'transfer-encoding'].includes(name)); // prettier-ignore
+        response.writeHead(file.status, { ...Object.fromEntries(headers), 'Service-Worker-Allowed': '/' });
+        return response.end(Buffer.from(await file.arrayBuffer()));
+      }
+      let bytes = 0;
+      for await (const part of request) bytes += (part as Buffer).length;
+      got.push(`${request.method} ${path} ${bytes}`);
+      if (site.state === 'down') return request.socket.destroy();
+      if (site.state === 'slow') return undefined;
+      response.writeHead(site.state === 'failing' ? 500 : 200, { 'Content-Type': 'application/json' });
+      return response.end(JSON.stringify('the server'));
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const site: PredictionServer = {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    state: 'up',
+    got,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return site;
+}

@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from '@playwright/test';
+import { expect, test } from './fixtures.ts';
+import type { Seen } from './pages/predictions.ts';
+import { predictionServer, type PredictionServer } from './prediction-server.ts';
+
+/** Texts, and the logits that TorchServe's text classifier computes of them. */
+const { torchserve } = JSON.parse(readFileSync(new URL('../models/text/goldens.json', import.meta.url), 'utf8')) as {
+  torchserve: { bigrams: { text: string }[]; logits: number[][] };
+};
+const LABELS = ['World', 'Sports', 'Business', 'Sci/Tech'];
+const [{ text: TEXT }] = torchserve.bigrams as [{ text: string }];
+const BYTES = new TextEncoder().encode(TEXT).length;
+
+/** TorchServe's text classifier answers with the probability of each label. */
+function expectTorchServe(body: unknown, row = 0): void {
+  const logits = torchserve.logits[row]!;
+  const sum = logits.reduce((all, logit) => all + Math.exp(logit), 0);
+  expect(Object.keys(body as object).toSorted()).toEqual(LABELS.toSorted());
+  for (const [index, label] of LABELS.entries())
+    expect((body as Record<string, number>)[label]).toBeCloseTo(Math.exp(logits[index]!) / sum, 3);
+}
+
+async function open(page: Page, { origin }: PredictionServer): Promise<Page> {
+  await page.goto(`${origin}/test/browser/pages/predictions.html`);
+  await page.waitForFunction(() => 'predictions' in window);
+  return page;
+}
+
+/** Sends a request as any app does, with nothing but `fetch`. */
+async function ask(page: Page, path: string, body: string | undefined = TEXT): Promise<Seen> {
+  return await page.evaluate(([path, body]) => window.predictions.ask(path!, body), [path, body]);
+}
+
+const get = (page: Page, path: string): Promise<Seen> => page.evaluate((path) => window.predictions.ask(path), path);
+
+test('fetch is answered by the tab as TorchServe answers, or by the server, as each policy says; what is device-only is never sent @once @firefox', async ({
+  page,
+  baseURL,
+  browserName,
+}) => {
+  await using site = await predictionServer(baseURL!);
+  await open(page, site);
+
+  // The first visit: no service worker yet.
+  expect((await ask(page, '/predictions/news')).said).toBe('200 by null, because: null');
+  await page.evaluate(() => window.predictions.register(1));
+  expect(await ask(page, '/predictions/news')).toEqual({ said: '200 by server, because: no-host', body: 'the server' });
+  expect((await ask(page, '/predictions/private')).said).toBe('503 by none, because: no-host');
+  expect(site.got).toEqual([`POST /predictions/news ${BYTES}`, `POST /predictions/news ${BYTES}`]);
+
+  await page.evaluate(() => window.predictions.host(['news', 'private', 'backup']));
+  site.got.length = 0;
+  for (const [row, { text }] of torchserve.bigrams.slice(0, 3).entries()) {
+    const answered = await ask(page, '/predictions/news', text);
+    expect(answered.said).toBe('200 by device, because: device-first');
+    expectTorchServe(answered.body, row);
+  }
+  const form = await page.evaluate(
+    (text) => window.predictions.ask('/predictions/news/1.0', window.predictions.form(text)),
+    TEXT,
+  );
+  expectTorchServe(form.body);
+  expectTorchServe((await ask(page, '/predictions/private')).body);
+  expect((await ask(page, '/predictions/private/9.9')).said).toBe('503 by none, because: unknown-model');
+  expect(await get(page, '/ping')).toEqual({
+    said: '200 by device, because: device-first',
+    body: { status: 'Healthy' },
+  });
+  expect((await get(page, '/models')).body).toMatchObject({ models: expect.arrayContaining([expect.objectContaining({ modelName: 'news' })]) }); // prettier-ignore
+  expect((await get(page, '/metrics')).body).toContain('ts_inference_requests_total');
+  expect((await get(page, '/v2/models/news')).body).toMatchObject({ name: 'news', platform: 'onnx_onnxv1' });
+  expect(site.got).toEqual([]);
+  expect((await ask(page, '/predictions/elsewhere')).said).toBe('200 by server, because: unknown-model');
+
+  for (const [state, reason] of [
+    ['down', 'server-unreachable'],
+    ['failing', 'server-failed'],
+    ['slow', 'server-timeout'],
+  ] as const) {
+    site.state = state;
+    site.got.length = 0;
+    const answered = await ask(page, '/predictions/backup');
+    expect(answered.said).toBe(`200 by device, because: ${reason}`);
+    expectTorchServe(answered.body);
+    expect(site.got).toEqual([`POST /predictions/backup ${BYTES}`]);
+  }
+  site.state = 'up';
+  expect((await ask(page, '/predictions/backup')).said).toBe('200 by server, because: server-first');
+
+  // Another version of the app's service worker takes over: it knows nothing, and finds the page.
+  await page.evaluate(() => window.predictions.register(2));
+  await expect.poll(async () => (await ask(page, '/predictions/news')).said).toContain('by device');
+  if (browserName !== 'chromium') return;
+  // The browser stops the service worker, and starts it again for the next request.
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('ServiceWorker.enable');
+  await devtools.send('ServiceWorker.stopAllWorkers');
+  expect((await ask(page, '/predictions/news')).said).toContain('by device');
+  // After a hard reload no service worker controls the page, until it is claimed.
+  await devtools.send('Page.reload', { ignoreCache: true });
+  await page.waitForFunction(() => 'predictions' in window);
+  expect(await page.evaluate(() => window.predictions.isControlled())).toBe(false);
+  await page.evaluate(() => window.predictions.whenControlled());
+  expect((await ask(page, '/predictions/private')).said).toBe('503 by none, because: no-host');
+});
+
+test('the hosting tab is closed in the middle: another tab answers, or the server, once; without a network the tab answers after a reload @once @firefox', async ({
+  page,
+  context,
+  baseURL,
+  browserName,
+}) => {
+  await using site = await predictionServer(baseURL!);
+  await open(page, site);
+  await page.evaluate(() => window.predictions.register(1));
+  const closeWhileItAnswers = async (): Promise<Seen> => {
+    const hosting = await open(await context.newPage(), site);
+    await hosting.evaluate(() => window.predictions.host(['news'], true));
+    const answered = ask(page, '/predictions/news');
+    await hosting.waitForFunction(() => window.predictions.gated === 1);
+    site.got.length = 0;
+    if ((await context.pages().length) > 2) throw new Error('expected two tabs');
+    await page.evaluate((also) => (also ? window.predictions.host(['news']) : undefined), second);
+    await hosting.close();
+    return await answered;
+  };
+  let second = false;
+  expect((await closeWhileItAnswers()).said).toBe('200 by server, because: host-lost');
+  expect(site.got).toEqual([`POST /predictions/news ${BYTES}`]);
+  second = true;
+  const answered = await closeWhileItAnswers();
+  expect(answered.said).toBe('200 by device, because: device-first');
+  expectTorchServe(answered.body);
+  expect(site.got).toEqual([]);
+
+  if (browserName === 'firefox') {
+    // Chromium does not tell service workers that a request was aborted.
+    await page.evaluate(() => window.predictions.hosting!.dispose());
+    await page.evaluate(() => window.predictions.host(['news'], true));
+    await page.evaluate(async () => {
+      const controller = new AbortController();
+      const asked = window.predictions.ask('/predictions/news', 'x', controller.signal).catch(() => {});
+      while (window.predictions.gated === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      controller.abort();
+      await asked;
+    });
+    await page.waitForFunction(() => window.predictions.aborted === 1);
+    return;
+  }
+  // The network is off: the page, the model and the engine are kept.
+  await page.reload();
+  await page.evaluate(() => window.predictions.host(['news']));
+  await site[Symbol.asyncDispose]();
+  await page.reload();
+  await page.waitForFunction(() => 'predictions' in window);
+  expect((await ask(page, '/predictions/news')).said).toBe('503 by none, because: no-host');
+  await page.evaluate(() => window.predictions.host(['news']));
+  expectTorchServe((await ask(page, '/predictions/news')).body);
+});
