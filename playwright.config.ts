@@ -17,14 +17,18 @@ export default defineConfig<BackendOptions>({
   reporter: [[process.env['CI'] ? 'dot' : 'list'], ['./scripts/closing-line-reporter.ts']],
   use: { baseURL: `http://127.0.0.1:${PORT}`, actionTimeout: 15_000 },
   projects: [
-    { name: 'unit', testMatch: ['unit/**/*.spec.ts', 'readme/**/*.spec.ts'] },
+    { name: 'unit', fullyParallel: true, testMatch: ['unit/**/*.spec.ts', 'readme/**/*.spec.ts'] },
     ...BACKENDS.map((backend, index) => ({
       name: backend,
       testDir: 'test/browser',
       ...(index > 0 && { grepInvert: /@once/ }),
       use: {
         backend,
-        launchOptions: { args: [...chromiumArgs[backend]], ...(chromiumPath && { executablePath: chromiumPath }) },
+        // The tabs of a context share a process, and what V8 has compiled: `openLastingTab` in `test/browser/fixtures.ts`.
+        launchOptions: {
+          args: [...chromiumArgs[backend], '--process-per-site'],
+          ...(chromiumPath && { executablePath: chromiumPath }),
+        },
       },
     })),
     // Driven by WebDriver BiDi. Here only what is tagged `@firefox` runs; `npm run test:full` runs the whole suite. Chaos and fuzzing have commands of their own.

@@ -35,6 +35,8 @@ export async function loadingRows(chromium, options, url) {
       ...(process.platform === 'linux' ? memoryRows(await measureMemory(context, visit, url)) : []),
       ...timeRows(small, await measureTimes(visit, small.url)),
       ...timeRows(large, await measureTimes(visit, large.url)),
+      ...workerRows('onnx/wasm', await measureWorkers(visit, 'onnx/wasm')),
+      ...workerRows('tfjs/wasm', await measureWorkers(visit, 'tfjs/wasm')),
     ];
   } finally {
     await context.close();
@@ -83,6 +85,16 @@ async function measureTimes(visit, url) {
     }
   }
   return samples;
+}
+
+/** Five workers of a fresh page, and the replacement of a lost one, in each round. */
+async function measureWorkers(visit, candidate) {
+  const rounds = [];
+  for (let round = -WARM_UPS; round < ROUNDS; round++) {
+    const times = await visit((call) => call('workers', candidate));
+    if (round >= 0) rounds.push(times);
+  }
+  return rounds;
 }
 
 /** The rise of the peak in each case, in bytes. Each case is measured several times, and has another one in between. */
@@ -142,6 +154,23 @@ function timeRows({ name }, { ours, cacheApi, http }) {
     from('raw worker from the HTTP cache', 'http'),
     row(`${name}, TabServe from the cache over the raw worker from the HTTP cache`, over('http'), '×'),
     row(`${name}, TabServe from the cache over the raw worker from the Cache API`, ratio, '×', '<= 1.1 ×', ratio <= 1.1), // prettier-ignore
+  ];
+}
+
+function workerRows(candidate, rounds) {
+  const first = rounds.map(({ opened }) => opened[0]);
+  const later = rounds.map(({ opened }) => median(opened.slice(1)));
+  const healed = rounds.map(({ healed }) => healed);
+  const over = (what, times) => {
+    const ratio = paired(times, first, (a, b) => a / b);
+    return row(`${candidate}, ${what} over the first`, ratio, '×', '<= 0.4 ×', ratio <= 0.4);
+  };
+  return [
+    row(`${candidate}, the first worker of a page, from the cache`, median(first), 'ms'),
+    row(`${candidate}, workers two to five`, median(later), 'ms'),
+    row(`${candidate}, replacing a lost worker`, median(healed), 'ms'),
+    over('workers two to five', later),
+    over('replacing a lost worker', healed),
   ];
 }
 

@@ -37,6 +37,7 @@ export class WorkerOpener {
   probe: Probe | undefined;
   readonly #factory: WorkerFactory;
   readonly #hooks: OpenerHooks;
+  #compiled: InstanceType<Chunk['CompiledFiles']> | undefined;
 
   constructor(factory: WorkerFactory, options: OpenerOptions, hooks: OpenerHooks) {
     this.#factory = factory;
@@ -76,7 +77,7 @@ export class WorkerOpener {
     return await chunk.openModel({ ...this.#openOptions(chunk), ...request });
   }
 
-  #openOptions({ browserVerdicts, readDownloadSettings }: Chunk): Omit<OpenOptions, 'signal'> {
+  #openOptions({ browserVerdicts, readDownloadSettings, CompiledFiles }: Chunk): Omit<OpenOptions, 'signal'> {
     const { model, handler, backends, assets } = this.options;
     const { prefer = 'first', verify = 'golden', verdicts = browserVerdicts } = this.options;
     const { measureBudget } = resolveSettings(CLIENT_SETTINGS, { ...this.options });
@@ -95,6 +96,7 @@ export class WorkerOpener {
       archive: this.archive,
       onArchive: (archive) => (this.archive = archive),
       onProbe: (probe) => (this.probe = probe),
+      compiled: (this.#compiled ??= new CompiledFiles()),
       onProgress: undefined,
       log: this.#hooks.log,
       warn: this.#hooks.warn,

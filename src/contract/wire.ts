@@ -38,6 +38,7 @@ export interface ConnectMessage {
  * - `heartbeat`: the worker is making progress.
  * - `lost`: the worker's GPU was lost.
  * - `progress`: the worker has downloaded more of a file.
+ * - `compiled`: the worker has compiled its engine, whose code later workers of the page need not compile again.
  * - `warn`: something is wrong that stops nothing, such as a cache that cannot be used.
  */
 export type WorkerEvent =
@@ -47,7 +48,16 @@ export type WorkerEvent =
   | { readonly type: 'lost'; readonly why: string }
   | { readonly type: 'warn'; readonly message: string }
   /** `planned`: the worker has reported every file that it will download. */
-  | { readonly type: 'progress'; readonly progress: FileProgress; readonly planned: boolean };
+  | { readonly type: 'progress'; readonly progress: FileProgress; readonly planned: boolean }
+  | { readonly type: 'compiled'; readonly candidate: CandidateName; readonly compiled: CompiledFile };
+
+/** An engine's `.wasm`, compiled. It is sent without a copy: the threads of a page share compiled code. */
+export interface CompiledFile {
+  readonly name: string;
+  /** The engine's version: the file of one version never changes. */
+  readonly version: string;
+  readonly module: WebAssembly.Module;
+}
 
 /** A part of the answer to a streamed request. It takes the port of the answers, so that it arrives before the answer. */
 export interface PartMessage {
@@ -108,6 +118,8 @@ export interface StartRequest {
   readonly download: DownloadSettings;
   /** The precisions that the backend takes of the alternatives of each part of the archive, by its `Part.node`, best first. The first that exists is loaded. */
   readonly precisions?: Readonly<Record<string, readonly Precision[] | undefined>> | undefined;
+  /** The candidate's engine, if an earlier worker of the page has compiled it. */
+  readonly compiled?: CompiledFile | undefined;
 }
 
 export interface OpenRequest extends StartRequest {

@@ -1,5 +1,6 @@
 import type { BlobFiles, EngineOptions, FileProgress } from '../contract/archive.js';
 import type { CandidateName } from '../contract/backends.js';
+import type { CompiledFile } from '../contract/wire.js';
 import type { Session } from '../contract/tensors.js';
 
 /** Called with the bytes of a download so far. */
@@ -25,6 +26,10 @@ export interface EngineEnvironment {
         onBytes: OnBytes,
       ) => Promise<Blob | undefined>)
     | undefined;
+  /** The engine's `.wasm` as an earlier worker of the page has compiled it. It is used if name and version fit. */
+  readonly compiled?: CompiledFile | undefined;
+  /** Called with the engine's `.wasm` when it was compiled here. */
+  readonly onCompiled?: (compiled: CompiledFile) => void;
 }
 
 /** An engine, started on one backend. It makes one call at a time, whether it creates, runs or releases a session. */

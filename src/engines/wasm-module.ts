@@ -16,18 +16,30 @@ export interface WasmFile {
   readonly version: string;
 }
 
+/** What compiling a file needs of an engine's environment. */
+type Environment = Pick<EngineEnvironment, 'onProgress' | 'fetch' | 'cached' | 'compiled' | 'onCompiled'>;
+
 /**
- * Reads an engine's `.wasm` from the cache, or downloads it, and compiles it. Reports its progress. Retries as for a file of the model, from the beginning.
+ * Returns an engine's `.wasm`, compiled: by an earlier worker of the page, or now.
  * @throws `backend-failed` naming the URL, the server's answer, and the remedy
  */
-export async function compileWasm(
+export async function compileWasm(url: URL, file: WasmFile, environment: Environment): Promise<WebAssembly.Module> {
+  const { name, bytes, version } = file;
+  const { compiled, onProgress, onCompiled } = environment;
+  if (compiled?.name === name && compiled.version === version) {
+    onProgress?.({ file: name, loaded: bytes, total: bytes, phase: 'compile' });
+    return compiled.module;
+  }
+  const module = await loadWasm(url, file, environment);
+  onCompiled?.({ name, version, module });
+  return module;
+}
+
+/** Reads a `.wasm` from the cache, or downloads it, and compiles it. Reports its progress. Retries as for a file of the model, from the beginning. */
+async function loadWasm(
   url: URL,
   { name, bytes, version }: WasmFile,
-  {
-    onProgress = () => {},
-    fetch = globalThis.fetch,
-    cached,
-  }: Pick<EngineEnvironment, 'onProgress' | 'fetch' | 'cached'>,
+  { onProgress = () => {}, fetch = globalThis.fetch, cached }: Environment,
 ): Promise<WebAssembly.Module> {
   let last: FileProgress = { file: name, loaded: 0, total: bytes, phase: 'download' };
   const report = (loaded: number, total: number, phase: FileProgress['phase']): void =>

@@ -5,6 +5,7 @@ import type { Context, ModelInfo } from '../contract/handler.js';
 import type { Metrics, Observation } from '../contract/metrics.js';
 import type {
   Comparison,
+  CompiledFile,
   Envelope,
   HandleAnswer,
   HandleRequest,
@@ -95,9 +96,12 @@ export class Host implements WorkerApi {
     }, 'load');
   }
 
-  loadModel(archive: Archive, { candidate, assets, download, precisions }: StartRequest): Promise<Envelope<Archive>> {
+  loadModel(
+    archive: Archive,
+    { candidate, assets, download, precisions, compiled }: StartRequest,
+  ): Promise<Envelope<Archive>> {
     const engine = engineOf(candidate);
-    const starting = this.#startEngine({ candidate, assets, download, archive: archiveFor(archive, engine) });
+    const starting = this.#startEngine({ candidate, assets, download, compiled, archive: archiveFor(archive, engine) });
     this.#starting = { candidate, engine: starting };
     // `open` reports its failure; the page keeps the model for the next candidate.
     starting.catch(() => {});
@@ -155,14 +159,22 @@ export class Host implements WorkerApi {
     return this.#parts;
   }
 
-  async #startEngine({ candidate, archive, assets, download }: Omit<OpenRequest, 'handler'>): Promise<Engine> {
+  async #startEngine({
+    candidate,
+    archive,
+    assets,
+    download,
+    compiled,
+  }: Omit<OpenRequest, 'handler'>): Promise<Engine> {
     const start = this.#options.engines[candidate];
     if (!start) throw new TabServeError('backend-failed', `This worker was built without ${candidate}.`);
     try {
       const onLost = (why: string): void => this.#options.emit({ type: 'lost', why });
       const threads = this.#platform.threads(candidate, archive.config.engine?.threads);
+      const onCompiled = (compiled: CompiledFile): void =>
+        this.#options.emit({ type: 'compiled', candidate, compiled });
       return await this.#downloads.engine(download, (environment) =>
-        start({ assets, onLost, threads, ...environment }),
+        start({ assets, onLost, threads, compiled, onCompiled, ...environment }),
       );
     } catch (cause) {
       throw new TabServeError(

@@ -129,81 +129,103 @@ test('an engine that the app left out is not tried @once', async ({ open }) => {
   expect(answer.named).toMatchObject({ code: 'no-backend' });
 });
 
-test('only the engine that runs is downloaded, and from no other origin', async ({ open, page, backend }) => {
-  // An archive with a golden example: without one, ONNX Runtime's WebGL is compared with WASM.
-  const urls: string[] = [];
-  page.on('request', (request) => urls.push(request.url()));
-  await open();
-  const { origin } = new URL(page.url());
-  await page.evaluate(
-    async (backend) =>
-      void (await window.tabserve.load('/test/models/proof/two_formats/', {
-        handler: 'base_handler',
-        backends: [`onnx/${backend}`],
-      })),
-    backend,
-  );
-  const wasm = urls.filter((url) => url.endsWith('.wasm')).map((url) => url.split('/').pop());
-  expect(wasm).toEqual(
-    { wasm: ['ort-wasm-simd-threaded.wasm'], webgl: [], webgpu: ['ort-wasm-simd-threaded.jspi.wasm'] }[backend],
-  );
-  const glue = urls.flatMap((url) => /onnxruntime-web_(\w+)\.js/.exec(url)?.[1] ?? []);
-  expect(glue).toEqual([{ wasm: 'wasm', webgl: 'webgl', webgpu: 'jspi' }[backend]]);
-  expect(urls.filter((url) => url.includes('tensorflow'))).toEqual([]);
-  expect(urls.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).toEqual([]);
-});
+test.describe('what is downloaded', () => {
+  // A tab of its own has an empty cache.
+  test.use({ reuseTab: false });
 
-test('only the parts of TensorFlow.js that run are downloaded, and from no other origin', async ({
-  open,
-  page,
-  backend,
-}) => {
-  const urls: string[] = [];
-  page.on('request', (request) => urls.push(request.url()));
-  await open();
-  const load = async (model: string, wasm: readonly string[]): Promise<string[]> => {
-    urls.length = 0;
+  test('only the engine that runs is downloaded, and from no other origin', async ({ open, page, backend }) => {
+    // An archive with a golden example: without one, ONNX Runtime's WebGL is compared with WASM.
+    const urls: string[] = [];
+    page.on('request', (request) => urls.push(request.url()));
+    await open();
+    const { origin } = new URL(page.url());
     await page.evaluate(
-      async ({ model, backend }) =>
-        void (await window.tabserve.load(`/test/models/tfjs/${model}`, {
+      async (backend) =>
+        void (await window.tabserve.load('/test/models/proof/two_formats/', {
           handler: 'base_handler',
-          backends: [`tfjs/${backend}`],
+          backends: [`onnx/${backend}`],
         })),
-      {
-        model,
-        backend,
-      },
+      backend,
     );
-    expect(urls.filter((url) => url.endsWith('.wasm')).map((url) => url.split('/').pop())).toEqual(wasm);
-    expect(urls.filter((url) => url.includes('onnxruntime'))).toEqual([]);
-    expect(urls.filter((url) => !url.startsWith(`${new URL(page.url()).origin}/`))).toEqual([]);
-    return urls.flatMap((url) => /@tensorflow_tfjs-([\w-]+)\.js/.exec(url)?.[1] ?? []).sort();
-  };
-  const first = backend === 'wasm' ? ['tfjs-backend-wasm-simd.wasm'] : [];
-  expect(await load('affine_fixed.json', first)).toEqual([`backend-${backend}`, 'converter', 'core']);
-  // The second worker has the engine's file from the cache.
-  expect(await load('affine.layers.json', [])).toEqual([`backend-${backend}`, 'converter', 'core', 'layers']);
-});
-
-test('the asyncify build serves browsers without JSPI', async ({ open, page, backend }) => {
-  test.skip(backend !== 'webgpu', 'it is a build for WebGPU');
-  const urls: string[] = [];
-  page.on('request', (request) => urls.push(request.url()));
-  await open();
-  const answer = await page.evaluate(async () => {
-    const client = window.tabserve.connect<import('../../src/worker.ts').BaseHandler>(window.workers.noJspi, {
-      model: '/test/models/affine_fixed.onnx',
-      backends: ['webgpu'],
-    });
-    await client.initialize();
-    return Array.from(
-      (await client.predict({ data: new Float32Array([1, 2, 3, 4]), dims: [4] }))['y']!.data as Float32Array,
-    ).length;
+    const wasm = urls.filter((url) => url.endsWith('.wasm')).map((url) => url.split('/').pop());
+    expect(wasm).toEqual(
+      { wasm: ['ort-wasm-simd-threaded.wasm'], webgl: [], webgpu: ['ort-wasm-simd-threaded.jspi.wasm'] }[backend],
+    );
+    const glue = urls.flatMap((url) => /onnxruntime-web_(\w+)\.js/.exec(url)?.[1] ?? []);
+    expect(glue).toEqual([{ wasm: 'wasm', webgl: 'webgl', webgpu: 'jspi' }[backend]]);
+    expect(urls.filter((url) => url.includes('tensorflow'))).toEqual([]);
+    expect(urls.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).toEqual([]);
   });
-  expect(answer).toBe(3);
-  expect(urls.filter((url) => url.endsWith('.wasm')).map((url) => url.split('/').pop())).toEqual([
-    'ort-wasm-simd-threaded.asyncify.wasm',
-  ]);
+
+  test('only the parts of TensorFlow.js that run are downloaded, and from no other origin', async ({
+    open,
+    page,
+    backend,
+  }) => {
+    const urls: string[] = [];
+    page.on('request', (request) => urls.push(request.url()));
+    await open();
+    const load = async (model: string, wasm: readonly string[]): Promise<string[]> => {
+      urls.length = 0;
+      await page.evaluate(
+        async ({ model, backend }) =>
+          void (await window.tabserve.load(`/test/models/tfjs/${model}`, {
+            handler: 'base_handler',
+            backends: [`tfjs/${backend}`],
+          })),
+        {
+          model,
+          backend,
+        },
+      );
+      expect(urls.filter((url) => url.endsWith('.wasm')).map((url) => url.split('/').pop())).toEqual(wasm);
+      expect(urls.filter((url) => url.includes('onnxruntime'))).toEqual([]);
+      expect(urls.filter((url) => !url.startsWith(`${new URL(page.url()).origin}/`))).toEqual([]);
+      return urls.flatMap((url) => /@tensorflow_tfjs-([\w-]+)\.js/.exec(url)?.[1] ?? []).sort();
+    };
+    const first = backend === 'wasm' ? ['tfjs-backend-wasm-simd.wasm'] : [];
+    expect(await load('affine_fixed.json', first)).toEqual([`backend-${backend}`, 'converter', 'core']);
+    // The second worker has the engine's file from the cache.
+    expect(await load('affine.layers.json', [])).toEqual([`backend-${backend}`, 'converter', 'core', 'layers']);
+  });
+
+  test('the asyncify build serves browsers without JSPI', async ({ open, page, backend }) => {
+    test.skip(backend !== 'webgpu', 'it is a build for WebGPU');
+    const urls: string[] = [];
+    page.on('request', (request) => urls.push(request.url()));
+    await open();
+    const answer = await page.evaluate(async () => {
+      const client = window.tabserve.connect<import('../../src/worker.ts').BaseHandler>(window.workers.noJspi, {
+        model: '/test/models/affine_fixed.onnx',
+        backends: ['webgpu'],
+      });
+      await client.initialize();
+      return Array.from(
+        (await client.predict({ data: new Float32Array([1, 2, 3, 4]), dims: [4] }))['y']!.data as Float32Array,
+      ).length;
+    });
+    expect(answer).toBe(3);
+    expect(urls.filter((url) => url.endsWith('.wasm')).map((url) => url.split('/').pop())).toEqual([
+      'ort-wasm-simd-threaded.asyncify.wasm',
+    ]);
+  });
+
+  test('engine files from where the app serves them @once', async ({ open, page }) => {
+    const urls: string[] = [];
+    page.on('request', (request) => urls.push(new URL(request.url()).pathname));
+    await open();
+    await page.evaluate(async () => {
+      const open = async (model: string, assets: string) =>
+        await window.tabserve
+          .connect(window.workers.raw, { model, assets, backends: ['wasm'], config: { engine: { threads: 2 } } })
+          .initialize();
+      await open('/test/models/affine_fixed.onnx', '/node_modules/onnxruntime-web/dist/../dist');
+      await open('/test/models/tfjs/affine_fixed.json', '/node_modules/@tensorflow/tfjs-backend-wasm/dist/../dist');
+    });
+    expect(urls).toContain('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm');
+    expect(urls).toContain('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.mjs');
+    expect(urls).toContain('/node_modules/@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm');
+  });
 });
 
 test('threads where the page is isolated, one where it is not @once', async ({ open, page }) => {
@@ -227,23 +249,6 @@ test('threads where the page is isolated, one where it is not @once', async ({ o
   const alone = await load();
   expect(alone.threads).toBe(1);
   expect(alone.sum).toBeCloseTo(1, 6);
-});
-
-test('engine files from where the app serves them @once', async ({ open, page }) => {
-  const urls: string[] = [];
-  page.on('request', (request) => urls.push(new URL(request.url()).pathname));
-  await open();
-  await page.evaluate(async () => {
-    const open = async (model: string, assets: string) =>
-      await window.tabserve
-        .connect(window.workers.raw, { model, assets, backends: ['wasm'], config: { engine: { threads: 2 } } })
-        .initialize();
-    await open('/test/models/affine_fixed.onnx', '/node_modules/onnxruntime-web/dist/../dist');
-    await open('/test/models/tfjs/affine_fixed.json', '/node_modules/@tensorflow/tfjs-backend-wasm/dist/../dist');
-  });
-  expect(urls).toContain('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm');
-  expect(urls).toContain('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.mjs');
-  expect(urls).toContain('/node_modules/@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm');
 });
 
 test("an engine's file that is stored as gzip, as hosts with a limit need it @once", async ({ open, page }) => {

@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
 
+// Each test begins with an empty cache.
+test.use({ reuseTab: false });
+
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 async function open(page: Page): Promise<void> {

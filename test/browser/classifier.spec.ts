@@ -2,8 +2,6 @@ import type { Classification } from '../../src/index.ts';
 import { expect, FULL_ONLY, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
-test.use({ reuseTab: true });
-
 interface Case {
   readonly sample?: string;
   readonly probabilities: readonly number[];

@@ -2,6 +2,9 @@ import { BadServer } from '../bad-server.ts';
 import { expect, test } from './fixtures.ts';
 import { serveWithHeaders } from './header-proxy.ts';
 
+// Each test begins with an empty cache.
+test.use({ reuseTab: false });
+
 /** Pages that may do less than others. */
 const PAGE = '/test/browser/pages/tabserve.html?isolated=no';
 const ARCHIVES = ['tiny.mar', 'tiny-store.mar', 'tiny.tar.gz'].map((name) => `/test/models/archives/${name}`);

@@ -1,8 +1,6 @@
 import { expect, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
-test.use({ reuseTab: true });
-
 interface Case {
   readonly model: string;
   readonly decoder: Readonly<Record<string, unknown>>;

@@ -3,8 +3,6 @@ import type { Page } from '@playwright/test';
 import { examples } from '../docs/page.ts';
 import { expect, test } from './fixtures.ts';
 
-test.use({ reuseTab: true });
-
 /** The archives of docs/model-config.md as the page has them, each with a stand-in for its model: see test/docs/make.py. */
 const COCO = examples.get('coco')!['index_to_name.json']!;
 const numbered = (count: number, known: Record<number, string>): string =>

@@ -10,6 +10,9 @@ import type { ClientOptions, Progress } from '../../src/index.ts';
 import { BadServer } from '../bad-server.ts';
 import { expect, test } from './fixtures.ts';
 
+// Each test begins with an empty cache.
+test.use({ reuseTab: false });
+
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDERS = {
   '/models/': join(ROOT, 'test/models'),

@@ -4,8 +4,6 @@ import type { CandidateName } from '../../src/contract/backends.ts';
 import { expect, FULL_ONLY, test, type BackendOptions, type GoldenFeeds } from './fixtures.ts';
 import { filesOf, goldens, unable, valuesOf, type GoldenTensor } from './goldens.ts';
 
-test.use({ reuseTab: true });
-
 /** The contract of an engine, the same for each on the project's backend; TensorFlow.js's `cpu` runs once. */
 const ENGINES: readonly { readonly of: string; readonly on: (backend: BackendOptions['backend']) => CandidateName }[] =
   [

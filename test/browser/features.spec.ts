@@ -2,8 +2,6 @@ import type { Embedding } from '../../src/index.ts';
 import { expect, FULL_ONLY, test } from './fixtures.ts';
 import { readGoldens, unable } from './goldens.ts';
 
-test.use({ reuseTab: true });
-
 type Vectors = Readonly<Record<string, readonly (readonly number[])[]>>;
 
 /** By ONNX Runtime, tokenizers and PyTorch in Python: `test/models/features/make.py`. */

@@ -1,4 +1,4 @@
-import { test as base, expect, type Page } from '@playwright/test';
+import { test as base, expect, type Browser, type Page } from '@playwright/test';
 import { firefoxPath, NO_FIREFOX } from '../../scripts/firefox.ts';
 import type * as Tabserve from '../../src/index.ts';
 import type { CandidateName } from '../../src/contract/backends.ts';
@@ -16,8 +16,8 @@ export interface BackendOptions {
   /** Whether `npm run test:full` runs, which has what takes minutes on a GPU that is computed in software. */
   full: boolean;
   /**
-   * Whether the test runs in the tab that the tests before it had, which takes a third off a short one. Set it with `test.use` for a file that opens models and
-   * looks at answers. A test that looks at caches, memory or tabs, or adds an init script, needs a context of its own.
+   * Whether the test runs in the tab that the tests before it had, which halves a short one. A test that looks at caches, memory or tabs, or adds an init script,
+   * needs a context of its own: `test.use({ reuseTab: false })`.
    */
   reuseTab: boolean;
 }
@@ -76,6 +76,14 @@ async function leave(page: Page): Promise<void> {
   });
 }
 
+/** Opens the tab that tests share. A page in the same process holds the engine's module, so that a worker finds what V8 has compiled for the workers before. */
+async function openLastingTab(browser: Browser, backend: BackendOptions['backend']): Promise<Page> {
+  const context = await browser.newContext();
+  if (browser.browserType().name() === 'chromium')
+    await (await context.newPage()).goto(`/test/browser/pages/compiled.html?${backend}`);
+  return await context.newPage();
+}
+
 /** A test on one backend; `open` opens the page that has `window.tabserve`. */
 export const test = base.extend<
   BackendOptions & { open: (search?: string) => Promise<Page>; installed: void },
@@ -83,7 +91,7 @@ export const test = base.extend<
 >({
   backend: ['wasm', { option: true }],
   full: [false, { option: true }],
-  reuseTab: [false, { option: true }],
+  reuseTab: [true, { option: true }],
   /** A display for Firefox; undefined if none is needed. */
   display: [
     async ({ browserName }, use) => {
@@ -109,9 +117,10 @@ export const test = base.extend<
   ],
   /** The tab of the tests with `reuseTab`, once there is one. It ends with the browser. */
   reused: [async ({}, use) => await use({}), { scope: 'worker' }],
-  page: async ({ browser, reused, reuseTab }, use) => {
-    const openTab = async (): Promise<Page> => await (await browser.newContext()).newPage();
-    const page = reuseTab ? (reused.tab ??= await openTab()) : await openTab();
+  page: async ({ browser, reused, reuseTab, backend }, use) => {
+    const page = reuseTab
+      ? (reused.tab ??= await openLastingTab(browser, backend))
+      : await (await browser.newContext()).newPage();
     await use(page);
     await (reuseTab ? leave(page) : page.context().close());
   },

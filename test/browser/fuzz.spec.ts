@@ -4,6 +4,9 @@ import { casesOf, Outcomes, SEED, type Kind } from '../fuzz/cases.ts';
 import { expect, test } from './fixtures.ts';
 import type { FuzzAnswer, FuzzRequest } from './workers/fuzz.worker.ts';
 
+// A renderer that crashes ends no other test.
+test.use({ reuseTab: false });
+
 /**
  * Damaged models and images, opened and run by the engines on WASM and decoded by the browser, in one worker. It is replaced only after an error that says that it
  * must be. `npm run fuzz` runs many, the suite runs a few; `test/unit/fuzz.spec.ts` has the files that need no browser.

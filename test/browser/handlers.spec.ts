@@ -1,7 +1,5 @@
 import { expect, test } from './fixtures.ts';
 
-test.use({ reuseTab: true });
-
 /** A custom handler's failures cross the worker whole, and cost nobody else anything. */
 test('errors of each stage keep code, stage, message and cause @once', async ({ open, backend }) => {
   const page = await open();

@@ -2,8 +2,6 @@ import type { Page } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
-test.use({ reuseTab: true });
-
 /** Repositories as Hugging Face's exporters lay them out, without a line of config, against transformers in Python: `test/models/hugging-face/make.py`. */
 interface Label {
   readonly label: string;

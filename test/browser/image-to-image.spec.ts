@@ -2,8 +2,6 @@ import type { Picture } from '../../src/index.ts';
 import { expect, FULL_ONLY, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
-test.use({ reuseTab: true });
-
 /** By PyTorch in float64: `training/upscaler.py`. */
 const { cases } = readGoldens<{
   readonly cases: readonly {

@@ -1,6 +1,9 @@
 import { DEVTOOLS_ONLY, expect, test } from './fixtures.ts';
 import type { Page } from '@playwright/test';
 
+// What is left is counted in a process of its own.
+test.use({ reuseTab: false });
+
 test.skip(({ browserName }) => browserName !== 'chromium', DEVTOOLS_ONLY);
 
 /** After dispose nothing is left: no client, no worker, no port, no Blob. */

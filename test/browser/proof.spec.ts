@@ -5,8 +5,6 @@ import type { Page } from '@playwright/test';
 import { expect, FULL_ONLY, test } from './fixtures.ts';
 import type { Odd } from './workers/odd-engines.worker.ts';
 
-test.use({ reuseTab: true });
-
 /** A backend is taken when it has been proven right, and with `fastest` when it has been measured. */
 const PROOF = '/test/models/proof';
 

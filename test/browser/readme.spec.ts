@@ -57,8 +57,12 @@ test('snippets fetch.ts and fetch.sw.ts @once', async ({ page, baseURL }) => {
 });
 
 test('snippet camera.ts @once', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
   // A camera before which somebody holds a three.
-  await page.addInitScript(() => {
+  await page.evaluate(() => {
     navigator.mediaDevices.getUserMedia = async () => {
       const three = new Image();
       three.src = '/models/digits/samples/drawn-3.png';
@@ -70,10 +74,6 @@ test('snippet camera.ts @once', async ({ page }) => {
       return canvas.captureStream();
     };
   });
-  const lines: string[] = [];
-  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
-  page.on('pageerror', (error) => lines.push(String(error)));
-  await page.goto('/test/browser/pages/readme.html');
   await page.addScriptTag({ type: 'module', url: '/test/readme/camera.ts' });
   await expect.poll(() => lines.length).toBeGreaterThan(0);
   expect(lines[0]).toMatch(/^three, \d+ frames dropped$/);

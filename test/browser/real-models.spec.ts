@@ -2,8 +2,6 @@ import type { CandidateName, Classification, Detections, SoftMask } from '../../
 import { expect, FULL_ONLY, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
-test.use({ reuseTab: true });
-
 /**
  * Pretrained models, from the file to the answer: against the same graphs and decoders in float64, made by `training/human_models.py` and `training/moderation.py`.
  * On WASM all samples go in one call. On a GPU that is computed in software `npm test` compares one sample of one model by both engines; `npm run test:full`

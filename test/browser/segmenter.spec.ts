@@ -2,8 +2,6 @@ import type { ClassMap, SoftMask } from '../../src/index.ts';
 import { cases, values, type SegmenterCase, type Stored } from '../goldens/segmenter/read.ts';
 import { expect, test } from './fixtures.ts';
 
-test.use({ reuseTab: true });
-
 /** Probabilities, from the file to the map, against ONNX Runtime and torch in Python. No two classes are closer than twice this. */
 const TOLERANCE = 1e-5;
 

@@ -4,6 +4,8 @@ import { expect, test } from './fixtures.ts';
 import type { Seen } from './pages/predictions.ts';
 import { predictionServer, type PredictionServer } from './prediction-server.ts';
 
+test.use({ reuseTab: false });
+
 /** Texts, and the logits that TorchServe's text classifier computes of them. */
 const { torchserve } = JSON.parse(readFileSync(new URL('../models/text/goldens.json', import.meta.url), 'utf8')) as {
   torchserve: { bigrams: { text: string }[]; logits: number[][] };

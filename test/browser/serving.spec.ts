@@ -399,117 +399,122 @@ test('sizes, delays, timeouts and priorities out of range @once', async ({ open 
   expect(answer.after.batchSize).toBe(1);
 });
 
-test('a pool of WASM workers on one queue grows under load, within the page’s cores, and shrinks at rest @once', async ({
-  open,
-  page,
-}) => {
-  test.setTimeout(120_000);
-  await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'hardwareConcurrency', { value: 4 }));
-  await open();
-  const answer = await page.evaluate(async () => {
-    const model = '/test/models/affine.onnx';
-    const { gate, tabserve, workers } = window;
-    const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
-    const client = tabserve.connect(workers.gated, {
-      model,
-      backends: ['wasm'],
-      maxWorkers: 8,
-      config: { engine: { threads: 1 } },
-    });
-    const other = tabserve.connect(workers.gated, {
-      model,
-      backends: ['wasm'],
-      maxWorkers: 8,
-      config: { engine: { threads: 1 } },
-    });
-    await client.initialize();
-    await other.initialize();
-    const gates = await Promise.all(Array.from({ length: 8 }, () => gate('preprocess')));
-    const held = gates.map(({ params }) => client.predict(input(), { params: params as never }));
-    // Four cores: the other's worker, and three of these with two batches each.
-    for (const one of gates.slice(0, 6)) await one.reached();
-    const grown = await client.describe();
-    const disturbed = await other.predict(input());
-    // One of them dies; its request is answered by another.
-    gates.forEach((one) => one.open());
-    const answered = (await Promise.all(held)) as unknown as GatedAnswer[];
-    await other.dispose();
-    const after = (await client.predict(input())) as unknown as GatedAnswer;
-    while ((await client.describe()).workers > 1) await new Promise((resolve) => setTimeout(resolve, 100));
-    const last = (await client.predict(input())) as unknown as GatedAnswer;
-    await client.dispose();
-    return { grown, disturbed, answered, after, last };
-  });
-  expect(answer.grown).toMatchObject({ workers: 3, jobQueueStatus: { pendingRequests: 2 } });
-  expect(new Set(answer.answered.map(({ worker }) => worker)).size).toBe(3);
-  expect(answer.last.batchSize).toBe(1);
-});
+test.describe('where there are four cores', () => {
+  // For the script that says so.
+  test.use({ reuseTab: false });
 
-test('minWorkers are there from the start, and a GPU has one worker whatever is asked for', async ({
-  open,
-  backend,
-  page,
-}) => {
-  await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'hardwareConcurrency', { value: 4 }));
-  await open();
-  const answer = await page.evaluate(
-    async ({ model, backend }) => {
-      const client = window.tabserve.connect(window.workers.gated, {
+  test('a pool of WASM workers on one queue grows under load, within the page’s cores, and shrinks at rest @once', async ({
+    open,
+    page,
+  }) => {
+    test.setTimeout(120_000);
+    await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'hardwareConcurrency', { value: 4 }));
+    await open();
+    const answer = await page.evaluate(async () => {
+      const model = '/test/models/affine.onnx';
+      const { gate, tabserve, workers } = window;
+      const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
+      const client = tabserve.connect(workers.gated, {
         model,
-        backends: [backend],
-        minWorkers: 2,
+        backends: ['wasm'],
+        maxWorkers: 8,
+        config: { engine: { threads: 1 } },
+      });
+      const other = tabserve.connect(workers.gated, {
+        model,
+        backends: ['wasm'],
+        maxWorkers: 8,
         config: { engine: { threads: 1 } },
       });
       await client.initialize();
+      await other.initialize();
+      const gates = await Promise.all(Array.from({ length: 8 }, () => gate('preprocess')));
+      const held = gates.map(({ params }) => client.predict(input(), { params: params as never }));
+      // Four cores: the other's worker, and three of these with two batches each.
+      for (const one of gates.slice(0, 6)) await one.reached();
+      const grown = await client.describe();
+      const disturbed = await other.predict(input());
+      // One of them dies; its request is answered by another.
+      gates.forEach((one) => one.open());
+      const answered = (await Promise.all(held)) as unknown as GatedAnswer[];
+      await other.dispose();
+      const after = (await client.predict(input())) as unknown as GatedAnswer;
+      while ((await client.describe()).workers > 1) await new Promise((resolve) => setTimeout(resolve, 100));
+      const last = (await client.predict(input())) as unknown as GatedAnswer;
+      await client.dispose();
+      return { grown, disturbed, answered, after, last };
+    });
+    expect(answer.grown).toMatchObject({ workers: 3, jobQueueStatus: { pendingRequests: 2 } });
+    expect(new Set(answer.answered.map(({ worker }) => worker)).size).toBe(3);
+    expect(answer.last.batchSize).toBe(1);
+  });
+
+  test('minWorkers are there from the start, and a GPU has one worker whatever is asked for', async ({
+    open,
+    backend,
+    page,
+  }) => {
+    await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'hardwareConcurrency', { value: 4 }));
+    await open();
+    const answer = await page.evaluate(
+      async ({ model, backend }) => {
+        const client = window.tabserve.connect(window.workers.gated, {
+          model,
+          backends: [backend],
+          minWorkers: 2,
+          config: { engine: { threads: 1 } },
+        });
+        await client.initialize();
+        const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
+        const wanted = backend === 'wasm' ? 2 : 1;
+        while ((await client.describe()).workers < wanted) await new Promise((resolve) => setTimeout(resolve, 20));
+        const gates = await Promise.all([window.gate('preprocess'), window.gate('preprocess')]);
+        const held = gates.map(({ params }) => client.predict(input(), { params: params as never }));
+        for (const one of gates) await one.reached();
+        const { workers } = await client.describe();
+        gates.forEach((one) => one.open());
+        const answered = (await Promise.all(held)) as unknown as GatedAnswer[];
+        await client.dispose();
+        return { workers, answered };
+      },
+      { model: modelFor(backend), backend },
+    );
+    expect(answer.workers).toBe(backend === 'wasm' ? 2 : 1);
+    expect(new Set(answer.answered.map(({ worker }) => worker)).size).toBe(backend === 'wasm' ? 2 : 1);
+  });
+
+  test('a worker of a pool that dies loses no request, and the others go on @once', async ({ open, page }) => {
+    await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'hardwareConcurrency', { value: 4 }));
+    await open();
+    const answer = await page.evaluate(async () => {
       const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
-      const wanted = backend === 'wasm' ? 2 : 1;
-      while ((await client.describe()).workers < wanted) await new Promise((resolve) => setTimeout(resolve, 20));
+      const made: Worker[] = [];
+      const factory = () => made[made.push(window.workers.gated()) - 1]!;
+      const client = window.tabserve.connect(factory, {
+        model: '/test/models/affine.onnx',
+        backends: ['wasm'],
+        minWorkers: 2,
+        config: { engine: { threads: 1 } },
+      });
+      const changes: string[] = [];
+      client.on('backendchange', ({ name }) => changes.push(name));
+      const recovered = new Promise<string>((resolve) => client.on('recover', ({ cause }) => resolve(cause.code)));
+      await client.initialize();
+      while ((await client.describe()).workers < 2) await new Promise((resolve) => setTimeout(resolve, 20));
       const gates = await Promise.all([window.gate('preprocess'), window.gate('preprocess')]);
       const held = gates.map(({ params }) => client.predict(input(), { params: params as never }));
       for (const one of gates) await one.reached();
-      const { workers } = await client.describe();
+      made[0]!.dispatchEvent(new ErrorEvent('error', { message: 'torn apart' }));
       gates.forEach((one) => one.open());
       const answered = (await Promise.all(held)) as unknown as GatedAnswer[];
+      const cause = await recovered;
+      while ((await client.describe()).workers < 2) await new Promise((resolve) => setTimeout(resolve, 20));
       await client.dispose();
-      return { workers, answered };
-    },
-    { model: modelFor(backend), backend },
-  );
-  expect(answer.workers).toBe(backend === 'wasm' ? 2 : 1);
-  expect(new Set(answer.answered.map(({ worker }) => worker)).size).toBe(backend === 'wasm' ? 2 : 1);
-});
-
-test('a worker of a pool that dies loses no request, and the others go on @once', async ({ open, page }) => {
-  await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'hardwareConcurrency', { value: 4 }));
-  await open();
-  const answer = await page.evaluate(async () => {
-    const input = () => ({ data: Float32Array.of(1, 2, 3, 4), dims: [4] }) as never;
-    const made: Worker[] = [];
-    const factory = () => made[made.push(window.workers.gated()) - 1]!;
-    const client = window.tabserve.connect(factory, {
-      model: '/test/models/affine.onnx',
-      backends: ['wasm'],
-      minWorkers: 2,
-      config: { engine: { threads: 1 } },
+      return { answered, cause, changes, workers: made.length };
     });
-    const changes: string[] = [];
-    client.on('backendchange', ({ name }) => changes.push(name));
-    const recovered = new Promise<string>((resolve) => client.on('recover', ({ cause }) => resolve(cause.code)));
-    await client.initialize();
-    while ((await client.describe()).workers < 2) await new Promise((resolve) => setTimeout(resolve, 20));
-    const gates = await Promise.all([window.gate('preprocess'), window.gate('preprocess')]);
-    const held = gates.map(({ params }) => client.predict(input(), { params: params as never }));
-    for (const one of gates) await one.reached();
-    made[0]!.dispatchEvent(new ErrorEvent('error', { message: 'torn apart' }));
-    gates.forEach((one) => one.open());
-    const answered = (await Promise.all(held)) as unknown as GatedAnswer[];
-    const cause = await recovered;
-    while ((await client.describe()).workers < 2) await new Promise((resolve) => setTimeout(resolve, 20));
-    await client.dispose();
-    return { answered, cause, changes, workers: made.length };
+    expect(answer.answered.map(({ batchSize }) => batchSize)).toEqual([1, 1]);
+    expect(answer).toMatchObject({ cause: 'worker-lost', changes: ['wasm'], workers: 3 });
   });
-  expect(answer.answered.map(({ batchSize }) => batchSize)).toEqual([1, 1]);
-  expect(answer).toMatchObject({ cause: 'worker-lost', changes: ['wasm'], workers: 3 });
 });
 
 test('disposing of one client does not affect another @once', async ({ open }) => {

@@ -2,6 +2,9 @@ import type { Browser, Page } from '@playwright/test';
 import { DEVTOOLS_ONLY, expect, test } from './fixtures.ts';
 import { processMemory } from './process-memory.ts';
 
+// What is left is counted in a process of its own.
+test.use({ reuseTab: false });
+
 test.skip(({ browserName }) => browserName !== 'chromium', DEVTOOLS_ONLY);
 
 /**

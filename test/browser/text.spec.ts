@@ -3,8 +3,6 @@ import type { Classification } from '../../src/index.ts';
 import { expect, FULL_ONLY, test } from './fixtures.ts';
 import { readGoldens, unable } from './goldens.ts';
 
-test.use({ reuseTab: true });
-
 type Input = string | readonly [string, string];
 interface Kind {
   readonly logits: readonly (readonly number[])[];

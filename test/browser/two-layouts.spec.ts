@@ -1,7 +1,5 @@
 import { expect, test } from './fixtures.ts';
 
-test.use({ reuseTab: true });
-
 test('one archive, two layouts: each engine has the config and the golden example of its own model @once', async ({
   open,
 }) => {

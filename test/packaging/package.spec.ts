@@ -43,7 +43,8 @@ for (const [version, compiler] of Object.entries(COMPILERS)) {
       tarball,
       full,
     }) => {
-      test.skip(!full && version === '5.9', FULL_ONLY);
+      // The oldest compiler resolves in one way, the newest in both.
+      test.skip(!full && (version === '5.9' || (version === '5.4' && resolution === 'bundler')), FULL_ONLY);
       const { version: installed } = JSON.parse(readFileSync(bin(`${compiler}/package.json`), 'utf8')) as { version: string }; // prettier-ignore
       expect(installed).toMatch(new RegExp(`^${version}\\.`));
       const folder = await install(tarball, 'types');

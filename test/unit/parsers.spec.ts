@@ -1,4 +1,4 @@
-import { expect, test } from '@playwright/test';
+import { test } from '@playwright/test';
 import * as fc from 'fast-check';
 import { TabServeError } from '../../src/contract/errors.ts';
 import { readSignature } from '../../src/engines/onnx/signature.ts';
@@ -65,7 +65,8 @@ for (const [what, [inputs, parse]] of Object.entries(PARSERS)) {
         try {
           await parse(input);
         } catch (error) {
-          expect(error).toBeInstanceOf(TabServeError);
+          // `expect` reports each call, which takes longer than the parser.
+          if (!(error instanceof TabServeError)) throw error;
         }
       }),
       { numRuns: 2000 },

@@ -111,7 +111,7 @@ async function loads(name: BackendName, options: Partial<TrialOptions>): Promise
   } as unknown as Connection;
   const trial = new Trial({
     archive: ARCHIVE, probe: probe(true), handler: undefined, assets: undefined, download: {}, verify: 'golden', trusted: undefined, log: () => {},
-    verdicts: { find: () => Promise.resolve({}), save: () => Promise.resolve() }, onArchive: () => {}, start: () => Promise.resolve(worker), ...options,
+    verdicts: { find: () => Promise.resolve({}), save: () => Promise.resolve() }, compiled: { find: () => undefined }, onArchive: () => {}, start: () => Promise.resolve(worker), ...options,
   }); // prettier-ignore
   const { precision } = await trial.run({ engine: 'onnx', name }, worker, undefined);
   return [...seen, `runs ${precision}`];

@@ -1,5 +1,5 @@
 /** The page's side of the section on loading: TabServe, and onnxruntime-web alone in a worker. `bench/loading.mjs` calls it. */
-import { load } from '../../../src/index.ts';
+import { connect, load, type CandidateName, type Client } from '../../../src/index.ts';
 import { SESSION_OPTIONS, THREADS } from '../model.ts';
 import type { RawAnswer, RawRequest } from './raw.worker.ts';
 
@@ -8,6 +8,13 @@ const OPTIONS = {
   backends: ['onnx/wasm'],
   config: { engine: { threads: THREADS, graphOptimizationLevel: SESSION_OPTIONS.graphOptimizationLevel } },
 } as const;
+
+/** Milliseconds. */
+export interface WorkerTimes {
+  /** Of five workers, one after another. */
+  readonly opened: readonly number[];
+  readonly healed: number;
+}
 
 const loading = {
   /** Stores the file where the raw worker reads it. */
@@ -20,7 +27,28 @@ const loading = {
     await load(url, OPTIONS);
     return { took: performance.now() - started };
   },
-  /** Does the same in a worker without TabServe. */
+  /**
+   * Opens the model five times on a page, each time with a worker of its own, and ends the last one's worker. Returns the milliseconds until each was open, and until
+   * the lost worker was replaced.
+   */
+  async workers(candidate: CandidateName): Promise<WorkerTimes> {
+    const opened: number[] = [];
+    let last: Worker | undefined;
+    const factory = (): Worker =>
+      (last = new Worker(new URL('./bench.worker.ts', import.meta.url), { type: 'module' }));
+    const clients: Client[] = [];
+    for (let index = 0; index < 5; index++) {
+      const client = connect(factory, { model: '/models/digits/', backends: [candidate], config: OPTIONS.config });
+      const started = performance.now();
+      await client.initialize();
+      opened.push(performance.now() - started);
+      clients.push(client);
+    }
+    const healed = new Promise<number>((resolve) => clients.at(-1)!.on('recover', ({ took }) => resolve(took)));
+    last!.dispatchEvent(new ErrorEvent('error', { message: 'lost' }));
+    return { opened, healed: await healed };
+  },
+  /** Does the same as `ours` in a worker without TabServe. */
   async raw(request: RawRequest): Promise<RawAnswer & { readonly took: number }> {
     const started = performance.now();
     const worker = new Worker(new URL('./raw.worker.ts', import.meta.url), { type: 'module' });

@@ -19,6 +19,7 @@ import { Connection } from '../workers/connection.js';
 import type { OpenedWorker } from '../workers/slot.js';
 import type { WorkerFactory } from '../workers/start.js';
 import { chooseBackend } from './choose.js';
+import type { CompiledFiles } from './compiled-files.js';
 import { planCandidates } from './order.js';
 import { SkipList } from './skip-list.js';
 import { Trial, type Contender } from './trial.js';
@@ -53,6 +54,8 @@ export interface OpenOptions {
   /** Called with the archive whenever more of it was downloaded, so that no later attempt downloads that again. */
   readonly onArchive: (archive: Archive) => void;
   readonly onProbe: (probe: Probe) => void;
+  /** The compiled engines of this client's earlier workers, and of the page's other clients. */
+  readonly compiled: CompiledFiles;
   /** Called with what is wrong and stops nothing, once by each worker. */
   readonly warn: (message: string) => void;
   /** @param since when it began, by `performance.now()`, if it took time */
@@ -177,7 +180,7 @@ async function probeAndLoad(
 
 /** The workers of one opening. If it fails or is aborted, all of them are closed. */
 class Workers {
-  readonly #options: Pick<OpenOptions, 'factory' | 'signal' | 'warn'>;
+  readonly #options: Pick<OpenOptions, 'factory' | 'signal' | 'warn' | 'compiled'>;
   /** Counts the files of all workers together. */
   readonly #progress: ProgressSum | undefined;
   readonly #started = new Set<Connection>();
@@ -192,13 +195,14 @@ class Workers {
 
   /** @param until ends the start too */
   async start(until?: AbortSignal): Promise<Connection> {
-    const { factory, signal, warn } = this.#options;
+    const { factory, signal, warn, compiled } = this.#options;
     const connection = await Connection.start(factory, {
       signal: AbortSignal.any([signal, until].filter((one) => one !== undefined)),
       startupTimeout: this.serving.startupTimeout,
       onEvent: (event) => {
         if (event.type === 'progress') this.#progress?.add(event);
         else if (event.type === 'warn') warn(event.message);
+        else if (event.type === 'compiled') compiled.add(event.candidate, event.compiled);
       },
     });
     this.#started.add(connection);

@@ -7,6 +7,7 @@ import type { Opened } from '../../contract/wire.js';
 import type { Connection } from '../workers/connection.js';
 import { isReference, mustBeProven } from './candidates.js';
 import { compareWithReference } from './comparison.js';
+import type { CompiledFiles } from './compiled-files.js';
 import { choosePrecisions, describeUnfit } from './precisions.js';
 import type { Findings, VerdictCache } from './verdict-cache.js';
 
@@ -16,6 +17,7 @@ export interface TrialOptions {
   readonly handler: string | undefined;
   readonly assets: string | undefined;
   readonly download: DownloadSettings;
+  readonly compiled: Pick<CompiledFiles, 'find'>;
   /** Whether every candidate without a golden example is compared with WASM. */
   readonly verify: 'golden' | 'reference';
   /** A backend that this client has proven already. */
@@ -146,15 +148,13 @@ export class Trial {
 
   /** @param precisions those that are wanted of each part's alternatives, best first */
   async #open(worker: Connection, candidate: Candidate, precisions: PartPrecisions): Promise<Opened> {
-    const { handler, assets, download, onArchive } = this.#options;
-    this.#archive = await worker.call(({ loadModel }) =>
-      loadModel(this.#archive, { candidate: candidateName(candidate), assets, download, precisions }),
-    );
+    const { handler, assets, download, onArchive, compiled } = this.#options;
+    const name = candidateName(candidate);
+    const start = { candidate: name, assets, download, compiled: compiled.find(name) };
+    this.#archive = await worker.call(({ loadModel }) => loadModel(this.#archive, { ...start, precisions }));
     onArchive(this.#archive);
     for (const part of partsOf(this.#archive)) this.#logPrecision(candidate, part, precisions[part.node]);
-    return await worker.call(({ open }) =>
-      open({ candidate: candidateName(candidate), archive: this.#archive, handler, assets, download }),
-    );
+    return await worker.call(({ open }) => open({ ...start, archive: this.#archive, handler }));
   }
 
   /** The model's hash and the engine's version; undefined if there is no hash, in an insecure context. */

@@ -1,0 +1,3 @@
+import { expose, ImageClassifier } from '../../../src/worker.ts';
+
+expose(ImageClassifier);

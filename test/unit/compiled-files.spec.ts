@@ -1,0 +1,53 @@
+import { expect, test } from '@playwright/test';
+import { CompiledFiles } from '../../src/client/selection/compiled-files.ts';
+import type { CompiledFile } from '../../src/contract/wire.ts';
+import { compileWasm } from '../../src/engines/wasm-module.ts';
+
+/** The smallest file of WebAssembly: its magic number and version. */
+const WASM = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
+const URL_ = new URL('http://localhost/e.wasm');
+const FILE = { name: 'e.wasm', bytes: WASM.length, version: '1' };
+
+async function compile(compiled?: CompiledFile) {
+  const requests: string[] = [];
+  const phases: string[] = [];
+  const made: CompiledFile[] = [];
+  const module = await compileWasm(URL_, FILE, {
+    compiled,
+    onCompiled: (file) => made.push(file),
+    onProgress: ({ phase, loaded, total }) => phases.push(`${phase} ${loaded}/${total}`),
+    fetch: async (url) => {
+      requests.push(String(url));
+      return new Response(WASM, { headers: { 'content-type': 'application/wasm' } });
+    },
+  });
+  return { module, requests, phases, made };
+}
+
+test('an engine is compiled once: what a worker has compiled, the next one takes', async () => {
+  const first = await compile();
+  expect(first.requests).toEqual([URL_.href]);
+  expect(first.made).toEqual([{ name: 'e.wasm', version: '1', module: first.module }]);
+  const second = await compile(first.made[0]);
+  expect(second.module).toBe(first.module);
+  expect(second.requests).toEqual([]);
+  expect(second.made).toEqual([]);
+  expect(second.phases).toEqual(['compile 8/8']);
+});
+
+test('a compiled file of another version, or another build, is not taken', async () => {
+  const { made } = await compile();
+  for (const other of [{ version: '2' }, { name: 'e.asyncify.wasm' }]) {
+    const again = await compile({ ...made[0]!, ...other });
+    expect(again.module).not.toBe(made[0]!.module);
+    expect(again.requests).toEqual([URL_.href]);
+  }
+});
+
+test('the clients of a page share their compiled engines, one for each candidate', async () => {
+  const compiled = (await compile()).made[0]!;
+  const [one, two] = [new CompiledFiles(), new CompiledFiles()];
+  one.add('onnx/wasm', compiled);
+  expect(two.find('onnx/wasm')).toBe(compiled);
+  expect(two.find('onnx/webgpu')).toBeUndefined();
+});
