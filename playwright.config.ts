@@ -18,6 +18,8 @@ export default defineConfig<BackendOptions>({
   use: { baseURL: `http://127.0.0.1:${PORT}`, actionTimeout: 15_000 },
   projects: [
     { name: 'unit', fullyParallel: true, testMatch: ['unit/**/*.spec.ts', 'readme/**/*.spec.ts'] },
+    // Under Node, without a browser: the engines' contract suite, and the built package's `tabserve/node` and `tabserve serve`.
+    { name: 'node', testMatch: 'node/**/*.spec.ts' },
     ...BACKENDS.map((backend, index) => ({
       name: backend,
       testDir: 'test/browser',

@@ -9,7 +9,7 @@ export type FileDecoder = (bytes: Uint8Array, type: string) => Promise<TypedArra
 let provided: FileDecoder | undefined;
 
 /** Sets what decodes files in this thread, which is no browser's. */
-export function provideFileDecoder(decoder: FileDecoder): void {
+export function provideFileDecoder(decoder: FileDecoder | undefined): void {
   provided = decoder;
 }
 

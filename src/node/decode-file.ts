@@ -1,4 +1,6 @@
+import type { Sharp } from 'sharp';
 import { TabServeError } from '../contract/errors.js';
+import type { TypedArrayInput } from '../contract/tensors.js';
 import type { FileDecoder } from '../images/file-decoder.js';
 
 /** The formats that sharp's prebuilt library decodes, of those that browsers do. */
@@ -19,11 +21,31 @@ export const decodeFile: FileDecoder = async (bytes, type) => {
       `sharp, which decodes images under Node, does not decode ${type}. Convert the file to PNG, JPEG, WebP, GIF or AVIF, or pass decoded pixels: { data, dims }.`,
     );
   // The header was read before: its size is within the limit.
-  const image = sharp(bytes, { limitInputPixels: false, failOn: 'error', ignoreIcc: true });
-  const { data, info } = await image
-    .toColourspace('srgb')
-    .ensureAlpha()
-    .raw({ depth: 'uchar' })
-    .toBuffer({ resolveWithObject: true });
-  return { data: new Uint8Array(data.buffer, data.byteOffset, data.length), dims: [info.height, info.width, 4] };
+  const options = { limitInputPixels: false, failOn: 'error', ignoreIcc: true } as const;
+  const image = sharp(bytes, options);
+  if (type === 'image/jpeg' && (await image.metadata()).space === 'cmyk') return await decodeCmyk(image);
+  return await pixelsOf(image.toColourspace('srgb').ensureAlpha());
 };
+
+/** Decodes a JPEG for print as Pillow and browsers do: libvips would apply a profile of its own. */
+async function decodeCmyk(image: Sharp): Promise<TypedArrayInput> {
+  const { data, dims } = await pixelsOf(image.pipelineColourspace('cmyk').toColourspace('cmyk'));
+  for (let at = 0; at < data.length; at += 4) {
+    const light = 255 - data[at + 3]!;
+    for (let channel = at; channel < at + 3; channel++) data[channel] = light - divide255(data[channel]! * light);
+    data[at + 3] = 255;
+  }
+  return { data, dims };
+}
+
+/** Returns n / 255, rounded, for n in 0..65025. */
+function divide255(n: number): number {
+  const t = n + 128;
+  return ((t >> 8) + t) >> 8;
+}
+
+/** Returns an image's pixels, of four channels. */
+async function pixelsOf(image: Sharp): Promise<{ readonly data: Uint8Array; readonly dims: readonly number[] }> {
+  const { data, info } = await image.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true });
+  return { data: new Uint8Array(data.buffer, data.byteOffset, data.length), dims: [info.height, info.width, 4] };
+}

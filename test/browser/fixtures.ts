@@ -7,7 +7,7 @@ import type { Tensors } from '../../src/contract/tensors.ts';
 import { startDisplay, tolerate } from './firefox.ts';
 import type { GoldenTensor } from './goldens.ts';
 import type { Gate, workers } from './pages/tabserve.ts';
-import type { Bare } from './workers/engine.worker.ts';
+import type { Bare } from './workers/bare-engine.ts';
 import type { Fault } from './workers/faulty.worker.ts';
 import type { Remote } from 'comlink';
 

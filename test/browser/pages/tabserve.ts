@@ -3,8 +3,9 @@ import type { CandidateName } from '../../../src/contract/backends.ts';
 import type { Stage } from '../../../src/contract/stages.ts';
 import * as tabserve from '../../../src/index.ts';
 import { random } from '../../random.ts';
-import type { Failure, GoldenFeeds } from '../fixtures.ts';
-import type { Bare } from '../workers/engine.worker.ts';
+import type { Failure } from '../fixtures.ts';
+import type { Bare } from '../workers/bare-engine.ts';
+import { tensors } from '../golden-tensors.ts';
 import type { Fault } from '../workers/faulty.worker.ts';
 import type { Asked } from '../workers/gated.worker.ts';
 
@@ -77,22 +78,6 @@ async function engine(candidate: CandidateName): Promise<Remote<Bare>> {
   const bare = wrap<Bare>(new Worker(new URL('../workers/engine.worker.ts', import.meta.url), { type: 'module' }));
   await bare.start(candidate);
   return bare;
-}
-
-const ARRAYS = { float32: Float32Array, float16: Uint16Array, int32: Int32Array, uint8: Uint8Array, bool: Uint8Array };
-
-/** Tensors as a golden file has them, as tensors. */
-function tensors(feeds: GoldenFeeds): tabserve.Tensors {
-  return Object.fromEntries(
-    Object.entries(feeds).map(([name, { dtype, dims, data }]) => {
-      if (dtype === 'string') return [name, { dtype, dims, data: data as string[] }];
-      const array =
-        dtype === 'int64'
-          ? BigInt64Array.from(data as string[], BigInt)
-          : ARRAYS[dtype as 'float32'].from(data as string[], Number);
-      return [name, { dtype, dims, data: array }];
-    }),
-  );
 }
 
 async function failure(work: Promise<unknown> | (() => unknown)): Promise<Failure> {

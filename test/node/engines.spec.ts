@@ -1,0 +1,31 @@
+import { test as base } from '@playwright/test';
+import { fetchLocal } from '../../src/node/fetch-local.ts';
+import { nodeEngines } from '../../src/node/engines.ts';
+import { engineContract, tensorFlowContract, type Realm } from '../browser/engine-contract.ts';
+import { tensors } from '../browser/golden-tensors.ts';
+import { createBare } from '../browser/workers/bare-engine.ts';
+
+const root = new URL('../../', import.meta.url).href;
+
+/** Stands for a page: it evaluates in this process, where `window` has what the suite's functions use. */
+const realm = { evaluate: async (work: (arg: unknown) => unknown, arg: unknown) => await work(arg) } as Realm;
+
+const test = base.extend<{ backend: 'cpu'; open: () => Promise<Realm> }>({
+  backend: async ({}, use) => await use('cpu'),
+  open: async ({}, use) => {
+    const engine = async (candidate: keyof typeof nodeEngines): Promise<ReturnType<typeof createBare>> => {
+      const bare = createBare({ engines: nodeEngines, base: root, fetch: fetchLocal, lose: () => {} });
+      await bare.start(candidate);
+      return bare;
+    };
+    // TensorFlow.js keeps its state in `window`, if there is one.
+    Object.assign(globalThis, { window: globalThis, engine, tensors });
+    await use(async () => realm);
+    for (const name of ['window', 'engine', 'tensors']) Reflect.deleteProperty(globalThis, name);
+  },
+});
+
+engineContract(test, { of: 'ONNX Runtime for Node', on: () => 'onnx/cpu' });
+engineContract(test, { of: 'ONNX Runtime’s WASM under Node', on: () => 'onnx/wasm' });
+engineContract(test, { of: 'TensorFlow.js under Node', on: () => 'tfjs/cpu' });
+tensorFlowContract(test, { of: 'TensorFlow.js under Node', on: () => 'tfjs/cpu' });
