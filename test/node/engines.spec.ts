@@ -16,7 +16,7 @@ const test = base.extend<{ backend: 'cpu'; open: () => Promise<Realm> }>({
     const engine = async (candidate: keyof typeof nodeEngines): Promise<ReturnType<typeof createBare>> => {
       const bare = createBare({ engines: nodeEngines, base: root, fetch: fetchLocal, lose: () => {} });
       await bare.start(candidate);
-      return bare;
+      return asMessages(bare);
     };
     // TensorFlow.js keeps its state in `window`, if there is one.
     Object.assign(globalThis, { window: globalThis, engine, tensors });
@@ -24,6 +24,22 @@ const test = base.extend<{ backend: 'cpu'; open: () => Promise<Realm> }>({
     for (const name of ['window', 'engine', 'tensors']) Reflect.deleteProperty(globalThis, name);
   },
 });
+
+/** Returns an object whose methods are called in a task each, as by messages to a worker. */
+function asMessages<T extends object>(target: T): T {
+  return new Proxy(target, {
+    get(_, name) {
+      const method = Reflect.get(target, name) as ((...given: unknown[]) => unknown) | undefined;
+      return (
+        method &&
+        (async (...given: unknown[]) => {
+          await new Promise((resolve) => setImmediate(resolve));
+          return await method(...given);
+        })
+      );
+    },
+  });
+}
 
 engineContract(test, { of: 'ONNX Runtime for Node', on: () => 'onnx/cpu' });
 engineContract(test, { of: 'ONNX Runtime’s WASM under Node', on: () => 'onnx/wasm' });
