@@ -203,6 +203,21 @@ test('where frames are quick, one more waits for the worker; where they are slow
   expect(studio.running).toEqual([4]);
 });
 
+test('where several frames run at once, no further one waits: the worker that it waits for might be the last to be free', async () => {
+  const studio = new Studio({ limit: 2, spareBelow: 100 });
+  void (async () => {
+    for await (const _ of studio.reader);
+  })();
+  await settle();
+  for (let next = 1; next <= 4; next++) {
+    for (let frame = 0; frame < 3; frame++) await studio.frame();
+    expect(studio.running.length).toBe(2);
+    await studio.clock.advance(20);
+    await studio.answer();
+    expect(studio.running.length).toBe(2);
+  }
+});
+
 test('a slow reader: no queue grows, and it gets no old answer', async () => {
   const studio = new Studio();
   const first = read(studio);

@@ -22,6 +22,7 @@ export class Backlog {
 
   /** Whether a job waits to be replayed. */
   get hasReplays(): boolean {
+    if (this.#replays.length === 0) return false;
     this.#replays = this.#replays.filter(({ settled }) => !settled);
     return this.#replays.length > 0;
   }

@@ -82,13 +82,14 @@ class PreparedInput implements Prepared {
   /** The last message: how to undo it, and whether it transfers objects of the caller's. */
   #sent: { readonly undo: (() => void)[]; movesCallers: boolean } | undefined;
 
-  constructor(input: unknown, { transfer = false, signal }: PrepareOptions) {
+  constructor(input: unknown, options: PrepareOptions) {
+    const { transfer = false } = options;
     this.#transfer = transfer;
     this.#hasSnapshot = transfer;
     const pending: Promise<unknown>[] = [];
     try {
       this.#source = mapLeaves(input, (leaf) => {
-        const work = this.#replace(leaf, signal);
+        const work = this.#replace(leaf, options);
         if (work) pending.push(work);
         else checkUsable(leaf);
         return samplesOf(leaf, this.#transfer) ?? leaf;
@@ -103,9 +104,9 @@ class PreparedInput implements Prepared {
   }
 
   /** Starts to make what is sent in the place of `leaf`, where that takes time. */
-  #replace(leaf: object, signal: AbortSignal | undefined): Promise<unknown> | undefined {
+  #replace(leaf: object, options: PrepareOptions): Promise<unknown> | undefined {
     if (typeof URL !== 'undefined' && leaf instanceof URL)
-      return downloadImage(leaf.href, signal)
+      return downloadImage(leaf.href, options.signal)
         .then((blob) => audioFile(blob) ?? blob)
         .then((file) => this.#files.set(leaf, file));
     const decoding = audioFile(leaf);

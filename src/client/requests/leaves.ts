@@ -2,11 +2,12 @@
  * Returns a copy of `value` in which arrays and plain objects are copied, and each other object is what `replace` returns for it. An object that
  * occurs twice, or contains itself, does so in the copy too.
  */
-export function mapLeaves(
-  value: unknown,
-  replace: (leaf: object) => unknown,
-  done = new Map<object, unknown>(),
-): unknown {
+export function mapLeaves(value: unknown, replace: (leaf: object) => unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return isContainer(value) ? mapContainer(value, replace, new Map()) : replace(value);
+}
+
+function mapContainer(value: unknown, replace: (leaf: object) => unknown, done: Map<object, unknown>): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (done.has(value)) return done.get(value);
   if (!isContainer(value)) {
@@ -19,7 +20,7 @@ export function mapLeaves(
   // Defined, not assigned: a key `__proto__` is a key like any other.
   for (const [key, item] of Object.entries(value))
     Object.defineProperty(copy, key, {
-      value: mapLeaves(item, replace, done),
+      value: mapContainer(item, replace, done),
       configurable: true,
       enumerable: true,
       writable: true,

@@ -30,13 +30,20 @@ export function prepareRows(
   inputs: readonly unknown[],
   options: RowOptions,
 ): readonly PreparedRow[] | Promise<readonly PreparedRow[]> {
-  const stop = new AbortController();
-  const rows = inputs.map((input) => prepareRow(input, { transfer: options.transfer, signal: stop.signal }));
+  let stop: AbortController | undefined;
+  // Few inputs are downloads, which alone need the signal.
+  const shared: PrepareOptions = {
+    transfer: options.transfer,
+    get signal() {
+      return (stop ??= new AbortController()).signal;
+    },
+  };
+  const rows = inputs.map((input) => prepareRow(input, shared));
   if (rows.every((row) => !(row instanceof Promise))) return rows as PreparedRow[];
   // The call returns before these rows are sent.
   for (const row of rows) if ('snapshot' in row) row.snapshot();
   return inTime(Promise.all(rows), options).catch((error: unknown) => {
-    stop.abort(error);
+    stop?.abort(error);
     throw error;
   });
 }

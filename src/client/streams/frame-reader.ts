@@ -33,7 +33,10 @@ export interface FrameReaderOptions<Result> {
   readonly send: (frame: Prepared, stop: AbortSignal) => Promise<Result>;
   /** Returns how many frames may run at once. */
   readonly limit: () => number;
-  /** If answers come at intervals of less than so many milliseconds, one more frame is sent: a worker need not wait for the page between two frames. */
+  /**
+   * If one frame runs at once, and answers come at intervals of less than so many milliseconds, one more is sent: the worker need not wait for the page
+   * between two frames. Of several workers, the one that it would wait for may be the last to be free, and its answer would come after a newer frame's.
+   */
   readonly spareBelow: number;
   /** The least milliseconds between two frames. */
   readonly interval: number;
@@ -207,7 +210,8 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     const { clock, limit, spareBelow, send } = this.#options;
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    const most = limit() + (this.#interval < spareBelow ? 1 : 0);
+    const atOnce = limit();
+    const most = atOnce === 1 && this.#interval < spareBelow ? 2 : atOnce;
     if (!this.#latest || this.#queued || this.#answer || this.#running >= most) return;
     const wait = this.#due - clock.now();
     if (wait > 0) {

@@ -58,6 +58,7 @@ export class Reconciler {
   /** Replays each job whose worker was lost, once, alone in a worker. */
   #replay(): void {
     const { slots, backlog } = this.#state;
+    if (!backlog.hasReplays) return;
     for (const slot of slots.ready) {
       const job = slot.load === 0 ? backlog.takeReplay() : undefined;
       if (job) this.#acts.run(slot, [job]);
@@ -68,6 +69,7 @@ export class Reconciler {
   #dispatch(now: number): number | undefined {
     const { slots, backlog, settings } = this.#state;
     for (;;) {
+      if (!backlog.isWaiting) return undefined;
       const { hasReplays } = backlog;
       const free = slots.free({ full: false, hasReplays });
       const slot = free ?? slots.free({ full: true, hasReplays });
@@ -81,23 +83,25 @@ export class Reconciler {
   /** Ends workers that were replaced, that were idle for too long, or that have drained. */
   #retire(now: number): void {
     const { slots, minWorkers } = this.#state;
-    const { ready } = slots;
-    for (const slot of ready) {
+    for (const slot of slots.ready) {
       if (slot.replaces?.state === 'ready') slot.replaces.state = 'draining';
       // Nothing refers to a replaced worker any more.
       slot.replaces = undefined;
     }
-    const staying = ready.filter(({ state }) => state === 'ready');
-    const idle = staying.filter((slot) => slot.isIdle && now - slot.idleSince >= IDLE_MS);
-    const surplus = Math.max(0, staying.length - minWorkers);
-    for (const slot of idle.slice(0, surplus)) slot.state = 'draining';
+    const { ready } = slots;
+    let surplus = ready.length - minWorkers;
+    for (const slot of ready) {
+      if (surplus <= 0 || !slot.isIdle || now - slot.idleSince < IDLE_MS) continue;
+      slot.state = 'draining';
+      surplus -= 1;
+    }
     for (const slot of slots.draining) if (slot.isIdle) this.#acts.drop(slot);
   }
 
   /** Opens a worker if there are fewer than wanted, or if one is worn; one at a time. */
   #grow(now: number): void {
     const state = this.#state;
-    const { counted, opening, ready, worn } = state.slots;
+    const { counted, opening, ready } = state.slots;
     if (opening.length > 0) return;
     const backend = state.backend!;
     const { cores, log } = this.#options;
@@ -116,7 +120,7 @@ export class Reconciler {
         state.growAt = now + PAUSE_MS;
       }
     }
-    const [replaces] = worn;
+    const [replaces] = state.slots.worn;
     // The worn worker is ended as soon as the new one is ready: for that time both have cores.
     if (replaces)
       this.#acts.open(new Slot({ replaces, releaseCores: cores.reserve(backend.threads, { must: true })! }), request);
@@ -141,8 +145,9 @@ export class Reconciler {
   /** Announces that a loss is healed: a worker is ready, and no lost request is left to replay. */
   #announceRecovery(now: number): void {
     const state = this.#state;
+    if (!state.loss) return;
     const { ready } = state.slots;
-    if (!state.loss || ready.length === 0 || state.backlog.hasReplays || ready.some((slot) => slot.isReplaying)) return;
+    if (ready.length === 0 || state.backlog.hasReplays || ready.some((slot) => slot.isReplaying)) return;
     const { at, ...loss } = state.loss;
     state.loss = undefined;
     this.#options.on.recover({ ...loss, backend: state.backend!, took: now - at });

@@ -14,15 +14,22 @@ export class Slots {
   }
 
   get opening(): readonly Slot[] {
-    return this.all.filter(({ state }) => state === 'opening');
+    return this.#in('opening');
   }
 
   get ready(): readonly Slot[] {
-    return this.all.filter(({ state }) => state === 'ready');
+    return this.#in('ready');
   }
 
   get draining(): readonly Slot[] {
-    return this.all.filter(({ state }) => state === 'draining');
+    return this.#in('draining');
+  }
+
+  /** The pool asks several times for each request, so it takes one pass and one list. */
+  #in(state: Slot['state']): readonly Slot[] {
+    const found: Slot[] = [];
+    for (const slot of this.#slots) if (slot.state === state) found.push(slot);
+    return found;
   }
 
   /** The ready slots whose worker must be replaced because of `maxRuns` or `maxMemory`. */
