@@ -1,4 +1,5 @@
 /** The section on frames: what a camera's frame costs besides its inference, by part. */
+import { tell } from './lib/progress.mjs';
 import { median, paired, quantile } from './lib/statistics.mjs';
 import { CATEGORIES, ownTime } from './lib/trace.mjs';
 
@@ -6,7 +7,8 @@ const WIDTH = 1280;
 const HEIGHT = 720;
 const FORMATS = ['I420', 'NV12'];
 const PARTS = { backend: 'wasm', warmUps: 30, rounds: 120 };
-const TRACED = { backend: 'wasm', format: 'I420', warmUps: 10, rounds: 40 };
+/** A camera runs on: the page's functions are compiled after some seconds of it. */
+const TRACED = { backend: 'wasm', format: 'I420', warmUps: 200, rounds: 200 };
 /** With two workers, one reads the next frame while the other computes. A GPU has one worker, which reads while the GPU computes. */
 const THROUGHPUTS = [
   { backend: 'wasm', workers: 1, rounds: 5, frames: 40 },
@@ -42,6 +44,8 @@ export async function frameRows(launch, url) {
 
 /** Calls the page's function in a fresh page. */
 async function onPage(browser, url, work, options) {
+  const { backend, format, workers } = options;
+  tell(`frames: ${work} on ${backend}${workers ? `, workers: ${workers}` : `, ${format}`}`);
   const page = await browser.newPage();
   page.on('pageerror', (error) => console.error(error));
   await page.goto(`${url}frames/index.html`);

@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: one model, one browser, one run; see README.md.
- * Prints a table, writes results.json, and exits with 1 if a goal is missed. `npm run bench -- --only serving` (or `loading`, or `frames`) measures that section alone, and writes nothing.
+ * Prints a table, writes results.json, and exits with 1 if a goal is missed. `npm run bench -- --only serving` (or `loading`, `frames`, `handlers`) measures that section alone, and writes nothing.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,10 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium } from '@playwright/test';
 import { build, runnerImport } from 'vite';
+import { tell } from './lib/progress.mjs';
 import { serve } from './lib/server.mjs';
 import { median, paired, quantile } from './lib/statistics.mjs';
 import { CATEGORIES, longestTasks } from './lib/trace.mjs';
 import { frameRows } from './frames.mjs';
+import { handlerRows } from './handlers.mjs';
 import { loadingRows, writeModels } from './loading.mjs';
 import { servingRows } from './serving.mjs';
 
@@ -42,10 +44,11 @@ const STAGES = ['preprocess', 'inference', 'postprocess'];
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
-const SECTIONS = ['serving', 'loading', 'frames'];
+const SECTIONS = ['serving', 'loading', 'frames', 'handlers'];
 if (only !== undefined && !SECTIONS.includes(only)) throw new Error(`--only ${only}: expected ${SECTIONS.join(', ')}.`);
 if (!only) installTransformers();
 process.env.NODE_ENV = 'production';
+tell('building the pages');
 await build({ configFile: here('vite.config.ts'), mode: only ?? 'production' });
 const measures = (section) => !only || only === section;
 if (measures('loading')) await writeModels(here('../.cache/bench-models'));
@@ -77,7 +80,12 @@ function installTransformers() {
 
 async function measure() {
   const { module } = await runnerImport(here('../scripts/chromium.ts'), { configFile: false, logLevel: 'error' });
+  const packaged = await runnerImport(here('../scripts/vite/packaged-models.ts'), {
+    configFile: false,
+    logLevel: 'error',
+  });
   const server = await serve({
+    ...packaged.module.packagedFiles(),
     '/': here('../.cache/bench'),
     '/model/': here('model'),
     '/models/': here('../public/models'),
@@ -100,8 +108,10 @@ async function measure() {
     const launch = (backend) => chromium.launch(options(backend));
     const sections = [];
     if (measures('serving')) sections.push(...(await servingRows(launch, server.url)));
+    if (measures('loading')) tell('loading');
     if (measures('loading')) sections.push(...(await loadingRows(chromium, options('wasm'), server.url)));
     if (measures('frames')) sections.push(...(await frameRows(launch, server.url)));
+    if (measures('handlers')) sections.push(...(await handlerRows(launch, server.url)));
     return {
       ...main,
       sections,
@@ -151,6 +161,7 @@ async function measureMain(open) {
   const tensor = await measureTensor(open);
   const sizes = [];
   for (const [index, size] of SIZES.entries()) sizes.push(await measureSize(open, size, tensor[index]));
+  tell('replacing a lost worker');
   const page = await open();
   return { sizes, healing: await page.evaluate(async (rounds) => (await globalThis.bench).heal(rounds), HEAL_ROUNDS) };
 }
@@ -163,6 +174,7 @@ function round(value) {
 async function measureTensor(open) {
   const samples = SIZES.map(() => ({ times: {}, stages: {}, answers: {} }));
   for (let opening = 0; opening < OPENINGS; opening++) {
+    tell(`from a tensor, opening ${opening + 1} of ${OPENINGS}`);
     const page = await open();
     for (const [index, size] of SIZES.entries()) {
       await makePhoto(page, size);
@@ -194,6 +206,7 @@ function time(page, what, options) {
 
 async function measureSize(open, size, tensor) {
   const { name, rounds } = size;
+  tell(`from a file, ${name}`);
   const page = await open();
   const { bytes } = await makePhoto(page, size);
   const timed = {

@@ -1,4 +1,5 @@
 /** The section on serving: what batches and the pipeline gain, and that they cost one who needs neither nothing. */
+import { tell } from './lib/progress.mjs';
 import { median, paired, quantile } from './lib/statistics.mjs';
 
 const BATCHING = { batchSize: 8, runs: 12, rounds: 15 };
@@ -18,6 +19,7 @@ const PIPELINES = [
  */
 export async function servingRows(launch, url) {
   const on = async (backend, work, options) => {
+    tell(`serving: ${work} on ${backend}`);
     const browser = await launch(backend);
     try {
       const page = await browser.newPage();

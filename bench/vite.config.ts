@@ -12,6 +12,7 @@ const PAGES: Readonly<Record<string, string>> = {
   serving: 'app/serving/index.html',
   loading: 'app/loading/index.html',
   frames: 'app/frames/index.html',
+  handlers: 'app/handlers/index.html',
 };
 
 /** The benchmark's pages as an app would ship them: a production build, our sources in it. */

@@ -11,8 +11,8 @@ const TYPES = {
 };
 
 /**
- * Serves folders, cross-origin isolated: only there is the clock finer than 0.1 ms.
- * @param {Readonly<Record<string, string>>} folders by the path that they are served under; the longest that fits is taken
+ * Serves folders and single files, cross-origin isolated: only there is the clock finer than 0.1 ms.
+ * @param {Readonly<Record<string, string>>} folders by the path that they are served under; the longest that fits is taken. A file's path does not end with a slash
  * @returns {Promise<{ url: string, close(): void }>}
  */
 export function serve(folders) {
@@ -22,8 +22,9 @@ export function serve(folders) {
     const prefix = prefixes.find((one) => path.startsWith(one));
     const root = prefix && resolve(folders[prefix]);
     const rest = prefix && path.slice(prefix.length);
-    const file = root && resolve(root, rest === '' ? 'index.html' : rest);
-    const size = file?.startsWith(root + sep) && statSync(file, { throwIfNoEntry: false });
+    const file = root && (prefix.endsWith('/') ? resolve(root, rest === '' ? 'index.html' : rest) : root);
+    const isServed = file !== undefined && (file === root || file.startsWith(root + sep));
+    const size = isServed && statSync(file, { throwIfNoEntry: false });
     if (!size || !size.isFile()) return void response.writeHead(404, { 'Content-Type': 'text/plain' }).end('absent');
     const etag = `"${size.size}-${size.mtimeMs}"`;
     // As a web host sends them: a built file has its hash in its name, and is kept for ever; any other is asked for again.

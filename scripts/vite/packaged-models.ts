@@ -22,6 +22,11 @@ function humanModel(name: string): Record<string, string> {
 
 const TYPES: Readonly<Record<string, string>> = { '.json': 'application/json', '.txt': 'text/plain; charset=utf-8' };
 
+/** Returns the files, by the paths that they are served under. */
+export function packagedFiles(): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(MODELS).map(([name, path]) => [`/${name}`, packaged(path)]));
+}
+
 export function packagedModels(): Plugin {
   return {
     name: 'tabserve:packaged-models',

@@ -3,7 +3,10 @@ import { makePhoto } from '../photo.ts';
 /** Formats in which cameras and decoders deliver frames. */
 export type FrameFormat = 'I420' | 'NV12';
 
-/** Returns a function that makes frames of one drawn picture, as a camera delivers them: BT.601 of studio range. */
+/**
+ * Returns a function that makes frames of one drawn picture, as a camera delivers them: BT.601 of studio range. They share their pixels, since a camera's
+ * are written by another process: a frame costs the page nothing but the object.
+ */
 export async function frameMaker(
   width: number,
   height: number,
@@ -26,12 +29,12 @@ export async function frameMaker(
       planes[to] = 128 - 0.148 * r - 0.291 * g + 0.439 * b;
       planes[to + second] = 128 + 0.439 * r - 0.368 * g - 0.071 * b;
     }
-  return (timestamp) =>
-    new VideoFrame(planes, {
-      format,
-      codedWidth: width,
-      codedHeight: height,
-      timestamp,
-      colorSpace: { matrix: 'smpte170m', primaries: 'smpte170m', transfer: 'smpte170m', fullRange: false },
-    });
+  const picture = new VideoFrame(planes, {
+    format,
+    codedWidth: width,
+    codedHeight: height,
+    timestamp: 0,
+    colorSpace: { matrix: 'smpte170m', primaries: 'smpte170m', transfer: 'smpte170m', fullRange: false },
+  });
+  return (timestamp) => new VideoFrame(picture, { timestamp });
 }

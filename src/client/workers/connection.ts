@@ -57,15 +57,6 @@ export class Connection {
       on,
     );
     events.port1.start();
-    calls.port1.addEventListener(
-      'message',
-      ({ data }: MessageEvent<PartMessage | undefined>) => {
-        if (data?.type !== 'part') return;
-        this.#watchdog.beat(data.id);
-        this.#onPart.get(data.id)?.(data.part);
-      },
-      on,
-    );
     this.#remote = wrap<WorkerApi>(calls.port1);
     const { probe, load, loadModel, open, sample, compare, measure, hash, handle, cancel, more, describe, ping } =
       this.#remote;
@@ -128,7 +119,7 @@ export class Connection {
       const answer = method(this.#methods, transfer);
       const watched = this.#watchdog.watch(id);
       this.#pending.add(reject);
-      if (id !== undefined && onPart) this.#onPart.set(id, onPart);
+      if (id !== undefined && onPart) this.#hear(id, onPart);
       answer
         .then(valueOf, (cause: unknown) => {
           throw notSent(cause);
@@ -141,6 +132,19 @@ export class Connection {
         });
     });
   }
+
+  /** Passes the parts of a streamed answer on. Without streams, nothing but comlink listens to the port of the answers. */
+  #hear(id: string, onPart: (part: unknown) => void): void {
+    this.#onPart.set(id, onPart);
+    // Adding it again changes nothing.
+    this.#ports[0]!.addEventListener('message', this.#onPartMessage, { signal: this.#listening.signal });
+  }
+
+  readonly #onPartMessage = ({ data }: MessageEvent<PartMessage | undefined>): void => {
+    if (data?.type !== 'part') return;
+    this.#watchdog.beat(data.id);
+    this.#onPart.get(data.id)?.(data.part);
+  };
 
   /** Sends the worker something that it does not answer. */
   tell(method: (worker: Methods) => Promise<void>): void {
