@@ -27,14 +27,14 @@ import type { FrameAnswer } from './streams/frame-reader.js';
 import { answerFrames } from './streams/frames.js';
 import { streamAnswer } from './streams/answer-stream.js';
 import { Sequence, type SequenceOptions } from './sequences/sequence.js';
-import { WorkerOpener, type OpenerHooks, type OpenerOptions } from './worker-opener.js';
+import { WorkerOpener, type OpenerOptions, type PageHooks } from './worker-opener.js';
 import { pageCores, type CoreBudget } from './workers/budget.js';
 import { browserClock } from '../shared/clock.js';
 import { WorkerPool } from './workers/pool.js';
 import type { WorkerFactory } from './workers/start.js';
 
 /** What there is around a client. */
-export interface ClientEnvironment extends Pick<OpenerHooks, 'isPossible'> {
+export interface ClientEnvironment extends PageHooks {
   /** The cores that its workers share with other clients. @default the page's */
   readonly cores?: CoreBudget;
 }
@@ -42,6 +42,7 @@ export interface ClientEnvironment extends Pick<OpenerHooks, 'isPossible'> {
 /** The page's side of a model: sends requests to its workers, and returns their answers. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every client is a `Client`, whatever its handler
 export class Client<H extends Handler = any, Result = ResultOf<H>> implements AsyncDisposable {
+  readonly #isHosted: boolean;
   readonly #warned = new Set<string>();
   readonly #events = new Emitter<ClientEvents>();
   readonly #log = new EventLog();
@@ -52,17 +53,20 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   readonly #requester: Requester;
   readonly #initializer: Initializer;
 
-  constructor(
-    factory: WorkerFactory,
-    options: OpenerOptions,
-    { isPossible, cores = pageCores }: ClientEnvironment = {},
-  ) {
+  constructor(factory: WorkerFactory, options: OpenerOptions, { cores = pageCores, ...hooks }: ClientEnvironment = {}) {
+    this.#isHosted = hooks.isHosted ?? false;
     const log = (message: string, since?: number): void => this.#log.add(message, since);
     this.#opener = new WorkerOpener(factory, options, {
-      isPossible,
+      ...hooks,
       log,
       warn: (message) => this.#warn(message),
       opened: (backend, milliseconds) => this.#metrics.loaded(backend, milliseconds),
+      recovered: (recovery) => this.#events.emit('recover', recovery),
+      disposed: this.#disposed.signal,
+      host: () => {
+        const client = new Client(factory, { ...options, share: false }, { ...hooks, cores, isHosted: true });
+        return { client, requester: client.#requester, archive: () => client.#opener.archive };
+      },
     });
     this.#metrics = new ServingMetrics(
       () => this.#opener.archive?.manifest.model,
@@ -152,7 +156,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
     this.#log.add(message);
-    console.warn(`tabserve: ${message}`);
+    if (!this.#isHosted) console.warn(`tabserve: ${message}`);
     this.#events.emit('warn', { message });
   }
 
@@ -246,7 +250,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   /** Returns a description of the model, its config, its backend and its metrics. It does not wait in the queue. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost`, `not-cloneable`, what `describeHandle` throws */
   async describe(): Promise<Description> {
     this.#checkOpen();
-    const info = await this.#pool.ask(({ describe }) => describe());
+    const { session, ...info } = await this.#pool.ask(({ describe }) => describe());
     const { manifest, config } = this.#opener.archive!;
     const { modelName, modelVersion } = manifest.model;
     return {
@@ -258,6 +262,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
       workers: this.#pool.workers,
       jobQueueStatus: this.jobQueueStatus,
       metrics: this.#metrics.snapshot(),
+      ...this.#opener.sharing?.describe(session),
     };
   }
 

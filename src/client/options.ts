@@ -66,6 +66,12 @@ export interface ClientOptions<H extends Handler = Handler, Form = never> extend
    * is reported by the event `warn`, and the files are downloaded. @default 'cache-api'
    */
   readonly cache?: CacheName;
+  /**
+   * Whether tabs of one origin use one session, in one of them: five tabs hold one copy of the weights. They share if all options are the same. A name tells shares
+   * with equal options apart; it is needed with a worker of the app's own and with files that the visitor has chosen, and says that their model is the same. Where the
+   * browser lacks what it needs, the client has a session of its own, and the event `warn` says why. @default false
+   */
+  readonly share?: boolean | string;
 }
 
 /** What `initialize` takes. */
@@ -133,11 +139,27 @@ export interface Description extends ModelInfo {
   /** The archive's config, overridden by the caller's, with the defaults for the other settings. */
   readonly config: ModelConfig & Serving;
   readonly backend: Backend;
-  /** Number of workers that take requests. */
+  /** Number of workers that take requests. In a share, they and the next two are those of the session, which all tabs see alike. */
   readonly workers: number;
   readonly jobQueueStatus: JobQueueStatus;
   readonly metrics: MetricsSnapshot;
+  /** Present with the option `share`. */
+  readonly sharing?: Sharing;
 }
+
+/** How a client shares its session with other tabs. */
+export type Sharing =
+  | {
+      /** Whether the session is in this tab. */
+      readonly role: 'host' | 'guest';
+      /** Clients that share the session. */
+      readonly clients: number;
+    }
+  | {
+      readonly role: 'alone';
+      /** Why this page cannot share. */
+      readonly reason: string;
+    };
 
 /**
  * The input that a page may pass to a handler. An image may also be an element of the page, and audio an AudioBuffer; both may be a URL object, whose file the page downloads. A string is

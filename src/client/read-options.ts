@@ -33,6 +33,7 @@ const OWN: Readonly<Record<OwnOption, true>> = {
   allowedOrigins: true,
   integrity: true,
   cache: true,
+  share: true,
 };
 
 /** Reads a client's options. @throws `model-config` if they are not an object, cannot be read, or have one that does not exist */

@@ -1,6 +1,6 @@
 import { errorFromData, type ErrorData } from '../contract/error-data.js';
 import { PredictionError } from '../contract/errors.js';
-import type { HandleRequest } from '../contract/wire.js';
+import type { HandleAnswer, HandleRequest } from '../contract/wire.js';
 import { abortError } from '../shared/abort.js';
 import type { ServingMetrics } from './metrics/client-metrics.js';
 import type { ClientEvents, RequestOptions } from './options.js';
@@ -32,7 +32,14 @@ export interface Sending {
   readonly streamed?: { readonly parts: Parts; readonly stop: AbortSignal };
   /** The sequence that the request belongs to. Its state is updated when the answer is there. `ended` aborts when it has ended. */
   readonly sequence?: { readonly held: SequenceState; readonly ended: AbortSignal };
+  /** Whether it was accepted before, by another client, so that it needs no place in the queue. @default false */
+  readonly isReplay?: boolean;
+  /** Called when it is answered. */
+  readonly onRan?: (ran: RanRequest) => void;
 }
+
+/** How an answered request has run. */
+export type RanRequest = Pick<HandleAnswer, 'timings' | 'nodes' | 'handlerTime' | 'memory' | 'ran'>;
 
 /** Sends the requests of one client: checks and prepares what the caller passed, queues it, and returns the rows of the answer. */
 export class Requester {
@@ -66,7 +73,7 @@ export class Requester {
   async send(
     inputs: readonly unknown[],
     options: RequestOptions,
-    { request = 'predict', exclusive = false, streamed, sequence }: Sending,
+    { request = 'predict', exclusive = false, streamed, sequence, isReplay = false, onRan }: Sending,
   ): Promise<unknown[]> {
     const arrivedAt = performance.now();
     const { pool, metrics, disposed, checkOpen } = this.#options;
@@ -77,14 +84,14 @@ export class Requester {
       const ends = [checked.signal, streamed?.stop, sequence?.ended].filter((signal) => signal !== undefined);
       const signal = ends.length > 1 ? AbortSignal.any(ends) : ends[0];
       if (signal?.aborted) throw abortError(signal);
-      pool.checkRoom();
+      if (!isReplay) pool.checkRoom();
       const order = ++this.#requests;
       const preparing = prepareRows(inputs, { transfer, timeout, signals: [disposed, ...ends] });
       const rows = preparing instanceof Promise ? await pool.prepare(preparing) : preparing;
       const prepared = rows.filter((row): row is Prepared => !(row instanceof PredictionError));
       const own = { parts: streamed?.parts, sequence: sequence?.held };
       const job = { ...checked, signal, order, request, exclusive, arrivedAt, ...own };
-      const answers = prepared.length > 0 ? await this.#run(new Job(prepared, job)) : [];
+      const answers = prepared.length > 0 ? await this.#run(new Job(prepared, job), onRan) : [];
       return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
     });
   }
@@ -105,10 +112,12 @@ export class Requester {
     return result;
   }
 
-  async #run(job: Job): Promise<unknown[]> {
+  async #run(job: Job, onRan?: Sending['onRan']): Promise<unknown[]> {
     this.#options.pool.add(job);
     job.snapshot();
-    const { rows, state, ...answer } = await job.answer;
+    const { rows, state, handlerTime, memory, ...answer } = await job.answer;
+    const { timings, nodes, batchSize } = answer;
+    onRan?.({ timings, ...(nodes && { nodes }), handlerTime, memory, ran: { batchSize, queued: job.queued } });
     if (job.sequence && state !== undefined) job.sequence.state = state;
     this.#options.onResponse({ ...answer, rows: rows.length, queued: job.queued });
     return rows.map((row) => (row.ok ? row.value : PredictionError.from(errorFromData(row.error as ErrorData))));

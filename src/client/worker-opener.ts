@@ -8,6 +8,11 @@ import type { ClientOptions } from './options.js';
 import { readLocation } from './model-location.js';
 import type { OpenOptions } from './selection/open.js';
 import { absoluteUrl, folderUrl } from './url.js';
+import type { ShareEnvironment } from './sharing/environment.js';
+import type { Membership } from './sharing/join.js';
+import type { JoinOptions } from './sharing/share.js';
+import type { HostedClient } from './sharing/share-host.js';
+import type { Recovery } from './workers/recovery.js';
 import type { OpenedWorker } from './workers/slot.js';
 import type { WorkerFactory } from './workers/start.js';
 
@@ -18,14 +23,28 @@ export interface OpenerOptions extends ClientOptions {
   readonly handler?: string | undefined;
 }
 
-export interface OpenerHooks {
+/** What the maker of a client knows of its page. */
+export interface PageHooks {
   /** Returns whether there are workers here. @default always: an app's own factory decides */
   readonly isPossible?: (() => boolean) | undefined;
+  /** Whether its session is shared by other clients, which print its warnings. @default false */
+  readonly isHosted?: boolean;
+  /** What sharing needs of the browser; or why that is missing. @default what the browser has */
+  readonly shareEnvironment?: ShareEnvironment | string;
+}
+
+export interface OpenerHooks extends PageHooks {
   /** @param since when it began, by `performance.now()`, if it took time */
   readonly log: (message: string, since?: number) => void;
   /** Called with what is wrong and stops nothing. */
   readonly warn: (message: string) => void;
   readonly opened: (backend: Backend, milliseconds: number) => void;
+  /** A session that tabs share has replaced a lost worker. */
+  readonly recovered: (recovery: Recovery) => void;
+  /** Aborts when the client is disposed of. */
+  readonly disposed: AbortSignal;
+  /** Makes the client whose session is shared, if this one becomes the host of a share. */
+  readonly host: () => HostedClient;
 }
 
 /** Opens the workers of one client. It keeps the archive and the probe of the first worker for the later ones. */
@@ -35,6 +54,8 @@ export class WorkerOpener {
   archive: Archive | undefined;
   /** The browser's capabilities; undefined until a worker has probed them. */
   probe: Probe | undefined;
+  /** How the session is shared; undefined unless `share` is set, and before a worker was opened. */
+  sharing: Membership | undefined;
   readonly #factory: WorkerFactory;
   readonly #hooks: OpenerHooks;
   #compiled: InstanceType<Chunk['CompiledFiles']> | undefined;
@@ -67,14 +88,31 @@ export class WorkerOpener {
     }
   }
 
-  /** Opening a model is a lazy chunk: an app's page may load long before a model is wanted. */
+  /** Opening a model is a lazy chunk: an app's page may load long before a model is wanted. A guest of a share opens none. */
   async #open(request: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<OpenedWorker> {
-    const { startupTimeout } = resolveSettings(SERVING, { ...this.#config });
-    const limit = { milliseconds: startupTimeout * 1000, signal: request.signal };
-    const chunk = await withinLimit('Its server', () => import('./chunk.js'), limit).catch((cause: unknown) => {
-      throw request.signal?.aborted ? cause : notLoaded(cause);
-    });
+    const { share = false } = this.options;
+    const shared = share === false ? undefined : await this.#join(request);
+    if (shared) return shared;
+    const chunk = await this.#load(() => import('./chunk.js'), request.signal);
     return await chunk.openModel({ ...this.#openOptions(chunk), ...request });
+  }
+
+  /** Connects to the session that tabs share. Returns undefined if this page cannot share. */
+  async #join(request: JoinOptions): Promise<OpenedWorker | undefined> {
+    const { join } = await this.#load(() => import('./sharing/join.js'), request.signal);
+    this.sharing ??= await join(this.options, this.#hooks, (archive, probe) => {
+      this.archive = archive;
+      this.probe = probe;
+    });
+    return await this.sharing.open(request);
+  }
+
+  async #load<T>(script: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    const { startupTimeout } = resolveSettings(SERVING, { ...this.#config });
+    const limit = { milliseconds: startupTimeout * 1000, signal };
+    return await withinLimit('Its server', script, limit).catch((cause: unknown) => {
+      throw signal?.aborted ? cause : notLoaded(cause);
+    });
   }
 
   #openOptions({ browserVerdicts, readDownloadSettings, CompiledFiles }: Chunk): Omit<OpenOptions, 'signal'> {

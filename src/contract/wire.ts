@@ -4,9 +4,10 @@
 import type { Archive, FileProgress, ModelConfig } from './archive.js';
 import type { Precision } from './precisions.js';
 import type { DownloadSettings } from './downloads.js';
-import type { CandidateName, EngineName, Probe } from './backends.js';
+import type { Backend, CandidateName, EngineName, Probe } from './backends.js';
+import type { ErrorData } from './error-data.js';
 import type { Context, ModelInfo, Params } from './handler.js';
-import type { Observation } from './metrics.js';
+import type { MetricsSnapshot, Observation } from './metrics.js';
 import type { Timings } from './stages.js';
 import type { Tensors } from './tensors.js';
 
@@ -40,6 +41,7 @@ export interface ConnectMessage {
  * - `progress`: the worker has downloaded more of a file.
  * - `compiled`: the worker has compiled its engine, whose code later workers of the page need not compile again.
  * - `warn`: something is wrong that stops nothing, such as a cache that cannot be used.
+ * - `backend`, `recover`: of a session that tabs share: it runs on another backend, or has replaced a lost worker.
  */
 export type WorkerEvent =
   | { readonly type: 'held' | 'unreadable' }
@@ -47,6 +49,8 @@ export type WorkerEvent =
   | { readonly type: 'heartbeat'; readonly id: string | undefined }
   | { readonly type: 'lost'; readonly why: string }
   | { readonly type: 'warn'; readonly message: string }
+  | { readonly type: 'backend'; readonly backend: Backend }
+  | { readonly type: 'recover'; readonly recovery: RecoveryData }
   /** `planned`: the worker has reported every file that it will download. */
   | { readonly type: 'progress'; readonly progress: FileProgress; readonly planned: boolean }
   | { readonly type: 'compiled'; readonly candidate: CandidateName; readonly compiled: CompiledFile };
@@ -97,7 +101,7 @@ export interface WorkerApi {
   /** Tells the worker that the page has room for one more part of the answer to the streamed request in batch `id`. */
   more(id: string): void;
   /** Describes the handler's model. @throws `not-cloneable` if the handler's own description cannot be sent */
-  describe(): Promise<Envelope<ModelInfo>>;
+  describe(): Promise<Envelope<ModelInfo & { readonly session?: SessionState }>>;
   ping(): Promise<Envelope<void>>;
 }
 
@@ -168,6 +172,32 @@ export interface Measured {
   readonly runs: number;
 }
 
+/** A worker that a shared session has replaced, as its client reports it. */
+export interface RecoveryData {
+  readonly backend: Backend;
+  readonly cause: ErrorData;
+  readonly replayed: number;
+  readonly failed: number;
+  readonly took: number;
+}
+
+/** What a session that tabs share says of itself. */
+export interface SessionState {
+  readonly workers: number;
+  readonly jobQueueStatus: { readonly remainingCapacity: number; readonly pendingRequests: number };
+  readonly metrics: MetricsSnapshot;
+  /** Clients that share it. */
+  readonly clients: number;
+}
+
+/** How a request is queued by a session that tabs share. */
+export interface QueueTerms {
+  readonly priority: number;
+  readonly exclusive: boolean;
+  /** Whether an earlier host has accepted it, so that it needs no place in the queue. */
+  readonly isReplay: boolean;
+}
+
 /** A batch. */
 export interface HandleRequest {
   readonly id: string;
@@ -183,6 +213,8 @@ export interface HandleRequest {
   readonly sequenceIds?: readonly (string | undefined)[];
   /** The state of each row's sequence; undefined at its start. Present if `sequenceIds` is. */
   readonly states?: readonly unknown[];
+  /** Present if it goes to a session that tabs share. */
+  readonly terms?: QueueTerms;
 }
 
 export interface HandleAnswer {
@@ -200,4 +232,6 @@ export interface HandleAnswer {
   readonly states?: readonly unknown[];
   /** Bytes that the engine holds. */
   readonly memory: number;
+  /** From a session that tabs share: the rows of the batch that it ran in, with those of other requests, and the milliseconds in the session's queue. */
+  readonly ran?: { readonly batchSize: number; readonly queued: number };
 }

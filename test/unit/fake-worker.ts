@@ -1,7 +1,13 @@
 import { expose } from 'comlink';
 import type { Archive } from '../../src/contract/archive.ts';
 import type { Probe } from '../../src/contract/backends.ts';
-import { PROTOCOL, type ConnectMessage, type Envelope, type WorkerApi } from '../../src/contract/wire.ts';
+import {
+  PROTOCOL,
+  type ConnectMessage,
+  type Envelope,
+  type LoadRequest,
+  type WorkerApi,
+} from '../../src/contract/wire.ts';
 
 const probe: Probe = {
   webgpu: { available: false, reason: 'none under Node' },
@@ -29,14 +35,15 @@ function ok<T>(value: T): Promise<Envelope<T>> {
 export class EchoWorker extends EventTarget {
   readonly #api: Partial<Record<keyof WorkerApi, (...args: never[]) => unknown>> = {
     probe: () => ok({ probe, built: ['onnx/wasm'] }),
-    load: () => ok(archive),
-    loadModel: () => ok(archive),
+    load: ({ config }: LoadRequest) => ok({ ...archive, config: config ?? {} }),
+    loadModel: (known: Archive) => ok(known),
     open: () => ok({ threads: 1, version: '0', golden: 0, error: 0, suspicion: undefined }),
     handle: ({ rows }: { rows: readonly unknown[] }) =>
       ok({ rows: rows.map((value) => ({ ok: true, value })), timings: {}, handlerTime: 0, memory: 0 }),
     describe: () => ok({ handler: 'echo' }),
     ping: () => ok(undefined),
     cancel: () => {},
+    more: () => {},
   };
   #ports: readonly MessagePort[] = [];
 

@@ -50,10 +50,15 @@ export class Batch {
     return this.#jobs[0]!.parts;
   }
 
-  /** Returns what is sent to the worker, and what moves there with it. @throws `not-cloneable` if there is no memory for a copy of an input */
-  message(): readonly [HandleRequest, Transferable[]] {
+  /**
+   * Returns what is sent to the worker, and what moves there with it.
+   * @param withTerms whether it goes to a session that queues it again
+   * @throws `not-cloneable` if there is no memory for a copy of an input
+   */
+  message({ withTerms = false } = {}): readonly [HandleRequest, Transferable[]] {
     const messages = this.#messages();
-    const { id, request, parts } = this.#jobs[0]!;
+    const { id, request, parts, priority, exclusive } = this.#jobs[0]!;
+    const terms = withTerms && { terms: { priority, exclusive, isReplay: this.isReplay } };
     const ids = this.#jobs.flatMap((job) =>
       Array.from({ length: job.size }, (_, index) => (job.size === 1 ? job.id : `${job.id}/${index}`)),
     );
@@ -61,7 +66,7 @@ export class Batch {
     const rows = messages.map(({ value }) => value);
     const transferables = new Set(messages.flatMap((message) => message.transferables));
     return [
-      { id, request, ids, params, rows, ...(parts && { room: parts.room }), ...this.#sequences() },
+      { id, request, ids, params, rows, ...(parts && { room: parts.room }), ...this.#sequences(), ...terms },
       [...transferables],
     ];
   }
@@ -90,13 +95,15 @@ export class Batch {
     for (const job of this.pending) job.rollback();
   }
 
-  resolve({ rows, timings, nodes, states }: HandleAnswer): void {
+  resolve({ rows, timings, nodes, states, handlerTime, memory, ran }: HandleAnswer): void {
     let from = 0;
     for (const job of this.#jobs)
       job.resolve({
         timings,
         ...(nodes && { nodes }),
-        batchSize: this.size,
+        handlerTime,
+        memory,
+        batchSize: ran?.batchSize ?? this.size,
         state: states?.[from],
         rows: rows.slice(from, (from += job.size)),
       });

@@ -19,7 +19,7 @@ export interface SequenceState {
 }
 
 /** The answer to a job: its own rows of the batch that it ran in. */
-export interface JobAnswer extends Pick<HandleAnswer, 'timings' | 'nodes'> {
+export interface JobAnswer extends Pick<HandleAnswer, 'timings' | 'nodes' | 'handlerTime' | 'memory'> {
   readonly rows: readonly Envelope<unknown>[];
   /** The new state of the job's sequence; undefined if that stays as it was. */
   readonly state: unknown;

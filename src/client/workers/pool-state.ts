@@ -51,8 +51,8 @@ export class PoolState {
   }
 
   /** Forgets every earlier worker and loss. */
-  restart(settings: Serving): void {
-    this.settings = settings;
+  restart(settings: Serving, { isShared }: { readonly isShared: boolean }): void {
+    this.settings = isShared ? { ...settings, minWorkers: 1, maxWorkers: 1, batchSize: 1, maxBatchDelay: 0 } : settings;
     this.failure = undefined;
     this.backend = undefined;
     this.backoff.restart();

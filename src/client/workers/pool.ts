@@ -7,10 +7,11 @@ import { Batch, checkAnswer, failureOf } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
 import type { WorkerMethod } from './connection.js';
 import type { OpenWorker, PoolOptions } from './pool-options.js';
+import { passParts } from './pass-parts.js';
 import { PoolState } from './pool-state.js';
 import { PAUSE_MS, Reconciler } from './reconciler.js';
 import { addLoss, triage } from './recovery.js';
-import { isGpu, MAX_BATCHES, Slot, type OpenedWorker, type WorkerConnection } from './slot.js';
+import { isGpu, MAX_BATCHES, Slot, type OpenedWorker } from './slot.js';
 import { leastBusy } from './slots.js';
 
 /** A worker that was ready for this long is well: its loss does not count together with earlier losses. */
@@ -85,7 +86,7 @@ export class WorkerPool {
   /** Starts the pool with its first worker, or starts it again after a failure. */
   start(worker: OpenedWorker, settings: Serving): void {
     if (this.#closed.signal.aborted) return worker.connection.close(this.#closed.signal.reason as TabServeError);
-    this.#state.restart(settings);
+    this.#state.restart(settings, { isShared: worker.shared !== undefined });
     const slot = new Slot();
     this.#state.slots.add(slot);
     this.#opened(slot, worker);
@@ -127,10 +128,11 @@ export class WorkerPool {
 
   #opened(slot: Slot, worker: OpenedWorker): void {
     const { clock, on, cores, log } = this.#options;
-    const { backend, connection } = worker;
+    const { backend, connection, shared } = worker;
     if (slot.state !== 'opening') return connection.close(this.#state.failure ?? notNeeded());
     // A client's only worker gets its cores even if none are left.
-    slot.releaseCores ??= cores.reserve(backend.threads, { must: true });
+    slot.releaseCores ??= cores.reserve(shared ? 0 : backend.threads, { must: true });
+    shared?.onBackend((next) => slot.state === 'ready' && this.#changed(slot, next));
     slot.becomeReady(worker, clock.now());
     const onEnd = (): void => this.#lost(slot, connection.error!);
     if (connection.ended.aborted) queueMicrotask(onEnd);
@@ -141,6 +143,13 @@ export class WorkerPool {
     this.#wake();
     if (isChange) on.backend(backend);
     this.#reconciler.reconcile();
+  }
+
+  /** A shared session runs on another backend. */
+  #changed(slot: Slot, backend: Backend): void {
+    slot.worker = { ...slot.worker!, backend };
+    this.#state.backend = backend;
+    this.#options.on.backend(backend);
   }
 
   #openFailed(slot: Slot, error: TabServeError): void {
@@ -168,12 +177,13 @@ export class WorkerPool {
     const backend = slot.backend!;
     const wasReady = slot.state === 'ready';
     const jobs = slot.pending;
-    const { isReplaying: wasReplay, hasLoneJob: alone } = slot;
+    const { isReplaying: wasReplay, hasLoneJob, isShared } = slot;
     this.#drop(slot);
-    const replays = triage(jobs, { error, alone });
-    backlog.replay(replays);
+    const replays = triage(jobs, { error, alone: hasLoneJob && !isShared }, { isHandover: isShared });
+    if (isShared) for (const job of replays) backlog.push(job);
+    else backlog.replay(replays);
     // An aborted replay may be the last thing that a recovery waits for.
-    for (const job of replays) job.onAbandon = () => this.#reconciler.reconcile();
+    if (!isShared) for (const job of replays) job.onAbandon = () => this.#reconciler.reconcile();
     const [replayed, failed] = [replays.length, jobs.length - replays.length];
     const fate = `of its requests ${replayed} are replayed, ${failed} failed`;
     this.#options.log(`The worker on ${candidateName(backend)} was lost; ${fate}: ${error.message}`);
@@ -181,7 +191,7 @@ export class WorkerPool {
     const wasLast = wasReady && slots.ready.length === 0;
     if (now - slot.readySince > WELL_MS) backoff.reset();
     // A replayed request runs alone: if it ends its worker, the request is to blame.
-    if (wasLast && !wasReplay) backoff.countLoss(backend, error);
+    if (wasLast && !wasReplay && !isShared) backoff.countLoss(backend, error);
     // This worker was lost before it ran anything: do not open another one now.
     if (!wasLast && slot.runs === 0) state.growAt = now + PAUSE_MS;
     if (wasLast || replayed > 0) state.loss = addLoss(state.loss, { cause: error, at: now, replayed, failed });
@@ -214,12 +224,13 @@ export class WorkerPool {
     let memory: number | undefined;
     try {
       const answer = await connection.call<HandleAnswer>(
-        (worker, transfer) => worker.handle(transfer(...batch.message())),
+        (worker, transfer) => worker.handle(transfer(...batch.message({ withTerms: slot.isShared }))),
         batch.id,
-        this.#partsOf(batch, connection),
+        passParts(batch, connection, () => this.#reconciler.reconcile()),
       );
       checkAnswer(answer, batch.size);
       on.ran(batch, answer, clock.now() - sentAt);
+      if (answer.ran) for (const job of jobs) on.queued((job.queued += answer.ran.queued));
       const failure = failureOf(answer);
       if (!failure || blameOf(failure.code) !== 'worker') this.#state.backoff.reset();
       if (failure) throw failure;
@@ -228,28 +239,13 @@ export class WorkerPool {
       ({ memory } = answer);
     } catch (cause) {
       const error = asTabServeError(cause);
-      // Closing calls `#lost`, which takes the batch's jobs.
-      if (blameOf(error.code) === 'worker') connection.close(error);
-      else if (slot.batches.delete(batch)) this.#failed(slot, batch, error);
+      // Closing calls `#lost`, which takes the batch's jobs. A shared session's worker is not this pool's to close.
+      if (!slot.isShared && blameOf(error.code) === 'worker') connection.close(error);
+      else if (slot.state !== 'lost' && slot.batches.delete(batch)) this.#failed(slot, batch, error);
     }
     if (slot.state === 'lost') return;
     slot.ran(memory, clock.now());
     this.#reconciler.reconcile();
-  }
-
-  /** Returns what takes the parts of the batch's answer; undefined if it is not streamed. A stream that is held back leaves its worker to others. */
-  #partsOf({ id, parts, pending: [job] }: Batch, connection: WorkerConnection): ((part: unknown) => void) | undefined {
-    if (!parts || !job) return undefined;
-    parts.onRead = () => {
-      connection.holdBack(id, parts.isFull);
-      connection.tell((worker) => worker.more(id));
-    };
-    return (part) => {
-      if (job.settled) return;
-      parts.push(part);
-      connection.holdBack(id, parts.isFull);
-      if (parts.isFull) this.#reconciler.reconcile();
-    };
   }
 
   /** Rejects a batch that failed. If it could not be sent, sends it job by job instead: one of them is at fault. */

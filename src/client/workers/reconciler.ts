@@ -75,7 +75,11 @@ export class Reconciler {
       const slot = free ?? slots.free({ full: true, hasReplays });
       const next = slot && backlog.take(settings, now, { onlyFull: !free, explanations: !slot.isExplaining });
       if (!next?.jobs) return next?.dueIn;
-      for (const job of next.jobs) this.#options.on.queued((job.queued = now - job.arrivedAt));
+      for (const job of next.jobs) {
+        job.queued = now - job.arrivedAt;
+        // A shared session has a queue of its own, and says how long the job was there.
+        if (!slot!.isShared) this.#options.on.queued(job.queued);
+      }
       this.#acts.run(slot!, next.jobs);
     }
   }

@@ -31,12 +31,14 @@ export function addLoss(before: OpenLoss | undefined, loss: OpenLoss): OpenLoss 
  * Decides about each job of a lost worker. A job that the page can send again is replayed, alone. A job that has lost two workers in which it was
  * alone is to blame, and is rejected; so a job that lost its first worker together with others is replayed twice at most. Jobs whose input is gone
  * are rejected too, and explanations that have lost two workers, beside whatever requests, and streams of which a part was read: another run need not send the same parts.
+ * @param isHandover whether it was a session that tabs share, whose host has ended. No job is to blame for that
  * @returns the jobs to replay
  */
-export function triage(jobs: readonly Job[], loss: Loss): readonly Job[] {
+export function triage(jobs: readonly Job[], loss: Loss, { isHandover = false } = {}): readonly Job[] {
   return jobs.filter((job) => {
     const before = job.isExplanation ? job.losses[0] : loss.alone && job.losses.find(({ alone }) => alone);
-    if (before) job.reject(endedTwo(job, loss.error, before.error));
+    if (isHandover && job.losses.length >= MOST_HANDOVERS) job.reject(endedTabs(loss.error));
+    else if (!isHandover && before) job.reject(endedTwo(job, loss.error, before.error));
     else if (job.parts?.wasRead) job.reject(partsGone(loss.error));
     else if (!job.replayable) job.reject(inputGone(loss.error));
     else {
@@ -45,6 +47,14 @@ export function triage(jobs: readonly Job[], loss: Loss): readonly Job[] {
     }
     return false;
   });
+}
+
+/** A job that has lost so many hosts of a shared session, and then another, is not sent again: it may be what ends their tabs. */
+const MOST_HANDOVERS = 2;
+
+function endedTabs(cause: TabServeError): TabServeError {
+  const message = `${MOST_HANDOVERS + 1} tabs that ran the shared model have ended while they had this request: ${cause.message} Send it again, if it is not what ends them.`;
+  return new TabServeError('worker-lost', message, { cause });
 }
 
 function inputGone(cause: TabServeError): TabServeError {

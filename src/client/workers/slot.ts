@@ -11,6 +11,11 @@ export type WorkerConnection = Pick<Connection, 'call' | 'tell' | 'holdBack' | '
 export interface OpenedWorker {
   readonly connection: WorkerConnection;
   readonly backend: Backend;
+  /** Present if it is a session that tabs share. It queues and batches the requests of all of them itself, so it takes whatever there is, at once. */
+  readonly shared?: {
+    /** Sets the listener for another backend of the session. */
+    onBackend(listener: (backend: Backend) => void): void;
+  };
 }
 
 /** With two batches, a GPU runs one while the next is preprocessed, and a WASM worker need not wait for the page between two full batches. */
@@ -51,6 +56,11 @@ export class Slot {
     return this.worker?.backend;
   }
 
+  /** Whether its worker is a session that tabs share. */
+  get isShared(): boolean {
+    return this.worker?.shared !== undefined;
+  }
+
   get isIdle(): boolean {
     return this.batches.size === 0;
   }
@@ -82,7 +92,7 @@ export class Slot {
 
   /** Whether it runs an explanation. It runs one at a time. */
   get isExplaining(): boolean {
-    return [...this.batches].some(({ isExplanation }) => isExplanation);
+    return !this.isShared && [...this.batches].some(({ isExplanation }) => isExplanation);
   }
 
   becomeReady(worker: OpenedWorker, now: number): void {
@@ -96,6 +106,7 @@ export class Slot {
    * should therefore be full, because requests that arrive later could not join it. An explanation takes no request's place: the worker pauses it for them.
    */
   takes({ full }: { readonly full: boolean }): boolean {
+    if (this.isShared) return this.state === 'ready';
     if (this.state !== 'ready' || this.isReplaying) return false;
     const requests = this.#active.filter(({ isExplanation }) => !isExplanation);
     return requests.length < (full || isGpu(this.backend!) ? MAX_BATCHES : 1);
@@ -111,7 +122,7 @@ export class Slot {
   /** Whether it must be replaced because of `maxRuns` or `maxMemory`. A worker that needed more than `maxMemory` from the start is kept: its replacement would too. */
   isWorn({ maxRuns = Infinity, maxMemory = Infinity }: WearLimits): boolean {
     const grown = this.#memory !== undefined && this.#memory.last > maxMemory && this.#memory.first <= maxMemory;
-    return this.state === 'ready' && (this.runs >= maxRuns || grown);
+    return this.state === 'ready' && !this.isShared && (this.runs >= maxRuns || grown);
   }
 
   /** Ends the worker, if there is one, and releases its cores. */

@@ -1,0 +1,24 @@
+import type { Batch } from '../requests/batch.js';
+import type { WorkerConnection } from './slot.js';
+
+/**
+ * Returns what takes the parts of a batch's answer; undefined if it is not streamed. A stream that is held back leaves its worker to others.
+ * @param onHeldBack called when its reader must read before the worker goes on
+ */
+export function passParts(
+  { id, parts, pending: [job] }: Batch,
+  connection: WorkerConnection,
+  onHeldBack: () => void,
+): ((part: unknown) => void) | undefined {
+  if (!parts || !job) return undefined;
+  parts.onRead = () => {
+    connection.holdBack(id, parts.isFull);
+    connection.tell((worker) => worker.more(id));
+  };
+  return (part) => {
+    if (job.settled) return;
+    parts.push(part);
+    connection.holdBack(id, parts.isFull);
+    if (parts.isFull) onHeldBack();
+  };
+}
