@@ -13,6 +13,7 @@ export type {
   InitializeOptions,
   RequestOptions,
   RequestParams,
+  Sharing,
 } from './client/options.js';
 export type { FrameAnswer } from './client/streams/frame-reader.js';
 export type { FrameSource } from './client/streams/frame-source.js';

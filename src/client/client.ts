@@ -42,7 +42,6 @@ export interface ClientEnvironment extends PageHooks {
 /** The page's side of a model: sends requests to its workers, and returns their answers. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every client is a `Client`, whatever its handler
 export class Client<H extends Handler = any, Result = ResultOf<H>> implements AsyncDisposable {
-  readonly #isHosted: boolean;
   readonly #warned = new Set<string>();
   readonly #events = new Emitter<ClientEvents>();
   readonly #log = new EventLog();
@@ -54,7 +53,6 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   readonly #initializer: Initializer;
 
   constructor(factory: WorkerFactory, options: OpenerOptions, { cores = pageCores, ...hooks }: ClientEnvironment = {}) {
-    this.#isHosted = hooks.isHosted ?? false;
     const log = (message: string, since?: number): void => this.#log.add(message, since);
     this.#opener = new WorkerOpener(factory, options, {
       ...hooks,
@@ -156,7 +154,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
     this.#log.add(message);
-    if (!this.#isHosted) console.warn(`tabserve: ${message}`);
+    if (!this.#opener.isHosted) console.warn(`tabserve: ${message}`);
     this.#events.emit('warn', { message });
   }
 

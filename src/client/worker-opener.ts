@@ -66,6 +66,11 @@ export class WorkerOpener {
     this.#hooks = hooks;
   }
 
+  /** Whether its session is shared by other clients, which print its warnings. */
+  get isHosted(): boolean {
+    return this.#hooks.isHosted ?? false;
+  }
+
   /**
    * Opens the model in a worker. Every wait in it ends when `signal` aborts.
    * @throws what `openModel` throws; `unsupported` where there are no workers

@@ -28,7 +28,7 @@ class OriginLocks {
   of(tab: string): ShareEnvironment['locks'] {
     return {
       request: ((name: string, ...rest: unknown[]) =>
-        new Promise((resolve, reject) => {
+        new Promise<unknown>((resolve, reject) => {
           const { signal, steal } = (rest.length > 1 ? rest[0] : {}) as LockOptions;
           if (signal?.aborted) return reject(signal.reason as Error);
           const work = rest.at(-1) as () => unknown;
@@ -46,7 +46,7 @@ class OriginLocks {
             reject(signal.reason as Error);
           });
           this.#grant(name);
-        })) as LockManager['request'],
+        })) as unknown as LockManager['request'],
     };
   }
 
@@ -172,7 +172,7 @@ export class ShareWorld {
 
   /** Ends a tab as a browser does: nothing of it runs any more, and its locks are released. */
   close(tab: string): void {
-    for (const channel of [...this.channels]) if (channel.tab === tab) channel.close();
+    for (const channel of this.channels) if (channel.tab === tab) channel.close();
     for (const entry of this.workers) if (entry.tab === tab) entry.worker.terminate();
     this.locks.end(tab);
   }

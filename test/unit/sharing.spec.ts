@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { TabServeError, type ErrorCode } from '../../src/contract/errors.ts';
+import type { ErrorCode, TabServeError } from '../../src/contract/errors.ts';
 import type { HandleRequest, PartMessage } from '../../src/contract/wire.ts';
 import { HOST_TIMEOUT } from '../../src/client/sharing/guest-worker.ts';
 import type { Client } from '../../src/client/client.ts';
@@ -245,7 +245,7 @@ test('the option is checked', async () => {
   ] as const) {
     const tab = world.tab('a', { share: share as never });
     const error = await tab.initialize().catch((error: unknown) => error);
-    expect(error).toMatchObject({ code: 'model-config', message: expect.stringMatching(message) as string });
+    expect(error).toMatchObject({ code: 'model-config', message: expect.stringMatching(message) as unknown });
     await tab.dispose();
   }
   const files = world.tab('a', { share: true, model: new File([], 'model.onnx') });
