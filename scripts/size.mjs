@@ -56,13 +56,8 @@ const LIMITS = [
   { what: 'YAML', limit: 31, measure: () => file('standalone/yaml.js') },
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   { what: "Hugging Face's tokenizers", limit: 12, measure: () => file('standalone/tokenizers.js') },
-<<<<<<< HEAD
   { what: 'the package, without source maps', limit: 2000, measure: () => all((name) => !name.endsWith('.map')) },
   { what: 'its source maps', limit: 2400, measure: () => all((name) => name.endsWith('.map')) },
-=======
-  { what: 'the package, without source maps', limit: 1830, measure: () => all((name) => !name.endsWith('.map')) },
-  { what: 'its source maps', limit: 2150, measure: () => all((name) => name.endsWith('.map')) },
->>>>>>> 30bc870 (One session for all tabs: docs, browser tests, limits of sizes)
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */
