@@ -3,15 +3,25 @@
  * without which its tests are skipped.
  * Plain JavaScript without dependencies: it runs before there are any.
  */
-import { execFileSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) fail(`Node 20.19 or newer is needed; this is ${process.version}.`);
 
-if (!isInstalled()) run('npm', ['ci', '--no-audit', '--no-fund']);
-if (process.argv.includes('--browser') && !findChromium()) installChromium();
-if (process.argv.includes('--firefox') && !findFirefox()) installFirefox();
+// npm and apt take half a minute each, and do not wait for one another.
+await Promise.all([installPackages(), installBrowsers()]);
+
+async function installPackages() {
+  if (isInstalled()) return;
+  await run('npm', ['ci', '--no-audit', '--no-fund']).catch(() => fail('npm ci failed.'));
+}
+
+async function installBrowsers() {
+  if (process.argv.includes('--browser') && !findChromium()) await installChromium();
+  if (process.argv.includes('--firefox') && !findFirefox()) await installFirefox();
+}
 
 /** npm leaves the lock file that it installed in node_modules; each package in ours must be in it, in the same version. */
 function isInstalled() {
@@ -30,9 +40,9 @@ function findChromium() {
   return ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 }
 
-function installChromium() {
+async function installChromium() {
   try {
-    install('chromium');
+    await install('chromium');
   } catch {
     fail(
       'Chromium is needed for the browser tests and could not be installed. Install it (Debian: apt-get install chromium), or set CHROMIUM_PATH to one.',
@@ -48,9 +58,9 @@ function findFirefox() {
 }
 
 /** On Linux Firefox has WebGL only with a display, if only a virtual one. */
-function installFirefox() {
+async function installFirefox() {
   try {
-    install('firefox-esr', 'xvfb', 'libgl1-mesa-dri');
+    await install('firefox-esr', 'xvfb', 'libgl1-mesa-dri');
   } catch {
     console.warn(
       'Firefox could not be installed, so its tests are skipped. Install it (Debian: apt-get install firefox-esr xvfb), or set FIREFOX_PATH to one.',
@@ -58,19 +68,21 @@ function installFirefox() {
   }
 }
 
-function install(...packages) {
+async function install(...packages) {
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
   for (const args of [
     ['update', '-q'],
     ['install', '-y', '-q', '--no-install-recommends', ...packages],
   ]) {
     const [command, ...rest] = [...sudo, 'apt-get', ...args];
-    run(command, rest, { DEBIAN_FRONTEND: 'noninteractive' });
+    await run(command, rest, { DEBIAN_FRONTEND: 'noninteractive' });
   }
 }
 
-function run(command, args, env = {}) {
-  execFileSync(command, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+/** Runs a command to its end. @throws if it cannot be started, or fails */
+async function run(command, args, env = {}) {
+  const [code] = await once(spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...env } }), 'exit');
+  if (code !== 0) throw new Error(`${command} ended with code ${code}.`);
 }
 
 function fail(message) {

@@ -4,8 +4,8 @@ import { readGoldens } from './goldens.ts';
 
 /**
  * Pretrained models, from the file to the answer: against the same graphs and decoders in float64, made by `training/human_models.py` and `training/moderation.py`.
- * On WASM all samples go in one call. On a GPU that is computed in software `npm test` compares one sample of one model by both engines; `npm run test:full`
- * compares up to three of every model.
+ * On WASM all samples go in one call. On a GPU that is computed in software `npm test` compares one sample of one model; `npm run test:full` compares up to three of
+ * every model.
  */
 interface DetectorCase {
   readonly sample: string;
@@ -55,8 +55,8 @@ const SECONDS: Readonly<Record<string, Partial<Record<CandidateName, number>>>> 
 
 /** What `npm test` runs on a GPU that is computed in software: on each backend one model whose shaders compile in seconds. */
 const QUICK: Readonly<Record<string, readonly CandidateName[]>> = {
-  selfie: ['onnx/webgl', 'tfjs/webgl'],
-  'blazeface-front': ['onnx/webgpu', 'tfjs/webgpu'],
+  selfie: ['tfjs/webgl'],
+  'blazeface-front': ['onnx/webgpu'],
 };
 
 /** The photos to compare; skips the test if the candidate cannot run the model, or is too slow for `npm test`. */

@@ -2,13 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { install } from './app.ts';
-import { expect, expectSeven, test } from './fixtures.ts';
+import { expect, expectSeven, FULL_ONLY, test } from './fixtures.ts';
 
 for (const { title, without } of [
   { title: 'with the plugin', without: [] },
   { title: 'without any config', without: ['vite.config.ts'] },
 ]) {
-  test(`Vite's dev server, ${title}`, async ({ tarball, page, open, complaints }, info) => {
+  test(`Vite's dev server, ${title}`, async ({ tarball, page, open, complaints, full }, info) => {
+    // With the plugin it also serves the app of `testing.spec.ts`.
+    test.skip(!full && without.length === 0, FULL_ONLY);
     const folder = await install(tarball, 'vite', { without });
     const vite = spawn(
       process.execPath,
