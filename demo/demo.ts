@@ -1,7 +1,7 @@
 /**
  * What a demo is made of. A new one is a file in `demos/`, and one for whatever it takes or shows that no other demo does.
  */
-import type { Backend, CandidateName, ClientEvents, EngineName, Params, Progress } from '../src/index.js';
+import type { Backend, CandidateName, ClientEvents, ModelFormat, Params, Progress } from '../src/index.js';
 import type { Settings } from './page/route.js';
 
 export interface Demo {
@@ -38,7 +38,7 @@ export interface ModelFacts {
   /** Size of the weights, in bytes. */
   readonly bytes: number;
   /** The engines whose format the archive holds, in the order in which they are tried. */
-  readonly engines: readonly [EngineName, ...EngineName[]];
+  readonly engines: readonly [ModelFormat, ...ModelFormat[]];
 }
 
 /** An image, a text if its name ends in `.txt`, or a recording if it ends in `.wav`. */

@@ -77,7 +77,16 @@ export type { Serving } from './contract/settings.js';
 export type { Box, Detection, DetectionForms, Detections, TorchServeDetection } from './outputs/detection/detection.js';
 export type { ClassMap, Segmentation, SegmentationForms, SoftMask, TorchServeMap } from './outputs/segmentation.js';
 export type { EngineOptions, ModelConfig, Progress } from './contract/archive.js';
-export type { Backend, BackendName, CandidateName, EngineName, Probe, Skipped } from './contract/backends.js';
+export type { RemoteModel, RemoteOptions, RemoteProtocol } from './contract/remote.js';
+export type {
+  Backend,
+  BackendName,
+  CandidateName,
+  EngineName,
+  ModelFormat,
+  Probe,
+  Skipped,
+} from './contract/backends.js';
 export type {
   Context,
   ExplainParamsOf,

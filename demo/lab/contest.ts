@@ -1,4 +1,4 @@
-import type { CandidateName, EngineName, Probe, TensorInfo, Tensors } from '../../src/index.js';
+import type { CandidateName, ModelFormat, Probe, TensorInfo, Tensors } from '../../src/index.js';
 import { isRun, type Row } from './card.js';
 import { CANDIDATES, measure, RUNS } from './measure.js';
 import type { LabModel } from './models.js';
@@ -26,21 +26,21 @@ export interface Watcher {
 
 /** Returns the candidates of a model's formats. */
 export function candidatesOf({ weights }: LabModel): readonly CandidateName[] {
-  return (Object.keys(weights) as EngineName[]).flatMap((engine) => CANDIDATES[engine]);
+  return (Object.keys(weights) as ModelFormat[]).flatMap((engine) => CANDIDATES[engine]);
 }
 
 /** Measures every candidate on a model, one after the other. @throws when aborted */
 export async function contest(model: LabModel, known: Known, watch: Watcher): Promise<readonly Row[]> {
   const names = candidatesOf(model);
   const rows: Row[] = names.map((candidate) => ({ candidate, state: 'waiting' }));
-  const references: Partial<Record<EngineName, Tensors>> = {};
+  const references: Partial<Record<ModelFormat, Tensors>> = {};
   const set = (index: number, row: Row): void => {
     rows[index] = row;
     watch.changed([...rows]);
   };
   try {
     for (const [index, candidate] of names.entries()) {
-      const engine = candidate.split('/')[0] as EngineName;
+      const engine = candidate.split('/')[0] as ModelFormat;
       const at = `${index + 1} of ${names.length}: ${candidate}`;
       set(index, { candidate, state: 'measuring' });
       watch.says(`${at}, opening…`);

@@ -1,7 +1,7 @@
 import {
   connect,
   type CandidateName,
-  type EngineName,
+  type ModelFormat,
   type Probe,
   type TensorInfo,
   type Tensors,
@@ -11,7 +11,7 @@ import { described } from '../page/errors.js';
 import { freeDimensions, noise, type Sizes } from './noise.js';
 
 /** Every engine on every backend; the reference that the others are compared with comes first. */
-export const CANDIDATES: Readonly<Record<EngineName, readonly [CandidateName, ...CandidateName[]]>> = {
+export const CANDIDATES: Readonly<Record<ModelFormat, readonly [CandidateName, ...CandidateName[]]>> = {
   onnx: ['onnx/wasm', 'onnx/webgpu', 'onnx/webgl'],
   tfjs: ['tfjs/wasm', 'tfjs/webgpu', 'tfjs/webgl', 'tfjs/cpu'],
 };

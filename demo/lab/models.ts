@@ -1,4 +1,4 @@
-import type { EngineName } from '../../src/index.js';
+import type { ModelFormat } from '../../src/index.js';
 
 export interface LabModel {
   /** Its name in the address. */
@@ -7,7 +7,7 @@ export interface LabModel {
   /** Size of the ONNX file, in bytes. */
   readonly bytes: number;
   /** Bare weights, without the archive around them: its golden examples would refuse a wrong backend before its error is seen. */
-  readonly weights: Readonly<Partial<Record<EngineName, string | File>>>;
+  readonly weights: Readonly<Partial<Record<ModelFormat, string | File>>>;
   /** Sizes of dimensions that the model leaves open, by their symbol. */
   readonly sizes?: Readonly<Record<string, number>>;
 }

@@ -1,10 +1,10 @@
-import type { Backend, CandidateName, EngineName } from '../../src/index.js';
+import type { Backend, CandidateName, ModelFormat } from '../../src/index.js';
 import type { ModelFacts } from '../demo.js';
 import { el } from '../page/dom.js';
 import type { Settings } from '../page/route.js';
 import { segments } from '../page/segments.js';
 
-const ENGINES: Readonly<Record<EngineName, string>> = { onnx: 'ONNX Runtime', tfjs: 'TensorFlow.js' };
+const ENGINES: Readonly<Record<ModelFormat, string>> = { onnx: 'ONNX Runtime', tfjs: 'TensorFlow.js' };
 const BACKENDS = { webgpu: 'WebGPU', webgl: 'WebGL', wasm: 'WASM' } as const;
 type BackendName = keyof typeof BACKENDS;
 
@@ -28,7 +28,7 @@ export interface BackendPanel {
 }
 
 interface Row {
-  readonly engine: EngineName;
+  readonly engine: ModelFormat;
   readonly name: BackendName;
   readonly element: HTMLElement;
   readonly says: HTMLElement;
@@ -53,10 +53,10 @@ export function backendPanel(switched: () => void, ...between: readonly Node[]):
     el('div', {}, backend.element, engine.element, el('details', { class: 'reasons' }, question, list)),
   );
 
-  let engines: readonly EngineName[] = [];
+  let engines: readonly ModelFormat[] = [];
   let rows: readonly Row[] = [];
-  const engineChoice = (): EngineName | 'auto' =>
-    engines.includes(engine.value as EngineName) ? engine.value : 'auto';
+  const engineChoice = (): ModelFormat | 'auto' =>
+    engines.includes(engine.value as ModelFormat) ? engine.value : 'auto';
   const asked = ({ engine, name }: Row): boolean =>
     [engine, 'auto'].includes(engineChoice()) && [name, 'auto'].includes(backend.value);
   const set = (row: Row, state: 'idle' | 'waiting' | 'runs' | 'skipped' | 'failed', text: string): void => {
@@ -117,7 +117,7 @@ export function backendPanel(switched: () => void, ...between: readonly Node[]):
         else set(row, 'idle', asked(row) ? 'not needed' : 'not selected');
       }
       const on = displayName(running.name);
-      const by = ENGINES[running.engine];
+      const by = ENGINES[running.engine as ModelFormat];
       say('runs', on, running.name === 'wasm' ? `${by}, ${threads(running.threads)}` : by, whyNot(running));
       return `${on}, ${by}`;
     },
@@ -131,7 +131,7 @@ export function backendPanel(switched: () => void, ...between: readonly Node[]):
   };
 }
 
-function candidateRow(engine: EngineName, name: BackendName): Row {
+function candidateRow(engine: ModelFormat, name: BackendName): Row {
   const says = el('span', { class: 'says' });
   const element = el(
     'li',
@@ -152,7 +152,7 @@ function whyNot({ name, skipped }: Backend): string {
 }
 
 function displayName(name: Backend['name']): string {
-  return name === 'cpu' ? 'JavaScript' : BACKENDS[name];
+  return name === 'cpu' ? 'JavaScript' : name === 'remote' ? 'A server' : BACKENDS[name];
 }
 
 function threads(count: number): string {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Archive, Integrity, Manifest } from '../contract/archive.js';
-import { ENGINES } from '../contract/backends.js';
+import { MODEL_FORMATS } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
 import { VERSION } from '../contract/version.js';
 import { HANDLER_NAMES, loadHandler } from '../handlers/registry.js';
@@ -166,7 +166,7 @@ async function addGolden(files: ArchiveFiles, manifest: Manifest, sources: strin
   const archive: Archive = await readArchive(files);
   await using model = await openLocally(
     archive,
-    ENGINES.find((engine) => archive.models[engine] !== undefined)!,
+    MODEL_FORMATS.find((engine) => archive.models[engine] !== undefined)!,
   );
   const examples = await makeGoldenExamples(
     model,

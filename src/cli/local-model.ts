@@ -1,5 +1,5 @@
 import { archiveFor, fileName, partsOf, type Archive, type Part } from '../contract/archive.js';
-import type { EngineName } from '../contract/backends.js';
+import type { ModelFormat } from '../contract/backends.js';
 import type { Context } from '../contract/handler.js';
 import type { Session, Tensors } from '../contract/tensors.js';
 import type { Sample, Tried } from '../contract/wire.js';
@@ -40,7 +40,7 @@ export interface LocalModel extends AsyncDisposable {
  * opened without it, so that its models are proven all the same.
  * @throws `unknown-handler`, `model-config`, `model-format`, `backend-failed`; `backend-wrong` if a golden example is not reproduced
  */
-export async function openLocally(whole: Archive, format: EngineName): Promise<LocalModel> {
+export async function openLocally(whole: Archive, format: ModelFormat): Promise<LocalModel> {
   const archive = archiveFor(whole, format);
   const warnings: string[] = [];
   const warn = (message: string): void => void warnings.push(message);
@@ -74,7 +74,7 @@ export async function openLocally(whole: Archive, format: EngineName): Promise<L
   };
 }
 
-function modelPath(whole: Archive, archive: Archive, format: EngineName): string {
+function modelPath(whole: Archive, archive: Archive, format: ModelFormat): string {
   const part: Part = partsOf(whole).find((one) => one.archive === archive)!;
   return fileName(part, archive.models[format]!);
 }

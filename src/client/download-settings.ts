@@ -19,7 +19,7 @@ export function readDownloadSettings({
   cache,
 }: Pick<ClientOptions, 'request' | 'allowedOrigins' | 'integrity' | 'cache'>): DownloadSettings {
   return {
-    ...(request !== undefined && { request: readRequest(request) }),
+    ...(request !== undefined && { request: readRequestSettings(request, 'request') }),
     ...(allowedOrigins !== undefined && { allowedOrigins: readOrigins(allowedOrigins) }),
     ...(integrity !== undefined && { integrity: readIntegrity(integrity) }),
     ...(cache !== undefined && { cache: readCache(cache) }),
@@ -31,27 +31,28 @@ function readCache(cache: unknown): CacheName {
   throw wrong('cache', `one of ${CACHES.map(describeValue).join(', ')}`, cache);
 }
 
-function readRequest(request: unknown): RequestSettings {
-  const { headers, credentials, ...others } = readMapping(request, 'request', 'headers and credentials');
+/** Reads what requests carry. @param option the option's name, for messages. @throws `model-config` */
+export function readRequestSettings(request: unknown, option: string): RequestSettings {
+  const { headers, credentials, ...others } = readMapping(request, option, 'headers and credentials');
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
-    throw new TabServeError('model-config', `request.${unknown} is not a known key; there are headers, credentials.`);
+    throw new TabServeError('model-config', `${option}.${unknown} is not a known key; there are headers, credentials.`);
   if (credentials !== undefined && !CREDENTIALS.some((one) => one === credentials))
-    throw wrong('request.credentials', `one of ${CREDENTIALS.map(describeValue).join(', ')}`, credentials);
+    throw wrong(`${option}.credentials`, `one of ${CREDENTIALS.map(describeValue).join(', ')}`, credentials);
   return {
-    ...(headers !== undefined && { headers: readHeaders(headers) }),
+    ...(headers !== undefined && { headers: readHeaders(headers, `${option}.headers`) }),
     ...(credentials !== undefined && { credentials: credentials as NonNullable<RequestSettings['credentials']> }),
   };
 }
 
-function readHeaders(value: unknown): Readonly<Record<string, string>> {
-  const headers = readMapping(value, 'request.headers', "headers' names to strings");
+function readHeaders(value: unknown, option: string): Readonly<Record<string, string>> {
+  const headers = readMapping(value, option, "headers' names to strings");
   for (const [name, text] of Object.entries(headers)) {
-    if (typeof text !== 'string') throw wrong(`request.headers.${name}`, 'a string', text);
+    if (typeof text !== 'string') throw wrong(`${option}.${name}`, 'a string', text);
     if (OURS.has(name.toLowerCase()) || !isAccepted(name, text))
       throw new TabServeError(
         'model-config',
-        `request.headers.${name}: a page may not set this header, or its name or value has characters that a header may not have.`,
+        `${option}.${name}: a page may not set this header, or its name or value has characters that a header may not have.`,
       );
   }
   return headers as Record<string, string>;
@@ -105,8 +106,8 @@ function isHash(value: unknown): value is string {
   return typeof value === 'string' && /^[\da-f]{64}$/i.test(value);
 }
 
-/** Returns a copy: what the app does to its own afterwards changes nothing, and its getters may throw. */
-function readMapping(value: unknown, option: string, what: string): Record<string, unknown> {
+/** Returns a copy of a mapping: what the app does to its own afterwards changes nothing, and its getters may throw. */
+export function readMapping(value: unknown, option: string, what: string): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     try {
       return { ...value };
@@ -117,6 +118,6 @@ function readMapping(value: unknown, option: string, what: string): Record<strin
   throw wrong(option, `a mapping of ${what}`, value);
 }
 
-function wrong(option: string, expected: string, got: unknown): TabServeError {
+export function wrong(option: string, expected: string, got: unknown): TabServeError {
   return new TabServeError('model-config', `${option}: expected ${expected}, got ${describeValue(got)}.`);
 }

@@ -3,6 +3,7 @@ import type { ModelConfig, Progress } from '../contract/archive.js';
 import type { CacheName, RequestSettings as DownloadRequest } from '../contract/downloads.js';
 import type { Integrity } from '../contract/archive.js';
 import type { Backend, BackendName, CandidateName } from '../contract/backends.js';
+import type { RemoteOptions } from '../contract/remote.js';
 import type { ExplainProgress } from '../outputs/explanation.js';
 import type { ExplainParamsOf, FormName, Handler, InputOf, ModelInfo, ParamsOf } from '../contract/handler.js';
 import type { AudioInput, PageAudioInput } from '../contract/audio.js';
@@ -28,10 +29,13 @@ export interface ClientOptions<H extends Handler = Handler, Form = never> extend
    * Backends to try, in this order. A backend's name such as `webgl` means every engine on it for which the archive has a model; `tfjs/webgl` means that
    * candidate alone. ONNX Runtime's WebGL computes some models wrongly. So it serves only after it was proven correct, even if it is named: by a golden example
    * or, without one, by a comparison with WASM in a second worker. If neither is possible, it is skipped.
-   * @default WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; `cpu` only if named; ONNX Runtime's WebGL only if named,
+   * `remote` is the server that the option `remote` names; put it last, for devices that cannot run the model.
+   * @default WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; `cpu` and `remote` only if named; ONNX Runtime's WebGL only if named,
    * with golden examples, or with `verify: 'reference'`
    */
   readonly backends?: readonly (BackendName | CandidateName)[];
+  /** The server for the backend `remote`, such as `{ url: 'https://models.example.org/' }`, which `backends` must name too. Preprocessing and postprocessing stay on this device: only tensors travel. */
+  readonly remote?: RemoteOptions;
   /**
    * `first`: the first backend of that order that runs the model correctly. `fastest`: of the backends that run it correctly, the one with the lowest median latency; measurements are
    * cached, for this model, engine, adapter and browser. @default 'first'

@@ -24,6 +24,7 @@ const OWN: Readonly<Record<OwnOption, true>> = {
   model: true,
   handler: true,
   backends: true,
+  remote: true,
   prefer: true,
   verify: true,
   verdicts: true,

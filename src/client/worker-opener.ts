@@ -120,16 +120,23 @@ export class WorkerOpener {
     });
   }
 
-  #openOptions({ browserVerdicts, readDownloadSettings, CompiledFiles }: Chunk): Omit<OpenOptions, 'signal'> {
+  #openOptions({
+    browserVerdicts,
+    readDownloadSettings,
+    readRemote,
+    CompiledFiles,
+  }: Chunk): Omit<OpenOptions, 'signal'> {
     const { model, handler, backends, assets } = this.options;
     const { prefer = 'first', verify = 'golden', verdicts = browserVerdicts } = this.options;
     const { measureBudget } = resolveSettings(CLIENT_SETTINGS, { ...this.options });
+    const { server, config } = readRemote(this.options, this.#config);
     return {
       factory: this.#factory,
       source: readLocation(model),
       handler,
       backends,
-      config: this.#config,
+      config,
+      remote: server,
       assets: assets === undefined ? undefined : folderUrl(absoluteUrl(assets, 'assets')),
       download: readDownloadSettings(this.options),
       prefer,

@@ -1,5 +1,6 @@
-import { ENGINES, type EngineName } from './backends.js';
+import { formatOfEngine, MODEL_FORMATS, type EngineName, type ModelFormat } from './backends.js';
 import type { ModelFile, Precision } from './precisions.js';
+import type { RemoteModel } from './remote.js';
 
 /** `MAR-INF/MANIFEST.json`, as TorchServe writes it. */
 export interface Manifest {
@@ -47,6 +48,8 @@ export interface EngineOptions {
   readonly threads?: number;
   /** The precision of the weights, for a model in Hugging Face's layout. @default what its config.json says, otherwise what suits each backend */
   readonly dtype?: Precision;
+  /** The model on a server, for the backend `remote`. Which server it is, only the app says. */
+  readonly remote?: RemoteModel;
 }
 
 /** A model archive and its files downloaded so far. The page keeps it and gives it to each worker. */
@@ -56,7 +59,7 @@ export interface Archive {
   readonly manifest: Manifest;
   readonly config: ModelConfig;
   /** The path of the model in each format that the archive has: its `.onnx`, or its `model.json`. */
-  readonly models: Readonly<Partial<Record<EngineName, string>>>;
+  readonly models: Readonly<Partial<Record<ModelFormat, string>>>;
   /**
    * The files that the ONNX model may be in, for Hugging Face's layout: one for each precision. Which of them are on a server shows when they are asked for.
    * `models.onnx` is the one that was chosen for the last backend.
@@ -78,7 +81,7 @@ export interface Archive {
   /** The archive of a node that lies inside of its workflow's archive: its folder there, with a slash at the end, or `''`. Undefined for any other archive. */
   readonly root?: string;
   /** Overrides for one engine's model, from `tabserve.json`. */
-  readonly variants?: Readonly<Partial<Record<EngineName, ArchiveVariant>>>;
+  readonly variants?: Readonly<Partial<Record<ModelFormat, ArchiveVariant>>>;
   /** The expected size and hash of files, by path. */
   readonly integrity: Readonly<Record<string, Integrity>>;
   /** Paths in `integrity` that no file has had so far: they may be weights of a format that no engine has needed yet. */
@@ -99,7 +102,8 @@ export interface ArchiveVariant {
 
 /** Returns the archive and those of its nodes as one engine sees them, with the config and the golden examples for its model. */
 export function archiveFor(archive: Archive, engine: EngineName): Archive {
-  return mapNodes(archive, (one) => ({ ...one, ...one.variants?.[engine] }));
+  const format = formatOfEngine(engine);
+  return format === undefined ? archive : mapNodes(archive, (one) => ({ ...one, ...one.variants?.[format] }));
 }
 
 /** Changes an archive and those of its nodes. An archive that several nodes share is changed once. */
@@ -123,12 +127,12 @@ export interface Part {
   readonly prefix: string;
 }
 
-/** Returns the archives that have a model: the archive itself, if it does, and those of its nodes. An archive that several nodes share is listed once. */
+/** Returns the archives that have a model, here or on a server: the archive itself, if it does, and those of its nodes. An archive that several nodes share is listed once. */
 export function partsOf(archive: Archive): readonly Part[] {
   return allParts(archive).filter((part) => hasModel(part.archive));
 }
 
-/** Returns whether an archive has a model of its own. Only a workflow may have none. */
+/** Returns whether an archive has a model of its own, here or on a server. Only a workflow may have none. */
 export function hasModel({ nodes, models }: Pick<Archive, 'nodes' | 'models'>): boolean {
   return nodes === undefined || Object.keys(models).length > 0;
 }
@@ -148,9 +152,9 @@ export function allParts(archive: Archive): readonly Part[] {
   return [...parts.values()];
 }
 
-/** Returns the engines that can run an archive: those for whose format every part has a model. */
-export function enginesOf(archive: Archive): readonly EngineName[] {
-  return ENGINES.filter((engine) => partsOf(archive).every((part) => part.archive.models[engine] !== undefined));
+/** Returns the formats in which every part of an archive has its model: the engines that can run it here. */
+export function enginesOf(archive: Archive): readonly ModelFormat[] {
+  return MODEL_FORMATS.filter((format) => partsOf(archive).every((part) => part.archive.models[format] !== undefined));
 }
 
 /** Returns the name under which the progress of a part's file is reported: its path in the whole archive, if it lies in it. */

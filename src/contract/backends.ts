@@ -1,13 +1,16 @@
 import type { Precision } from './precisions.js';
 
-export const BACKENDS = ['webgpu', 'webgl', 'wasm', 'cpu'] as const;
-/** A kind of hardware, or of browser API, that a model runs on. */
+export const BACKENDS = ['webgpu', 'webgl', 'wasm', 'cpu', 'remote'] as const;
+/** A kind of hardware, or of browser API, that a model runs on; `remote`: a server that the app names. */
 export type BackendName = (typeof BACKENDS)[number];
 
-/** ONNX Runtime, for `.onnx`, and TensorFlow.js, for `model.json` with its weight shards. */
-export const ENGINES = ['onnx', 'tfjs'] as const;
-/** A library that runs models. */
-export type EngineName = (typeof ENGINES)[number];
+/** ONNX Runtime's, `.onnx`, and TensorFlow.js's, `model.json` with its weight shards. */
+export const MODEL_FORMATS = ['onnx', 'tfjs'] as const;
+/** A format of a model's files: the name of the engine that opens them. */
+export type ModelFormat = (typeof MODEL_FORMATS)[number];
+
+/** A library that runs models; `remote` asks a server, and opens no file. */
+export type EngineName = ModelFormat | 'remote';
 
 /** Every engine on each of its backends in a browser, in the default order on a real GPU. */
 export const BROWSER_CANDIDATES = [
@@ -18,6 +21,7 @@ export const BROWSER_CANDIDATES = [
   'onnx/wasm',
   'tfjs/wasm',
   'tfjs/cpu',
+  'remote/http',
 ] as const;
 /** Those of a browser, and onnxruntime-node, which runs under Node alone. */
 export const CANDIDATES = ['onnx/cpu', ...BROWSER_CANDIDATES] as const;
@@ -30,9 +34,21 @@ export interface Candidate {
   readonly name: BackendName;
 }
 
-/** Returns the name of a candidate, such as `onnx/webgl`. */
+/** Returns the name of a candidate, such as `onnx/webgl`. That of a server is `remote/http`. */
 export function candidateName({ engine, name }: Candidate): CandidateName {
-  return `${engine}/${name}` as CandidateName;
+  return engine === 'remote' ? 'remote/http' : (`${engine}/${name}` as CandidateName);
+}
+
+/** Returns the candidate of a name. */
+export function candidateOf(candidate: CandidateName): Candidate {
+  if (candidate === 'remote/http') return { engine: 'remote', name: 'remote' };
+  const [engine, name] = candidate.split('/') as [ModelFormat, BackendName];
+  return { engine, name };
+}
+
+/** Returns the format of an engine's files; undefined for the engine that opens none. */
+export function formatOfEngine(engine: EngineName): ModelFormat | undefined {
+  return engine === 'remote' ? undefined : engine;
 }
 
 /** Returns whether two candidates are the same engine on the same backend. */

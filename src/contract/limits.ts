@@ -59,3 +59,6 @@ export const MOST_LABELS = 250_000;
 
 /** The most variants of an input that one explanation runs the model on. */
 export const MOST_VARIANTS = 100_000;
+
+/** The most bytes of an answer of a server of models: half of the float32 of the largest tensor. */
+export const LARGEST_ANSWER = 2 ** 28;

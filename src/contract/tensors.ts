@@ -55,15 +55,20 @@ export interface OutputInfo extends Omit<TensorInfo, 'dtype'> {
   readonly dtype: DType | undefined;
 }
 
+/** Options of a run of a model. */
+export interface RunOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** A model that is loaded on one engine and backend. The caller that opened it must dispose of it. */
 export interface Session extends AsyncDisposable {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly OutputInfo[];
   /**
-   * Runs the model once. Concurrent calls wait for one another.
-   * @throws `invalid-input` if a feed is missing, unknown, or has the wrong dtype or dims; `device-lost`, `out-of-memory`.
+   * Runs the model once. Concurrent calls wait for one another. `signal` aborts the request to a server; a run on this device cannot be interrupted.
+   * @throws `invalid-input` if a feed is missing, unknown, or has the wrong dtype or dims; `device-lost`, `out-of-memory`, `aborted`.
    */
-  run(feeds: Tensors): Promise<Tensors>;
+  run(feeds: Tensors, options?: RunOptions): Promise<Tensors>;
 }
 
 /** A typed array and its dims. If no dtype is given, the array's class determines it. */

@@ -9,6 +9,7 @@ import type { ErrorData } from './error-data.js';
 import type { Context, ModelInfo, Params } from './handler.js';
 import type { MetricsSnapshot, Observation } from './metrics.js';
 import type { Timings } from './stages.js';
+import type { RemoteServer } from './remote.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
@@ -119,6 +120,8 @@ export interface StartRequest {
   readonly candidate: CandidateName;
   /** URL of a folder with the engine's files; undefined if the bundler has placed them. */
   readonly assets: string | undefined;
+  /** The server of models that the app has named. */
+  readonly remote?: RemoteServer | undefined;
   readonly download: DownloadSettings;
   /** The precisions that the backend takes of the alternatives of each part of the archive, by its `Part.node`, best first. The first that exists is loaded. */
   readonly precisions?: Readonly<Record<string, readonly Precision[] | undefined>> | undefined;

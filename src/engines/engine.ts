@@ -1,5 +1,6 @@
 import type { BlobFiles, EngineOptions, FileProgress } from '../contract/archive.js';
 import type { CandidateName } from '../contract/backends.js';
+import type { RemoteServer } from '../contract/remote.js';
 import type { CompiledFile } from '../contract/wire.js';
 import type { Session } from '../contract/tensors.js';
 
@@ -16,6 +17,8 @@ export interface EngineEnvironment {
   readonly onLost: (why: string) => void;
   /** Called while the engine's `.wasm` is downloaded. Its scripts, which the browser imports, are not counted. */
   readonly onProgress?: (progress: FileProgress) => void;
+  /** The server of models that the app has named. */
+  readonly remote?: RemoteServer | undefined;
   /** @default `globalThis.fetch` */
   readonly fetch?: typeof fetch;
   /** Returns a file from the cache, where URL and version name it for good; or calls `download`, and stores what it returns. Undefined if nothing is kept for the next visit. */
@@ -40,7 +43,7 @@ export interface Engine {
   /** Returns the engine's memory in bytes: its WebAssembly memory, or its tensors if it does not compute in WebAssembly. */
   memory(): number;
   /**
-   * Opens the model at `path`, and the files that the model names.
+   * Opens the model at `path`, and the files that the model names; or the model of that name on a server.
    * @throws `model-not-found` if a file is missing; `model-format` if it is not a model; `unsupported` for a dtype that the engine lacks; `backend-failed` if this backend cannot run it; `out-of-memory`
    */
   open(files: BlobFiles, path: string, options: EngineOptions): Promise<Session>;

@@ -3,6 +3,7 @@ import type { EngineLoader, Engines } from './engine.js';
 import { onnxWasm } from './onnx-wasm.js';
 import { onnxWebgl } from './onnx-webgl.js';
 import { onnxWebgpu } from './onnx-webgpu.js';
+import { remoteHttp } from './remote-http.js';
 import { tfjsCpu } from './tfjs-cpu.js';
 import { tfjsWasm } from './tfjs-wasm.js';
 import { tfjsWebgl } from './tfjs-webgl.js';
@@ -17,4 +18,5 @@ export const allEngines = {
   'tfjs/webgl': tfjsWebgl,
   'tfjs/wasm': tfjsWasm,
   'tfjs/cpu': tfjsCpu,
+  'remote/http': remoteHttp,
 } satisfies Engines & Record<(typeof BROWSER_CANDIDATES)[number], EngineLoader>;

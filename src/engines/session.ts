@@ -1,4 +1,4 @@
-import type { OutputInfo, Session, TensorInfo, Tensors } from '../contract/tensors.js';
+import type { OutputInfo, RunOptions, Session, TensorInfo, Tensors } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 import { checkFeeds } from './feeds.js';
 import type { Lock } from './lock.js';
@@ -9,7 +9,7 @@ export interface LoadedModel {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly OutputInfo[];
   /** @throws `inference-failed`, `invalid-input`, `out-of-memory` */
-  run(feeds: Tensors): Promise<Tensors>;
+  run(feeds: Tensors, options?: RunOptions): Promise<Tensors>;
   release(): Promise<void> | void;
 }
 
@@ -34,20 +34,20 @@ export class LockedSession implements Session {
     return this.model.outputs;
   }
 
-  async run(feeds: Tensors): Promise<Tensors> {
+  async run(feeds: Tensors, options?: RunOptions): Promise<Tensors> {
     checkFeeds(feeds, this.inputs);
     try {
-      return await this.lock.run(() => this.#run(feeds));
+      return await this.lock.run(() => this.#run(feeds, options));
     } catch (error) {
       // Outside the lock: other runs need not wait until the cause of this failure is known.
       throw this.loss ? await this.loss.explain(error) : error;
     }
   }
 
-  async #run(feeds: Tensors): Promise<Tensors> {
+  async #run(feeds: Tensors, options: RunOptions | undefined): Promise<Tensors> {
     if (this.#disposed) throw new TabServeError('disposed', 'The session has been disposed of.');
     this.loss?.check();
-    const running = this.model.run(feeds);
+    const running = this.model.run(feeds, options);
     const outputs = await (this.loss ? this.loss.race(running) : running);
     this.loss?.check();
     return outputs;

@@ -133,8 +133,8 @@ export class BaseHandler<Input = TensorInput> extends StagedHandler<Input, Tenso
   }
 
   /** Runs the model. If the model fixes the size of its batch axis, the batch runs in chunks of this size. */
-  override async inference(inputs: Tensors, _context: Context): Promise<Tensors> {
-    return await runBatch(this.model, inputs);
+  override async inference(inputs: Tensors, { signal }: Context): Promise<Tensors> {
+    return await runBatch(this.model, inputs, { signal });
   }
 
   /**

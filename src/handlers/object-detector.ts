@@ -144,7 +144,7 @@ export class ObjectDetector extends VisionHandler {
    */
   override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
     if (this.#decoder.isBatched) return await super.inference(inputs, context);
-    const rows = await runRows(this.model, inputs);
+    const rows = await runRows(this.model, inputs, { signal: context.signal });
     return Object.fromEntries(
       this.#decoder.outputs.map((name) => [name, stackPadded(rows.map((outputs) => outputs[name]!))]),
     );

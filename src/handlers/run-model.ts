@@ -1,14 +1,14 @@
 import { zeroData } from '../contract/dtypes.js';
-import type { Session, TensorInfo, Tensors } from '../contract/tensors.js';
+import type { RunOptions, Session, TensorInfo, Tensors } from '../contract/tensors.js';
 import { concat, row, slice, stack } from '../tensors/tensors.js';
 
 /**
  * Runs a batch. If the model fixes its batch axis at another size, the batch runs in chunks of that size; copies of the
  * last row pad the last chunk. If the model has no batch axis, each row runs alone.
  */
-export async function runBatch(session: Session, feeds: Tensors): Promise<Tensors> {
+export async function runBatch(session: Session, feeds: Tensors, options?: RunOptions): Promise<Tensors> {
   if (session.inputs.every((input) => lacksBatch(input, feeds))) {
-    const rows = await runRows(session, feeds);
+    const rows = await runRows(session, feeds, options);
     return mapTensors(rows[0]!, (_, name) => stack(rows.map((outputs) => outputs[name]!)));
   }
   const rows = Object.values(feeds)[0]?.dims[0];
@@ -16,7 +16,7 @@ export async function runBatch(session: Session, feeds: Tensors): Promise<Tensor
   const batched =
     Object.values(feeds).every(({ dims }) => dims[0] === rows) && session.inputs.every(({ dims }) => dims[0] === fixed);
   if (rows === undefined || typeof fixed !== 'number' || rows === fixed || fixed === 0 || !batched)
-    return await session.run(feeds);
+    return await session.run(feeds, options);
   const chunks: Tensors[] = [];
   for (let from = 0; from < rows; from += fixed) {
     const to = Math.min(from + fixed, rows);
@@ -26,7 +26,7 @@ export async function runBatch(session: Session, feeds: Tensors): Promise<Tensor
       return to - from === fixed ? part : concat([part, ...Array.from({ length: fixed - (to - from) }, () => last)]);
     });
     chunks.push(
-      mapTensors(await session.run(chunk), (tensor) =>
+      mapTensors(await session.run(chunk, options), (tensor) =>
         tensor.dims[0] === fixed ? slice(tensor, 0, to - from) : tensor,
       ),
     );
@@ -35,13 +35,13 @@ export async function runBatch(session: Session, feeds: Tensors): Promise<Tensor
 }
 
 /** Runs each row alone. Returns the outputs of each row as the model returned them. */
-export async function runRows(session: Session, feeds: Tensors): Promise<Tensors[]> {
+export async function runRows(session: Session, feeds: Tensors, options?: RunOptions): Promise<Tensors[]> {
   const rows: Tensors[] = [];
   for (let index = 0; index < Object.values(feeds)[0]!.dims[0]!; index++) {
     const rowFeeds = session.inputs
       .filter(({ name }) => name in feeds)
       .map((input) => [input.name, (lacksBatch(input, feeds) ? row : rowAsBatch)(feeds[input.name]!, index)] as const);
-    rows.push(await session.run(Object.fromEntries(rowFeeds)));
+    rows.push(await session.run(Object.fromEntries(rowFeeds), options));
   }
   return rows;
 }

@@ -1,5 +1,5 @@
 import type { Archive, BlobFiles, Manifest, ModelConfig } from '../contract/archive.js';
-import type { EngineName } from '../contract/backends.js';
+import { formatOfEngine, type EngineName, type ModelFormat } from '../contract/backends.js';
 import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { LARGEST_METADATA, LARGEST_TEXT, MOST_FILES } from '../contract/limits.js';
@@ -114,8 +114,9 @@ export async function fetchModel(
   options: ModelOptions,
   onPlanned: () => void = () => {},
 ): Promise<Archive> {
-  const hasModel = !isWorkflowOnly(whole);
-  if (hasModel && whole.models[engine] === undefined)
+  const format = formatOfEngine(engine);
+  const hasModel = format !== undefined && !isWorkflowOnly(whole);
+  if (hasModel && whole.models[format] === undefined)
     throw new TabServeError('model-not-found', `${whole.url} has no model for ${engine}.`);
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
@@ -130,7 +131,7 @@ export async function fetchModel(
       return whole;
     }
     const archive = engine === 'onnx' ? await chooseModel(source, whole, options.precisions) : whole;
-    const path = archive.models[engine]!;
+    const path = archive.models[format]!;
     const model = download(path);
     if (engine === 'onnx') onPlanned();
     await model;
@@ -166,7 +167,7 @@ export async function openFiles({ url, files, local, integrity, root }: Archive)
 }
 
 /** SHA-256 of the model's files in one format; undefined where the browser has no Web Crypto (an insecure context). */
-export async function hashModel({ files, models }: Archive, format: EngineName): Promise<string | undefined> {
+export async function hashModel({ files, models }: Archive, format: ModelFormat): Promise<string | undefined> {
   if (!globalThis.crypto?.subtle) return undefined;
   const path = models[format]!;
   const shards =

@@ -1,8 +1,10 @@
 import type { ModelConfig } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
 import { LARGEST_TENSOR, MOST_THREADS } from '../contract/limits.js';
+import { DTYPES } from '../contract/dtypes.js';
 import { PRECISIONS } from '../contract/precisions.js';
-import { checkSection, isRecord, type ConfigSchema } from '../shared/schema.js';
+import { REMOTE_PROTOCOLS } from '../contract/remote.js';
+import { checkSection, isRecord, type ConfigSchema, type Schema } from '../shared/schema.js';
 import { SERVING } from '../contract/settings.js';
 
 /** The top level of `model-config.yaml`: the two sections, and those of TorchServe's keys that apply in a browser. */
@@ -48,7 +50,41 @@ export const ENGINE_SCHEMA: ConfigSchema = {
     maximum: MOST_THREADS,
     description: 'Threads on WASM; more than one needs cross-origin isolation. Default min(4, half the cores).',
   },
+  remote: {
+    type: 'object',
+    properties: {
+      model: { type: 'string', minLength: 1 },
+      version: { type: 'string', minLength: 1 },
+      protocol: { enum: [...REMOTE_PROTOCOLS] },
+      binary: { type: 'boolean' },
+      inputs: tensorInfos(),
+      outputs: tensorInfos(),
+    },
+    additionalProperties: false,
+    description:
+      'The model on a server, for the backend `remote`: its name and version there, the protocol, and where the server does not describe its models, their inputs and outputs, each as { name, dtype, dims } with null for the batch axis. Only the app says which server (docs/remote.md).',
+  },
 };
+
+function tensorInfos(): Schema {
+  const dim: Schema = {
+    anyOf: [{ type: 'integer', minimum: 0, maximum: LARGEST_TENSOR }, { type: 'string' }, { type: 'null' }],
+  };
+  return {
+    type: 'array',
+    minItems: 1,
+    items: {
+      type: 'object',
+      properties: {
+        name: { type: 'string', minLength: 1 },
+        dtype: { enum: Object.keys(DTYPES) },
+        dims: { type: 'array', items: dim },
+      },
+      required: ['name', 'dtype', 'dims'],
+      additionalProperties: false,
+    },
+  };
+}
 
 /**
  * Checks a config, except for the section `handler`, which the handler checks. Unknown keys at the top level are allowed: a custom handler may read them.
@@ -72,7 +108,7 @@ export async function parseConfig(text: string, file: string): Promise<ModelConf
   return config;
 }
 
-/** Returns `base` with the keys of `over` in place of its own; within `handler` and `engine`, key by key. */
+/** Returns `base` with the keys of `over` in place of its own; within `handler`, `engine` and `engine.remote`, key by key. */
 export function mergeConfig(base: ModelConfig, over: ModelConfig): ModelConfig {
   return { ...base, ...over, ...mergeSection('handler', base, over), ...mergeSection('engine', base, over) };
 }
@@ -84,5 +120,8 @@ function mergeSection(
   { [key]: over }: ModelConfig,
 ): ModelConfig {
   if (over === undefined) return base === undefined ? {} : { [key]: base };
-  return { [key]: isRecord(over) ? { ...base, ...over } : over };
+  if (!isRecord(over)) return { [key]: over };
+  const { remote } = over;
+  const isBoth = key === 'engine' && isRecord(remote) && isRecord(base?.['remote']);
+  return { [key]: { ...base, ...over, ...(isBoth && { remote: { ...(base!['remote'] as object), ...remote } }) } };
 }

@@ -1,6 +1,6 @@
 /** Fetching an archive and, if it is a workflow, those of its nodes. */
 import { partsOf, type Archive } from '../contract/archive.js';
-import type { EngineName } from '../contract/backends.js';
+import { formatOfEngine, type EngineName } from '../contract/backends.js';
 import type { Precision } from '../contract/precisions.js';
 import {
   fetchArchive,
@@ -42,8 +42,10 @@ export async function fetchWorkflowModels(
   return await fetchModel(archive, engine, { ...options, precisions: options.precisions?.[''] }, onPlanned);
 }
 
-/** SHA-256 of the models of all parts, in one text; undefined in an insecure context. */
+/** SHA-256 of the models of all parts, in one text; undefined in an insecure context, and for models on a server. */
 export async function hashWorkflow(archive: Archive, engine: EngineName): Promise<string | undefined> {
-  const hashes = await Promise.all(partsOf(archive).map((part) => hashModel(part.archive, engine)));
+  const format = formatOfEngine(engine);
+  if (format === undefined) return undefined;
+  const hashes = await Promise.all(partsOf(archive).map((part) => hashModel(part.archive, format)));
   return hashes.includes(undefined) ? undefined : hashes.join(' ');
 }

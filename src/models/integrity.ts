@@ -1,5 +1,5 @@
 import type { Archive, Integrity } from '../contract/archive.js';
-import { ENGINES } from '../contract/backends.js';
+import { MODEL_FORMATS } from '../contract/backends.js';
 import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { MOST_AT_ONCE, whileReading } from './read-blob.js';
@@ -109,7 +109,7 @@ export function normalizePaths(entries: Integrities): Integrities {
  * @throws `model-format` for an entry that no file can have: otherwise a misspelled path would protect nothing, and nobody would notice
  */
 export function pendingEntries({ unmatched = [], models, alternatives = [], files, url }: Archive): readonly string[] {
-  const unread = ENGINES.flatMap((engine) => models[engine] ?? []).filter((path) => !Object.hasOwn(files, path));
+  const unread = MODEL_FORMATS.flatMap((engine) => models[engine] ?? []).filter((path) => !Object.hasOwn(files, path));
   const folders = unread.map((path) => path.slice(0, path.lastIndexOf('/') + 1));
   const others = alternatives.map(({ path }) => path).filter((path) => !Object.hasOwn(files, path));
   const known = [...new Set([...Object.keys(files), ...unread, ...others])];

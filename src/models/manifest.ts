@@ -1,5 +1,5 @@
 import type { Archive, Integrity, Manifest, ModelConfig } from '../contract/archive.js';
-import { ENGINES, type EngineName } from '../contract/backends.js';
+import { MODEL_FORMATS, type ModelFormat } from '../contract/backends.js';
 import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { MOST_EXAMPLES, MOST_FILES } from '../contract/limits.js';
@@ -44,7 +44,7 @@ export interface Extras {
   /** The model's path by engine; undefined where the file names none. */
   readonly models: Archive['models'] | undefined;
   /** By engine: what is taken over the archive's config, and the golden examples to use in place of the archive's. */
-  readonly overrides: Readonly<Partial<Record<EngineName, Override>>>;
+  readonly overrides: Readonly<Partial<Record<ModelFormat, Override>>>;
   readonly golden: readonly string[];
   readonly integrity: Readonly<Record<string, Integrity>>;
 }
@@ -58,8 +58,8 @@ export interface Override {
 export function readExtras(text: string): Extras {
   const extras = parseJson(text, EXTRAS) ?? {};
   if (!isRecord(extras)) throw wrong(EXTRAS, 'the file', 'a mapping of keys to values', extras);
-  const models: Partial<Record<EngineName, string>> = {};
-  const overrides: Partial<Record<EngineName, Override>> = {};
+  const models: Partial<Record<ModelFormat, string>> = {};
+  const overrides: Partial<Record<ModelFormat, Override>> = {};
   for (const [engine, entry] of modelEntries(extras['models'])) {
     const { path, override } = readModel(engine, entry);
     models[engine] = path;
@@ -74,21 +74,21 @@ export function readExtras(text: string): Extras {
   };
 }
 
-function modelEntries(models: unknown): readonly (readonly [EngineName, unknown])[] {
+function modelEntries(models: unknown): readonly (readonly [ModelFormat, unknown])[] {
   if (models === undefined) return [];
   const entries = isRecord(models) ? Object.entries(models) : [];
   if (entries.length === 0) throw wrong(EXTRAS, 'models', `a mapping that names a file for ${ENGINE_NAMES}`, models);
   for (const [engine] of entries) {
-    if (!(ENGINES as readonly string[]).includes(engine))
+    if (!(MODEL_FORMATS as readonly string[]).includes(engine))
       throw new TabServeError('model-format', `${EXTRAS}: models.${engine} is no engine; expected ${ENGINE_NAMES}.`);
   }
-  return entries as [EngineName, unknown][];
+  return entries as [ModelFormat, unknown][];
 }
 
-const ENGINE_NAMES = ENGINES.join(' or ');
+const ENGINE_NAMES = MODEL_FORMATS.join(' or ');
 
 /** A path, or `{ file, config, golden }`. */
-function readModel(engine: EngineName, entry: unknown): { path: string; override: Override | undefined } {
+function readModel(engine: ModelFormat, entry: unknown): { path: string; override: Override | undefined } {
   const where = `models.${engine}`;
   const {
     file: path,

@@ -1,5 +1,5 @@
 import { archiveFor, type Archive } from '../contract/archive.js';
-import { ENGINES, type EngineName } from '../contract/backends.js';
+import { MODEL_FORMATS, type EngineName } from '../contract/backends.js';
 import { expectedOf, type Source } from './sources/source.js';
 
 /**
@@ -14,8 +14,9 @@ export function sideFiles(archive: Archive, engine?: EngineName): readonly strin
 
 /** Begins to read the files for which no engine need be chosen. `fetchModel` reads all of them, and reports their failures. */
 export function beginFiles(source: Source, archive: Archive): void {
-  const [engine, ...others] = ENGINES.filter((one) => archive.models[one] !== undefined);
-  const isUndecided = others.length > 0 || archive.alternatives !== undefined;
+  const [engine, ...others] = MODEL_FORMATS.filter((one) => archive.models[one] !== undefined);
+  const isUndecided =
+    others.length > 0 || archive.alternatives !== undefined || archive.config.engine?.remote !== undefined;
   const paths = isUndecided
     ? sideFiles(archive)
     : [...sideFiles(archive, engine), ...(engine ? [archive.models[engine]!] : [])];

@@ -31,9 +31,9 @@ export async function readTorchServe(source: Source, config: ModelConfig): Promi
   // What is known of the manifest itself is known only now.
   const manifestFile = Object.hasOwn(integrity, MANIFEST) ? await readRequired(source, MANIFEST, integrity, LARGEST_METADATA) : found; // prettier-ignore
   const manifest = readManifest(await readText(manifestFile, MANIFEST, LARGEST_METADATA));
-  const models = extras.models ?? modelOf(manifest, source);
+  const models = extras.models ?? modelOf(manifest);
   const archive: Archive = { url: source.url, manifest, config: {}, models, files: {}, golden, integrity };
-  beginFiles(source, archive);
+  beginFiles(source, { ...archive, config });
   const files: Record<string, Blob> = {};
   const { configFile } = manifest.model;
   const labels = source
@@ -47,7 +47,8 @@ export async function readTorchServe(source: Source, config: ModelConfig): Promi
     ? await parseConfig(await readText(files[configFile]!, configFile, LARGEST_METADATA), configFile)
     : {};
   const whole = { ...archive, ...readVariants(extras, own, config), config: mergeConfig(own, config), files };
-  if (Object.keys(models).length === 0 && !isWorkflowOnly(whole)) throw noModel(manifest, source);
+  const isElsewhere = isWorkflowOnly(whole) || whole.config.engine?.remote !== undefined;
+  if (Object.keys(models).length === 0 && !isElsewhere) throw noModel(manifest, source);
   return whole;
 }
 
@@ -64,13 +65,10 @@ function readVariants({ overrides }: Extras, own: ModelConfig, over: ModelConfig
   return variants.length > 0 ? { variants: Object.fromEntries(variants) } : {};
 }
 
-/** The manifest's own model, where `tabserve.json` names none. A workflow has none. */
-function modelOf(manifest: Manifest, source: Source): Archive['models'] {
-  const { serializedFile } = manifest.model;
-  if (serializedFile === undefined) return {};
-  const format = formatOf(serializedFile);
-  if (format) return { [format]: serializedFile };
-  throw noModel(manifest, source);
+/** The manifest's own model, where `tabserve.json` names none. A workflow has none; that of a server may be in a format that only the server runs. */
+function modelOf({ model: { serializedFile } }: Manifest): Archive['models'] {
+  const format = serializedFile === undefined ? undefined : formatOf(serializedFile);
+  return format ? { [format]: serializedFile } : {};
 }
 
 function noModel({ model: { serializedFile } }: Manifest, { url }: Source): TabServeError {

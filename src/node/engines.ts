@@ -1,12 +1,14 @@
 import type { Engine, Engines } from '../engines/engine.js';
 import { onnxNode, onnxNodeWasm } from '../engines/onnx-node.js';
+import { remoteHttp } from '../engines/remote-http.js';
 import { tfjsNode } from '../engines/tfjs-node.js';
 
-/** The engines that run under Node, all of them on the CPU. */
+/** The engines that run under Node: on the CPU, and a server. */
 export const nodeEngines = {
   'onnx/cpu': onnxNode,
   'onnx/wasm': onnxNodeWasm,
   'tfjs/cpu': tfjsNode,
+  'remote/http': remoteHttp,
 } satisfies Engines;
 
 /** Starts an engine in the calling thread, with one thread. @throws `backend-failed` */

@@ -1,4 +1,4 @@
-import { ENGINES, type EngineName } from '../contract/backends.js';
+import { MODEL_FORMATS, type ModelFormat } from '../contract/backends.js';
 import { describeValue, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 
@@ -10,13 +10,13 @@ export interface ModelUrl {
   readonly file: string | undefined;
 }
 
-/** The format of each engine, by the ending of the file's name. */
-const ENDINGS: Readonly<Record<EngineName, RegExp>> = { onnx: /\.onnx$/i, tfjs: /\.json$/i };
+/** The formats, by the ending of the file's name. */
+const ENDINGS: Readonly<Record<ModelFormat, RegExp>> = { onnx: /\.onnx$/i, tfjs: /\.json$/i };
 const PACKED = /\.(mar|zip|tgz|tar\.gz|tar)$/i;
 
-/** Returns the engine that opens such a file. */
-export function formatOf(path: string): EngineName | undefined {
-  return ENGINES.find((engine) => ENDINGS[engine].test(path));
+/** Returns the format of such a file. */
+export function formatOf(path: string): ModelFormat | undefined {
+  return MODEL_FORMATS.find((format) => ENDINGS[format].test(path));
 }
 
 /** Returns whether a file's name is that of a packed archive. */

@@ -97,7 +97,7 @@ async function isRedirected(fetch: typeof globalThis.fetch, url: URL, init: Requ
 }
 
 /** A browser hides a redirect that it was told not to follow; Node shows it. */
-function isRedirect({ type, status }: Response): boolean {
+export function isRedirect({ type, status }: Response): boolean {
   return type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status);
 }
 

@@ -1,5 +1,5 @@
 import { fileName, partsOf, type Archive, type FilePhase, type FileProgress } from '../contract/archive.js';
-import type { EngineName } from '../contract/backends.js';
+import { formatOfEngine, type EngineName } from '../contract/backends.js';
 import type { CacheName, DownloadSettings } from '../contract/downloads.js';
 import type { WorkerEvent } from '../contract/wire.js';
 import type { EngineEnvironment } from '../engines/engine.js';
@@ -75,10 +75,12 @@ export class Downloads {
     }
   }
 
-  /** Reports that the files of each part's model are there, and what is done with them now. */
+  /** Reports that the files of each part's model are there, and what is done with them now. A model on a server has none. */
   enter(phase: FilePhase, archive: Archive, engine: EngineName): void {
+    const format = formatOfEngine(engine);
+    if (format === undefined) return;
     for (const part of partsOf(archive)) {
-      const path = part.archive.models[engine]!;
+      const path = part.archive.models[format]!;
       const { size } = part.archive.files[path]!;
       this.#report({ file: fileName(part, path), loaded: size, total: size, phase });
     }

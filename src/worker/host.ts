@@ -96,12 +96,10 @@ export class Host implements WorkerApi {
     }, 'load');
   }
 
-  loadModel(
-    archive: Archive,
-    { candidate, assets, download, precisions, compiled }: StartRequest,
-  ): Promise<Envelope<Archive>> {
+  loadModel(archive: Archive, { precisions, ...request }: StartRequest): Promise<Envelope<Archive>> {
+    const { candidate, download } = request;
     const engine = engineOf(candidate);
-    const starting = this.#startEngine({ candidate, assets, download, compiled, archive: archiveFor(archive, engine) });
+    const starting = this.#startEngine({ ...request, archive: archiveFor(archive, engine) });
     this.#starting = { candidate, engine: starting };
     // `open` reports its failure; the page keeps the model for the next candidate.
     starting.catch(() => {});
@@ -159,13 +157,8 @@ export class Host implements WorkerApi {
     return this.#parts;
   }
 
-  async #startEngine({
-    candidate,
-    archive,
-    assets,
-    download,
-    compiled,
-  }: Omit<OpenRequest, 'handler'>): Promise<Engine> {
+  async #startEngine(request: Omit<OpenRequest, 'handler'>): Promise<Engine> {
+    const { candidate, archive, assets, remote, download, compiled } = request;
     const start = this.#options.engines[candidate];
     if (!start) throw new TabServeError('backend-failed', `This worker was built without ${candidate}.`);
     try {
@@ -174,7 +167,7 @@ export class Host implements WorkerApi {
       const onCompiled = (compiled: CompiledFile): void =>
         this.#options.emit({ type: 'compiled', candidate, compiled });
       return await this.#downloads.engine(download, (environment) =>
-        start({ assets, onLost, threads, compiled, onCompiled, ...environment }),
+        start({ assets, remote, onLost, threads, compiled, onCompiled, ...environment }),
       );
     } catch (cause) {
       throw new TabServeError(

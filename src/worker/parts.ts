@@ -1,5 +1,5 @@
-import { allParts, type Archive } from '../contract/archive.js';
-import type { EngineName } from '../contract/backends.js';
+import { allParts, hasModel, type Archive } from '../contract/archive.js';
+import { formatOfEngine, type EngineName } from '../contract/backends.js';
 import { atNode, TabServeError } from '../contract/errors.js';
 import type { Context, Handler, NodeHandler } from '../contract/handler.js';
 import type { Session } from '../contract/tensors.js';
@@ -99,7 +99,7 @@ export class Parts {
     if (known) return known;
     const { engine, format } = this.#options;
     const opened = new Map<string, Promise<Session>>();
-    const open = async (path = archive.models[format]): Promise<Session> => {
+    const open = async (path = modelOf(archive, format)): Promise<Session> => {
       if (path === undefined)
         throw new TabServeError(
           'model-not-found',
@@ -113,6 +113,13 @@ export class Parts {
     this.#sessions.set(archive, open);
     return open;
   }
+}
+
+/** Returns the path of an archive's model, or its name on a server; undefined if the archive has none. */
+function modelOf(archive: Archive, engine: EngineName): string | undefined {
+  const format = formatOfEngine(engine);
+  if (format !== undefined) return archive.models[format];
+  return hasModel(archive) ? (archive.config.engine?.remote?.model ?? archive.manifest.model.modelName) : undefined;
 }
 
 /** Checks the configs of an archive and of its nodes, but for the handlers' sections. @throws `model-config` naming the key and the node */

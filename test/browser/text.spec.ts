@@ -1,4 +1,4 @@
-import type { EngineName } from '../../src/contract/backends.ts';
+import type { ModelFormat } from '../../src/contract/backends.ts';
 import type { Classification } from '../../src/index.ts';
 import { expect, FULL_ONLY, test } from './fixtures.ts';
 import { readGoldens, unable } from './goldens.ts';
@@ -26,7 +26,7 @@ const TOLERANCE = 1e-4;
 
 const archives: readonly {
   name: string;
-  engine?: EngineName;
+  engine?: ModelFormat;
   url: string;
   inputs: readonly Input[];
   logits: readonly (readonly number[])[];

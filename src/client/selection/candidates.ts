@@ -3,11 +3,13 @@ import {
   BACKENDS,
   BROWSER_CANDIDATES,
   candidateName,
+  candidateOf,
   CANDIDATES,
+  formatOfEngine,
   type BackendName,
   type Candidate,
   type CandidateName,
-  type EngineName,
+  type ModelFormat,
   type Probe,
   type Skipped,
 } from '../../contract/backends.js';
@@ -19,6 +21,7 @@ import { choosePrecisions, describeUnfit } from './precisions.js';
  * archive's golden examples, or by a comparison with WASM. This also applies if it is named.
  */
 const MUST_BE_PROVEN: CandidateName = 'onnx/webgl';
+const REMOTE: CandidateName = 'remote/http';
 
 /** Returns whether a candidate may serve a model only once its outputs were proven correct. */
 export function mustBeProven(candidate: Candidate): boolean {
@@ -43,6 +46,8 @@ export interface Choice {
   readonly built: readonly CandidateName[];
   /** The `models` of its parts are the formats that they have their model in; `alternatives`, the precisions. */
   readonly archive: Archive;
+  /** Whether the app has named a server of models. @default false */
+  readonly hasServer?: boolean | undefined;
   /** Whether every candidate is going to be proven anyway: the archive has golden examples, or the caller wants comparisons. */
   readonly proven?: boolean;
   /**
@@ -56,23 +61,32 @@ export interface Choice {
  * Returns the candidates to try, in order, and a reason for each one that is skipped. A pure function.
  *
  * Default: WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; on each, ONNX Runtime before TensorFlow.js.
- * ONNX Runtime's WebGL is tried if it is going to be proven anyway, or named. Plain JavaScript is slow: it is tried only if named, or if the worker has nothing else for the archive. Under Node, WASM is tried only if named.
+ * ONNX Runtime's WebGL is tried if it is going to be proven anyway, or named. Plain JavaScript is slow: it is tried only if named, or if the worker has nothing else for the archive. Under Node, WASM is tried only if named. A server is asked only if named.
  * A candidate whose format the archive lacks is not mentioned, unless it is named.
  * @throws `model-config` if a name is neither a backend nor a candidate
  */
-export function chooseCandidates({ probe, built, archive, named, proven = false }: Choice): Candidates {
+export function chooseCandidates({
+  probe,
+  built,
+  archive,
+  named,
+  hasServer = false,
+  proven = false,
+}: Choice): Candidates {
   const engines = enginesOf(archive);
   const possibleHere = isNode(built) ? CANDIDATES : BROWSER_CANDIDATES;
   const wanted = named
     ? [...new Set(named.flatMap(expand))]
-    : possibleHere.filter((name) => engines.includes(split(name).engine));
+    : possibleHere.filter((name) =>
+        name === REMOTE ? isServed(archive) : engines.some((one) => one === candidateOf(name).engine),
+      );
   const candidates: Candidate[] = [];
   const last: Candidate[] = [];
   const skipped: Skipped[] = [];
   for (const name of wanted) {
-    const candidate = split(name);
+    const candidate = candidateOf(name);
     const skip = (reason: string): void => void skipped.push({ ...candidate, reason });
-    const missing = whatLacks(name, { probe, built, archive });
+    const missing = whatLacks(name, { probe, built, archive, hasServer });
     const unnamed = named?.includes(name)
       ? undefined
       : whyOnlyNamed(name, named !== undefined, { built, engines, proven });
@@ -93,8 +107,8 @@ export function chooseCandidates({ probe, built, archive, named, proven = false 
         `backends: "${String(name)}" is neither a backend nor a candidate; expected one of ${[...BACKENDS, ...CANDIDATES].join(', ')}.`,
       );
     }
-    const all = possibleHere.filter((candidate) => split(candidate).name === name);
-    const possible = all.filter((candidate) => engines.includes(split(candidate).engine));
+    const all = possibleHere.filter((candidate) => candidateOf(candidate).name === name);
+    const possible = all.filter((candidate) => engines.some((one) => one === candidateOf(candidate).engine));
     return possible.length > 0 ? possible : all;
   }
 }
@@ -104,20 +118,23 @@ function isNode(built: readonly CandidateName[]): boolean {
   return built.includes('onnx/cpu');
 }
 
-function split(name: CandidateName): Candidate {
-  const [engine, backend] = name.split('/') as [EngineName, BackendName];
-  return { engine, name: backend };
+/** Returns whether an archive says which model of a server it is for. */
+function isServed(archive: Archive): boolean {
+  return partsOf(archive).some((part) => part.archive.config.engine?.remote !== undefined);
 }
 
-const FORMATS: Readonly<Record<EngineName, string>> = { onnx: 'ONNX', tfjs: 'TensorFlow.js' };
+const FORMATS: Readonly<Record<ModelFormat, string>> = { onnx: 'ONNX', tfjs: 'TensorFlow.js' };
 
-function whatLacks(candidate: CandidateName, { probe, built, archive }: Omit<Choice, 'named'>): string | undefined {
-  const { engine, name } = split(candidate);
+function whatLacks(candidate: CandidateName, choice: Omit<Choice, 'named'>): string | undefined {
+  const { probe, built, archive, hasServer } = choice;
+  const { engine, name } = candidateOf(candidate);
+  const format = formatOfEngine(engine);
   const parts = partsOf(archive);
-  const lacking = parts.find((part) => part.archive.models[engine] === undefined);
-  if (lacking) return `${nameOf(lacking)} has no ${FORMATS[engine]} model.`;
+  const lacking = format && parts.find((part) => part.archive.models[format] === undefined);
+  if (lacking) return `${nameOf(lacking)} has no ${FORMATS[format]} model.`;
   if (!built.includes(candidate))
     return candidate === 'onnx/cpu' ? 'It runs under Node only.' : 'This worker was built without the engine for it.';
+  if (name === 'remote') return hasServer ? undefined : 'No server is named: set the option remote, such as { url }.';
   if (name === 'cpu') return undefined;
   const found = probe[name];
   if (!found.available) return found.reason;
@@ -140,9 +157,13 @@ function nameOf({ node }: Pick<Part, 'node'>): string {
 function whyOnlyNamed(
   candidate: CandidateName,
   byBackend: boolean,
-  choice: Pick<Choice, 'built' | 'proven'> & { readonly engines: readonly EngineName[] },
+  choice: Pick<Choice, 'built' | 'proven'> & { readonly engines: readonly ModelFormat[] },
 ): string | undefined {
-  const others = choice.built.filter((name) => name !== candidate && choice.engines.includes(split(name).engine));
+  if (candidate === REMOTE && !byBackend)
+    return "A server is asked only if it is named: add 'remote' to backends, and set the option remote.";
+  const others = choice.built.filter(
+    (name) => name !== candidate && choice.engines.some((one) => one === candidateOf(name).engine),
+  );
   if (candidate === 'tfjs/cpu' && !byBackend && others.length > 0)
     return 'Plain JavaScript is slow. It is tried only if it is named.';
   if (candidate === 'onnx/wasm' && !byBackend && isNode(others))

@@ -4,6 +4,8 @@ import type { Comparison } from '../../contract/wire.js';
 import type { Connection } from '../workers/connection.js';
 
 export interface ComparisonOptions {
+  /** Undefined for a model that is only on a server. */
+  readonly reference: Candidate | undefined;
   /** Starts a worker; `until` ends the start too. */
   readonly start: (until: AbortSignal) => Promise<Connection>;
   /** Opens the model on a candidate in a worker. */
@@ -23,11 +25,11 @@ export interface NoComparison {
 export async function compareWithReference(
   candidate: Candidate,
   worker: Connection,
-  { start, open, log }: ComparisonOptions,
+  { reference, start, open, log }: ComparisonOptions,
 ): Promise<Comparison | NoComparison> {
   const since = performance.now();
-  const reference: Candidate = { engine: candidate.engine, name: 'wasm' };
-  const names = `${candidateName(candidate)} with ${candidateName(reference)}`;
+  const names = `${candidateName(candidate)} with ${reference ? candidateName(reference) : 'WASM'}`;
+  if (!reference) return unknown('the archive has no model that WASM could run.');
   const samples = await worker.call(({ sample }) => sample());
   if (samples.length === 0)
     return unknown("the dims of the model's inputs are not fixed, so no input can be generated.");

@@ -10,6 +10,7 @@ import {
 } from '../../contract/backends.js';
 import { asTabServeError, type TabServeError } from '../../contract/errors.js';
 import type { DownloadSettings } from '../../contract/downloads.js';
+import type { RemoteServer } from '../../contract/remote.js';
 import { servingOf, type Serving } from '../../contract/settings.js';
 import type { LoadRequest } from '../../contract/wire.js';
 import { abortError } from '../../shared/abort.js';
@@ -40,6 +41,8 @@ export interface OpenOptions {
   readonly verdicts: VerdictStore;
   readonly config: ModelConfig | undefined;
   readonly assets: string | undefined;
+  /** The server of models that the app has named. */
+  readonly remote?: RemoteServer | undefined;
   readonly download: DownloadSettings;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
@@ -99,6 +102,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
     built,
     archive,
     named: backends,
+    hasServer: options.remote !== undefined,
     proven: verify === 'reference' || partsOf(archive).every((part) => part.archive.golden.length > 0),
     demoted,
     only,
@@ -132,7 +136,10 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
         until.removeEventListener('abort', close);
       }
     },
-    onFailure: (candidate, error) => verdicts.saveFailure(candidate, error),
+    onFailure: async (candidate, error) => {
+      // A server that is down today says nothing about tomorrow.
+      if (candidate.engine !== 'remote') await verdicts.saveFailure(candidate, error);
+    },
     log,
     clock,
     signal,

@@ -14,6 +14,7 @@ const PREFERRED: Readonly<Record<BackendName, readonly Precision[]>> = {
   webgl: ['fp32'],
   wasm: ['q8', 'fp32', 'fp16'],
   cpu: [],
+  remote: [],
 };
 
 /** A precision that a backend does not get, with the reason. */

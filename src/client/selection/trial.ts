@@ -1,8 +1,9 @@
-import { partsOf, precisionOf, type Archive, type Part } from '../../contract/archive.js';
+import { enginesOf, partsOf, precisionOf, type Archive, type Part } from '../../contract/archive.js';
 import { candidateName, isSameCandidate, type Backend, type Candidate, type Probe } from '../../contract/backends.js';
 import type { DownloadSettings } from '../../contract/downloads.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { Precision } from '../../contract/precisions.js';
+import type { RemoteServer } from '../../contract/remote.js';
 import type { Opened } from '../../contract/wire.js';
 import type { Connection } from '../workers/connection.js';
 import { isReference, mustBeProven } from './candidates.js';
@@ -16,6 +17,8 @@ export interface TrialOptions {
   readonly probe: Probe;
   readonly handler: string | undefined;
   readonly assets: string | undefined;
+  /** The server of models that the app has named. */
+  readonly remote?: RemoteServer | undefined;
   readonly download: DownloadSettings;
   readonly compiled: Pick<CompiledFiles, 'find'>;
   /** Whether every candidate without a golden example is compared with WASM. */
@@ -148,9 +151,9 @@ export class Trial {
 
   /** @param precisions those that are wanted of each part's alternatives, best first */
   async #open(worker: Connection, candidate: Candidate, precisions: PartPrecisions): Promise<Opened> {
-    const { handler, assets, download, onArchive, compiled } = this.#options;
+    const { handler, assets, remote, download, onArchive, compiled } = this.#options;
     const name = candidateName(candidate);
-    const start = { candidate: name, assets, download, compiled: compiled.find(name) };
+    const start = { candidate: name, assets, remote, download, compiled: compiled.find(name) };
     this.#archive = await worker.call(({ loadModel }) => loadModel(this.#archive, { ...start, precisions }));
     onArchive(this.#archive);
     for (const part of partsOf(this.#archive)) this.#logPrecision(candidate, part, precisions[part.node]);
@@ -170,7 +173,9 @@ export class Trial {
       const precision = precisionOf(archive);
       return [node, precision && [precision]] as const;
     });
+    const [engine] = candidate.engine === 'remote' ? enginesOf(this.#archive) : [candidate.engine];
     return compareWithReference(candidate, worker, {
+      reference: engine && { engine, name: 'wasm' },
       log,
       start,
       open: async (second, reference) => void (await this.#open(second, reference, Object.fromEntries(same))),

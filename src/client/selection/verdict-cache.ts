@@ -123,7 +123,7 @@ export class VerdictCache {
 
   #environment({ name }: Candidate): string {
     const { webgpu, webgl, wasm, cores, crossOriginIsolated } = this.#options.probe;
-    const adapter = { webgpu, webgl, wasm: { wasm, cores, crossOriginIsolated }, cpu: cores }[name];
+    const adapter = { webgpu, webgl, wasm: { wasm, cores, crossOriginIsolated }, cpu: cores, remote: undefined }[name];
     const [config, ...nodes] = allParts(this.#options.archive).map(({ archive }) => archive.config);
     return JSON.stringify([VERSION, config, adapter, globalThis.navigator?.userAgent, ...nodes]);
   }

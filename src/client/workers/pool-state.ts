@@ -5,7 +5,7 @@ import { Backlog } from '../requests/backlog.js';
 import { Backoff } from './backoff.js';
 import type { PoolOptions } from './pool-options.js';
 import type { OpenLoss } from './recovery.js';
-import { isGpu } from './slot.js';
+import { computesElsewhere } from './slot.js';
 import { Slots } from './slots.js';
 
 /** The state of a pool: events change it, and `reconcile` compares it with what it should be. */
@@ -38,12 +38,12 @@ export class PoolState {
 
   /** The number of workers that stay, even if they are idle. A GPU has one worker. */
   get minWorkers(): number {
-    return isGpu(this.backend!) ? 1 : this.settings.minWorkers;
+    return computesElsewhere(this.backend!) ? 1 : this.settings.minWorkers;
   }
 
   /** The number of workers that there should be: `minWorkers`, and while requests wait one more than there are, up to `maxWorkers`. */
   get wantedWorkers(): number {
-    if (isGpu(this.backend!)) return 1;
+    if (computesElsewhere(this.backend!)) return 1;
     const { minWorkers, maxWorkers } = this.settings;
     const { isWaiting, hasReplays } = this.backlog;
     const requestsWait = isWaiting && !this.slots.free({ full: false, hasReplays });

@@ -11,7 +11,7 @@ import { passParts } from './pass-parts.js';
 import { PoolState } from './pool-state.js';
 import { PAUSE_MS, Reconciler } from './reconciler.js';
 import { addLoss, triage } from './recovery.js';
-import { isGpu, MAX_BATCHES, Slot, type OpenedWorker } from './slot.js';
+import { computesElsewhere, MAX_BATCHES, Slot, type OpenedWorker } from './slot.js';
 import { leastBusy } from './slots.js';
 
 /** A worker that was ready for this long is well: its loss does not count together with earlier losses. */
@@ -61,10 +61,10 @@ export class WorkerPool {
     return this.#state.slots.ready.length;
   }
 
-  /** How many batches keep the workers busy: on a GPU, one is preprocessed while another one runs. */
+  /** How many batches keep the workers busy: on a GPU or a server, one is preprocessed while another one runs. */
   get parallelism(): number {
     const { backend } = this.#state;
-    return backend && isGpu(backend) ? MAX_BATCHES : Math.max(1, this.workers);
+    return backend && computesElsewhere(backend) ? MAX_BATCHES : Math.max(1, this.workers);
   }
 
   get queueStatus(): JobQueueStatus {

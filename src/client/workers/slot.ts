@@ -109,7 +109,7 @@ export class Slot {
     if (this.isShared) return this.state === 'ready';
     if (this.state !== 'ready' || this.isReplaying) return false;
     const requests = this.#active.filter(({ isExplanation }) => !isExplanation);
-    return requests.length < (full || isGpu(this.backend!) ? MAX_BATCHES : 1);
+    return requests.length < (full || computesElsewhere(this.backend!) ? MAX_BATCHES : 1);
   }
 
   /** Records a batch that it has run. @param memory bytes that its engine holds; undefined if the batch failed */
@@ -140,7 +140,10 @@ export interface WearLimits {
   readonly maxMemory?: number | undefined;
 }
 
-/** Returns whether a backend is a GPU. A GPU has one worker, because its kernels run one after the other. */
-export function isGpu({ name }: Pick<Backend, 'name'>): boolean {
-  return name === 'webgpu' || name === 'webgl';
+/**
+ * Returns whether a backend computes beside its worker: on a GPU or on a server. It has one worker, because a GPU's kernels run one after the other, and
+ * a client asks a server for one thing at a time.
+ */
+export function computesElsewhere({ name }: Pick<Backend, 'name'>): boolean {
+  return name === 'webgpu' || name === 'webgl' || name === 'remote';
 }

@@ -1,4 +1,5 @@
 /** The body of a message: JSON, and after it the bytes of the tensors that are not in the JSON. */
+import type { OnArrayBuffer } from '../../contract/tensors.js';
 import { Fault } from './fault.js';
 import { parseExact } from './tensor-json.js';
 
@@ -7,7 +8,7 @@ export const JSON_LENGTH = 'Inference-Header-Content-Length';
 
 /** What `fetch` and `Response` take. */
 export interface EncodedMessage {
-  readonly body: Uint8Array<ArrayBuffer> | string;
+  readonly body: OnArrayBuffer<Uint8Array> | string;
   readonly headers: Record<string, string>;
 }
 

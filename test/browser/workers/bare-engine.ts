@@ -1,5 +1,5 @@
 import { memory } from '@tensorflow/tfjs-core';
-import type { CandidateName, EngineName } from '../../../src/contract/backends.ts';
+import type { CandidateName, ModelFormat } from '../../../src/contract/backends.ts';
 import type { OutputInfo, Session, TensorInfo, Tensors } from '../../../src/contract/tensors.ts';
 import type { Engine, Engines } from '../../../src/engines/engine.ts';
 import { errorToData, type ErrorData } from '../../../src/contract/error-data.ts';
@@ -31,10 +31,10 @@ export interface BareOptions {
 export const createBare = ({ engines, base, fetch, lose }: BareOptions) => {
   const sessions: Session[] = [];
   let engine: Engine;
-  let format: EngineName;
+  let format: ModelFormat;
   return {
     async start(candidate: CandidateName): Promise<void> {
-      format = candidate.split('/')[0] as EngineName;
+      format = candidate.split('/')[0] as ModelFormat;
       engine = await engines[candidate]!({ assets: undefined, threads: 1, onLost: () => {} });
     },
     open: (url: string): Promise<Attempt<number>> =>

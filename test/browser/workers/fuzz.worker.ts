@@ -1,4 +1,4 @@
-import type { EngineName } from '../../../src/contract/backends.ts';
+import type { ModelFormat } from '../../../src/contract/backends.ts';
 import { TabServeError } from '../../../src/contract/errors.ts';
 import type { Engine } from '../../../src/engines/engine.ts';
 import { allEngines } from '../../../src/engines/index.ts';
@@ -9,7 +9,7 @@ import { readWeightsManifest } from '../../../src/models/shards.ts';
 
 /** A damaged model with the files that it names, or a damaged image. */
 export interface FuzzRequest {
-  readonly engine: EngineName | 'image';
+  readonly engine: ModelFormat | 'image';
   readonly path: string;
   readonly files: Readonly<Record<string, Uint8Array>>;
 }
@@ -20,8 +20,8 @@ export interface FuzzAnswer {
   readonly message: string;
 }
 
-const engines: Partial<Record<EngineName, Promise<Engine>>> = {};
-const start = (name: EngineName): Promise<Engine> =>
+const engines: Partial<Record<ModelFormat, Promise<Engine>>> = {};
+const start = (name: ModelFormat): Promise<Engine> =>
   (engines[name] ??= allEngines[`${name}/wasm`]({ assets: undefined, threads: 1, onLost: () => {} }));
 
 async function run({ engine, path, files }: FuzzRequest): Promise<void> {
