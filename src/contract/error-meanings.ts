@@ -26,7 +26,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   'queue-full': 'The queue already holds `jobQueueSize` requests.',
   'worker-failed': "The worker's script could not be loaded, or did not report that it is ready.",
   'worker-lost': 'The worker ended while it ran the request.',
-  'device-lost': 'The GPU was lost.',
+  'device-lost': 'The GPU was lost, or the server of a model on the backend `remote`.',
   'out-of-memory': 'The engine, or the page, ran out of memory.',
   unsupported: 'Not supported here, by design.',
 };

@@ -62,7 +62,7 @@ export const ENGINE_SCHEMA: ConfigSchema = {
     },
     additionalProperties: false,
     description:
-      'The model on a server, for the backend `remote`: its name and version there, the protocol, and where the server does not describe its models, their inputs and outputs, each as { name, dtype, dims } with null for the batch axis. Only the app says which server (docs/remote.md).',
+      'The model on a server, for the backend `remote`: its name and version there, the protocol, and where the server does not describe its models, their inputs and outputs, each as { name, dtype, dims } with null for the batch axis. Only the app says which server (docs/remote.md#protocols).',
   },
 };
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ConsoleMessage } from '@playwright/test';
+import { startServer } from '../remote/start.ts';
 import { expect, test } from './fixtures.ts';
 import { predictionServer } from './prediction-server.ts';
 
@@ -280,4 +281,23 @@ test('snippet file-kind.ts @once', async ({ page }) => {
   await expect.poll(() => lines.length).toBe(2);
   expect(lines[0]).toMatch(/label: text, score: 0\.\d+/);
   expect(lines[1]).toBe('sparse, compressed, 3 bytes are too few.');
+});
+
+test('snippet remote.ts @once', async ({ page }) => {
+  const server = await startServer();
+  const asked: string[] = [];
+  await page.context().route('https://models.example.org/**', async (route) => {
+    const { pathname } = new URL(route.request().url());
+    asked.push(`${pathname} ${route.request().headers()['authorization']}`);
+    const answer = await route.fetch({ url: new URL(pathname.slice(1), server.url).href });
+    await route.fulfill({ response: answer, headers: { ...answer.headers(), 'access-control-allow-origin': '*' } });
+  });
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
+  await page.addScriptTag({ type: 'module', url: '/test/readme/remote.ts' });
+  await expect.poll(() => lines).toEqual(['three on remote, proven by golden']);
+  expect(asked).toContain('/v2/models/digits/infer Bearer secret');
+  await server.kill();
 });

@@ -30,16 +30,6 @@ class HttpError extends Error {
   }
 }
 
-/**
- * @typedef {{ name: string, datatype: string, shape: number[], values: (number | bigint | boolean)[] }} Values
- * @typedef {{ name: string, datatype: string, shape: number[] }} Info
- * @typedef {{ inputs: Info[], outputs: Info[], run: (inputs: Values[]) => Promise<Values[]> | Values[] }} Model
- */
-
-/**
- * @param {Record<string, Model>} models
- * @returns {import('node:http').Server & { seen: { method: string, url: string, headers: object, body: Buffer }[], most: number }} `seen` are the requests, `most` is how many were under way at once
- */
 export function createProtocolServer(models) {
   const counts = new Map();
   let under = 0;
@@ -162,14 +152,12 @@ async function infer({ fault, body, request, response, model, name }) {
   const outputs = (await model.run(inputs)).map((output) => spoil(output, fault));
   const binary = message.parameters?.binary_data_output === true && fault !== 'answers-json';
   const parts = outputs.map(bytesOf);
-  const entries = outputs.map(
-    ({ name, datatype, shape, values }, index) =>
+  const entries = outputs.map(({ name, datatype, shape, values }, index) =>
     binary
       ? { name, datatype, shape, parameters: { binary_data_size: parts[index].length } }
-      : { name, datatype, shape, data: values.map((value) => (typeof value === 'bigint' ? `#${value}#` : Number.isNaN(value) ? '#NaN#' : value)) }, // prettier-ignore
+      : { name, datatype, shape, data: values },
   );
-  // JSON has no long integers and no NaN: some servers write them all the same.
-  const text = JSON.stringify({ model_name: name, id: message.id, outputs: entries }).replaceAll(/"#(.*?)#"/g, '$1');
+  const text = written({ model_name: name, id: message.id, outputs: entries });
   if (!binary) return json(response, 200, text);
   const head = Buffer.from(text);
   const whole = Buffer.concat([head, ...parts]);
@@ -212,7 +200,13 @@ async function rows({ body, response, model, fault }) {
   });
   const outputs = (await model.run(inputs)).map((output) => spoil(output, fault));
   const lists = outputs.map(({ name, shape, values }) => [name, nested(values, shape.slice(1))]);
-  json(response, 200, lists.length === 1 ? lists[0][1] : Object.fromEntries(lists));
+  json(response, 200, written(lists.length === 1 ? lists[0][1] : Object.fromEntries(lists)));
+}
+
+/** Writes JSON with all digits of integers, as Python does; and NaN, which JSON lacks, as some servers do. */
+function written(value) {
+  const mark = (_, one) => (typeof one === 'bigint' ? `#${one}#` : Number.isNaN(one) ? '#NaN#' : one);
+  return JSON.stringify(value, mark).replaceAll(/"#(.*?)#"/g, '$1');
 }
 
 function shapeOf(lists) {

@@ -43,5 +43,5 @@ async function open(file) {
 const models = process.argv.slice(2).map((entry) => entry.split('='));
 const opened = await Promise.all(models.map(async ([name, file]) => [name, await open(file)]));
 const server = createProtocolServer(Object.fromEntries(opened));
-server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+server.listen(0, '127.0.0.1', () => process.stdout.write(`${server.address().port}\n`));
 process.stdin.resume().on('end', () => process.exit());

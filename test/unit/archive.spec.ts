@@ -63,6 +63,34 @@ test('the labels file may be absent; other files may not', async () => {
   ]);
 });
 
+test('an archive for a model on a server needs no model file, and downloads none for it', async () => {
+  const remote = 'engine: { remote: { model: big } }';
+  const files = (model: object, config: string): Record<string, string> => ({
+    '/m/MAR-INF/MANIFEST.json': manifest({ configFile: 'c.yaml', ...model }),
+    '/m/c.yaml': config,
+    '/m/tabserve.json': '{"golden":["g.safetensors"]}',
+    '/m/g.safetensors': 'golden',
+    '/m/index_to_name.json': '{"0":"no"}',
+    '/m/m.onnx': 'weights',
+  });
+  for (const serializedFile of [undefined, 'm.pt', 'm.onnx']) {
+    const options = { fetch: server(files({ serializedFile }, remote)) as typeof fetch };
+    const archive = await fetchArchive('https://example.org/m', options);
+    const loaded = await fetchModel(archive, 'remote', options);
+    expect(Object.keys(loaded.files).toSorted()).toEqual(['c.yaml', 'g.safetensors', 'index_to_name.json']);
+    expect(loaded.config.engine).toEqual({ remote: { model: 'big' } });
+    // What the app says of the model is merged with what the archive says.
+    const merged = mergeConfig(archive.config, { engine: { remote: { version: '2' } } });
+    expect(merged.engine).toEqual({ remote: { model: 'big', version: '2' } });
+  }
+  for (const serializedFile of [undefined, 'm.pt'])
+    await expect(get(files({ serializedFile }, 'handler: {}'))).rejects.toMatchObject({ code: 'model-format' });
+  // The app's config is enough, too.
+  const own = { config: { engine: { remote: {} } } };
+  const fetch = server(files({ serializedFile: undefined }, 'handler: {}')) as typeof globalThis.fetch;
+  expect((await fetchArchive('https://example.org/m', { fetch, ...own })).models).toEqual({});
+});
+
 test('a manifest that is none, names nothing, or reaches outside', async () => {
   const only = (text: string) => get({ '/m/MAR-INF/MANIFEST.json': text });
   await expect(only('{')).rejects.toMatchObject({ code: 'model-format' });

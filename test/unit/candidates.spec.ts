@@ -231,3 +231,20 @@ test('an unknown backend name', () => {
     ).toThrow(expect.objectContaining({ code: 'model-config' }));
   }
 });
+
+test('a server is asked only where backends names it, and the app its URL', () => {
+  const choose = (models: Choice['archive']['models'], choice: Partial<Choice>): string[] => {
+    const archive = { ...of(models), ...choice.archive };
+    const { candidates, skipped } = chooseCandidates({ probe, built: BROWSER_CANDIDATES, ...choice, archive });
+    return [...candidates, ...skipped].map(({ engine, name, ...rest }) => `${engine}/${name}${'reason' in rest ? `: ${String(rest.reason)}` : ''}`); // prettier-ignore
+  };
+  expect(choose(BOTH, { hasServer: true }).join()).not.toContain('remote');
+  expect(choose(ONNX, { named: ['remote', 'wasm'], hasServer: true })).toEqual(['remote/remote', 'onnx/wasm']);
+  expect(choose(ONNX, { named: ['wasm', 'remote/http'], hasServer: true })).toEqual(['onnx/wasm', 'remote/remote']);
+  expect(choose({}, { named: ['remote'] })).toEqual(['remote/remote: No server is named: set the option remote, such as { url }, and name it in backends.']); // prettier-ignore
+  expect(choose({}, { named: ['remote'], hasServer: true, built: ['onnx/wasm'] })).toEqual(['remote/remote: This worker was built without the engine for it.']); // prettier-ignore
+  const archive = { ...of({}), config: { engine: { remote: {} } } };
+  expect(choose({}, { archive, hasServer: true })).toEqual([
+    "remote/remote: A server is asked only if it is named: add 'remote' to backends, and set the option remote.",
+  ]);
+});

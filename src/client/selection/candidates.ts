@@ -134,7 +134,10 @@ function whatLacks(candidate: CandidateName, choice: Omit<Choice, 'named'>): str
   if (lacking) return `${nameOf(lacking)} has no ${FORMATS[format]} model.`;
   if (!built.includes(candidate))
     return candidate === 'onnx/cpu' ? 'It runs under Node only.' : 'This worker was built without the engine for it.';
-  if (name === 'remote') return hasServer ? undefined : 'No server is named: set the option remote, such as { url }.';
+  if (name === 'remote')
+    return hasServer
+      ? undefined
+      : 'No server is named: set the option remote, such as { url }, and name it in backends.';
   if (name === 'cpu') return undefined;
   const found = probe[name];
   if (!found.available) return found.reason;
