@@ -3,59 +3,14 @@ import { TabServeError } from '../contract/errors.js';
 import { browserClock, type Clock } from '../shared/clock.js';
 import { withinLimit } from '../shared/limit.js';
 import { answer } from './http/answer.js';
-import type { ManagementOptions, Manager } from './http/management.js';
+import type { Manager } from './http/management.js';
+import type { DescribedModel, ListedModel, ModelServerOptions, RegisteredModel, RegisterOptions } from './options.js';
 import { checkSegment, Registry } from './registry.js';
 import type { ServedClient, ServedDescription, ServedRequestOptions } from './served-client.js';
 import { ServedVersion } from './served-version.js';
 import { serverDisposed } from './serving-error.js';
-
-/** What a server is made with. */
-export interface ModelServerOptions<Model, LoadOptions extends object> {
-  /** Loads a model that is registered by its location: `load` of `tabserve`, or of `tabserve/node`. @default only clients can be registered */
-  readonly load?: (model: Model, options: LoadOptions) => Promise<ServedClient>;
-  /** The most bytes of a request's body: a larger one is answered with 413. The name and the default are TorchServe's. @default 6553500 */
-  readonly maxRequestSize?: number;
-  /** Milliseconds within which a request over HTTP is answered: after that, it is answered with 408. @default 120000 */
-  readonly timeout?: number;
-  /** Lets requests over HTTP register, change and remove models: TorchServe's management API. Without it, they read only. */
-  readonly management?: ManagementOptions;
-  /** @default the browser's */
-  readonly clock?: Clock;
-}
-
-/** What `register` takes beside the model, and beside the options of `load`. */
-export interface RegisterOptions {
-  /** @default the name in the archive's manifest */
-  readonly name?: string;
-  /** @default the version in the archive's manifest; `1.0` if it has none */
-  readonly version?: string;
-  /** Whether an answer over HTTP is sent in parts: each one that the handler sends with `context.send`, then its result. Such requests are not batched. @default false */
-  readonly stream?: boolean;
-}
-
-/** A version of a model. */
-export interface RegisteredModel {
-  readonly name: string;
-  readonly version: string;
-}
-
-/** The versions of a model that take requests. */
-export interface ListedModel {
-  readonly name: string;
-  readonly defaultVersion: string;
-  /** In the order of their registration. */
-  readonly versions: readonly string[];
-}
-
-/** A version of a model, and what its client says about it. */
-export interface DescribedModel extends ServedDescription, RegisteredModel {
-  readonly isDefault: boolean;
-  /** Where the model came from; empty if it was registered as a client. */
-  readonly modelUrl: string;
-  readonly loadedAt: Date;
-  /** Requests that are not answered yet. */
-  readonly activeRequests: number;
-}
+import { Shadow, type ShadowOptions } from './shadow.js';
+import { Traffic } from './traffic.js';
 
 /** The longest time to wait for a client's description, which a worker gives between two batches. */
 const DESCRIBE_MS = 30_000;
@@ -75,6 +30,10 @@ export class ModelServer<Model = never, LoadOptions extends object = object> imp
   readonly #registry = new Registry();
   readonly #disposed = new AbortController();
   readonly #draining = new Set<ServedVersion>();
+  readonly #traffic = new Traffic();
+  readonly #shadows = new Map<string, Shadow>();
+  /** How the versions that the server has loaded were loaded. */
+  readonly #sources = new WeakMap<ServedVersion, { readonly model: Model; readonly options: LoadOptions }>();
 
   constructor(options: ModelServerOptions<Model, LoadOptions> = {}) {
     this.#options = options;
@@ -110,8 +69,10 @@ export class ModelServer<Model = never, LoadOptions extends object = object> imp
           owned: own !== undefined,
           stream,
           loadedAt: new Date(),
+          traffic: this.#traffic,
         });
         this.#registry.add(served);
+        if (own) this.#sources.set(served, { model: model as Model, options: rest as unknown as LoadOptions });
         return { name: served.options.name, version: served.options.version };
       } catch (error) {
         await own?.dispose();
@@ -142,6 +103,39 @@ export class ModelServer<Model = never, LoadOptions extends object = object> imp
     });
   }
 
+  /**
+   * Changes the number of workers of a version, the default if none is given: loads it once more, sends new requests there, and disposes of the client that it had when
+   * that has answered its requests. TorchServe's scale API.
+   * @throws `model-not-found`; `unsupported` for a version that was registered as a client; `disposed`; what `load` throws
+   */
+  async scale(
+    name: string,
+    workers: { readonly minWorkers: number; readonly maxWorkers?: number },
+    version?: string,
+  ): Promise<void> {
+    this.#checkOpen();
+    const served = this.#registry.find(name, version);
+    const source = this.#sources.get(served);
+    if (!source)
+      throw new TabServeError(
+        'unsupported',
+        `Model "${name}" was registered as a client: the server cannot load it again. Register it by its location.`,
+      );
+    const options = { ...source.options, ...workers };
+    const client = await this.#load(source.model, options);
+    try {
+      const description = await this.#ask(client);
+      this.#checkOpen();
+      const scaled = new ServedVersion({ ...served.options, client, description, loadedAt: new Date() });
+      this.#registry.replace(served, scaled);
+      this.#sources.set(scaled, { model: source.model, options });
+    } catch (error) {
+      await client.dispose();
+      throw error;
+    }
+    await this.#drain(served);
+  }
+
   /** Makes a version the default of its model. Requests that have begun are not affected. @throws `model-not-found`, `disposed` */
   setDefault(name: string, version: string): void {
     this.#checkOpen();
@@ -156,6 +150,15 @@ export class ModelServer<Model = never, LoadOptions extends object = object> imp
   async unregister(name: string, version?: string): Promise<void> {
     this.#checkOpen();
     const served = this.#registry.remove(name, version);
+    const shadow = this.#shadows.get(name);
+    if (shadow?.version === served.options.version || !this.#registry.names.includes(name)) {
+      shadow?.stop();
+      this.#shadows.delete(name);
+    }
+    await this.#drain(served);
+  }
+
+  async #drain(served: ServedVersion): Promise<void> {
     this.#draining.add(served);
     await served.drain(this.#clock).finally(() => this.#draining.delete(served));
   }
@@ -175,8 +178,9 @@ export class ModelServer<Model = never, LoadOptions extends object = object> imp
    */
   async describe(name: string, version?: string): Promise<DescribedModel> {
     this.#checkOpen();
-    const { options, active } = this.#registry.find(name, version);
-    const isDefault = this.#registry.find(name) === this.#registry.find(name, version);
+    const served = this.#registry.find(name, version);
+    const { options, active } = served;
+    const isDefault = this.#registry.isDefault(served);
     const { modelUrl, loadedAt } = options;
     const described = await this.#ask(options.client);
     return { ...described, name, version: options.version, isDefault, modelUrl, loadedAt, activeRequests: active };
@@ -192,7 +196,42 @@ export class ModelServer<Model = never, LoadOptions extends object = object> imp
     { version, ...options }: ServedRequestOptions & { readonly version?: string } = {},
   ): Promise<unknown> {
     this.#checkOpen();
-    return await this.#registry.find(name, version).run((client) => client.predict(input, options));
+    const served = this.#registry.find(name, version);
+    return await served.run(() => this.#predict(served, input, options));
+  }
+
+  #predict(served: ServedVersion, input: unknown, options: ServedRequestOptions): Promise<unknown> {
+    const { name, client } = served.options;
+    const answer = client.predict(input, options);
+    const shadow = this.#shadows.get(name);
+    if (shadow && shadow.version !== served.options.version && this.#registry.isDefault(served))
+      shadow.follow(input, options, answer);
+    return answer;
+  }
+
+  /**
+   * Runs a version on a share of the requests that the model's default version has answered, and records how often and by how much the two disagree. It runs only while
+   * the server has no request, and gives up when one comes. A model has one shadow: the new one ends the old one.
+   *
+   * ```ts
+   * await server.register('/models/digits-2/', { name: 'digits', version: '2.0' });
+   * const shadow = server.shadow('digits', '2.0', { share: 0.1 });
+   * // later:
+   * const { compared, disagreed, largestDifference } = shadow.report();
+   * ```
+   * @throws `model-not-found`; `invalid-input` for a share beyond 0..1; `disposed`
+   */
+  shadow(name: string, version: string, options: ShadowOptions = {}): Shadow {
+    this.#checkOpen();
+    const { share = 1 } = options;
+    if (!(typeof share === 'number' && share >= 0 && share <= 1))
+      throw new TabServeError('invalid-input', `share: expected a number in 0..1, got ${describeValue(share)}.`);
+    const find = (): ServedVersion => this.#registry.find(name, version);
+    find();
+    this.#shadows.get(name)?.stop();
+    const shadow = new Shadow({ name, version, share }, { clock: this.#clock, traffic: this.#traffic, find });
+    this.#shadows.set(name, shadow);
+    return shadow;
   }
 
   /**
@@ -204,6 +243,7 @@ export class ModelServer<Model = never, LoadOptions extends object = object> imp
     return await answer(request, {
       registry: this.#registry,
       server: this as unknown as Manager,
+      predict: (served, input, options) => this.#predict(served, input, options),
       clock: this.#clock,
       disposed: this.#disposed.signal,
       maxRequestSize,
@@ -215,6 +255,7 @@ export class ModelServer<Model = never, LoadOptions extends object = object> imp
   /** Ends the server, and disposes of the clients that it has loaded: their pending requests are rejected with `disposed`. */
   async dispose(): Promise<void> {
     this.#disposed.abort(serverDisposed());
+    for (const shadow of this.#shadows.values()) shadow.stop();
     const all = [...this.#registry.all, ...this.#draining];
     this.#registry.clear();
     await Promise.all(all.map((served) => served.close()));

@@ -82,6 +82,20 @@ export class Registry {
     return served;
   }
 
+  /** Returns whether requests without a version go to this one. */
+  isDefault(served: ServedVersion): boolean {
+    const { name, version } = served.options;
+    const entry = this.#entries.get(name);
+    return entry?.defaultVersion === version && entry.versions.get(version) === served;
+  }
+
+  /** Puts a version in the place of another one of the same name and version. @throws `model-not-found` if that one is no longer registered */
+  replace(served: ServedVersion, by: ServedVersion): void {
+    const { name, version } = served.options;
+    if (this.#entries.get(name)?.versions.get(version) !== served) throw versionNotFound(name, version);
+    this.#entries.get(name)!.versions.set(version, by);
+  }
+
   /** The names of the models that have a version, in TorchServe's order. */
   get names(): readonly string[] {
     return [...this.#entries].flatMap(([name, { versions }]) => (versions.size > 0 ? [name] : [])).sort();

@@ -1,5 +1,6 @@
 import type { Clock } from '../shared/clock.js';
 import type { ServedClient, ServedDescription } from './served-client.js';
+import type { Traffic } from './traffic.js';
 
 /** What a version of a model is made of. */
 export interface ServedVersionOptions {
@@ -15,6 +16,8 @@ export interface ServedVersionOptions {
   /** Whether the answers over HTTP are sent in parts. */
   readonly stream: boolean;
   readonly loadedAt: Date;
+  /** Counts the requests of all versions. */
+  readonly traffic: Traffic;
 }
 
 /** The longest time that an unregistered version waits for its requests. After that they are rejected. TorchServe's response timeout. */
@@ -42,11 +45,13 @@ export class ServedVersion {
   /** Counts a request. Returns a function that ends it; a second call of it does nothing. */
   begin(): () => void {
     this.#active += 1;
+    this.options.traffic.begin();
     let ended = false;
     return () => {
       if (ended) return;
       ended = true;
       this.#active -= 1;
+      this.options.traffic.end();
       if (this.#active === 0) this.#onDrained?.();
     };
   }

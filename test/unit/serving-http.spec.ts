@@ -5,7 +5,8 @@ import { schemaOf } from '../../src/handlers/config.ts';
 import { HANDLER_NAMES, loadHandler } from '../../src/handlers/registry.ts';
 import { VisionHandler } from '../../src/handlers/vision-handler.ts';
 import { WITH_IMAGES, WITH_TORCHSERVE_FORM } from '../../src/serving/http/torchserve-form.ts';
-import { ModelServer, type ModelServerOptions } from '../../src/serving/model-server.ts';
+import { ModelServer } from '../../src/serving/model-server.ts';
+import type { ModelServerOptions } from '../../src/serving/options.ts';
 import { FakeClient, pending, type Asked } from './fake-client.ts';
 import { FakeClock } from './fake-clock.ts';
 

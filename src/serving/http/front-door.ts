@@ -1,5 +1,7 @@
 import type { Clock } from '../../shared/clock.js';
 import type { Registry } from '../registry.js';
+import type { ServedRequestOptions } from '../served-client.js';
+import type { ServedVersion } from '../served-version.js';
 import { ServingError } from '../serving-error.js';
 import type { ManagementOptions, Manager } from './management.js';
 
@@ -7,6 +9,8 @@ import type { ManagementOptions, Manager } from './management.js';
 export interface FrontDoor {
   readonly registry: Registry;
   readonly server: Manager;
+  /** Predicts one input. The model's shadow follows it. */
+  readonly predict: (served: ServedVersion, input: unknown, options: ServedRequestOptions) => Promise<unknown>;
   readonly clock: Clock;
   /** Aborts when the server is disposed of. */
   readonly disposed: AbortSignal;

@@ -24,7 +24,7 @@ export async function predictions(visit: Visit, door: FrontDoor): Promise<Respon
   if (served.options.stream)
     return await streamResponse(served, (client, signal) => predictionInput(visit, door, served).then((input) => client.stream(input, { ...options, signal })), visit.request.signal); // prettier-ignore
   return resultResponse(
-    await served.run(async (client) => client.predict(await predictionInput(visit, door, served), options)),
+    await served.run(async () => door.predict(served, await predictionInput(visit, door, served), options)),
   );
 }
 

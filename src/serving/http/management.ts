@@ -1,6 +1,6 @@
 import { describeValue } from '../../contract/describe-value.js';
 import { asTabServeError } from '../../contract/errors.js';
-import type { DescribedModel, ListedModel, RegisteredModel } from '../model-server.js';
+import type { DescribedModel, ListedModel, RegisteredModel } from '../options.js';
 import { badRequest, ServingError } from '../serving-error.js';
 import { checkMethod, resourceNotFound, type FrontDoor, type Visit } from './front-door.js';
 import { readJson } from './request-body.js';
@@ -17,6 +17,7 @@ export interface ManagementOptions {
 export interface Manager {
   register(model: string, options: Readonly<Record<string, unknown>>): Promise<RegisteredModel>;
   unregister(name: string, version?: string): Promise<void>;
+  scale(name: string, workers: { readonly minWorkers: number; readonly maxWorkers: number }, version?: string): Promise<void>; // prettier-ignore
   setDefault(name: string, version: string): void;
   describe(name: string, version?: string): Promise<DescribedModel>;
   list(): readonly ListedModel[];
@@ -32,9 +33,10 @@ export async function models(visit: Visit, door: FrontDoor): Promise<Response> {
     return request.method === 'GET' ? listModels(visit, door) : await registerModel(visit, door);
   }
   if (path.length > 4 || name === undefined || (verb !== undefined && verb !== 'set-default')) throw resourceNotFound();
-  checkMethod(visit, ...(verb === undefined ? ['GET', 'DELETE'] : ['PUT']));
+  checkMethod(visit, ...(verb === undefined ? ['GET', 'PUT', 'DELETE'] : ['PUT']));
   if (verb !== undefined) return setDefault(door, name, version!);
-  return request.method === 'GET' ? await describeModel(visit, door, name, version) : await unregisterModel(door, name, version); // prettier-ignore
+  if (request.method === 'GET') return await describeModel(visit, door, name, version);
+  return request.method === 'PUT' ? await scaleModel(visit, door, name, version) : await unregisterModel(door, name, version); // prettier-ignore
 }
 
 /** The most models of one page of the list. TorchServe's. */
@@ -140,6 +142,17 @@ function registerOptions(given: Readonly<Record<string, unknown>>): Readonly<Rec
 function setDefault({ server }: FrontDoor, name: string, version: string): Response {
   server.setDefault(name, version);
   return jsonResponse({ status: `Default version successfully updated for model "${name}" to "${version}"` });
+}
+
+async function scaleModel({ query }: Visit, { server }: FrontDoor, name: string, version?: string): Promise<Response> {
+  const minWorkers = numberOf(query, 'min_worker', 1);
+  const maxWorkers = numberOf(query, 'max_worker', minWorkers);
+  if (maxWorkers < minWorkers) throw badRequest('max_worker cannot be less than min_worker.');
+  if (minWorkers === 0)
+    throw badRequest('min_worker: a model has at least one worker. To free it, unregister the model.');
+  await server.scale(name, { minWorkers, maxWorkers }, version);
+  const ofVersion = version === undefined ? '' : `, version: ${version}`;
+  return jsonResponse({ status: `Workers scaled to ${minWorkers} for model: ${name}${ofVersion}` });
 }
 
 async function unregisterModel({ server }: FrontDoor, name: string, version?: string): Promise<Response> {
