@@ -3,6 +3,8 @@ export { ModelServer } from './serving/model-server.js';
 export type {
   DescribedModel,
   ListedModel,
+  LoadModel,
+  LoadOptionsOf,
   ModelServerOptions,
   RegisteredModel,
   RegisterOptions,

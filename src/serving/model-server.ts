@@ -4,7 +4,15 @@ import { browserClock, type Clock } from '../shared/clock.js';
 import { withinLimit } from '../shared/limit.js';
 import { answer } from './http/answer.js';
 import type { Manager } from './http/management.js';
-import type { DescribedModel, ListedModel, ModelServerOptions, RegisteredModel, RegisterOptions } from './options.js';
+import type {
+  DescribedModel,
+  ListedModel,
+  LoadModel,
+  LoadOptionsOf,
+  ModelServerOptions,
+  RegisteredModel,
+  RegisterOptions,
+} from './options.js';
 import { checkSegment, Registry } from './registry.js';
 import type { ServedClient, ServedDescription, ServedRequestOptions } from './served-client.js';
 import { ServedVersion } from './served-version.js';
@@ -24,8 +32,8 @@ const DESCRIBE_MS = 30_000;
  * const response = await server.fetch(new Request('/predictions/digits', { method: 'POST', body: file }));
  * ```
  */
-export class ModelServer<Model = never, LoadOptions extends object = object> implements AsyncDisposable {
-  readonly #options: ModelServerOptions<Model, LoadOptions>;
+export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDisposable {
+  readonly #options: ModelServerOptions<Load>;
   readonly #clock: Clock;
   readonly #registry = new Registry();
   readonly #disposed = new AbortController();
@@ -33,9 +41,9 @@ export class ModelServer<Model = never, LoadOptions extends object = object> imp
   readonly #traffic = new Traffic();
   readonly #shadows = new Map<string, Shadow>();
   /** How the versions that the server has loaded were loaded. */
-  readonly #sources = new WeakMap<ServedVersion, { readonly model: Model; readonly options: LoadOptions }>();
+  readonly #sources = new WeakMap<ServedVersion, { readonly model: unknown; readonly options: object }>();
 
-  constructor(options: ModelServerOptions<Model, LoadOptions> = {}) {
+  constructor(options: ModelServerOptions<Load> = {}) {
     this.#options = options;
     this.#clock = options.clock ?? browserClock;
   }
@@ -46,8 +54,8 @@ export class ModelServer<Model = never, LoadOptions extends object = object> imp
    * @throws `invalid-input` for a version that is registered or being loaded, for a wrong name or version, and without `load`; `disposed`; what `load` and `Client.describe` throw
    */
   async register(
-    model: Model | ServedClient,
-    options: RegisterOptions & LoadOptions = {} as RegisterOptions & LoadOptions,
+    model: Parameters<Load>[0] | ServedClient,
+    options: RegisterOptions & LoadOptionsOf<Load> = {} as RegisterOptions & LoadOptionsOf<Load>,
   ): Promise<RegisteredModel> {
     this.#checkOpen();
     const { name, version, stream = false, ...rest } = options;
@@ -55,7 +63,7 @@ export class ModelServer<Model = never, LoadOptions extends object = object> imp
     if (version !== undefined) checkSegment('version', version);
     const release = name === undefined ? undefined : this.#registry.reserve(name, version);
     try {
-      const own = isClient(model) ? undefined : await this.#load(model, rest as unknown as LoadOptions);
+      const own = isClient(model) ? undefined : await this.#load(model, rest);
       const client = own ?? (model as ServedClient);
       try {
         const described = await this.#ask(client);
@@ -72,7 +80,7 @@ export class ModelServer<Model = never, LoadOptions extends object = object> imp
           traffic: this.#traffic,
         });
         this.#registry.add(served);
-        if (own) this.#sources.set(served, { model: model as Model, options: rest as unknown as LoadOptions });
+        if (own) this.#sources.set(served, { model, options: rest });
         return { name: served.options.name, version: served.options.version };
       } catch (error) {
         await own?.dispose();
@@ -83,7 +91,7 @@ export class ModelServer<Model = never, LoadOptions extends object = object> imp
     }
   }
 
-  async #load(model: Model, options: LoadOptions): Promise<ServedClient> {
+  async #load(model: unknown, options: object): Promise<ServedClient> {
     const { load } = this.#options;
     if (!load)
       throw new TabServeError(
@@ -92,7 +100,7 @@ export class ModelServer<Model = never, LoadOptions extends object = object> imp
       );
     const given = (options as { readonly signal?: AbortSignal }).signal;
     const signal = given ? AbortSignal.any([given, this.#disposed.signal]) : this.#disposed.signal;
-    return await load(model, { ...options, signal });
+    return await load(model as never, { ...options, signal } as never);
   }
 
   async #ask(client: ServedClient): Promise<ServedDescription> {

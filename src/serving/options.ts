@@ -3,10 +3,16 @@ import type { Clock } from '../shared/clock.js';
 import type { ManagementOptions } from './http/management.js';
 import type { ServedClient, ServedDescription } from './served-client.js';
 
+/** A function that loads a model: `load` of `tabserve`, or of `tabserve/node`. */
+export type LoadModel = (model: never, options: never) => Promise<ServedClient>;
+
+/** The options of `Load`. */
+export type LoadOptionsOf<Load extends LoadModel> = [NonNullable<Parameters<Load>[1]>] extends [never] ? object : NonNullable<Parameters<Load>[1]>; // prettier-ignore
+
 /** What a server is made with. */
-export interface ModelServerOptions<Model, LoadOptions extends object> {
+export interface ModelServerOptions<Load extends LoadModel = LoadModel> {
   /** Loads a model that is registered by its location: `load` of `tabserve`, or of `tabserve/node`. @default only clients can be registered */
-  readonly load?: (model: Model, options: LoadOptions) => Promise<ServedClient>;
+  readonly load?: Load;
   /** The most bytes of a request's body: a larger one is answered with 413. The name and the default are TorchServe's. @default 6553500 */
   readonly maxRequestSize?: number;
   /** Milliseconds within which a request over HTTP is answered: after that, it is answered with 408. @default 120000 */

@@ -1,6 +1,7 @@
 import { test as base, expect, type Browser, type Page } from '@playwright/test';
 import { firefoxPath, NO_FIREFOX } from '../../scripts/firefox.ts';
 import type * as Tabserve from '../../src/index.ts';
+import type * as Serving from '../../src/serving.ts';
 import type { CandidateName } from '../../src/contract/backends.ts';
 import type { Stage } from '../../src/contract/stages.ts';
 import type { Tensors } from '../../src/contract/tensors.ts';
@@ -33,6 +34,7 @@ export const DEVTOOLS_ONLY = 'measured with Chromium’s DevTools';
 /** What `pages/tabserve.html` puts on its window. */
 export interface TestWindow {
   tabserve: typeof Tabserve;
+  ModelServer: typeof Serving.ModelServer;
   workers: typeof workers;
   /** How to ask `workers.faulty` for a fault, so many times. */
   fault(kind: Fault['kind'], stage: Fault['stage'], times: number): { params: { fault: Fault } };

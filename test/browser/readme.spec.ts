@@ -28,6 +28,8 @@ for (const [file, expected] of [
   ],
   ['serving.ts', [/^29 answered, 11 refused at once$/, /^any [12] \{"remainingCapacity":20,"pendingRequests":0\}$/]],
   ['shared.ts', [/four/, /^\{"role":"host","clients":1\}$/, /"labels":\{"outcome":"ok"\},"unit":"Count","value":1\}/]],
+  ['model-server.ts', [/^200 three$/, /^\[\{"label":"three","score":0\.9\d+/]],
+  ['versions.ts', [/^1 0 0$/, /^\[\{"name":"digits","defaultVersion":"2\.0","versions":\["2\.0"\]\}\]$/]],
   ['text.ts', [/^\[\{"label":"German","score":0\.\d+\}\]$/]],
   ['proven.ts', [/^(onnx|tfjs)\/(wasm|webgl), proven by golden: \d+(\.\d+)? ms a run$/]],
   ['failures.ts', [/^false$/, /^image-decode in preprocess$/, /^aborted false$/]],

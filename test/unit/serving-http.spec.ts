@@ -17,7 +17,7 @@ type Answer = ConstructorParameters<typeof FakeClient>[1];
 async function serve(
   answer?: Answer,
   description: ConstructorParameters<typeof FakeClient>[0] = {},
-  options: ModelServerOptions<never, object> & { readonly stream?: boolean } = {},
+  options: ModelServerOptions & { readonly stream?: boolean } = {},
 ): Promise<{ server: ModelServer; client: FakeClient; send: (path: string, init?: RequestInit) => Promise<Response> }> {
   const client = new FakeClient(description, answer);
   const server = new ModelServer(options);

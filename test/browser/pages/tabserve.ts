@@ -2,6 +2,7 @@ import { wrap, type Remote } from 'comlink';
 import type { CandidateName } from '../../../src/contract/backends.ts';
 import type { Stage } from '../../../src/contract/stages.ts';
 import * as tabserve from '../../../src/index.ts';
+import { ModelServer } from '../../../src/serving.ts';
 import { random } from '../../random.ts';
 import type { Failure } from '../fixtures.ts';
 import type { Bare } from '../workers/bare-engine.ts';
@@ -106,4 +107,16 @@ async function disposal(): Promise<{ inside: string; after: string }> {
   return { inside, after: (await failure(kept.describe())).code };
 }
 
-Object.assign(window, { tabserve, workers, engine, tensors, fault, faultsSeen, gate, failure, random, disposal });
+Object.assign(window, {
+  tabserve,
+  ModelServer,
+  workers,
+  engine,
+  tensors,
+  fault,
+  faultsSeen,
+  gate,
+  failure,
+  random,
+  disposal,
+});
