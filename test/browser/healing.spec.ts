@@ -10,7 +10,7 @@ const STAGES = ['preprocess', 'inference', 'postprocess'] as const;
  * `npm test` what does not wait for timeouts, and does not need a GPU.
  */
 const FAULTS: Readonly<Record<Exclude<Fault['kind'], 'throw'>, { readonly code: string; readonly tags: string }>> = {
-  close: { code: 'worker-lost', tags: ' @firefox' },
+  close: { code: 'worker-lost', tags: ' @once @firefox' },
   crash: { code: 'worker-lost', tags: ' @once @firefox' },
   block: { code: 'worker-lost', tags: ' @once' },
   stall: { code: 'worker-lost', tags: ' @once' },

@@ -37,7 +37,10 @@ async function counts(page: Page): Promise<Record<string, number>> {
   return found;
 }
 
-test('nothing of a client is reachable after dispose, nor of a worker that was replaced', async ({ open, backend }) => {
+test('nothing of a client is reachable after dispose, nor of a worker that was replaced @once', async ({
+  open,
+  backend,
+}) => {
   const page = await open();
   const live = async (): Promise<void> =>
     await page.evaluate(

@@ -10,6 +10,7 @@ test('what has gathered while the worker was busy runs together, up to batchSize
   open,
   backend,
 }) => {
+  test.skip(backend === 'webgpu', 'one GPU backend is enough: the rule is the same for both');
   const page = await open();
   const answer = await page.evaluate(
     async ({ model, backend }) => {
@@ -454,6 +455,7 @@ test.describe('where there are four cores', () => {
     backend,
     page,
   }) => {
+    test.skip(backend === 'webgpu', 'one GPU backend is enough: the rule is the same for both');
     await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'hardwareConcurrency', { value: 4 }));
     await open();
     const answer = await page.evaluate(

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { test as base, expect } from '@playwright/test';
+import { test as base, expect, type BrowserContext } from '@playwright/test';
 import { chromiumArgs, chromiumPath } from '../../scripts/chromium.ts';
 import { once } from './once.ts';
 import { POLICY, serve } from './server.ts';
@@ -10,12 +11,15 @@ export const HOST = { isolated: true, policy: `${POLICY}; img-src 'self' blob:` 
 
 /** A test of the built gallery. `built` is its folder; `gallery` is where it is served; `complaints` is what the page and its workers complained of; `full`, whether
  * `npm run test:full` runs. */
-export const test = base.extend<{ complaints: string[]; full: boolean }, { built: string; gallery: string }>({
+export const test = base.extend<
+  { complaints: string[]; full: boolean },
+  { built: string; gallery: string; visits: BrowserContext }
+>({
   full: [false, { option: true }],
   // A camera that shows a green test picture, to pages that may use one.
   launchOptions: [
     {
-      args: [...chromiumArgs.wasm, '--use-fake-device-for-media-stream'],
+      args: [...chromiumArgs.wasm, '--use-fake-device-for-media-stream', '--process-per-site'],
       ...(chromiumPath && { executablePath: chromiumPath }),
     },
     { scope: 'worker' },
@@ -37,6 +41,32 @@ export const test = base.extend<{ complaints: string[]; full: boolean }, { built
     },
     { scope: 'worker' },
   ],
+  /** The context of all tests: later ones have the gallery's files in the cache. A page in it holds the engine's module, with what V8 has compiled of it. */
+  visits: [
+    async ({ browser, built, gallery }, use) => {
+      const context = await browser.newContext();
+      const holder = await context.newPage();
+      await holder.goto(`${gallery}nothing.txt`);
+      const engine = readdirSync(`${built}/assets`).find((name) => /^ort-wasm-simd-threaded-[^.]+\.wasm$/.test(name))!;
+      await holder.evaluate(async (url) => {
+        Object.assign(window, { module: await WebAssembly.compileStreaming(fetch(url)) });
+      }, `${gallery}assets/${engine}`);
+      await use(context);
+      await context.close();
+    },
+    { scope: 'worker' },
+  ],
+  context: async ({ visits }, use) => {
+    await use(visits);
+    await visits.clearPermissions();
+    await visits.unrouteAll({ behavior: 'ignoreErrors' });
+    await visits.setOffline(false);
+  },
+  page: async ({ context }, use) => {
+    const page = await context.newPage();
+    await use(page);
+    await page.close();
+  },
   complaints: async ({ page }, use) => {
     const complaints: string[] = [];
     page.on('console', (message) => {
