@@ -1,6 +1,14 @@
 import type { Backend, Probe } from '../contract/backends.js';
 import { PredictionError, TabServeError } from '../contract/errors.js';
-import type { ExplanationOf, FormName, Handler, PartOf, ResultFor, ResultOf } from '../contract/handler.js';
+import type {
+  ExplanationOf,
+  FormName,
+  Handler,
+  HasExplanations,
+  PartOf,
+  ResultFor,
+  ResultOf,
+} from '../contract/handler.js';
 import { CLIENT_SETTINGS, servingOf } from '../contract/settings.js';
 import type { Tensors } from '../contract/tensors.js';
 import { diagnosis } from './diagnose.js';
@@ -236,10 +244,10 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
 
   /**
    * Explains the model's answer to one input: which parts of it speak for a class.
-   * @throws what `predict` throws; `unsupported` if the handler has no explanations
+   * @throws what `predict` throws; `unsupported` if the handler has no explanations. The input of such a handler does not compile
    */
   async explain(
-    input: ClientInput<H>,
+    input: HasExplanations<H> extends true ? ClientInput<H> : never,
     options: ExplainOptions<H> = {} as ExplainOptions<H>,
   ): Promise<ExplanationOf<H>> {
     return (await explainInput(this.#requester, input, options)) as ExplanationOf<H>;

@@ -157,6 +157,17 @@ export type ExplainParamsOf<H extends Handler> = H extends { readonly explainPar
 export type ExplanationOf<H extends Handler> =
   unknown extends ElementOf<H, 'explainHandle'> ? ElementOf<H, 'getInsights'> : ElementOf<H, 'explainHandle'>;
 
+/** Whether a handler may have explanations: false if the compiler knows that it has those of its base class, which throw `unsupported`. */
+export type HasExplanations<H extends Handler> = 0 extends 1 & H
+  ? true
+  : H extends { getInsights(...args: never[]): unknown }
+    ? unknown extends ExplanationOf<H>
+      ? 0 extends 1 & ExplanationOf<H>
+        ? true
+        : false
+      : true
+    : true;
+
 type ElementOf<H, Method extends string> = H extends { readonly [name in Method]: (...args: never[]) => infer Rows }
   ? Awaited<Rows> extends readonly (infer Row)[]
     ? Row

@@ -72,14 +72,17 @@ async function readNode(workflow: Archive, entry: NodeEntry, place: NodePlace, p
   const { url } = place;
   const { name, handler, config } = entry;
   if (above.includes(url)) throw circle(name, [...above.slice(above.indexOf(url)), url]);
-  if (above.length > MOST_DEPTH)
-    throw new TabServeError('model-config', `nodes.${name}: at most ${MOST_DEPTH} workflows may lie in one another.`);
+  if (above.length > MOST_DEPTH) throw tooDeep(name);
   const key = keyOf(url, entry);
   // Another node may be reading an archive that this one lies in: then each would wait for the other.
   if (leadsTo(key, parent, waits)) throw circle(name, [above.at(-1)!, url, above.at(-1)!]);
   waits.set(parent, (waits.get(parent) ?? new Set()).add(key));
   const known = read.get(key);
-  if (known) return await known;
+  if (known) {
+    const shared = await known;
+    if (above.length + depthOf(shared) > MOST_DEPTH) throw tooDeep(name);
+    return shared;
+  }
   if (read.size === MOST_NODES)
     throw new TabServeError('model-config', `nodes.${name}: a workflow may have ${MOST_NODES} nodes.`);
   const own = path === '' ? name : `${path}/${name}`;
@@ -93,6 +96,15 @@ async function readNode(workflow: Archive, entry: NodeEntry, place: NodePlace, p
   })();
   read.set(key, reading);
   return await reading;
+}
+
+/** Returns how many workflows lie in one another below an archive. */
+function depthOf({ nodes = {} }: Archive): number {
+  return Math.max(0, ...Array.from(new Set(Object.values(nodes)), (node) => 1 + depthOf(node)));
+}
+
+function tooDeep(name: string): TabServeError {
+  return new TabServeError('model-config', `nodes.${name}: at most ${MOST_DEPTH} workflows may lie in one another.`);
 }
 
 /** Returns what is asked for, as a text. @throws `model-config` for a config that is no JSON, which only the app's can be */

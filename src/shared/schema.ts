@@ -18,11 +18,11 @@ interface UnknownKey {
   readonly where: string;
 }
 
-/** The most unknown keys that get a warning each, with the nearest known key. The others are only counted. */
+/** The most unknown keys that warnings name. The others are only counted. */
 const MAX_WARNINGS = 50;
 
 /**
- * Checks the values of one section. A key that is not in the schema only causes a warning that names the nearest known key.
+ * Checks the values of one section. A key that is not in the schema only causes a warning that names the nearest known key; keys that resemble none have one warning together.
  * @param where the section, e.g. `handler`; '' for the top of the config
  * @param warn called with the message, and the known key that was probably meant
  * @throws `model-config` naming the key by its full path, the allowed values and the given one
@@ -36,10 +36,14 @@ export function checkSection(
   const unknown: UnknownKey[] = [];
   checkKeys(schema, values, where, unknown);
   // Search the nearest name only for unknown keys: the search is slow.
+  const foreign: string[] = [];
   for (const { schema: section, key, where: path } of unknown.slice(0, MAX_WARNINGS)) {
     const meant = nearestName(key, Object.keys(section));
-    warn(`${joined(path, key)} is not a known key${probably(meant)}.`, meant);
+    if (meant === undefined) foreign.push(joined(path, key));
+    else warn(`${joined(path, key)} is not a known key${probably(meant)}.`, meant);
   }
+  if (foreign.length > 0)
+    warn(`${foreign.join(', ')} ${foreign.length === 1 ? 'is not a known key' : 'are not known keys'}.`, undefined);
   if (unknown.length > MAX_WARNINGS)
     warn(`${unknown.length - MAX_WARNINGS} more keys${where && ` of ${where}`} are not known.`, undefined);
 }

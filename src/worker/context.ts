@@ -83,9 +83,10 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
       const { decodeImage } = await import('../images/decode.js');
       return await decodeImage(source, { maxPixels: limitMaxImagePixels, ...decodeOptions });
     },
-    async send(index, part) {
+    send(index, part) {
       checkIndex('send', index);
-      await batch.send?.(index, part);
+      // The sender's own promise: one that nobody awaits is no unhandled rejection.
+      return batch.send?.(index, part) ?? Promise.resolve();
     },
     fail(index, error) {
       checkIndex('fail', index);

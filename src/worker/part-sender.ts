@@ -13,6 +13,8 @@ export class PartSender {
   readonly #waiting: { readonly resolve: () => void; readonly reject: (error: TabServeError) => void }[] = [];
   /** Why nothing is sent any more; undefined as long as parts are sent. */
   #over: TabServeError | undefined;
+  /** Why a part could not be sent. */
+  #failure: TabServeError | undefined;
   #onEmpty = (): void => {};
 
   /**
@@ -27,8 +29,17 @@ export class PartSender {
     signal.addEventListener('abort', () => this.#stop(abortError(signal)), { once: true });
   }
 
-  /** Sends a part as soon as the page has room for it. @throws `aborted`, `not-cloneable`; `handler-failed` after `end` */
-  async send(part: unknown): Promise<void> {
+  /**
+   * Sends a part as soon as the page has room for it. A handler need not await it: `allSent` reports what went wrong.
+   * @throws `aborted`, `not-cloneable`; `handler-failed` after `end`
+   */
+  send(part: unknown): Promise<void> {
+    const sending = this.#send(part);
+    sending.catch(() => {});
+    return sending;
+  }
+
+  async #send(part: unknown): Promise<void> {
     if (this.#over) throw this.#over;
     if (this.#room > 0) this.#room -= 1;
     else await new Promise<void>((resolve, reject) => this.#waiting.push({ resolve, reject }));
@@ -36,7 +47,9 @@ export class PartSender {
       this.#post(part, [...transferablesOf(part)]);
     } catch (error) {
       this.more();
-      throw notCloneable(error, 'A part of the answer');
+      const failure = notCloneable(error, 'A part of the answer');
+      this.#failure ??= failure;
+      throw failure;
     }
   }
 
@@ -48,10 +61,11 @@ export class PartSender {
     if (this.#waiting.length === 0) this.#onEmpty();
   }
 
-  /** Waits until no part waits for room: a handler may have sent parts without awaiting them. @throws `aborted` */
+  /** Waits until no part waits for room: a handler may have sent parts without awaiting them. @throws `aborted`; `not-cloneable` if a part could not be sent */
   async allSent(): Promise<void> {
     if (this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
     if (this.#signal.aborted) throw abortError(this.#signal);
+    if (this.#failure) throw this.#failure;
   }
 
   /** Ends the answer: a part that is sent later is refused. */

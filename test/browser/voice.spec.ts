@@ -181,6 +181,9 @@ for (const way of ['MediaStreamTrackProcessor', 'ScriptProcessorNode'])
     await page.mouse.click(5, 5);
     const found = await page.evaluate(async () => {
       const context = new AudioContext();
+      // Firefox starts no context on a machine without an audio device.
+      await Promise.race([context.resume(), new Promise((resolve) => setTimeout(resolve, 5000))]);
+      if (context.state !== 'running') return undefined;
       const tone = new OscillatorNode(context, { frequency: 440 });
       const destination = new MediaStreamAudioDestinationNode(context, { channelCount: 2 });
       tone.connect(destination);
@@ -206,8 +209,6 @@ for (const way of ['MediaStreamTrackProcessor', 'ScriptProcessorNode'])
       for await (const chunk of window.tabserve.audioChunks(track)) {
         pieces += chunk.samples.length > 0 ? 1 : 0;
         track.stop();
-        // A track that the page stops sends no event.
-        track.dispatchEvent(new Event('ended'));
       }
       const ended = await window.failure(
         (async () => {
@@ -221,6 +222,8 @@ for (const way of ['MediaStreamTrackProcessor', 'ScriptProcessorNode'])
       const periods = rises.slice(1).map((at, index) => at - rises[index]!);
       return { left, code, pieces, ended, rate, shortest: Math.min(...periods), longest: Math.max(...periods) };
     });
+    test.skip(found === undefined, 'This machine has no audio device');
+    if (!found) return;
     expect(found).toMatchObject({ left: 'live', code: 'aborted', ended: { code: 'invalid-input' } });
     expect(found.pieces).toBeGreaterThan(0);
     expect(found.shortest).toBeGreaterThan(found.rate / 440 - 2);

@@ -182,6 +182,11 @@ export async function params(): Promise<void> {
   void reasons;
   // @ts-expect-error A text has no window.
   await texts.explain('a', { window: 3 });
+  // @ts-expect-error A segmenter has no explanations.
+  await segmenter.explain(file);
+  // @ts-expect-error Neither has a handler that does not add any.
+  await connect<Adder>(worker, { model: '/models/digits/' }).explain(1);
+  await (texts as Client).explain('a');
   void [words, heat];
 }
 

@@ -221,3 +221,48 @@ test('a live track that cannot be read, and a signal that is none: a TabServeErr
     delete global['MediaStream'];
   }
 });
+
+test('a track that changes its sample rate: no piece has both, and what nobody read for ten seconds is counted', async () => {
+  const blocks: readonly (readonly [length: number, sampleRate: number])[] = [
+    ...Array.from({ length: 11 }, () => [16_000, 16_000] as const),
+    [4800, 48_000],
+    [4800, 48_000],
+    [1600, 16_000],
+  ];
+  class FakeProcessor {
+    readonly readable = new ReadableStream({
+      start(controller) {
+        for (const [numberOfFrames, sampleRate] of blocks)
+          controller.enqueue({
+            numberOfFrames,
+            sampleRate,
+            numberOfChannels: 1,
+            copyTo: (channel: Float32Array) => channel.fill(sampleRate),
+            close() {},
+          });
+        controller.close();
+      },
+    });
+  }
+  const global = globalThis as Record<string, unknown>;
+  global['MediaStreamTrackProcessor'] = FakeProcessor;
+  try {
+    const chunks = audioChunks({ kind: 'audio', readyState: 'live' } as MediaStreamTrack);
+    const seen: (readonly [number, number, number])[] = [];
+    const first = chunks.next();
+    await new Promise((resolve) => setTimeout(resolve));
+    for (let { value } = await first; value; { value } = await chunks.next()) {
+      expect(value.samples.every((sample) => sample === value!.sampleRate)).toBe(true);
+      seen.push([value.samples.length, value.sampleRate, value.dropped]);
+    }
+    // The first second was asked for before it was there, and read at once; of the others, ten are kept.
+    expect(seen).toEqual([
+      [16_000, 16_000, 0],
+      [9 * 16_000, 16_000, 16_000],
+      [9600, 48_000, 0],
+      [1600, 16_000, 0],
+    ]);
+  } finally {
+    delete global['MediaStreamTrackProcessor'];
+  }
+});

@@ -216,6 +216,25 @@ test('a part that cannot be cloned fails the row; a part is a snapshot, and is t
   expect(after).toBe(0);
 });
 
+test('a part that cannot be cloned and is not awaited fails the row too, whether it waits for room or not', async () => {
+  const rejections: unknown[] = [];
+  const reject = (reason: unknown): void => void rejections.push(reason);
+  process.on('unhandledRejection', reject);
+  for (const before of [0, 40]) {
+    const { client } = await pageWith(async (_, context) => {
+      for (let part = 0; part < before; part++) void context.send(0, part);
+      void context.send(0, () => {});
+      return 'result';
+    });
+    await using _ = client;
+    const { items, code } = await readToFailure(client.stream(1 as never));
+    expect(items).toHaveLength(before);
+    expect(code).toBe('not-cloneable');
+  }
+  process.off('unhandledRejection', reject);
+  expect(rejections).toEqual([]);
+});
+
 test('parts that are not awaited arrive in order, before the result; a part after the result is refused', async () => {
   let late: Promise<unknown> | undefined;
   const { client } = await pageWith(async (parts, context) => {

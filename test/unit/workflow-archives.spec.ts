@@ -241,6 +241,18 @@ test('nodes that name one another are refused, whichever of them is read first',
   expect(archive.nodes!['x']!.nodes!['m']).toBe(archive.nodes!['y']!.nodes!['n']);
 });
 
+test('workflows lie in one another at most four deep, also where nodes share one', async () => {
+  const naming = (name: string, nodes: string): FileTree => ({
+    [`${name}/MAR-INF/MANIFEST.json`]: manifest({ configFile: 'c.yaml' }),
+    [`${name}/c.yaml`]: `nodes: ${nodes}`,
+  });
+  const chain = { ...naming('x', '{ n: ../y/ }'), ...naming('y', '{ n: ../z/ }'), ...naming('z', '{ n: ../a/ }'), ...child('a') }; // prettier-ignore
+  const { archive } = await read({ ...workflow('{ x: x/ }'), ...chain });
+  expect(allParts(archive).map(({ node }) => node)).toContain('x/n/n/n');
+  const deeper = { ...workflow('{ x: x/, w: w/ }'), ...naming('w', '{ n: ../x/ }'), ...chain };
+  expect(await failure(read(deeper))).toMatchObject({ code: 'model-config', node: expect.stringMatching(/^[wx]/), message: expect.stringContaining('at most 4 workflows may lie in one another') }); // prettier-ignore
+});
+
 test("an app's config of a node that is no JSON", async () => {
   const circular: Record<string, unknown> = {};
   circular['self'] = circular;

@@ -27,7 +27,8 @@ const MOST_SECONDS = 10;
 
 /**
  * Yields what a live audio track records, in pieces without gaps, each with all that was recorded since the one before: a slow reader gets longer pieces. The mean of its channels, at the
- * track's own sample rate. It ends with the track, and with `break`, which leaves the track as it is. A muted track may yield silence, or nothing until it is unmuted.
+ * track's own sample rate. If the track changes its rate, as with another microphone, a piece ends there. It ends with the track, and with `break`, which leaves the track as it is. A muted
+ * track may yield silence, or nothing until it is unmuted.
  *
  * ```ts
  * const { speaking } = await sequence.predict(chunk); // in: for await (const chunk of audioChunks(track))
@@ -75,54 +76,49 @@ function checkTrack(track: MediaStreamTrack): void {
 
 /** Samples that were recorded and not read yet. */
 class ChunkBuffer {
-  #parts: Float32Array[] = [];
-  #length = 0;
+  #parts: Omit<AudioChunk, 'dropped'>[] = [];
   #dropped = 0;
-  #sampleRate = 0;
   #end: { readonly error: TabServeError | undefined } | undefined;
   #wake = (): void => {};
 
   add(samples: Float32Array, sampleRate: number): void {
     if (this.#end) return;
-    this.#sampleRate = sampleRate;
-    this.#parts.push(samples);
-    this.#length += samples.length;
-    while (this.#length > MOST_SECONDS * sampleRate) {
-      const { length } = this.#parts.shift()!;
-      this.#length -= length;
-      this.#dropped += length;
-    }
+    this.#parts.push({ samples, sampleRate });
+    while (secondsOf(this.#parts) > MOST_SECONDS) this.#dropped += this.#parts.shift()!.samples.length;
     this.#wake();
   }
 
   /** @param now whether what was recorded is not read any more */
   end(error?: TabServeError, now = false): void {
     this.#end ??= { error };
-    if (now) this.#clear();
+    if (now) this.#parts = [];
     this.#wake();
   }
 
-  /** Returns all that was recorded; undefined at the end. @throws the error that ended it */
+  /** Returns all that was recorded, up to a change of the sample rate; undefined at the end. @throws the error that ended it */
   async take(): Promise<AudioChunk | undefined> {
-    while (!this.#end && (this.#length === 0 || this.#length < LEAST_SECONDS * this.#sampleRate))
+    while (!this.#end && secondsOf(this.#parts) < LEAST_SECONDS)
       await new Promise<void>((resolve) => (this.#wake = resolve));
-    if (this.#length === 0) {
+    const [first] = this.#parts;
+    if (!first) {
       if (this.#end?.error) throw this.#end.error;
       return undefined;
     }
-    const samples = new Float32Array(this.#length);
+    const { sampleRate } = first;
+    const change = this.#parts.findIndex((part) => part.sampleRate !== sampleRate);
+    const taken = this.#parts.splice(0, change < 0 ? this.#parts.length : change);
+    const samples = new Float32Array(taken.reduce((sum, part) => sum + part.samples.length, 0));
     let at = 0;
-    for (const part of this.#parts) {
-      samples.set(part, at);
-      at += part.length;
+    for (const part of taken) {
+      samples.set(part.samples, at);
+      at += part.samples.length;
     }
-    const chunk = { samples, sampleRate: this.#sampleRate, dropped: this.#dropped };
-    this.#clear();
+    const chunk = { samples, sampleRate, dropped: this.#dropped };
+    this.#dropped = 0;
     return chunk;
   }
+}
 
-  #clear(): void {
-    this.#parts = [];
-    this.#length = this.#dropped = 0;
-  }
+function secondsOf(parts: readonly Omit<AudioChunk, 'dropped'>[]): number {
+  return parts.reduce((sum, { samples, sampleRate }) => sum + samples.length / sampleRate, 0);
 }

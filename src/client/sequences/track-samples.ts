@@ -104,16 +104,18 @@ function process(context: AudioContext, track: MediaStreamTrack, { onSamples, on
     onEnd();
   };
   node.onaudioprocess = ({ inputBuffer }) => {
+    // A track that the page itself has stopped sends no event.
+    if (track.readyState === 'ended') return stop();
     const { numberOfChannels, sampleRate } = inputBuffer;
     const channels = Array.from({ length: numberOfChannels }, (_, index) => inputBuffer.getChannelData(index));
-    if (!ended) onSamples(meanOfChannels(channels), sampleRate);
+    onSamples(meanOfChannels(channels), sampleRate);
   };
   track.addEventListener('ended', stop);
   source.connect(node);
   // The node runs only if it leads somewhere. It writes nothing, so nothing is heard.
   node.connect(context.destination);
   // Without a click on the page, a context may be suspended until there is one.
-  void context.resume();
+  context.resume().catch(() => {});
   return stop;
 }
 
