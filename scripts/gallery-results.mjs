@@ -41,7 +41,11 @@ const ask = async (file, name, which, params = {}) =>
       return {
         url,
         text: typeof input === 'string' ? input : '',
-        answer: answer.mask ? { ...answer, mask: [...answer.mask] } : answer,
+        answer: answer.mask
+          ? { ...answer, mask: [...answer.mask] }
+          : answer.probabilities
+            ? { ...answer, probabilities: [] }
+            : answer,
       };
     },
     { file, name, which, params },
@@ -63,6 +67,86 @@ await sharp(`${root}public/${line.url}`)
   .resize({ width: 400 })
   .avif({ quality: 45 })
   .toFile(`${root}demo/home/line.avif`);
+
+/** The gallery's clients and functions, for answers of another form than a demo's. */
+const run = (work, ...args) => page.evaluate(`import('/@fs${root}src/index.ts').then((tabserve) => (${work})(tabserve, ...${JSON.stringify(args)}))`); // prettier-ignore
+
+/** The sign, cut out with some of its background, and its lines in percent of that. */
+const sign = await ask('text-in-photos', 'textInPhotos', 'sign');
+const part = { left: 40, top: 30, width: 720, height: 480 };
+await sharp(`${root}public/${sign.url}`)
+  .extract(part)
+  .resize({ width: 320 })
+  .blur(0.6)
+  .avif({ quality: 34 })
+  .toFile(`${root}demo/home/sign.avif`);
+
+/** The peaks of a recording, and its speech. */
+const voice = await ask('voice', 'voice', 'platform');
+const samples = readFileSync(`${root}public/${voice.url}`).subarray(44);
+const bars = 88;
+const peaks = Array.from({ length: bars }, (_, bar) => {
+  const [from, to] = [bar, bar + 1].map((at) => Math.floor((samples.length / 2 / bars) * at) * 2);
+  let peak = 0;
+  for (let at = from; at < to; at += 2) peak = Math.max(peak, Math.abs(samples.readInt16LE(at)));
+  return peak;
+});
+const loudest = Math.max(...peaks);
+
+/** The heat map of the digit that the card of Digits shows. */
+const drawn = await ask('digits', 'digits', '');
+const heat = await run(async ({ load, paintHeatMap }, url) => {
+  const client = await load('models/digits/', { handler: 'image_classifier' });
+  const photo = await (await fetch(url)).blob();
+  const { width, height, data } = paintHeatMap(await client.explain(photo, { baseline: 0 }));
+  await client.dispose();
+  return { width, height, data: [...data] };
+}, drawn.url);
+await sharp(Buffer.from(heat.data), { raw: { width: heat.width, height: heat.height, channels: 4 } })
+  .resize({ width: 56 })
+  .webp({ quality: 60, alphaQuality: 70 })
+  .toFile(`${root}demo/home/heat.webp`);
+
+/** A picture, the most alike of the samples, and one that is not. */
+const pictures = ['nanodet/samples/coffee.jpg', 'upscaler/samples/cup.png', 'nanodet/samples/rocket.jpg'];
+const likeness = await run(
+  async ({ cosineSimilarity, load }, urls) => {
+    const client = await load('models/likeness/', { handler: 'image_feature_extractor' });
+    const vectors = [];
+    for (const url of urls) vectors.push(await client.predict(await (await fetch(url)).blob()));
+    await client.dispose();
+    return vectors.map((vector) => cosineSimilarity(vectors[0], vector));
+  },
+  pictures.map((name) => `models/${name}`),
+);
+const tiles = await Promise.all(
+  pictures.map((name) => sharp(`${root}public/models/${name}`).resize(96, 96, { fit: 'cover' }).png().toBuffer()),
+);
+await sharp({ create: { width: 300, height: 96, channels: 4, background: '#0000' } })
+  .composite(tiles.map((input, at) => ({ input, left: at * 102, top: 0 })))
+  .avif({ quality: 42 })
+  .toFile(`${root}demo/home/alike.avif`);
+
+/** The same part of a small photo twice: on the left enlarged as browsers do, on the right by the model. */
+const enlarged = await run(async ({ load }, url) => {
+  const client = await load('models/upscaler/', { handler: 'image_to_image' });
+  const { width, height, data } = await client.predict(await (await fetch(url)).blob());
+  await client.dispose();
+  return { width, height, data: [...data] };
+}, 'models/upscaler/samples/astronaut.png');
+const whole = { width: enlarged.width, height: enlarged.height };
+const face = { left: 156, top: 36, width: 84, height: 112 };
+const halves = [
+  sharp(`${root}public/models/upscaler/samples/astronaut.png`).resize({ ...whole, kernel: 'linear' }),
+  sharp(Buffer.from(enlarged.data), { raw: { ...whole, channels: 4 } }),
+].map(async (picture) => {
+  const pixels = await picture.ensureAlpha().png().toBuffer();
+  return await sharp(pixels).extract(face).resize({ width: 180, kernel: 'nearest' }).png().toBuffer();
+});
+await sharp({ create: { width: 360, height: 240, channels: 4, background: '#000' } })
+  .composite((await Promise.all(halves)).map((input, at) => ({ input, left: at * 180, top: 0 })))
+  .avif({ quality: 40 })
+  .toFile(`${root}demo/home/enlarged.avif`);
 
 const { answer: person } = await ask('segmentation', 'segmentation', 'astronaut', { result: 'mask', size: 'model' });
 const alpha = Buffer.from(
@@ -126,8 +210,24 @@ const results = {
         box: [xmin / width, ymin / height, (xmax - xmin) / width, (ymax - ymin) / height].map(rounded),
       })),
   },
+  text: {
+    ratio: rounded(part.width / part.height),
+    lines: sign.answer.map(({ text, box }) => ({
+      text,
+      box: box.map(([x, y]) => [
+        Math.round(((x - part.left) / part.width) * 1000) / 10,
+        Math.round(((y - part.top) / part.height) * 1000) / 10,
+      ]),
+    })),
+  },
+  voice: {
+    duration: rounded(voice.answer.duration),
+    peaks: peaks.map((peak) => Math.round((peak / loudest) * 100)),
+    segments: voice.answer.segments.map(({ start, end }) => [rounded(start), rounded(end)]),
+  },
+  likeness: likeness.map(rounded),
   language: best(await ask('language', 'language', '')),
-  digits: best(await ask('digits', 'digits', '')),
+  digits: best(drawn),
   orientation: best(line),
   backends: {
     ...backends,
@@ -137,7 +237,15 @@ const results = {
 };
 writeFileSync(`${root}demo/home/results.json`, `${JSON.stringify(results, null, 2)}\n`);
 console.log(results);
-for (const file of ['objects.avif', 'line.avif', 'person.webp'])
+for (const file of [
+  'objects.avif',
+  'line.avif',
+  'person.webp',
+  'sign.avif',
+  'heat.webp',
+  'alike.avif',
+  'enlarged.avif',
+])
   console.log(file, readFileSync(`${root}demo/home/${file}`).length, 'bytes');
 // The picture that goes with a link to the gallery.
 const front = await browser.newPage({ viewport: { width: 1200, height: 630 }, reducedMotion: 'reduce' });

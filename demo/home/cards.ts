@@ -6,6 +6,10 @@ import results from './results.json' with { type: 'json' };
 
 const OBJECTS = new URL('./objects.avif', import.meta.url).href;
 const LINE = new URL('./line.avif', import.meta.url).href;
+const SIGN = new URL('./sign.avif', import.meta.url).href;
+const HEAT = new URL('./heat.webp', import.meta.url).href;
+const ALIKE = new URL('./alike.avif', import.meta.url).href;
+const ENLARGED = new URL('./enlarged.avif', import.meta.url).href;
 const ASTRONAUT = 'models/selfie/samples/astronaut.jpg';
 
 export function cards(): HTMLElement {
@@ -14,9 +18,14 @@ export function cards(): HTMLElement {
     { class: 'cards' },
     card('detection', 'Objects', 'Finds 80 kinds of objects in a photo or in the camera’s picture.', objects()),
     card('background', 'Background', 'Finds the person, and blurs or replaces what is behind.', background()),
+    card('text', 'Text', 'Reads the text in a photo, also upside down.', text()),
     card('language', 'Language', 'Tells thirty languages apart while you type.', language()),
     card('digits', 'Digits', 'Reads a digit that you draw.', digits()),
     card('orientation', 'Orientation', 'Finds lines of text that are upside down.', orientation()),
+    card('voice', 'Voice', 'Hears when somebody speaks, in a recording or live.', voice()),
+    card('reasons', 'Reasons', 'Shows which parts of a picture speak for the answer.', reasons()),
+    card('likeness', 'Likeness', 'Sorts pictures by how much they are like one another.', likeness()),
+    card('upscaling', 'Upscaling', 'Doubles the size of a small photo.', upscaling()),
     card(
       'backends',
       'Backends',
@@ -55,6 +64,16 @@ function background(): HTMLElement {
   return el('div', { class: 'card-person' }, photo(ASTRONAUT), photo(ASTRONAUT));
 }
 
+function text(): HTMLElement {
+  const { ratio, lines } = results.text;
+  const picture = el('span', { class: 'found-picture' }, photo(SIGN));
+  picture.style.aspectRatio = String(ratio);
+  const shapes = lines.map(({ box }) => shape('polygon', { points: box.map((point) => point.join()).join(' ') }));
+  picture.append(drawing(...shapes));
+  const read = lines.map((line) => el('li', {}, line.text));
+  return el('div', { class: 'card-photo card-read' }, picture, el('ul', {}, ...read));
+}
+
 function language(): HTMLElement {
   const { text, label, score } = results.language;
   return el('div', { class: 'card-text' }, el('p', {}, `“${text}”`), answer(label, score));
@@ -68,6 +87,46 @@ function digits(): HTMLElement {
 function orientation(): HTMLElement {
   const { label, score } = results.orientation;
   return el('div', { class: 'card-line' }, photo(LINE), answer(label, score));
+}
+
+function voice(): HTMLElement {
+  const { duration, peaks, segments } = results.voice;
+  const spoken = segments.map(([start, end]) =>
+    shape('rect', { x: (100 * start!) / duration, width: (100 * (end! - start!)) / duration, y: 0, height: 100 }),
+  );
+  const wave = peaks.map((peak, at) => `M${((at + 0.5) * 100) / peaks.length} ${50 - peak / 2}v${Math.max(peak, 1)}`);
+  const seconds = segments.reduce((sum, [start, end]) => sum + end! - start!, 0);
+  return el(
+    'div',
+    { class: 'card-voice' },
+    drawing(...spoken, shape('path', { d: wave.join('') })),
+    el(
+      'p',
+      { class: 'card-answer' },
+      el('strong', {}, `${seconds.toFixed(1)} s`),
+      ` of ${duration.toFixed(1)} s is speech`,
+    ),
+  );
+}
+
+function reasons(): HTMLElement {
+  const { label, score } = results.digits;
+  const heated = el('span', { class: 'card-heat' }, photo(results.digits.url), photo(HEAT));
+  return el('div', { class: 'card-digit' }, heated, answer(`Why ${label}?`, score));
+}
+
+function likeness(): HTMLElement {
+  const scores = results.likeness.map((score) => el('li', {}, score === 1 ? 'Chosen' : score.toFixed(2)));
+  return el('div', { class: 'card-alike' }, photo(ALIKE), el('ul', {}, ...scores));
+}
+
+function upscaling(): HTMLElement {
+  return el(
+    'div',
+    { class: 'card-photo card-enlarged' },
+    photo(ENLARGED),
+    el('ul', {}, el('li', {}, 'browser'), el('li', {}, 'model')),
+  );
 }
 
 function backends(): HTMLElement {
@@ -110,6 +169,19 @@ function yours(): HTMLElement {
 
 function answer(label: string, score: number): HTMLElement {
   return el('p', { class: 'card-answer' }, el('strong', {}, label), ` ${percent(score)}`);
+}
+
+/** Returns an SVG of 100 × 100 units, stretched to fill its place. */
+function drawing(...shapes: readonly SVGElement[]): SVGElement {
+  const svg = shape('svg', { viewBox: '0 0 100 100', preserveAspectRatio: 'none', 'aria-hidden': 'true' });
+  svg.append(...shapes);
+  return svg;
+}
+
+function shape(name: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  return element;
 }
 
 /** The card's text says what the picture shows. */

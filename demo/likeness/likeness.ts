@@ -11,20 +11,8 @@ import '../styles/instruments.css';
 import '../styles/likeness.css';
 import { tile, type Entry } from './pictures.js';
 
-const MODEL = 'models/nanodet/model.onnx';
-const BYTES = 7_607_720;
-
-/** NanoDet says at 676 places of a picture how likely each of 80 kinds of objects is there: the mean of all places is what the picture shows. */
-const HANDLER = {
-  imageProcessing: [
-    { letterbox: { size: [416, 416], fill: 0 } },
-    { colorOrder: 'BGR' },
-    { toTensor: { scale: 1 } },
-    { normalize: { mean: [103.53, 116.28, 123.675], std: [57.375, 57.12, 58.395] } },
-  ],
-  outputName: 'Identity_1:0',
-  pooling: 'mean',
-} as const;
+const MODEL = 'models/likeness/';
+const BYTES = 4_552_281;
 
 const SAMPLES: readonly (readonly [url: string, shows: string])[] = [
   ['models/nanodet/samples/coffee.jpg', 'a cup of coffee on a table'],
@@ -38,14 +26,13 @@ const SAMPLES: readonly (readonly [url: string, shows: string])[] = [
   ['models/nanodet/samples/grace-hopper.jpg', 'Grace Hopper'],
   ['models/upscaler/samples/astronaut.png', 'an astronaut’s face'],
   ['models/selfie/samples/photographer.jpg', 'a photographer'],
+  ['models/ocr/samples/receipt.jpg', 'a receipt'],
+  ['models/ocr/samples/ticket.jpg', 'a ticket'],
 ];
 
 const CODE = `import { load, nearest } from 'tabserve';
 
-const features = await load('model.onnx', {
-  handler: 'image_feature_extractor',
-  config: { handler: { imageProcessing, outputName: 'Identity_1:0', pooling: 'mean' } },
-});
+const features = await load('/models/likeness/', { handler: 'image_feature_extractor' });
 const photos = [...document.querySelectorAll('img')];
 const vectors = await Promise.all(photos.map((photo) => features.predict(photo)));
 
@@ -125,14 +112,13 @@ function mount(announce: (text: string) => void): Exhibited {
     try {
       const opened = await load(MODEL, {
         handler: 'image_feature_extractor',
-        config: { handler: HANDLER as never },
         signal: ending.signal,
         onProgress: state.progress,
       });
       if (ending.signal.aborted) return void opened.dispose();
       model = opened;
       state.done();
-      runs.textContent = `NanoDet (Apache-2.0) runs on ${opened.backend!.name === 'wasm' ? 'WASM' : 'WebGPU'}, in ONNX Runtime.`;
+      runs.textContent = `MobileNetV2 (MIT) runs on ${opened.backend!.name === 'wasm' ? 'WASM' : 'WebGPU'}, in ONNX Runtime.`;
       for (const entry of entries) reading = reading.then(() => read(entry));
       await reading;
       if (!ending.signal.aborted && chosen) choose(chosen);

@@ -41,7 +41,7 @@ for (const name of readdirSync(`${root}public/models`)) {
     const patterns = entries.flatMap(([files]) => [...files!.matchAll(/`([^`]+)`/g)].map(([, pattern]) => pattern!));
     const namedBy = (pattern: string, file: string): boolean =>
       new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`).test(file);
-    const samples = readdirSync(`${root}${folder}/samples`);
+    const samples = existsSync(`${root}${folder}/samples`) ? readdirSync(`${root}${folder}/samples`) : [];
     expect(samples.filter((file) => !patterns.some((pattern) => namedBy(pattern, file)))).toEqual([]);
     expect(patterns.filter((pattern) => !samples.some((file) => namedBy(pattern, file)))).toEqual([]);
     for (const [files, , source, license] of entries) {
