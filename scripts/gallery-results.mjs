@@ -60,31 +60,29 @@ const rounded = (value) => Math.round(value * 1000) / 1000;
 const objects = await ask('detection', 'detection', '');
 const photo = sharp(`${root}public/${objects.url}`);
 const { width, height } = await photo.metadata();
-await photo.resize({ width: 380 }).avif({ quality: 34 }).toFile(`${root}demo/home/objects.avif`);
+await photo.resize({ width: 280 }).avif({ quality: 28, effort: 9 }).toFile(`${root}demo/home/objects.avif`);
 
 const line = await ask('orientation', 'orientation', 'upside-down');
 await sharp(`${root}public/${line.url}`)
-  .resize({ width: 400 })
-  .avif({ quality: 45 })
+  .resize({ width: 340 })
+  .avif({ quality: 36, effort: 9 })
   .toFile(`${root}demo/home/line.avif`);
 
 /** The gallery's clients and functions, for answers of another form than a demo's. */
 const run = (work, ...args) => page.evaluate(`import('/@fs${root}src/index.ts').then((tabserve) => (${work})(tabserve, ...${JSON.stringify(args)}))`); // prettier-ignore
 
-/** The sign, cut out with some of its background, and its lines in percent of that. */
-const sign = await ask('text-in-photos', 'textInPhotos', 'sign');
-const part = { left: 40, top: 30, width: 720, height: 480 };
-await sharp(`${root}public/${sign.url}`)
-  .extract(part)
-  .resize({ width: 320 })
-  .blur(0.6)
-  .avif({ quality: 34 })
-  .toFile(`${root}demo/home/sign.avif`);
+/** The line that is upside down, as the models for text in photos read it. */
+const [read] = await run(async ({ load }, url) => {
+  const client = await load('models/ocr/', { handler: 'text_reader' });
+  const lines = await client.predict(await (await fetch(url)).blob());
+  await client.dispose();
+  return lines;
+}, line.url);
 
 /** The peaks of a recording, and its speech. */
 const voice = await ask('voice', 'voice', 'platform');
 const samples = readFileSync(`${root}public/${voice.url}`).subarray(44);
-const bars = 88;
+const bars = 56;
 const peaks = Array.from({ length: bars }, (_, bar) => {
   const [from, to] = [bar, bar + 1].map((at) => Math.floor((samples.length / 2 / bars) * at) * 2);
   let peak = 0;
@@ -103,29 +101,22 @@ const heat = await run(async ({ load, paintHeatMap }, url) => {
   return { width, height, data: [...data] };
 }, drawn.url);
 await sharp(Buffer.from(heat.data), { raw: { width: heat.width, height: heat.height, channels: 4 } })
-  .resize({ width: 56 })
-  .webp({ quality: 60, alphaQuality: 70 })
+  .resize({ width: 28 })
+  .webp({ quality: 60, alphaQuality: 70, effort: 6 })
   .toFile(`${root}demo/home/heat.webp`);
 
-/** A picture, the most alike of the samples, and one that is not. */
-const pictures = ['nanodet/samples/coffee.jpg', 'upscaler/samples/cup.png', 'nanodet/samples/rocket.jpg'];
+/** How much two pictures are like a third one. */
+const pictures = ['selfie/samples/astronaut.jpg', 'selfie/samples/grace-hopper.jpg', 'nanodet/samples/bar.jpg'];
 const likeness = await run(
   async ({ cosineSimilarity, load }, urls) => {
     const client = await load('models/likeness/', { handler: 'image_feature_extractor' });
     const vectors = [];
     for (const url of urls) vectors.push(await client.predict(await (await fetch(url)).blob()));
     await client.dispose();
-    return vectors.map((vector) => cosineSimilarity(vectors[0], vector));
+    return vectors.slice(1).map((vector) => cosineSimilarity(vectors[0], vector));
   },
   pictures.map((name) => `models/${name}`),
 );
-const tiles = await Promise.all(
-  pictures.map((name) => sharp(`${root}public/models/${name}`).resize(96, 96, { fit: 'cover' }).png().toBuffer()),
-);
-await sharp({ create: { width: 300, height: 96, channels: 4, background: '#0000' } })
-  .composite(tiles.map((input, at) => ({ input, left: at * 102, top: 0 })))
-  .avif({ quality: 42 })
-  .toFile(`${root}demo/home/alike.avif`);
 
 /** The same part of a small photo twice: on the left enlarged as browsers do, on the right by the model. */
 const enlarged = await run(async ({ load }, url) => {
@@ -143,9 +134,13 @@ const halves = [
   const pixels = await picture.ensureAlpha().png().toBuffer();
   return await sharp(pixels).extract(face).resize({ width: 180, kernel: 'nearest' }).png().toBuffer();
 });
-await sharp({ create: { width: 360, height: 240, channels: 4, background: '#000' } })
+const enlargement = await sharp({ create: { width: 360, height: 240, channels: 4, background: '#000' } })
   .composite((await Promise.all(halves)).map((input, at) => ({ input, left: at * 180, top: 0 })))
-  .avif({ quality: 40 })
+  .png()
+  .toBuffer();
+await sharp(enlargement)
+  .resize({ width: 240 })
+  .avif({ quality: 34, effort: 9 })
   .toFile(`${root}demo/home/enlarged.avif`);
 
 const { answer: person } = await ask('segmentation', 'segmentation', 'astronaut', { result: 'mask', size: 'model' });
@@ -210,16 +205,7 @@ const results = {
         box: [xmin / width, ymin / height, (xmax - xmin) / width, (ymax - ymin) / height].map(rounded),
       })),
   },
-  text: {
-    ratio: rounded(part.width / part.height),
-    lines: sign.answer.map(({ text, box }) => ({
-      text,
-      box: box.map(([x, y]) => [
-        Math.round(((x - part.left) / part.width) * 1000) / 10,
-        Math.round(((y - part.top) / part.height) * 1000) / 10,
-      ]),
-    })),
-  },
+  text: { text: read.text, score: rounded(read.score) },
   voice: {
     duration: rounded(voice.answer.duration),
     peaks: peaks.map((peak) => Math.round((peak / loudest) * 100)),

@@ -6,11 +6,10 @@ import results from './results.json' with { type: 'json' };
 
 const OBJECTS = new URL('./objects.avif', import.meta.url).href;
 const LINE = new URL('./line.avif', import.meta.url).href;
-const SIGN = new URL('./sign.avif', import.meta.url).href;
 const HEAT = new URL('./heat.webp', import.meta.url).href;
-const ALIKE = new URL('./alike.avif', import.meta.url).href;
 const ENLARGED = new URL('./enlarged.avif', import.meta.url).href;
 const ASTRONAUT = 'models/selfie/samples/astronaut.jpg';
+const GRACE_HOPPER = 'models/selfie/samples/grace-hopper.jpg';
 
 export function cards(): HTMLElement {
   return el(
@@ -65,13 +64,8 @@ function background(): HTMLElement {
 }
 
 function text(): HTMLElement {
-  const { ratio, lines } = results.text;
-  const picture = el('span', { class: 'found-picture' }, photo(SIGN));
-  picture.style.aspectRatio = String(ratio);
-  const shapes = lines.map(({ box }) => shape('polygon', { points: box.map((point) => point.join()).join(' ') }));
-  picture.append(drawing(...shapes));
-  const read = lines.map((line) => el('li', {}, line.text));
-  return el('div', { class: 'card-photo card-read' }, picture, el('ul', {}, ...read));
+  const { text: read, score } = results.text;
+  return el('div', { class: 'card-line' }, photo(LINE), answer(`“${read}”`, score));
 }
 
 function language(): HTMLElement {
@@ -116,8 +110,11 @@ function reasons(): HTMLElement {
 }
 
 function likeness(): HTMLElement {
-  const scores = results.likeness.map((score) => el('li', {}, score === 1 ? 'Chosen' : score.toFixed(2)));
-  return el('div', { class: 'card-alike' }, photo(ALIKE), el('ul', {}, ...scores));
+  const shown = [ASTRONAUT, GRACE_HOPPER, OBJECTS].map((url, at) => {
+    const score = results.likeness[at - 1];
+    return el('li', {}, photo(url), el('p', {}, score === undefined ? 'Chosen' : score.toFixed(2)));
+  });
+  return el('div', {}, el('ul', { class: 'card-alike' }, ...shown));
 }
 
 function upscaling(): HTMLElement {
