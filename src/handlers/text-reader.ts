@@ -2,7 +2,7 @@ import { PredictionError } from '../contract/errors.js';
 import type { Context, NodeHandler } from '../contract/handler.js';
 import type { ImageInput } from '../contract/images.js';
 import type { TypedArrayInput } from '../contract/tensors.js';
-import { cropQuad, turnAround, type Quad, type Raster } from '../outputs/ocr/raster.js';
+import { cropQuad, ratioOf, turnAround, type Quad, type Raster } from '../outputs/ocr/raster.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { decodeRaster } from './text-line-handler.js';
 import { TextDetector } from './text-detector.js';
@@ -80,15 +80,12 @@ export class TextReader extends WorkflowHandler<ImageInput, readonly TextLine[]>
   async #read(photo: Raster, index: number, context: Context): Promise<readonly TextLine[]> {
     const [boxes] = await this.#detect.handle([pixelsOf(photo)], context);
     if (boxes instanceof PredictionError) throw boxes;
-    const crops = boxes!.map((box) => cropQuad(photo, box));
-    await this.#turn(crops, context);
     const minScore = this.param<number>('minScore', index, context);
     const lines: (TextLine | undefined)[] = [];
-    for (const batch of byLength(crops)) {
-      const texts = await this.#recognize.handle(
-        batch.map((at) => pixelsOf(crops[at]!)),
-        context,
-      );
+    // Cut out a batch at a time: a photo may have a thousand lines.
+    for (const batch of byLength(boxes!)) {
+      const crops = await this.#turn(batch.map((at) => cropQuad(photo, boxes![at]!)), context); // prettier-ignore
+      const texts = await this.#recognize.handle(crops.map(pixelsOf), context);
       for (const [order, read] of texts.entries()) {
         if (read instanceof PredictionError) throw read;
         if (read.score < minScore) continue;
@@ -101,19 +98,14 @@ export class TextReader extends WorkflowHandler<ImageInput, readonly TextLine[]>
   }
 
   /** Turns the lines that are upside down. */
-  async #turn(crops: Raster[], context: Context): Promise<void> {
-    if (!this.#orient) return;
-    for (const batch of byLength(crops)) {
-      const found = await this.#orient.handle(
-        batch.map((at) => pixelsOf(crops[at]!)),
-        context,
-      );
-      for (const [order, orientation] of found.entries()) {
-        if (orientation instanceof PredictionError) throw orientation;
-        const at = batch[order]!;
-        if (orientation.upsideDown) crops[at] = turnAround(crops[at]!);
-      }
-    }
+  async #turn(crops: readonly Raster[], context: Context): Promise<readonly Raster[]> {
+    if (!this.#orient) return crops;
+    const found = await this.#orient.handle(crops.map(pixelsOf), context);
+    return crops.map((crop, order) => {
+      const orientation = found[order]!;
+      if (orientation instanceof PredictionError) throw orientation;
+      return orientation.upsideDown ? turnAround(crop) : crop;
+    });
   }
 }
 
@@ -122,9 +114,9 @@ function pixelsOf({ width, height, data }: Raster): TypedArrayInput {
 }
 
 /** Returns the places of the lines in batches of lines of similar length, the shortest first, as PaddleOCR makes them. */
-function byLength(crops: readonly Raster[]): readonly (readonly number[])[] {
-  const ratio = (at: number): number => crops[at]!.width / crops[at]!.height;
-  const order = [...crops.keys()].sort((a, b) => ratio(a) - ratio(b));
+function byLength(boxes: readonly Quad[]): readonly (readonly number[])[] {
+  const ratios = boxes.map(ratioOf);
+  const order = [...boxes.keys()].sort((a, b) => ratios[a]! - ratios[b]!);
   return Array.from({ length: Math.ceil(order.length / BATCH) }, (_, batch) =>
     order.slice(batch * BATCH, (batch + 1) * BATCH),
   );

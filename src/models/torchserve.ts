@@ -49,6 +49,11 @@ export async function readTorchServe(source: Source, config: ModelConfig): Promi
   const whole = { ...archive, ...readVariants(extras, own, config), config: mergeConfig(own, config), files };
   const isElsewhere = isWorkflowOnly(whole) || whole.config.engine?.remote !== undefined;
   if (Object.keys(models).length === 0 && !isElsewhere) throw noModel(manifest, source);
+  if (golden.length > 0 && isWorkflowOnly(whole))
+    throw new TabServeError(
+      'model-format',
+      `${EXTRAS}: golden names ${shorten(golden[0]!)}, but the archive has no model of its own. A golden example holds tensors of one model: put it into the archive of a node.`,
+    );
   return whole;
 }
 

@@ -169,7 +169,7 @@ function checkOrigin(origin: string, name: string, path: string, { config, allow
   if (isNamedByApp || allowedOrigins?.includes(origin)) return;
   throw new TabServeError(
     'unsupported',
-    `Its archive is at ${origin}, an origin that the app has not named. Name it in the option "allowedOrigins".`,
+    `Its archive is at ${origin}, an origin that the app has not named. Name it in the option "allowedOrigins"; the tool tabserve reads only nodes that lie in the archive.`,
   );
 }
 

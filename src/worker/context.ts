@@ -84,7 +84,11 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
       return await decodeImage(source, { maxPixels: limitMaxImagePixels, ...decodeOptions });
     },
     send(index, part) {
-      checkIndex('send', index);
+      try {
+        checkIndex('send', index);
+      } catch (error) {
+        return Promise.reject(error);
+      }
       // The sender's own promise: one that nobody awaits is no unhandled rejection.
       return batch.send?.(index, part) ?? Promise.resolve();
     },

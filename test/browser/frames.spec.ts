@@ -38,9 +38,15 @@ test('the frames of a track, a MediaStream and a video, until the track ends @on
     // The end of the track ends its frames.
     setTimeout(() => track!.stop(), 100);
     const atEnd = await read(track!, Infinity);
+    // Nothing is sent to a track of a connection that has no other side yet.
+    const connection = new RTCPeerConnection();
+    const muted = connection.addTransceiver('video').receiver.track;
     const refused = await Promise.all(
-      [track!, new MediaStream(), document.createElement('video')].map((source) => window.failure(read(source, 1))),
+      [track!, new MediaStream(), document.createElement('video'), muted].map((source) =>
+        window.failure(read(source, 1)),
+      ),
     );
+    connection.close();
     clearInterval(timer);
     await client.dispose();
     return { items, atEnd: atEnd.length, refused: refused.map(({ code, message }) => `${code}: ${message}`) };
@@ -58,6 +64,7 @@ test('the frames of a track, a MediaStream and a video, until the track ends @on
     expect.stringContaining('invalid-input: The track has ended'),
     expect.stringContaining('invalid-input: The MediaStream has no video track'),
     expect.stringContaining('invalid-input: The <video> has no source'),
+    expect.stringContaining('invalid-input: The track is muted'),
   ]);
 });
 

@@ -205,6 +205,20 @@ for (const way of ['MediaStreamTrackProcessor', 'ScriptProcessorNode'])
         })(),
       );
       const { code } = await aborted;
+      // A muted track yields silence or nothing, and is left all the same.
+      const connection = new RTCPeerConnection();
+      const muted = connection.addTransceiver('audio').receiver.track;
+      const leave = new AbortController();
+      setTimeout(() => leave.abort(), 200);
+      let loudest = 0;
+      const silent = await window.failure(
+        (async () => {
+          for await (const { samples } of window.tabserve.audioChunks(muted, { signal: leave.signal }))
+            loudest = samples.reduce((most, value) => Math.max(most, Math.abs(value)), loudest);
+        })(),
+      );
+      const isMuted = muted.muted;
+      connection.close();
       let pieces = 0;
       for await (const chunk of window.tabserve.audioChunks(track)) {
         pieces += chunk.samples.length > 0 ? 1 : 0;
@@ -220,11 +234,25 @@ for (const way of ['MediaStreamTrackProcessor', 'ScriptProcessorNode'])
       const start = heard.findIndex((value) => Math.abs(value) > 0.01);
       const rises = heard.flatMap((value, at) => (at > start && heard[at - 1]! <= 0 && value > 0 ? [at] : []));
       const periods = rises.slice(1).map((at, index) => at - rises[index]!);
-      return { left, code, pieces, ended, rate, shortest: Math.min(...periods), longest: Math.max(...periods) };
+      return {
+        left,
+        code,
+        muted: [isMuted, silent.code, loudest],
+        pieces,
+        ended,
+        rate,
+        shortest: Math.min(...periods),
+        longest: Math.max(...periods),
+      };
     });
     test.skip(found === undefined, 'This machine has no audio device');
     if (!found) return;
-    expect(found).toMatchObject({ left: 'live', code: 'aborted', ended: { code: 'invalid-input' } });
+    expect(found).toMatchObject({
+      left: 'live',
+      code: 'aborted',
+      muted: [true, 'aborted', 0],
+      ended: { code: 'invalid-input' },
+    });
     expect(found.pieces).toBeGreaterThan(0);
     expect(found.shortest).toBeGreaterThan(found.rate / 440 - 2);
     expect(found.longest).toBeLessThan(found.rate / 440 + 2);

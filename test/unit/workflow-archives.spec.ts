@@ -253,6 +253,11 @@ test('workflows lie in one another at most four deep, also where nodes share one
   expect(await failure(read(deeper))).toMatchObject({ code: 'model-config', node: expect.stringMatching(/^[wx]/), message: expect.stringContaining('at most 4 workflows may lie in one another') }); // prettier-ignore
 });
 
+test('a golden example of a workflow that has no model is refused: it belongs to a node', async () => {
+  const files = { ...workflow('{ a: a/ }'), ...child('a'), 'tabserve.json': '{ "golden": ["g.safetensors"] }' };
+  expect(await failure(read(files))).toMatchObject({ code: 'model-format', message: expect.stringContaining('put it into the archive of a node') }); // prettier-ignore
+});
+
 test("an app's config of a node that is no JSON", async () => {
   const circular: Record<string, unknown> = {};
   circular['self'] = circular;

@@ -89,14 +89,26 @@ function turnLeft({ width, height, data }: Raster): Raster {
 /** A line at least so many times higher than wide runs downwards. */
 const DOWNWARDS = 1.5;
 
+/** Returns the size of a quadrilateral, cut out and made a rectangle, before it is turned. */
+function sizeOf([a, b, c, d]: Quad): readonly [width: number, height: number] {
+  return [
+    Math.max(1, Math.trunc(Math.max(distance(a, b), distance(c, d)))),
+    Math.max(1, Math.trunc(Math.max(distance(a, d), distance(b, c)))),
+  ];
+}
+
+/** Returns the width of what `cropQuad` cuts out, divided by its height. */
+export function ratioOf(quad: Quad): number {
+  const [width, height] = sizeOf(quad);
+  return height / width >= DOWNWARDS ? height / width : width / height;
+}
+
 /**
  * Cuts out a quadrilateral and makes it a rectangle, as PaddleOCR's `get_rotate_crop_image` does: by `cv2.warpPerspective`, bicubic, with the pixels at the
  * border repeated. A line that runs downwards is turned to the left.
  */
 export function cropQuad(image: Raster, quad: Quad): Raster {
-  const [a, b, c, d] = quad;
-  const width = Math.max(1, Math.trunc(Math.max(distance(a, b), distance(c, d))));
-  const height = Math.max(1, Math.trunc(Math.max(distance(a, d), distance(b, c))));
+  const [width, height] = sizeOf(quad);
   const line = warp(image, quad, width, height);
   return height / width >= DOWNWARDS ? turnLeft(line) : line;
 }
