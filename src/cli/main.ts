@@ -7,6 +7,7 @@ import { createArchive } from './archive.js';
 import { checkArchive } from './check.js';
 import { copyAssets } from './copy.js';
 import { inspect } from './inspect.js';
+import { serve } from './serve.js';
 import { testArchive } from './test.js';
 import { formatBytes, printable } from './text.js';
 
@@ -42,11 +43,24 @@ const HELP = `Usage:
       --browser PATH           The Chromium; without it the environment variable CHROMIUM_PATH, Playwright's, or an installed one
       --timeout SECONDS        What each backend may take; 120 if it is not given
 
+  tabserve serve ARCHIVE… [flags]
+    Serves archives over HTTP with onnxruntime-node: TorchServe's inference and metrics API (/predictions/NAME, /ping, /models, /metrics), and the Open Inference
+    Protocol (/v2). Web pages may not ask it unless their origin is allowed. Ends on Ctrl+C, when the answers that are under way are sent.
+      --port PORT              8080 if it is not given; 0 takes any that is free
+      --host HOST              The address to listen on; 127.0.0.1, which only this machine reaches, if it is not given
+      --management             Lets requests register archives of the working directory, change and remove models: TorchServe's management API
+      --cors ORIGIN            Lets web pages of this origin ask, such as http://localhost:5173, or * for all; may be given several times
+      --allowed-host NAME      A host name by which clients name this server, beside localhost and IP addresses; may be given several times
+      --backend LIST           The backends to try, such as wasm; without it onnx/cpu, or TensorFlow.js in plain JavaScript
+      --workers NUMBER         The worker threads of each model; without it as the archive says, or 1
+      --timeout SECONDS        What each request may take; 120 if it is not given
+      --max-request-size BYTES The largest body; 6553500 if it is not given
+
   tabserve copy FOLDER
     Copies the built-in worker and the engines' files, for esbuild, Rollup, Parcel and pages without a bundler. The option assets names the folder's URL.
 `;
 
-const COMMANDS = ['archive', 'inspect', 'test', 'copy'];
+const COMMANDS = ['archive', 'inspect', 'test', 'serve', 'copy'];
 
 const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean' } as const;
@@ -67,6 +81,19 @@ const ARCHIVE_FLAGS = {
   runtime: TEXT,
 } as const;
 const TEST_FLAGS = { backend: TEXT, junit: TEXT, browser: TEXT, timeout: TEXT } as const;
+
+const LIST = { ...TEXT, multiple: true } as const;
+const SERVE_FLAGS = {
+  port: TEXT,
+  host: TEXT,
+  management: FLAG,
+  cors: LIST,
+  'allowed-host': LIST,
+  backend: TEXT,
+  workers: TEXT,
+  timeout: TEXT,
+  'max-request-size': TEXT,
+} as const;
 
 async function archive(args: readonly string[]): Promise<void> {
   const { values, positionals } = parse({ args: [...args], options: ARCHIVE_FLAGS, allowPositionals: true });
@@ -124,6 +151,18 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
         throw new TabServeError('model-config', 'test takes one archive: a file or a folder. Try: tabserve --help');
       if (!(await testArchive(path, values, print))) process.exitCode = 1;
       return;
+    }
+    case 'serve': {
+      const { values, positionals } = parse({ args, options: SERVE_FLAGS, allowPositionals: true });
+      if (positionals.length === 0)
+        throw new TabServeError('model-config', 'serve takes archives: files, folders or URLs. Try: tabserve --help');
+      const running = await serve(positionals, values, print);
+      print(`Listening on ${running.url}`);
+      const signal = await new Promise<string>((end) => {
+        for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, end);
+      });
+      print(`${signal}: finishing the answers that are under way.`);
+      return await running.close();
     }
     case 'copy': {
       const [folder, ...others] = args;

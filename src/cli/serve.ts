@@ -1,0 +1,109 @@
+import { resolve, sep } from 'node:path';
+import type { BackendName, CandidateName } from '../contract/backends.js';
+import { TabServeError } from '../contract/errors.js';
+import { load, type NodeLoadOptions } from '../node/connect.js';
+import { serveHttp } from '../node/http/serve-http.js';
+import { ModelServer } from '../serving/model-server.js';
+
+/** The flags of `tabserve serve`. */
+export interface ServeFlags {
+  readonly port?: string | undefined;
+  readonly host?: string | undefined;
+  readonly management?: boolean | undefined;
+  readonly cors?: readonly string[] | undefined;
+  readonly 'allowed-host'?: readonly string[] | undefined;
+  readonly backend?: string | undefined;
+  readonly workers?: string | undefined;
+  readonly 'max-request-size'?: string | undefined;
+  readonly timeout?: string | undefined;
+}
+
+/** A server that runs. */
+export interface RunningServer {
+  readonly url: string;
+  /** Accepts no more connections, finishes the answers that are under way, and ends the workers. */
+  close(): Promise<void>;
+}
+
+/** TorchServe's port. */
+const PORT = 8080;
+
+/**
+ * Serves archives over HTTP: TorchServe's inference and metrics API, the Open Inference Protocol and, with `management`, TorchServe's management API.
+ * @param paths of archives, or URLs
+ * @param print is called with a line for each model
+ * @throws `model-config` for a wrong flag; `network` if it cannot listen; what `load` throws, after everything that was started has ended
+ */
+export async function serve(
+  paths: readonly string[],
+  flags: ServeFlags,
+  print: (line: string) => void,
+): Promise<RunningServer> {
+  const timeout = numberOf(flags, 'timeout', 1, 86_400) ?? 120;
+  const workers = numberOf(flags, 'workers', 1, 1024);
+  const maxRequestSize = numberOf(flags, 'max-request-size', 1, 2 ** 40);
+  const options = {
+    port: numberOf(flags, 'port', 0, 65_535) ?? PORT,
+    host: flags.host ?? '127.0.0.1',
+    timeout: timeout * 1000,
+    origins: (flags.cors ?? []).map(originOf),
+    hosts: [...(flags['allowed-host'] ?? []), ...(flags.host === undefined ? [] : [flags.host])].map((name) =>
+      name.toLowerCase(),
+    ),
+  };
+  const common: NodeLoadOptions<never> = {
+    ...(flags.backend !== undefined && { backends: flags.backend.split(',') as (BackendName | CandidateName)[] }),
+    ...(workers !== undefined && { minWorkers: workers, maxWorkers: workers }),
+  };
+  const server = new ModelServer<string, object>({
+    load: async (model, given) => await load(model, { ...common, ...given }),
+    timeout: options.timeout,
+    ...(maxRequestSize !== undefined && { maxRequestSize }),
+    ...(flags.management === true && { management: { allowsUrl: isBelowWorkingDirectory } }),
+  });
+  try {
+    for (const path of paths) {
+      const { name, version } = await server.register(path);
+      const { backend } = await server.describe(name, version);
+      print(`${name} ${version}: ${path}, on ${backend.engine}/${backend.name}`);
+    }
+    const http = await serveHttp((request) => server.fetch(request), options);
+    return {
+      url: http.url,
+      async close() {
+        await http.close();
+        await server.dispose();
+      },
+    };
+  } catch (error) {
+    await server.dispose();
+    throw error;
+  }
+}
+
+/** Returns whether a model may be registered from there: from a path in the working directory, and from no URL. */
+function isBelowWorkingDirectory(url: string): boolean {
+  return !/^[a-z][a-z\d+.-]+:/i.test(url) && resolve(url).startsWith(`${resolve()}${sep}`);
+}
+
+/** @throws `model-config` if it is no whole number within the limits */
+function numberOf(flags: ServeFlags, name: keyof ServeFlags, least: number, most: number): number | undefined {
+  const text = flags[name];
+  if (text === undefined) return undefined;
+  const value = /^\d+$/.test(String(text)) ? Number(text) : NaN;
+  if (value >= least && value <= most) return value;
+  throw new TabServeError(
+    'model-config',
+    `--${name}: expected a whole number from ${least} to ${most}, got ${String(text)}.`,
+  );
+}
+
+/** @throws `model-config` if it is no origin, and not `*` */
+function originOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (text === '*' || (url && url.origin !== 'null' && url.href === `${url.origin}/`)) return url?.origin ?? text;
+  throw new TabServeError(
+    'model-config',
+    `--cors: expected an origin such as http://localhost:5173, or *, got ${text}.`,
+  );
+}

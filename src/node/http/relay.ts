@@ -1,0 +1,115 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { guard, preflightHeaders, type GuardOptions } from './guard.js';
+
+/** What is left of the body of a request that was answered before its end is read up to so many bytes: a client that is still sending would not see the answer. */
+const MOST_DRAINED = 2 ** 26;
+const DRAIN_MS = 5000;
+
+/** Answers a request of `node:http` with a function of the web's own `Request` and `Response`. Never rejects. */
+export async function relay(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  answer: (request: Request) => Promise<Response>,
+  options: GuardOptions,
+): Promise<void> {
+  const verdict = guard(incoming.headers, options);
+  if (!verdict.allowed) return await refuse(incoming, outgoing, 403, verdict.why);
+  for (const [name, value] of Object.entries(verdict.headers)) outgoing.setHeader(name, value);
+  if (incoming.method === 'OPTIONS' && incoming.headers['access-control-request-method'] !== undefined) {
+    outgoing.writeHead(204, preflightHeaders(incoming.headers)).end();
+    return;
+  }
+  const gone = new AbortController();
+  outgoing.once('close', () => gone.abort(new Error('The client has closed the connection.')));
+  const request = requestOf(incoming, gone.signal);
+  if (!request) return await refuse(incoming, outgoing, 400, 'The request has no path, or a header that is not valid.');
+  await send(await answer(request), incoming, outgoing);
+}
+
+/** Returns undefined if it cannot be one. */
+function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
+  const { method = 'GET', url = '', headersDistinct } = incoming;
+  const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) => values.map((value) => [name, value] as [string, string])); // prettier-ignore
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  try {
+    if (!url.startsWith('/')) return undefined;
+    // The front door looks at the path alone. A path may begin with two slashes.
+    const init = { method, headers, signal, ...(hasBody && { body: bodyOf(incoming), duplex: 'half' }) };
+    return new Request(`http://localhost${url}`, init);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a body as a stream. Unlike `Readable.toWeb`, cancelling it does not end the connection, on which the answer is still to be sent. */
+function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  let isOpen = true;
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const end = (act: () => void): void => {
+        if (isOpen) act();
+        isOpen = false;
+      };
+      incoming.on('data', (chunk: Buffer) => {
+        if (!isOpen) return;
+        controller.enqueue(chunk);
+        if (controller.desiredSize! <= 0) incoming.pause();
+      });
+      incoming.once('end', () => end(() => controller.close()));
+      incoming.once('error', (error) => end(() => controller.error(error)));
+      incoming.once('close', () => end(() => controller.error(new Error('The body ends early.'))));
+      incoming.pause();
+    },
+    pull: () => void incoming.resume(),
+    cancel() {
+      isOpen = false;
+      incoming.pause();
+    },
+  });
+}
+
+async function send(response: Response, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  await drain(incoming, outgoing);
+  for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
+  outgoing.writeHead(response.status);
+  if (!response.body || incoming.method === 'HEAD') {
+    void response.body?.cancel();
+    outgoing.end();
+    return;
+  }
+  // The client may go away, or a streamed answer may fail in its middle: then the connection is closed.
+  await pipeline(Readable.fromWeb(response.body as never), outgoing).catch(() => outgoing.destroy());
+}
+
+async function refuse(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  code: number,
+  message: string,
+): Promise<void> {
+  await drain(incoming, outgoing);
+  const type = code === 403 ? 'ForbiddenException' : 'BadRequestException';
+  outgoing.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify({ code, type, message }));
+}
+
+/** Reads what is left of a request's body, within a limit, and lets the connection end with the answer. */
+async function drain(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  if (incoming.complete || incoming.destroyed) return;
+  outgoing.setHeader('connection', 'close');
+  await new Promise<void>((resolve) => {
+    let size = 0;
+    const timer = setTimeout(resolve, DRAIN_MS);
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    incoming.on('data', ({ length }: Buffer) => {
+      size += length;
+      if (size > MOST_DRAINED) end();
+    });
+    for (const event of ['end', 'error', 'close']) incoming.once(event, end);
+    incoming.resume();
+  });
+}

@@ -1,0 +1,169 @@
+// The command of the built package, as a process; requests by `fetch`, and by bare sockets where `fetch` would not send them.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { request as ask } from 'node:http';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@playwright/test';
+
+const root = new URL('../../', import.meta.url);
+const main = fileURLToPath(new URL('dist/cli/main.js', root));
+const sample = (name: string): Buffer => readFileSync(new URL(`public/models/digits/samples/${name}`, root));
+/** The answers that the tab's WASM gives to the gallery's samples, on this machine and others. */
+const DIGITS = { 'digit-0.png': 'zero', 'digit-4.png': 'four', 'digit-9.png': 'nine', 'drawn-3.png': 'three' };
+
+interface Served {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** Ends it by a signal, and returns its exit code. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+  readonly output: () => string;
+}
+
+async function start(...args: readonly string[]): Promise<Served> {
+  const child = spawn(process.execPath, [main, 'serve', '--port', '0', ...args], { cwd: fileURLToPath(root) });
+  let output = '';
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const url = await new Promise<string>((resolve, reject) => {
+    const read = (chunk: Buffer): void => {
+      output += chunk.toString();
+      const [, found] = /Listening on (\S+)/.exec(output) ?? [];
+      if (found !== undefined) resolve(found);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    void exited.then(() => reject(new Error(`It ended: ${output}`)));
+  });
+  return {
+    url,
+    child,
+    output: () => output,
+    async end(signal = 'SIGTERM') {
+      child.kill(signal);
+      return (await exited)[0];
+    },
+  };
+}
+
+/** A request with headers that `fetch` does not send. */
+function raw(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  method = 'GET',
+): Promise<{ status: number; headers: Record<string, unknown>; text: string }> {
+  return new Promise((resolve, reject) => {
+    const asked = ask(url, { method, headers }, (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, text }));
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+test.describe.configure({ mode: 'default' });
+let served: Served;
+test.beforeAll(
+  async () => void (served = await start('public/models/digits/', '--management', '--cors', 'http://localhost:5173')),
+);
+test.afterAll(async () => void (await served.end('SIGKILL')));
+
+const predict = (body: BodyInit, url = served.url): Promise<Response> =>
+  fetch(`${url}/predictions/digits`, { method: 'POST', body });
+
+test('digits by /predictions: raw bodies and forms, many at once', async () => {
+  expect(await (await fetch(`${served.url}/ping`)).json()).toEqual({ status: 'Healthy' });
+  for (const [name, label] of Object.entries(DIGITS)) {
+    const response = await predict(new Uint8Array(sample(name)));
+    const answer = (await response.json()) as Record<string, number>;
+    expect([response.status, Object.keys(answer)[0]], name).toEqual([200, label]);
+  }
+  const form = new FormData();
+  form.set('data', new Blob([new Uint8Array(sample('digit-4.png'))]), 'four.png');
+  expect(Object.keys((await (await predict(form)).json()) as object)[0]).toBe('four');
+  const all = await Promise.all(Array.from({ length: 40 }, () => predict(new Uint8Array(sample('digit-9.png')))));
+  expect(all.map(({ status }) => status)).toEqual(Array(40).fill(200));
+  const metrics = await (await fetch(`${served.url}/metrics`)).text();
+  expect(metrics).toContain('ts_inference_requests_total');
+  const protocol = await fetch(`${served.url}/v2/models/digits`);
+  expect(await protocol.json()).toMatchObject({ name: 'digits', inputs: [{ datatype: 'FP32' }] });
+});
+
+test('too large a body: 413, while the client is still sending; damaged input and unknown models', async () => {
+  const large = await predict(new Uint8Array(10_000_000));
+  expect([large.status, await large.json()]).toEqual([413, expect.objectContaining({ code: 413 })]);
+  const streamed = await fetch(`${served.url}/predictions/digits`, {
+    method: 'POST',
+    body: new Blob([new Uint8Array(9_000_000)]).stream(),
+    duplex: 'half',
+  } as RequestInit);
+  expect(streamed.status).toBe(413);
+  expect((await predict('no image')).status).toBeGreaterThanOrEqual(400);
+  expect((await fetch(`${served.url}/predictions/none`, { method: 'POST', body: 'x' })).status).toBe(404);
+  expect((await fetch(`${served.url}/nothing`)).status).toBe(404);
+  expect((await predict(new Uint8Array(sample('digit-0.png')))).status).toBe(200);
+});
+
+test('web pages of other origins are refused, by their Host, Origin or Sec-Fetch-Site; an allowed one is answered', async () => {
+  const { port } = new URL(served.url);
+  const ping = (headers: Record<string, string>, method?: string) => raw(`${served.url}/ping`, headers, method);
+  expect((await ping({ host: `evil.example:${port}` })).status, 'DNS rebinding').toBe(403);
+  expect((await ping({ host: `localhost:${port}` })).status).toBe(200);
+  expect((await ping({ host: `[::1]:${port}` })).status).toBe(200);
+  for (const origin of ['https://evil.example', 'null', `http://localhost:${port}`])
+    expect((await ping({ origin })).status, origin).toBe(403);
+  expect((await ping({ origin: `http://127.0.0.1:${port}` })).status, 'its own').toBe(200);
+  expect((await ping({ 'sec-fetch-site': 'cross-site' })).status, 'an image of another page').toBe(403);
+  expect((await ping({ 'sec-fetch-site': 'none' })).status, 'the address bar').toBe(200);
+  const allowed = await ping({ origin: 'http://localhost:5173', 'sec-fetch-site': 'same-site' });
+  expect([allowed.status, allowed.headers['access-control-allow-origin']]).toEqual([200, 'http://localhost:5173']);
+  const preflight = {
+    origin: 'http://localhost:5173',
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'content-type',
+  };
+  expect((await ping(preflight, 'OPTIONS')).status).toBe(204);
+  expect((await ping({ ...preflight, origin: 'https://evil.example' }, 'OPTIONS')).status).toBe(403);
+});
+
+test('management: an archive of the working directory is registered; none from elsewhere', async () => {
+  const register = (url: string) =>
+    fetch(`${served.url}/models?url=${encodeURIComponent(url)}&model_name=more`, { method: 'POST' });
+  for (const url of ['/etc/', '../', 'https://example.org/model.mar', 'file:///etc/'])
+    expect((await register(url)).status, url).toBe(400);
+  expect((await register('test/models/tiny_classifier.onnx')).status).not.toBe(200);
+  expect((await register('public/models/digits/')).status).toBe(200);
+  expect(await (await fetch(`${served.url}/models`)).json()).toMatchObject({
+    models: [{ modelName: 'digits' }, { modelName: 'more' }],
+  });
+  expect((await fetch(`${served.url}/models/more`, { method: 'DELETE' })).status).toBe(200);
+});
+
+test('a connection that sends its headers slowly is ended', async () => {
+  test.setTimeout(60_000);
+  const { port } = new URL(served.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.write('GET /ping HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
+  socket.on('error', () => {});
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await once(socket, 'close');
+  expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1\.1 408/);
+});
+
+test('SIGTERM: the answers under way are sent, and the process exits with 0', async () => {
+  const crowd = Array.from({ length: 20 }, () =>
+    predict(new Uint8Array(sample('digit-4.png'))).then(
+      ({ status }) => status,
+      () => 'refused',
+    ),
+  );
+  // One is answered, so that all have arrived.
+  await Promise.race(crowd);
+  expect(await served.end()).toBe(0);
+  const statuses = await Promise.all(crowd);
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0);
+  expect(statuses.every((status) => status === 200 || status === 'refused')).toBe(true);
+});
