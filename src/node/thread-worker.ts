@@ -4,6 +4,9 @@ import type { WorkerScope } from '../worker/serve.js';
 /** Tells a thread that it is a client's worker: test runners have threads of their own, whose port is not ours. */
 const MARK = 'tabserve/worker';
 
+/** The process's own flags, but for the one that no thread with a script may have. */
+const execArgv = process.execArgv.filter((flag) => !flag.startsWith('--input-type'));
+
 /**
  * A worker thread that looks like a Web Worker: what a client needs of one. Its module calls `expose` of `tabserve/worker`.
  *
@@ -18,7 +21,7 @@ export class ThreadWorker extends EventTarget {
   /** @param script the worker's module */
   constructor(script: URL) {
     super();
-    const thread = (this.#thread = new Thread(script, { workerData: MARK }));
+    const thread = (this.#thread = new Thread(script, { workerData: MARK, execArgv }));
     thread.on('message', (data: unknown) => this.dispatchEvent(new MessageEvent('message', { data })));
     thread.on('messageerror', (data: unknown) => this.dispatchEvent(new MessageEvent('messageerror', { data })));
     thread.on('error', (error: unknown) => this.#fail(error instanceof Error ? error.message : String(error), error));

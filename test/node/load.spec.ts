@@ -1,0 +1,144 @@
+// The built package's `tabserve/node`: worker threads run JavaScript, so they cannot run the sources.
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Worker } from 'node:worker_threads';
+import { expect, test } from '@playwright/test';
+
+const root = new URL('../../', import.meta.url);
+const dist = async <Module>(path: string): Promise<Module> =>
+  (await import(new URL(`dist/${path}`, root).href)) as Module;
+const { connect, load, ThreadWorker } = await dist<typeof import('../../src/node.ts')>('node.js');
+
+const MODEL = new URL('public/models/digits/', root);
+const sample = (name: string): Blob => new Blob([readFileSync(new URL(`samples/${name}`, MODEL))]);
+const { cases } = JSON.parse(readFileSync(new URL('test/models/digits.golden.json', root), 'utf8')) as {
+  readonly cases: readonly { readonly sample?: string; readonly probabilities: readonly number[] }[];
+};
+const LABELS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
+
+/** The threads that were started since, and how many of them still run. */
+const threads: Worker[] = [];
+let running = 0;
+process.on('worker', (thread) => {
+  threads.push(thread);
+  running++;
+  thread.once('exit', () => running--);
+});
+test.beforeEach(() => void threads.splice(0));
+test.afterEach(async () => await expect.poll(() => running, 'no thread is left').toBe(0));
+
+for (const backend of ['onnx/cpu', 'onnx/wasm', 'tfjs/cpu'] as const)
+  test(`every sample of digits, on ${backend}: what ONNX Runtime in Python answers, and the tab's WASM`, async () => {
+    const digits = await load<'image_classifier'>(MODEL, { backends: [backend], config: { handler: { topK: 10 } } });
+    expect(digits.backend).toMatchObject({ engine: backend.slice(0, 4), name: backend.slice(5), proof: 'golden' });
+    for (const { sample: name, probabilities } of cases) {
+      if (name === undefined) continue;
+      const answer = await digits.predict(sample(name));
+      for (const { label, score } of answer)
+        expect(Math.abs(score - probabilities[LABELS.indexOf(label)]!), `${name}: ${label}`).toBeLessThan(1e-5);
+    }
+    expect(digits.metrics.prometheus()).toContain('ts_inference_requests_total');
+    await digits.dispose();
+  });
+
+test('a thread that is lost under load: every request is answered, by another thread', async () => {
+  await using digits = await load(MODEL, { batchSize: 4 });
+  const recovered: unknown[] = [];
+  digits.on('recover', (recovery) => recovered.push(recovery));
+  const answers = Array.from({ length: 60 }, () => digits.predict(sample('digit-4.png')));
+  await answers[0];
+  await threads[0]!.terminate();
+  const labels = (await Promise.all(answers)).map((answer) => (answer as { label: string }[])[0]!.label);
+  expect(labels).toEqual(Array(60).fill('four'));
+  expect([recovered.length, threads.length]).toEqual([1, 2]);
+});
+
+test("a handler of the app's own: batches, cancellation, a thread that ends itself", async () => {
+  const script = new URL('test/node/workers/doubling.worker.mjs', root);
+  await using doubling = connect(() => new ThreadWorker(script), { model: new URL('test/models/affine.onnx', root) });
+  await doubling.initialize();
+  expect(await doubling.handle([1, 2, 3] as never)).toEqual([2, 4, 6]);
+  await expect(doubling.predict(1 as never, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    code: 'aborted',
+  });
+  await expect(doubling.predict('exit' as never)).rejects.toMatchObject({
+    code: 'worker-lost',
+    message: expect.stringContaining('exit code 3'),
+  });
+  expect(await doubling.predict(4 as never)).toBe(8);
+  const silent = connect(() => new ThreadWorker(new URL('data:text/javascript,throw new Error("broken")')), {
+    model: MODEL,
+  });
+  await expect(silent.initialize()).rejects.toMatchObject({
+    code: 'worker-failed',
+    message: expect.stringContaining('broken'),
+  });
+  await silent.dispose();
+});
+
+test('what is wrong is said by typed errors', async () => {
+  await expect(load('public/models/none/')).rejects.toMatchObject({ code: 'model-not-found' });
+  await expect(load('')).rejects.toMatchObject({ code: 'model-config' });
+  await expect(load(MODEL, { backends: ['webgpu'] })).rejects.toMatchObject({ code: 'no-backend' });
+  await using digits = await load(fileURLToPath(MODEL));
+  const music = new Blob([new Uint8Array(100)], { type: 'audio/mpeg' });
+  await expect(digits.predict(music as never)).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringContaining('WAV'),
+  });
+  const bmp = new Blob([readFileSync(new URL('test/goldens/images/rgb.bmp', root))]);
+  await expect(digits.predict(bmp)).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringContaining('bmp'),
+  });
+});
+
+test('a full queue is 503 over HTTP, and what waits is answered', async () => {
+  const { ModelServer } = await dist<typeof import('../../src/serving.ts')>('serving.js');
+  const { serveHttp } = await dist<typeof import('../../src/node/http/serve-http.ts')>('node/http/serve-http.js');
+  await using server = new ModelServer();
+  await using digits = await load(MODEL, { jobQueueSize: 2 });
+  await server.register(digits as never, { name: 'digits' });
+  const http = await serveHttp((request) => server.fetch(request), {
+    host: '127.0.0.1',
+    port: 0,
+    timeout: 60_000,
+    hosts: [],
+    origins: [],
+  });
+  const body = new Uint8Array(await sample('digit-9.png').arrayBuffer());
+  const statuses = await Promise.all(
+    Array.from(
+      { length: 30 },
+      async () => (await fetch(`${http.url}/predictions/digits`, { method: 'POST', body })).status,
+    ),
+  );
+  await http.close();
+  expect([...new Set(statuses)].sort()).toEqual([200, 503]);
+});
+
+test('the process exits by itself after dispose; without onnxruntime-node, the error says what to install', async () => {
+  const script = (backends: string): string => `
+    import { load } from 'tabserve/node';
+    const digits = await load('./public/models/digits/', { backends: ${backends} }).catch(({ code, message }) => console.log(code, message));
+    await digits?.dispose();
+    console.log('disposed');
+  `;
+  const present = await runNode(['-e', script('undefined')]);
+  expect(present).toEqual({ code: 0, output: 'disposed\n' });
+  const hidden = ['--import', './test/node/without-onnxruntime.mjs', '-e'];
+  const missing = await runNode([...hidden, script('undefined')]);
+  expect(missing).toEqual({
+    code: 0,
+    output: expect.stringMatching(/^no-backend [^]*npm install onnxruntime-node@1\.30\.0[^]*disposed/),
+  });
+  expect(await runNode([...hidden, script("['wasm']")])).toEqual({ code: 0, output: 'disposed\n' });
+});
+
+function runNode(args: readonly string[]): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, ['--input-type=module', ...args], { cwd: fileURLToPath(root) });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return new Promise((resolve) => child.once('exit', (code) => resolve({ code, output })));
+}
