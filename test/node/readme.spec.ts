@@ -1,0 +1,20 @@
+// The samples of docs/node.md, with the built package. What a sample prints is what its comments say.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@playwright/test';
+
+const root = new URL('../../', import.meta.url);
+
+for (const name of ['classify', 'parity', 'server'])
+  test(`docs/node.md: ${name}.mjs prints what it says`, async () => {
+    const file = new URL(`test/readme/node/${name}.mjs`, root);
+    const child = spawn(process.execPath, [fileURLToPath(file)], { cwd: fileURLToPath(new URL('public/', root)) });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await once(child, 'exit');
+    const said = [...readFileSync(file, 'utf8').matchAll(/console\.log\(.*\); \/\/ (.*)/g)].map(([, text]) => text);
+    expect(output.trim().split('\n')).toEqual(said);
+  });
