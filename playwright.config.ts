@@ -19,7 +19,7 @@ export default defineConfig<BackendOptions>({
   projects: [
     { name: 'unit', fullyParallel: true, testMatch: ['unit/**/*.spec.ts', 'readme/**/*.spec.ts'] },
     // Under Node, without a browser: the engines' contract suite, and the built package's `tabserve/node` and `tabserve serve`.
-    { name: 'node', testMatch: 'node/**/*.spec.ts' },
+    { name: 'node', testDir: 'test/node' },
     ...BACKENDS.map((backend, index) => ({
       name: backend,
       testDir: 'test/browser',

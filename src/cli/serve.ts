@@ -55,8 +55,8 @@ export async function serve(
     ...(flags.backend !== undefined && { backends: flags.backend.split(',') as (BackendName | CandidateName)[] }),
     ...(workers !== undefined && { minWorkers: workers, maxWorkers: workers }),
   };
-  const server = new ModelServer<string, object>({
-    load: async (model, given) => await load(model, { ...common, ...given }),
+  const server = new ModelServer({
+    load: (model: string, given: object) => load(model, { ...common, ...given }),
     timeout: options.timeout,
     ...(maxRequestSize !== undefined && { maxRequestSize }),
     ...(flags.management === true && { management: { allowsUrl: isBelowWorkingDirectory } }),

@@ -10,7 +10,10 @@ const root = new URL('../../', import.meta.url);
 for (const name of ['classify', 'parity', 'server'])
   test(`docs/node.md: ${name}.mjs prints what it says`, async () => {
     const file = new URL(`test/readme/node/${name}.mjs`, root);
-    const child = spawn(process.execPath, [fileURLToPath(file)], { cwd: fileURLToPath(new URL('public/', root)) });
+    const child = spawn(process.execPath, [fileURLToPath(file)], {
+      cwd: fileURLToPath(new URL('public/', root)),
+      env: { ...process.env, FORCE_COLOR: '0' },
+    });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
