@@ -1,10 +1,11 @@
 import { expose, ImageClassifier } from 'tabserve/worker';
 
+const EVEN = new Set(['zero', 'two', 'four', 'six', 'eight']);
+
 export class Parity extends ImageClassifier {
   async postprocess(outputs, context) {
     const answers = await super.postprocess(outputs, context);
-    const even = ['zero', 'two', 'four', 'six', 'eight'];
-    return answers.map(([best]) => (even.includes(best.label) ? 'even' : 'odd'));
+    return answers.map(([best]) => (EVEN.has(best.label) ? 'even' : 'odd'));
   }
 }
 
