@@ -51,6 +51,8 @@ export async function checkArchive(path: string): Promise<string> {
       );
     }
   }
+  if (enginesOf(first).length === 0 && first.config.engine?.remote !== undefined)
+    lines.push('  no model file: the model is on a server, which was not asked');
   const hashed = new Set(
     allParts(first).flatMap((part) =>
       Object.entries(part.archive.integrity).flatMap(([path, { sha256 }]) =>

@@ -4,7 +4,9 @@ import type { RemoteModel, RemoteServer } from '../../src/contract/remote.ts';
 import type { Session, Tensors } from '../../src/contract/tensors.ts';
 import { createEngine, type RemoteEnvironment } from '../../src/engines/remote/engine.ts';
 import { createFiles } from '../../src/models/files.ts';
+import { ModelServer } from '../../src/serving/model-server.ts';
 import { createProtocolServer, type ServedModel } from '../remote/protocol-server.mjs';
+import { FakeClient } from './fake-client.ts';
 import { FakeClock } from './fake-clock.ts';
 
 /** y = 2x, and the sum of each row, rounded, as an integer of 64 bits. */
@@ -294,4 +296,21 @@ test('TorchServe: what is wrong is told', async () => {
   for (const [fault, code, message] of cases)
     expect(await runs(fault, { model }), fault).toMatchObject({ code, message: expect.stringMatching(message) });
   expect(await runs('', { name: 'none', model })).toMatchObject({ code: 'device-lost', message: expect.stringContaining('there is no model none') }); // prettier-ignore
+});
+
+test('TabServe’s own model server understands the engine, as JSON and as bytes', async () => {
+  const outputs: Tensors = { logits: { dtype: 'float32', dims: [1, 2], data: new Float32Array([0.1, 2]) } };
+  const client = new FakeClient({}, () => outputs);
+  const own = new ModelServer();
+  await own.register(client);
+  const asked = (input: URL | RequestInfo, init?: RequestInit): Promise<Response> =>
+    own.fetch(new Request(input, init));
+  const inputs: Tensors = { image: { dtype: 'float32', dims: [1, 2], data: new Float32Array([1, 0.1]) } };
+  for (const binary of [undefined, false]) {
+    const model = { version: '1.0', ...(binary !== undefined && { binary }) };
+    const session = await open('', { name: 'digits', fetch: asked, model });
+    expect(await session.run(inputs)).toEqual(outputs);
+    expect(client.asked.at(-1)!.input).toEqual(inputs);
+  }
+  expect(await failure(open('', { name: 'cats', fetch: asked }))).toMatchObject({ code: 'backend-failed' });
 });
