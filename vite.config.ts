@@ -3,8 +3,10 @@ import { defineConfig } from 'vite';
 import { documents } from './scripts/vite/documents.ts';
 import { isolation } from './scripts/vite/isolation.ts';
 import { largeFiles } from './scripts/vite/large-files.ts';
+import { modelServer } from './scripts/vite/model-server.ts';
 import { offline } from './scripts/vite/offline.ts';
 import { packagedModels } from './scripts/vite/packaged-models.ts';
+import { predictionsWorker } from './scripts/vite/predictions-worker.ts';
 import { sharing } from './scripts/vite/sharing.ts';
 import { sourceWorkers } from './scripts/vite/source-workers.ts';
 
@@ -15,7 +17,17 @@ export default defineConfig({
   root: 'demo',
   publicDir: '../public',
   base: './',
-  plugins: [sourceWorkers(), isolation(), packagedModels(), largeFiles(), documents(), sharing(), offline()],
+  plugins: [
+    sourceWorkers(),
+    isolation(),
+    packagedModels(),
+    modelServer(),
+    predictionsWorker(),
+    largeFiles(),
+    documents(),
+    sharing(),
+    offline(),
+  ],
   define: { VERSION: JSON.stringify(version) },
   worker: { format: 'es', plugins: () => [sourceWorkers()] },
   // Found at first use, in a worker, they would reload the page.

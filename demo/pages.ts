@@ -26,6 +26,7 @@ export const PAGES: readonly Page[] = [
   demo('upscaling', 'Upscaling', async () => (await import('./demos/upscaling.js')).upscaling),
   { id: 'backends', title: 'Backends', open: async () => (await import('./lab/lab.js')).lab },
   { id: 'serving', title: 'Serving', open: async () => (await import('./serving/serving.js')).serving },
+  { id: 'fetch', title: 'Fetch', open: async () => (await import('./fetch/fetch.js')).fetchPage },
 ];
 
 /** Returns the page of an address, or undefined if there is none. */

@@ -1,5 +1,6 @@
 import type { Plugin } from 'vite';
 import { VitePWA } from 'vite-plugin-pwa';
+import { PREDICTIONS_WORKER } from './predictions-worker.ts';
 
 /** Workers that one demo alone starts. Each brings its own copy of every engine's script. */
 const RARE = /^assets\/(base|lossy)\.worker-/;
@@ -55,6 +56,8 @@ export function offline(): Plugin[] {
       workbox: {
         globPatterns: ['*.{html,svg}', 'assets/*.{css,js}', 'models/*/samples/*'],
         inlineWorkboxRuntime: true,
+        // The page Fetch.
+        importScripts: [PREDICTIONS_WORKER],
         manifestTransforms: [
           (entries) => ({ manifest: entries.filter(({ url }) => !url.startsWith('assets/') || needed.has(url)) }),
         ],

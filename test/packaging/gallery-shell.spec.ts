@@ -29,6 +29,7 @@ const PAGES = [
   'Upscaling',
   'Backends',
   'Serving',
+  'Fetch',
   'Docs',
 ];
 
@@ -130,7 +131,7 @@ test('navigation: every page has an address, Back returns, focus goes to the hea
     await expect(page).toHaveTitle(/ · TabServe$/);
   }
   await page.goBack();
-  await expect(heading).toHaveText('Serving');
+  await expect(heading).toHaveText('Fetch');
   await page.goForward();
   await expect(heading).toHaveText('TabServe');
 
