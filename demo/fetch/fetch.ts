@@ -1,6 +1,8 @@
+import '../styles/instruments.css';
 import '../styles/lab.css';
 import '../styles/fetch.css';
-import { whenControlled } from '../../src/service-worker.js';
+import { FAILURES } from '../../src/service-worker/protocol.js';
+import { whenControlled, type Failure } from '../../src/service-worker.js';
 import { digits } from '../demos/digits.js';
 import type { Exhibit, Exhibited } from '../exhibit.js';
 import { eventLog } from '../lab/event-log.js';
@@ -13,6 +15,7 @@ import { segments } from '../page/segments.js';
 import { snippet } from '../panels/code.js';
 import { loadState } from '../panels/progress.js';
 import { fetchSample } from '../panels/samples.js';
+import { fold } from '../serving/fold.js';
 import { codeOf } from './code.js';
 import { Hosting } from './hosting.js';
 import { MODELS, TAB, type ModelName } from './models.js';
@@ -85,7 +88,7 @@ function mount(announce: (text: string) => void): Exhibited {
       progress.element,
       log.element,
     ),
-    part(
+    fold(
       'Code',
       'The client, the service worker of its app, and the page that hosts.',
       el('pre', { tabindex: '0', 'aria-label': 'Code' }, code),
@@ -109,16 +112,19 @@ function mount(announce: (text: string) => void): Exhibited {
 
   function answered({ status, headers, scores, milliseconds: time }: Reply): void {
     const by = headers.get('TabServe-Answered-By');
-    const reason =
-      headers.get('TabServe-Reason') ?? 'the service worker of an older gallery is active: close all of its tabs';
     const who = whoOf(scores !== undefined, by, headers.get(TAB));
     answers.add(who, time);
     const [top] = Object.entries(scores ?? {}).toSorted(([, a], [, b]) => b - a);
-    const what = top ? `${top[0]}, ${percent(top[1])}` : `no answer${status ? ` (status ${status})` : ''}`;
-    last.textContent = `${what} · ${WHO[who]} · ${reason} · ${milliseconds(time)}`;
-    const changed = `${WHO[who]} answers: ${reason}.`;
+    const what = top ? `${top[0]}, ${percent(top[1])}` : `No answer${status ? ` (status ${status})` : ''}`;
+    last.textContent = `${what} · ${WHO[who]} · ${milliseconds(time)}`;
+    const changed = `${WHO[who]} answers. ${reasonOf(headers.get('TabServe-Reason'))}`;
     if (changed !== lastWho) log.add(by ?? 'none', changed);
     lastWho = changed;
+  }
+
+  function reasonOf(reason: string | null): string {
+    if (reason === null) return 'The service worker of an older gallery is active: close all tabs of the gallery.';
+    return Object.hasOwn(FAILURES, reason) ? FAILURES[reason as Failure] : `As ${reason} says.`;
   }
 
   function whoOf(isAnswered: boolean, by: string | null, tab: string | null): Who {
@@ -191,8 +197,8 @@ function mount(announce: (text: string) => void): Exhibited {
       pauser.disabled = false;
       signal.addEventListener('abort', () => client!.dispose());
       const wanted = settings['client'] !== 'off';
-      // Without a server there is nobody to answer before the model is ready.
-      if (wanted && server.exists) run(true);
+      // Without a server nobody can answer before the model is ready.
+      if (wanted && (await server.opened)) run(true);
       await start();
       if (wanted && hosting.hosted) run(true);
     } catch (error) {

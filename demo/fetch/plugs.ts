@@ -15,8 +15,8 @@ export function plug(name: string, ...buttons: readonly HTMLButtonElement[]): Pl
 }
 
 export interface ServerPlug extends Plug {
-  /** Whether there is a server that could answer. */
-  readonly exists: boolean;
+  /** Whether there is a server that answers; resolves when it has opened the model. */
+  readonly opened: Promise<boolean>;
 }
 
 /** Switches the dev server's models on and off. A host of static files has none. */
@@ -37,16 +37,22 @@ export function serverPlug(told: (text: string) => void): ServerPlug {
     const { isOn: now } = (await (await fetch(`model-server/${on ? 'on' : 'off'}`, { method: 'POST' })).json()) as {
       isOn: boolean;
     };
+    const was = isOn;
     isOn = now;
     show();
-    told(isOn ? 'The server is on.' : 'The server is off.');
+    if (isOn !== was) told(isOn ? 'The server is on.' : 'The server is off.');
   };
-  if (exists) void set(true);
-  else
+  const opened = exists
+    ? set(true).then(
+        () => true,
+        () => false,
+      )
+    : Promise.resolve(false);
+  if (!exists)
     one.say(
       'There is none: this gallery is on a host of static files, so only tabs can answer. With npm start there is one, and a switch for it.',
     );
-  return { ...one, exists };
+  return { ...one, opened };
 }
 
 /** Opens a second tab that hosts the model, and closes it. */

@@ -10,7 +10,7 @@ const ONE = 'virtual:document/';
 
 /** The documentation, in the order in which a reader needs it; a page that is not named comes after these. */
 const ORDER =
-  'your-model hugging-face inputs options model-config archives handlers testing backends healing serving metrics errors hosting browsers downloads caching command-line'.split(
+  'your-model hugging-face inputs options model-config archives handlers testing backends healing serving fetch metrics errors hosting browsers downloads caching command-line'.split(
     ' ',
   );
 

@@ -28,7 +28,11 @@ export function modelServer(): Plugin {
         const [, turn] = /^\/model-server\/(on|off)$/.exec(request.url ?? '') ?? [];
         if (turn && request.method === 'POST') {
           isOn = turn === 'on';
-          return json({ isOn });
+          model ??= open();
+          return void model.then(
+            () => json({ isOn }),
+            (error: unknown) => json({ message: String(error) }, 500),
+          );
         }
         if (request.method !== 'POST' || !/^\/predictions\/digits[\w-]*$/.test(request.url ?? '')) return next();
         if (!isOn) return void request.socket.destroy();

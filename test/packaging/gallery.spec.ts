@@ -676,6 +676,45 @@ test('the opening bar is as wide as its column, however long the texts above it 
   expect(widths).toEqual([200, 200, 200]);
 });
 
+test('fetch: a client that knows only fetch is answered by this tab, by another one, and by a swapped model; nobody is never', async ({
+  page,
+  context,
+  gallery,
+  complaints,
+}) => {
+  const count = (who: string): Locator => page.locator(`[data-who="${who}"] dd`);
+  const more = async (who: string): Promise<void> => {
+    const before = await count(who).textContent();
+    await expect(count(who)).not.toHaveText(before!, SLOW);
+  };
+  await page.goto(`${gallery}#/fetch`);
+  await expect(count('here')).not.toHaveText('0', SLOW);
+  await expect(page.locator('.strip-last')).toHaveText(/^\w+, \d+\.\d% · This tab · [\d.,]+ ms$/);
+
+  const opening = context.waitForEvent('page');
+  await page.getByRole('button', { name: 'Open a hosting tab' }).click();
+  const other = await opening;
+  await expect(other.getByText('It hosts version 1.0')).toBeVisible(SLOW);
+  await page.getByRole('button', { name: 'Stop hosting' }).click();
+  await more('tab');
+
+  await page.getByRole('button', { name: 'Host the model here' }).click();
+  await expect(page.getByText('It hosts version 1.0')).toBeVisible(SLOW);
+  await page.getByRole('button', { name: 'Swap the model' }).click();
+  await expect(page.getByText('It hosts version 2.0 of the model, on tfjs/')).toBeVisible(SLOW);
+  await other.close();
+  await more('here');
+  await page.getByRole('radio', { name: 'device-only' }).check();
+  await more('here');
+  await expect(page.getByRole('log')).toContainText('As device-only says.');
+  await expect(count('nobody')).toHaveText('0');
+  await expect(count('server')).toHaveText('0');
+  await page.getByText('Code', { exact: true }).click();
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  expect(complaints).toEqual([]);
+});
+
 test('after one visit, the gallery and the models that were opened work with the network off', async ({
   page,
   context,
