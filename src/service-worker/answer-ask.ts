@@ -45,7 +45,7 @@ export async function answerAsk(
   try {
     const failure = await failureOf(ask, server);
     if (ending.signal.aborted) return;
-    if (failure) return post({ type: 'decline', failure });
+    if (failure) return post({ type: 'decline', host, failure });
     post({ type: 'accept', host });
     const cancel = clock.schedule(stop, HANDSHAKE_LIMIT + SEND_LIMIT);
     const request = await sent;

@@ -42,6 +42,7 @@ export async function findHost(
   );
   const inScope = pages.filter(({ url }) => url.startsWith(scope));
   signal.throwIfAborted();
+  if (inScope.length === 0) return 'no-answer';
   const asked = { tabserve: 'ask', protocol: PROTOCOL, ...ask } satisfies Ask;
 
   const ports: MessagePort[] = [];
@@ -54,8 +55,10 @@ export async function findHost(
         const { port1: port, port2 } = new MessageChannel();
         ports.push(port);
         port.onmessage = ({ data }: MessageEvent<FromHost>) => {
-          if (data.type === 'accept' && !lost.has(data.host)) resolve({ host: data.host, port });
-          if (data.type === 'decline') declined.push(data.failure);
+          // A page within the scope may belong to an app with a narrower scope of its own.
+          if (!('host' in data) || !possible.some(({ host }) => host === data.host)) return;
+          if (data.type === 'accept') resolve({ host: data.host, port });
+          else declined.push(data.failure);
           if (declined.length === possible.length) resolve(mostTelling(declined));
         };
         page.postMessage(asked, [port2]);

@@ -70,7 +70,7 @@ export type ToHost =
 /** What the page sends on the port. */
 export type FromHost =
   | { readonly type: 'accept'; readonly host: string }
-  | { readonly type: 'decline'; readonly failure: Failure }
+  | { readonly type: 'decline'; readonly host: string; readonly failure: Failure }
   | { readonly type: 'pong' }
   /** The page no longer hosts: it is being closed or frozen, or its app has stopped hosting. */
   | { readonly type: 'leave' }

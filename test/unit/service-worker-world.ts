@@ -48,14 +48,14 @@ export class FakePage extends EventTarget {
     this.url = url;
   }
 
-  host(server: ModelHttpServer): Hosting {
+  host(server: ModelHttpServer, scope = SCOPE): Hosting {
     const { locks, clock } = this.#world;
     const { container } = this;
     const serviceWorker = {
       addEventListener: container.addEventListener.bind(container),
       removeEventListener: container.removeEventListener.bind(container),
       startMessages() {},
-      ready: Promise.resolve({ scope: SCOPE }),
+      ready: Promise.resolve({ scope }),
     };
     return new Hosting(server, { serviceWorker, locks, page: this, clock } as never);
   }

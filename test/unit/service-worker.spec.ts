@@ -193,6 +193,14 @@ test('a page that takes no messages is asked for a short time; pages of other sc
   await world.open('second').host(new FakeServer('second')).ready;
   expect(await world.fetch('/predictions/digits')).toMatchObject({ body: 'second' });
 
+  // An app below this one has a service worker and hosts of its own.
+  const below = new World();
+  const foreign = new FakeServer('foreign');
+  await below.open('below/').host(foreign, `${SCOPE}below/`).ready;
+  await below.open().host(new FakeServer('own')).ready;
+  expect(await below.fetch('/predictions/digits')).toMatchObject({ body: 'own' });
+  expect(foreign.got).toEqual([]);
+
   const other = new World();
   other.holdLockOfVersion(PROTOCOL + 1);
   expect((await other.fetch('/predictions/digits')).said).toBe('200 by server, because: other-version');
