@@ -57,7 +57,7 @@ export default defineConfig({
           groups: [
             {
               name: 'basics',
-              test: /src\/(contract\/(errors|describe-value|settings)|shared\/(clock|limit|abort))\.ts/,
+              test: /src\/(contract\/(errors|error-data|describe-value|settings)|shared\/(clock|limit|abort))\.ts/,
             },
           ],
         },

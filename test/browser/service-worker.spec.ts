@@ -107,11 +107,10 @@ test('fetch is answered by the tab as TorchServe answers, or by the server, as e
   expect((await ask(page, '/predictions/private')).said).toBe('503 by none, because: no-host');
 });
 
-test('the hosting tab is closed in the middle: another tab answers, or the server, once; without a network the tab answers after a reload @once @firefox', async ({
+test('the hosting tab is closed in the middle: another tab answers, or the server, once; without a network the tab answers after a reload @once', async ({
   page,
   context,
   baseURL,
-  browserName,
 }) => {
   await using site = await predictionServer(baseURL!);
   await open(page, site);
@@ -136,20 +135,6 @@ test('the hosting tab is closed in the middle: another tab answers, or the serve
   expectTorchServe(answered.body);
   expect(site.got).toEqual([]);
 
-  if (browserName === 'firefox') {
-    // Chromium does not tell service workers that a request was aborted.
-    await page.evaluate(() => window.predictions.hosting!.dispose());
-    await page.evaluate(() => window.predictions.host(['news'], true));
-    await page.evaluate(async () => {
-      const controller = new AbortController();
-      const asked = window.predictions.ask('/predictions/news', 'x', controller.signal).catch(() => {});
-      while (window.predictions.gated === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-      controller.abort();
-      await asked;
-    });
-    await page.waitForFunction(() => window.predictions.aborted === 1);
-    return;
-  }
   // The network is off: the page, the model and the engine are kept.
   await page.reload();
   await page.evaluate(() => window.predictions.host(['news']));

@@ -28,7 +28,6 @@ const page = {
       fetch: (request) => {
         if (!gate || !request.url.includes('/predictions/')) return server.fetch(request);
         page.gated += 1;
-        request.signal.addEventListener('abort', () => (page.aborted += 1));
         return new Promise(() => {});
       },
     });
@@ -36,9 +35,8 @@ const page = {
   },
   hosting: undefined as ModelHost | undefined,
   gated: 0,
-  aborted: 0,
-  async ask(path: string, body?: string | FormData, signal?: AbortSignal): Promise<Seen> {
-    const response = await fetch(path, body === undefined ? {} : { method: 'POST', body, ...(signal && { signal }) });
+  async ask(path: string, body?: string | FormData): Promise<Seen> {
+    const response = await fetch(path, body === undefined ? {} : { method: 'POST', body });
     const text = await response.text();
     const { headers } = response;
     const isJson = headers.get('Content-Type')?.includes('json') === true;
