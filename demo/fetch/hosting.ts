@@ -1,10 +1,10 @@
-import { load, type Client, type EngineName, type Progress } from '../../src/index.js';
+import { load, type Client, type Progress } from '../../src/index.js';
 import { hostModels, type ModelHost } from '../../src/service-worker.js';
 import { ModelServer } from '../../src/serving.js';
 import { MODELS, TAB } from './models.js';
 
 /** The versions that a visitor can swap: the same digits, in the formats of both engines. */
-const VERSIONS: Readonly<Record<string, EngineName>> = { '1.0': 'onnx', '2.0': 'tfjs' };
+const VERSIONS: Readonly<Record<string, 'onnx' | 'tfjs'>> = { '1.0': 'onnx', '2.0': 'tfjs' };
 
 /** What this tab hosts. */
 export interface Hosted {
