@@ -119,14 +119,17 @@ test('bodies that are not what they say, and bodies that are too large', async (
   expect(client.asked).toEqual([]);
 });
 
-test('a body that does not come is answered with 408, and frees its version', async () => {
+test('a body that does not come is answered with 408, and nobody reads it any more', async () => {
   const clock = new FakeClock();
   const { send, server } = await serve(undefined, text, { timeout: 1000, clock });
-  const response = send('/predictions/digits', { method: 'POST', body: new ReadableStream({ pull: () => new Promise(() => {}) }), duplex: 'half' } as RequestInit); // prettier-ignore
+  let left = false;
+  const body = new ReadableStream({ pull: () => new Promise(() => {}), cancel: () => void (left = true) });
+  const response = send('/predictions/digits', { method: 'POST', body, duplex: 'half' } as RequestInit);
   await expect.poll(async () => (await server.describe('digits')).activeRequests).toBe(1);
   await clock.advance(1000);
   expect((await response).status).toBe(408);
   expect((await server.describe('digits')).activeRequests).toBe(0);
+  await expect.poll(() => left).toBe(true);
 });
 
 test('results as JSON: PyTorch’s lists for tensors', async () => {

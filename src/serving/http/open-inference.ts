@@ -71,7 +71,7 @@ async function infer({ request }: Visit, door: FrontDoor, served: ServedVersion)
   const { name: model, version } = served.options;
   return await served.run(async (client) => {
     const { id, inputs, outputs: wanted, binaryOutputs: binary } = decodeRequest(await readBytes(request, door), request.headers); // prettier-ignore
-    const all = await client.infer(inputs, { signal: request.signal, timeout: door.timeout, transfer: true });
+    const all = await client.infer(inputs, { signal: request.signal, timeout: door.timeout });
     const { body, headers } = encodeResponse(pick(all, wanted), { model, version, id, binary });
     const { 'Content-Type': type = 'application/json', ...others } = headers;
     return response(body, type, 200, others);

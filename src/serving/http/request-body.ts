@@ -10,32 +10,32 @@ type Limits = Pick<FrontDoor, 'clock' | 'maxRequestSize' | 'timeout'>;
 export async function readBytes(request: Request, { clock, maxRequestSize, timeout }: Limits): Promise<ArrayBuffer> {
   const { signal } = request;
   if (Number(request.headers.get('content-length') ?? 0) > maxRequestSize) throw tooLarge(maxRequestSize);
-  const bytes = await withinLimit("The request's body", () => readUpTo(request, maxRequestSize), {
-    milliseconds: timeout,
-    clock,
-    signal,
-  });
-  if (bytes.byteLength > maxRequestSize) throw tooLarge(maxRequestSize);
-  return bytes;
+  const stop = new AbortController();
+  try {
+    const limit = { milliseconds: timeout, clock, signal };
+    const bytes = await withinLimit("The request's body", () => readUpTo(request, maxRequestSize, stop.signal), limit);
+    if (bytes.byteLength > maxRequestSize) throw tooLarge(maxRequestSize);
+    return bytes;
+  } finally {
+    stop.abort();
+  }
 }
 
-/** Stops to read as soon as there is too much. */
-async function readUpTo(request: Request, limit: number): Promise<ArrayBuffer> {
+/** Throws as soon as there is too much. @param stop aborts when nobody waits for the body any more */
+async function readUpTo(request: Request, limit: number, stop: AbortSignal): Promise<ArrayBuffer> {
   try {
     // Firefox has no stream of a request's body.
     if (!request.body) return await request.arrayBuffer();
     const parts: Uint8Array<ArrayBuffer>[] = [];
     let size = 0;
     const reader = request.body.getReader();
+    stop.addEventListener('abort', () => void reader.cancel().catch(() => {}));
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return await new Blob(parts).arrayBuffer();
       parts.push(value);
       size += value.byteLength;
-      if (size > limit) {
-        void reader.cancel().catch(() => {});
-        throw tooLarge(limit);
-      }
+      if (size > limit) throw tooLarge(limit);
     }
   } catch (cause) {
     if (cause instanceof ServingError) throw cause;
