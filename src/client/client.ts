@@ -301,11 +301,11 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     });
   }
 
-  /** Ends the workers, and rejects every pending call with `disposed`. */
+  /** Ends the workers, and rejects every pending call with `disposed`. The host of a share first answers what it has accepted from other tabs, for a second at most. */
   dispose(): Promise<void> {
     this.#disposed.abort(disposed());
     this.#pool.close(disposed());
-    return Promise.resolve();
+    return this.#opener.sharing?.left ?? Promise.resolve();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -182,6 +182,33 @@ test('the host’s client that is disposed of leaves the session to another tab,
   expect(world.clock.pending).toBe(0);
 });
 
+test('the host’s client that is disposed of first answers what it has accepted, for a second at most', async () => {
+  const world = new ShareWorld();
+  const tabs = await open(world, 'abc', {}, undefined, gated);
+  GatedWorker.isOpen = false;
+  const transferred = tabs[1]!.predict(new Float32Array([1]), { transfer: true });
+  const own = codeOf(tabs[0]!.predict('own'));
+  await until(() => GatedWorker.batches.length === 2);
+  const left = tabs[0]!.dispose();
+  expect(await own).toBe('disposed');
+  const late = tabs[2]!.predict('late');
+  GatedWorker.open();
+  expect(await transferred).toEqual(new Float32Array([1]));
+  await left;
+  // The next host answers it.
+  expect(await late).toBe('late');
+
+  GatedWorker.isOpen = false;
+  const slow = tabs[2]!.predict('slow');
+  await until(() => GatedWorker.batches.at(-1)?.[0] === 'slow');
+  const closed = tabs[1]!.dispose();
+  await world.clock.advance(1000);
+  await closed;
+  GatedWorker.open();
+  expect(await slow).toBe('slow');
+  await tabs[2]!.dispose();
+});
+
 test('a host that answers nothing is replaced, and is a guest when it is back', async () => {
   const world = new ShareWorld();
   const tabs = await open(world, 'ab', {}, undefined, gated);

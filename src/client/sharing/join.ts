@@ -11,6 +11,8 @@ import { Share, type JoinOptions, type ShareOptions } from './share.js';
 export interface Membership {
   /** Connects to the session of the share. Returns undefined if this page cannot share. @throws what `Client.initialize` throws; `aborted` */
   open(options: JoinOptions): Promise<OpenedWorker | undefined>;
+  /** Settles when the client has left the share; undefined before `dispose`, and without a share. */
+  readonly left?: Promise<void> | undefined;
   /** Returns what is different in the client's description. @param session what the shared session says of itself */
   describe(
     session: SessionState | undefined,

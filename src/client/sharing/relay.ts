@@ -23,6 +23,9 @@ export interface SharedSession {
   ping(): Promise<number>;
 }
 
+/** How long the last answer of a host that leaves may be on its way, in milliseconds: the lock that it then releases takes another way. */
+const ANSWER_MS = 50;
+
 /** A request of a guest that is not answered yet. */
 interface Running {
   readonly stop: AbortController;
@@ -35,6 +38,8 @@ export class Relay {
   /** How many clients share the session. */
   readonly #clients: () => number;
   readonly #running = new Map<string, Running>();
+  /** Called when the last running request has ended; undefined unless the host is leaving. */
+  #onIdle: (() => void) | undefined;
 
   constructor(session: SharedSession, clients: () => number) {
     this.#session = session;
@@ -54,12 +59,21 @@ export class Relay {
     expose(api, calls);
   }
 
+  /** Waits until every running request has ended. Later ones are left unanswered, for the next host. */
+  async drain(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+      if (this.#running.size === 0) resolve();
+    });
+  }
+
   /** Drops the requests of a client that has ended. */
   close(): void {
     for (const { stop } of this.#running.values()) stop.abort();
   }
 
   async #handle(batch: HandleRequest, send: (message: PartMessage) => void): Promise<HandleAnswer> {
+    if (this.#onIdle) return await new Promise(() => {});
     const { id, request, rows, params, room, sequenceIds, states, terms } = batch;
     const stop = new AbortController();
     const stream =
@@ -91,6 +105,7 @@ export class Relay {
     } finally {
       this.#running.delete(id);
       closePictures(rows);
+      if (this.#running.size === 0) setTimeout(() => this.#onIdle?.(), ANSWER_MS);
     }
   }
 

@@ -119,6 +119,17 @@ export class ShareHost {
     this.#report(channel);
   }
 
+  /** Answers what has been accepted, for so many milliseconds at most, and nothing more. */
+  async drain(milliseconds: number): Promise<void> {
+    const drained = Promise.all(Array.from(this.#served, ({ relay }) => relay.drain()));
+    let cancel = (): void => {};
+    const late = new Promise<void>(
+      (resolve) => (cancel = this.#options.environment.clock.schedule(resolve, milliseconds)),
+    );
+    await Promise.race([drained, late]);
+    cancel();
+  }
+
   /** Ends the session, and leaves the guests to the next host. */
   close(): void {
     this.#closed.abort();

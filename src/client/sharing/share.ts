@@ -32,6 +32,9 @@ export interface JoinOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
+/** How long the host of a share goes on after `dispose`, to answer what it has accepted from other tabs, in milliseconds. */
+const DRAIN_MS = 1000;
+
 /** The membership of one client in a share: as the host, which has the session, or as a guest of another tab's. */
 export class Share implements Membership {
   readonly #name: string;
@@ -39,6 +42,7 @@ export class Share implements Membership {
   readonly #environment: ShareEnvironment;
   readonly #lobby: BroadcastChannel;
   readonly #election: Election;
+  left: Promise<void> | undefined;
   #host: ShareHost | undefined;
   /** The client's connection, to this host or to another tab's; the last one that was made. */
   #worker: DistantWorker | undefined;
@@ -56,7 +60,7 @@ export class Share implements Membership {
       elected: () => this.#elected(),
       deposed: () => this.#leave('another tab runs the model now, because this one did not answer'),
     });
-    options.disposed.addEventListener('abort', () => this.#close(), { once: true });
+    options.disposed.addEventListener('abort', () => (this.left = this.#close()), { once: true });
   }
 
   describe(session: SessionState | undefined): ReturnType<Membership['describe']> {
@@ -163,7 +167,8 @@ export class Share implements Membership {
     this.#worker?.end(`the session in this tab has ended: ${why}`);
   }
 
-  #close(): void {
+  async #close(): Promise<void> {
+    await this.#host?.drain(DRAIN_MS);
     this.#leave('the client has been disposed of');
     this.#lobby.close();
   }
