@@ -95,6 +95,26 @@ test('digits by /predictions: raw bodies and forms, many at once', async () => {
   expect(await protocol.json()).toMatchObject({ name: 'digits', inputs: [{ datatype: 'FP32' }] });
 });
 
+test('the remote engine asks it: the same answer as on the CPU here', async () => {
+  const { load } = (await import(new URL('dist/node.js', root).href)) as typeof import('../../src/node.ts');
+  const model = new URL('public/models/digits/', root);
+  const options = { backends: ['remote'], remote: { url: served.url } } as const;
+  await using remote = await load(model, options);
+  await using local = await load(model);
+  expect([remote.backend!.name, local.backend!.name]).toEqual(['remote', 'cpu']);
+  for (const name of ['digit-0.png', 'digit-9.png', 'paper-2.png']) {
+    const photo = new Blob([new Uint8Array(sample(name))]);
+    const [far, near] = (await Promise.all([remote.predict(photo), local.predict(photo)])) as {
+      label: string;
+      score: number;
+    }[][];
+    for (const [at, { label, score }] of near!.entries()) {
+      expect(far![at]!.label, name).toBe(label);
+      expect(Math.abs(far![at]!.score - score), `${name}: ${label}`).toBeLessThan(1e-5);
+    }
+  }
+});
+
 test('too large a body: 413, while the client is still sending; damaged input and unknown models', async () => {
   const large = await predict(new Uint8Array(10_000_000));
   expect([large.status, await large.json()]).toEqual([413, expect.objectContaining({ code: 413 })]);
