@@ -9,6 +9,9 @@ declare global {
   }
 }
 
+// Tabs that a test leaves open would take part in the next one's share.
+test.use({ reuseTab: false });
+
 /** Opens tabs of one origin with a client each. */
 async function tabs(context: BrowserContext, count: number, options: object = {}): Promise<Page[]> {
   const pages: Page[] = [];
@@ -25,8 +28,7 @@ async function tabs(context: BrowserContext, count: number, options: object = {}
           ...options,
         });
       },
-      // A share of the test's own: tabs of the test before were seen to take part.
-      { share: test.info().testId, ...options },
+      { share: true, ...options },
     );
     pages.push(page);
   }
