@@ -7,6 +7,9 @@ import { Fault } from './fault.js';
 import { dataFromBytes, dataToBytes } from './tensor-bytes.js';
 import { dataFromJson, dataToJson } from './tensor-json.js';
 
+/** The most dims of a tensor: NumPy's limit. */
+const MOST_DIMS = 64;
+
 /** Which tensors travel as bytes: all, none, or those with these names. */
 export type BinaryTensors = boolean | readonly string[];
 
@@ -64,6 +67,8 @@ function readTensor(entry: Readonly<Record<string, unknown>>, bytes: Uint8Array 
 }
 
 function readShape(shape: unknown): readonly number[] {
+  if (Array.isArray(shape) && shape.length > MOST_DIMS)
+    throw new Fault(`its shape has ${shape.length} dims, expected at most ${MOST_DIMS}`);
   if (Array.isArray(shape) && shape.every((dim) => Number.isSafeInteger(dim) && dim >= 0)) return shape as number[];
   throw new Fault(`its shape is ${describeValue(shape)}, expected a list of integers ≥ 0`);
 }
