@@ -161,6 +161,17 @@ test('results as JSON: PyTorch’s lists for tensors', async () => {
   expect(await post(new Blob(['<svg/>'], { type: 'image/svg+xml' }))).toEqual(['image/svg+xml', '<svg/>']);
 });
 
+test('a small body of very many values is refused, and does not keep the server busy', async () => {
+  const { send } = await serve(echo, text);
+  const post = async (body: string, type: string): Promise<unknown> =>
+    await told(await send('/predictions/digits', { method: 'POST', body, headers: { 'Content-Type': type } }));
+  const refused = (message: string): unknown => [400, { code: 400, type: 'BadRequestException', message }];
+  const names = Array.from({ length: 100_000 }, (_, at) => at.toString(36)).join('&');
+  expect(await post(names, 'application/x-www-form-urlencoded')).toEqual(refused('The form has 100000 fields, expected at most 1000.')); // prettier-ignore
+  const bytes = `[${Array(1001).fill('{"b64":""}').join()}]`;
+  expect(await post(bytes, 'application/json')).toEqual(refused('The body has more than 1000 values in base64.'));
+});
+
 test('built-in handlers answer in TorchServe’s form, unless the config says otherwise', async () => {
   const paramsFor = async (description: object): Promise<unknown> => {
     const { send, client } = await serve(() => [], description as never);

@@ -4,6 +4,10 @@ import { withinLimit } from '../../shared/limit.js';
 import { badRequest, ServingError } from '../serving-error.js';
 import type { FrontDoor } from './front-door.js';
 
+/** The most fields of a form, by name, and the most values in base64 of a JSON body: each costs far more than its bytes. */
+const MOST_FIELDS = 1000;
+const MOST_BLOBS = 1000;
+
 type Limits = Pick<FrontDoor, 'clock' | 'maxRequestSize' | 'timeout'>;
 
 /** Reads a request's body. @throws `invalid-input` if it is too large, or ends early; `timeout`; `aborted` */
@@ -81,11 +85,18 @@ async function readForm(bytes: ArrayBuffer, type: string): Promise<Readonly<Reco
   } catch (cause) {
     throw badRequest(`The body is not what its type says, ${type.slice(0, 100)}.`, cause);
   }
-  const names = [...new Set(form.keys())];
-  if (names.length === 0) throw badRequest('The form has no fields; its input belongs into the field "data".');
-  const fields = names.map(async (name) => {
-    const values = await Promise.all(form.getAll(name).map((value) => (typeof value === 'string' ? value : readValue(value)))); // prettier-ignore
-    return [name, values.length > 1 ? values : values[0]] as const;
+  const values = new Map<string, (Blob | string)[]>();
+  for (const [name, value] of form.entries()) {
+    const all = values.get(name);
+    if (all) all.push(value);
+    else values.set(name, [value]);
+  }
+  if (values.size > MOST_FIELDS)
+    throw badRequest(`The form has ${values.size} fields, expected at most ${MOST_FIELDS}.`);
+  if (values.size === 0) throw badRequest('The form has no fields; its input belongs into the field "data".');
+  const fields = [...values].map(async ([name, all]) => {
+    const read = await Promise.all(all.map((value) => (typeof value === 'string' ? value : readValue(value))));
+    return [name, read.length > 1 ? read : read[0]] as const;
   });
   return Object.fromEntries(await Promise.all(fields));
 }
@@ -96,8 +107,13 @@ async function readValue(blob: Blob): Promise<unknown> {
 }
 
 function parseJson(text: string): unknown {
+  let blobs = 0;
   try {
-    return JSON.parse(text, (_, value: unknown) => bytesOf(value) ?? value);
+    return JSON.parse(text, (_, value: unknown) => {
+      const bytes = bytesOf(value);
+      if (bytes && ++blobs > MOST_BLOBS) throw badRequest(`The body has more than ${MOST_BLOBS} values in base64.`);
+      return bytes ?? value;
+    });
   } catch (cause) {
     if (cause instanceof ServingError) throw cause;
     throw badRequest(`The body is not JSON: ${cause instanceof Error ? cause.message : describeValue(cause)}`, cause);
