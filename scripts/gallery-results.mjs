@@ -60,7 +60,7 @@ const rounded = (value) => Math.round(value * 1000) / 1000;
 const objects = await ask('detection', 'detection', '');
 const photo = sharp(`${root}public/${objects.url}`);
 const { width, height } = await photo.metadata();
-await photo.resize({ width: 280 }).avif({ quality: 28, effort: 9 }).toFile(`${root}demo/home/objects.avif`);
+await photo.resize({ width: 240 }).avif({ quality: 20, effort: 9 }).toFile(`${root}demo/home/objects.avif`);
 
 const line = await ask('orientation', 'orientation', 'upside-down');
 await sharp(`${root}public/${line.url}`)

@@ -11,6 +11,7 @@ import type {
 } from '../contract/handler.js';
 import { CLIENT_SETTINGS, servingOf } from '../contract/settings.js';
 import type { Tensors } from '../contract/tensors.js';
+import { describeClient } from './describe-client.js';
 import { diagnosis } from './diagnose.js';
 import { Emitter } from './events.js';
 import { EventLog } from './log.js';
@@ -35,17 +36,11 @@ import type { FrameAnswer } from './streams/frame-reader.js';
 import { answerFrames } from './streams/frames.js';
 import { streamAnswer } from './streams/answer-stream.js';
 import { Sequence, type SequenceOptions } from './sequences/sequence.js';
-import { WorkerOpener, type OpenerOptions, type PageHooks } from './worker-opener.js';
-import { pageCores, type CoreBudget } from './workers/budget.js';
+import { WorkerOpener, type ClientEnvironment, type OpenerOptions } from './worker-opener.js';
+import { pageCores } from './workers/budget.js';
 import { browserClock } from '../shared/clock.js';
 import { WorkerPool } from './workers/pool.js';
 import type { WorkerFactory } from './workers/start.js';
-
-/** What there is around a client. */
-export interface ClientEnvironment extends PageHooks {
-  /** The cores that its workers share with other clients. @default the page's */
-  readonly cores?: CoreBudget;
-}
 
 /** The page's side of a model: sends requests to its workers, and returns their answers. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every client is a `Client`, whatever its handler
@@ -87,7 +82,10 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
       log,
       open: (request) => this.#opener.open(request),
       on: {
-        backend: (backend) => this.#changed(backend),
+        backend: (backend) => {
+          this.#metrics.changed(backend);
+          this.#events.emit('backendchange', backend);
+        },
         queued: (milliseconds) => this.#metrics.queued(milliseconds),
         ran: ({ size }, answer, roundTrip) => {
           this.#metrics.recorded(answer.metrics);
@@ -150,11 +148,6 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
    */
   async initialize(options: InitializeOptions = {}): Promise<void> {
     await this.#initializer.initialize(options);
-  }
-
-  #changed(backend: Backend): void {
-    this.#metrics.changed(backend);
-    this.#events.emit('backendchange', backend);
   }
 
   /** Reports what is wrong and stops nothing: once, though each worker may find it. */
@@ -256,20 +249,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   /** Returns a description of the model, its config, its backend and its metrics. It does not wait in the queue. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost`, `not-cloneable`, what `describeHandle` throws */
   async describe(): Promise<Description> {
     this.#checkOpen();
-    const { session, ...info } = await this.#pool.ask(({ describe }) => describe());
-    const { manifest, config } = this.#opener.archive!;
-    const { modelName, modelVersion } = manifest.model;
-    return {
-      modelName,
-      modelVersion,
-      ...info,
-      config: { ...config, ...servingOf(config) },
-      backend: this.#pool.backend!,
-      workers: this.#pool.workers,
-      jobQueueStatus: this.jobQueueStatus,
-      metrics: this.#metrics.snapshot(),
-      ...this.#opener.sharing?.describe(session),
-    };
+    return await describeClient(this.#pool, this.#opener, this.#metrics);
   }
 
   /** Returns the round trip to a worker, in milliseconds. A worker that is running a batch answers after it. @throws `not-initialized`, `disposed`, `no-backend`, `worker-lost` */

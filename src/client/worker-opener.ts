@@ -6,6 +6,7 @@ import { unlessAborted } from '../shared/abort.js';
 import { withinLimit } from '../shared/limit.js';
 import type { ClientOptions } from './options.js';
 import { readLocation } from './model-location.js';
+import type { ReadRemote } from './remote-options.js';
 import type { OpenOptions } from './selection/open.js';
 import { absoluteUrl, folderUrl } from './url.js';
 import type { ShareEnvironment } from './sharing/environment.js';
@@ -13,6 +14,7 @@ import type { Membership } from './sharing/join.js';
 import type { JoinOptions } from './sharing/share.js';
 import type { HostedClient } from './sharing/share-host.js';
 import type { Recovery } from './workers/recovery.js';
+import type { CoreBudget } from './workers/budget.js';
 import type { OpenedWorker } from './workers/slot.js';
 import type { WorkerFactory } from './workers/start.js';
 
@@ -31,6 +33,12 @@ export interface PageHooks {
   readonly isHosted?: boolean;
   /** What sharing needs of the browser; or why that is missing. @default what the browser has */
   readonly shareEnvironment?: ShareEnvironment | string;
+}
+
+/** What there is around a client. */
+export interface ClientEnvironment extends PageHooks {
+  /** The cores that its workers share with other clients. @default the page's */
+  readonly cores?: CoreBudget;
 }
 
 export interface OpenerHooks extends PageHooks {
@@ -99,7 +107,7 @@ export class WorkerOpener {
     const shared = share === false ? undefined : await this.#join(request);
     if (shared) return shared;
     const chunk = await this.#load(() => import('./chunk.js'), request.signal);
-    return await chunk.openModel({ ...this.#openOptions(chunk), ...request });
+    return await chunk.openModel({ ...(await this.#openOptions(chunk, request.signal)), ...request });
   }
 
   /** Connects to the session that tabs share. Returns undefined if this page cannot share. */
@@ -120,16 +128,14 @@ export class WorkerOpener {
     });
   }
 
-  #openOptions({
-    browserVerdicts,
-    readDownloadSettings,
-    readRemote,
-    CompiledFiles,
-  }: Chunk): Omit<OpenOptions, 'signal'> {
+  async #openOptions(
+    { browserVerdicts, readDownloadSettings, CompiledFiles }: Chunk,
+    signal: AbortSignal | undefined,
+  ): Promise<Omit<OpenOptions, 'signal'>> {
     const { model, handler, backends, assets } = this.options;
     const { prefer = 'first', verify = 'golden', verdicts = browserVerdicts } = this.options;
     const { measureBudget } = resolveSettings(CLIENT_SETTINGS, { ...this.options });
-    const { server, config } = readRemote(this.options, this.#config);
+    const { server, config } = await this.#readRemote(signal);
     return {
       factory: this.#factory,
       source: readLocation(model),
@@ -151,6 +157,13 @@ export class WorkerOpener {
       log: this.#hooks.log,
       warn: this.#hooks.warn,
     };
+  }
+
+  /** Reads the option `remote`, by code that only its users download. */
+  async #readRemote(signal: AbortSignal | undefined): Promise<ReadRemote> {
+    if (this.options.remote === undefined) return { server: undefined, config: this.#config };
+    const { readRemote } = await this.#load(() => import('./remote-options.js'), signal);
+    return readRemote(this.options, this.#config);
   }
 
   /** The caller's config, with the serving settings among the options. */
