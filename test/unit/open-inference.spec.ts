@@ -158,6 +158,10 @@ test('a wrong answer is an error that says what is wrong', () => {
     [arrayBuffer('{"predictions":[1]}'), /"outputs" is undefined, expected a list/],
     [arrayBuffer('{"outputs":[1]}'), /outputs\[0\] is 1, expected a tensor with a name/],
     [answer(one, `,${JSON.stringify({ name: 'y', ...one })}`), /two tensors "y"/],
+    [
+      arrayBuffer(JSON.stringify({ outputs: Array.from({ length: 1001 }, () => one) })),
+      /"outputs" has 1001 tensors, expected at most 1000/,
+    ],
     [answer({ ...one, shape: Array(65).fill(1) }), /tensor "y": its shape has 65 dims, expected at most 64/],
     [answer({ ...one, datatype: 'BF16' }), /tensor "y": its datatype is "BF16", expected one of/],
     [answer({ ...one, datatype: 'toString' }), /its datatype is "toString"/],

@@ -9,6 +9,8 @@ import { dataFromJson, dataToJson } from './tensor-json.js';
 
 /** The most dims of a tensor: NumPy's limit. */
 const MOST_DIMS = 64;
+/** The most tensors of a message: each costs far more than its bytes on its way to the worker. */
+const MOST_TENSORS = 1000;
 
 /** Which tensors travel as bytes: all, none, or those with these names. */
 export type BinaryTensors = boolean | readonly string[];
@@ -37,6 +39,8 @@ export function writeTensors(tensors: Tensors, binary: BinaryTensors): { json: s
  */
 export function readTensors(entries: unknown, key: string, binary: Uint8Array): Tensors {
   if (!Array.isArray(entries)) throw new Fault(`"${key}" is ${describeValue(entries)}, expected a list of tensors`);
+  if (entries.length > MOST_TENSORS)
+    throw new Fault(`"${key}" has ${entries.length} tensors, expected at most ${MOST_TENSORS}`);
   const tensors = new Map<string, Tensor>();
   let at = 0;
   for (const [index, entry] of (entries as readonly unknown[]).entries()) {
