@@ -60,12 +60,12 @@ const rounded = (value) => Math.round(value * 1000) / 1000;
 const objects = await ask('detection', 'detection', '');
 const photo = sharp(`${root}public/${objects.url}`);
 const { width, height } = await photo.metadata();
-await photo.resize({ width: 240 }).avif({ quality: 20, effort: 9 }).toFile(`${root}demo/home/objects.avif`);
+await photo.resize({ width: 220 }).avif({ quality: 18, effort: 9 }).toFile(`${root}demo/home/objects.avif`);
 
 const line = await ask('orientation', 'orientation', 'upside-down');
 await sharp(`${root}public/${line.url}`)
-  .resize({ width: 340 })
-  .avif({ quality: 36, effort: 9 })
+  .resize({ width: 280 })
+  .avif({ quality: 30, effort: 9 })
   .toFile(`${root}demo/home/line.avif`);
 
 /** The gallery's clients and functions, for answers of another form than a demo's. */
@@ -139,8 +139,8 @@ const enlargement = await sharp({ create: { width: 360, height: 240, channels: 4
   .png()
   .toBuffer();
 await sharp(enlargement)
-  .resize({ width: 240 })
-  .avif({ quality: 34, effort: 9 })
+  .resize({ width: 216 })
+  .avif({ quality: 28, effort: 9 })
   .toFile(`${root}demo/home/enlarged.avif`);
 
 const { answer: person } = await ask('segmentation', 'segmentation', 'astronaut', { result: 'mask', size: 'model' });
