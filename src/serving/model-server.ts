@@ -80,7 +80,8 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
           traffic: this.#traffic,
         });
         this.#registry.add(served);
-        if (own) this.#sources.set(served, { model, options: rest });
+        // The signal is this call's: a later load has none.
+        if (own) this.#sources.set(served, { model, options: { ...rest, signal: undefined } });
         return { name: served.options.name, version: served.options.version };
       } catch (error) {
         await own?.dispose();

@@ -4,7 +4,8 @@ import type { ManagementOptions } from './http/management.js';
 import type { ServedClient, ServedDescription } from './served-client.js';
 
 /** A function that loads a model: `load` of `tabserve`, or of `tabserve/node`. */
-export type LoadModel = (model: never, options: never) => Promise<ServedClient>;
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- each `load` has a type of its own for both
+export type LoadModel = (model: any, options: any) => Promise<ServedClient>;
 
 /** The options of `Load`. */
 export type LoadOptionsOf<Load extends LoadModel> = [NonNullable<Parameters<Load>[1]>] extends [never] ? object : NonNullable<Parameters<Load>[1]>; // prettier-ignore

@@ -265,3 +265,20 @@ test('TorchServe’s management API', async () => {
   expect(await send('DELETE', '/models/d')).toEqual([404, 'ModelNotFoundException']);
   expect(await send('DELETE', '/models')).toEqual([405, 'MethodNotAllowedException']);
 });
+
+test('a version is scaled after the call that registered it has been aborted', async () => {
+  const signals: AbortSignal[] = [];
+  const server = new ModelServer({
+    load: async (_: string, { signal }: { signal: AbortSignal }) => {
+      signals.push(signal);
+      signal.throwIfAborted();
+      return new FakeClient({}, () => 'answer');
+    },
+  });
+  const call = new AbortController();
+  await server.register('/models/digits/', { name: 'digits', signal: call.signal });
+  call.abort();
+  await server.scale('digits', { minWorkers: 2 });
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+  await server.dispose();
+});
