@@ -20,9 +20,9 @@ const page = {
   whenControlled,
   isControlled: () => navigator.serviceWorker.controller !== null,
   /** Hosts models of these names. With `gate`, predictions on this page never end; `gated` counts them. */
-  async host(names: readonly string[], gate = false): Promise<void> {
+  async host(names: readonly string[], gate = false, model = MODEL, options: object = {}): Promise<void> {
     const server = new ModelServer();
-    const client = await load(MODEL, { backends: ['wasm'] });
+    const client = await load(model, { backends: ['wasm'], ...options });
     for (const name of names) await server.register(client, { name });
     page.hosting = hostModels({
       fetch: (request) => {
