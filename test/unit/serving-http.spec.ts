@@ -168,6 +168,10 @@ test('a small body of very many values is refused, and does not keep the server 
   const refused = (message: string): unknown => [400, { code: 400, type: 'BadRequestException', message }];
   const names = Array.from({ length: 100_000 }, (_, at) => at.toString(36)).join('&');
   expect(await post(names, 'application/x-www-form-urlencoded')).toEqual(refused('The form has 100000 fields, expected at most 1000.')); // prettier-ignore
+  const same = Array(1001).fill('a=1').join('&');
+  expect(await post(same, 'application/x-www-form-urlencoded')).toEqual(refused('The form has 1001 fields, expected at most 1000.')); // prettier-ignore
+  const many = await send('/v1/models/digits:predict', { method: 'POST', body: JSON.stringify({ instances: Array(1001).fill(0) }), headers: { 'Content-Type': 'application/json' } }); // prettier-ignore
+  expect(await told(many)).toEqual(refused('"instances" has 1001 inputs, expected at most 1000.'));
   const bytes = `[${Array(1001).fill('{"b64":""}').join()}]`;
   expect(await post(bytes, 'application/json')).toEqual(refused('The body has more than 1000 values in base64.'));
 });

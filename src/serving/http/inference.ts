@@ -58,9 +58,14 @@ export async function instances(visit: Visit, door: FrontDoor): Promise<Response
   });
 }
 
+/** The most inputs of one request: they run as one batch. */
+const MOST_INSTANCES = 1000;
+
 async function readInstances({ request }: Visit, door: FrontDoor): Promise<readonly unknown[]> {
   const body = await readJson(request, door);
   const rows: unknown = typeof body === 'object' && body !== null && 'instances' in body ? body.instances : undefined;
+  if (Array.isArray(rows) && rows.length > MOST_INSTANCES)
+    throw badRequest(`"instances" has ${rows.length} inputs, expected at most ${MOST_INSTANCES}.`);
   if (Array.isArray(rows) && rows.length > 0) return rows;
   throw badRequest('The body must be a JSON object whose "instances" is a list of at least one input.');
 }

@@ -1,3 +1,4 @@
+import { shorten } from '../../contract/describe-value.js';
 import { VERSION } from '../../contract/version.js';
 import type { OutputInfo, Tensors } from '../../contract/tensors.js';
 import { decodeRequest, encodeResponse } from '../../shared/open-inference/codec.js';
@@ -84,7 +85,7 @@ function pick(outputs: Tensors, wanted: readonly string[] | undefined): Tensors 
   return Object.fromEntries(
     wanted.map((name) => {
       if (Object.hasOwn(outputs, name)) return [name, outputs[name]!];
-      throw badRequest(`The model has no output "${name}"; its outputs are ${Object.keys(outputs).map((one) => `"${one}"`).join(', ')}.`); // prettier-ignore
+      throw badRequest(`The model has no output "${shorten(name)}"; its outputs are ${Object.keys(outputs).map((one) => `"${one}"`).join(', ')}.`); // prettier-ignore
     }),
   );
 }

@@ -4,7 +4,7 @@ import { withinLimit } from '../../shared/limit.js';
 import { badRequest, ServingError } from '../serving-error.js';
 import type { FrontDoor } from './front-door.js';
 
-/** The most fields of a form, by name, and the most values in base64 of a JSON body: each costs far more than its bytes. */
+/** The most fields of a form, and the most values in base64 of a JSON body: each costs far more than its bytes. */
 const MOST_FIELDS = 1000;
 const MOST_BLOBS = 1000;
 
@@ -85,14 +85,15 @@ async function readForm(bytes: ArrayBuffer, type: string): Promise<Readonly<Reco
   } catch (cause) {
     throw badRequest(`The body is not what its type says, ${type.slice(0, 100)}.`, cause);
   }
+  const entries = [...form.entries()];
+  if (entries.length > MOST_FIELDS)
+    throw badRequest(`The form has ${entries.length} fields, expected at most ${MOST_FIELDS}.`);
   const values = new Map<string, (Blob | string)[]>();
-  for (const [name, value] of form.entries()) {
+  for (const [name, value] of entries) {
     const all = values.get(name);
     if (all) all.push(value);
     else values.set(name, [value]);
   }
-  if (values.size > MOST_FIELDS)
-    throw badRequest(`The form has ${values.size} fields, expected at most ${MOST_FIELDS}.`);
   if (values.size === 0) throw badRequest('The form has no fields; its input belongs into the field "data".');
   const fields = [...values].map(async ([name, all]) => {
     const read = await Promise.all(all.map((value) => (typeof value === 'string' ? value : readValue(value))));
