@@ -20,6 +20,8 @@ interface UnknownKey {
 
 /** The most unknown keys that warnings name. The others are only counted. */
 const MAX_WARNINGS = 50;
+/** The most keys that one warning names. */
+const MAX_NAMES = 10;
 
 /**
  * Checks the values of one section. A key that is not in the schema only causes a warning that names the nearest known key; keys that resemble none have one warning together.
@@ -42,8 +44,10 @@ export function checkSection(
     if (meant === undefined) foreign.push(joined(path, key));
     else warn(`${joined(path, key)} is not a known key${probably(meant)}.`, meant);
   }
+  const more = foreign.length - MAX_NAMES;
+  const names = `${foreign.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   if (foreign.length > 0)
-    warn(`${foreign.join(', ')} ${foreign.length === 1 ? 'is not a known key' : 'are not known keys'}.`, undefined);
+    warn(`${names} ${foreign.length === 1 ? 'is not a known key' : 'are not known keys'}.`, undefined);
   if (unknown.length > MAX_WARNINGS)
     warn(`${unknown.length - MAX_WARNINGS} more keys${where && ` of ${where}`} are not known.`, undefined);
 }

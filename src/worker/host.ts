@@ -164,8 +164,9 @@ export class Host implements WorkerApi {
     try {
       const onLost = (why: string): void => this.#options.emit({ type: 'lost', why });
       const threads = this.#platform.threads(candidate, archive.config.engine?.threads);
+      // The worker of a sandboxed frame shares no compiled code with the page, which could not read the message.
       const onCompiled = (compiled: CompiledFile): void =>
-        this.#options.emit({ type: 'compiled', candidate, compiled });
+        globalThis.origin === 'null' ? undefined : this.#options.emit({ type: 'compiled', candidate, compiled });
       return await this.#downloads.engine(download, (environment) =>
         start({ assets, remote, onLost, threads, compiled, onCompiled, ...environment }),
       );
