@@ -239,7 +239,9 @@ test('of thousands of unknown keys, the first get a warning each and the others 
 test('unknown keys in thousands of items are counted together', () => {
   const items = { type: 'object', properties: { x: { type: 'integer' } } } as const;
   const told = check({ boxes: Array.from({ length: 20_000 }, () => ({ y: 1 })) }, { boxes: { type: 'array', items } });
-  expect(told[0]).toMatch(/^warning: handler\.boxes\[0\]\.y, .*handler\.boxes\[9\]\.y and 40 more are not known keys\.$/);
+  expect(told[0]).toMatch(
+    /^warning: handler\.boxes\[0\]\.y, .*handler\.boxes\[9\]\.y and 40 more are not known keys\.$/,
+  );
   expect(told.slice(1)).toEqual(['warning: 19950 more keys of handler are not known.']);
 });
 
