@@ -105,7 +105,10 @@ test('npx tabserve: packs an archive, checks it, and describes its model', async
 test("Vite's plugin bundles what the modules for the browser import, before the first request", () => {
   const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
   const imported = readdirSync(dist, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.js') && !/^(cli|bundlers|standalone|built-in|react|testing|node)\b|\bnode\.js$/.test(file))
+    .filter(
+      (file) =>
+        file.endsWith('.js') && !/^(cli|bundlers|standalone|built-in|react|testing|node)\b|\bnode\.js$/.test(file),
+    )
     .flatMap((file) => [
       ...readFileSync(dist + file, 'utf8').matchAll(/(?:\bfrom|\bimport\(|^import) ?'([^.'/][^']*)'/gm),
     ])
