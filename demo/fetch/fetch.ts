@@ -75,7 +75,7 @@ function mount(announce: (text: string) => void): Exhibited {
     { class: 'lab fetching' },
     part(
       'The client',
-      'It sends an image of a digit every half second, and is not told who answers. The policy is of the model that it asks for.',
+      'It sends an image of a digit every half second, with fetch and nothing else. Choose the policy of the model that it asks for.',
       policy.element,
       answers.element,
       last,
@@ -124,7 +124,7 @@ function mount(announce: (text: string) => void): Exhibited {
 
   function reasonOf(reason: string | null): string {
     if (reason === null) return 'The service worker of an older gallery is active: close all tabs of the gallery.';
-    return Object.hasOwn(FAILURES, reason) ? FAILURES[reason as Failure] : `As ${reason} says.`;
+    return Object.hasOwn(FAILURES, reason) ? FAILURES[reason as Failure] : `The policy is ${reason}.`;
   }
 
   function whoOf(isAnswered: boolean, by: string | null, tab: string | null): Who {

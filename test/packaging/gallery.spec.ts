@@ -706,7 +706,7 @@ test('fetch: a client that knows only fetch is answered by this tab, by another 
   await more('here');
   await page.getByRole('radio', { name: 'device-only' }).check();
   await more('here');
-  await expect(page.getByRole('log')).toContainText('As device-only says.');
+  await expect(page.getByRole('log')).toContainText('The policy is device-only.');
   await expect(count('nobody')).toHaveText('0');
   await expect(count('server')).toHaveText('0');
   await page.getByText('Code', { exact: true }).click();
