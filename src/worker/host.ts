@@ -164,9 +164,7 @@ export class Host implements WorkerApi {
     try {
       const onLost = (why: string): void => this.#options.emit({ type: 'lost', why });
       const threads = this.#platform.threads(candidate, archive.config.engine?.threads);
-      // The worker of a sandboxed frame shares no compiled code with the page, which could not read the message.
-      const onCompiled = (compiled: CompiledFile): void =>
-        globalThis.origin === 'null' ? undefined : this.#options.emit({ type: 'compiled', candidate, compiled });
+      const onCompiled = (compiled: CompiledFile): void => this.#shareCompiled(candidate, compiled);
       return await this.#downloads.engine(download, (environment) =>
         start({ assets, remote, onLost, threads, compiled, onCompiled, ...environment }),
       );
@@ -176,6 +174,17 @@ export class Host implements WorkerApi {
         `${candidate} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`,
         { cause },
       );
+    }
+  }
+
+  /** Sends the page a compiled engine for its next workers. Where that is not possible, each worker compiles the engine. */
+  #shareCompiled(candidate: CandidateName, compiled: CompiledFile): void {
+    // The page of a sandboxed frame could not read the message, and would give up this worker.
+    if (globalThis.origin === 'null') return;
+    try {
+      this.#options.emit({ type: 'compiled', candidate, compiled });
+    } catch {
+      // This browser does not clone compiled code.
     }
   }
 

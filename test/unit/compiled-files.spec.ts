@@ -2,6 +2,9 @@ import { expect, test } from '@playwright/test';
 import { CompiledFiles } from '../../src/client/selection/compiled-files.ts';
 import type { CompiledFile } from '../../src/contract/wire.ts';
 import { compileWasm } from '../../src/engines/wasm-module.ts';
+import { BaseHandler } from '../../src/handlers/base-handler.ts';
+import { Host } from '../../src/worker/host.ts';
+import { stubSession } from './stub-session.ts';
 
 /** The smallest file of WebAssembly: its magic number and version. */
 const WASM = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
@@ -50,4 +53,42 @@ test('the clients of a page share their compiled engines, one for each candidate
   one.add('onnx/wasm', compiled);
   expect(two.find('onnx/wasm')).toBe(compiled);
   expect(two.find('onnx/webgpu')).toBeUndefined();
+});
+
+test('a browser that does not clone compiled code: the model opens all the same', async () => {
+  const compiled = (await compile()).made[0]!;
+  const shape = { name: 'x', dtype: 'float32', dims: [1, 3] } as const;
+  const refused: string[] = [];
+  const host = new Host({
+    engines: {
+      'onnx/wasm': async ({ onCompiled }) => {
+        onCompiled?.(compiled);
+        return {
+          version: '1',
+          threads: 1,
+          memory: () => 0,
+          open: async () => stubSession([shape], [shape], () => ({})),
+        };
+      },
+    },
+    handlerClass: async () => BaseHandler,
+    emit: ({ type }) => {
+      if (type !== 'compiled') return;
+      refused.push(type);
+      throw new DOMException('It could not be cloned.', 'DataCloneError');
+    },
+    sendPart: () => {},
+  });
+  const archive = {
+    url: 'http://localhost/m.onnx', manifest: { model: { modelName: 'm' } }, models: { onnx: 'm.onnx' }, files: { 'm.onnx': new Blob(['m']) }, config: {}, golden: [], integrity: {},
+  }; // prettier-ignore
+  const opened = await host.open({
+    candidate: 'onnx/wasm',
+    archive,
+    handler: undefined,
+    assets: undefined,
+    download: {},
+  });
+  expect(refused).toEqual(['compiled']);
+  expect(opened).toMatchObject({ ok: true, value: { threads: 1 } });
 });
