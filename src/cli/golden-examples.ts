@@ -111,6 +111,9 @@ async function decode(bytes: Uint8Array, source: string): Promise<TypedArrayInpu
   } catch (cause) {
     if (!(cause instanceof TabServeError)) throw cause;
     throw new TabServeError(cause.code, `${source}: ${cause.message}`, { cause });
+  } finally {
+    // Examples are made one after another.
+    provideFileDecoder(undefined);
   }
 }
 
