@@ -1,12 +1,13 @@
 /** The section on handlers that run a model many times for one input: a workflow by its nodes, and explanations by their masks. */
 import { tell } from './lib/progress.mjs';
+import { row as rowOf } from './lib/rows.mjs';
 import { median } from './lib/statistics.mjs';
 
 const READING = { photo: '/models/ocr/samples/receipt.jpg', warmUps: 1, rounds: 5 };
 const EXPLAINING = {
   width: 640,
   height: 480,
-  rounds: 2,
+  rounds: 1,
   methods: { occlusion: { method: 'occlusion' }, RISE: { method: 'rise', masks: 100 } },
 };
 const STAGES = ['preprocess', 'inference', 'postprocess'];
@@ -41,28 +42,37 @@ async function onPage(browser, url, work, options) {
   }
 }
 
-function row(name, value, unit) {
-  return { name: `handlers: ${name}`, value: Number(value.toPrecision(4)), unit, goal: null, holds: null };
+function row(name, values, unit) {
+  return rowOf(`handlers: ${name}`, values, unit);
 }
 
 function readingRows({ elapsed, nodes, lines }) {
   const name = `text_reader on onnx/wasm, a photo of ${lines} lines`;
-  const rows = [row(`${name}: from call to answer, median`, median(elapsed), 'ms')];
+  const rows = [row(`${name}: from call to answer`, elapsed, 'ms')];
   for (const [node, timings] of Object.entries(nodes))
     for (const stage of STAGES)
-      rows.push(row(`${name}: ${node}, ${stage}, median`, median(timings.map((one) => one[stage] ?? 0)), 'ms'));
+      rows.push(
+        row(
+          `${name}: ${node}, ${stage}`,
+          timings.map((one) => one[stage] ?? 0),
+          'ms',
+        ),
+      );
   return rows;
 }
 
 function explainingRows({ inference, methods }) {
-  const alone = median(inference);
-  const rows = [row(`explain on onnx/wasm: the inference of one photo, median`, alone, 'ms')];
+  const rows = [row(`explain on onnx/wasm: the inference of one photo`, inference, 'ms')];
   for (const [method, { elapsed, variants }] of Object.entries(methods)) {
     const name = `explain on onnx/wasm, ${method} with ${variants} masks`;
-    const perMask = median(elapsed) / variants;
+    const perMask = elapsed.map((whole) => whole / variants);
     rows.push(
       row(`${name}: per mask`, perMask, 'ms'),
-      row(`${name}: per mask, over the inference`, perMask / alone, '×'),
+      row(
+        `${name}: per mask, over the inference`,
+        perMask.map((one) => one / median(inference)),
+        '×',
+      ),
     );
   }
   return rows;

@@ -4,40 +4,61 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeLargeModel } from './lib/large-model.mjs';
 import { peakRise } from './lib/process-memory.mjs';
-import { median, paired, quantile } from './lib/statistics.mjs';
+import { tell } from './lib/progress.mjs';
+import { atMost, over, row as rowOf } from './lib/rows.mjs';
+import { median, pairs } from './lib/statistics.mjs';
 
 /** Rounds to measure, after one that fills caches and lets the browser keep compiled code. */
-const ROUNDS = 7;
+const ROUNDS = 4;
 const WARM_UPS = 1;
-const MEMORY_ROUNDS = 3;
+const MEMORY_ROUNDS = 2;
 /** 24 layers of 4.2 MB each: 100.7 MB. */
 const LARGE = { layers: 24, width: 1024 };
 const TINY = { layers: 1, width: 8 };
+
+/** Whose workers are opened one after another; `build`: that of browsers without JSPI. A GPU in software is slow: it has few rounds, and only with `--only loading`. */
+const ENGINES = [
+  { name: 'onnx/wasm', candidate: 'onnx/wasm', backend: 'wasm', rounds: ROUNDS },
+  { name: 'tfjs/wasm', candidate: 'tfjs/wasm', backend: 'wasm', rounds: ROUNDS },
+  { name: 'onnx/webgpu with JSPI', candidate: 'onnx/webgpu', backend: 'webgpu', rounds: 2 },
+  { name: 'onnx/webgpu without JSPI', candidate: 'onnx/webgpu', backend: 'webgpu', build: 'asyncify', rounds: 2 },
+];
 
 /** The files, by the folder that they are served under; the weights of `external` are a file of their own. */
 const MODELS = { tiny: TINY, large: LARGE, external: LARGE };
 
 /**
  * @param {import('@playwright/test').BrowserType} chromium
- * @param {import('@playwright/test').LaunchOptions} options
+ * @param {(backend: 'wasm' | 'webgpu') => import('@playwright/test').LaunchOptions} options
  * @param {string} url of the benchmark's server
+ * @param {{ isAlone: boolean }} mode `isAlone`: whether no other part is measured
  */
-export async function loadingRows(chromium, options, url) {
-  // A visitor's browser keeps its caches on the disk; a private window would keep them in memory.
-  const profile = mkdtempSync(join(tmpdir(), 'tabserve-bench-'));
-  const context = await chromium.launchPersistentContext(profile, options);
-  try {
+export async function loadingRows(chromium, options, url, { isAlone }) {
+  const rows = await inProfile(chromium, options('wasm'), async (context) => {
     const visit = (work) => onPage(context, url, work);
     const small = { name: '4.6 MB', url: `${url}model/onnx/model.onnx` };
     const large = { name: '101 MB', url: `${url}made/large/model.onnx` };
-    return [
-      // First, because the first visit to the large model is part of it.
-      ...(process.platform === 'linux' ? memoryRows(await measureMemory(context, visit, url)) : []),
-      ...timeRows(small, await measureTimes(visit, small.url)),
-      ...timeRows(large, await measureTimes(visit, large.url)),
-      ...workerRows('onnx/wasm', await measureWorkers(visit, 'onnx/wasm')),
-      ...workerRows('tfjs/wasm', await measureWorkers(visit, 'tfjs/wasm')),
-    ];
+    const rows = [];
+    // First, because the first visit to the large model is part of it.
+    if (process.platform === 'linux') rows.push(...memoryRows(await measureMemory(context, visit, url)));
+    for (const model of [small, large]) rows.push(...timeRows(model, await measureTimes(visit, model)));
+    return rows;
+  });
+  for (const engine of ENGINES.filter(({ backend }) => isAlone || backend === 'wasm')) {
+    const measured = await inProfile(chromium, options(engine.backend), async (context) =>
+      measureWorkers((work) => onPage(context, url, work), engine),
+    );
+    rows.push(...workerRows(engine, measured));
+  }
+  return rows;
+}
+
+/** A visitor's browser keeps its caches on the disk; a private window would keep them in memory. */
+async function inProfile(chromium, options, work) {
+  const profile = mkdtempSync(join(tmpdir(), 'tabserve-bench-'));
+  const context = await chromium.launchPersistentContext(profile, options);
+  try {
+    return await work(context);
   } finally {
     await context.close();
     rmSync(profile, { recursive: true, force: true });
@@ -69,7 +90,8 @@ async function onPage(context, url, work) {
 }
 
 /** The contenders take turns; each of them has the page for itself. */
-async function measureTimes(visit, url) {
+async function measureTimes(visit, { name, url }) {
+  tell(`loading: ${name}`);
   const contenders = {
     ours: (call) => call('ours', url),
     cacheApi: (call) => call('raw', { url, source: 'cache-api' }),
@@ -88,17 +110,19 @@ async function measureTimes(visit, url) {
 }
 
 /** Five workers of a fresh page, and the replacement of a lost one, in each round. */
-async function measureWorkers(visit, candidate) {
-  const rounds = [];
-  for (let round = -WARM_UPS; round < ROUNDS; round++) {
-    const times = await visit((call) => call('workers', candidate));
-    if (round >= 0) rounds.push(times);
+async function measureWorkers(visit, { name, candidate, build, rounds }) {
+  tell(`loading: workers of ${name}`);
+  const measured = [];
+  for (let round = -WARM_UPS; round < rounds; round++) {
+    const times = await visit((call) => call('workers', { candidate, build }));
+    if (round >= 0) measured.push(times);
   }
-  return rounds;
+  return measured;
 }
 
 /** The rise of the peak in each case, in bytes. Each case is measured several times, and has another one in between. */
 async function measureMemory(context, visit, url) {
+  tell('loading: memory');
   const devtools = await context.browser().newBrowserCDPSession();
   const peaks = {};
   const measure = async (key, name, argument) => {
@@ -135,47 +159,40 @@ async function measureMemory(context, visit, url) {
   };
 }
 
-function row(name, value, unit, goal = null, holds = null) {
-  return { name: `loading: ${name}`, value: Number(value.toPrecision(4)), unit, goal, holds };
+function row(name, values, unit, goal) {
+  return rowOf(`loading: ${name}`, values, unit, goal);
 }
 
 function timeRows({ name }, { ours, cacheApi, http }) {
   const taken = (samples) => samples.map(({ took }) => took);
-  const times = { ours: taken(ours), cacheApi: taken(cacheApi), http: taken(http) };
-  const spread = (values) => `${quantile(values, 0).toFixed(0)} to ${quantile(values, 1).toFixed(0)}`;
-  const over = (other) => paired(times.ours, times[other], (a, b) => a / b);
-  const from = (what, key) => row(`${name}, ${what} (${spread(times[key])})`, median(times[key]), 'ms');
-  const ratio = over('cacheApi');
+  const compared = (other, goal) => [pairs(taken(ours), taken(other), over), '×', goal];
   return [
-    from('TabServe load from the cache', 'ours'),
-    from('raw worker from the Cache API', 'cacheApi'),
-    row(`${name}, raw worker from the Cache API: reading`, median(cacheApi.map(({ read }) => read)), 'ms'),
-    row(`${name}, raw worker from the Cache API: InferenceSession.create`, median(cacheApi.map(({ create }) => create)), 'ms'), // prettier-ignore
-    from('raw worker from the HTTP cache', 'http'),
-    row(`${name}, TabServe from the cache over the raw worker from the HTTP cache`, over('http'), '×'),
-    row(`${name}, TabServe from the cache over the raw worker from the Cache API`, ratio, '×', '<= 1.1 ×', ratio <= 1.1), // prettier-ignore
+    row(`${name}, TabServe load from the cache`, taken(ours), 'ms'),
+    row(`${name}, raw worker from the Cache API`, taken(cacheApi), 'ms'),
+    row(`${name}, raw worker from the Cache API: reading`, cacheApi.map(({ read }) => read), 'ms'), // prettier-ignore
+    row(`${name}, raw worker from the Cache API: InferenceSession.create`, cacheApi.map(({ create }) => create), 'ms'), // prettier-ignore
+    row(`${name}, raw worker from the HTTP cache`, taken(http), 'ms'),
+    row(`${name}, TabServe from the cache over the raw worker from the HTTP cache`, ...compared(http)),
+    row(`${name}, TabServe from the cache over the raw worker from the Cache API`, ...compared(cacheApi, atMost(1.1, '×'))), // prettier-ignore
   ];
 }
 
-function workerRows(candidate, rounds) {
+function workerRows({ name }, rounds) {
   const first = rounds.map(({ opened }) => opened[0]);
   const later = rounds.map(({ opened }) => median(opened.slice(1)));
   const healed = rounds.map(({ healed }) => healed);
-  const over = (what, times) => {
-    const ratio = paired(times, first, (a, b) => a / b);
-    return row(`${candidate}, ${what} over the first`, ratio, '×', '<= 0.4 ×', ratio <= 0.4);
-  };
+  const overFirst = (what, times) => row(`${name}, ${what} over the first`, pairs(times, first, over), '×', atMost(0.4, '×')); // prettier-ignore
   return [
-    row(`${candidate}, the first worker of a page, from the cache`, median(first), 'ms'),
-    row(`${candidate}, workers two to five`, median(later), 'ms'),
-    row(`${candidate}, replacing a lost worker`, median(healed), 'ms'),
-    over('workers two to five', later),
-    over('replacing a lost worker', healed),
+    row(`${name}, the first worker of a page, from the cache`, first, 'ms'),
+    row(`${name}, workers two to five`, later, 'ms'),
+    row(`${name}, replacing a lost worker`, healed, 'ms'),
+    overFirst('workers two to five', later),
+    overFirst('replacing a lost worker', healed),
   ];
 }
 
 function memoryRows(peaks) {
-  const goal = (name, key) => row(`peak memory, ${name}`, peaks[key], '× model', '<= 2 × model', peaks[key] <= 2);
+  const goal = (name, key) => row(`peak memory, ${name}`, peaks[key], '× model', atMost(2, '× model'));
   return [
     row('peak memory, raw: fetch, arrayBuffer, InferenceSession.create', peaks.raw, '× model'),
     row('peak memory, raw, external data', peaks.rawExternal, '× model'),

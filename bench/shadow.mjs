@@ -1,38 +1,12 @@
 // What a shadow costs the requests that it follows: the latency of `ModelServer.fetch` with and without one, on WASM, with requests at random times. It prints a table.
 //   node bench/shadow.mjs [requests of a block]
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { chromium } from '@playwright/test';
-import { runnerImport } from 'vite';
+import { openTestPages } from './lib/test-page.mjs';
 
-const { module } = await runnerImport(fileURLToPath(new URL('../scripts/chromium.ts', import.meta.url)), {
-  configFile: false,
-  logLevel: 'error',
-});
-const { chromiumArgs, chromiumPath } = module;
-
-const PORT = 4100 + (process.pid % 900);
 const requests = Number(process.argv[2] ?? 150);
-const server = spawn(process.execPath, [fileURLToPath(new URL('../test/server.mjs', import.meta.url))], {
-  env: { ...process.env, PORT: String(PORT) },
-  stdio: 'ignore',
-});
-const browser = await chromium.launch({
-  args: [...chromiumArgs.wasm],
-  ...(chromiumPath && { executablePath: chromiumPath }),
-});
+const { browser, goto, close } = await openTestPages();
 try {
   const page = await browser.newPage();
-  const url = `http://127.0.0.1:${PORT}/test/browser/pages/tabserve.html`;
-  for (let tries = 0; ; tries++) {
-    const opened = await page.goto(url).then(
-      () => page.waitForFunction(() => 'ModelServer' in window),
-      () => undefined,
-    );
-    if (opened) break;
-    if (tries === 60) throw new Error(`${url} did not answer within 60 s.`);
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-  }
+  await goto(page, 'ModelServer');
   const { blocks, report } = await page.evaluate(measure, requests);
   const rows = [false, true].map((shadow) => {
     const times = blocks.filter((block) => block.shadow === shadow).flatMap((block) => block.times);
@@ -42,8 +16,7 @@ try {
   console.table(rows);
   console.log(report);
 } finally {
-  await browser.close();
-  server.kill();
+  await close();
 }
 
 /** Runs in the page: eight blocks of requests, every other one with the shadow. @param {number} requests */

@@ -8,11 +8,15 @@ const ORT = here('../node_modules/onnxruntime-web/dist');
 
 /** The page of each section, by Vite's mode; another mode builds all of them. */
 const PAGES: Readonly<Record<string, string>> = {
-  main: 'app/index.html',
+  requests: 'app/index.html',
+  first: 'app/first/index.html',
   serving: 'app/serving/index.html',
   loading: 'app/loading/index.html',
   frames: 'app/frames/index.html',
   handlers: 'app/handlers/index.html',
+  threads: 'app/threads/index.html',
+  precisions: 'app/threads/index.html',
+  webnn: 'app/threads/index.html',
 };
 
 /** The benchmark's pages as an app would ship them: a production build, our sources in it. */
@@ -39,6 +43,6 @@ export default defineConfig(({ mode }) => ({
     emptyOutDir: true,
     target: 'es2022',
     chunkSizeWarningLimit: 10_000,
-    rollupOptions: { input: (mode in PAGES ? [PAGES[mode]!] : Object.values(PAGES)).map(here) },
+    rollupOptions: { input: (mode in PAGES ? [PAGES[mode]!] : [...new Set(Object.values(PAGES))]).map(here) },
   },
 }));

@@ -1,6 +1,7 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, Suite, TestCase } from '@playwright/test/reporter';
 
-/** Prints each skipped test with its reason, and ends with `N passed, N failed`. */
+/** Prints each skipped test with its reason and each one that failed, or passed only on the second try, with its errors, and ends with `N passed, N failed`. */
 export default class ClosingLine implements Reporter {
   #suite: Suite | undefined;
 
@@ -15,10 +16,15 @@ export default class ClosingLine implements Reporter {
       console.log(
         `skipped: ${titleOf(test)}: ${test.annotations.find(({ type }) => type === 'skip')?.description ?? 'no reason given'}`,
       );
-    const passed = tests.filter((test) => test.outcome() === 'expected').length;
-    const failed = tests.length - passed - skipped.length;
     if (skipped.length > 0) console.log(`${skipped.length} skipped, for the reasons above`);
-    console.log(`${passed} passed, ${failed} failed`);
+    // Last, since a CI's record may keep only the end of what was printed.
+    const flaky = tests.filter((test) => test.outcome() === 'flaky');
+    for (const test of flaky) console.log(`passed only on the second try: ${titleOf(test)}\n${errorsOf(test)}`);
+    const failed = tests.filter((test) => test.outcome() === 'unexpected');
+    for (const test of failed) console.log(`failed: ${titleOf(test)}\n${errorsOf(test)}`);
+    if (flaky.length > 0) console.log(`${flaky.length} passed only on the second try`);
+    const passed = tests.length - failed.length - skipped.length;
+    console.log(`${passed} passed, ${failed.length} failed`);
   }
 
   printsToStdio(): boolean {
@@ -28,4 +34,15 @@ export default class ClosingLine implements Reporter {
 
 function titleOf(test: TestCase): string {
   return test.titlePath().filter(Boolean).join(' › ');
+}
+
+function errorsOf(test: TestCase): string {
+  return test.results
+    .flatMap(({ errors }) => errors)
+    .map(({ message, value, location }) =>
+      [stripVTControlCharacters(message ?? value ?? ''), location && `at ${location.file}:${location.line}`]
+        .filter(Boolean)
+        .join('\n'),
+    )
+    .join('\n');
 }

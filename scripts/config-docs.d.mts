@@ -12,6 +12,7 @@ export interface Modules {
   readonly errors: typeof import('../src/contract/errors.ts');
   readonly meanings: typeof import('../src/contract/error-meanings.ts');
   readonly settings: typeof import('../src/contract/settings.ts');
+  readonly settingTexts: typeof import('../src/contract/setting-texts.ts');
   readonly metrics: typeof import('../src/shared/metrics/built-in.ts');
 }
 

@@ -25,6 +25,7 @@ const SOURCES = {
   errors: 'contract/errors',
   meanings: 'contract/error-meanings',
   settings: 'contract/settings',
+  settingTexts: 'contract/setting-texts',
   metrics: 'shared/metrics/built-in',
 };
 
@@ -62,12 +63,18 @@ export const ADVICE = {
   unsupported: 'Choose another way; the message says which there are.',
 };
 
+/** Adds the texts of settings to entries that have none. */
+function described(entries, { SETTING_TEXTS }) {
+  const pairs = Object.entries(entries);
+  return Object.fromEntries(pairs.map(([key, entry]) => [key, { ...entry, description: entry.description ?? SETTING_TEXTS[key] }])); // prettier-ignore
+}
+
 /** The handler classes by name. */
 async function classes({ loadHandler, HANDLER_NAMES }) {
   return Object.fromEntries(await Promise.all(HANDLER_NAMES.map(async (name) => [name, await loadHandler(name)])));
 }
 
-export async function configSchema({ registry, config, models, transforms }) {
+export async function configSchema({ registry, config, models, transforms, settingTexts }) {
   const section = (properties, description) => ({
     type: 'object',
     description,
@@ -93,7 +100,7 @@ export async function configSchema({ registry, config, models, transforms }) {
         anyOf: schemas.map(([name]) => ({ $ref: `#/definitions/${name}` })),
       },
       engine: section(models.ENGINE_SCHEMA, engine.description),
-      ...serving,
+      ...described(serving, settingTexts),
     },
     definitions: {
       ...Object.fromEntries(schemas.map(([name, schema]) => [name, section(detailed(schema), `handler: of ${name}.`)])),
@@ -104,7 +111,7 @@ export async function configSchema({ registry, config, models, transforms }) {
 
 export async function withTables(
   page,
-  { registry, schema: { expected }, models, transforms, errors, meanings, settings, metrics },
+  { registry, schema: { expected }, models, transforms, errors, meanings, settings, settingTexts, metrics },
 ) {
   const { image_classifier, text_classifier, ...others } = await classes(registry);
   const own = [image_classifier, text_classifier, ...Object.values(others)].map((handler) => [
@@ -121,11 +128,11 @@ export async function withTables(
     'explain images': keyTable(image_classifier.explainSchema, expected),
     'explain texts': keyTable(text_classifier.explainSchema, expected),
     engine: keyTable(models.ENGINE_SCHEMA, expected),
-    serving: keyTable(serving, expected),
-    settings: settingsTable(settings.SERVING, expected),
-    'client settings': settingsTable(settings.CLIENT_SETTINGS, expected),
-    'sequence settings': settingsTable(settings.SEQUENCE_SETTINGS, expected),
-    'request settings': settingsTable(settings.REQUEST_SETTINGS, expected),
+    serving: keyTable(described(serving, settingTexts), expected),
+    settings: settingsTable(described(settings.SERVING, settingTexts), expected),
+    'client settings': settingsTable(described(settings.CLIENT_SETTINGS, settingTexts), expected),
+    'sequence settings': settingsTable(described(settings.SEQUENCE_SETTINGS, settingTexts), expected),
+    'request settings': settingsTable(described(settings.REQUEST_SETTINGS, settingTexts), expected),
     errors: errorTable(errors, meanings),
     metrics: metricsTable(metrics),
   };

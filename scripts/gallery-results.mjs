@@ -64,8 +64,8 @@ await photo.resize({ width: 220 }).avif({ quality: 18, effort: 9 }).toFile(`${ro
 
 const line = await ask('orientation', 'orientation', 'upside-down');
 await sharp(`${root}public/${line.url}`)
-  .resize({ width: 280 })
-  .avif({ quality: 30, effort: 9 })
+  .resize({ width: 220 })
+  .avif({ quality: 22, effort: 9 })
   .toFile(`${root}demo/home/line.avif`);
 
 /** The gallery's clients and functions, for answers of another form than a demo's. */
@@ -91,8 +91,12 @@ const peaks = Array.from({ length: bars }, (_, bar) => {
 });
 const loudest = Math.max(...peaks);
 
-/** The heat map of the digit that the card of Digits shows. */
+/** The digit that the cards of Digits and Reasons show, and its heat map. */
 const drawn = await ask('digits', 'digits', '');
+await sharp(`${root}public/${drawn.url}`)
+  .resize({ width: 140 })
+  .webp({ quality: 40, effort: 6 })
+  .toFile(`${root}demo/home/digit.webp`);
 const heat = await run(async ({ load, paintHeatMap }, url) => {
   const client = await load('models/digits/', { handler: 'image_classifier' });
   const photo = await (await fetch(url)).blob();
@@ -148,8 +152,8 @@ const alpha = Buffer.from(
   person.mask.flatMap((share) => [0, 0, 0, Math.max(0, Math.min(255, ((share - 0.35) / 0.4) * 255))]),
 );
 await sharp(alpha, { raw: { width: person.width, height: person.height, channels: 4 } })
-  .resize({ width: 128 })
-  .webp({ quality: 1, alphaQuality: 60 })
+  .resize({ width: 96 })
+  .webp({ quality: 1, alphaQuality: 40, effort: 6 })
   .toFile(`${root}demo/home/person.webp`);
 
 /** Milliseconds of a run on each candidate: the median of 20. */
@@ -228,6 +232,7 @@ for (const file of [
   'line.avif',
   'person.webp',
   'sign.avif',
+  'digit.webp',
   'heat.webp',
   'alike.avif',
   'enlarged.avif',

@@ -15,7 +15,7 @@ const LIMITS = [
   { what: 'page: import { load }', limit: 20.5, measure: () => page(([first]) => [first]) },
   {
     what: 'page: all scripts, those of frames, audio files and sharing too',
-    limit: 45,
+    limit: 47.5,
     measure: () => page((chunks) => chunks),
   },
   {
@@ -35,15 +35,15 @@ const LIMITS = [
   },
   {
     what: 'page: import { ModelServer }',
-    limit: 15,
+    limit: 15.5,
     measure: () => page(([first]) => [first], 'ModelServer', 'serving'),
   },
   {
     what: 'built-in worker, split by the bundler: before a model',
-    limit: 46.5,
+    limit: 49.5,
     measure: () => file('built-in/worker.js'),
   },
-  { what: 'built-in worker, in one script', limit: 140, measure: worker },
+  { what: 'built-in worker, in one script', limit: 152, measure: worker },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
   { what: 'onnx/webgl', limit: 97, measure: () => file('standalone/onnx-webgl.js') },
   { what: 'onnx/webgpu, with JSPI', limit: 38, measure: () => file('standalone/onnx-webgpu-jspi.js') },
@@ -56,8 +56,8 @@ const LIMITS = [
   { what: 'YAML', limit: 31, measure: () => file('standalone/yaml.js') },
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   { what: "Hugging Face's tokenizers", limit: 12, measure: () => file('standalone/tokenizers.js') },
-  { what: 'the package, without source maps', limit: 2000, measure: () => all((name) => !name.endsWith('.map')) },
-  { what: 'its source maps', limit: 2400, measure: () => all((name) => name.endsWith('.map')) },
+  { what: 'the package, without source maps', limit: 2050, measure: () => all((name) => !name.endsWith('.map')) },
+  { what: 'its source maps', limit: 2550, measure: () => all((name) => name.endsWith('.map')) },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

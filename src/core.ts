@@ -27,7 +27,7 @@ export type { ClientMetrics } from './client/metrics/client-metrics.js';
 export { clearVerdicts } from './client/selection/browser-verdicts.js';
 export type { CacheName } from './contract/downloads.js';
 export { cache, type CachedFileInfo, type CacheEstimate } from './client/cache.js';
-export type { Verdict, VerdictStore } from './client/selection/verdicts.js';
+export type { UnfitVerdict, Verdict, VerdictStore } from './client/selection/verdicts.js';
 export { paintClasses, paintHeatMap, paintMask, paintPicture, vocPalette, type Color } from './client/painting.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 /** The handler classes, as types alone: they run in the worker. */

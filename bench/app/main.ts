@@ -1,9 +1,10 @@
 /** The page's side: opens the contenders, and lets them run in turns. `bench/run.mjs` calls it. */
 import { handWrite } from './contenders/hand-written.ts';
 import { openBareCall } from './contenders/bare-call.ts';
+import { openBrowserDecode } from './contenders/browser-decode.ts';
 import { openPlainWorker } from './contenders/plain-worker.ts';
 import { openRaw } from './contenders/raw.ts';
-import { heal, openOurs } from './contenders/tabserve.ts';
+import { heal, openOurs, type Photos } from './contenders/tabserve.ts';
 import { openTransformers } from './contenders/transformers.ts';
 import { toAnswer, type Answer } from './model.ts';
 import { makePhoto } from './photo.ts';
@@ -29,6 +30,8 @@ export interface Bench {
   makePhoto(width: number, height: number): Promise<{ bytes: number }>;
   /** Lets those that start from the same thing take turns; with or without a pause before each run. */
   time(what: 'tensor' | 'file', options: { rounds: number; warmUps: number; paused: boolean }): Promise<Samples>;
+  /** Milliseconds of preprocessing so many copies of the photo, as one batch and one by one, by round. */
+  photos(count: number, rounds: number): Promise<Photos>;
   /** Runs one alone, with each run marked for the trace; `idle` is one too. */
   mark(name: string, rounds: number): Promise<void>;
   /** Milliseconds of each: a plain load with all files in the browser's cache, and the healing of a worker that was ended. */
@@ -41,13 +44,15 @@ async function open(): Promise<Bench> {
   const ours = await openOurs();
   const bareCall = await openBareCall();
   const plainWorker = await openPlainWorker();
+  const browserDecode = openBrowserDecode();
   const transformers = await openTransformers();
+  let photo: File | undefined;
   let contenders: Readonly<Record<'tensor' | 'file', readonly Contender[]>> | undefined;
 
   return {
     versions: { raw: raw.version, transformers: transformers.version, transformersOrt: transformers.ortVersion },
     async makePhoto(width, height) {
-      const file = await makePhoto(width, height);
+      const file = (photo = await makePhoto(width, height));
       const pixels = await handWritten.toTensor(file);
       contenders = {
         tensor: [
@@ -60,6 +65,7 @@ async function open(): Promise<Bench> {
           { name: 'handWritten', run: () => handWritten.classify(file) },
           { name: 'transformers', run: () => transformers.classify(file) },
           { name: 'oursFile', run: () => ours.classify(file) },
+          { name: 'browserDecode', run: () => browserDecode(file).then(() => ({})) },
         ],
       };
       return { bytes: file.size };
@@ -67,6 +73,11 @@ async function open(): Promise<Bench> {
     time: (what, { rounds, warmUps, paused }) =>
       takeTurns(contenders![what], rounds, warmUps, paused ? () => pause(PAUSE_MS) : nextTask, ours.lastTimings),
     heal,
+    photos: (count, rounds) =>
+      ours.photos(
+        Array.from({ length: count }, () => photo!),
+        rounds,
+      ),
     async mark(name, rounds) {
       const idle = { name: 'idle', run: () => pause(50).then(() => ({})) };
       const contender = [...contenders!.tensor, ...contenders!.file, idle].find((one) => one.name === name)!;

@@ -1,6 +1,11 @@
 /** The one model that everybody runs, and how. */
 
-export const MODEL_URL = '/model/onnx/model.onnx';
+/** The folder of the model, in the page's URL; a worker has it as its name. */
+export const MODEL =
+  (typeof document === 'undefined'
+    ? (globalThis as { name?: string }).name
+    : new URLSearchParams(location.search).get('model')) || 'model';
+export const MODEL_URL = `/${MODEL}/onnx/model.onnx`;
 export const LABELS = ['Drawing', 'Hentai', 'Neutral', 'Porn', 'Sexy'];
 
 /** RGB, 0..1, channels first. */

@@ -6,6 +6,7 @@ import results from './results.json' with { type: 'json' };
 
 const OBJECTS = new URL('./objects.avif', import.meta.url).href;
 const LINE = new URL('./line.avif', import.meta.url).href;
+const DIGIT = new URL('./digit.webp', import.meta.url).href;
 const HEAT = new URL('./heat.webp', import.meta.url).href;
 const ENLARGED = new URL('./enlarged.avif', import.meta.url).href;
 const ASTRONAUT = 'models/selfie/samples/astronaut.jpg';
@@ -32,6 +33,7 @@ export function cards(): HTMLElement {
       backends(),
     ),
     card('serving', 'Serving', 'Send more requests than a model can answer, and watch its queue.', serving()),
+    card('fetch', 'Fetch', 'An app that calls fetch is answered by the device, or by its server.', fetched()),
     card(
       'docs/your-model',
       'Your model',
@@ -74,8 +76,8 @@ function language(): HTMLElement {
 }
 
 function digits(): HTMLElement {
-  const { url, label, score } = results.digits;
-  return el('div', { class: 'card-digit' }, photo(url), answer(label, score));
+  const { label, score } = results.digits;
+  return el('div', { class: 'card-digit' }, photo(DIGIT), answer(label, score));
 }
 
 function orientation(): HTMLElement {
@@ -105,7 +107,7 @@ function voice(): HTMLElement {
 
 function reasons(): HTMLElement {
   const { label, score } = results.digits;
-  const heated = el('span', { class: 'card-heat' }, photo(results.digits.url), photo(HEAT));
+  const heated = el('span', { class: 'card-heat' }, photo(DIGIT), photo(HEAT));
   return el('div', { class: 'card-digit' }, heated, answer(`Why ${label}?`, score));
 }
 
@@ -156,12 +158,17 @@ function serving(): HTMLElement {
   );
 }
 
+function fetched(): HTMLElement {
+  const { label, score } = results.digits;
+  return code(`POST /predictions/digits\n200 { "${label}": ${score.toFixed(2)}, … }\nTabServe-Answered-By: device`);
+}
+
 function yours(): HTMLElement {
-  return el(
-    'div',
-    { class: 'card-files' },
-    el('pre', {}, 'models/mine/\n  model.onnx\n  index_to_name.json\n  model-config.yaml'),
-  );
+  return code('models/mine/\n  model.onnx\n  index_to_name.json\n  model-config.yaml');
+}
+
+function code(text: string): HTMLElement {
+  return el('div', { class: 'card-files' }, el('pre', {}, text));
 }
 
 function answer(label: string, score: number): HTMLElement {

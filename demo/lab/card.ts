@@ -109,7 +109,7 @@ function factor(value: number): string {
   return `${value.toLocaleString('en', { maximumFractionDigits: value < 9.95 ? 1 : 0 })} times`;
 }
 
-const BACKENDS = { webgpu: 'WebGPU', webgl: 'WebGL', wasm: 'WASM', cpu: 'JavaScript' } as const;
+const BACKENDS = { webgpu: 'WebGPU', webgl: 'WebGL', webnn: 'WebNN', wasm: 'WASM', cpu: 'JavaScript' } as const;
 const ENGINES = { onnx: 'ONNX Runtime', tfjs: 'TensorFlow.js' } as const;
 
 /** Returns the names of a candidate's backend and engine. */

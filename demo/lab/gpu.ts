@@ -15,6 +15,18 @@ if (typeof GPUAdapter !== 'undefined') {
     return device;
   };
 }
+/** WebNN, which TypeScript has no types for. */
+const { ML } = globalThis as {
+  readonly ML?: { prototype: { createContext(options?: object): Promise<{ destroy(): void }> } };
+};
+if (ML) {
+  const { createContext } = ML.prototype;
+  ML.prototype.createContext = async function (...args) {
+    const context = await createContext.apply(this, args);
+    loseGpu = () => context.destroy();
+    return context;
+  };
+}
 
 export function lose(): void {
   loseGpu();

@@ -12,7 +12,7 @@ import { freeDimensions, noise, type Sizes } from './noise.js';
 
 /** Every engine on every backend; the reference that the others are compared with comes first. */
 export const CANDIDATES: Readonly<Record<ModelFormat, readonly [CandidateName, ...CandidateName[]]>> = {
-  onnx: ['onnx/wasm', 'onnx/webgpu', 'onnx/webgl'],
+  onnx: ['onnx/wasm', 'onnx/webgpu', 'onnx/webgl', 'onnx/webnn'],
   tfjs: ['tfjs/wasm', 'tfjs/webgpu', 'tfjs/webgl', 'tfjs/cpu'],
 };
 

@@ -6,6 +6,8 @@ import { segments } from '../page/segments.js';
 
 const ENGINES: Readonly<Record<ModelFormat, string>> = { onnx: 'ONNX Runtime', tfjs: 'TensorFlow.js' };
 const BACKENDS = { webgpu: 'WebGPU', webgl: 'WebGL', wasm: 'WASM' } as const;
+/** What is not offered here, but may be what a client runs on. */
+const OTHERS = { webnn: 'WebNN', cpu: 'JavaScript', remote: 'A server' } as const;
 type BackendName = keyof typeof BACKENDS;
 
 export interface BackendPanel {
@@ -152,7 +154,7 @@ function whyNot({ name, skipped }: Backend): string {
 }
 
 function displayName(name: Backend['name']): string {
-  return name === 'cpu' ? 'JavaScript' : name === 'remote' ? 'A server' : BACKENDS[name];
+  return { ...BACKENDS, ...OTHERS }[name];
 }
 
 function threads(count: number): string {

@@ -1,18 +1,26 @@
 import type { Probe } from '../contract/backends.js';
+import { createWebnnContext } from '../shared/webnn.js';
 
 /** Renderers that emulate a GPU on the CPU. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|basic render|software|lavapipe/i;
 
-/** Probes the browser's capabilities. Call it in the worker that will use them: a page may have more than its workers. */
-export async function probeBackends(): Promise<Probe> {
+/**
+ * Probes the browser's capabilities. Call it in the worker that will use them: a page may have more than its workers.
+ * @param needsGpus whether to look for GPUs: starting them takes tens of milliseconds, during some of which the worker does nothing else
+ */
+export async function probeBackends(needsGpus: boolean): Promise<Probe> {
+  const [webgpu, webnn] = needsGpus ? await Promise.all([probeWebgpu(), probeWebnn()]) : [UNPROBED, UNPROBED];
   return {
-    webgpu: await probeWebgpu(),
-    webgl: probeWebgl(),
+    webgpu,
+    webgl: needsGpus ? probeWebgl() : UNPROBED,
+    webnn,
     wasm: probeWasm(),
     crossOriginIsolated: globalThis.crossOriginIsolated === true,
     cores: globalThis.navigator?.hardwareConcurrency ?? 1,
   };
 }
+
+const UNPROBED = { available: false, reason: 'It was not looked for: the option `backends` names no GPU.' } as const;
 
 async function probeWebgpu(): Promise<Probe['webgpu']> {
   const gpu = globalThis.navigator?.gpu as GPU | undefined;
@@ -58,6 +66,15 @@ function probeWebgl(): Probe['webgl'] {
     return { available: true, ...facts };
   } catch (error) {
     return { available: false, reason: `WebGL failed: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+async function probeWebnn(): Promise<Probe['webnn']> {
+  try {
+    (await createWebnnContext()).destroy();
+    return { available: true };
+  } catch (error) {
+    return { available: false, reason: error instanceof Error ? error.message : String(error) };
   }
 }
 

@@ -60,6 +60,41 @@ export function compareOutputs(
   return { wrong: undefined, error };
 }
 
+/** Within these, floats are compared by their labels alone. */
+const ANY: Tolerances = Object.fromEntries(
+  Object.keys(GOLDEN_TOLERANCES).map((dtype) => [dtype, { absolute: Infinity, relative: 0 }]),
+);
+
+/**
+ * Compares the labels of outputs with the expected ones: along the last axis of floats, the largest number must be at the same place, in each row; other dtypes must be equal.
+ * Floats must be finite where the expected ones are. An expected output of which only a sample is known, or with fewer than two numbers in a row, shows no label.
+ */
+export function compareLabels(got: Tensors, expected: Golden['outputs']): OutputComparison {
+  const comparison = compareOutputs(got, expected, ANY);
+  if (comparison.wrong !== undefined) return comparison;
+  const wrong = Object.entries(expected)
+    .filter(([, { dtype }]) => GOLDEN_TOLERANCES[dtype])
+    .map(([name, right]) => compareRows(name, numbers(right.dtype, got[name]!.data), right))
+    .find((why) => why !== undefined);
+  return { wrong, error: comparison.error };
+}
+
+function compareRows(
+  name: string,
+  values: Float32Array,
+  { dtype, dims, data, stride = 1 }: ExpectedTensor,
+): string | undefined {
+  const size = dims.at(-1) ?? 1;
+  if (stride > 1 || size < 2) return `output "${name}", [${dims.join(', ')}], shows no labels: the golden example has ${stride > 1 ? 'only a sample of it' : 'one number a row'}`; // prettier-ignore
+  const wanted = numbers(dtype, data);
+  const best = (row: Float32Array): number => row.reduce((top, value, index) => (value > row[top]! ? index : top), 0);
+  for (let from = 0; from < wanted.length; from += size) {
+    const [label, right] = [values, wanted].map((all) => best(all.subarray(from, from + size)));
+    if (label !== right) return `output "${name}" has its best label at ${label} in row ${from / size}, expected ${right}`; // prettier-ignore
+  }
+  return undefined;
+}
+
 function compareTensor(
   { dtype, data }: Tensor,
   { data: right, stride = 1 }: ExpectedTensor,
@@ -81,7 +116,7 @@ function compareTensor(
     const difference = apart(values[index * stride]!, wanted[index]!);
     if (difference > worst) [worst, at] = [difference, index];
   }
-  if (worst <= allowed) return { wrong: undefined, error: worst };
+  if (worst <= allowed && worst < Infinity) return { wrong: undefined, error: worst };
   return {
     wrong: `is off by ${worst.toPrecision(3)} at ${at * stride} (${values[at * stride]} for ${wanted[at]}), allowed is ${allowed.toPrecision(3)}`,
     error: worst,

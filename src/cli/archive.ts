@@ -146,7 +146,7 @@ async function addModel(
 }
 
 /** Returns the files that hold a model's weights, relative to the model: TensorFlow.js's shards, or ONNX external data. */
-function weightFiles(name: string, model: Uint8Array): readonly string[] {
+export function weightFiles(name: string, model: Uint8Array): readonly string[] {
   if (formatOf(name) === 'onnx') return readExternalData(model);
   return readWeightsManifest(new TextDecoder().decode(model), name).flatMap(({ paths }) => paths);
 }
@@ -213,6 +213,7 @@ function formatDate(date: Date): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-function encode(value: unknown): Uint8Array {
+/** Encodes a value as a JSON file. */
+export function encode(value: unknown): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
 }

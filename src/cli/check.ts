@@ -1,7 +1,9 @@
 import { basename } from 'node:path';
-import { allParts, enginesOf, fileName, type Archive } from '../contract/archive.js';
-import type { EngineName } from '../contract/backends.js';
+import { allParts, enginesOf, fileName, partsOf, type Archive } from '../contract/archive.js';
+import type { EngineName, ModelFormat } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
+import type { Precision } from '../contract/precisions.js';
+import { formatOf } from '../shared/model-url.js';
 import type { ArchiveLocation, ArchiveOptions } from '../models/archive.js';
 import { fetchWorkflow, fetchWorkflowModels } from '../models/fetch.js';
 import type { ArchiveFiles } from './archive-files.js';
@@ -22,6 +24,25 @@ async function readWith(from: ArchiveLocation, chosen: Chosen = {}, engine?: Eng
   return await fetchWorkflowModels(archive, format, OPTIONS);
 }
 
+/** Reads the models of an archive that is at hand. @param precision that of each model that is there in it */
+export async function readModels(archive: Archive, engine: ModelFormat, precision?: Precision): Promise<Archive> {
+  const wanted = partsOf(archive).flatMap(({ node, archive: { alternatives = [] } }) => {
+    const has = alternatives.some((one) => one.precision === precision && formatOf(one.path) === engine);
+    return precision && has ? [[node, [precision]] as const] : [];
+  });
+  return await fetchWorkflowModels(archive, engine, { ...OPTIONS, precisions: Object.fromEntries(wanted) });
+}
+
+/** Returns each format that an archive can be run in, and each precision in which it has its model there. */
+function variantsOf(archive: Archive): readonly (readonly [ModelFormat, Precision | undefined])[] {
+  return enginesOf(archive).flatMap((engine) => {
+    const files = partsOf(archive).flatMap((part) => (part.archive.golden.length > 0 ? part.archive.alternatives : undefined) ?? []); // prettier-ignore
+    const precisions = new Set(files.filter(({ path }) => formatOf(path) === engine).map(({ precision }) => precision));
+    const all = precisions.size === 0 ? [undefined] : [...precisions];
+    return all.map((precision) => [engine, precision] as const);
+  });
+}
+
 /** Reads an archive from its files, as the browser reads it. @throws what `fetchWorkflow` throws */
 export async function readArchive(files: ArchiveFiles, chosen?: Chosen): Promise<Archive> {
   return await readWith(asBlobs(files), chosen);
@@ -39,8 +60,8 @@ export async function checkArchive(path: string): Promise<string> {
   const lines = [
     `${basename(path)}: ${first.manifest.model.modelName}, ${first.manifest.model.handler ?? 'no handler'}`,
   ];
-  for (const engine of enginesOf(first)) {
-    const archive = await readWith(from, {}, engine);
+  for (const [engine, precision] of variantsOf(first)) {
+    const archive = await readModels(first, engine, precision);
     await using model = await openLocally(archive, engine);
     const [warning] = model.warnings;
     if (warning !== undefined) throw new TabServeError('model-config', warning);

@@ -56,7 +56,7 @@ async function makeExample(model: LocalModel, source: string): Promise<Omit<Gold
     return { bytes: pack({}, outputs, metadata), isWeak: isWeak(outputs) };
   }
   const bytes = await readFile(source).catch((cause: unknown) => {
-    const why = `--golden: ${source} cannot be read: ${messageOf(cause as Error)}`;
+    const why = `--golden: ${source} cannot be read: ${messageOf(cause as Error)}.`;
     throw new TabServeError('model-not-found', `${why} Expected a file, or seed:N with a whole number N.`, { cause });
   });
   const given = outputsOf(bytes, source);

@@ -4,6 +4,7 @@ import { messageOf, TabServeError } from '../contract/errors.js';
 import { createFiles } from '../models/files.js';
 import { formatOf, locateFile, readModelUrl } from '../shared/model-url.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
+import { widenWeights } from '../engines/onnx/widen-weights.js';
 import { missingKernels } from './kernel-support.js';
 import { startEngine } from '../node/engines.js';
 import { readOnnxGraph } from './onnx-graph.js';
@@ -44,7 +45,9 @@ async function describeOnnx(source: string, name: string, bytes: Uint8Array): Pr
   const files: Record<string, Uint8Array> = {};
   const opened = await tryOpening(source, name, bytes, files);
   const webgpu = missingOperators(graph, 'webgpu');
-  const webgl = [...missingOperators(graph, 'webgl'), ...webglDtypes(graph)];
+  // What runs there: weights that `tabserve optimize` has made smaller become float32 first.
+  const widened = readOnnxGraph(widenWeights(bytes));
+  const webgl = [...missingOperators(widened, 'webgl'), ...webglDtypes(widened)];
   return [
     ['format', [`ONNX, IR version ${irVersion}${producer && `, made by ${producer}`}`]],
     [

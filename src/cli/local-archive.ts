@@ -3,7 +3,8 @@ import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { TabServeError } from '../contract/errors.js';
 import type { ArchiveLocation } from '../models/archive.js';
-import { isPlain } from '../models/sources/listing.js';
+import { isPlain, listFiles } from '../models/sources/listing.js';
+import { localSource, unpack } from '../models/sources/packed.js';
 import { listFolder, type ArchiveFiles } from './archive-files.js';
 
 /**
@@ -21,6 +22,19 @@ export async function locate(path: string): Promise<ArchiveLocation> {
   const blobs: Record<string, Blob> = {};
   for (const [one, file] of files) blobs[prefix + one] = await openAsBlob(file);
   return blobs;
+}
+
+/** Reads every file of an archive on disk, a packed one or a folder. @throws `model-not-found`; what `listFolder` and `unpack` throw */
+export async function readAllFiles(path: string): Promise<ArchiveFiles> {
+  const from = await locate(path);
+  const local =
+    from instanceof File
+      ? await unpack(from.name, from)
+      : Object.fromEntries(listFiles(path, Object.entries(from as Readonly<Record<string, Blob>>)));
+  const source = await localSource(basename(path), local);
+  const files: ArchiveFiles = new Map();
+  for (const one of source.paths!) files.set(one, new Uint8Array(await (await source.read(one))!.arrayBuffer()));
+  return files;
 }
 
 /** Returns a folder's name for paths in an archive: its own, or a neutral one where no path may have it, as one with a backslash. */

@@ -7,6 +7,7 @@ import { createArchive } from './archive.js';
 import { checkArchive } from './check.js';
 import { copyAssets } from './copy.js';
 import { inspect } from './inspect.js';
+import { optimize } from './optimize/optimize.js';
 import { serve } from './serve.js';
 import { testArchive } from './test.js';
 import { formatBytes, printable } from './text.js';
@@ -35,6 +36,15 @@ const HELP = `Usage:
   tabserve inspect FILE|URL
     Prints a model's inputs, outputs, operators, operator sets, precision and size, and what each backend lacks for it.
 
+  tabserve optimize ARCHIVE [flags]
+    Writes an archive with smaller weights, if it still reproduces its golden examples: the model's inputs and outputs stay the same. Prints the sizes, and
+    the largest difference on the golden examples. Out of tolerance, it writes nothing and exits with 1.
+      --output, -o PATH        The new archive, a .mar, .zip or .tar.gz file or a folder; without it ARCHIVE's name with the kind of the weights, beside it
+      --weights KIND           float16, half the bytes, if it is not given; or int8, a quarter
+      --keep                   Keeps the larger models beside the new ones: each device runs the smallest that is right there
+      --agreement labels       With int8: the best label must be the same, and the outputs need not be within the tolerance
+      --force, -f              Overwrites an archive that is there
+
   tabserve test ARCHIVE [flags]
     Runs an archive on every backend of an installed Chromium, with Playwright: prints for each its verdict (right, wrong, skipped or failed), its largest
     error, its median and the reason. Exits with 1 if a backend is wrong or has failed, with 2 if nothing could be tested.
@@ -60,7 +70,7 @@ const HELP = `Usage:
     Copies the built-in worker and the engines' files, for esbuild, Rollup, Parcel and pages without a bundler. The option assets names the folder's URL.
 `;
 
-const COMMANDS = ['archive', 'inspect', 'test', 'serve', 'copy'];
+const COMMANDS = ['archive', 'inspect', 'optimize', 'test', 'serve', 'copy'];
 
 const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean' } as const;
@@ -79,6 +89,13 @@ const ARCHIVE_FLAGS = {
   'model-file': TEXT,
   'requirements-file': { ...TEXT, short: 'r' },
   runtime: TEXT,
+} as const;
+const OPTIMIZE_FLAGS = {
+  output: { ...TEXT, short: 'o' },
+  weights: TEXT,
+  keep: FLAG,
+  agreement: TEXT,
+  force: { ...FLAG, short: 'f' },
 } as const;
 const TEST_FLAGS = { backend: TEXT, junit: TEXT, browser: TEXT, timeout: TEXT } as const;
 
@@ -133,9 +150,15 @@ function unknownName(name: string, noun: string, known: readonly string[]): stri
   return `${name} is no ${noun}${meant === undefined ? '' : `; probably ${meant} is meant`}.`;
 }
 
+/** Returns the help of one command, or of all if there is no such command. */
+function helpOf(command: string | undefined): string {
+  const own = HELP.split(/\n\n(?=  tabserve )/).filter((section) => section.startsWith(`  tabserve ${command} `));
+  return own.length > 0 ? `Usage:\n\n${own.join('\n\n').trimEnd()}\n` : HELP;
+}
+
 /** Runs one command. */
 async function main([command, ...args]: readonly string[]): Promise<void> {
-  if ([command, ...args].some((one) => one === '--help' || one === '-h')) return console.log(HELP);
+  if ([command, ...args].some((one) => one === '--help' || one === '-h')) return console.log(helpOf(command));
   switch (command) {
     case 'archive':
       return await archive(args);
@@ -143,6 +166,13 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       const [source, ...others] = args;
       if (source !== undefined && others.length === 0) return print(await inspect(source));
       throw new TabServeError('model-config', 'inspect takes one file or URL. Try: tabserve --help');
+    }
+    case 'optimize': {
+      const { values, positionals } = parse({ args, options: OPTIMIZE_FLAGS, allowPositionals: true });
+      const [path, ...others] = positionals;
+      if (path === undefined || others.length > 0)
+        throw new TabServeError('model-config', 'optimize takes one archive: a file or a folder. Try: tabserve --help');
+      return print(await optimize(path, values, print));
     }
     case 'test': {
       const { values, positionals } = parse({ args, options: TEST_FLAGS, allowPositionals: true });
@@ -158,10 +188,13 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
         throw new TabServeError('model-config', 'serve takes archives: files, folders or URLs. Try: tabserve --help');
       const running = await serve(positionals, values, print);
       print(`Listening on ${running.url}`);
+      const signals = ['SIGINT', 'SIGTERM'] as const;
       const signal = await new Promise<string>((end) => {
-        for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, end);
+        for (const name of signals) process.once(name, end);
       });
-      print(`${signal}: finishing the answers that are under way.`);
+      // The next one, of either kind, does what it does to any process: it ends it.
+      for (const name of signals) process.removeAllListeners(name);
+      print(`${signal}: finishing the answers that are under way. A second signal ends at once.`);
       return await running.close();
     }
     case 'copy': {

@@ -2,7 +2,7 @@ import { dtypeInfo, dtypesBy } from '../contract/dtypes.js';
 import { TabServeError } from '../contract/errors.js';
 import type { TensorInfo } from '../contract/tensors.js';
 import { readSignature } from '../engines/onnx/signature.js';
-import { fields, find, text, type Field } from '../shared/protobuf.js';
+import { all, fields, find, numberIn, numbersIn, text } from '../shared/protobuf.js';
 
 /** An operator and how many nodes of the graph, its subgraphs and its functions call it. */
 export interface OperatorCount {
@@ -110,34 +110,4 @@ class Counts {
     const { tensors, bytes: before } = this.weights.get(dtype) ?? { tensors: 0, bytes: 0 };
     this.weights.set(dtype, { dtype, tensors: tensors + 1, bytes: before + bytes });
   }
-}
-
-/** Returns every field of that number that has bytes. */
-function all(bytes: Uint8Array, wanted: number): readonly Uint8Array[] {
-  return [...fields(bytes)].flatMap(({ field, value }) =>
-    field === wanted && typeof value !== 'number' ? [value] : [],
-  );
-}
-
-/** Returns a list of numbers, written as one field each or packed into one. */
-function numbersIn(bytes: Uint8Array, wanted: number): readonly number[] {
-  return [...fields(bytes)].flatMap((one) => (one.field === wanted ? unpack(one) : []));
-}
-
-function numberIn(bytes: Uint8Array, wanted: number): number | undefined {
-  return numbersIn(bytes, wanted)[0];
-}
-
-function unpack({ value }: Field): readonly number[] {
-  if (typeof value === 'number') return [value];
-  const numbers: number[] = [];
-  let [number, scale] = [0, 1];
-  for (const byte of value) {
-    number += (byte & 127) * scale;
-    scale *= 128;
-    if (byte >= 128) continue;
-    numbers.push(number);
-    [number, scale] = [0, 1];
-  }
-  return numbers;
 }

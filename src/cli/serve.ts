@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import type { BackendName, CandidateName } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
@@ -81,9 +82,19 @@ export async function serve(
   }
 }
 
-/** Returns whether a model may be registered from there: from a path in the working directory, and from no URL. */
+/** Returns whether a model may be registered from there: from a path in the working directory, and from no URL. A link that leads out of it is no such path. */
 function isBelowWorkingDirectory(url: string): boolean {
-  return !/^[a-z][a-z\d+.-]+:/i.test(url) && resolve(url).startsWith(`${resolve()}${sep}`);
+  if (/^[a-z][a-z\d+.-]+:/i.test(url)) return false;
+  return realPath(url).startsWith(`${realPath('.')}${sep}`);
+}
+
+/** Returns the absolute path, without links; as it is written if there is nothing, so that loading it says so. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
 }
 
 /** @throws `model-config` if it is no whole number within the limits */

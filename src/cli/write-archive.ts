@@ -1,17 +1,26 @@
-import { mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf, TabServeError } from '../contract/errors.js';
 import { MANIFEST } from '../models/manifest.js';
-import type { ArchiveFiles } from './archive-files.js';
+import { LEFT_OUT, type ArchiveFiles } from './archive-files.js';
 
 /** torch-model-archiver's formats, with the ending of the file's name; `no-archive` is a folder. */
 export const ARCHIVE_FORMATS = { default: '.mar', 'zip-store': '.mar', tgz: '.tar.gz', 'no-archive': '' } as const;
 
+/** How the name of a packed tar file ends. */
+const TAR = /\.(?:tar\.gz|tgz)$/i;
+
 export type ArchiveFormat = keyof typeof ARCHIVE_FORMATS;
+
+/** Returns the format that the ending of an archive's path means; without one that is known, a folder. */
+export function formatOfArchive(path: string): ArchiveFormat {
+  if (/\.(mar|zip)$/i.test(path)) return 'default';
+  return TAR.test(path) ? 'tgz' : 'no-archive';
+}
 
 /**
  * Checks that nothing is lost if an archive is written to a path.
- * @throws `model-config` if there is an archive already, without `force`; or anything else, in any case
+ * @throws `model-config` if there is an archive already, without `force`; or anything else, in any case, such as a folder's `.git`
  */
 export async function checkTarget(path: string, format: ArchiveFormat, force: boolean): Promise<void> {
   const found = await stat(path).catch(() => undefined);
@@ -21,9 +30,15 @@ export async function checkTarget(path: string, format: ArchiveFormat, force: bo
   if (!isArchive)
     throw new TabServeError(
       'model-config',
-      `${path} exists already, and is no archive, so it is not overwritten. Choose another --export-path or --model-name.`,
+      `${path} exists already, and is no archive, so it is not overwritten. Choose another path.`,
     );
   if (!force) throw new TabServeError('model-config', `${path} exists already. Overwrite it with --force.`);
+  const hidden = format === 'no-archive' ? (await readdir(path)).find((name) => LEFT_OUT.test(name)) : undefined;
+  if (hidden !== undefined)
+    throw new TabServeError(
+      'model-config',
+      `${path} holds ${hidden}, which is not a part of the archive and would be deleted with the folder. Choose another path, or move it away.`,
+    );
 }
 
 /**
@@ -74,7 +89,7 @@ async function packZip(files: ArchiveFiles, format: 'default' | 'zip-store'): Pr
 async function packTarFile(path: string, files: ArchiveFiles): Promise<Uint8Array> {
   const { packTar } = await import('modern-tar');
   const { gzipSync } = await import('node:zlib');
-  const folder = path.slice(dirname(path).length + 1, -ARCHIVE_FORMATS.tgz.length);
+  const folder = basename(path).replace(TAR, '');
   const entries = [...files].map(([name, body]) => ({
     header: { name: `${folder}/${name}`, size: body.length },
     body,

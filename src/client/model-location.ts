@@ -1,7 +1,7 @@
 import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import type { LoadRequest } from '../contract/wire.js';
-import { readModelUrl } from '../shared/model-url.js';
+import { MODEL_NEEDED, readModelUrl } from '../shared/model-url.js';
 import { absoluteUrl } from './url.js';
 
 /** Where a model is: a URL, a file that the visitor picked or dropped, or several of them. */
@@ -12,6 +12,8 @@ export type ModelLocation = string | URL | File | FileList | readonly File[];
  * @throws `model-config` if it is none, or two files have the same path
  */
 export function readLocation(model: ModelLocation): LoadRequest['source'] {
+  if (model === undefined)
+    throw new TabServeError('model-config', `model: expected a URL or files, got undefined. ${MODEL_NEEDED}`);
   const list = listOf(model);
   if (!list) return readModelUrl(absoluteUrl(model as string | URL, 'model')).url.href;
   const [file, ...others] = list;

@@ -29,9 +29,10 @@ export interface ClientOptions<H extends Handler = Handler, Form = never> extend
    * Backends to try, in this order. A backend's name such as `webgl` means every engine on it for which the archive has a model; `tfjs/webgl` means that
    * candidate alone. ONNX Runtime's WebGL computes some models wrongly. So it serves only after it was proven correct, even if it is named: by a golden example
    * or, without one, by a comparison with WASM in a second worker. If neither is possible, it is skipped.
+   * The same is true of WebNN (`webnn`), which also needs fixed dimensions (`engine.freeDimensions`).
    * `remote` is the server that the option `remote` names; put it last, for devices that cannot run the model.
    * @default WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; `cpu` and `remote` only if named; ONNX Runtime's WebGL only if named,
-   * with golden examples, or with `verify: 'reference'`
+   * with golden examples, or with `verify: 'reference'`; WebNN only if named, or with `prefer: 'fastest'`
    */
   readonly backends?: readonly (BackendName | CandidateName)[];
   /** The server for the backend `remote`, such as `{ url: 'https://models.example.org/' }`, which `backends` must name too. Preprocessing and postprocessing stay on this device: only tensors travel. */

@@ -46,6 +46,7 @@ export function readRemote(
   const server: RemoteServer = {
     url: readUrl(url),
     timeout: readTimeout(timeout),
+    hasFallback: !NAMES.has(backends.at(-1)!),
     ...readRequestSettings({ headers, credentials }, 'remote'),
   };
   return {

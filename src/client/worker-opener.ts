@@ -3,6 +3,7 @@ import type { Backend, Probe } from '../contract/backends.js';
 import { asTabServeError, isError, messageOf, TabServeError } from '../contract/errors.js';
 import { CLIENT_SETTINGS, resolveSettings, SERVING } from '../contract/settings.js';
 import { unlessAborted } from '../shared/abort.js';
+import { timed } from '../shared/spans.js';
 import { withinLimit } from '../shared/limit.js';
 import type { ClientOptions } from './options.js';
 import { readLocation } from './model-location.js';
@@ -106,7 +107,7 @@ export class WorkerOpener {
     const { share = false } = this.options;
     const shared = share === false ? undefined : await this.#join(request);
     if (shared) return shared;
-    const chunk = await this.#load(() => import('./chunk.js'), request.signal);
+    const chunk = await timed('load scripts', () => this.#load(() => import('./chunk.js'), request.signal));
     return await chunk.openModel({ ...(await this.#openOptions(chunk, request.signal)), ...request });
   }
 

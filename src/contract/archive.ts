@@ -1,5 +1,5 @@
 import { formatOfEngine, MODEL_FORMATS, type EngineName, type ModelFormat } from './backends.js';
-import type { ModelFile, Precision } from './precisions.js';
+import type { Agreement, ModelFile, Precision } from './precisions.js';
 import type { RemoteModel } from './remote.js';
 
 /** `MAR-INF/MANIFEST.json`, as TorchServe writes it. */
@@ -42,11 +42,11 @@ export interface NodeConfig {
 export interface EngineOptions {
   /** @default 'all' */
   readonly graphOptimizationLevel?: 'disabled' | 'basic' | 'extended' | 'all';
-  /** Fixes symbolic dimensions: name → size. */
+  /** Fixes symbolic dimensions: name → size. WebNN needs it. A name that no input has is an error while a dimension is free. */
   readonly freeDimensions?: Readonly<Record<string, number>>;
-  /** Threads on WASM. More than one needs cross-origin isolation. @default min(4, ⌈cores / 2⌉) */
+  /** Threads on WASM. More than one needs cross-origin isolation. @default min(4, ⌈cores / 2⌉, cores / maxWorkers) */
   readonly threads?: number;
-  /** The precision of the weights, for a model in Hugging Face's layout. @default what its config.json says, otherwise what suits each backend */
+  /** The precision of the weights, for a model that is there in several. @default what Hugging Face's config.json says, otherwise what suits each backend */
   readonly dtype?: Precision;
   /** The model on a server, for the backend `remote`. Which server it is, only the app says. */
   readonly remote?: RemoteModel;
@@ -61,8 +61,8 @@ export interface Archive {
   /** The path of the model in each format that the archive has: its `.onnx`, or its `model.json`. */
   readonly models: Readonly<Partial<Record<ModelFormat, string>>>;
   /**
-   * The files that the ONNX model may be in, for Hugging Face's layout: one for each precision. Which of them are on a server shows when they are asked for.
-   * `models.onnx` is the one that was chosen for the last backend.
+   * The files that a model may be in, one for each format and precision. In Hugging Face's layout, which of them are on a server shows when they are asked for.
+   * `models` has the ones that were chosen for the last backend.
    */
   readonly alternatives?: readonly ModelFile[];
   /** The files downloaded so far, by path. Of several formats of a model, only those that an engine needs are downloaded. */
@@ -80,6 +80,10 @@ export interface Archive {
   readonly nodes?: Readonly<Record<string, Archive>>;
   /** The archive of a node that lies inside of its workflow's archive: its folder there, with a slash at the end, or `''`. Undefined for any other archive. */
   readonly root?: string;
+  /** The precision of the model that an engine opens, if there are alternatives. `archiveFor` sets it. */
+  readonly precision?: Precision;
+  /** How far the outputs of that model must agree with the golden examples. @default within the tolerance */
+  readonly agreement?: Agreement;
   /** Overrides for one engine's model, from `tabserve.json`. */
   readonly variants?: Readonly<Partial<Record<ModelFormat, ArchiveVariant>>>;
   /** The expected size and hash of files, by path. */
@@ -88,9 +92,13 @@ export interface Archive {
   readonly unmatched?: readonly string[];
 }
 
-/** Returns the precision of the archive's ONNX model; undefined if it has no alternatives. */
-export function precisionOf({ alternatives, models }: Archive): Precision | undefined {
-  return alternatives?.find(({ path }) => path === models.onnx)?.precision;
+/** Returns the precision of the archive's model for an engine; undefined if it has no alternatives. */
+export function precisionOf(archive: Archive, engine: EngineName): Precision | undefined {
+  return chosenFile(archive, formatOfEngine(engine))?.precision;
+}
+
+function chosenFile({ alternatives, models }: Archive, format: ModelFormat | undefined): ModelFile | undefined {
+  return format && alternatives?.find(({ path }) => path === models[format]);
 }
 
 /** Overrides the archive's config and golden examples for one engine, whose model may have another layout or other names of inputs and outputs. */
@@ -98,12 +106,17 @@ export interface ArchiveVariant {
   /** The whole config. */
   readonly config?: ModelConfig;
   readonly golden?: readonly string[];
+  readonly agreement?: Agreement;
 }
 
-/** Returns the archive and those of its nodes as one engine sees them, with the config and the golden examples for its model. */
+/** Returns the archive and those of its nodes as one engine sees them, with the config, the golden examples and the precision of its model. */
 export function archiveFor(archive: Archive, engine: EngineName): Archive {
   const format = formatOfEngine(engine);
-  return format === undefined ? archive : mapNodes(archive, (one) => ({ ...one, ...one.variants?.[format] }));
+  if (format === undefined) return archive;
+  return mapNodes(archive, (one) => {
+    const { precision, agreement } = chosenFile(one, format) ?? {};
+    return { ...one, ...one.variants?.[format], ...(precision && { precision }), ...(agreement && { agreement }) };
+  });
 }
 
 /** Changes an archive and those of its nodes. An archive that several nodes share is changed once. */

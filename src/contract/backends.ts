@@ -1,6 +1,6 @@
 import type { Precision } from './precisions.js';
 
-export const BACKENDS = ['webgpu', 'webgl', 'wasm', 'cpu', 'remote'] as const;
+export const BACKENDS = ['webgpu', 'webgl', 'webnn', 'wasm', 'cpu', 'remote'] as const;
 /** A kind of hardware, or of browser API, that a model runs on; `remote`: a server that the app names. */
 export type BackendName = (typeof BACKENDS)[number];
 
@@ -18,6 +18,7 @@ export const BROWSER_CANDIDATES = [
   'tfjs/webgpu',
   'tfjs/webgl',
   'onnx/webgl',
+  'onnx/webnn',
   'onnx/wasm',
   'tfjs/wasm',
   'tfjs/cpu',
@@ -32,6 +33,8 @@ export type CandidateName = (typeof CANDIDATES)[number];
 export interface Candidate {
   readonly engine: EngineName;
   readonly name: BackendName;
+  /** Number of threads that the engine is to compute with, where several numbers are measured (WASM). @default the engine's default */
+  readonly threads?: number | undefined;
 }
 
 /** Returns the name of a candidate, such as `onnx/webgl`. That of a server is `remote/http`. */
@@ -51,9 +54,20 @@ export function formatOfEngine(engine: EngineName): ModelFormat | undefined {
   return engine === 'remote' ? undefined : engine;
 }
 
-/** Returns whether two candidates are the same engine on the same backend. */
+/** Returns the formats of a model in one text, such as `onnx tfjs`. */
+export function formatsKey(formats: readonly ModelFormat[]): string {
+  return MODEL_FORMATS.filter((format) => formats.includes(format)).join(' ');
+}
+
+/** Returns whether two candidates are the same engine on the same backend, with any number of threads. */
 export function isSameCandidate(a: Candidate, b: Candidate | undefined): boolean {
   return a.engine === b?.engine && a.name === b.name;
+}
+
+/** Returns a candidate's name with its number of threads, if it has one: `onnx/wasm with 2 threads`. */
+export function describeCandidate({ threads, ...candidate }: Candidate): string {
+  const name = candidateName(candidate);
+  return threads === undefined ? name : `${name} with ${threads} ${threads === 1 ? 'thread' : 'threads'}`;
 }
 
 /** The browser's capabilities, as a worker sees them. */
@@ -86,6 +100,7 @@ export interface Probe {
         readonly maxTextureSize: number;
       }
     | { readonly available: false; readonly reason: string };
+  readonly webnn: { readonly available: true } | { readonly available: false; readonly reason: string };
   readonly wasm:
     | {
         readonly available: true;
@@ -98,10 +113,19 @@ export interface Probe {
   readonly cores: number;
 }
 
+/** Where the nodes of a model's graph run, as the engine has optimized it. */
+export interface GraphNodes {
+  readonly total: number;
+  /** How many run on WASM because the backend cannot run them. */
+  readonly onWasm: number;
+  /** Their operators, such as `Gather`. */
+  readonly operators: readonly string[];
+}
+
 /** A candidate that is not used, with the reason. */
-export interface Skipped {
-  readonly engine: EngineName;
-  readonly name: BackendName;
+export interface Skipped extends Candidate {
+  /** The precision of the model that failed there, if it was not the last: another one was tried on the same backend. */
+  readonly precision?: Precision;
   readonly reason: string;
 }
 
@@ -111,7 +135,9 @@ export interface Backend {
   readonly name: BackendName;
   /** Number of threads that the engine computes with (WASM). */
   readonly threads: number;
-  /** The precision of the model's file, if the model is in Hugging Face's layout. */
+  /** Nodes of the model's graph, and how many of them run on WASM because the backend cannot run them. Only WebNN reports it. */
+  readonly nodes?: GraphNodes;
+  /** The precision of the model's file, if the model is there in several. */
   readonly precision?: Precision;
   /** How its outputs were proven correct: by the archive's golden examples, or by a comparison with WASM. */
   readonly proof: 'golden' | 'reference' | 'none';

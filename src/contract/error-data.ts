@@ -9,6 +9,7 @@ import {
   type ErrorCode,
   type ErrorStage,
 } from './errors.js';
+import type { Precision } from './precisions.js';
 
 /** An error as data. */
 export interface ErrorData {
@@ -18,6 +19,7 @@ export interface ErrorData {
   readonly code?: unknown;
   readonly stage?: ErrorStage | undefined;
   readonly node?: string | undefined;
+  readonly precision?: Precision | undefined;
   readonly cause?: ErrorData | { readonly value: unknown } | undefined;
 }
 
@@ -46,6 +48,7 @@ export function errorToData(error: unknown, depth = 8): ErrorData {
     code: typeof code === 'string' || typeof code === 'number' ? code : undefined,
     stage: error instanceof TabServeError ? error.stage : undefined,
     node: error instanceof TabServeError ? error.node : undefined,
+    precision: error instanceof TabServeError ? error.precision : undefined,
     cause:
       cause === undefined || depth === 0
         ? undefined
@@ -83,12 +86,13 @@ export function errorFromData(data: ErrorData): Error {
 
 function restored(
   Class: typeof TabServeError,
-  { code, message, stage, node }: ErrorData,
+  { code, message, stage, node, precision }: ErrorData,
   cause: unknown,
 ): TabServeError {
-  if (isErrorCode(code)) return new Class(code, message, { cause, stage, node });
+  const options = { cause, stage, node, precision };
+  if (isErrorCode(code)) return new Class(code, message, options);
   const unknown = typeof code === 'string' ? `the unknown error code "${code}"` : 'no error code';
-  return new Class('handler-failed', `${message} (The worker sent ${unknown}.)`, { cause, stage, node });
+  return new Class('handler-failed', `${message} (The worker sent ${unknown}.)`, options);
 }
 
 function isErrorCode(code: unknown): code is ErrorCode {

@@ -1,6 +1,7 @@
 /**
  * The errors of this package, each with a stable code.
  */
+import type { Precision } from './precisions.js';
 
 /** What an error blames: what must change before the same call can succeed. */
 export type Blame = 'row' | 'handler' | 'archive' | 'backend' | 'worker' | 'app';
@@ -63,6 +64,7 @@ export interface ErrorOptions {
   readonly cause?: unknown;
   readonly stage?: ErrorStage | undefined;
   readonly node?: string | undefined;
+  readonly precision?: Precision | undefined;
 }
 
 /** Every error that this package throws or rejects with. */
@@ -73,12 +75,15 @@ export class TabServeError extends Error {
   readonly stage: ErrorStage | undefined;
   /** The node of a workflow in which it occurred, such as `detect`, or `reader/detect` for a workflow in a workflow; undefined outside of a node. */
   readonly node: string | undefined;
+  /** The precision of the model whose file cannot be used, where the model is there in several. */
+  readonly precision: Precision | undefined;
 
-  constructor(code: ErrorCode, message: string, { cause, stage, node }: ErrorOptions = {}) {
+  constructor(code: ErrorCode, message: string, { cause, stage, node, precision }: ErrorOptions = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.stage = stage;
     this.node = node;
+    this.precision = precision;
   }
 
   /** Whether the same call may succeed if it is made again. */
@@ -113,13 +118,18 @@ export function asTabServeError(error: unknown, stage?: ErrorStage): TabServeErr
 
 /** Returns a copy of an error of ours with some of its properties changed. */
 function changed(
-  { code, message, cause, stage, node, stack, constructor }: TabServeError,
-  changes: { readonly message?: string; readonly stage?: ErrorStage; readonly node?: string },
+  { code, message, cause, stage, node, precision, stack, constructor }: TabServeError,
+  changes: ErrorOptions & { readonly message?: string },
 ): TabServeError {
   const Class = constructor === PredictionError ? PredictionError : TabServeError;
-  const copy = new Class(code, changes.message ?? message, { cause, stage, node, ...changes });
+  const copy = new Class(code, changes.message ?? message, { cause, stage, node, precision, ...changes });
   if (stack) copy.stack = stack;
   return copy;
+}
+
+/** Returns the error of a model's file in one of its precisions. */
+export function inPrecision(error: unknown, precision: Precision | undefined): TabServeError {
+  return changed(asTabServeError(error), { precision });
 }
 
 /** Returns the error of a node as that of its workflow: `node` and the message name it. The node of a node is named by its path, such as `reader/detect`. */

@@ -35,6 +35,8 @@ export interface DecodedImage {
   /** Upright width and height, in pixels. */
   readonly width: number;
   readonly height: number;
+  /** The bitmap that the image was opened from, if its pixels are the image's: a GPU can copy it without reading it. Undefined otherwise. */
+  readonly bitmap?: ImageBitmap | undefined;
   /** Returns the pixels of `rect`, by default of the whole image. Their buffer is valid until the next call of `read` or `close`. */
   read(rect?: Rect): Pixels | Promise<Pixels>;
   /** Does what `read` does, but where that saves time, it returns pixels that are made a few rows at a time. Images of other makers may lack it. */

@@ -38,4 +38,6 @@ export interface RemoteServer extends RequestSettings {
   readonly url: string;
   /** Milliseconds for which one request waits for its answer. */
   readonly timeout: number;
+  /** Whether `backends` names another one after the server: then a model is not waited for whose server cannot be reached. */
+  readonly hasFallback?: boolean;
 }

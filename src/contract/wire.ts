@@ -4,7 +4,7 @@
 import type { Archive, FileProgress, ModelConfig } from './archive.js';
 import type { Precision } from './precisions.js';
 import type { DownloadSettings } from './downloads.js';
-import type { Backend, CandidateName, EngineName, Probe } from './backends.js';
+import type { Backend, CandidateName, EngineName, GraphNodes, Probe } from './backends.js';
 import type { ErrorData } from './error-data.js';
 import type { Context, ModelInfo, Params } from './handler.js';
 import type { MetricsSnapshot, Observation } from './metrics.js';
@@ -13,7 +13,7 @@ import type { RemoteServer } from './remote.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 9;
+export const PROTOCOL = 10;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -21,7 +21,7 @@ export interface ReadyMessage {
   readonly protocol: number;
 }
 
-/** The page's only message to the worker itself. All other messages go through the ports. */
+/** The page's only message to a worker of the app's own, which may have listeners of its own: all other messages go through the ports. */
 export interface ConnectMessage {
   readonly tabserve: 'connect';
   /** For calls to the `WorkerApi`, through comlink. */
@@ -31,6 +31,9 @@ export interface ConnectMessage {
   /** A Web Lock that the worker holds as long as it lives. */
   readonly life: string;
 }
+
+/** The same to a built-in worker: its calls are its own messages, which take less time than those of a port. */
+export type BuiltInConnectMessage = Omit<ConnectMessage, 'calls'>;
 
 /**
  * An event that the worker sends by itself.
@@ -58,7 +61,8 @@ export type WorkerEvent =
 
 /** An engine's `.wasm`, compiled. It is sent without a copy: the threads of a page share compiled code. */
 export interface CompiledFile {
-  readonly name: string;
+  /** Where it was loaded from: a client that names another origin or folder never gets this one. */
+  readonly url: string;
   /** The engine's version: the file of one version never changes. */
   readonly version: string;
   readonly module: WebAssembly.Module;
@@ -77,12 +81,25 @@ export type Envelope<T> = { readonly ok: true; readonly value: T } | { readonly 
 
 /** The worker's methods, which the page calls. */
 export interface WorkerApi {
-  /** Probes the browser. @param known the probe of an earlier worker of this page, which is returned unchanged */
+  /**
+   * Probes the browser.
+   * @param known the probe of an earlier worker of this page, which is returned unchanged
+   * @param needsGpus whether to look for GPUs
+   */
   probe(
     known: Probe | undefined,
+    needsGpus: boolean,
   ): Promise<Envelope<{ readonly probe: Probe; readonly built: readonly CandidateName[] }>>;
-  /** Returns the archive with the files that choosing a backend needs: manifest, config and labels. Starts to download its other files. */
+  /**
+   * Returns the archive with the files that choosing a backend needs: manifest, config and labels. Starts to download its other files and, side by side,
+   * its handler.
+   */
   load(request: LoadRequest): Promise<Envelope<Archive>>;
+  /**
+   * Starts the engine that `loadModel` is going to ask for, as soon as the formats of the archive's model are known, which `load` is reading.
+   * @param starts by `formatsKey`
+   */
+  prepare(starts: Readonly<Record<string, StartRequest>>): void;
   /**
    * Downloads the model in the candidate's format and, side by side, downloads and starts the candidate's engine for `open`.
    * Returns the archive with every file that the candidate needs. Files that it already has are not downloaded again.
@@ -118,6 +135,8 @@ export interface LoadRequest {
 /** Says which engine to start, and on which backend. */
 export interface StartRequest {
   readonly candidate: CandidateName;
+  /** Number of threads to compute with; undefined if the archive's config, or the engine's default, says it. */
+  readonly threads?: number | undefined;
   /** URL of a folder with the engine's files; undefined if the bundler has placed them. */
   readonly assets: string | undefined;
   /** The server of models that the app has named. */
@@ -137,6 +156,8 @@ export interface OpenRequest extends StartRequest {
 
 export interface Opened extends Tried {
   readonly threads: number;
+  /** Where the nodes of the models run; undefined if the engine does not report it. */
+  readonly nodes?: GraphNodes | undefined;
   /** The engine's version. */
   readonly version: string;
 }

@@ -8,10 +8,11 @@ export class DeviceLoss {
   #isLost = false;
   readonly #listeners = new Set<() => void>();
 
-  /** @param isGone returns whether the device is lost, if it can tell. It is called at each check, because a run may end before the loss is reported */
+  /** @param what is lost, as messages name it. @param isGone returns whether the device is lost, if it can tell. It is called at each check, because a run may end before the loss is reported */
   constructor(
     private readonly onLost: (why: string) => void,
     private readonly isGone: () => boolean = () => false,
+    private readonly what = 'GPU',
   ) {}
 
   get isLost(): boolean {
@@ -28,7 +29,7 @@ export class DeviceLoss {
   report(): void {
     if (this.#isLost) return;
     this.#isLost = true;
-    this.onLost('The GPU was lost.');
+    this.onLost(this.#message);
     for (const listener of this.#listeners) listener();
   }
 
@@ -36,7 +37,7 @@ export class DeviceLoss {
   async race<T>(work: Promise<T>): Promise<T> {
     let listener!: () => void;
     const loss = new Promise<never>((_, reject) => {
-      listener = () => reject(lost());
+      listener = () => reject(this.#lost());
       this.#listeners.add(listener);
     });
     try {
@@ -52,14 +53,22 @@ export class DeviceLoss {
 
   /** @throws `device-lost` if it is lost */
   check(): void {
-    if (this.isLost) throw lost();
+    if (this.isLost) throw this.#lost();
   }
 
   /** Returns the loss if it caused the failure of a run; otherwise the failure. Waits a moment if the loss may still be reported. */
   async explain(failure: unknown): Promise<unknown> {
     if (!mayBeLoss(failure)) return failure;
     if (!this.isLost) await this.#pause();
-    return this.isLost ? lost(failure) : failure;
+    return this.isLost ? this.#lost(failure) : failure;
+  }
+
+  get #message(): string {
+    return `The ${this.what} was lost.`;
+  }
+
+  #lost(cause?: unknown): TabServeError {
+    return new TabServeError('device-lost', this.#message, { cause });
   }
 
   #pause(): Promise<void> {
@@ -78,8 +87,4 @@ export class DeviceLoss {
 /** Returns whether a loss may have caused a failure: not if the error names another cause, such as the input. */
 function mayBeLoss(failure: unknown): boolean {
   return !(failure instanceof TabServeError) || failure.code === 'inference-failed' || failure.code === 'worker-lost';
-}
-
-function lost(cause?: unknown): TabServeError {
-  return new TabServeError('device-lost', 'The GPU was lost.', { cause });
 }

@@ -1,5 +1,5 @@
 import type { BlobFiles, EngineOptions, FileProgress } from '../contract/archive.js';
-import type { CandidateName } from '../contract/backends.js';
+import type { CandidateName, GraphNodes } from '../contract/backends.js';
 import type { RemoteServer } from '../contract/remote.js';
 import type { CompiledFile } from '../contract/wire.js';
 import type { Session } from '../contract/tensors.js';
@@ -11,8 +11,8 @@ export type OnBytes = (loaded: number, total: number | undefined) => void;
 export interface EngineEnvironment {
   /** URL of a folder that holds the engine's files; undefined if the bundler has placed them. */
   readonly assets: string | undefined;
-  /** The most threads to compute with. */
-  readonly threads: number;
+  /** The most threads to compute with: a promise while the archive's config, which may name a number, is still being read. */
+  readonly threads: number | Promise<number>;
   /** Called when the GPU is lost, whether or not anything runs. */
   readonly onLost: (why: string) => void;
   /** Called while the engine's `.wasm` is downloaded. Its scripts, which the browser imports, are not counted. */
@@ -29,7 +29,7 @@ export interface EngineEnvironment {
         onBytes: OnBytes,
       ) => Promise<Blob | undefined>)
     | undefined;
-  /** The engine's `.wasm` as an earlier worker of the page has compiled it. It is used if name and version fit. */
+  /** The engine's `.wasm` as an earlier worker of the page has compiled it. It is used if URL and version are the same. */
   readonly compiled?: CompiledFile | undefined;
   /** Called with the engine's `.wasm` when it was compiled here. */
   readonly onCompiled?: (compiled: CompiledFile) => void;
@@ -40,6 +40,8 @@ export interface Engine {
   readonly version: string;
   /** Number of threads that it computes with. */
   readonly threads: number;
+  /** Where the nodes of the models run that it has opened; undefined if it does not know. */
+  readonly nodes?: GraphNodes | undefined;
   /** Returns the engine's memory in bytes: its WebAssembly memory, or its tensors if it does not compute in WebAssembly. */
   memory(): number;
   /**

@@ -1,6 +1,7 @@
 import { arrayName } from '../contract/dtypes.js';
 import type { Tensor, TensorInfo, Tensors } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
+import { GpuTensor } from '../tensors/gpu-tensor.js';
 
 /**
  * Checks feeds against a model's signature.
@@ -27,6 +28,7 @@ function checkTensor(tensor: Tensor, input: TensorInfo): void {
     tensor.dims.length === input.dims.length &&
     input.dims.every((size, axis) => typeof size !== 'number' || size === tensor.dims[axis]);
   if (!fits) throw invalid(`Input "${input.name}" expects ${formatTensor(input)}, got ${formatTensor(tensor)}.`);
+  if (tensor instanceof GpuTensor) return;
   const array = Object.prototype.toString.call(tensor.data).slice(8, -1);
   if (array !== arrayName(tensor.dtype))
     throw invalid(

@@ -3,6 +3,7 @@ import type { EngineLoader, Engines } from './engine.js';
 import { onnxWasm } from './onnx-wasm.js';
 import { onnxWebgl } from './onnx-webgl.js';
 import { onnxWebgpu } from './onnx-webgpu.js';
+import { onnxWebnn } from './onnx-webnn.js';
 import { remoteHttp } from './remote-http.js';
 import { tfjsCpu } from './tfjs-cpu.js';
 import { tfjsWasm } from './tfjs-wasm.js';
@@ -13,6 +14,7 @@ import { tfjsWebgpu } from './tfjs-webgpu.js';
 export const allEngines = {
   'onnx/webgpu': onnxWebgpu,
   'onnx/webgl': onnxWebgl,
+  'onnx/webnn': onnxWebnn,
   'onnx/wasm': onnxWasm,
   'tfjs/webgpu': tfjsWebgpu,
   'tfjs/webgl': tfjsWebgl,

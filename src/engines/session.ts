@@ -1,11 +1,14 @@
-import type { OutputInfo, RunOptions, Session, TensorInfo, Tensors } from '../contract/tensors.js';
+import type { OutputInfo, RunOptions, TensorInfo, Tensors } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
+import type { GpuSession } from '../tensors/gpu-tensor.js';
 import { checkFeeds } from './feeds.js';
 import type { Lock } from './lock.js';
 import type { DeviceLoss } from './device-loss.js';
 
 /** A model that an engine has loaded. The caller makes one call at a time. */
 export interface LoadedModel {
+  /** The GPU device whose tensors `run` takes; undefined if it takes none. */
+  readonly device?: GPUDevice | undefined;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly OutputInfo[];
   /** @throws `inference-failed`, `invalid-input`, `out-of-memory` */
@@ -17,7 +20,7 @@ export interface LoadedModel {
  * A session on a loaded model. It checks feeds, makes one call of the engine at a time, and makes no call after the GPU is lost:
  * on a lost device, engines return zeros or never answer.
  */
-export class LockedSession implements Session {
+export class LockedSession implements GpuSession {
   #disposed = false;
 
   constructor(
@@ -25,6 +28,10 @@ export class LockedSession implements Session {
     private readonly lock: Lock,
     private readonly loss: DeviceLoss | undefined,
   ) {}
+
+  get device(): GPUDevice | undefined {
+    return this.model.device;
+  }
 
   get inputs(): readonly TensorInfo[] {
     return this.model.inputs;

@@ -3,6 +3,7 @@ import { TabServeError } from '../contract/errors.js';
 import { browserClock } from '../shared/clock.js';
 import { bodySize, countBytes } from '../shared/count-bytes.js';
 import { discard } from '../shared/request-policy.js';
+import { timed } from '../shared/spans.js';
 import { mayPass, readRetryAfter, TransientFailure, withRetries } from '../shared/retry.js';
 import { StallTimer } from '../shared/stall-timer.js';
 import type { EngineEnvironment, OnBytes } from './engine.js';
@@ -26,12 +27,12 @@ type Environment = Pick<EngineEnvironment, 'onProgress' | 'fetch' | 'cached' | '
 export async function compileWasm(url: URL, file: WasmFile, environment: Environment): Promise<WebAssembly.Module> {
   const { name, bytes, version } = file;
   const { compiled, onProgress, onCompiled } = environment;
-  if (compiled?.name === name && compiled.version === version) {
+  if (compiled?.url === url.href && compiled.version === version) {
     onProgress?.({ file: name, loaded: bytes, total: bytes, phase: 'compile' });
     return compiled.module;
   }
-  const module = await loadWasm(url, file, environment);
-  onCompiled?.({ name, version, module });
+  const module = await timed('compile engine', () => loadWasm(url, file, environment));
+  onCompiled?.({ url: url.href, version, module });
   return module;
 }
 

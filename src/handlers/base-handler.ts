@@ -5,6 +5,7 @@ import { LARGEST_TENSOR } from '../contract/limits.js';
 import { parseLabels, type Labels } from '../outputs/labels.js';
 import { from as tensor, row as rowOf, stack } from '../tensors/tensors.js';
 import { transferResult } from '../outputs/transfer.js';
+import { markPlain } from './plain-inference.js';
 import { runBatch, zeros } from './run-model.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { rowPart } from './batch-contract.js';
@@ -162,6 +163,8 @@ export class BaseHandler<Input = TensorInput> extends StagedHandler<Input, Tenso
     });
   }
 }
+
+markPlain(BaseHandler.prototype.inference);
 
 /** @throws `unsupported` if an input is larger than any tensor that can be made for it */
 function checkSize({ name, dims }: TensorInfo): void {

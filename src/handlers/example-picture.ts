@@ -4,6 +4,14 @@ const OCTAVES = [2, 4, 8, 16, 32, 64, 128];
 /** The largest number of shapes with hard edges in a picture. */
 const SHAPES = 6;
 
+/** The amount of texture and shapes in each example picture, in 0..1. The first picture is a smooth gradient. */
+const DETAILS: readonly number[] = [0, 0.4, 1];
+
+/** Draws the example pictures of handlers for images. @returns of each, 8-bit RGB, `size · size · 3` bytes */
+export function drawExamplePictures(size: number): readonly Uint8Array[] {
+  return DETAILS.map((detail, index) => drawExamplePicture(index + 1, size, detail));
+}
+
 /**
  * Draws a square picture with the statistics of a photograph: a smooth gradient of light, patches of color with 1/f
  * texture, and disks with hard edges. A backend that computes photographs wrongly often computes black and white noise

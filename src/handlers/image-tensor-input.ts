@@ -1,5 +1,6 @@
 import { TabServeError } from '../contract/errors.js';
-import type { DType, Tensor, TensorInfo, Tensors } from '../contract/tensors.js';
+import type { ImageInput } from '../contract/images.js';
+import type { DType, Tensor, TensorInfo, Tensors, TypedArrayInput } from '../contract/tensors.js';
 import { toFloat16 } from '../tensors/float16.js';
 import { stack } from '../tensors/tensors.js';
 import { PIXEL_MASK, pixelMask } from './pixel-mask.js';
@@ -89,12 +90,12 @@ export class ImageTensorInput {
   stackImages(rows: readonly Tensor[]): Tensors {
     const { name, dtype } = this.#info;
     const batch = stack(rows);
+    if (dtype === 'float32') return { [name]: batch };
     const values = batch.data as Float32Array;
     if (dtype === 'float16') return { [name]: { ...batch, dtype, data: toFloat16(values) } };
     if (dtype === 'uint8')
       return { [name]: { ...batch, dtype, data: Uint8Array.from(Uint8ClampedArray.from(values)) } };
-    if (dtype === 'int32') return { [name]: { ...batch, dtype, data: Int32Array.from(values, Math.round) } };
-    return { [name]: batch };
+    return { [name]: { ...batch, dtype: 'int32', data: Int32Array.from(values, Math.round) } };
   }
 
   /** The dims without the batch axis. A model of three dims takes one image and has no batch axis. */
@@ -111,4 +112,9 @@ export class ImageTensorInput {
 /** Returns whether the transforms produce tensors of layout NHWC. */
 export function isChannelsLast(transforms: Transforms): boolean {
   return transforms.some((step) => 'layout' in step && step.layout === 'NHWC');
+}
+
+/** Returns whether the caller passed a tensor in place of an image. */
+export function isTensorInput(input: ImageInput): input is TypedArrayInput {
+  return typeof input === 'object' && input !== null && 'dims' in input && input.data instanceof Float32Array;
 }

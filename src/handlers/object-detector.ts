@@ -13,6 +13,7 @@ import { pad, stack, toFloats } from '../tensors/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import type { Row as RowOf } from './row.js';
+import { PASSING_ON } from './gpu-access.js';
 import { runRows } from './run-model.js';
 import type { Placement } from './placements.js';
 import { VisionHandler } from './vision-handler.js';
@@ -80,6 +81,10 @@ export class ObjectDetector extends VisionHandler {
       default: 'typed',
     },
   };
+
+  static {
+    PASSING_ON.add(this.prototype.inference);
+  }
 
   override imageProcessing = compose(toTensor());
 

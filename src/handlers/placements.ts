@@ -1,3 +1,4 @@
+import { TabServeError } from '../contract/errors.js';
 import type { Context } from '../contract/handler.js';
 import type { Geometry } from '../transforms/index.js';
 
@@ -24,5 +25,18 @@ export class Placements {
 
   get(index: number, context: Context): Placement | undefined {
     return this.#batches.get(context)?.[index];
+  }
+
+  /**
+   * @param handler the class whose `preprocess` should have recorded it
+   * @throws `handler-failed` if it did not
+   */
+  require(index: number, context: Context, handler: string): Placement {
+    const placement = this.get(index, context);
+    if (placement) return placement;
+    throw new TabServeError(
+      'handler-failed',
+      `${handler} returns results in pixels of the image, but its preprocess did not record where the image of row ${index} lies in the tensor. Call this.place(index, context, placement) for each row in preprocess.`,
+    );
   }
 }

@@ -1,5 +1,5 @@
 import { zeroData } from '../contract/dtypes.js';
-import type { RunOptions, Session, TensorInfo, Tensors } from '../contract/tensors.js';
+import type { RunOptions, Session, Tensor, TensorInfo, Tensors } from '../contract/tensors.js';
 import { concat, row, slice, stack } from '../tensors/tensors.js';
 
 /**
@@ -21,9 +21,10 @@ export async function runBatch(session: Session, feeds: Tensors, options?: RunOp
   for (let from = 0; from < rows; from += fixed) {
     const to = Math.min(from + fixed, rows);
     const chunk = mapTensors(feeds, (tensor) => {
-      const part = slice(tensor, from, to);
-      const last = slice(tensor, to - 1, to);
-      return to - from === fixed ? part : concat([part, ...Array.from({ length: fixed - (to - from) }, () => last)]);
+      const part = view(tensor, from, to);
+      if (to - from === fixed) return part;
+      const last = view(tensor, to - 1, to);
+      return concat([part, ...Array.from({ length: fixed - (to - from) }, () => last)]);
     });
     chunks.push(
       mapTensors(await session.run(chunk, options), (tensor) =>
@@ -32,6 +33,15 @@ export async function runBatch(session: Session, feeds: Tensors, options?: RunOp
     );
   }
   return mapTensors(chunks[0]!, (_, name) => concat(chunks.map((chunk) => chunk[name]!)));
+}
+
+/** Returns the rows `start` to `end` − 1 in the same memory: an engine copies what it runs on. */
+function view(tensor: Tensor, start: number, end: number): Tensor {
+  const { dtype, dims, data } = tensor;
+  if (Array.isArray(data)) return slice(tensor, start, end);
+  const size = data.length / dims[0]!;
+  const part = (data as Float32Array).subarray(start * size, end * size);
+  return { dtype, dims: [end - start, ...dims.slice(1)], data: part };
 }
 
 /** Runs each row alone. Returns the outputs of each row as the model returned them. */

@@ -1,5 +1,5 @@
 import type { Context, ResultOf } from '../contract/handler.js';
-import type { DecodeOptions, ImageInput, Rect } from '../contract/images.js';
+import type { DecodedImage, ImageInput, Rect } from '../contract/images.js';
 import type { Tensor, Tensors, TypedArrayInput } from '../contract/tensors.js';
 import { asTabServeError, TabServeError, type PredictionError } from '../contract/errors.js';
 import { from as tensor, row as rowOf } from '../tensors/tensors.js';
@@ -9,14 +9,18 @@ import {
   parseTransforms,
   toTensor,
   type CompiledTransforms,
+  type Geometry,
   type Transforms,
 } from '../transforms/index.js';
 import { BaseHandler } from './base-handler.js';
 import type { ImageExplanation } from '../outputs/explanation.js';
-import { drawExamplePicture } from './example-picture.js';
+import { drawExamplePictures } from './example-picture.js';
+import type { GpuImages } from './gpu-images.js';
+import { loadGpuImages, PASSING_ON } from './gpu-access.js';
+import { ImagesAhead } from './images-ahead.js';
 import type { ClassScores } from './explain/images.js';
 import { IMAGE_EXPLAIN_SCHEMA, type ImageExplainParams } from './explain/options.js';
-import { ImageTensorInput } from './image-tensor-input.js';
+import { ImageTensorInput, isTensorInput } from './image-tensor-input.js';
 import { Placements, type Placement } from './placements.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { rowContext, unwrap, type Row } from './row.js';
@@ -24,9 +28,6 @@ import { VISION_SCHEMA, type VisionParams } from './vision-params.js';
 
 /** The side of the example pictures, in pixels. */
 const EXAMPLE_SIZE = 256;
-
-/** The amount of texture and shapes in each example picture, in 0..1. The first picture is a smooth gradient. */
-const EXAMPLE_DETAILS: readonly number[] = [0, 0.4, 1];
 
 /**
  * Decodes images, upright and without alpha, and converts them to the model's tensor with `imageProcessing`.
@@ -44,6 +45,8 @@ export class VisionHandler extends BaseHandler<ImageInput> {
   /** The steps that convert pixels to the tensor. An archive's `handler.imageProcessing` replaces them. */
   imageProcessing: Transforms = compose(toTensor());
   #transforms!: CompiledTransforms;
+  /** Undefined if the CPU transforms all images. */
+  #gpu: Promise<GpuImages | undefined> | undefined;
   readonly #placements = new Placements();
   /** The contexts of batches whose tensors differ in size. */
   readonly #mixedSizes = new WeakSet<Context>();
@@ -58,6 +61,7 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     if (configured !== undefined) this.imageProcessing = parseTransforms(configured);
     this.#transforms = compileTransforms(this.imageProcessing);
     if (this.#preprocessesImages) this.#input.checkTransforms(this.#transforms);
+    if (this.#passesTensorsOn) this.#gpu = loadGpuImages(this.model, this.inputInfo, this.#transforms, context);
   }
 
   /**
@@ -65,6 +69,14 @@ export class VisionHandler extends BaseHandler<ImageInput> {
    */
   get #preprocessesImages(): boolean {
     return (this.constructor as typeof VisionHandler).prototype.preprocess === VisionHandler.prototype.preprocess;
+  }
+
+  /** Returns whether nothing but the model reads the numbers of `preprocess`'s tensors: no method that sees them is an app's. */
+  get #passesTensorsOn(): boolean {
+    const { preprocess, checkRow, inference, handle } = (this.constructor as typeof VisionHandler).prototype;
+    const own = VisionHandler.prototype;
+    const isOwn = preprocess === own.preprocess && checkRow === own.checkRow && handle === own.handle;
+    return isOwn && PASSING_ON.has(inference);
   }
 
   get #input(): ImageTensorInput {
@@ -90,8 +102,7 @@ export class VisionHandler extends BaseHandler<ImageInput> {
    */
   async examples(_context: Context): Promise<readonly Tensors[]> {
     if (!this.#canUseExamples) return [];
-    const pictures = EXAMPLE_DETAILS.map((detail, index) => drawExamplePicture(index + 1, this.exampleSize, detail));
-    return await Promise.all(pictures.map((picture) => this.#tensorsOf(picture)));
+    return await Promise.all(drawExamplePictures(this.exampleSize).map((picture) => this.#tensorsOf(picture)));
   }
 
   get #canUseExamples(): boolean {
@@ -118,10 +129,14 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     data: readonly Row<ImageInput>[],
     context: Context,
   ): Promise<readonly (ResultOf<this> | PredictionError)[]> {
+    const gpu = await this.#gpu;
+    gpu?.begin(context);
     try {
       return await super.handle(data, context);
     } catch (error) {
       if (!this.#mixedSizes.has(context)) throw error;
+    } finally {
+      gpu?.end(context);
     }
     const results: (ResultOf<this> | PredictionError)[] = [];
     for (const [index, item] of data.entries())
@@ -134,22 +149,34 @@ export class VisionHandler extends BaseHandler<ImageInput> {
    * @throws `invalid-input` if the tensors differ in size; `handle` then runs each row alone
    */
   override async preprocess(data: readonly Row<ImageInput>[], context: Context): Promise<Tensors> {
+    const inputs = data.map(unwrap);
+    const images = new ImagesAhead(inputs.length, (index) => {
+      const input = inputs[index]!;
+      return isTensorInput(input) ? undefined : this.#decode(input, index, context);
+    });
     const rows: (Tensor | undefined)[] = [];
     let firstRow: Tensor | undefined;
-    for (const [index, item] of data.entries()) {
-      try {
-        rows[index] = await this.#toTensor(unwrap(item), index, context);
-      } catch (error) {
-        context.fail(index, asTabServeError(error, 'preprocess'));
+    try {
+      for (const [index, input] of inputs.entries()) {
+        try {
+          const image = await images.take(index);
+          rows[index] = image
+            ? await this.#toTensor(image, index, context)
+            : this.#placeTensor(input as TypedArrayInput, index, context);
+        } catch (error) {
+          context.fail(index, asTabServeError(error, 'preprocess'));
+        }
+        firstRow ??= rows[index];
+        if (!hasSameDims(rows[index], firstRow)) {
+          this.#mixedSizes.add(context);
+          throw new TabServeError(
+            'invalid-input',
+            `The tensors of this batch differ in size: [${firstRow!.dims.join(', ')}] and [${rows[index]!.dims.join(', ')}]. Resize the images to one size.`,
+          );
+        }
       }
-      firstRow ??= rows[index];
-      if (!hasSameDims(rows[index], firstRow)) {
-        this.#mixedSizes.add(context);
-        throw new TabServeError(
-          'invalid-input',
-          `The tensors of this batch differ in size: [${firstRow!.dims.join(', ')}] and [${rows[index]!.dims.join(', ')}]. Resize the images to one size.`,
-        );
-      }
+    } finally {
+      images.close();
     }
     if (!firstRow) return {};
     let blank: Tensor | undefined;
@@ -161,17 +188,27 @@ export class VisionHandler extends BaseHandler<ImageInput> {
     );
   }
 
-  async #toTensor(input: ImageInput, index: number, context: Context): Promise<Tensor> {
-    if (isTensor(input)) return this.#placeTensor(input, index, context);
-    const image = await context.decodeImage(input, this.#decodeOptions(index, context));
+  async #decode(input: ImageInput, index: number, context: Context): Promise<DecodedImage> {
+    return await context.decodeImage(input, {
+      exifOrientation: this.param('exifOrientation', index, context),
+      background: this.param('background', index, context),
+    });
+  }
+
+  async #toTensor(image: DecodedImage, index: number, context: Context): Promise<Tensor> {
     try {
-      const { dims, data, geometry } = await this.#transforms.run(image);
+      const { tensor, geometry } = (await (await this.#gpu)?.run(image, context)) ?? (await this.#onCpu(image));
       const { width, height } = image;
-      this.place(index, context, { width, height, ...this.#input.sizeOf(dims), geometry });
-      return this.checkRow({ dtype: 'float32', dims, data });
+      this.place(index, context, { width, height, ...this.#input.sizeOf(tensor.dims), geometry });
+      return this.checkRow(tensor);
     } finally {
       image.close();
     }
+  }
+
+  async #onCpu(image: DecodedImage): Promise<{ readonly tensor: Tensor; readonly geometry: Geometry }> {
+    const { dims, data, geometry } = await this.#transforms.run(image);
+    return { tensor: { dtype: 'float32', dims, data }, geometry };
   }
 
   /**
@@ -180,13 +217,6 @@ export class VisionHandler extends BaseHandler<ImageInput> {
    */
   protected checkRow(row: Tensor): Tensor {
     return this.#input.checked(row);
-  }
-
-  #decodeOptions(index: number, context: Context): DecodeOptions {
-    return {
-      exifOrientation: this.param('exifOrientation', index, context),
-      background: this.param('background', index, context),
-    };
   }
 
   /**
@@ -259,18 +289,8 @@ export class VisionHandler extends BaseHandler<ImageInput> {
    * @throws `handler-failed` if an overriding `preprocess` did not call `place` for this row
    */
   protected requirePlacement(index: number, context: Context): Placement {
-    const placement = this.placement(index, context);
-    if (placement) return placement;
-    throw new TabServeError(
-      'handler-failed',
-      `${this.constructor.name} returns results in pixels of the image, but its preprocess did not record where the image of row ${index} lies in the tensor. Call this.place(index, context, placement) for each row in preprocess.`,
-    );
+    return this.#placements.require(index, context, this.constructor.name);
   }
-}
-
-/** Returns whether the caller passed a tensor in place of an image. */
-function isTensor(input: ImageInput): input is TypedArrayInput {
-  return typeof input === 'object' && input !== null && 'dims' in input && input.data instanceof Float32Array;
 }
 
 /** Returns whether two rows have the same dims. A failed row, which is undefined, matches every row. */

@@ -10,9 +10,10 @@ const FORMATS = { 1: 'L', 3: 'RGB', 4: 'RGBA' } as const;
 
 /**
  * Opens 8-bit pixels of dims `[height, width, 1 | 3 | 4]`.
+ * @param isOwn whether the pixels are nobody else's: those with an alpha channel are then composited where they are
  * @throws `invalid-input` if the dims, the dtype or the length do not fit
  */
-export function openArray({ data, dims, dtype = 'uint8' }: TypedArrayInput): Source {
+export function openArray({ data, dims, dtype = 'uint8' }: TypedArrayInput, isOwn = false): Source {
   const [height = 0, width = 0, channels = 0] = dims;
   const given = `dims [${dims.join(', ')}]`;
   if (dims.length !== 3 || !isSide(height) || !isSide(width) || !isChannels(channels)) {
@@ -35,7 +36,7 @@ export function openArray({ data, dims, dtype = 'uint8' }: TypedArrayInput): Sou
       `An image of ${given} has ${expected} bytes; got ${data.length}${detached}.`,
     );
   }
-  return new ArraySource(data, width, height, channels);
+  return new ArraySource(data, width, height, channels, isOwn);
 }
 
 function isSide(side: number): boolean {
@@ -59,16 +60,17 @@ class ArraySource implements Source {
     readonly width: number,
     readonly height: number,
     private readonly channels: keyof typeof FORMATS,
+    private readonly isOwn: boolean,
   ) {}
 
-  /** Returns opaque pixels without a copy. */
+  /** Returns pixels that are opaque or nobody else's without a copy. */
   read({ x, y, width, height }: Rect, lend: Lend): Raster {
     const { data, channels } = this;
     const format = FORMATS[channels];
     const stride = this.width * channels;
     const start = y * stride + x * channels;
     const row = width * channels;
-    if (format !== 'RGBA')
+    if (format !== 'RGBA' || this.isOwn)
       return { format, width, height, stride, data: data.subarray(start, start + (height - 1) * stride + row) };
     const copy = new Uint8Array(lend(row * height), 0, row * height);
     for (let v = 0; v < height; v++) copy.set(data.subarray(start + v * stride, start + v * stride + row), v * row);

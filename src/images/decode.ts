@@ -38,7 +38,7 @@ export async function decodeImage(source: ImageInput, options: DecodeOptions = {
     opened.close();
     throw error;
   }
-  return new Image(opened, background);
+  return new Image(opened, background, is('ImageBitmap', source) ? (source as ImageBitmap) : undefined);
 }
 
 async function open(source: ImageInput, exifOrientation: boolean, maxPixels: number): Promise<Source> {
@@ -104,15 +104,17 @@ function nameOf(value: unknown): string {
 class Image implements DecodedImage {
   readonly width: number;
   readonly height: number;
+  readonly bitmap: ImageBitmap | undefined;
   readonly #source: Source;
   readonly #background: Color;
   #lent: ArrayBuffer[] = [];
   #reading = 0;
   #closed = false;
 
-  constructor(source: Source, background: Color) {
+  constructor(source: Source, background: Color, bitmap: ImageBitmap | undefined) {
     const { width, height, orientation } = source;
     [this.width, this.height] = swapsSides(orientation) ? [height, width] : [width, height];
+    this.bitmap = bitmap;
     this.#source = source;
     this.#background = background;
   }

@@ -122,14 +122,20 @@ function notDecoded(what: string, unsupported: string, cause: unknown): TabServe
 
 /** Returns a source of pixels that were decoded outside of a browser. */
 function pixelSource(pixels: TypedArrayInput, facts: Facts, orientation: Orientation): Source {
-  const source = openArray(pixels);
+  const source = openArray(pixels, true);
   checkSides(source, facts, false);
   const { width, height } = source;
   return { width, height, orientation, read: (rect, lend) => source.read(rect, lend), close: () => {} };
 }
 
+/** Whether the browser's decoder takes a type, by type: asked once, because the answer waits for a task. */
+const decodable = new Map<string, boolean>();
+
 async function canDecode(type: string): Promise<boolean> {
-  return typeof ImageDecoder !== 'undefined' && (await ImageDecoder.isTypeSupported(type));
+  if (typeof ImageDecoder === 'undefined') return false;
+  let known = decodable.get(type);
+  if (known === undefined) decodable.set(type, (known = await ImageDecoder.isTypeSupported(type)));
+  return known;
 }
 
 /** Decodes the first frame. Rejects if the data is incomplete, so that no image is ever partly decoded. */

@@ -87,7 +87,8 @@ class FrameSource implements Source {
   }
 
   close(): void {
-    if (this.#options.owned) this.#frame.close();
+    // To give back the memory of a photo takes milliseconds, for which its request need not wait.
+    if (this.#options.owned) setTimeout(() => this.#frame.close());
   }
 
   async #readInterleaved(rect: Rect, lend: Lend, format: Interleaved): Promise<Raster> {

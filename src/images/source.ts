@@ -25,7 +25,7 @@ export interface Source {
   readonly height: number;
   /** How the coded pixels must be turned. Other than 1 only for pixels of four bytes. */
   readonly orientation: Orientation;
-  /** Reads the coded pixels of `rect`, which is inside the image. Pixels with an alpha channel are in lent memory, and may be changed. */
+  /** Reads the coded pixels of `rect`, which is inside the image. Pixels with an alpha channel are in lent memory or the source's own, and may be changed. */
   read(rect: Rect, lend: Lend): Raster | Promise<Raster | Strips>;
   /** Closes what was made for this source, but nothing that is the caller's. */
   close(): void;

@@ -1,7 +1,7 @@
-import type { Archive, BlobFiles, Manifest, ModelConfig } from '../contract/archive.js';
+import { precisionOf, type Archive, type BlobFiles, type Manifest, type ModelConfig } from '../contract/archive.js';
 import { formatOfEngine, type EngineName, type ModelFormat } from '../contract/backends.js';
 import { shorten } from '../contract/describe-value.js';
-import { TabServeError } from '../contract/errors.js';
+import { asTabServeError, inPrecision, TabServeError } from '../contract/errors.js';
 import { LARGEST_METADATA, LARGEST_TEXT, MOST_FILES } from '../contract/limits.js';
 import type { Precision } from '../contract/precisions.js';
 import { chooseModel } from './choose-model.js';
@@ -38,9 +38,14 @@ export interface ArchiveOptions extends FetchOptions {
   readonly config?: ModelConfig | undefined;
   /** The name of the handler that the caller has chosen. */
   readonly handler?: string | undefined;
+  /** Called with what the archive's manifest says, while other files are still being read. */
+  readonly onManifest?: ((found: ManifestFound) => void) | undefined;
   /** See `Archive.root`. */
   readonly root?: string | undefined;
 }
+
+/** What is known of an archive before its config. */
+export type ManifestFound = Pick<Archive, 'manifest' | 'models'>;
 
 export interface ModelOptions extends FetchOptions {
   /** The precisions that are wanted of the archive's alternatives, best first. @default full precision first */
@@ -106,7 +111,7 @@ async function readArchive(from: Parameters<typeof fetchArchive>[0], options: Ar
  * Downloads the model in one engine's format, the golden examples and the extra files, as far as the archive lacks them. Of a model in several
  * precisions, the first that exists; the answer's `models` name it.
  * @param onPlanned called when the progress of every file has been told for the first time
- * @throws `model-not-found` also where the archive has no such format; `model-format`, `network`, `aborted`; what `chooseModel` throws
+ * @throws `model-not-found` also where the archive has no such format; `model-format`, `network`, `aborted`; what `chooseModel` throws. Its `precision` is set if the file of one is damaged or incomplete
  */
 export async function fetchModel(
   whole: Archive,
@@ -130,19 +135,21 @@ export async function fetchModel(
       onPlanned();
       return whole;
     }
-    const archive = engine === 'onnx' ? await chooseModel(source, whole, options.precisions) : whole;
-    const path = archive.models[format]!;
+    const archive = await chooseModel(source, whole, format, options.precisions);
+    await blaming(archive, engine, () => downloadChosen(archive.models[format]!));
+    return archive;
+  };
+  const downloadChosen = async (path: string): Promise<void> => {
     const model = download(path);
     if (engine === 'onnx') onPlanned();
     await model;
     if (engine === 'onnx') await Promise.all((await externalFiles(files[path]!, path)).map(download));
-    if (engine !== 'tfjs') return archive;
+    if (engine !== 'tfjs') return;
     const groups = readWeightsManifest(await readText(files[path]!, path, LARGEST_TEXT), path);
     const shards = Promise.all(groups.flatMap(({ paths }) => paths).map(download));
     onPlanned();
     await shards;
     for (const group of groups) checkSize(path, group, files);
-    return archive;
   };
   const others = sideFiles(whole, engine).map(download);
   const [archive] = await Promise.all([downloadModel(), ...others]).catch((error: unknown) => {
@@ -152,8 +159,21 @@ export async function fetchModel(
   });
   const unmatched = pendingEntries({ ...archive, files });
   if (Object.keys(files).length === Object.keys(archive.files).length) return archive;
-  await checkIntegrity(files, archive.integrity, archive.files);
+  const beside = Object.fromEntries(sideFiles(whole, engine).map((path) => [path, files[path]!]));
+  await checkIntegrity(beside, archive.integrity, archive.files);
+  await blaming(archive, engine, () => checkIntegrity(files, archive.integrity, { ...archive.files, ...beside }));
   return { ...archive, files, unmatched, local: isUsedUp(source, files) ? undefined : archive.local };
+}
+
+/** Reads the file of an archive's model. If it is damaged or incomplete, the error has its precision: another one may be fine. */
+async function blaming(archive: Archive, engine: EngineName, read: () => Promise<void>): Promise<void> {
+  try {
+    await read();
+  } catch (error) {
+    const { code } = asTabServeError(error);
+    const isDamaged = code === 'model-format' || code === 'model-not-found';
+    throw isDamaged ? inPrecision(error, precisionOf(archive, engine)) : error;
+  }
 }
 
 /** Returns read access to an archive's files, also to those of a packed archive that were not read yet. @throws `model-format`, `unsupported` */
@@ -200,9 +220,9 @@ function checkSize(path: string, { paths, bytes, atLeast }: ShardGroup, files: A
 }
 
 /** Reads whichever layout the files have. A repository of huggingface.co has Hugging Face's. @throws `model-not-found` if they have none */
-async function readFolder(source: Source, { handler, config = {} }: ArchiveOptions): Promise<Archive> {
+async function readFolder(source: Source, { handler, config = {}, onManifest }: ArchiveOptions): Promise<Archive> {
   const archive =
-    (isRepository(source.url) ? undefined : await readTorchServe(source, config)) ??
+    (isRepository(source.url) ? undefined : await readTorchServe(source, config, onManifest)) ??
     (await readHuggingFace(source, { handler, config }));
   if (archive) return archive;
   if (source.paths) throw source.missing(MANIFEST);

@@ -1,10 +1,12 @@
 import type { Archive, ModelConfig } from '../contract/archive.js';
+import type { ModelFormat } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
 import { PRECISIONS, type ModelFile, type Precision } from '../contract/precisions.js';
+import { formatOf } from '../shared/model-url.js';
 import type { Source } from './sources/source.js';
 
 /** What is looked for if nobody has chosen. Full precision comes first, because every backend runs it. */
-const USUAL: readonly Precision[] = ['fp32', 'fp16', 'q8'];
+const USUAL: readonly Precision[] = ['fp32', 'float16-weights', 'int8-weights', 'fp16', 'q8'];
 
 /** Returns the precisions that a model may be loaded in: the chosen one, or the usual ones. */
 export function possiblePrecisions({ engine }: ModelConfig): readonly Precision[] {
@@ -12,19 +14,23 @@ export function possiblePrecisions({ engine }: ModelConfig): readonly Precision[
 }
 
 /**
- * Chooses the file of an archive's ONNX model, if there are alternatives: the first that exists, folder by folder, because a model's files are in one
- * folder. Those on a server are asked for one after the other. The answer's alternatives are without those that do not exist.
+ * Chooses the file of an archive's model in one format, if there are alternatives: the first that exists; folder by folder where each precision may be in several, because a model's files
+ * are in one of these folders. Those on a server are asked for one after the other. The answer's alternatives are without those that do not exist.
  * @param precisions best first; by default, full precision first
  * @throws `model-not-found` if the model is there in none of the possible precisions; `backend-failed` if only these precisions are missing
  */
 export async function chooseModel(
   source: Source,
   archive: Archive,
+  format: ModelFormat,
   precisions: readonly Precision[] | undefined,
 ): Promise<Archive> {
-  const { alternatives, files, manifest, config } = archive;
-  if (!alternatives) return archive;
+  const { files, manifest, config } = archive;
+  const isOfFormat = ({ path }: ModelFile): boolean => formatOf(path) === format;
+  const alternatives = archive.alternatives?.filter(isOfFormat) ?? [];
+  if (alternatives.length === 0) return archive;
   const possible = possiblePrecisions(config);
+  const groupOf = grouping(alternatives);
   const wanted = sortFiles(alternatives, precisions ?? possible);
   const missing = new Set<ModelFile>();
   for (const file of wanted) {
@@ -33,12 +39,15 @@ export async function chooseModel(
       return {
         ...archive,
         manifest: { ...manifest, model: { ...manifest.model, serializedFile: path } },
-        models: { ...archive.models, onnx: path },
-        alternatives: alternatives.filter((one) => !missing.has(one) && folderOf(one) === folderOf(file)),
+        models: { ...archive.models, [format]: path },
+        alternatives: archive.alternatives!.filter(
+          (one) => !isOfFormat(one) || (!missing.has(one) && groupOf(one) === groupOf(file)),
+        ),
       };
     missing.add(file);
   }
-  const isComplete = possible.every((one) => (precisions ?? possible).includes(one));
+  const there = possible.filter((one) => alternatives.some(({ precision }) => precision === one));
+  const isComplete = there.every((one) => (precisions ?? possible).includes(one));
   if (isComplete) throw missingModel(source, wanted);
   throw new TabServeError(
     'backend-failed',
@@ -57,16 +66,18 @@ export function missingModel({ url, paths }: Source, files: readonly ModelFile[]
   );
 }
 
-/** Returns the files of these precisions, folder by folder, the best precision first. */
+/** Returns the files of these precisions, the best precision first; folder by folder where a precision is in several. */
 export function sortFiles(files: readonly ModelFile[], precisions: readonly Precision[]): readonly ModelFile[] {
-  const folders = [...new Set(files.map(folderOf))];
-  return folders.flatMap((folder) =>
-    precisions.flatMap((precision) => files.filter((one) => one.precision === precision && folderOf(one) === folder)),
+  const groupOf = grouping(files);
+  return [...new Set(files.map(groupOf))].flatMap((group) =>
+    precisions.flatMap((precision) => files.filter((one) => one.precision === precision && groupOf(one) === group)),
   );
 }
 
-function folderOf({ path }: ModelFile): string {
-  return path.slice(0, path.lastIndexOf('/') + 1);
+/** Returns a function that tells a file's folder; the same for all files if there is one of each precision, wherever it is. */
+function grouping(files: readonly ModelFile[]): (file: ModelFile) => string {
+  const isUnique = new Set(files.map(({ precision }) => precision)).size === files.length;
+  return ({ path }) => (isUnique ? '' : path.slice(0, path.lastIndexOf('/') + 1));
 }
 
 function listPaths(files: readonly ModelFile[]): string {

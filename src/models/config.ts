@@ -2,6 +2,7 @@ import type { ModelConfig } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
 import { LARGEST_TENSOR, MOST_THREADS } from '../contract/limits.js';
 import { DTYPES } from '../contract/dtypes.js';
+import { load } from '../libraries/yaml.js';
 import { PRECISIONS } from '../contract/precisions.js';
 import { REMOTE_PROTOCOLS } from '../contract/remote.js';
 import { checkSection, isRecord, type ConfigSchema, type Schema } from '../shared/schema.js';
@@ -37,18 +38,19 @@ export const ENGINE_SCHEMA: ConfigSchema = {
     type: 'object',
     additionalProperties: { type: 'integer', minimum: 1, maximum: LARGEST_TENSOR },
     description:
-      'Sizes for the symbolic dimensions of the inputs, by name: a graph of known size is faster, and some backends need it.',
+      'Sizes for the symbolic dimensions of the inputs, by name: a graph of known size is faster, and WebNN needs it. A name that no input has is an error while a dimension is free.',
   },
   dtype: {
     enum: [...PRECISIONS],
     description:
-      "The precision of the weights, for a model in Hugging Face's layout: the file model.onnx (fp32), model_fp16.onnx (fp16), model_quantized.onnx (q8), or model_ and the name. Default: what transformers.js_config in its config.json says, otherwise what suits each backend (docs/hugging-face.md).",
+      "The precision of the weights, for a model that is there in several. In Hugging Face's layout: the file model.onnx (fp32), model_fp16.onnx (fp16), model_quantized.onnx (q8), or model_ and the name. Default: what transformers.js_config in its config.json says, otherwise what suits each backend (docs/hugging-face.md). In an archive: what tabserve.json lists (docs/archives.md#several-precisions).",
   },
   threads: {
     type: 'integer',
     minimum: 1,
     maximum: MOST_THREADS,
-    description: 'Threads on WASM; more than one needs cross-origin isolation. Default min(4, half the cores).',
+    description:
+      'Threads on WASM; more than one needs cross-origin isolation. Default: half the cores, at most 4, and at most so many that each of maxWorkers workers has its own.',
   },
   remote: {
     type: 'object',
@@ -93,6 +95,11 @@ function tensorInfos(): Schema {
 export function checkConfig(config: ModelConfig, warn: (message: string) => void): void {
   checkSection(CONFIG_SCHEMA, config, '', (message, meant) => meant && warn(message));
   checkSection(ENGINE_SCHEMA, { ...config.engine }, 'engine', warn);
+}
+
+/** Begins to load the parser for `parseConfig`, which reports its failure. */
+export function beginYaml(): void {
+  Promise.all([import('./yaml.js'), load()]).catch(() => {});
 }
 
 /** Reads a `model-config.yaml`. @throws `model-config` naming the place of the error */

@@ -15,9 +15,12 @@ import {
  * Downloads what `fetchArchive` downloads, of an archive and of those of its nodes, so that all that is needed is known before a backend is chosen.
  * @throws what `fetchArchive` throws, naming the node; `model-config` for nodes in a cycle, and for too many; `unsupported` for a node of an origin that the app has not named
  */
-export async function fetchWorkflow(from: ArchiveLocation, options: ArchiveOptions): Promise<Archive> {
+export async function fetchWorkflow(
+  from: ArchiveLocation,
+  { onManifest, ...options }: ArchiveOptions,
+): Promise<Archive> {
   const all = { ...options, found: options.found ?? new Set<string>() };
-  const archive = await fetchArchive(from, all);
+  const archive = await fetchArchive(from, { ...all, onManifest });
   return archive.config.nodes === undefined ? archive : await (await import('./workflow.js')).fetchNodes(archive, all);
 }
 

@@ -2,6 +2,7 @@ import type { Archive, Integrity } from '../contract/archive.js';
 import { MODEL_FORMATS } from '../contract/backends.js';
 import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { STORED_PRECISIONS } from '../contract/precisions.js';
 import { MOST_AT_ONCE, whileReading } from './read-blob.js';
 
 type Blobs = Readonly<Record<string, Blob>>;
@@ -110,8 +111,10 @@ export function normalizePaths(entries: Integrities): Integrities {
  */
 export function pendingEntries({ unmatched = [], models, alternatives = [], files, url }: Archive): readonly string[] {
   const unread = MODEL_FORMATS.flatMap((engine) => models[engine] ?? []).filter((path) => !Object.hasOwn(files, path));
-  const folders = unread.map((path) => path.slice(0, path.lastIndexOf('/') + 1));
   const others = alternatives.map(({ path }) => path).filter((path) => !Object.hasOwn(files, path));
+  // A model in several precisions that was optimized: the weights of those that do not run may have any name.
+  const isOptimized = alternatives.some(({ precision }) => STORED_PRECISIONS.some((one) => one === precision));
+  const folders = (isOptimized ? [...unread, ...others] : unread).map((path) => path.slice(0, path.lastIndexOf('/') + 1)); // prettier-ignore
   const known = [...new Set([...Object.keys(files), ...unread, ...others])];
   const pending = unmatched.filter((path) => !Object.hasOwn(files, path));
   for (const path of pending) {

@@ -1,8 +1,9 @@
 import type { Archive, Integrity, Manifest, ModelConfig } from '../contract/archive.js';
 import { MODEL_FORMATS, type ModelFormat } from '../contract/backends.js';
-import { describeValue } from '../contract/describe-value.js';
+import { describeValue, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { MOST_EXAMPLES, MOST_FILES } from '../contract/limits.js';
+import { AGREEMENTS, PRECISIONS, type Agreement, type ModelFile } from '../contract/precisions.js';
 import { formatOf } from '../shared/model-url.js';
 import { isRecord } from '../shared/schema.js';
 import { parseJson } from './json.js';
@@ -45,6 +46,8 @@ export interface Extras {
   readonly models: Archive['models'] | undefined;
   /** By engine: what is taken over the archive's config, and the golden examples to use in place of the archive's. */
   readonly overrides: Readonly<Partial<Record<ModelFormat, Override>>>;
+  /** The files of models that are there in several precisions; the others have none here. */
+  readonly alternatives: readonly ModelFile[];
   readonly golden: readonly string[];
   readonly integrity: Readonly<Record<string, Integrity>>;
 }
@@ -52,6 +55,7 @@ export interface Extras {
 export interface Override {
   readonly config?: ModelConfig;
   readonly golden?: readonly string[];
+  readonly agreement?: Agreement;
 }
 
 /** Reads a `tabserve.json`. @throws `model-format` naming the key that is wrong */
@@ -60,15 +64,18 @@ export function readExtras(text: string): Extras {
   if (!isRecord(extras)) throw wrong(EXTRAS, 'the file', 'a mapping of keys to values', extras);
   const models: Partial<Record<ModelFormat, string>> = {};
   const overrides: Partial<Record<ModelFormat, Override>> = {};
+  const alternatives: ModelFile[] = [];
   for (const [engine, entry] of modelEntries(extras['models'])) {
-    const { path, override } = readModel(engine, entry);
+    const { path, override, others } = readModel(engine, entry);
     models[engine] = path;
+    if (others.length > 0) alternatives.push({ path, precision: 'fp32' }, ...others);
     if (override) overrides[engine] = override;
   }
   const golden = extras['golden'] === undefined ? [] : readPaths(extras['golden'], 'golden');
   return {
     models: extras['models'] === undefined ? undefined : models,
     overrides,
+    alternatives,
     golden,
     integrity: readFiles(extras['files'] ?? {}),
   };
@@ -87,27 +94,63 @@ function modelEntries(models: unknown): readonly (readonly [ModelFormat, unknown
 
 const ENGINE_NAMES = MODEL_FORMATS.join(' or ');
 
-/** A path, or `{ file, config, golden }`. */
-function readModel(engine: ModelFormat, entry: unknown): { path: string; override: Override | undefined } {
+interface ModelEntry {
+  readonly path: string;
+  readonly override: Override | undefined;
+  /** The model in other precisions. */
+  readonly others: readonly ModelFile[];
+}
+
+/** A path, or `{ file, config, golden, agreement, precisions }`. */
+function readModel(engine: ModelFormat, entry: unknown): ModelEntry {
   const where = `models.${engine}`;
-  const {
-    file: path,
-    config,
-    golden,
-  } = isRecord(entry) ? entry : { file: entry, config: undefined, golden: undefined };
-  if (typeof path !== 'string' || formatOf(path) !== engine) {
-    const ending = engine === 'onnx' ? '.onnx' : '.json';
-    throw wrong(EXTRAS, isRecord(entry) ? `${where}.file` : where, `the path of a file ending in ${ending}`, path);
-  }
-  if (!isRecord(entry)) return { path, override: undefined };
+  if (!isRecord(entry)) return { path: readModelPath(engine, entry, where), override: undefined, others: [] };
+  const { file, config, golden, agreement, precisions } = entry;
+  const path = readModelPath(engine, file, `${where}.file`);
+  const others = precisions === undefined ? [] : readPrecisions(engine, precisions, `${where}.precisions`);
+  // By its file, a client tells which precision has failed.
+  if (new Set([path, ...others.map((one) => one.path)]).size <= others.length)
+    throw wrong(EXTRAS, `${where}.precisions`, 'another file for each precision than that of the model and the others', precisions); // prettier-ignore
   if (config !== undefined) checkOverride(config, `${where}.config`);
   return {
     path,
     override: {
       ...(config !== undefined && { config: config as ModelConfig }),
       ...(golden !== undefined && { golden: readPaths(golden, `${where}.golden`) }),
+      ...(agreement !== undefined && { agreement: readAgreement(agreement, `${where}.agreement`) }),
     },
+    others,
   };
+}
+
+function readModelPath(engine: ModelFormat, path: unknown, where: string): string {
+  if (typeof path === 'string' && formatOf(path) === engine) return path;
+  throw wrong(EXTRAS, where, `the path of a file ending in ${engine === 'onnx' ? '.onnx' : '.json'}`, path);
+}
+
+/** The model's file is in full precision. */
+const OTHER_PRECISIONS = PRECISIONS.filter((one) => one !== 'fp32');
+
+/** By precision: a path, or `{ file, agreement }`. */
+function readPrecisions(engine: ModelFormat, entries: unknown, where: string): readonly ModelFile[] {
+  if (!isRecord(entries)) throw wrong(EXTRAS, where, 'a mapping of precisions to files', entries);
+  return Object.entries(entries).map(([name, entry]) => {
+    const precision = OTHER_PRECISIONS.find((one) => one === name);
+    if (!precision)
+      throw new TabServeError(
+        'model-format',
+        `${EXTRAS}: ${where}.${shorten(name)} is no precision; expected ${OTHER_PRECISIONS.join(', ')}. The model's own file is fp32.`,
+      );
+    const { file, agreement } = isRecord(entry) ? entry : { file: entry, agreement: undefined };
+    const path = readModelPath(engine, file, `${where}.${precision}`);
+    return { path, precision, ...(agreement !== undefined && { agreement: readAgreement(agreement, `${where}.${precision}.agreement`) }) }; // prettier-ignore
+  });
+}
+
+function readAgreement(value: unknown, where: string): Agreement {
+  const agreement = AGREEMENTS.find((one) => one === value);
+  if (agreement) return agreement;
+  throw wrong(EXTRAS, where, AGREEMENTS.map((one) => `"${one}"`).join(' or '), value);
 }
 
 /** Serving is the same for each engine; only these sections may differ. */

@@ -3,7 +3,7 @@ import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { LARGEST_LABELS, LARGEST_METADATA } from '../contract/limits.js';
 import { formatOf } from '../shared/model-url.js';
-import { mergeConfig, parseConfig } from './config.js';
+import { beginYaml, mergeConfig, parseConfig } from './config.js';
 import { readText } from './json.js';
 import { EXTRAS, MANIFEST, readExtras, readManifest, type Extras } from './manifest.js';
 import { beginFiles } from './side-files.js';
@@ -16,10 +16,15 @@ export const LABELS = 'index_to_name.json';
  * Reads TorchServe's layout: `MAR-INF/MANIFEST.json`, its config file, the labels, and `tabserve.json` with what TorchServe's manifest has no place for.
  * Begins to read the other files, as far as the engine does not matter.
  * @param config taken over the archive's own
+ * @param onManifest see `ArchiveOptions`
  * @returns undefined if there is no manifest
  * @throws `model-not-found`, `model-format`, `model-config`, `network`, `aborted`
  */
-export async function readTorchServe(source: Source, config: ModelConfig): Promise<Archive | undefined> {
+export async function readTorchServe(
+  source: Source,
+  config: ModelConfig,
+  onManifest?: (found: Pick<Archive, 'manifest' | 'models'>) => void,
+): Promise<Archive | undefined> {
   const [found, extras] = await Promise.all([
     source.read(MANIFEST, undefined, LARGEST_METADATA),
     source
@@ -32,10 +37,22 @@ export async function readTorchServe(source: Source, config: ModelConfig): Promi
   const manifestFile = Object.hasOwn(integrity, MANIFEST) ? await readRequired(source, MANIFEST, integrity, LARGEST_METADATA) : found; // prettier-ignore
   const manifest = readManifest(await readText(manifestFile, MANIFEST, LARGEST_METADATA));
   const models = extras.models ?? modelOf(manifest);
-  const archive: Archive = { url: source.url, manifest, config: {}, models, files: {}, golden, integrity };
+  const { alternatives } = extras;
+  const archive: Archive = {
+    url: source.url,
+    manifest,
+    config: {},
+    models,
+    files: {},
+    golden,
+    integrity,
+    ...(alternatives.length > 0 && { alternatives }),
+  };
   beginFiles(source, { ...archive, config });
   const files: Record<string, Blob> = {};
   const { configFile } = manifest.model;
+  onManifest?.({ manifest, models });
+  if (configFile) beginYaml();
   const labels = source
     .read(LABELS, knownOf(LABELS, integrity), LARGEST_LABELS)
     .then((blob) => blob && (files[LABELS] = blob));
@@ -63,9 +80,9 @@ export function isWorkflowOnly({ models, config }: Pick<Archive, 'models' | 'con
 }
 
 function readVariants({ overrides }: Extras, own: ModelConfig, over: ModelConfig): Pick<Archive, 'variants'> {
-  const variants = Object.entries(overrides).map(([engine, { config, golden }]): [string, ArchiveVariant] => [
+  const variants = Object.entries(overrides).map(([engine, { config, ...others }]): [string, ArchiveVariant] => [
     engine,
-    { ...(config && { config: mergeConfig(mergeConfig(own, config), over) }), ...(golden && { golden }) },
+    { ...others, ...(config && { config: mergeConfig(mergeConfig(own, config), over) }) },
   ]);
   return variants.length > 0 ? { variants: Object.fromEntries(variants) } : {};
 }

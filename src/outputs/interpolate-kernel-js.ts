@@ -37,8 +37,11 @@ export function createJsInterpolateKernel(): InterpolateKernel {
     down(above, below, weight, count, target) {
       sample(above, below, weight, doubles.subarray(target >> 3, (target >> 3) + count));
     },
-    downToFloats(above, below, weight, count, target) {
-      sample(above, below, weight, floats.subarray(target >> 2, (target >> 2) + count));
+    downToFloats(above, below, weights, rows, count, target, stride) {
+      for (let row = 0; row < rows; row++) {
+        const to = (target + row * stride) >> 2;
+        sample(above, below, doubles[(weights >> 3) + row]!, floats.subarray(to, to + count));
+      }
     },
   };
 }

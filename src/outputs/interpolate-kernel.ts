@@ -23,8 +23,20 @@ export interface InterpolateKernel {
   across(pairs: number, left: number, weight: number, count: number, target: number): void;
   /** Computes `above + (below - above) * weight` of two rows of float64, as float64. */
   down(above: number, below: number, weight: number, count: number, target: number): void;
-  /** Does what `down` does, and rounds to float32. */
-  downToFloats(above: number, below: number, weight: number, count: number, target: number): void;
+  /**
+   * Does what `down` does for `rows` rows, at least 1, and rounds to float32.
+   * @param weights `rows` float64
+   * @param stride bytes from one row of the target to the next, at least `count` float32 rounded up to 16 bytes
+   */
+  downToFloats(
+    above: number,
+    below: number,
+    weights: number,
+    rows: number,
+    count: number,
+    target: number,
+    stride: number,
+  ): void;
 }
 
 /** How many bytes a kernel may read and write beyond its rows. It reads offsets there too, which must be valid, such as 0. */

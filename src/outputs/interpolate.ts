@@ -52,16 +52,23 @@ export function axis(size: number, mapSize: number, scale = mapSize / size, offs
   return { size, from, to, weight, first: Math.min(first, end), end };
 }
 
-/** A pair of rows that are interpolated along the columns, in a kernel's memory, between which a row of the image lies. */
+/** A pair of rows that are interpolated along the columns, in a kernel's memory, between which rows of the image lie. */
 interface Between {
   readonly kernel: InterpolateKernel;
   /** Byte offsets of `channels * columns.size` float64. */
   readonly above: number;
   readonly below: number;
-  readonly weight: number;
-  /** Byte offset of room for as many float64. */
+  /** The first of these rows, and their number: at most `MOST_ROWS`. */
+  readonly y: number;
+  readonly count: number;
+  /** Byte offset of their weights, as float64. */
+  readonly weights: number;
+  /** Byte offset of room for `channels * columns.size` float64, or for `MOST_ROWS` rows of `columns.size` float32. */
   readonly target: number;
 }
+
+/** The rows between the same two rows of the map that are computed at a time. */
+const MOST_ROWS = 4;
 
 /** A WebAssembly memory never shrinks: what needs more than this is computed in memory that can be collected. */
 const MAX_KERNEL_BYTES = 8 << 20;
@@ -88,20 +95,22 @@ export function eachRow(
   betweenRows(
     maps,
     grid,
-    ({ kernel, above, below, weight, target }, y) => {
-      kernel.down(above, below, weight, length, target);
+    ({ kernel, above, below, y, count, target }) => {
       values ??= new Float64Array(kernel.memory(0), target, length);
-      visit(values, y);
+      for (let row = y; row < y + count; row++) {
+        kernel.down(above, below, grid.rows.weight[row]!, length, target);
+        visit(values, row);
+      }
     },
     kernel,
   );
 }
 
-/** Calls `visit` for each row of the image that is in the map. */
+/** Calls `visit` for all rows of the image that are in the map, a few at a time. */
 function betweenRows(
   maps: Maps,
   { columns, rows }: Grid,
-  visit: (between: Between, y: number) => void,
+  visit: (between: Between) => void,
   given?: InterpolateKernel,
 ): void {
   const { data, channels, width } = maps;
@@ -118,7 +127,9 @@ function betweenRows(
   const row = reserve((length + channels) * 4);
   const [left, weights, pairs] = [reserve(count * 4), reserve(count * 8), reserve(width * 16)];
   const reserveRow = (): number => reserve(channels * size * 8);
-  const [one, other, target] = [reserveRow(), reserveRow(), reserveRow()];
+  const [one, other] = [reserveRow(), reserveRow()];
+  const target = reserve(Math.max(channels * size * 8, MOST_ROWS * rowStride(size)));
+  const down = reserve(rows.size * 8);
   const kernel = given ?? kernelFor(bytes);
   const memory = kernel.memory(bytes);
   const floats = new Float32Array(memory, row, length);
@@ -126,6 +137,7 @@ function betweenRows(
   const offsets = new Int32Array(memory, left, count + 2).fill(0);
   for (let i = 0; i < count; i++) offsets[i] = columns.from[first + i]! * 16;
   new Float64Array(memory, weights, count).set(columns.weight.subarray(first, end));
+  new Float64Array(memory, down, rows.size).set(rows.weight);
   const last = columns.to[end - 1]!;
 
   const across = (y: number, to: number): void => {
@@ -141,27 +153,38 @@ function betweenRows(
   };
   let above = { y: -1, at: one };
   let below = { y: -1, at: other };
-  for (let y = rows.first; y < rows.end; y++) {
+  for (let y = rows.first, count = 1; y < rows.end; y += count) {
     const [from, to] = [rows.from[y]!, rows.to[y]!];
     if (below.y === from) [above, below] = [below, above];
     if (above.y !== from) across((above.y = from), above.at);
     if (below.y !== to) across((below.y = to), below.at);
-    visit({ kernel, above: above.at, below: below.at, weight: rows.weight[y]!, target }, y);
+    for (count = 1; count < MOST_ROWS && y + count < rows.end; count++)
+      if (rows.from[y + count] !== from || rows.to[y + count] !== to) break;
+    visit({ kernel, above: above.at, below: below.at, y, count, weights: down + y * 8, target });
   }
+}
+
+/** Returns the bytes from one row of float32 to the next in a kernel's memory. */
+function rowStride(size: number): number {
+  return (size * 4 + 15) & ~15;
 }
 
 /** Resamples one map to the size of the image, bilinearly. Pixels that a crop removed are 0. */
 export function bilinear(map: Maps, grid: Grid, kernel?: InterpolateKernel): OnArrayBuffer<Float32Array> {
   const { size, first, end } = grid.columns;
   const out = new Float32Array(takeReady(size * grid.rows.size * 4));
-  let values: Float32Array | undefined;
+  const length = end - first;
+  const stride = rowStride(length);
   betweenRows(
     map,
     grid,
-    ({ kernel, above, below, weight, target }, y) => {
-      kernel.downToFloats(above + first * 8, below + first * 8, weight, end - first, target);
-      values ??= new Float32Array(kernel.memory(0), target, end - first);
-      out.set(values, y * size + first);
+    ({ kernel, above, below, y, count, weights, target }) => {
+      kernel.downToFloats(above + first * 8, below + first * 8, weights, count, length, target, stride);
+      const memory = kernel.memory(0);
+      if (length === size && stride === size * 4)
+        return out.set(new Float32Array(memory, target, count * size), y * size);
+      for (let row = 0; row < count; row++)
+        out.set(new Float32Array(memory, target + row * stride, length), (y + row) * size + first);
     },
     kernel,
   );

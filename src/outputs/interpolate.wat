@@ -47,21 +47,29 @@
       (local.set $below (i32.add (local.get $below) (i32.const 16)))
       (br_if $pair (i32.lt_u (local.tee $target (i32.add (local.get $target) (i32.const 16))) (local.get $end)))))
 
-  ;; Four columns at a time, rounded to float32.
+  ;; Four columns of all rows at a time, rounded to float32.
   (func (export "downToFloats")
-    (param $above i32) (param $below i32) (param $weight f64) (param $count i32) (param $target i32)
-    (local $end i32) (local $weights v128) (local $a v128) (local $b v128)
-    (local.set $weights (f64x2.splat (local.get $weight)))
+    (param $above i32) (param $below i32) (param $weights i32) (param $rows i32) (param $count i32) (param $target i32) (param $stride i32)
+    (local $end i32) (local $left i32) (local $w i32) (local $to i32)
+    (local $a v128) (local $b v128) (local $da v128) (local $db v128) (local $weight v128)
     (local.set $end (i32.add (local.get $target) (i32.shl (local.get $count) (i32.const 2))))
     (loop $four
       (local.set $a (v128.load align=8 (local.get $above)))
       (local.set $b (v128.load offset=16 align=8 (local.get $above)))
-      (v128.store align=4 (local.get $target)
-        (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
-          (f32x4.demote_f64x2_zero (f64x2.add (local.get $a)
-            (f64x2.mul (f64x2.sub (v128.load align=8 (local.get $below)) (local.get $a)) (local.get $weights))))
-          (f32x4.demote_f64x2_zero (f64x2.add (local.get $b)
-            (f64x2.mul (f64x2.sub (v128.load offset=16 align=8 (local.get $below)) (local.get $b)) (local.get $weights))))))
+      (local.set $da (f64x2.sub (v128.load align=8 (local.get $below)) (local.get $a)))
+      (local.set $db (f64x2.sub (v128.load offset=16 align=8 (local.get $below)) (local.get $b)))
+      (local.set $left (local.get $rows))
+      (local.set $w (local.get $weights))
+      (local.set $to (local.get $target))
+      (loop $row
+        (local.set $weight (v128.load64_splat (local.get $w)))
+        (v128.store align=4 (local.get $to)
+          (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
+            (f32x4.demote_f64x2_zero (f64x2.add (local.get $a) (f64x2.mul (local.get $da) (local.get $weight))))
+            (f32x4.demote_f64x2_zero (f64x2.add (local.get $b) (f64x2.mul (local.get $db) (local.get $weight))))))
+        (local.set $w (i32.add (local.get $w) (i32.const 8)))
+        (local.set $to (i32.add (local.get $to) (local.get $stride)))
+        (br_if $row (local.tee $left (i32.sub (local.get $left) (i32.const 1)))))
       (local.set $above (i32.add (local.get $above) (i32.const 32)))
       (local.set $below (i32.add (local.get $below) (i32.const 32)))
       (br_if $four (i32.lt_u (local.tee $target (i32.add (local.get $target) (i32.const 16))) (local.get $end))))))

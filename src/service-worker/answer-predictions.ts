@@ -19,7 +19,7 @@ export interface AnswerOptions {
    */
   readonly base?: string;
   /**
-   * The most milliseconds until the server's response begins.
+   * With `server-first`, the most milliseconds until the server's response begins: then the device is asked.
    * @default 30_000
    */
   readonly serverTimeout?: number;
@@ -72,13 +72,15 @@ export async function answer(
   { serverTimeout, maxRequestSize }: Settings,
   environment: Environment,
 ): Promise<Response> {
-  const kept = new KeptRequest(request);
+  const kept = new KeptRequest(request, maxRequestSize);
   const { signal } = request;
   // What the server gets may have to go to the device after it.
-  if (policy === 'server-first') await kept.body();
+  const isServerFirst = policy === 'server-first';
+  if (isServerFirst) await kept.body();
   return await answerByPolicy(policy, {
-    device: () => askDevice({ method: request.method, ...route }, kept, maxRequestSize, signal, environment),
-    server: async () => askServer(await kept.forServer(), serverTimeout, signal, environment),
+    device: () => askDevice({ method: request.method, ...route }, kept, signal, environment),
+    server: async () =>
+      askServer(await kept.forServer(), isServerFirst ? serverTimeout : undefined, signal, environment),
   });
 }
 

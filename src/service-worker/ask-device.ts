@@ -2,7 +2,16 @@ import type { Answer } from './answer-by-policy.js';
 import type { Environment } from './environment.js';
 import { end, findHost, type Accepted } from './hosts.js';
 import type { KeptRequest } from './kept-request.js';
-import { ANSWER_LIMIT, lockName, PING_EVERY, SILENCE_LIMIT, type Ask, type FromHost, type ToHost } from './protocol.js';
+import {
+  ANSWER_LIMIT,
+  HANDSHAKE_LIMIT,
+  lockName,
+  PING_EVERY,
+  SILENCE_LIMIT,
+  type Ask,
+  type FromHost,
+  type ToHost,
+} from './protocol.js';
 
 /** The most pages that are tried for one request, each after the one before was lost. */
 const MOST_HOSTS = 4;
@@ -10,13 +19,11 @@ const MOST_HOSTS = 4;
 /**
  * Has a page answer a request. If it is closed, or no longer responds, before it has answered, another page gets the same request.
  *
- * @param most bytes of the body
  * @throws the signal's reason
  */
 export async function askDevice(
   ask: Omit<Ask, 'tabserve' | 'protocol'>,
   request: KeptRequest,
-  most: number,
   signal: AbortSignal,
   environment: Environment,
 ): Promise<Answer> {
@@ -28,9 +35,12 @@ export async function askDevice(
     });
     if (typeof found === 'string') return { failure: lost.size > 0 ? 'host-lost' : found };
     try {
+      const acceptedAt = environment.clock.now();
       const body = await request.body();
       signal.throwIfAborted();
-      if (body && body.size > most) return { failure: 'body-too-large' };
+      // The page no longer waits for a body that took long. It is kept, so that the next time it takes none.
+      if (environment.clock.now() - acceptedAt > HANDSHAKE_LIMIT) continue;
+      if (body === 'too-large') return { failure: 'body-too-large' };
       const answer = await relay(found, { type: 'send', headers: request.headers, body }, signal, environment);
       if (answer.failure !== 'host-lost') return answer;
       lost.add(found.host);
@@ -80,12 +90,16 @@ async function relay(
 }
 
 function answerOf({ status, statusText, headers, body }: Extract<FromHost, { type: 'answer' }>): Answer {
-  const response = new Response(body ?? null, {
-    status,
-    statusText,
-    headers: headers.map(([name, value]): [string, string] => [name, value]),
-  });
+  let response: Response;
+  try {
+    const list = headers.map(([name, value]): [string, string] => [name, value]);
+    response = new Response(body ?? null, { status, statusText, headers: list });
+  } catch {
+    // What the page has answered is no response of HTTP, such as `Response.error()`.
+    return { failure: 'device-failed' };
+  }
   // The model was removed after the page had accepted.
   if (status === 404) return { response, failure: 'unknown-model' };
-  return status >= 500 ? { response, failure: 'device-failed' } : { response };
+  if (status === 413) return { response, failure: 'body-too-large' };
+  return status >= 500 || status === 415 ? { response, failure: 'device-failed' } : { response };
 }

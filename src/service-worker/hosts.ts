@@ -55,8 +55,9 @@ export async function findHost(
         const { port1: port, port2 } = new MessageChannel();
         ports.push(port);
         port.onmessage = ({ data }: MessageEvent<FromHost>) => {
-          // A page within the scope may belong to an app with a narrower scope of its own.
-          if (!('host' in data) || !possible.some(({ host }) => host === data.host)) return;
+          // A page within the scope may belong to an app with a narrower scope of its own, or have listeners of its own that answer any message.
+          if (typeof data !== 'object' || !data || !('host' in data)) return;
+          if (!possible.some(({ host }) => host === data.host)) return;
           if (data.type === 'accept') resolve({ host: data.host, port });
           else declined.push(data.failure);
           if (declined.length === possible.length) resolve(mostTelling(declined));

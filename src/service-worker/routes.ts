@@ -26,37 +26,52 @@ export function routeOf(
 ): Route | undefined {
   const { origin, pathname, search } = new URL(url);
   if (origin !== base.origin || !pathname.startsWith(base.pathname)) return undefined;
-  const segments = pathname.slice(base.pathname.length).split('/').filter(Boolean);
-  const path = `/${segments.join('/')}${search}`;
-  const named = namedIn(segments);
+  const behindBase = pathname.slice(base.pathname.length);
+  const path = `/${behindBase.split('/').filter(Boolean).join('/')}${search}`;
+  // As TorchServe reads a path: decoded, then split.
+  const segments = decoded(behindBase).split('/').filter(Boolean);
+  const isNavigation = mode === 'navigate';
+  const named = namedIn(segments, isNavigation && method === 'GET');
   if (named) {
     const policy = named.model !== undefined && Object.hasOwn(models, named.model) && models[named.model];
     return policy ? { path, ...named, policy } : undefined;
   }
-  const isRead = (method === 'GET' || method === 'HEAD') && mode !== 'navigate';
+  const isRead = (method === 'GET' || method === 'HEAD') && !isNavigation;
   return isRead && OF_THE_SERVER.has(segments.join('/')) ? { path, policy: overall(models) } : undefined;
 }
 
-/** Returns the model that a path names, and its version; undefined for a path that names none. */
-function namedIn([first, second, ...rest]: readonly string[]):
-  | { readonly model: string | undefined; readonly version?: string | undefined }
-  | undefined {
-  if ((first === 'predictions' || first === 'explanations') && second !== undefined)
-    return { model: decoded(second), version: decoded(rest[0]) };
-  if (second !== 'models' || rest.length === 0) return undefined;
+/** What the model's name follows in TorchServe's paths. */
+const BEFORE_NAMES = new Set(['predictions', 'explanations', 'wfpredict']);
+
+/**
+ * Returns the model that a path names, and its version; undefined for a path that names none.
+ *
+ * @param isPage whether the path may be that of a page of the app
+ */
+function namedIn(
+  [first, second, third, ...rest]: readonly string[],
+  isPage: boolean,
+): { readonly model: string | undefined; readonly version?: string | undefined } | undefined {
+  if (BEFORE_NAMES.has(first!) && second !== undefined) return { model: second, version: third };
+  // TorchServe's older paths: `/models/digits/invoke`, `/digits/predict`.
+  if (first === 'models' && third === 'invoke') return { model: second };
+  if (second === 'predict' && !isPage) return { model: first };
+  if (second !== 'models' || third === undefined) return undefined;
   // KServe's first protocol: `/v1/models/digits:predict`.
-  if (first === 'v1') return { model: decoded(rest[0])?.replace(/:\w+$/, '') };
+  if (first === 'v1') return { model: third.replace(/:\w+$/, '') };
   if (first !== 'v2') return undefined;
-  return { model: decoded(rest[0]), version: rest[1] === 'versions' ? decoded(rest[2]) : undefined };
+  return { model: third, version: rest[0] === 'versions' ? rest[1] : undefined };
 }
 
-/** Decodes a segment of a path; undefined if it is malformed. */
-function decoded(segment: string | undefined): string | undefined {
-  try {
-    return segment === undefined ? undefined : decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
+/** Decodes a path, as far as it can be decoded. */
+function decoded(path: string): string {
+  return path.replace(/(?:%[\da-f]{2})+/gi, (bytes) => {
+    try {
+      return decodeURIComponent(bytes);
+    } catch {
+      return bytes;
+    }
+  });
 }
 
 /** Returns how the requests that name no model are answered: the server is asked unless all models are `device-only`, and first only if all are `server-first`. */

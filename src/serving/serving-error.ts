@@ -1,3 +1,4 @@
+import { shorten } from '../contract/describe-value.js';
 import { TabServeError, type ErrorCode } from '../contract/errors.js';
 
 /** The names that TorchServe's error bodies have as `type`. */
@@ -36,12 +37,12 @@ export function badRequest(message: string, cause?: unknown): ServingError {
 
 /** Returns the error for a name that no model is registered under. TorchServe's text. */
 export function modelNotFound(name: string): ServingError {
-  return new ServingError('model-not-found', 404, 'ModelNotFoundException', `Model not found: ${name}`);
+  return new ServingError('model-not-found', 404, 'ModelNotFoundException', `Model not found: ${shorten(name)}`);
 }
 
 /** Returns the error for a version that is not registered. TorchServe's text. */
 export function versionNotFound(name: string, version: string): ServingError {
-  const message = `Model version: ${version} does not exist for model: ${name}`;
+  const message = `Model version: ${shorten(version)} does not exist for model: ${shorten(name)}`;
   return new ServingError('model-not-found', 404, 'ModelVersionNotFoundException', message);
 }
 

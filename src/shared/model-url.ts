@@ -2,6 +2,10 @@ import { MODEL_FORMATS, type ModelFormat } from '../contract/backends.js';
 import { describeValue, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 
+/** What to do about an option `model` that is missing. */
+export const MODEL_NEEDED =
+  'Name the archive or the model file that the handler opens; a workflow, which has no model of its own, is opened from the archive that names its nodes.';
+
 /** Where a model is on a server. */
 export interface ModelUrl {
   /** Of the file, as it was given; or of the folder, whose path ends in a slash. */

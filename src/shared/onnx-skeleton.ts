@@ -1,3 +1,5 @@
+import { encode, encodeNumber, encodeText, join, type Parts } from './protobuf-writer.js';
+
 /** What a skeleton calls the file that it was read from. No other file can have this name: a model's may not contain a colon. */
 export const OWN_FILE = 'tabserve:model';
 
@@ -44,9 +46,6 @@ interface FieldRange extends Range {
   readonly value: Range | undefined;
 }
 
-/** Bytes one after the other. */
-type Parts = readonly Uint8Array[];
-
 /** Returns a graph's tensor without its data, if it has much; undefined for any other field. */
 async function detach(reader: WindowReader, { number, value }: FieldRange): Promise<Parts | undefined> {
   if (number !== 5 || !value || sizeOf(value) < MIN_BYTES) return undefined;
@@ -61,10 +60,10 @@ async function detach(reader: WindowReader, { number, value }: FieldRange): Prom
   if (!data || isExternal) return undefined;
   const where = { location: OWN_FILE, offset: data.from, length: sizeOf(data) };
   const entries = Object.entries(where).map(([key, value]) =>
-    encode(13, [...encode(1, [utf8(key)]), ...encode(2, [utf8(String(value))])]),
+    encode(13, [...encodeText(1, key), ...encodeText(2, String(value))]),
   );
   // The field 14, data_location, says EXTERNAL.
-  return encode(5, [...rest, ...entries.flat(), Uint8Array.of(14 << 3, 1)]);
+  return encode(5, [...rest, ...entries.flat(), ...encodeNumber(14, 1)]);
 }
 
 /** Copies a message. @param change returns what takes the place of a field; undefined if the field is copied */
@@ -125,32 +124,4 @@ class WindowReader {
 
 function sizeOf({ from, to }: Range): number {
   return to - from;
-}
-
-function encode(field: number, parts: Parts): Parts {
-  return [encodeVarint((field << 3) | 2), encodeVarint(lengthOf(parts)), ...parts];
-}
-
-function encodeVarint(value: number): Uint8Array {
-  const bytes: number[] = [];
-  for (; value > 127; value = Math.floor(value / 128)) bytes.push((value % 128) | 128);
-  return Uint8Array.of(...bytes, value);
-}
-
-function utf8(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
-}
-
-function lengthOf(parts: Parts): number {
-  return parts.reduce((sum, { length }) => sum + length, 0);
-}
-
-function join(parts: Parts): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(lengthOf(parts));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

@@ -2,6 +2,7 @@ import { dtypesBy, zeroData } from '../contract/dtypes.js';
 import type { DType, Tensor, TensorDataMap, TypedArrayInput } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 import { fromFloat16 } from './float16.js';
+import { GpuTensor } from './gpu-tensor.js';
 
 /**
  * Returns a tensor of a typed array, or of a list of strings. Its dtype is the array's, unless one is given. The data is not copied.
@@ -48,6 +49,7 @@ export function stack(rows: readonly Tensor[]): Tensor {
       );
     }
   }
+  if (first instanceof GpuTensor && others.length === 0) return new GpuTensor([1, ...first.dims], first.buffer);
   return {
     dtype: first.dtype,
     dims: [rows.length, ...first.dims],

@@ -32,10 +32,15 @@ export interface BackendResult<Answer = unknown> {
 export function judge(backend: CandidateName, found: Found, seconds: number): BackendResult {
   const nothing = { backend, seconds, largestError: undefined, median: undefined, answer: undefined };
   if (found.ok) {
-    const { proof, largestError, median } = found.backend;
+    const { proof, largestError, median, precision, skipped } = found.backend;
     const { verdict, reason } = proven(backend, proof);
     const software = isSoftware(found.probe, found.backend.name) ? ', on a GPU in software' : '';
-    return { ...nothing, verdict, largestError, median, answer: found.answer, reason: `${reason}${software}` };
+    // Which of a model's precisions ran, and why a smaller one did not.
+    const others = skipped
+      .filter((one) => one.precision !== undefined)
+      .map((one) => `; ${one.precision}: ${one.reason}`);
+    const ran = precision === undefined ? '' : `, in ${precision}`;
+    return { ...nothing, verdict, largestError, median, answer: found.answer, reason: `${reason}${ran}${software}${others.join('')}` }; // prettier-ignore
   }
   const { code, cause, message } = found;
   // The client says so of each backend that it has been given; here there is one.

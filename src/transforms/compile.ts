@@ -1,5 +1,5 @@
 /** Compiles transforms for the CPU. */
-import type { DecodedImage, Pixels } from '../contract/images.js';
+import type { DecodedImage, Pixels, Rect } from '../contract/images.js';
 import { TabServeError } from '../contract/errors.js';
 import { takeReady } from '../shared/buffers.js';
 import { createResampleKernel, type ResampleKernel } from './resample-kernel.js';
@@ -98,11 +98,17 @@ async function readView(
 ): Promise<PixelWindow | StripWindow> {
   if (!source) return { format: 'L', width: 0, height: 0, stride: 0, data: new Uint8Array(0), x: 0, y: 0 };
   const { x, y } = source;
-  if (!('read' in image)) return checkedWindow({ ...image, x: 0, y: 0 });
+  if (!('read' in image)) return cut(checkedWindow({ ...image, x: 0, y: 0 }), source);
   const resizes = operations[0]?.kind === 'resize';
   const pixels = await (resizes && image.readStrips ? image.readStrips(source) : image.read(source));
   const missing = pixels.width !== source.width || pixels.height !== source.height;
   return 'strip' in pixels ? { ...pixels, x, y } : checkedWindow({ ...pixels, x, y }, missing);
+}
+
+/** Returns the part of a whole image that the operations may see: what a crop cuts off must not come back where a later step pads. */
+function cut(whole: PixelWindow, { x, y, width, height }: Rect): PixelWindow {
+  const data = whole.data.subarray(y * whole.stride + x * PIXEL_BYTES[whole.format]);
+  return { ...whole, x, y, width, height, data };
 }
 
 /** @throws `invalid-input` if pixels are missing */

@@ -62,8 +62,8 @@ function resampleTile(
   const inputStride = align(inputBytes);
   // The horizontal pass writes four bytes a pixel, whatever the step.
   const stride = align(tile.width * step + 3);
-  const horizontal = scaling.horizontal && cutTaps(scaling.horizontal, tile.x, tile.width, input.x, input.width, step);
-  const vertical = scaling.vertical && cutTaps(scaling.vertical, tile.y, tile.height, input.y, input.height, stride);
+  const horizontal = scaling.horizontal && cutOnce(scaling.horizontal, tile.x, tile.width, input.x, input.width, step);
+  const vertical = scaling.vertical && cutOnce(scaling.vertical, tile.y, tile.height, input.y, input.height, stride);
   const inStrips = horizontal || 'strip' in source;
   const stripRows = inStrips ? Math.max(2, Math.floor(STRIP_BYTES / inputStride) & ~1) : input.height;
 
@@ -112,6 +112,18 @@ function rowsOf(
   rows: number,
 ): readonly [data: Uint8Array | Uint8ClampedArray, stride: number, index: number] {
   return 'strip' in source ? [source.strip(top, rows), source.width * 4, 0] : [source.data, source.stride, top];
+}
+
+/** The last taps that were cut from these: the frames of a video all need the same. */
+const lastCuts = new WeakMap<Taps, { readonly cut: string; readonly taps: PassTaps }>();
+
+/** Does what `cutTaps` does, and remembers the result. */
+function cutOnce(taps: Taps, ...cut: readonly [number, number, number, number, number]): PassTaps {
+  const last = lastCuts.get(taps);
+  if (last?.cut === cut.join()) return last.taps;
+  const fresh = { cut: cut.join(), taps: cutTaps(taps, ...cut) };
+  lastCuts.set(taps, fresh);
+  return fresh.taps;
 }
 
 /**

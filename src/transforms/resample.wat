@@ -9,8 +9,77 @@
 (module
   (memory (export "memory") 1)
 
-  ;; One dot product adds two taps for four channels: pixels are shuffled to c0 c0' c1 c1' c2 c2' c3 c3'. The rows are
-  ;; taken two at a time, which halves the loads of weights.
+  ;; Pixels of four bytes. One dot product adds two taps for four channels: a swizzle spreads two pixels to int16 c0 c0' c1 c1' c2 c2' c3 c3'.
+  ;; The rows are taken two at a time, which halves the loads of weights. The last two taps of an odd number of pairs are not computed.
+  (func (export "horizontal4")
+    (param $source i32) (param $sourceStride i32) (param $target i32) (param $targetStride i32) (param $rows i32)
+    (param $starts i32) (param $weights i32) (param $outputs i32) (param $pairs i32)
+    (local $x i32) (local $left i32) (local $w i32) (local $s i32) (local $to i32)
+    (local $high01 v128) (local $high23 v128) (local $low01 v128) (local $low23 v128)
+    (local $a v128) (local $b v128) (local $p v128)
+    (local $high v128) (local $low v128) (local $nextHigh v128) (local $nextLow v128)
+    (loop $row
+      (local.set $x (i32.const 0))
+      (local.set $w (local.get $weights))
+      (local.set $to (local.get $target))
+      (loop $output
+        (local.set $s (i32.add (local.get $source) (i32.load (i32.add (local.get $starts) (i32.shl (local.get $x) (i32.const 2))))))
+        (local.set $high (v128.const i32x4 0 0 0 0))
+        (local.set $low (v128.const i32x4 0x200000 0x200000 0x200000 0x200000))
+        (local.set $nextHigh (local.get $high))
+        (local.set $nextLow (local.get $low))
+        (local.set $left (local.get $pairs))
+        (block $lastPair
+          (br_if $lastPair (i32.lt_s (local.get $left) (i32.const 2)))
+          (loop $group
+            (local.set $high01 (v128.load32_splat (local.get $w)))
+            (local.set $high23 (v128.load32_splat offset=4 (local.get $w)))
+            (local.set $low01 (v128.load32_splat offset=8 (local.get $w)))
+            (local.set $low23 (v128.load32_splat offset=12 (local.get $w)))
+
+            (local.set $p (v128.load (local.get $s)))
+            (local.set $a (i8x16.swizzle (local.get $p) (v128.const i8x16 0 -1 4 -1 1 -1 5 -1 2 -1 6 -1 3 -1 7 -1)))
+            (local.set $b (i8x16.swizzle (local.get $p) (v128.const i8x16 8 -1 12 -1 9 -1 13 -1 10 -1 14 -1 11 -1 15 -1)))
+            (local.set $high (i32x4.add (local.get $high) (i32x4.dot_i16x8_s (local.get $a) (local.get $high01))))
+            (local.set $low (i32x4.add (local.get $low) (i32x4.dot_i16x8_s (local.get $a) (local.get $low01))))
+            (local.set $high (i32x4.add (local.get $high) (i32x4.dot_i16x8_s (local.get $b) (local.get $high23))))
+            (local.set $low (i32x4.add (local.get $low) (i32x4.dot_i16x8_s (local.get $b) (local.get $low23))))
+
+            (local.set $p (v128.load (i32.add (local.get $s) (local.get $sourceStride))))
+            (local.set $a (i8x16.swizzle (local.get $p) (v128.const i8x16 0 -1 4 -1 1 -1 5 -1 2 -1 6 -1 3 -1 7 -1)))
+            (local.set $b (i8x16.swizzle (local.get $p) (v128.const i8x16 8 -1 12 -1 9 -1 13 -1 10 -1 14 -1 11 -1 15 -1)))
+            (local.set $nextHigh (i32x4.add (local.get $nextHigh) (i32x4.dot_i16x8_s (local.get $a) (local.get $high01))))
+            (local.set $nextLow (i32x4.add (local.get $nextLow) (i32x4.dot_i16x8_s (local.get $a) (local.get $low01))))
+            (local.set $nextHigh (i32x4.add (local.get $nextHigh) (i32x4.dot_i16x8_s (local.get $b) (local.get $high23))))
+            (local.set $nextLow (i32x4.add (local.get $nextLow) (i32x4.dot_i16x8_s (local.get $b) (local.get $low23))))
+
+            (local.set $s (i32.add (local.get $s) (i32.const 16)))
+            (local.set $w (i32.add (local.get $w) (i32.const 16)))
+            (br_if $group (i32.gt_s (local.tee $left (i32.sub (local.get $left) (i32.const 2))) (i32.const 1)))))
+        (if (local.get $left)
+          (then
+            (local.set $high01 (v128.load32_splat (local.get $w)))
+            (local.set $low01 (v128.load32_splat offset=8 (local.get $w)))
+            (local.set $a (i8x16.swizzle (v128.load64_zero (local.get $s)) (v128.const i8x16 0 -1 4 -1 1 -1 5 -1 2 -1 6 -1 3 -1 7 -1)))
+            (local.set $b (i8x16.swizzle (v128.load64_zero (i32.add (local.get $s) (local.get $sourceStride))) (v128.const i8x16 0 -1 4 -1 1 -1 5 -1 2 -1 6 -1 3 -1 7 -1)))
+            (local.set $high (i32x4.add (local.get $high) (i32x4.dot_i16x8_s (local.get $a) (local.get $high01))))
+            (local.set $low (i32x4.add (local.get $low) (i32x4.dot_i16x8_s (local.get $a) (local.get $low01))))
+            (local.set $nextHigh (i32x4.add (local.get $nextHigh) (i32x4.dot_i16x8_s (local.get $b) (local.get $high01))))
+            (local.set $nextLow (i32x4.add (local.get $nextLow) (i32x4.dot_i16x8_s (local.get $b) (local.get $low01))))
+            (local.set $w (i32.add (local.get $w) (i32.const 16)))))
+        (local.set $p (i16x8.narrow_i32x4_s
+          (i32x4.shr_s (i32x4.add (i32x4.shl (local.get $high) (i32.const 15)) (local.get $low)) (i32.const 22))
+          (i32x4.shr_s (i32x4.add (i32x4.shl (local.get $nextHigh) (i32.const 15)) (local.get $nextLow)) (i32.const 22))))
+        (local.set $p (i8x16.narrow_i16x8_u (local.get $p) (local.get $p)))
+        (v128.store32_lane 0 (local.get $to) (local.get $p))
+        (v128.store32_lane 1 (i32.add (local.get $to) (local.get $targetStride)) (local.get $p))
+        (local.set $to (i32.add (local.get $to) (i32.const 4)))
+        (br_if $output (i32.lt_u (local.tee $x (i32.add (local.get $x) (i32.const 1))) (local.get $outputs))))
+      (local.set $source (i32.add (local.get $source) (i32.shl (local.get $sourceStride) (i32.const 1))))
+      (local.set $target (i32.add (local.get $target) (i32.shl (local.get $targetStride) (i32.const 1))))
+      (br_if $row (i32.gt_s (local.tee $rows (i32.sub (local.get $rows) (i32.const 2))) (i32.const 0)))))
+
+  ;; The same for pixels of one or three bytes, with an order of bytes that depends on their number.
   (func (export "horizontal")
     (param $source i32) (param $sourceStride i32) (param $target i32) (param $targetStride i32) (param $rows i32)
     (param $starts i32) (param $weights i32) (param $outputs i32) (param $groups i32) (param $step i32)
@@ -18,9 +87,7 @@
     (local $high01 v128) (local $high23 v128) (local $low01 v128) (local $low23 v128)
     (local $a v128) (local $b v128) (local $p v128)
     (local $high v128) (local $low v128) (local $nextHigh v128) (local $nextLow v128)
-    (local.set $order (v128.const i8x16 0 4 1 5 2 6 3 7 8 12 9 13 10 14 11 15))
-    (if (i32.eq (local.get $step) (i32.const 3))
-      (then (local.set $order (v128.const i8x16 0 3 1 4 2 5 2 5 6 9 7 10 8 11 8 11))))
+    (local.set $order (v128.const i8x16 0 3 1 4 2 5 2 5 6 9 7 10 8 11 8 11))
     (if (i32.eq (local.get $step) (i32.const 1))
       (then (local.set $order (v128.const i8x16 0 1 0 1 0 1 0 1 2 3 2 3 2 3 2 3))))
     (local.set $advance (i32.shl (local.get $step) (i32.const 2)))
@@ -76,7 +143,7 @@
   ;; Rows are plain bytes here, sixteen at a time: two rows are interleaved, and one dot product adds two taps for four bytes.
   (func (export "vertical")
     (param $source i32) (param $stride i32) (param $target i32) (param $rows i32)
-    (param $starts i32) (param $weights i32) (param $groups i32)
+    (param $starts i32) (param $weights i32) (param $groups i32) (param $pairs i32)
     (local $x i32) (local $y i32) (local $g i32) (local $w i32) (local $s i32)
     (local $k v128) (local $l v128) (local $r0 v128) (local $r1 v128) (local $p v128) (local $q v128)
     (local $h0 v128) (local $h1 v128) (local $h2 v128) (local $h3 v128)
@@ -91,7 +158,7 @@
         (local.set $h1 (local.get $h0)) (local.set $h2 (local.get $h0)) (local.set $h3 (local.get $h0))
         (local.set $l0 (v128.const i32x4 0x200000 0x200000 0x200000 0x200000))
         (local.set $l1 (local.get $l0)) (local.set $l2 (local.get $l0)) (local.set $l3 (local.get $l0))
-        (local.set $g (i32.shl (local.get $groups) (i32.const 1)))
+        (local.set $g (i32.const 0))
         (loop $pair
           (local.set $k (v128.load32_splat (local.get $w)))
           (local.set $l (v128.load32_splat offset=8 (local.get $w)))
@@ -114,7 +181,7 @@
           (local.set $l3 (i32x4.add (local.get $l3) (i32x4.dot_i16x8_s (local.get $q) (local.get $l))))
           ;; The pairs of a group lie 4 bytes apart, the groups 16.
           (local.set $w (i32.add (local.get $w) (select (i32.const 12) (i32.const 4) (i32.and (local.get $g) (i32.const 1)))))
-          (br_if $pair (local.tee $g (i32.sub (local.get $g) (i32.const 1)))))
+          (br_if $pair (i32.lt_s (local.tee $g (i32.add (local.get $g) (i32.const 1))) (local.get $pairs))))
         (v128.store (i32.add (local.get $target) (local.get $x)) (i8x16.narrow_i16x8_u
           (i16x8.narrow_i32x4_s
             (i32x4.shr_s (i32x4.add (i32x4.shl (local.get $h0) (i32.const 15)) (local.get $l0)) (i32.const 22))

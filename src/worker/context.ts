@@ -50,6 +50,9 @@ export interface BatchOptions {
   readonly states?: readonly unknown[] | undefined;
 }
 
+/** Loaded with the first image, and kept: an `import()` of what is loaded waits for a task of the browser's all the same. */
+let decode: typeof import('../images/decode.js').decodeImage | undefined;
+
 /** Creates the context of one batch. */
 export function batchContext(environment: HandlerEnvironment, batch: BatchOptions): BatchContext {
   const { modelDir, manifest, config, files, open, openHandler, warn } = environment;
@@ -80,8 +83,8 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
     open,
     openHandler,
     async decodeImage(source: ImageInput, decodeOptions: DecodeOptions = {}) {
-      const { decodeImage } = await import('../images/decode.js');
-      return await decodeImage(source, { maxPixels: limitMaxImagePixels, ...decodeOptions });
+      decode ??= (await import('../images/decode.js')).decodeImage;
+      return await decode(source, { maxPixels: limitMaxImagePixels, ...decodeOptions });
     },
     send(index, part) {
       try {

@@ -34,7 +34,7 @@ export class Downloads {
   /** Reads an archive. `choice` is what the caller has chosen, which wins over the archive's own. */
   archive(
     source: ArchiveLocation,
-    choice: Pick<ArchiveOptions, 'config' | 'handler'>,
+    choice: Pick<ArchiveOptions, 'config' | 'handler' | 'onManifest'>,
     settings: DownloadSettings,
   ): Promise<Archive> {
     return fetchWorkflow(source, { ...this.#options(settings), ...choice });
@@ -51,6 +51,11 @@ export class Downloads {
     const loaded = await fetchWorkflowModels(archive, engine, options, () => this.#plan('model'));
     this.#downloads.clear();
     return loaded;
+  }
+
+  /** Waits until what was downloaded is stored for the next visit, as far as it can be. */
+  async stored(): Promise<void> {
+    await Promise.all(Array.from(this.#caches.values(), (cache) => cache?.stored()));
   }
 
   /** Starts an engine. `start` gets what the engine downloads its files with. Headers and credentials are for the model alone. */

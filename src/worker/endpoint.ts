@@ -3,11 +3,14 @@ import type { Envelope, HandleAnswer } from '../contract/wire.js';
 import { errorToData } from '../contract/error-data.js';
 import { PredictionError } from '../contract/errors.js';
 
+/** A port, or what a worker hears the page with. */
+type Channel = Pick<Worker, 'addEventListener' | 'removeEventListener' | 'postMessage'> & { start?(): void };
+
 /**
  * Wraps a port for comlink so that sending an answer does not fail: a row that cannot be cloned (a function, a session), or whose sequence's state cannot, is replaced by an
  * error, and the other rows are sent. Rows are cloned to find it only if sending fails.
  */
-export function cloneSafe(port: MessagePort): Endpoint {
+export function cloneSafe(port: Channel): Endpoint {
   return {
     postMessage(message: unknown, transferables: Transferable[] = []) {
       try {
@@ -29,7 +32,7 @@ export function cloneSafe(port: MessagePort): Endpoint {
     },
     addEventListener: port.addEventListener.bind(port),
     removeEventListener: port.removeEventListener.bind(port),
-    start: port.start.bind(port),
+    start: () => port.start?.(),
   };
 }
 

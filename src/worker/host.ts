@@ -1,11 +1,10 @@
 import { transfer as comlinkTransfer } from 'comlink';
 import { archiveFor, type Archive } from '../contract/archive.js';
-import type { CandidateName, EngineName, Probe } from '../contract/backends.js';
+import { formatsKey, type CandidateName, type EngineName, type ModelFormat, type Probe } from '../contract/backends.js';
 import type { Context, ModelInfo } from '../contract/handler.js';
-import type { Metrics, Observation } from '../contract/metrics.js';
+import type { Observation } from '../contract/metrics.js';
 import type {
   Comparison,
-  CompiledFile,
   Envelope,
   HandleAnswer,
   HandleRequest,
@@ -22,13 +21,16 @@ import type {
 import { errorToData } from '../contract/error-data.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
 import type { Engine, Engines } from '../engines/engine.js';
+import { timed } from '../shared/spans.js';
 import { Definitions } from '../shared/metrics/definitions.js';
 import { Recorder } from './recorder.js';
+import type { ManifestFound } from '../models/archive.js';
 import { hashWorkflow } from '../models/fetch.js';
 import { closeImages } from './close-images.js';
 import { batchContext } from './context.js';
 import { describeModel, describeNodes } from './describe.js';
 import { Downloads } from './downloads.js';
+import { configFor, EngineStarter } from './engine-starter.js';
 import { PartSender } from './part-sender.js';
 import { runBatch } from './run-batch.js';
 import { checkConfigs, Parts, type HandlerClass, type OpenPart } from './parts.js';
@@ -64,57 +66,67 @@ export class Host implements WorkerApi {
   /** The handler's name, as requested. */
   #name = '';
   #engine: Engine | undefined;
-  /** The last heartbeat of each batch, by the batch's metrics, which all of its contexts share. */
-  readonly #batches = new WeakMap<Metrics, { readonly id: string; sentAt: number }>();
   /** The last heartbeat of the worker itself, outside of any batch. */
   readonly #workerBeat = { id: undefined, sentAt: 0 };
   /** What `open` has opened: the handler's part is the last one. */
   #parts: readonly OpenPart[] = [];
   readonly #downloads: Downloads;
-  /** The engine that `loadModel` is starting. */
-  #starting: { readonly candidate: CandidateName; readonly engine: Promise<Engine> } | undefined;
+  readonly #engines: EngineStarter;
+  /** The archive that `load` reads. */
+  #reading: Promise<Archive> | undefined;
+  #foundFormats!: (formats: string) => void;
+  /** The formats of its model, by `formatsKey`. */
+  readonly #formats = new Promise<string>((resolve) => (this.#foundFormats = resolve));
 
   constructor(options: HostOptions) {
     this.#options = options;
     this.#platform = options.platform ?? browserPlatform();
-    this.#downloads = new Downloads(options.emit, this.#platform.fetch);
+    const { engines, emit } = options;
+    this.#downloads = new Downloads(emit, this.#platform.fetch);
+    this.#engines = new EngineStarter({ engines, platform: this.#platform, downloads: this.#downloads, emit });
   }
 
-  probe(known: Probe | undefined): Promise<Envelope<{ probe: Probe; built: CandidateName[] }>> {
+  probe(known: Probe | undefined, needsGpus: boolean): Promise<Envelope<{ probe: Probe; built: CandidateName[] }>> {
     return envelope(async () => ({
-      probe: known ?? (await this.#platform.probe()),
+      probe: known ?? (await this.#platform.probe(needsGpus)),
       built: Object.keys(this.#options.engines) as CandidateName[],
     }));
   }
 
   load({ source, config, handler, download }: LoadRequest): Promise<Envelope<Archive>> {
     return envelope(async () => {
-      const archive = await this.#downloads.archive(source, { config, handler }, download);
-      // A handler that is not there is reported before the model is downloaded.
-      await this.#options.handlerClass(handler ?? archive.manifest.model.handler);
+      let loading = handler === undefined ? undefined : this.#handlerClass(handler);
+      const onManifest = ({ manifest, models }: ManifestFound): void => {
+        loading ??= this.#handlerClass(manifest.model.handler);
+        this.#foundFormats(formatsKey(Object.keys(models) as ModelFormat[]));
+      };
+      const archive = await (this.#reading = timed('read archive', () =>
+        this.#downloads.archive(source, { config, handler, onManifest }, download),
+      ));
+      // A handler that is not there is reported before the model is waited for.
+      await (loading ?? this.#handlerClass(archive.manifest.model.handler));
       return archive;
     }, 'load');
   }
 
+  prepare(starts: Readonly<Record<string, StartRequest>>): void {
+    void this.#engines.prepare(starts, this.#formats, this.#reading!);
+  }
+
   loadModel(archive: Archive, { precisions, ...request }: StartRequest): Promise<Envelope<Archive>> {
     const { candidate, download } = request;
-    const engine = engineOf(candidate);
-    const starting = this.#startEngine({ ...request, archive: archiveFor(archive, engine) });
-    this.#starting = { candidate, engine: starting };
-    // `open` reports its failure; the page keeps the model for the next candidate.
-    starting.catch(() => {});
-    return envelope(() => this.#downloads.model(archive, engine, download, precisions), 'load');
+    void this.#engines.start(request, configFor(archive, request));
+    const read = (): Promise<Archive> => this.#downloads.model(archive, engineOf(candidate), download, precisions);
+    return envelope(() => timed('read model', read), 'load');
   }
 
   open(request: OpenRequest): Promise<Envelope<Opened>> {
     return envelope(async () => {
-      const { candidate } = request;
-      const archive = archiveFor(request.archive, engineOf(candidate));
+      const format = engineOf(request.candidate);
+      const archive = archiveFor(request.archive, format);
       const Class = await this.#options.handlerClass(request.handler ?? archive.manifest.model.handler);
       checkConfigs(archive, (message) => this.#warn(message));
-      const starting = this.#starting?.candidate === candidate ? this.#starting.engine : undefined;
-      const engine = (this.#engine = await (starting ?? this.#startEngine({ ...request, archive })));
-      const format = engineOf(candidate);
+      const engine = (this.#engine = await this.#engines.start(request, archive.config));
       const { handlerClass, builtIn } = this.#options;
       const metrics = new Recorder(this.#definitions);
       const parts = new Parts({
@@ -125,13 +137,17 @@ export class Host implements WorkerApi {
         onStage: (context) => this.#heartbeat(context),
       });
       this.#downloads.enter('compile', archive, format);
-      await parts.start(archive, Class, metrics);
+      await timed('open model', () => parts.start(archive, Class, metrics));
       this.#downloads.enter('warm-up', archive, format);
-      const tried = await tryParts(parts.open);
+      // A page that has its model may be closed at once, and finds the files at its next visit.
+      const [tried] = await Promise.all([
+        timed('prove', () => tryParts(parts.open)),
+        timed('store files', () => this.#downloads.stored()),
+      ]);
       this.#recorded = metrics.observations;
       this.#name = request.handler ?? archive.manifest.model.handler ?? Class.name;
       this.#parts = parts.open;
-      return { threads: engine.threads, version: engine.version, ...tried };
+      return { threads: engine.threads, nodes: engine.nodes, version: engine.version, ...tried };
     }, 'initialize');
   }
 
@@ -151,47 +167,23 @@ export class Host implements WorkerApi {
     return envelope(() => hashWorkflow(archive, engine), 'load');
   }
 
+  /** Loads a handler's class. Its failure may stay unhandled: `load` has others to report first. */
+  #handlerClass(name: string | undefined): Promise<HandlerClass> {
+    const loading = timed('load handler', () => this.#options.handlerClass(name));
+    loading.catch(() => {});
+    return loading;
+  }
+
   /** @throws `not-initialized` */
   get #opened(): readonly OpenPart[] {
     if (this.#parts.length === 0) throw new TabServeError('not-initialized', 'The worker has opened no model yet.');
     return this.#parts;
   }
 
-  async #startEngine(request: Omit<OpenRequest, 'handler'>): Promise<Engine> {
-    const { candidate, archive, assets, remote, download, compiled } = request;
-    const start = this.#options.engines[candidate];
-    if (!start) throw new TabServeError('backend-failed', `This worker was built without ${candidate}.`);
-    try {
-      const onLost = (why: string): void => this.#options.emit({ type: 'lost', why });
-      const threads = this.#platform.threads(candidate, archive.config.engine?.threads);
-      const onCompiled = (compiled: CompiledFile): void => this.#shareCompiled(candidate, compiled);
-      return await this.#downloads.engine(download, (environment) =>
-        start({ assets, remote, onLost, threads, compiled, onCompiled, ...environment }),
-      );
-    } catch (cause) {
-      throw new TabServeError(
-        'backend-failed',
-        `${candidate} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`,
-        { cause },
-      );
-    }
-  }
-
-  /** Sends the page a compiled engine for its next workers. Where that is not possible, each worker compiles the engine. */
-  #shareCompiled(candidate: CandidateName, compiled: CompiledFile): void {
-    // The page of a sandboxed frame could not read the message, and would give up this worker.
-    if (globalThis.origin === 'null') return;
-    try {
-      this.#options.emit({ type: 'compiled', candidate, compiled });
-    } catch {
-      // This browser does not clone compiled code.
-    }
-  }
-
   /** Sends a heartbeat: a batch that goes from stage to stage is alive, however long it takes. */
   #heartbeat(context: Context | undefined): void {
     const { metrics } = context ?? {};
-    const batch = (metrics instanceof Recorder && this.#batches.get(metrics.batch)) || this.#workerBeat;
+    const batch = (metrics instanceof Recorder && metrics.batch.heartbeat) || this.#workerBeat;
     const now = performance.now();
     if (now - batch.sentAt < HEARTBEAT_MS) return;
     batch.sentAt = now;
@@ -214,7 +206,7 @@ export class Host implements WorkerApi {
     const recorder = new Recorder(this.#definitions, this.#recorded);
     this.#recorded = [];
     const started = performance.now();
-    this.#batches.set(recorder, { id, sentAt: started });
+    recorder.heartbeat = { id, sentAt: started };
     const answer = (
       rows: readonly Envelope<unknown>[],
       failure?: unknown,
@@ -244,14 +236,14 @@ export class Host implements WorkerApi {
         send: parts && ((_, part) => parts.send(part)),
       });
       await parts?.allSent();
-      return comlinkTransfer(answer(rows, undefined, states), transferables);
+      const answered = answer(rows, undefined, states);
+      return transferables.length > 0 ? comlinkTransfer(answered, transferables) : answered;
     } catch (error) {
       return answer([], errorToData(asTabServeError(error)));
     } finally {
       parts?.end();
       this.#running.delete(id);
-      // A handler may have put an image into the answer: close images after it has been sent.
-      setTimeout(() => closeImages(call.rows));
+      closeImages(call.rows);
     }
   }
 

@@ -25,11 +25,13 @@ export async function openNode(
   isLate: boolean,
   open: (archive: Archive, recorder: Recorder) => Promise<OpenPart>,
 ): Promise<NodeHandler> {
-  if (!Object.hasOwn(nodes, name))
+  if (!Object.hasOwn(nodes, name)) {
+    const names = Object.keys(nodes).join(', ');
     throw new TabServeError(
       'model-config',
-      `The handler opens the node ${describeValue(name)}, which \`nodes\` in model-config.yaml does not name; it names ${Object.keys(nodes).join(', ') || 'none'}.`,
+      `The handler opens the node ${describeValue(name)}, which \`nodes\` in model-config.yaml does not name; ${names === '' ? 'there are no nodes: a workflow needs an archive whose config has them, or nodes in the option config' : `it names ${names}`}.`,
     );
+  }
   if (isLate)
     throw new TabServeError(
       'handler-failed',

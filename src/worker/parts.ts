@@ -127,10 +127,21 @@ export function checkConfigs(archive: Archive, warn: (message: string) => void):
   for (const { node, archive: one } of allParts(archive)) {
     try {
       checkConfig(one.config, (message) => warn(named(message, node)));
+      if (!hasModel(one)) checkNoRemoteModel(one);
     } catch (error) {
       throw node === '' ? error : atNode(error, node);
     }
   }
+}
+
+/** @throws `model-config` if the archive, which has no model, says which one of a server it is: nobody would read it */
+function checkNoRemoteModel({ config }: Archive): void {
+  const [key] = Object.keys(config.engine?.remote ?? {});
+  if (key !== undefined)
+    throw new TabServeError(
+      'model-config',
+      `engine.remote.${key}: a workflow is no model of a server; each of its nodes is one. Set it in nodes.NAME.config.engine.remote.`,
+    );
 }
 
 function named(message: string, node: string): string {

@@ -5,10 +5,10 @@ import { threadCount } from './threads.js';
 
 /** What a worker of a browser has, and a worker thread of Node has in another way. */
 export interface Platform {
-  /** Finds out what there is for the backends. */
-  readonly probe: () => Promise<Probe>;
-  /** Returns the number of threads for a candidate. @param wanted what the archive's config asks for */
-  readonly threads: (candidate: CandidateName, wanted: number | undefined) => number;
+  /** Finds out what there is for the backends. @param needsGpus whether to look for GPUs */
+  readonly probe: (needsGpus: boolean) => Promise<Probe>;
+  /** Returns the number of threads for a candidate. @param wanted what the page or the archive's config asks for. @param maxWorkers how many workers may share the cores */
+  readonly threads: (candidate: CandidateName, wanted: number | undefined, maxWorkers: number) => number;
   /** Downloads the model's files, and the engine's. */
   readonly fetch: typeof fetch;
 }
@@ -17,7 +17,7 @@ export interface Platform {
 export function browserPlatform(): Platform {
   return {
     probe: probeBackends,
-    threads: (candidate, wanted) => (candidate === 'onnx/wasm' ? threadCount(wanted) : 1),
+    threads: (candidate, wanted, maxWorkers) => (candidate === 'onnx/wasm' ? threadCount(wanted, maxWorkers) : 1),
     fetch: fetchUnlessForbidden(globalThis),
   };
 }

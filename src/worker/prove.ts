@@ -1,5 +1,5 @@
 /** The proof of a backend for all parts of an archive: its own model, and those of its nodes. */
-import { hasModel, precisionOf } from '../contract/archive.js';
+import { hasModel } from '../contract/archive.js';
 import { atNode } from '../contract/errors.js';
 import type { Comparison, Measured, Sample, Tried } from '../contract/wire.js';
 import { batchContext } from './context.js';
@@ -21,12 +21,17 @@ export async function at<T>({ node }: Pick<OpenPart, 'node'>, work: () => Promis
   }
 }
 
+/** The parts whose golden examples a backend has reproduced. */
+const proven = new WeakSet<OpenPart>();
+
 /** Runs each model for the first time: see `tryOut`. The golden examples count only if every model has some: otherwise the backend is not proven. */
 export async function tryParts(parts: readonly OpenPart[]): Promise<Tried> {
   const tried: Tried[] = [];
   for (const part of modelParts(parts)) {
     const { handler, environment, archive } = part;
-    tried.push(await at(part, () => tryOut(handler, batchContext(environment, {}), archive)));
+    const own = await at(part, () => tryOut(handler, batchContext(environment, {}), archive));
+    if (own.golden > 0) proven.add(part);
+    tried.push(own);
   }
   const isProven = tried.every(({ golden }) => golden > 0);
   return {
@@ -36,10 +41,10 @@ export async function tryParts(parts: readonly OpenPart[]): Promise<Tried> {
   };
 }
 
-/** Runs each model without golden examples on the inputs for comparing backends. Returns an empty list if one of them has none. */
+/** Runs each model that no golden example has proven on the inputs for comparing backends. Returns an empty list if one of them has none. */
 export async function sampleParts(parts: readonly OpenPart[]): Promise<readonly Sample[]> {
   const samples: Sample[] = [];
-  for (const part of modelParts(parts).filter(({ archive }) => archive.golden.length === 0)) {
+  for (const part of modelParts(parts).filter((part) => !proven.has(part))) {
     const own = await at(part, () => sample(part.handler, batchContext(part.environment, {})));
     if (own.length === 0) return [];
     samples.push(...own.map((one) => (part.node === '' ? one : { ...one, node: part.node })));
@@ -55,7 +60,7 @@ export async function compareParts(parts: readonly OpenPart[], samples: readonly
     const { node, archive, environment } = part;
     const own = samples.filter((one) => (one.node ?? '') === node);
     if (own.length === 0) continue;
-    const found = await at(part, () => compareSamples(batchContext(environment, {}), own, precisionOf(archive)));
+    const found = await at(part, () => compareSamples(batchContext(environment, {}), own, archive.precision));
     error = Math.max(error, found.error);
     if (found.wrong !== undefined) wrong ??= node === '' ? found.wrong : `node "${node}": ${found.wrong}`;
   }

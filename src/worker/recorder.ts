@@ -24,6 +24,8 @@ export class Recorder implements Metrics {
   readonly nodes: Record<string, Timings> = {};
   /** The recorder of the batch that the page has sent: this one, unless it is for a node. */
   readonly batch: Recorder;
+  /** The last heartbeat of the batch that the page has sent; undefined for a run that it has not asked for. */
+  heartbeat: { readonly id: string; sentAt: number } | undefined;
   /** The node's path; undefined for the workflow itself. */
   readonly #node: string | undefined;
   readonly #definitions: Definitions;

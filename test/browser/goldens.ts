@@ -32,16 +32,17 @@ export function valuesOf({ data, seed, dims }: GoldenTensor): readonly (number |
 
 const NO_DYNAMIC_DIMS = 'ONNX Runtime WebGL: no dynamic dims';
 const NO_INT64 = 'ONNX Runtime WebGL: no int64';
+const FREE = 'WebNN: dims must be fixed';
 const WIDE = 'TensorFlow.js computes integers as int32: what is outside is refused, as another test shows';
 const LOGARITHM = 'shaders do with log(0) and log(−1) what they like';
 const NO_FLOAT16 = 'TensorFlow.js has no float16: refused when opened';
 
 /** What an engine on a backend cannot do, and why: measured. The same table is in `test/models/README.md`. */
 export const unable: Readonly<Record<string, Partial<Record<CandidateName, string>>>> = {
-  affine: { 'onnx/webgl': NO_DYNAMIC_DIMS },
+  affine: { 'onnx/webgl': NO_DYNAMIC_DIMS, 'onnx/webnn': FREE },
   affine_fixed: {},
   tiny_classifier: {},
-  tiny_classifier_batch: { 'onnx/webgl': NO_DYNAMIC_DIMS },
+  tiny_classifier_batch: { 'onnx/webgl': NO_DYNAMIC_DIMS, 'onnx/webnn': FREE },
   two_inputs: {},
   dtypes: { 'onnx/webgl': NO_INT64 },
   wide_integers: {
@@ -51,10 +52,10 @@ export const unable: Readonly<Record<string, Partial<Record<CandidateName, strin
     'tfjs/wasm': WIDE,
     'tfjs/cpu': WIDE,
   },
-  decisions: { 'onnx/webgl': 'ONNX Runtime WebGL: no ArgMax, no dynamic dims' },
+  decisions: { 'onnx/webgl': 'ONNX Runtime WebGL: no ArgMax, no dynamic dims', 'onnx/webnn': FREE },
   where: { 'onnx/webgl': 'ONNX Runtime WebGL: no NonZero' },
   branch: { 'onnx/webgl': 'ONNX Runtime WebGL: no If' },
-  strings: { 'onnx/webgl': 'ONNX Runtime WebGL: no strings' },
+  strings: { 'onnx/webgl': 'ONNX Runtime WebGL: no strings', 'onnx/webnn': FREE },
   float16: {
     'onnx/webgl': 'ONNX Runtime WebGL: no float16',
     'onnx/webgpu': 'SwiftShader has no shader-f16',
@@ -68,7 +69,7 @@ export const unable: Readonly<Record<string, Partial<Record<CandidateName, strin
   },
   hardsigmoid: { 'onnx/webgl': 'ONNX Runtime WebGL: no HardSigmoid' },
   nan: { 'onnx/webgl': LOGARITHM, 'onnx/webgpu': LOGARITHM, 'tfjs/webgl': LOGARITHM, 'tfjs/webgpu': LOGARITHM },
-  dynamic_image: { 'onnx/webgl': NO_DYNAMIC_DIMS },
+  dynamic_image: { 'onnx/webgl': NO_DYNAMIC_DIMS, 'onnx/webnn': FREE },
   slow: { 'onnx/webgl': 'ONNX Runtime WebGL: no Loop' },
   // The handlers' own models.
   argmax: { 'onnx/webgl': 'ONNX Runtime WebGL: no int64, no dynamic dims' },

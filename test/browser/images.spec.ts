@@ -651,10 +651,11 @@ test.describe('inputs on the page @once', () => {
       const data = new Uint8Array(2 * 2 * 3).fill(9);
       const input = { data, dims: [2, 2, 3] };
       const copy = await images.prepare(input);
-      const early = copy.message()!;
+      // A message is posted when it is made.
+      const crossing = cross(copy.message()!);
       copy.snapshot();
       data.fill(1);
-      const first = await cross(early);
+      const first = await crossing;
       const again = await cross(copy.message()!);
       const beside = {
         array: Uint8Array.of(9),

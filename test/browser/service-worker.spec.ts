@@ -92,14 +92,23 @@ test('fetch is answered by the tab as TorchServe answers, or by the server, as e
 
   // Another version of the app's service worker takes over: it knows nothing, and finds the page.
   await page.evaluate(() => window.predictions.register(2));
-  await expect.poll(async () => (await ask(page, '/predictions/news')).said).toContain('by device');
+  // Until then the first version answers.
+  await expect.poll(() => page.evaluate(() => navigator.serviceWorker.controller?.scriptURL)).toMatch(/version=2$/);
+  await expect.poll(() => page.evaluate(() => navigator.serviceWorker.controller?.state)).toBe('activated');
+  expect((await ask(page, '/predictions/news')).said).toContain('by device');
   if (browserName !== 'chromium') return;
   // The browser stops the service worker, and starts it again for the next request.
   const devtools = await page.context().newCDPSession(page);
+  // Chromium itself stops one that has nothing to do. A request that arrives while this one stops goes to the network.
+  const stopped = new Promise<void>((resolve) =>
+    devtools.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
+      if (versions.some((one) => one.scriptURL.endsWith('version=2') && one.runningStatus === 'stopped')) resolve();
+    }),
+  );
   await devtools.send('ServiceWorker.enable');
   await devtools.send('ServiceWorker.stopAllWorkers');
-  // A request that arrives while it stops goes to the network.
-  await expect.poll(async () => (await ask(page, '/predictions/news')).said).toContain('by device');
+  await stopped;
+  expect((await ask(page, '/predictions/news')).said).toContain('by device');
   // After a hard reload no service worker controls the page, until it is claimed.
   await devtools.send('Page.reload', { ignoreCache: true });
   await page.waitForFunction(() => 'predictions' in window);
@@ -108,7 +117,53 @@ test('fetch is answered by the tab as TorchServe answers, or by the server, as e
   expect((await ask(page, '/predictions/private')).said).toBe('503 by none, because: no-host');
 });
 
-test('the hosting tab is closed in the middle: another tab answers, or the server, once; without a network the tab answers after a reload @once', async ({
+/** What TorchServe's own handlers answer to the same bytes with the same models: `test/models/torchserve/make.py`. */
+const RECORDED = JSON.parse(
+  readFileSync(new URL('../models/torchserve/goldens.json', import.meta.url), 'utf8'),
+) as Record<string, readonly ({ answer: unknown } & ({ file: string } | { text: string }))[]>;
+
+test('fetch gets the JSON that TorchServe’s four handlers have answered, within 10⁻³ @once', async ({
+  page,
+  baseURL,
+}) => {
+  await using site = await predictionServer(baseURL!);
+  await open(page, site);
+  await page.evaluate(() => window.predictions.register(1));
+  const names = Object.keys(RECORDED);
+  expect(names).toEqual(['image_classifier', 'image_segmenter', 'object_detector', 'text_classifier']);
+  await page.evaluate((names) => window.predictions.hostFolder('/test/models/torchserve/', names), names);
+  for (const [name, cases] of Object.entries(RECORDED)) {
+    const seen = await page.evaluate(
+      async ([name, cases]) => {
+        const answers: Seen[] = [];
+        for (const one of cases) {
+          const body = 'text' in one ? one.text : await (await fetch(`/${one.file.replace(/^public\//, '')}`)).blob();
+          answers.push(await window.predictions.ask(`/predictions/${name}`, body));
+        }
+        return answers;
+      },
+      [name, cases] as const,
+    );
+    for (const [index, { said, body }] of seen.entries()) {
+      expect(said).toBe('200 by device, because: device-first');
+      const worst = difference(body, cases[index]!.answer);
+      console.log(`${name}, ${JSON.stringify(cases[index]).slice(0, 60)}: ${worst.toExponential(1)}`);
+      expect(worst, `${name} ${index}: ${JSON.stringify(body).slice(0, 500)}`).toBeLessThanOrEqual(1e-3);
+    }
+  }
+  expect(site.got).toEqual([]);
+});
+
+/** The largest difference of two numbers in the same place; infinite if anything else differs. */
+function difference(one: unknown, other: unknown): number {
+  if (typeof one === 'number' && typeof other === 'number') return Math.abs(one - other);
+  if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return one === other ? 0 : Infinity;
+  const keys = Object.keys(one);
+  if (keys.toSorted().join() !== Object.keys(other).toSorted().join()) return Infinity;
+  return Math.max(0, ...keys.map((key) => difference((one as never)[key], (other as never)[key])));
+}
+
+test('the hosting tab is closed in the middle: another tab answers, or the server, once @once', async ({
   page,
   context,
   baseURL,
@@ -135,14 +190,23 @@ test('the hosting tab is closed in the middle: another tab answers, or the serve
   expect(answered.said).toBe('200 by device, because: device-first');
   expectTorchServe(answered.body);
   expect(site.got).toEqual([]);
+});
 
-  // The network is off: the page, the model and the engine are kept.
+test('without a network the tab answers, after a reload too @once @firefox', async ({ page, baseURL }) => {
+  await using site = await predictionServer(baseURL!);
+  await open(page, site);
+  await page.evaluate(() => window.predictions.register(1));
+  // The page, the model and the engine are kept.
   await page.reload();
+  await page.waitForFunction(() => 'predictions' in window);
   await page.evaluate(() => window.predictions.host(['news']));
   await site[Symbol.asyncDispose]();
+  expectTorchServe((await ask(page, '/predictions/news')).body);
   await page.reload();
   await page.waitForFunction(() => 'predictions' in window);
   expect((await ask(page, '/predictions/news')).said).toBe('503 by none, because: no-host');
   await page.evaluate(() => window.predictions.host(['news']));
-  expectTorchServe((await ask(page, '/predictions/news')).body);
+  const answered = await ask(page, '/predictions/news');
+  expect(answered.said).toBe('200 by device, because: device-first');
+  expectTorchServe(answered.body);
 });

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import type { Client } from '../../src/index.ts';
-import { expect, test } from './fixtures.ts';
+import { expect, FULL_ONLY, test } from './fixtures.ts';
 
 declare global {
   interface Window {
@@ -161,4 +161,60 @@ test('tabs with other options do not share, and a page that may not have locks h
   }
   expect(three!.sharing).toEqual({ role: 'alone', reason: 'there are no Web Locks here.' });
   expect((await ask(third!, 1)).answers).toEqual(['four']);
+});
+
+test('on each backend a guest has its host’s answers, explanations and tensors, and the host’s lost worker or GPU costs it none', async ({
+  context,
+  backend,
+  full,
+}) => {
+  test.skip(backend === 'webgpu' && !full, FULL_ONLY);
+  const pages = await tabs(context, 2, { backends: [backend] });
+  const seen = await Promise.all(
+    pages.map((page) =>
+      page.evaluate(async () => {
+        const photo = await (await fetch('/models/digits/samples/digit-4.png')).blob();
+        const reports: unknown[] = [];
+        const { label, heat, high } = (await window.shared.explain(
+          photo as never,
+          { window: 14, stride: 7, onProgress: (progress: unknown) => void reports.push(progress) } as never,
+        )) as { label: string; heat: Float32Array; high: number };
+        const data = Float32Array.from({ length: 784 }, (_, at) => ((at * 7) % 13) / 13);
+        const outputs = await window.shared.infer({ image: { dtype: 'float32', dims: [1, 1, 28, 28], data } });
+        return {
+          explained: { label, high, heat: heat.reduce((sum, value) => sum + value, 0), last: reports.at(-1) },
+          logits: [...(outputs['logits']!.data as Float32Array)],
+        };
+      }),
+    ),
+  );
+  expect(seen[0]).toMatchObject({ explained: { label: 'four', last: { done: 9, total: 9 } } });
+  expect(seen[0]!.logits.length).toBe(10);
+  expect(seen[1]).toEqual(seen[0]);
+  for (const page of pages) await page.evaluate(() => window.shared.dispose());
+
+  // The guest's request takes the host's worker, or its GPU, with it.
+  const kind = backend === 'wasm' ? ('close' as const) : ('lose' as const);
+  for (const page of pages)
+    await page.evaluate(async (backend) => {
+      window.shared = window.tabserve.connect(window.workers.faulty, {
+        model: '/test/models/affine_fixed.onnx',
+        backends: [backend],
+        share: 'faulty',
+      });
+      await window.shared.initialize();
+    }, backend);
+  const recovered = pages.map((page) =>
+    page.evaluate(() => new Promise((resolve) => window.shared.on('recover', ({ cause }) => resolve(cause.code)))),
+  );
+  const answers = await pages[1]!.evaluate(async (kind) => {
+    const x = { data: new Float32Array(4), dims: [4] } as never;
+    const faulty = window.shared.predict(x, window.fault(kind, 'preprocess', 1) as never);
+    const all = (await Promise.all([faulty, window.shared.predict(x)])) as { y: { data: Float32Array } }[];
+    return all.map(({ y }) => [...y.data]);
+  }, kind);
+  expect(answers[0]!.length).toBe(3);
+  expect(answers[1]).toEqual(answers[0]);
+  expect(await Promise.all(recovered)).toEqual(Array(2).fill(kind === 'close' ? 'worker-lost' : 'device-lost'));
+  for (const page of pages) await page.evaluate(() => window.shared.dispose());
 });

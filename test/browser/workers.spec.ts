@@ -69,7 +69,7 @@ test('an abort, before, during and after @once', async ({ open, backend }) => {
       }) as never;
     const running = new AbortController();
     const started = performance.now();
-    const aborted = window.failure(client.predict(feeds(backend === 'wasm' ? 2500 : 40), { signal: running.signal }));
+    const aborted = window.failure(client.predict(feeds(backend === 'wasm' ? 800 : 40), { signal: running.signal }));
     running.abort(new Error('enough'));
     const failure = await aborted;
     const waited = performance.now() - started;

@@ -1,9 +1,10 @@
 // The command of the built package, as a process; requests by `fetch`, and by bare sockets where `fetch` would not send them.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, unlinkSync } from 'node:fs';
 import { request as ask } from 'node:http';
 import { connect } from 'node:net';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 
@@ -18,15 +19,15 @@ const LABELS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', '
 interface Served {
   readonly url: string;
   readonly child: ChildProcess;
-  /** Ends it by a signal, and returns its exit code. */
-  end(signal?: NodeJS.Signals): Promise<number | null>;
+  /** Ends it by a signal, and returns its exit code; or the signal, if that has killed it. */
+  end(signal?: NodeJS.Signals): Promise<number | string | null>;
   readonly output: () => string;
 }
 
 async function start(...args: readonly string[]): Promise<Served> {
   const child = spawn(process.execPath, [main, 'serve', '--port', '0', ...args], { cwd: fileURLToPath(root) });
   let output = '';
-  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const exited = once(child, 'exit') as Promise<[number | null, string | null]>;
   const url = await new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer): void => {
       output += chunk.toString();
@@ -43,7 +44,8 @@ async function start(...args: readonly string[]): Promise<Served> {
     output: () => output,
     async end(signal = 'SIGTERM') {
       child.kill(signal);
-      return (await exited)[0];
+      const [code, killedBy] = await exited;
+      return code ?? killedBy;
     },
   };
 }
@@ -130,6 +132,22 @@ test('too large a body: 413, while the client is still sending; damaged input an
   expect((await predict(new Uint8Array(sample('digit-0.png')))).status).toBe(200);
 });
 
+test('an answer before the body is there: it does not wait for the rest, which may still come', async () => {
+  const { port } = new URL(served.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  const [first, size] = [Buffer.alloc(10), 9_000_000];
+  socket.write(`POST /predictions/digits HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${size}\r\n\r\n`);
+  socket.write(first);
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+  await expect.poll(() => answer).toMatch(/^HTTP\/1\.1 413 [^]*maxRequestSize/);
+  // The connection was not cut off: a client that sends all before it reads gets the answer, too.
+  const ended = once(socket, 'end');
+  socket.write(Buffer.alloc(size - first.length));
+  await ended;
+  socket.destroy();
+});
+
 test('web pages of other origins are refused, by their Host, Origin or Sec-Fetch-Site; an allowed one is answered', async () => {
   const { port } = new URL(served.url);
   const ping = (headers: Record<string, string>, method?: string) => raw(`${served.url}/ping`, headers, method);
@@ -155,8 +173,16 @@ test('web pages of other origins are refused, by their Host, Origin or Sec-Fetch
 test('management: an archive of the working directory is registered; none from elsewhere', async () => {
   const register = (url: string) =>
     fetch(`${served.url}/models?url=${encodeURIComponent(url)}&model_name=more`, { method: 'POST' });
-  for (const url of ['/etc/', '../', 'https://example.org/model.mar', 'file:///etc/'])
+  // A link in the working directory that leads out of it.
+  const link = fileURLToPath(new URL(`test-results/link-${process.pid}`, root));
+  mkdirSync(dirname(link), { recursive: true });
+  symlinkSync('/etc', link);
+  for (const url of ['/etc/', '../', 'https://example.org/model.mar', 'file:///etc/', link, `${link}/ssl/`])
     expect((await register(url)).status, url).toBe(400);
+  expect(await (await register(link)).text()).toContain('allowsUrl refuses it');
+  unlinkSync(link);
+  for (const url of ['public/models/\0', 'public/models/none/', 'package.json'])
+    expect((await register(url)).status, JSON.stringify(url)).toBe(400);
   expect((await register('test/models/tiny_classifier.onnx')).status).not.toBe(200);
   expect((await register('public/models/digits/')).status).toBe(200);
   expect(await (await fetch(`${served.url}/models`)).json()).toMatchObject({
@@ -190,4 +216,31 @@ test('SIGTERM: the answers under way are sent, and the process exits with 0', as
   const statuses = await Promise.all(crowd);
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0);
   expect(statuses.every((status) => status === 200 || status === 'refused')).toBe(true);
+});
+
+test('all addresses; a first signal waits for the answers under way, and a second one does not', async () => {
+  const other = await start('public/models/digits/', '--host', '0.0.0.0');
+  const { port } = new URL(other.url);
+  expect(other.url).toBe(`http://0.0.0.0:${port}`);
+  expect((await predict(new Uint8Array(sample('digit-4.png')), `http://127.0.0.1:${port}`)).status).toBe(200);
+  const evil = await raw(`http://127.0.0.1:${port}/ping`, { host: 'evil.example' });
+  expect(evil.status, 'names are checked there, too').toBe(403);
+  // A request whose body does not come keeps the server busy for as long as it may.
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write('POST /predictions/digits HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n');
+  await expect.poll(async () => (await raw(`http://127.0.0.1:${port}/ping`, {})).status).toBe(200);
+  other.child.kill('SIGINT');
+  await expect.poll(() => other.output()).toContain('SIGINT: finishing the answers that are under way');
+  expect(await other.end('SIGTERM')).toBe('SIGTERM');
+  socket.destroy();
+});
+
+test('--help of a command is that of the command', () => {
+  const help = (...args: readonly string[]): string =>
+    spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' }).stdout;
+  expect(help('serve', '--help')).toMatch(/^Usage:\n\n {2}tabserve serve ARCHIVE… \[flags\]\n[^]*--max-request-size/);
+  expect(help('serve', '-h')).not.toMatch(/tabserve (archive|inspect|test|copy) /);
+  expect(help('archive', '--help')).toMatch(/--model-name[^]*archive --check/);
+  expect(help('--help')).toMatch(/archive[^]*inspect[^]*serve[^]*copy/);
 });

@@ -51,10 +51,13 @@ for (const { title, app, without = [], build, served } of APPS) {
       expectWasmOnly(site);
     });
 
-    test('worker and engine from a folder of the app', async ({ open, complaints }) => {
+    test('worker and engine from a folder of the app, with threads', async ({ open, complaints, full }) => {
+      test.skip(!full && title === 'webpack', FULL_ONLY);
       await copyAssets(folder, 'public/copied');
-      await using site = await serve([...folders(), join(folder, 'public')]);
-      expectSeven(await open(`${site.origin}/?assets=/copied/`));
+      await using site = await serve([...folders(), join(folder, 'public')], { isolated: true });
+      const shown = await open(`${site.origin}/?threads=2&assets=/copied/`);
+      expectSeven(shown);
+      expect(shown.backends.map(({ threads }) => threads)).toEqual([2, 2]);
       expect(complaints).toEqual([]);
       expectWasmOnly(site);
       expect([...site.sent.keys()].filter((path) => path.endsWith('.wasm'))).toEqual([
@@ -64,17 +67,11 @@ for (const { title, app, without = [], build, served } of APPS) {
     });
 
     test('threads on an isolated page', async ({ open, complaints, full }) => {
-      test.skip(!full && app !== 'plain' && title !== 'Vite', FULL_ONLY);
-      await copyAssets(folder, 'public/copied');
+      test.skip(!full && title !== 'Vite', FULL_ONLY);
       await using site = await serve([...folders(), join(folder, 'public')], { isolated: true });
-      for (const query of ['?threads=2', '?threads=2&assets=/copied/']) {
-        const shown = await open(`${site.origin}/${query}`);
-        expectSeven(shown);
-        expect(
-          shown.backends.map((backend) => backend.threads),
-          query,
-        ).toEqual([2, 2]);
-      }
+      const shown = await open(`${site.origin}/?threads=2`);
+      expectSeven(shown);
+      expect(shown.backends.map(({ threads }) => threads)).toEqual([2, 2]);
       expect(complaints).toEqual([]);
     });
   });
@@ -93,7 +90,8 @@ for (const { title, app, build, served } of SMALL) {
     complaints,
     full,
   }) => {
-    test.skip(!full && app === 'webpack-small', FULL_ONLY);
+    // The plugin's build is also tested below, without any of the engines' files.
+    test.skip(!full && app !== 'vite-small', FULL_ONLY);
     const folder = await install(tarball, app);
     try {
       await node(folder, ...build);
@@ -122,6 +120,7 @@ test("Vite's plugin, with the engines' files in a folder: the build has none of 
   try {
     await node(folder, ...VITE, '-c', 'vite.engines.config.ts', '--mode', 'assets');
     expect(Object.keys(sizes(join(folder, 'dist'))).filter((file) => /\.(wasm|mjs)$/.test(file))).toEqual([]);
+    expect(gpuScripts(join(folder, 'dist'))).toEqual([]);
     await copyAssets(folder, 'dist/ort');
     await using site = await serve([join(folder, 'dist')], { isolated: true });
     const shown = await open(`${site.origin}/?threads=2`);

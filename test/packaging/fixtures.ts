@@ -115,11 +115,15 @@ export function expectParty({ objects, backends }: ShownScene): void {
 /** Text that only engines for the GPU hold. */
 const GPU_CODE = /createShaderModule|texImage2D/;
 
+/** An engine has more bytes. TabServe's own transforms on the GPU, a chunk that onnx/webgpu alone loads, have fewer. */
+const LEAST_ENGINE_BYTES = 2 ** 16;
+
 /** The scripts in a folder that hold an engine for the GPU. */
 export function gpuScripts(folder: string): string[] {
-  return Object.keys(sizes(folder)).filter(
-    (file) => /\.m?js$/.test(file) && GPU_CODE.test(readFileSync(join(folder, file), 'latin1')),
-  );
+  return Object.entries(sizes(folder))
+    .filter(([file, size]) => /\.m?js$/.test(file) && size > LEAST_ENGINE_BYTES)
+    .map(([file]) => file)
+    .filter((file) => GPU_CODE.test(readFileSync(join(folder, file), 'latin1')));
 }
 
 /** Of the engines, the page got one `.wasm` file, the plain one, and no script of another. */

@@ -110,7 +110,7 @@ test('npx tabserve test: a good archive, and one that ONNX Runtime WebGL compute
   expect(['right', 'skipped']).toContain(webgpu![0]);
   expect(wrong.stdout).toMatch(/WebGL: .*(SwiftShader.*, in software)?/);
   expect(readJUnit(join(app, 'wrong.xml'))).toMatchObject({
-    totals: { tests: '3', failures: '1', errors: '0' },
+    totals: { tests: '4', failures: '1', errors: '0' },
     cases: expect.arrayContaining([['onnx/webgl', ['failure', 'system-out']]]),
   });
 });

@@ -282,6 +282,13 @@ test('--force replaces archives, and nothing else', async () => {
   await expect(createArchive(flags)).rejects.toMatchObject({ code: 'model-config', message: /is no archive/ });
   expect(readdirSync(own)).toEqual(['train.py']);
 
+  // A repository whose root is an archive keeps its history.
+  const repository = digits({ 'archive-format': 'no-archive', force: true });
+  const { path } = await createArchive(repository);
+  mkdirSync(join(path, '.git'));
+  await expect(createArchive(repository)).rejects.toMatchObject({ code: 'model-config', message: /holds \.git/ });
+  expect(existsSync(join(path, '.git'))).toBe(true);
+
   const packed = digits({ force: true });
   mkdirSync(join(packed['export-path']!, 'digits.mar'));
   await expect(createArchive(packed)).rejects.toMatchObject({ code: 'model-config', message: /is no archive/ });

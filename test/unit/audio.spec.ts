@@ -222,6 +222,20 @@ test('a live track that cannot be read, and a signal that is none: a TabServeErr
   }
 });
 
+test('a track that has ended, one of video, and what is no track: told before anything is opened', async () => {
+  const first = (track: unknown): Promise<unknown> => audioChunks(track as MediaStreamTrack).next();
+  for (const [track, message] of [
+    [{ kind: 'audio', readyState: 'ended' }, /ended/],
+    [{ kind: 'video', readyState: 'live' }, /client\.frames\(track\)/],
+    [{}, /Expected an audio track/],
+    ['microphone', /Expected an audio track.*"microphone"/],
+  ] as const)
+    await expect(first(track)).rejects.toMatchObject({
+      code: 'invalid-input',
+      message: expect.stringMatching(message),
+    });
+});
+
 test('a track that changes its sample rate: no piece has both, and what nobody read for ten seconds is counted', async () => {
   const blocks: readonly (readonly [length: number, sampleRate: number])[] = [
     ...Array.from({ length: 11 }, () => [16_000, 16_000] as const),

@@ -14,6 +14,7 @@ const GPU: Extract<Probe['webgpu'], { available: true }> = {
 const probe: Probe = {
   webgpu: GPU,
   webgl: { available: true, renderer: 'NVIDIA', software: false, floatRendering: true, maxTextureSize: 16384 },
+  webnn: { available: false, reason: 'This browser has no WebNN.' },
   wasm: { available: true, simd: true, jspi: true, threads: true },
   crossOriginIsolated: true,
   cores: 8,
@@ -26,6 +27,7 @@ const software: Probe = {
   webgpu: { ...GPU, software: true },
   webgl: { available: true, renderer: 'SwiftShader', software: true, floatRendering: true, maxTextureSize: 8192 },
 };
+const withWebnn: Probe = { ...probe, webnn: { available: true } };
 const noGpuSoftwareWebgl: Probe = { ...software, webgpu: noGpu.webgpu };
 
 const ONNX = { onnx: 'm.onnx' };
@@ -42,6 +44,8 @@ interface Row {
   readonly probe?: Probe;
   readonly models: Choice['archive']['models'];
   readonly named?: NonNullable<Choice['named']>;
+  /** Whether every candidate is measured. @default false */
+  readonly measured?: boolean;
   /** @default every engine */
   readonly built?: readonly CandidateName[];
   /** What is tried, in order. */
@@ -51,19 +55,24 @@ interface Row {
 }
 
 const table: Readonly<Record<string, Row>> = {
-  'ONNX: WebGPU, then WASM': { models: ONNX, tried: 'onnx/webgpu onnx/wasm', skipped: 'onnx/webgl' },
-  'ONNX without a GPU': { probe: noGpu, models: ONNX, tried: 'onnx/wasm', skipped: 'onnx/webgpu onnx/webgl' },
+  'ONNX: WebGPU, then WASM': { models: ONNX, tried: 'onnx/webgpu onnx/wasm', skipped: 'onnx/webgl onnx/webnn' },
+  'ONNX without a GPU': {
+    probe: noGpu,
+    models: ONNX,
+    tried: 'onnx/wasm',
+    skipped: 'onnx/webgpu onnx/webgl onnx/webnn',
+  },
   'ONNX, GPUs in software rank below WASM': {
     probe: software,
     models: ONNX,
     tried: 'onnx/wasm onnx/webgpu',
-    skipped: 'onnx/webgpu onnx/webgl',
+    skipped: 'onnx/webgpu onnx/webgl onnx/webnn',
   },
   'ONNX without WASM: its WebGPU is WebAssembly too': {
     probe: noWasm,
     models: ONNX,
     tried: '',
-    skipped: 'onnx/webgpu onnx/webgl onnx/wasm',
+    skipped: 'onnx/webgpu onnx/webgl onnx/webnn onnx/wasm',
   },
   'TensorFlow.js: WebGPU, WebGL, WASM': {
     models: TFJS,
@@ -91,25 +100,25 @@ const table: Readonly<Record<string, Row>> = {
   'both: each backend has a good candidate': {
     models: BOTH,
     tried: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/wasm tfjs/wasm',
-    skipped: 'onnx/webgl tfjs/cpu',
+    skipped: 'onnx/webgl onnx/webnn tfjs/cpu',
   },
   'both, no WebGPU: WebGL before WASM': {
     probe: noGpu,
     models: BOTH,
     tried: 'tfjs/webgl onnx/wasm tfjs/wasm',
-    skipped: 'onnx/webgpu tfjs/webgpu onnx/webgl tfjs/cpu',
+    skipped: 'onnx/webgpu tfjs/webgpu onnx/webgl onnx/webnn tfjs/cpu',
   },
   'both, no WebGPU, WebGL in software': {
     probe: noGpuSoftwareWebgl,
     models: BOTH,
     tried: 'onnx/wasm tfjs/wasm tfjs/webgl',
-    skipped: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/webgl tfjs/cpu',
+    skipped: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/webgl onnx/webnn tfjs/cpu',
   },
   'both, GPUs in software': {
     probe: software,
     models: BOTH,
     tried: 'onnx/wasm tfjs/wasm onnx/webgpu tfjs/webgpu tfjs/webgl',
-    skipped: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/webgl tfjs/cpu',
+    skipped: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/webgl onnx/webnn tfjs/cpu',
   },
   'a backend is named: every engine that has a model, ONNX first': {
     models: BOTH,
@@ -164,7 +173,7 @@ const table: Readonly<Record<string, Row>> = {
     models: ONNX,
     built: NODE,
     tried: 'onnx/cpu',
-    skipped: 'onnx/webgpu onnx/webgl onnx/wasm',
+    skipped: 'onnx/webgpu onnx/webgl onnx/webnn onnx/wasm',
   },
   'under Node, TensorFlow.js alone: plain JavaScript is all that there is': {
     models: TFJS,
@@ -176,7 +185,7 @@ const table: Readonly<Record<string, Row>> = {
     models: BOTH,
     built: NODE,
     tried: 'onnx/cpu',
-    skipped: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/webgl onnx/wasm tfjs/wasm tfjs/cpu',
+    skipped: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/webgl onnx/webnn onnx/wasm tfjs/wasm tfjs/cpu',
   },
   'under Node, cpu is named: every engine on it': {
     models: BOTH,
@@ -186,7 +195,33 @@ const table: Readonly<Record<string, Row>> = {
     skipped: 'tfjs/wasm',
   },
   'ONNX Runtime for Node is named in a browser': { models: ONNX, named: ['onnx/cpu'], tried: '', skipped: 'onnx/cpu' },
-  'an engine left out': { models: ONNX, built: ['onnx/wasm'], tried: 'onnx/wasm', skipped: 'onnx/webgpu onnx/webgl' },
+  'WebNN is measured where there is some, after the GPUs': {
+    probe: withWebnn,
+    models: BOTH,
+    measured: true,
+    tried: 'onnx/webgpu tfjs/webgpu tfjs/webgl onnx/webnn onnx/wasm tfjs/wasm',
+    skipped: 'onnx/webgl tfjs/cpu',
+  },
+  'WebNN, and nothing is measured: only if it is named': {
+    probe: withWebnn,
+    models: ONNX,
+    tried: 'onnx/webgpu onnx/wasm',
+    skipped: 'onnx/webgl onnx/webnn',
+  },
+  'WebNN is named': { probe: withWebnn, models: BOTH, named: ['webnn', 'wasm'], tried: 'onnx/webnn onnx/wasm tfjs/wasm', skipped: '' }, // prettier-ignore
+  'WebNN without WebAssembly': {
+    probe: { ...withWebnn, wasm: noWasm.wasm },
+    models: ONNX,
+    named: ['webnn'],
+    tried: '',
+    skipped: 'onnx/webnn',
+  },
+  'an engine left out': {
+    models: ONNX,
+    built: ['onnx/wasm'],
+    tried: 'onnx/wasm',
+    skipped: 'onnx/webgpu onnx/webgl onnx/webnn',
+  },
   'an engine left out and named': {
     models: ONNX,
     named: ['webgpu'],
@@ -219,8 +254,13 @@ test('the reason for skipping a candidate is what it lacks, before what would be
   expect(reasons({ archive: of(ONNX), named: ['tfjs/webgl'] })).toEqual(['The archive has no TensorFlow.js model.']);
   expect(reasons({ archive: of(ONNX), built: ['onnx/webgpu', 'onnx/wasm'] })).toEqual([
     'This worker was built without the engine for it.',
+    'This worker was built without the engine for it.',
   ]);
-  expect(reasons({ archive: of(ONNX), probe: noWebgl })).toEqual(['This browser has no WebGL 2 in workers.']);
+  expect(reasons({ archive: of(ONNX), probe: noWebgl })).toEqual([
+    'This browser has no WebGL 2 in workers.',
+    'This browser has no WebNN.',
+  ]);
+  expect(reasons({ archive: of(ONNX), probe: withWebnn })[1]).toContain("with prefer: 'fastest'");
   expect(reasons({ named: ['webgl'] })[0]).toContain('Name onnx/webgl');
 });
 

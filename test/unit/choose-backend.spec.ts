@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { candidateName, type Candidate } from '../../src/contract/backends.ts';
+import { candidateName, describeCandidate, type Candidate } from '../../src/contract/backends.ts';
 import { canAnotherHelp, chooseBackend, type Runner } from '../../src/client/selection/choose.ts';
 import { planCandidates, sortByVerdict } from '../../src/client/selection/order.ts';
 import { SkipList } from '../../src/client/selection/skip-list.ts';
@@ -29,11 +29,16 @@ interface Stub {
 
 function choose(
   behaviors: Partial<Record<CandidateName, Behavior>>,
-  options: { measureBudget?: number; cached?: Record<string, CachedVerdict>; signal?: AbortSignal } = {},
+  options: {
+    leftOut?: ConstructorParameters<typeof SkipList>[0];
+    measureBudget?: number;
+    cached?: Record<string, CachedVerdict>;
+    signal?: AbortSignal;
+  } = {},
 ): Stub {
   const clock = new FakeClock();
   const [tried, closed, failed]: [Stub['tried'], CandidateName[], CandidateName[]] = [[], [], []];
-  const skips = new SkipList();
+  const skips = new SkipList(options.leftOut);
   const chosen = chooseBackend<Runner>({
     modelName: 'digits',
     candidates: Object.keys(behaviors).map((name) => of(name as CandidateName)),
@@ -115,6 +120,23 @@ test('no candidate is left: every reason, the last failure as the cause', async 
   });
 });
 
+test('no candidate is left: what was tried is told before what was left out, and each reason once', async () => {
+  const reason = 'There is no GPU.';
+  const leftOut = [{ engine: 'onnx', name: 'webgl', reason }, { engine: 'tfjs', name: 'webgl', reason }] as const; // prettier-ignore
+  const { chosen } = choose({ 'onnx/wasm': new TabServeError('backend-failed', 'Install the package.') }, { leftOut });
+  await expect(chosen).rejects.toThrow('No backend can run digits. onnx/wasm: Install the package. onnx/webgl, tfjs/webgl: There is no GPU.'); // prettier-ignore
+});
+
+test('WebNN alone, which few browsers have: the error says what to add', async () => {
+  const leftOut = [{ engine: 'onnx', name: 'webnn', reason: 'This browser has no WebNN.' }] as const;
+  await expect(choose({}, { leftOut }).chosen).rejects.toThrow(
+    "No backend can run digits. onnx/webnn: This browser has no WebNN. Few browsers have WebNN: add 'wasm' to backends, which all of them have.",
+  );
+  await expect(choose({ 'onnx/wasm': failure('out-of-memory') }, { leftOut }).chosen).rejects.toThrow(
+    /has no WebNN\.$/,
+  );
+});
+
 test('the candidate with the lowest median is chosen; the others are closed and skipped', async () => {
   const { chosen, tried, closed, skips } = choose(
     { 'onnx/webgpu': { median: 9 }, 'tfjs/webgl': { median: 3 }, 'onnx/wasm': { median: 5 } },
@@ -124,8 +146,8 @@ test('the candidate with the lowest median is chosen; the others are closed and 
   expect(tried).toEqual([['onnx/webgpu', 100], ['tfjs/webgl', 100], ['onnx/wasm', 100]]); // prettier-ignore
   expect(closed).toEqual(['onnx/webgpu', 'onnx/wasm']);
   expect(reasons(skips)).toEqual({
-    'onnx/webgpu': 'It is slower: 9.0 ms a run, tfjs/webgl takes 3.0 ms.',
-    'onnx/wasm': 'It is slower: 5.0 ms a run, tfjs/webgl takes 3.0 ms.',
+    'onnx/webgpu': 'It is slower: 9.00 ms a run, tfjs/webgl takes 3.00 ms.',
+    'onnx/wasm': 'It is slower: 5.00 ms a run, tfjs/webgl takes 3.00 ms.',
   });
 });
 
@@ -220,6 +242,7 @@ test.describe('after losses', () => {
   const probe: Probe = {
     webgpu: { available: false, reason: 'This browser has no WebGPU.' },
     webgl: { available: true, renderer: 'NVIDIA', software: false, floatRendering: true, maxTextureSize: 16384 },
+    webnn: { available: false, reason: 'This browser has no WebNN.' },
     wasm: { available: true, simd: true, jspi: true, threads: true },
     crossOriginIsolated: true,
     cores: 8,
@@ -264,6 +287,35 @@ test.describe('after losses', () => {
     expect(names({ only: backend('onnx/webgl') })).toBe('onnx/webgl');
     expect(names({ only: backend('onnx/wasm'), named: ['webgl'] })).toBe('onnx/wasm');
   });
+});
+
+test('numbers of threads are measured like other candidates; the skipped ones say their median', async () => {
+  const closed: string[] = [];
+  const skips = new SkipList();
+  const medians: Readonly<Record<number, number>> = { 1: 9, 2: 5, 4: 6 };
+  const best = await chooseBackend<Runner>({
+    modelName: 'digits',
+    candidates: [1, 2, 4].map((threads) => ({ ...WASM, threads })),
+    skips,
+    measureBudget: 300,
+    cached: new Map(),
+    attempt: async (candidate) => ({
+      candidate,
+      median: medians[candidate.threads!],
+      isCached: false,
+      connection: { close: () => void closed.push(describeCandidate(candidate)) },
+    }),
+    onFailure: async () => {},
+    log: () => {},
+    clock: new FakeClock(),
+    signal: undefined,
+  });
+  expect(best.candidate).toEqual({ ...WASM, threads: 2 });
+  expect(closed).toEqual(['onnx/wasm with 1 thread', 'onnx/wasm with 4 threads']);
+  expect(skips.without(best.candidate)).toEqual([
+    { ...WASM, threads: 1, reason: 'It is slower: 9.00 ms a run, onnx/wasm with 2 threads takes 5.00 ms.' },
+    { ...WASM, threads: 4, reason: 'It is slower: 6.00 ms a run, onnx/wasm with 2 threads takes 5.00 ms.' },
+  ]);
 });
 
 test('a candidate has one reason, the latest', () => {

@@ -30,7 +30,7 @@ async function compile(compiled?: CompiledFile) {
 test('an engine is compiled once: what a worker has compiled, the next one takes', async () => {
   const first = await compile();
   expect(first.requests).toEqual([URL_.href]);
-  expect(first.made).toEqual([{ name: 'e.wasm', version: '1', module: first.module }]);
+  expect(first.made).toEqual([{ url: URL_.href, version: '1', module: first.module }]);
   const second = await compile(first.made[0]);
   expect(second.module).toBe(first.module);
   expect(second.requests).toEqual([]);
@@ -38,9 +38,9 @@ test('an engine is compiled once: what a worker has compiled, the next one takes
   expect(second.phases).toEqual(['compile 8/8']);
 });
 
-test('a compiled file of another version, or another build, is not taken', async () => {
+test('a compiled file of another version, build or origin is not taken', async () => {
   const { made } = await compile();
-  for (const other of [{ version: '2' }, { name: 'e.asyncify.wasm' }]) {
+  for (const other of [{ version: '2' }, { url: 'http://localhost/e.asyncify.wasm' }, { url: 'http://other/e.wasm' }]) {
     const again = await compile({ ...made[0]!, ...other });
     expect(again.module).not.toBe(made[0]!.module);
     expect(again.requests).toEqual([URL_.href]);

@@ -7,6 +7,7 @@ import type { Manifest } from '../../src/contract/archive.ts';
 import * as errors from '../../src/contract/errors.ts';
 import * as meanings from '../../src/contract/error-meanings.ts';
 import * as settings from '../../src/contract/settings.ts';
+import * as settingTexts from '../../src/contract/setting-texts.ts';
 import * as metrics from '../../src/shared/metrics/built-in.ts';
 import * as config from '../../src/handlers/config.ts';
 import * as registry from '../../src/handlers/registry.ts';
@@ -16,7 +17,7 @@ import { parseTransforms } from '../../src/transforms/index.ts';
 import { examples } from '../docs/page.ts';
 import * as transforms from '../../src/transforms/transforms-schema.ts';
 
-const modules = { registry, config, schema, models, transforms, errors, meanings, settings, metrics };
+const modules = { registry, config, schema, models, transforms, errors, meanings, settings, settingTexts, metrics };
 const root = new URL('../../', import.meta.url);
 const text = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const published = JSON.parse(text('docs/model-config.schema.json')) as Schema & { definitions: Record<string, Schema> };

@@ -12,6 +12,7 @@ import {
 const probe: Probe = {
   webgpu: { available: false, reason: 'none under Node' },
   webgl: { available: false, reason: 'none under Node' },
+  webnn: { available: false, reason: 'none under Node' },
   wasm: { available: true, simd: true, jspi: false, threads: false },
   crossOriginIsolated: false,
   cores: 2,

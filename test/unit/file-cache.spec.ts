@@ -21,8 +21,7 @@ interface World {
 
 function world({ store = memoryStore(), locks = new FakeLocks(), clock = new FakeClock(), estimate }: World = {}) {
   const warnings: string[] = [];
-  /** A visit: a worker with a cache of its own, on the same store. */
-  const visit = (): FileCache =>
+  const open = (): FileCache =>
     new FileCache({
       store,
       clock,
@@ -30,7 +29,17 @@ function world({ store = memoryStore(), locks = new FakeLocks(), clock = new Fak
       estimate: estimate ?? (async () => ({ quota: 1000, usage: 0 })),
       warn: (message) => warnings.push(message),
     });
-  return { store, locks, clock, warnings, visit, entries: new CacheEntries(store) };
+  /** A visit: a worker with a cache of its own, on the same store. It ends when its files are stored. */
+  const visit = (): Pick<FileCache, 'get'> => {
+    const cache = open();
+    const get: FileCache['get'] = async (...request) => {
+      const blob = await cache.get(...request);
+      await cache.stored();
+      return blob;
+    };
+    return { get };
+  };
+  return { store, locks, clock, warnings, open, visit, entries: new CacheEntries(store) };
 }
 
 /** A server of one file. It notes the validators of each request. */
@@ -270,7 +279,7 @@ test('the least recently used file leaves first, and never one of the model that
   // Half of the quota is 10 bytes.
   const used = { bytes: 0 };
   const { visit, entries, store, warnings } = world({ estimate: async () => ({ quota: 20, usage: used.bytes }) });
-  const save = async (cache: FileCache, name: string, size: number): Promise<void> => {
+  const save = async (cache: Pick<FileCache, 'get'>, name: string, size: number): Promise<void> => {
     await cache.get({ url: name, version: '1' }, server({ text: 'x'.repeat(size) }).download);
     used.bytes = (await entries.list()).reduce((sum, { bytes }) => sum + bytes, 0);
   };
@@ -560,8 +569,38 @@ test('where there are no locks, or they are refused, files are downloaded and st
     const { store, clock } = world();
     const cache = (): FileCache => new FileCache({ store, clock, locks, estimate: async () => ({}), warn: () => {} });
     const { download, asked } = server();
-    await cache().get({ url: URL, version: '1' }, download);
+    const first = cache();
+    await first.get({ url: URL, version: '1' }, download);
+    await first.stored();
     expect(await text(await cache().get({ url: URL, version: '1' }, download))).toBe('v1');
     expect(asked).toHaveLength(1);
   }
+});
+
+test('a downloaded file is returned at once, and stored meanwhile', async () => {
+  const store = memoryStore();
+  let write = (): void => {};
+  const written = new Promise<void>((resolve) => (write = resolve));
+  const slow: BlobStore = { ...store, write: (name, blob) => written.then(() => store.write(name, blob)) };
+  const { open, entries } = world({ store: slow });
+  const cache = open();
+  const { download } = server();
+  expect(await text(await cache.get({ url: URL }, download))).toBe('v1');
+  expect(await entries.list()).toEqual([]);
+  let isStored = false;
+  const stored = cache.stored().then(() => (isStored = true));
+  await settle();
+  expect(isStored).toBe(false);
+  write();
+  await stored;
+  expect(await entries.list()).toHaveLength(1);
+});
+
+test('a file that cannot be downloaded is nothing to wait for', async () => {
+  const { open } = world();
+  const cache = open();
+  const { download, state } = server();
+  state.error = offline;
+  await expect(cache.get({ url: URL }, download)).rejects.toThrow('no connection');
+  await cache.stored();
 });

@@ -3,7 +3,7 @@ import type { ConnectMessage, Envelope } from '../../src/contract/wire.ts';
 import { PROTOCOL } from '../../src/contract/wire.ts';
 import type { Archive } from '../../src/contract/archive.ts';
 import { cloneSafe } from '../../src/worker/endpoint.ts';
-import type { Engine } from '../../src/engines/engine.ts';
+import type { Engine, Engines } from '../../src/engines/engine.ts';
 import { Host } from '../../src/worker/host.ts';
 import type { HandlerClass } from '../../src/worker/parts.ts';
 
@@ -22,6 +22,8 @@ export interface HostWorkerOptions {
   readonly archive?: Archive;
   /** Opens a model. @default one without inputs and outputs */
   readonly open?: Engine['open'];
+  /** @default ONNX Runtime's WASM, which opens models with `open` */
+  readonly engines?: Engines;
 }
 
 /** A worker under Node with a handler of the test's own. Page and worker run whole, but for downloads and the engine. */
@@ -45,13 +47,14 @@ export class HostWorker extends EventTarget {
     const open: Engine['open'] = this.#options.open ?? (async () => session);
     const engine = { version: '0', threads: 1, memory: () => 0, open };
     const host = new Host({
-      engines: { 'onnx/wasm': async () => engine },
+      engines: this.#options.engines ?? { 'onnx/wasm': async () => engine },
       handlerClass: async () => this.#handlerClass,
       emit: (event) => events.postMessage(event),
       sendPart: (message, list) => calls.postMessage(message, list),
     });
     const ok = async (): Promise<Envelope<Archive>> => ({ ok: true, value: this.#options.archive ?? archive });
-    expose(Object.assign(host, { load: ok, loadModel: ok }), cloneSafe(calls));
+    // `prepare` starts an engine while `load` reads the archive, which it does not here.
+    expose(Object.assign(host, { load: ok, loadModel: ok, prepare: () => {} }), cloneSafe(calls));
   }
 
   /** Ends it, as a crash would. */

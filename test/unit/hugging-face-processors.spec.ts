@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import type { Pixels } from '../../src/contract/images.js';
-import { PRECISIONS } from '../../src/contract/precisions.js';
+import { HUB_PRECISIONS as PRECISIONS } from '../../src/contract/precisions.js';
 import { DETECTORS } from '../../src/models/hugging-face/architectures.js';
 import { imageProcessingOf } from '../../src/models/hugging-face/image-processing.js';
 import { IMAGE_PROCESSORS } from '../../src/models/hugging-face/image-processors.js';

@@ -143,6 +143,34 @@ test('an array of a derived class is sent as the built-in one, and its construct
   expect(calls).toBe(before);
 });
 
+test('a small array that fills its buffer is cloned with the message; any other one is copied, and the copy is transferred', () => {
+  const transferred = (input: object): number => {
+    const prepared = prepare(input);
+    if (prepared instanceof Promise) throw new Error('nothing here is waited for');
+    return prepared.message()!.transferables.length;
+  };
+  expect(transferred(new Float32Array(28 * 28))).toBe(0);
+  expect(transferred({ data: new Uint8Array(8192), dims: [8192] })).toBe(0);
+  expect(transferred(new Uint8Array(8193))).toBe(1);
+  expect(transferred(new Uint8Array(new ArrayBuffer(8192), 0, 8))).toBe(1);
+  expect(transferred(new Uint8Array(new SharedArrayBuffer(8)))).toBe(1);
+});
+
+test('rows of one message have memory of their own, also if the caller passes one small array twice', async () => {
+  const shared = Float32Array.of(1, 2);
+  const rows = await prepareRows([shared, shared, { data: new Uint8Array(shared.buffer) }], {
+    signals: [],
+    transfer: false,
+    timeout: undefined,
+  });
+  const cloned = new Set<ArrayBufferLike>();
+  const sent = rows.map((row) => (row instanceof PredictionError ? row : row.message(cloned)!.value));
+  const [first, second, third] = structuredClone(sent) as [Float32Array, Float32Array, { data: Uint8Array }];
+  first.fill(9);
+  expect(second).toEqual(shared);
+  expect(third.data).toEqual(new Uint8Array(shared.buffer));
+});
+
 test('a URL is downloaded once, and a failure says which and why', async () => {
   const prepared = await prepare({ data: new URL('data:image/png;base64,AAEC') });
   const sent = (): Blob => (prepared.message()!.value as { data: Blob }).data;
@@ -179,4 +207,16 @@ test('a view is refused if its resizable buffer has shrunk; a length-tracking vi
     ) as { message(): { value: Uint8Array } };
     expect(prepared.message().value).toHaveLength(4);
   }
+});
+
+test('lists are sent as they are: with gaps, with themselves, and with an object that occurs twice', async () => {
+  const both = { n: 1 };
+  const list: unknown[] = [1, , 'a', null, undefined, both, [both]]; // eslint-disable-line no-sparse-arrays
+  list.push(list);
+  const { value } = (await prepare(list)).message()! as { readonly value: unknown[] };
+  expect(value).not.toBe(list);
+  expect(1 in value).toBe(false);
+  expect(value.slice(0, 6)).toEqual([1, undefined, 'a', null, undefined, { n: 1 }]);
+  expect((value[6] as unknown[])[0]).toBe(value[5]);
+  expect(value[7]).toBe(value);
 });

@@ -56,6 +56,11 @@ test("names dtypes that ONNX Runtime's WebGL cannot hold", () => {
   expect(webglDtypes(readOnnxGraph(read('test/models/wide_integers.onnx')))).toContain('int64');
 });
 
+test('weights that tabserve optimize has made smaller are no obstacle to WebGL, which gets them as float32', async () => {
+  expect(await inspect(path('test/models/optimized/model-int8.onnx'))).toMatch(/onnx\/webgl +has every operator/);
+  expect(await inspect(path('test/models/float16.onnx'))).toMatch(/onnx\/webgl +lacks .*float16/);
+});
+
 test('an ONNX model with external data is opened with it, and its size is that of all files', async () => {
   const text = await inspect(path('test/models/external-data/model.onnx'));
   expect(text).toMatch(/size +460 bytes\n +and 2\.05 kB in model\.onnx_data\n/);

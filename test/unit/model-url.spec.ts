@@ -1,6 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { readLocation } from '../../src/client/model-location.ts';
 import { fetchArchive, fetchModel, type ArchiveOptions } from '../../src/models/archive.ts';
+import { modelUrl } from '../../src/node/model-url.ts';
 import { locateFile, readModelUrl } from '../../src/shared/model-url.ts';
 import { buildZip } from './zip-builder.ts';
 
@@ -87,3 +88,17 @@ test('a URL below which nothing can lie, or that cannot be decoded, is an error 
   // Other schemes of apps have folders, too.
   expect(readModelUrl('chrome-extension://id/models').url.href).toBe('chrome-extension://id/models/');
 }); // prettier-ignore
+
+test('under Node: a path is relative to the working directory, and what is no path of this machine is refused', () => {
+  const here = new URL(`file://${process.cwd()}/`);
+  expect(String(modelUrl('test/models'))).toBe(new URL('test/models/', here).href);
+  expect(String(modelUrl('test/models/affine.onnx'))).toBe(new URL('test/models/affine.onnx', here).href);
+  expect(modelUrl('https://example.org/m')).toBe('https://example.org/m');
+  for (const model of ['file://evil/models/', new URL('file://evil/models/'), 'test/\0', '', 7, null, undefined])
+    expect(() => modelUrl(model), String(model)).toThrow(
+      expect.objectContaining({ code: 'model-config', message: expect.stringMatching(/^model: expected a path or a URL, got /) }),
+    ); // prettier-ignore
+  const long = (): unknown => modelUrl('a'.repeat(5000));
+  expect(long).toThrow(/^model: expected a path or a URL, got "aaa[^]{150,200}$/);
+  expect(() => modelUrl(undefined)).toThrow(/the archive that names its nodes\.$/);
+});

@@ -86,7 +86,7 @@ export class FakeWorker implements WorkerConnection {
     this.requests.splice(this.requests.indexOf(request), 1);
     const { ids, answer } = request;
     const rows = ids.map((value): Envelope<unknown> => ({ ok: true, value }));
-    answer({ ok: true, value: { rows, timings: {}, handlerTime: 1, memory: 0, ...part } });
+    answer({ ok: true, value: { rows, timings: {}, handlerTime: 20, memory: 0, ...part } });
   }
 
   /** Sends a part of the answer to a streamed request for which there is room. */

@@ -18,6 +18,25 @@ test.describe('dispatch', () => {
     expect(worker.batches).toEqual(['2+3', '4+5']);
   });
 
+  test('a WASM worker has more full batches where they are quick: for 8 ms, and 16 at most; two again once they are slow', async () => {
+    const world = new World({ jobQueueSize: 200 });
+    const worker = await world.start();
+    for (let i = 0; i < 100; i++) world.ask();
+    const after = async (handlerTime: number): Promise<number> => {
+      worker.answer({ handlerTime });
+      await settle();
+      return worker.batches.length;
+    };
+    expect(worker.batches).toHaveLength(2);
+    expect(await after(2)).toBe(4);
+    // One that was quicker may be an exception.
+    expect(await after(0.1)).toBe(4);
+    for (let i = 0; i < 30; i++) await after(0.1);
+    expect(await after(0.1)).toBe(16);
+    for (let left = 15; left >= 2; left--) expect(await after(20)).toBe(left);
+    expect(await after(20)).toBe(2);
+  });
+
   test('a GPU worker has two batches, full or not', async () => {
     const world = new World({ batchSize: 8 });
     const worker = await world.start(webgpu);

@@ -3,11 +3,14 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { chooseCandidates } from '../../src/client/selection/candidates.ts';
 import { choosePrecisions } from '../../src/client/selection/precisions.ts';
+import type { UnfitVerdict } from '../../src/client/selection/verdicts.ts';
 import { Trial, type TrialOptions } from '../../src/client/selection/trial.ts';
 import type { Connection } from '../../src/client/workers/connection.ts';
+import { describeSkipped, SkipList } from '../../src/client/selection/skip-list.ts';
+import { TabServeError } from '../../src/contract/errors.ts';
 import { precisionOf, type Archive } from '../../src/contract/archive.ts';
-import { BROWSER_CANDIDATES, type BackendName, type Probe } from '../../src/contract/backends.ts';
-import { PRECISIONS, type Precision } from '../../src/contract/precisions.ts';
+import { BROWSER_CANDIDATES, type BackendName, type Candidate, type Probe } from '../../src/contract/backends.ts';
+import { HUB_PRECISIONS as PRECISIONS, type Precision } from '../../src/contract/precisions.ts';
 import type { StartRequest } from '../../src/contract/wire.ts';
 import { openLocally } from '../../src/cli/local-model.ts';
 import { fetchArchive, fetchModel, type ModelOptions } from '../../src/models/archive.ts';
@@ -23,6 +26,7 @@ const probe = (fp16: boolean): Probe =>
   ({
     webgpu: { available: true, software: false, fp16 },
     webgl: { available: true, software: false },
+    webnn: { available: false },
     wasm: { available: true },
   }) as Probe;
 
@@ -47,7 +51,6 @@ const table: Readonly<Record<string, Row>> = {
   'half precision with 4 bits is chosen': { dtype: 'q4f16', gets: ['q4f16', '', '', 'q4f16'] },
   '8 bits are chosen': { dtype: 'q8', gets: ['q8', 'q8', '', 'q8'] },
   '4 bits are chosen': { dtype: 'q4', gets: ['q4', 'q4', '', 'q4'] },
-  'what is chosen does not exist': { has: ['fp32'], dtype: 'bnb4', gets: ['', '', '', ''] },
   'half precision is at hand': { atHand: ['fp16'], gets: ['fp16 fp32', 'fp32', 'fp32', 'fp16 q8 fp32'] },
   'full precision is at hand': { atHand: ['fp32'], gets: ['fp32 fp16', 'fp32', 'fp32', 'fp32 q8 fp16'] },
   '8 bits are at hand': { atHand: ['q8'], gets: ['fp16 fp32', 'fp32', 'fp32', 'q8 fp32 fp16'] },
@@ -73,11 +76,25 @@ for (const [title, { has = PRECISIONS, dtype, atHand = [], gets }] of Object.ent
       const { candidates, skipped } = chooseCandidates({ probe: probe(fp16), built: BROWSER_CANDIDATES, archive, named: [name] }); // prettier-ignore
       const { reason } = skipped.find((one) => one.engine === 'onnx') ?? {};
       if (gets[index] !== '') expect(candidates).toContainEqual({ engine: 'onnx', name });
-      else
-        expect(reason).toMatch(dtype === 'bnb4' ? /no precision/ : /no half precision|neither half|if engine\.dtype/);
+      else expect(reason).toMatch(/no half precision|neither half|if engine\.dtype/);
     }
   });
 }
+
+test('a precision that the model is not there in is refused, with the one that was probably meant', () => {
+  const archive = { alternatives: alternatives(['fp32', 'float16-weights']), config: {}, files: {} };
+  const choose = (dtype: string) =>
+    choosePrecisions(
+      { engine: 'onnx', name: 'wasm' },
+      { ...archive, config: { engine: { dtype: dtype as Precision } } },
+      probe(false),
+    );
+  const message =
+    'engine.dtype is "float16", but the model is there in fp32, float16-weights. Did you mean "float16-weights"?';
+  expect(() => choose('float16')).toThrow(expect.objectContaining({ code: 'model-config', message }));
+  expect(() => choose('q8')).toThrow(/"q8", but the model is there in fp32, float16-weights\.$/);
+  expect(choose('fp32')!.wanted).toEqual(['fp32']);
+});
 
 test('the reason why a GPU does not get half precision', () => {
   const archive = { alternatives: alternatives(PRECISIONS), config: {}, files: {} };
@@ -91,30 +108,75 @@ test('the reason why a GPU does not get half precision', () => {
 
 const ARCHIVE: Archive = { url: '', manifest: { model: { modelName: 'm' } }, models: { onnx: path('fp32') }, alternatives: alternatives(PRECISIONS), config: {}, files: {}, golden: [], integrity: {} }; // prettier-ignore
 
+const STORED = [
+  { precision: 'fp32', path: 'm.onnx' },
+  { precision: 'float16-weights', path: 'm-float16.onnx' },
+  { precision: 'int8-weights', path: 'm-int8.onnx' },
+  { precision: 'fp16', path: 'm-half.onnx' },
+  { precision: 'fp32', path: 'model.json' },
+  { precision: 'float16-weights', path: 'model-float16.json' },
+] as const;
+
+for (const [candidate, fp16, wanted] of [
+  [{ engine: 'onnx', name: 'webgpu' }, true, 'int8-weights fp16 float16-weights fp32'],
+  [{ engine: 'onnx', name: 'webgpu' }, false, 'int8-weights float16-weights fp32'],
+  [{ engine: 'onnx', name: 'webgl' }, false, 'int8-weights float16-weights fp32'],
+  [{ engine: 'onnx', name: 'wasm' }, false, 'int8-weights float16-weights fp32 fp16'],
+  [{ engine: 'tfjs', name: 'webgl' }, false, 'float16-weights fp32'],
+] as const)
+  test(`${candidate.engine}/${candidate.name}, ${fp16 ? 'with' : 'without'} half precision, tries the smallest file of its format first`, () => {
+    const archive = { alternatives: STORED, config: {}, files: {} };
+    expect(choosePrecisions(candidate, archive, probe(fp16))!.wanted.join(' ')).toBe(wanted);
+    const failed = [{ precision: wanted.split(' ')[0] as Precision, reason: 'It computes wrongly.' }];
+    const left = choosePrecisions(candidate, archive, probe(fp16), failed)!;
+    expect(left.wanted.join(' ')).toBe(wanted.slice(wanted.indexOf(' ') + 1));
+    expect(left.unfit).toContainEqual(failed[0]);
+  });
+
 /** Opens a candidate with workers that load the first precision that is wanted; what each of them was asked for. */
 async function loads(name: BackendName, options: Partial<TrialOptions>): Promise<readonly string[]> {
   const seen: string[] = [];
+  const { trial, worker } = trialOf(
+    (candidate, precisions) => seen.push(`${candidate} ${precisions.join(' ')}`),
+    options,
+  );
+  const { precision } = await trial.run({ engine: 'onnx', name }, worker, undefined);
+  return [...seen, `runs ${precision}`];
+}
+
+/** A trial whose workers load the first precision that is wanted. @param opened called when one has loaded it */
+function trialOf(
+  opened: (candidate: string, precisions: readonly Precision[]) => void,
+  options: Partial<TrialOptions> = {},
+): { trial: Trial; worker: Connection } {
+  const wanted: StartRequest[] = [];
   const api = {
     loadModel(from: Archive, { candidate, precisions }: StartRequest): Archive {
-      seen.push(`${candidate} ${precisions!['']!.join(' ')}`);
-      return { ...from, models: { onnx: path(precisions!['']![0]!) } };
+      wanted.push({ candidate, precisions } as StartRequest);
+      const inFile = (one: Archive, node: string): Archive => ({ ...one, models: { onnx: path(precisions![node]![0]!) } }); // prettier-ignore
+      if (!from.nodes) return inFile(from, '');
+      const node = inFile(from.nodes['a']!, 'a');
+      return { ...from, nodes: Object.fromEntries(Object.keys(from.nodes).map((name) => [name, node])) };
     },
-    open: () => ({ threads: 1, version: '0', golden: 0, error: 0, suspicion: undefined }),
+    open() {
+      const { candidate, precisions } = wanted.at(-1)!;
+      opened(candidate, Object.values(precisions!)[0]!);
+      return { threads: 1, version: '0', golden: 0, error: 0, suspicion: undefined };
+    },
     hash: () => 'hash',
     sample: () => [{ feeds: {}, outputs: {} }],
     compare: () => ({ inputs: 1, error: 0 }),
   };
   const worker = {
-    call: (ask: (methods: typeof api) => unknown) => Promise.resolve(ask(api)),
+    call: (ask: (methods: typeof api) => unknown) => new Promise((resolve) => resolve(ask(api))),
     ended: new AbortController().signal,
     close: () => {},
   } as unknown as Connection;
   const trial = new Trial({
     archive: ARCHIVE, probe: probe(true), handler: undefined, assets: undefined, download: {}, verify: 'golden', trusted: undefined, log: () => {},
-    verdicts: { find: () => Promise.resolve({}), save: () => Promise.resolve() }, compiled: { find: () => undefined }, onArchive: () => {}, start: () => Promise.resolve(worker), ...options,
+    verdicts: { find: () => Promise.resolve({}), save: () => Promise.resolve(), findUnfit: () => Promise.resolve([]), saveUnfit: () => Promise.resolve() }, onUnfit: () => {}, compiled: { find: () => undefined }, onArchive: () => {}, start: () => Promise.resolve(worker), ...options,
   }); // prettier-ignore
-  const { precision } = await trial.run({ engine: 'onnx', name }, worker, undefined);
-  return [...seen, `runs ${precision}`];
+  return { trial, worker };
 }
 
 test('WASM checks another backend on the same file; the next worker of a proven backend takes the proven file', async () => {
@@ -125,6 +187,90 @@ test('WASM checks another backend on the same file; the next worker of a proven 
   // After a loss of the GPU.
   const archive = { ...ARCHIVE, files: { [path('fp16')]: new Blob() } };
   expect(await loads('wasm', { archive })).toEqual(['onnx/wasm fp16 q8 fp32', 'runs fp16']);
+});
+
+test('a precision that is wrong is excluded on its candidate, as long as there is another one', async () => {
+  const wrong = new TabServeError('backend-wrong', 'It computes wrongly.');
+  const candidate = { engine: 'onnx', name: 'wasm' } as const;
+  const asked: string[] = [];
+  let fails = true;
+  const { trial, worker } = trialOf((name, precisions) => {
+    asked.push(`${name} ${precisions.join(' ')}`);
+    if (fails) throw wrong;
+  });
+  expect(await trial.exclude(candidate, wrong)).toBe(false);
+  for (let left = 2; left > 0; left--) {
+    await expect(trial.run(candidate, worker, undefined)).rejects.toBe(wrong);
+    expect(await trial.exclude(candidate, new TabServeError('model-config', 'The app is at fault.'))).toBe(false);
+    expect(await trial.exclude(candidate, wrong)).toBe(true);
+  }
+  await expect(trial.run(candidate, worker, undefined)).rejects.toBe(wrong);
+  // It was the last one: the candidate fails.
+  expect(await trial.exclude(candidate, wrong)).toBe(false);
+  fails = false;
+  expect((await trial.run({ engine: 'onnx', name: 'webgpu' }, worker, undefined)).precision).toBe('fp16');
+  expect(asked).toEqual(['onnx/wasm q8 fp32 fp16', 'onnx/wasm fp32 fp16', 'onnx/wasm fp16', 'onnx/webgpu fp16 fp32']);
+});
+
+test("the next worker of a proven backend finds out again which precision of a workflow's node is wrong", async () => {
+  // The node b has the archive of a, and is opened first.
+  const wrong = new TabServeError('backend-wrong', 'It computes wrongly.', { node: 'b' });
+  const candidate = { engine: 'onnx', name: 'wasm' } as const;
+  const archive: Archive = { ...ARCHIVE, models: {}, nodes: { a: ARCHIVE, b: ARCHIVE } };
+  const trusted = { ...candidate, threads: 1, proof: 'golden', skipped: [] } as const;
+  const { trial, worker } = trialOf((_, [precision]) => raise(precision === 'q8' ? wrong : undefined), { archive: { ...archive, alternatives: undefined as never }, trusted }); // prettier-ignore
+  await expect(trial.run(candidate, worker, undefined)).rejects.toBe(wrong);
+  expect(await trial.exclude(candidate, wrong)).toBe(true);
+  await trial.run(candidate, worker, undefined);
+});
+
+test('what computed wrongly is known at the next visit, until the archive says something else of the file', async () => {
+  const candidate = { engine: 'onnx', name: 'wasm' } as const;
+  const unfit: UnfitVerdict[] = [];
+  const verdicts = { find: () => Promise.resolve({}), save: () => Promise.resolve(), findUnfit: () => Promise.resolve(unfit), saveUnfit: async (_: Candidate, one: UnfitVerdict) => void unfit.push(one) }; // prettier-ignore
+  /** One visit, at which 8 bits are wrong; the precisions that were tried, and what was told. */
+  const visit = async (archive: Archive, code: 'backend-wrong' | 'model-format' = 'backend-wrong') => {
+    const [tried, told]: [(Precision | undefined)[], string[]] = [[], []];
+    const onUnfit: TrialOptions['onUnfit'] = (_, { precision, reason }) => told.push(`${precision}: ${reason}`);
+    const error = new TabServeError(code, 'Off by 1.');
+    const opened = (_: string, [precision]: readonly Precision[]): void => {
+      tried.push(precision);
+      raise(precision === 'q8' ? error : undefined);
+    };
+    const { trial, worker } = trialOf(opened, { archive, verdicts, onUnfit });
+    await trial.run({ ...candidate, threads: 2 }, worker, undefined).catch(async (thrown: TabServeError) => {
+      expect(await trial.exclude({ ...candidate, threads: 2 }, thrown)).toBe(true);
+      await trial.run(candidate, worker, undefined);
+    });
+    return { tried, told };
+  };
+  const first = { tried: ['q8', 'fp32'], told: ['q8: Off by 1.'] };
+  // A file that is damaged may be mended.
+  expect(await visit(ARCHIVE, 'model-format')).toEqual(first);
+  expect(await visit(ARCHIVE)).toEqual(first);
+  expect(await visit(ARCHIVE)).toEqual({ tried: ['fp32'], told: ['q8: At an earlier visit: Off by 1.'] });
+  expect(await visit({ ...ARCHIVE, integrity: { [path('q8')]: { sha256: 'new' } } })).toEqual(first);
+  const agreeing = ARCHIVE.alternatives!.map((one) => ({ ...one, agreement: 'labels' as const }));
+  expect(await visit({ ...ARCHIVE, alternatives: agreeing })).toEqual(first);
+  expect(await visit({ ...ARCHIVE, golden: ['golden.safetensors'] })).toEqual(first);
+});
+
+function raise(error: Error | undefined): void {
+  if (error) throw error;
+}
+
+test('a list of what is skipped has a candidate and each of its precisions', () => {
+  const skips = new SkipList();
+  const [wasm, webgpu] = [
+    { engine: 'onnx', name: 'wasm' },
+    { engine: 'onnx', name: 'webgpu' },
+  ] as const;
+  skips.add(wasm, 'a', 'int8-weights');
+  skips.add(webgpu, 'b');
+  skips.add(wasm, 'c', 'int8-weights');
+  skips.add(wasm, 'd');
+  expect(describeSkipped(skips.entries)).toBe('onnx/webgpu: b onnx/wasm (int8-weights): c onnx/wasm: d');
+  expect(skips.without(wasm)).toEqual([{ ...webgpu, reason: 'b' }, { ...wasm, precision: 'int8-weights', reason: 'c' }]); // prettier-ignore
 });
 
 const CONFIG = JSON.stringify({ architectures: ['ViTForImageClassification'], model_type: 'vit' });
@@ -154,7 +300,7 @@ test('one request where the first choice exists; another backend asks for its ow
   const { archive, load, asked } = await folder(ALL);
   const gpu = await load(archive, 'fp16', 'fp32');
   expect(gpu).toMatchObject({ models: { onnx: path('fp16') }, manifest: { model: { serializedFile: path('fp16') } } });
-  expect(precisionOf(gpu)).toBe('fp16');
+  expect(precisionOf(gpu, 'onnx')).toBe('fp16');
   const wasm = await load(gpu, 'q8', 'fp32', 'fp16');
   expect(wasm.models.onnx).toBe(path('q8'));
   expect(Object.keys(wasm.files)).toEqual([path('fp16'), path('q8')]);
@@ -166,10 +312,54 @@ test('two backends on the same file: it is downloaded once', async () => {
   const gpu = await load(archive, 'fp32');
   const wasm = await load(gpu, 'q8', 'fp32', 'fp16');
   const again = await load(wasm, 'q8', 'fp32', 'fp16');
-  expect(precisionOf(wasm)).toBe('fp32');
+  expect(precisionOf(wasm, 'onnx')).toBe('fp32');
   // The last worker knows that there is no 8-bit file.
   expect(again.files).toEqual(wasm.files);
   expect(asked).toEqual([path('fp32'), path('q8')]);
+});
+
+test('the files of a tabserve.json may lie in several folders: the smallest precision still comes first', async () => {
+  const files = {
+    'MAR-INF/MANIFEST.json': JSON.stringify({ model: { modelName: 'm', serializedFile: 'model.onnx' } }),
+    'tabserve.json': JSON.stringify({ models: { onnx: { file: 'model.onnx', precisions: { 'float16-weights': 'small/model.onnx' } } } }), // prettier-ignore
+    'model.onnx': 'full',
+    'small/model.onnx': 'half',
+  };
+  const blobs = Object.fromEntries(Object.entries(files).map(([name, text]) => [name, new Blob([text])]));
+  const archive = await fetchArchive(blobs, { fetch: globalThis.fetch });
+  const loaded = await fetchModel(archive, 'onnx', { fetch: globalThis.fetch, precisions: ['float16-weights', 'fp32'] }); // prettier-ignore
+  expect(loaded.models.onnx).toBe('small/model.onnx');
+  expect(loaded.alternatives).toHaveLength(2);
+});
+
+test('a damaged file of one precision is told apart from files that all of them need', async () => {
+  const files = {
+    'MAR-INF/MANIFEST.json': JSON.stringify({ model: { modelName: 'm', serializedFile: 'model.onnx' } }),
+    'model.onnx': 'full',
+    'small.onnx': 'half',
+    'golden.safetensors': 'golden',
+  };
+  const load = async (damaged: string): Promise<unknown> => {
+    const models = { onnx: { file: 'model.onnx', precisions: { 'float16-weights': 'small.onnx' } } };
+    const extras = { models, golden: ['golden.safetensors'], files: { [damaged]: { bytes: 9 } } };
+    const all = { ...files, 'tabserve.json': JSON.stringify(extras) };
+    const blobs = Object.fromEntries(Object.entries(all).map(([name, text]) => [name, new Blob([text])]));
+    const archive = await fetchArchive(blobs, { fetch: globalThis.fetch });
+    return await fetchModel(archive, 'onnx', { fetch: globalThis.fetch, precisions: ['float16-weights', 'fp32'] });
+  };
+  await expect(load('small.onnx')).rejects.toMatchObject({ code: 'model-format', precision: 'float16-weights' });
+  await expect(load('golden.safetensors')).rejects.toMatchObject({ code: 'model-format', precision: undefined });
+  expect(await load('model.onnx')).toMatchObject({ models: { onnx: 'small.onnx' } });
+});
+
+test('a precision whose file cannot be downloaded whole is excluded too', async () => {
+  const candidate = { engine: 'onnx', name: 'wasm' } as const;
+  const told: string[] = [];
+  const { trial } = trialOf(() => {}, { onUnfit: (_, { precision, reason }) => told.push(`${precision}: ${reason}`) });
+  const damaged = { stage: 'load', precision: 'q8' } as const;
+  expect(await trial.exclude(candidate, new TabServeError('model-format', 'The labels are damaged.'))).toBe(false);
+  expect(await trial.exclude(candidate, new TabServeError('model-format', 'It is damaged.', damaged))).toBe(true);
+  expect(told).toEqual(['q8: It is damaged.']);
 });
 
 test('the folder onnx/ is searched before the folder itself', async () => {
@@ -221,8 +411,8 @@ test('integrity may name the files of every precision, and no file that is none'
     await expect(other.load(other.archive, 'q8'), wrong).rejects.toMatchObject({ code: 'model-format', message: new RegExp(wrong) }); // prettier-ignore
   }
   const other = await folder(ALL, { integrity: { [path('q8')]: { bytes: 1 } } });
-  await expect(other.load(other.archive, 'q8')).rejects.toMatchObject({ code: 'model-format' });
-  expect(precisionOf(await other.load(other.archive, 'fp32'))).toBe('fp32');
+  await expect(other.load(other.archive, 'q8')).rejects.toMatchObject({ code: 'model-format', precision: 'q8' });
+  expect(precisionOf(await other.load(other.archive, 'fp32'), 'onnx')).toBe('fp32');
 });
 
 const MODELS = new URL('../models/hugging-face/', import.meta.url);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import { compareOutputs, findNonFinite, GOLDEN_TOLERANCES } from '../../src/backends/proof.ts';
+import { compareLabels, compareOutputs, findNonFinite, GOLDEN_TOLERANCES } from '../../src/backends/proof.ts';
 import type { ExpectedTensor, Tensor } from '../../src/contract/tensors.ts';
 import { fetchArchive, fetchModel } from '../../src/models/archive.ts';
 import { generate, readGolden } from '../../src/models/golden.ts';
@@ -323,6 +323,23 @@ test.describe('comparison', () => {
         { dtype: 'int32', dims: [4], data: Int32Array.of(1, 4), stride: 2 },
       ).wrong,
     ).toContain('is 3 at 2');
+  });
+
+  test('labels: the place of the largest number in each row, and not the numbers', () => {
+    const rows = (...data: number[]): Tensor => ({ dtype: 'float32', dims: [2, 3], data: Float32Array.from(data) });
+    const expected = { y: rows(1, 2, 3, 9, 8, 7), n: { dtype: 'int32', dims: [1], data: Int32Array.of(4) } } as const;
+    const { n } = expected;
+    expect(compareLabels({ y: rows(0, 0, 1, 5, 0, 0), n }, expected)).toEqual({ wrong: undefined, error: 8 });
+    expect(compareLabels({ y: rows(1, 2, 3, 8, 9, 7), n }, expected).wrong).toBe('output "y" has its best label at 1 in row 1, expected 0'); // prettier-ignore
+    expect(compareLabels({ y: rows(1, 2, 3, 9, NaN, 7), n }, expected).wrong).toContain('is off by Infinity');
+    expect(compareLabels({ y: expected.y, n: { ...n, data: Int32Array.of(5) } }, expected).wrong).toContain(
+      'is 5 at 0',
+    );
+    expect(compareLabels({ n }, expected).wrong).toContain('is missing');
+    const one = { dtype: 'float32', dims: [3, 1], data: new Float32Array(3) } as const;
+    expect(compareLabels({ y: one }, { y: one }).wrong).toMatch(/shows no labels.*one number a row/);
+    const sample = { ...one, dims: [3, 100], stride: 100 };
+    expect(compareLabels({ y: { ...one, dims: [3, 100], data: new Float32Array(300) } }, { y: sample }).wrong).toMatch(/shows no labels.*only a sample/); // prettier-ignore
   });
 
   test('names, dtypes and dims', () => {

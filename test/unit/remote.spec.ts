@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { expect, test } from '@playwright/test';
+import { readRemote } from '../../src/client/remote-options.ts';
 import type { RemoteModel, RemoteServer } from '../../src/contract/remote.ts';
 import type { Session, Tensors } from '../../src/contract/tensors.ts';
 import { createEngine, type RemoteEnvironment } from '../../src/engines/remote/engine.ts';
@@ -218,6 +219,21 @@ test('retries wait 0.25 s, 0.5 s, 1 s and 2 s at least', async () => {
   expect(times.slice(1).map((time, index) => time - times[index]!)).toEqual([250, 500, 1000, 2000]);
   expect(clock.pending, 'timers that are left').toBe(0);
 });
+
+test('while a model is opened, a server that cannot be reached is waited for only if no other backend comes after it', async () => {
+  let asked = 0;
+  const fetch = async (): Promise<Response> => {
+    asked += 1;
+    throw new TypeError('connect ECONNREFUSED');
+  };
+  for (const [hasFallback, attempts] of [[true, 1], [false, 5]] as const) {
+    asked = 0;
+    expect(await failure(open('', { fetch, hasFallback }))).toMatchObject({ code: 'backend-failed', message: expect.stringContaining('ECONNREFUSED') });
+    expect(asked).toBe(attempts);
+  }
+  for (const [backends, hasFallback] of [[['remote', 'wasm'], true], [['wasm', 'remote'], false], [['remote/http'], false]] as const)
+    expect(readRemote({ backends, remote: { url: base } }, {}).server).toMatchObject({ hasFallback });
+}); // prettier-ignore
 
 test('a slow server counts as lost, and is not asked again', async () => {
   const session = await open('slow', { timeout: 1500 });

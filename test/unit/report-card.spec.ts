@@ -161,6 +161,7 @@ test('describes devices in a few words', () => {
   const probe = (renderer: string, software = false): Probe => ({
     webgpu: { available: false, reason: 'no' },
     webgl: { available: true, renderer, software, floatRendering: true, maxTextureSize: 8192 },
+    webnn: { available: false, reason: 'This browser has no WebNN.' },
     wasm: { available: true, simd: true, jspi: false, threads: true },
     crossOriginIsolated: true,
     cores: 8,

@@ -98,10 +98,19 @@ test('paths: which requests are answered here, by which policy, and with which p
     '/predictions/private/1/more',
     '/predictions//private/',
     '/predictions/%70rivate',
+    '/%70redictions/private',
+    '/predictions%2Fprivate',
+    '/predictions/private%2F1.0',
+    '/predictions/private/%E0%A4',
     '/v2/models/private/x',
+    '/models/private/invoke',
+    '/private/predict',
+    '/wfpredict/private',
   ])
     expect(route(path), path).toMatch(/ private .* device-only$/);
   expect(route('/predictions/private', '/', { method: 'PUT', body: 'x' })).toMatch(/device-only$/);
+
+  expect(route('/private/predict', '/', { method: 'POST', body: 'x' })).toMatch(/device-only$/);
 
   expect(route('/app/predictions/digits', './')).toBe('/predictions/digits digits - device-first');
   expect(route('/api/predictions/digits', '/api')).toBe('/predictions/digits digits - device-first');
@@ -201,6 +210,15 @@ test('a page that takes no messages is asked for a short time; pages of other sc
   expect(await below.fetch('/predictions/digits')).toMatchObject({ body: 'own' });
   expect(foreign.got).toEqual([]);
 
+  // A page without a host, whose own code answers every message.
+  const chatty = new World();
+  chatty.open('chatty').container.addEventListener('message', (event) => {
+    for (const reply of ['ack', null, 1, { type: 'accept' }, { type: 'accept', host: 'nobody' }])
+      (event as MessageEvent).ports[0]!.postMessage(reply);
+  });
+  await chatty.open().host(new FakeServer('quiet')).ready;
+  expect(await chatty.fetch('/predictions/digits')).toMatchObject({ body: 'quiet' });
+
   const other = new World();
   other.holdLockOfVersion(PROTOCOL + 1);
   expect((await other.fetch('/predictions/digits')).said).toBe('200 by server, because: other-version');
@@ -258,11 +276,83 @@ test('limits: the server, the device, and the size of a body', async () => {
   expect((await stuck).said).toBe('200 by server, because: device-timeout');
   expect(world.device.aborted).toEqual(['/predictions/digits']);
 
+  // Nobody else can answer: the server may take its time, as for a large upload.
+  let answerLate!: () => void;
+  world.server = () => new Promise((resolve) => (answerLate = () => resolve(Response.json('late'))));
+  const patient = new World();
+  patient.server = world.server;
+  const waiting = patient.fetch('/predictions/digits', { serverTimeout: 700 });
+  await delivered();
+  await patient.clock.advance(100_000);
+  answerLate();
+  expect((await waiting).said).toBe('200 by server, because: no-host');
+
+  world.server = async () => Response.json('server');
   const large = { maxRequestSize: 4 };
   expect((await world.fetch('/predictions/digits', large)).said).toBe('200 by server, because: body-too-large');
   const refused = await world.fetch('/predictions/digits', { ...only('device-only'), ...large });
   expect(refused).toMatchObject({ said: '413 by none, because: body-too-large', body: { code: 413 } });
   expect(world.device.got).toHaveLength(2);
+});
+
+test('what the device refuses for its own limits, and what is no response, goes to the server', async () => {
+  const answers = {
+    'body-too-large': async () => Response.json({ code: 413 }, { status: 413 }),
+    'device-failed': async () => Response.error(),
+  };
+  for (const [reason, respond] of Object.entries(answers)) {
+    const world = await hosted();
+    world.device.respond = respond;
+    expect((await world.fetch('/predictions/digits')).said).toBe(`200 by server, because: ${reason}`);
+    expect(world.received).toEqual(['three']);
+    const alone = await world.fetch('/predictions/digits', only('device-only'));
+    expect(alone.said).toBe(reason === 'device-failed' ? '503 by none, because: device-failed' : '413 by device, because: device-only'); // prettier-ignore
+  }
+});
+
+test('a body that is too large for the device is read no further, and goes to the server as it comes', async () => {
+  const chunks = 20;
+  let pulled = 0;
+  const body = (): RequestInit => {
+    pulled = 0;
+    const stream = new ReadableStream({
+      pull(controller) {
+        pulled += 1;
+        if (pulled > chunks) controller.close();
+        else controller.enqueue(new Uint8Array(1000).fill(97));
+      },
+    });
+    return { body: stream, duplex: 'half' } as RequestInit;
+  };
+  const world = await hosted();
+  const large = { maxRequestSize: 1500 };
+  expect((await world.fetch('/predictions/digits', { ...only('device-only'), ...large }, body())).said).toBe('413 by none, because: body-too-large'); // prettier-ignore
+  expect(pulled).toBeLessThan(6);
+  expect((await world.fetch('/predictions/digits', large, body())).said).toBe('200 by server, because: body-too-large'); // prettier-ignore
+  expect(world.received).toEqual(['a'.repeat(chunks * 1000)]);
+  expect(world.device.got).toEqual([]);
+});
+
+test('a body that arrives late: the device answers all the same', async () => {
+  const world = await hosted();
+  let send!: () => void;
+  const body = new ReadableStream({
+    start(controller) {
+      send = () => {
+        controller.enqueue(new TextEncoder().encode('late'));
+        controller.close();
+      };
+    },
+  });
+  const answered = world.fetch('/predictions/digits', {}, { body, duplex: 'half' } as RequestInit);
+  await delivered();
+  await world.clock.advance(60_000);
+  send();
+  await delivered();
+  expect((await answered).said).toBe('200 by device, because: device-first');
+  expect(world.device.got).toEqual(['POST /predictions/digits late']);
+  expect(world.received).toEqual([]);
+  expect(world.clock.pending).toBe(0);
 });
 
 test('an aborted request is canceled on the page that answers it, and the server is not asked', async () => {

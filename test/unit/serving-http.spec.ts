@@ -4,7 +4,7 @@ import { PredictionError, TabServeError, type ErrorCode } from '../../src/contra
 import { schemaOf } from '../../src/handlers/config.ts';
 import { HANDLER_NAMES, loadHandler } from '../../src/handlers/registry.ts';
 import { VisionHandler } from '../../src/handlers/vision-handler.ts';
-import { WITH_IMAGES, WITH_TORCHSERVE_FORM } from '../../src/serving/http/torchserve-form.ts';
+import { WITH_IMAGES, WITH_OTHERS, WITH_TORCHSERVE_FORM } from '../../src/serving/http/torchserve-form.ts';
 import { ModelServer } from '../../src/serving/model-server.ts';
 import type { ModelServerOptions } from '../../src/serving/options.ts';
 import { FakeClient, pending, type Asked } from './fake-client.ts';
@@ -41,7 +41,8 @@ async function spelled(input: unknown): Promise<unknown> {
   return Object.fromEntries(await Promise.all(Object.entries(input).map(async ([key, value]) => [key, await spelled(value)] as const))); // prettier-ignore
 }
 
-const text = { handler: 'text_handler' };
+/** A handler of the app's own: it gets what was sent. */
+const text = { handler: 'OwnHandler' };
 
 test('bodies reach the handler by their type, as TorchServe sends them', async () => {
   const { send } = await serve(echo, text);
@@ -98,6 +99,35 @@ test('handlers of images take base64, as TorchServe’s do; a string is the text
   expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
 });
 
+test('a built-in handler gets the field data or body of a form, and no other, as TorchServe’s do', async () => {
+  const blob = (text: string) => ({ blob: [...new TextEncoder().encode(text)], type: 'image/png' });
+  const form = (...fields: readonly (readonly [string, Blob | string])[]): FormData => {
+    const data = new FormData();
+    for (const [name, value] of fields) data.append(name, value);
+    return data;
+  };
+  const file = new Blob(['pixels'], { type: 'image/png' });
+  const post = async (handler: string, body: FormData | string): Promise<unknown> => {
+    const { send } = await serve(echo, { handler });
+    const headers = typeof body === 'string' ? { 'Content-Type': 'application/json' } : {};
+    return await (await send('/predictions/digits', { method: 'POST', body, headers })).json();
+  };
+  for (const name of ['data', 'body'])
+    expect(await post('image_classifier', form([name, file], ['note', 'x'], ['k', '3']))).toEqual({ data: blob('pixels') }); // prettier-ignore
+  expect(await post('text_classifier', form(['data', 'a text'], ['note', 'x']))).toEqual({ data: 'a text' });
+  // Numbers have dims beside them, and a pair of texts has neither field.
+  expect(await post('image_classifier', '{"data":[1,2],"dims":[1,2]}')).toEqual({ data: [1, 2], dims: [1, 2] });
+  expect(await post('text_classifier', '{"text":"a","textPair":"b"}')).toEqual({ text: 'a', textPair: 'b' });
+  // What has no such field is refused by its names.
+  const message = (text: string): unknown => ({ code: 400, type: 'BadRequestException', message: text });
+  for (const handler of ['image_classifier', 'text_classifier', 'voice_activity_detector'])
+    expect(await post(handler, form(['img', file], ['k', '3']))).toEqual(message('Expected the field "data" or "body", got img, k.')); // prettier-ignore
+  expect(await post('image_classifier', '[1,2]')).toEqual(message('Expected the field "data" or "body", got a list.')); // prettier-ignore
+  expect(await post('image_classifier', '{}')).toEqual(message('Expected the field "data" or "body", got nothing.')); // prettier-ignore
+  expect(await post('image_classifier', form(['data', file], ['data', file]))).toEqual(message('Expected one input, got 2. /v1/models/digits:predict takes several.')); // prettier-ignore
+  expect(await post('OwnHandler', form(['data', file], ['k', '3']))).toEqual({ data: blob('pixels'), k: '3' });
+});
+
 test('bodies that are not what they say, and bodies that are too large', async () => {
   const { send, client } = await serve(undefined, text, { maxRequestSize: 10 });
   const post = async (body: BodyInit, headers: HeadersInit = {}): Promise<unknown> => {
@@ -109,6 +139,7 @@ test('bodies that are not what they say, and bodies that are too large', async (
   expect(await post('no form', { 'Content-Type': 'multipart/form-data; boundary=x' })).toEqual([400, 'BadRequestException']); // prettier-ignore
   expect(await post('no form', { 'Content-Type': 'multipart/form-data' })).toEqual([400, 'BadRequestException']);
   expect(await post('12345678901', { 'Content-Type': 'text/plain' })).toEqual([413, 'RequestEntityTooLargeException']);
+  expect(await post('1', { 'Content-Encoding': 'gzip' })).toEqual([415, 'BadRequestException']);
   expect(await post('1', { 'Content-Length': '11' })).toEqual([413, 'RequestEntityTooLargeException']);
   let pulled = 0;
   const endless = new ReadableStream({ pull: (controller) => (pulled++, controller.enqueue(new Uint8Array(4))) });
@@ -167,13 +198,35 @@ test('a small body of very many values is refused, and does not keep the server 
     await told(await send('/predictions/digits', { method: 'POST', body, headers: { 'Content-Type': type } }));
   const refused = (message: string): unknown => [400, { code: 400, type: 'BadRequestException', message }];
   const names = Array.from({ length: 100_000 }, (_, at) => at.toString(36)).join('&');
-  expect(await post(names, 'application/x-www-form-urlencoded')).toEqual(refused('The form has 100000 fields, expected at most 1000.')); // prettier-ignore
+  expect(await post(names, 'application/x-www-form-urlencoded')).toEqual(refused('The form has more than 1000 fields.')); // prettier-ignore
   const same = Array(1001).fill('a=1').join('&');
-  expect(await post(same, 'application/x-www-form-urlencoded')).toEqual(refused('The form has 1001 fields, expected at most 1000.')); // prettier-ignore
+  expect(await post(same, 'application/x-www-form-urlencoded')).toEqual(refused('The form has more than 1000 fields.')); // prettier-ignore
+  const part = '\r\n--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1';
+  const parts = `${part.slice(2)}${part.repeat(1000)}\r\n--x--\r\n`;
+  expect(await post(parts, 'multipart/form-data; boundary="x"')).toEqual(
+    refused('The form has more than 1000 fields.'),
+  );
+  const fewer = parts.replace(part, '');
+  expect(await post(fewer, 'multipart/form-data; boundary=x')).toEqual([200, { a: Array(1000).fill('1') }]);
   const many = await send('/v1/models/digits:predict', { method: 'POST', body: JSON.stringify({ instances: Array(1001).fill(0) }), headers: { 'Content-Type': 'application/json' } }); // prettier-ignore
   expect(await told(many)).toEqual(refused('"instances" has 1001 inputs, expected at most 1000.'));
   const bytes = `[${Array(1001).fill('{"b64":""}').join()}]`;
   expect(await post(bytes, 'application/json')).toEqual(refused('The body has more than 1000 values in base64.'));
+  const keys = `{${Array.from({ length: 400_000 }, (_, at) => `"k${at}":1`).join()}}`;
+  expect(await post(keys, 'application/json')).toEqual(refused('The body has more than 20000 keys.'));
+  const rows = `[${Array(20_001).fill('{"k":1}').join()}]`;
+  expect(await post(rows, 'application/json')).toEqual(refused('The body has more than 20000 keys.'));
+  const lists = `[${Array(300_000).fill('[]').join()}]`;
+  expect(await post(lists, 'application/json')).toEqual(refused('The body has more than 300000 lists and objects.'));
+  const deep = `${'['.repeat(1001)}${']'.repeat(1001)}`;
+  expect(await post(deep, 'application/json')).toEqual(refused('The body has more than 1000 levels.')); // prettier-ignore
+  // In a string they are text.
+  const brackets = `["\\"${':[{'.repeat(100_000)}"]`;
+  expect(await post(brackets, 'application/json')).toEqual([200, JSON.parse(brackets)]);
+  const infer = (body: string): Promise<Response> => send('/v2/models/digits/infer', { method: 'POST', body });
+  expect(await told(await infer(`{"inputs":${lists}}`))).toEqual([400, { error: 'The request: it has more than 300000 lists and objects.' }]); // prettier-ignore
+  // Numbers in lists cost little.
+  expect(await post(`[${Array(100_000).fill('1').join()}]`, 'application/json')).toEqual([200, Array(100_000).fill(1)]);
 });
 
 test('built-in handlers answer in TorchServe’s form, unless the config says otherwise', async () => {
@@ -198,6 +251,8 @@ test('the lists of handlers are those of the registry', async () => {
   const READERS = new Set(['text_detector', 'text_orienter', 'text_reader', 'text_recognizer']);
   const withImages = classes.filter(([name, Class]) => isVision(Class) || READERS.has(name));
   expect(withImages.map(([name]) => name).sort()).toEqual([...WITH_IMAGES].sort());
+  const rest = HANDLER_NAMES.filter((name) => !WITH_IMAGES.has(name) && name !== 'base_handler');
+  expect([...rest].sort()).toEqual([...WITH_OTHERS].sort());
 });
 
 const STATUSES: Readonly<Partial<Record<ErrorCode, readonly [number, string]>>> = {

@@ -266,6 +266,47 @@ test('TorchServe’s management API', async () => {
   expect(await send('DELETE', '/models')).toEqual([405, 'MethodNotAllowedException']);
 });
 
+test('wrong parameters of the management API: 400, with what is wrong', async () => {
+  const server = new ModelServer({
+    management: { allowsUrl: () => true },
+    load: async (url: string) => {
+      const [, code, message] = /^\/(.*):(.*)$/.exec(url) ?? [];
+      if (code !== undefined) throw new TabServeError(code as 'network', message!);
+      return new FakeClient();
+    },
+  });
+  const send = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const json = body !== undefined && { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } };
+    const response = await server.fetch(new Request(`http://s${path}`, { method, ...json }));
+    const { message } = (await response.json()) as { message: string };
+    return [response.status, message];
+  };
+  await server.register('/m/', { name: 'm' });
+  const register = (query: string): Promise<unknown> => send('POST', `/models?url=/n/&${query}`);
+  expect(await register('batch_size=x')).toEqual([400, 'batch_size: expected a whole number, got "x".']);
+  expect(await register('max_batch_delay=-1')).toEqual([400, 'max_batch_delay: expected a whole number, got "-1".']);
+  expect(await register('response_timeout=')).toEqual([400, 'response_timeout: expected a whole number, got "".']);
+  expect(await register('initial_workers=1e9')).toEqual([400, 'initial_workers: expected a whole number, got "1e9".']);
+  expect(await register('initial_workers=2000')).toEqual([400, 'initial_workers: expected at most 1024, got 2000.']);
+  expect(await send('POST', '/models', { url: '/n/', batch_size: [1] })).toEqual([400, 'batch_size: expected a whole number, got [1].']); // prettier-ignore
+  const scale = (query: string): Promise<unknown> => send('PUT', `/models/m?${query}`);
+  expect(await scale('min_worker=many')).toEqual([400, 'min_worker: expected a whole number, got "many".']);
+  expect(await scale('min_worker=1.5')).toEqual([400, 'min_worker: expected a whole number, got "1.5".']);
+  expect(await scale('min_worker=999999')).toEqual([400, 'min_worker: expected at most 1024, got 999999.']);
+  expect(await scale('min_worker=1&max_worker=999999')).toEqual([400, 'max_worker: expected at most 1024, got 999999.']); // prettier-ignore
+  expect(await scale('min_worker=0')).toEqual([400, expect.stringContaining('at least one worker')]);
+  expect(await send('GET', '/models?limit=all')).toEqual([400, 'limit: expected a whole number, got "all".']);
+  // What is wrong with the archive is wrong with the request; a server that fails is another thing.
+  for (const code of ['model-config', 'model-format', 'unknown-handler', 'model-not-found', 'network'])
+    expect(await send('POST', `/models?url=/${code}:no`), code).toEqual([400, 'no']);
+  expect(await send('POST', '/models?url=/handler-failed:no')).toEqual([500, 'no']);
+  const long = 'x'.repeat(5000);
+  for (const path of [`/models/${long}`, `/models/m/${long}`]) {
+    const [status, message] = (await send('GET', path)) as [number, string];
+    expect([status, message.length < 200], path.slice(0, 20)).toEqual([404, true]);
+  }
+});
+
 test('a version is scaled after the call that registered it has been aborted', async () => {
   const signals: AbortSignal[] = [];
   const server = new ModelServer({

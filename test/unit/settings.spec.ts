@@ -11,11 +11,12 @@ import {
   SERVING,
   servingOf,
 } from '../../src/contract/settings.ts';
+import { SETTING_TEXTS } from '../../src/contract/setting-texts.ts';
 
 const TABLES = { SERVING, CLIENT_SETTINGS, REQUEST_SETTINGS, SEQUENCE_SETTINGS, FRAME_SETTINGS };
-type Entry = { readonly description: string; readonly default?: number };
+type Entry = { readonly type: string; readonly default?: number };
 
-test('the docblock of each setting, which editors show, says what its entry says', () => {
+test('the docblock of each setting, which editors show, says what its entry and its text say', () => {
   const source = readFileSync(new URL('../../src/contract/settings.ts', import.meta.url), 'utf8');
   const docblocks = new Map(
     [...source.matchAll(/^ {2}\/\*\* (.*) \*\/\n {2}(\w+): \{/gm)].map(([, text, key]) => [key!, text!]),
@@ -23,9 +24,9 @@ test('the docblock of each setting, which editors show, says what its entry says
   const entries = Object.values(TABLES).flatMap((table) => Object.entries<Entry>(table));
   expect(Object.fromEntries(docblocks)).toEqual(
     Object.fromEntries(
-      entries.map(([key, { description, default: fallback }]) => [
+      entries.map(([key, { default: fallback }]) => [
         key,
-        `${description}${fallback === undefined ? '' : ` @default ${fallback}`}`,
+        `${SETTING_TEXTS[key as keyof typeof SETTING_TEXTS]}${fallback === undefined ? '' : ` @default ${fallback}`}`,
       ]),
     ),
   );

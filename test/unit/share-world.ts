@@ -99,9 +99,12 @@ class Channel extends EventTarget {
         queueMicrotask(() => {
           if (!this.world.channels.has(other)) return;
           const frozen = this.world.frozen.get(other.tab);
-          if (frozen)
-            frozen.push(() => other.dispatchEvent(new MessageEvent('message', { data: structuredClone(data) })));
-          else other.dispatchEvent(new MessageEvent('message', { data: structuredClone(data) }));
+          const receive = (): unknown =>
+            this.world.isUnreadable(data)
+              ? other.dispatchEvent(new MessageEvent('messageerror'))
+              : other.dispatchEvent(new MessageEvent('message', { data: structuredClone(data) }));
+          if (frozen) frozen.push(receive);
+          else receive();
         });
   }
 
@@ -116,9 +119,13 @@ export class ShareWorld {
   readonly locks = new OriginLocks();
   readonly channels = new Set<Channel>();
   /** What tabs that answer nothing have received, by tab. */
-  readonly frozen = new Map<string, (() => void)[]>();
+  readonly frozen = new Map<string, (() => unknown)[]>();
+  /** Whether a message cannot be made in the tab that receives it, for want of memory. */
+  isUnreadable = (_message: unknown): boolean => false;
   /** The workers that were started, by tab. Those that live are counted. */
   readonly workers: { readonly tab: string; readonly worker: EchoWorker; isAlive: boolean }[] = [];
+  /** The pages' own events, by tab. */
+  readonly pages = new Map<string, EventTarget>();
   #ids = 0;
 
   get live(): number {
@@ -130,6 +137,7 @@ export class ShareWorld {
       locks: this.locks.of(tab),
       channel: (name) => new Channel(this, tab, name) as unknown as BroadcastChannel,
       clock: this.clock,
+      page: this.#page(tab),
       id: () => `${tab}-${++this.#ids}`,
     };
   }
@@ -158,6 +166,24 @@ export class ShareWorld {
       { model: 'http://127.0.0.1/model.onnx', share: 'test', verdicts, ...options },
       { shareEnvironment: environment },
     );
+  }
+
+  #page(tab: string): EventTarget {
+    const page = this.pages.get(tab) ?? new EventTarget();
+    this.pages.set(tab, page);
+    return page;
+  }
+
+  /** Puts a tab's page into the back/forward cache: it keeps its locks, and nothing of it runs. */
+  hide(tab: string): void {
+    this.#page(tab).dispatchEvent(new Event('pagehide'));
+    this.freeze(tab);
+  }
+
+  /** Shows the page again. */
+  show(tab: string): void {
+    this.thaw(tab);
+    this.#page(tab).dispatchEvent(new Event('pageshow'));
   }
 
   freeze(tab: string): void {

@@ -209,6 +209,35 @@ test('the host’s client that is disposed of first answers what it has accepted
   await tabs[2]!.dispose();
 });
 
+test('a page in the back/forward cache is neither host nor candidate, and takes part again when it is shown', async () => {
+  const world = new ShareWorld();
+  const tabs = await open(world, 'abc', {}, undefined, gated);
+  GatedWorker.isOpen = false;
+  const asked = tabs[2]!.predict('waits');
+  await until(() => GatedWorker.batches.length === 1);
+  // The next in the queue leaves before the host does.
+  world.hide('b');
+  world.hide('a');
+  await until(() => GatedWorker.batches.length === 2);
+  GatedWorker.open();
+  expect(await asked).toBe('waits');
+  expect((await tabs[2]!.describe()).sharing).toEqual({ role: 'host', clients: 1 });
+  expect(world.live).toBe(1);
+  const late = tabs[0]!.predict('of a page that is away');
+  for (const tab of ['a', 'b']) world.show(tab);
+  expect(await late).toBe('of a page that is away');
+  expect(await tabs[1]!.predict('back')).toBe('back');
+  expect((await tabs[1]!.describe()).sharing).toEqual({ role: 'guest', clients: 3 });
+  expect(world.live).toBe(1);
+  // A client that is disposed of while its page is away leaves nothing.
+  world.hide('a');
+  const never = codeOf(tabs[0]!.predict('never'));
+  await tabs[0]!.dispose();
+  expect(await never).toBe('disposed');
+  for (const tab of tabs.slice(1)) await tab.dispose();
+  await until(() => world.live === 0 && world.locks.names.length === 0);
+});
+
 test('a host that answers nothing is replaced, and is a guest when it is back', async () => {
   const world = new ShareWorld();
   const tabs = await open(world, 'ab', {}, undefined, gated);
@@ -376,6 +405,31 @@ test('a guest’s streams and sequences go on at the session', async () => {
   await tabs[1]!.dispose();
 });
 
+test('a guest’s explanations and tensors go to the session; an explanation begins anew, once, when its host ends', async () => {
+  const world = new ShareWorld();
+  const asked: string[] = [];
+  class Asked extends StreamingWorker {
+    protected override async answer(method: (...args: never[]) => unknown, args: never[]): Promise<unknown> {
+      const { request, rows } = (args[0] ?? {}) as Partial<HandleRequest>;
+      if (rows) asked.push(request!);
+      // The first explanation ends with its tab.
+      if (request === 'explain' && asked.length === 1) return await new Promise(() => {});
+      return await super.answer(method, args);
+    }
+  }
+  const tabs = await open(world, 'abc', {}, undefined, () => new Asked());
+  const seen: unknown[] = [];
+  const explained = tabs[1]!.explain(3 as never, { onProgress: (progress: unknown) => void seen.push(progress) });
+  await until(() => asked.length === 1);
+  world.close('a');
+  expect(await explained).toBe('end');
+  expect(seen).toEqual([0, 1, 2]);
+  const tensor = { dtype: 'float32', dims: [2], data: new Float32Array([1, 2]) } as const;
+  for (const tab of tabs.slice(1)) expect(await tab.infer({ x: tensor })).toEqual({ x: tensor });
+  expect(asked).toEqual(['explain', 'explain', 'infer', 'infer']);
+  for (const tab of tabs.slice(1)) await tab.dispose();
+});
+
 test('a session that cannot be opened is an error in each tab, and the next attempt is free', async () => {
   const world = new ShareWorld();
   let isBroken = true;
@@ -407,5 +461,14 @@ test('what cannot go to another tab, and what the session refuses, is an error o
     expect(await codeOf(tab.predict(() => {}))).toBe('not-cloneable');
     expect(await tab.predict('fine')).toBe('fine');
   }
+  for (const tab of tabs) await tab.dispose();
+});
+
+test('a request that cannot be read in the host’s tab fails, and others are answered', async () => {
+  const world = new ShareWorld();
+  const tabs = await open(world, 'ab');
+  world.isUnreadable = (message) => JSON.stringify(message).includes('a frame too large');
+  expect(await codeOf(tabs[1]!.predict('a frame too large'))).toBe('worker-lost');
+  expect(await Promise.all(tabs.map((tab, index) => tab.predict(index)))).toEqual([0, 1]);
   for (const tab of tabs) await tab.dispose();
 });

@@ -19,6 +19,7 @@ const folder = (): string => mkdtempSync(join(tmpdir(), 'tabserve-'));
 const hardware: Probe = {
   webgpu: { available: true, vendor: 'x', architecture: '', description: 'x', software: false, fp16: true, limits: { maxBufferSize: 1, maxStorageBufferBindingSize: 1, maxComputeWorkgroupStorageSize: 1 } },
   webgl: { available: true, renderer: 'SwiftShader', software: true, floatRendering: true, maxTextureSize: 1 },
+  webnn: { available: false, reason: 'This browser has no WebNN.' },
   wasm: { available: true, simd: true, jspi: true, threads: true },
   crossOriginIsolated: true,
   cores: 2,
@@ -57,6 +58,12 @@ test.describe('verdicts', () => {
       reason: 'compared with WASM, on a GPU in software',
     });
     expect(judge('onnx/wasm', opened({ name: 'wasm', proof: 'none' }), 1).verdict).toBe('right');
+    const skipped = [
+      { engine: 'onnx', name: 'wasm', precision: 'int8-weights', reason: 'It computes wrongly.' },
+    ] as const;
+    expect(judge('onnx/wasm', opened({ name: 'wasm', proof: 'golden', precision: 'fp32', skipped }), 1).reason).toBe(
+      'golden examples, in fp32; int8-weights: It computes wrongly.',
+    );
     expect(judge('onnx/webgpu', opened({ name: 'webgpu', proof: 'none' }), 1)).toMatchObject({
       verdict: 'skipped',
       reason: expect.stringContaining('golden example'),
@@ -156,7 +163,7 @@ print(json.dumps([suite.attrib, [[case.attrib, [[child.tag, child.attrib, child.
 
 test('which backends: those that the archive has a model for, or the named ones', () => {
   const both = ['onnx', 'tfjs'] as const;
-  expect(chooseBackends(both, undefined)).toEqual(['onnx/webgpu', 'tfjs/webgpu', 'tfjs/webgl', 'onnx/webgl', 'onnx/wasm', 'tfjs/wasm']); // prettier-ignore
+  expect(chooseBackends(both, undefined)).toEqual(['onnx/webgpu', 'tfjs/webgpu', 'tfjs/webgl', 'onnx/webgl', 'onnx/webnn', 'onnx/wasm', 'tfjs/wasm']); // prettier-ignore
   expect(chooseBackends(['onnx'], ['wasm', 'onnx/webgpu', 'wasm'])).toEqual(['onnx/wasm', 'onnx/webgpu']); // prettier-ignore
   expect(chooseBackends(both, ['cpu'])).toEqual(['tfjs/cpu']);
   expect(() => chooseBackends(both, ['webgpo'])).toThrow(

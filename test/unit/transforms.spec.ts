@@ -97,6 +97,15 @@ test('the window that a crop keeps equals the crop of the whole, and no more is 
   expect(photo.reads).toEqual([{ x: 45, y: 45, width: 310, height: 210 }]);
 });
 
+test('what a crop cut off does not come back where a later step pads', async () => {
+  const pixels: Pixels = { format: 'L', width: 4, height: 1, stride: 4, data: Uint8Array.from([10, 20, 30, 40]) };
+  const transforms = compileTransforms(
+    compose(grayscale(), centerCrop([1, 2]), padImage([1, 0], { fill: 7 }), toTensor({ scale: 1 })),
+  );
+  for (const image of [pixels, recorded(pixels)])
+    expect([...(await transforms.run(image)).data]).toEqual([7, 20, 30, 7]);
+});
+
 test('both kernels agree, whatever the sizes, tiles and strips', async () => {
   const random = randoms(3);
   const sizes: (readonly [number, number, number, number])[] = Array.from({ length: 40 }, () => [

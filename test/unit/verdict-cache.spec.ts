@@ -11,7 +11,14 @@ import { FakeClock, settle } from './fake-clock.ts';
 const WEBGPU: Candidate = { engine: 'onnx', name: 'webgpu' };
 const WASM: Candidate = { engine: 'onnx', name: 'wasm' };
 const absent = { available: false, reason: 'none' } as const;
-const probe: Probe = { webgpu: absent, webgl: absent, wasm: absent, crossOriginIsolated: false, cores: 2 };
+const probe: Probe = {
+  webgpu: absent,
+  webgl: absent,
+  webnn: absent,
+  wasm: absent,
+  crossOriginIsolated: false,
+  cores: 2,
+};
 const archive = { url: 'https://example.org/m/', config: {} } as Archive;
 
 /** A store in memory. */
@@ -40,8 +47,22 @@ test('a saved verdict is found for the same build only', async () => {
   expect(await cache.find(WEBGPU, 'hash 1.1')).toEqual({});
   expect(await cache.find(WASM, 'hash 1.0')).toEqual({});
   expect(await cache.findAll([WEBGPU, WASM])).toEqual(
-    new Map([['onnx/webgpu', { median: 4, reason: 'It is slower: at an earlier visit a run took 4.0 ms.' }]]),
+    new Map([['onnx/webgpu', { median: 4, reason: 'It is slower: at an earlier visit a run took 4.00 ms.' }]]),
   );
+});
+
+test('a precision that is wrong is remembered once, whatever else is found out', async () => {
+  const { cache } = cacheOf(memoryStore());
+  const unfit = { node: '', precision: 'int8-weights', reason: 'r', file: 'f' };
+  expect(await cache.findUnfit(WASM)).toBeUndefined();
+  await cache.save(WASM, 'b', { median: 4 });
+  await cache.saveUnfit(WASM, { ...unfit, reason: 'before' });
+  await cache.saveUnfit(WASM, unfit);
+  await cache.saveUnfit(WASM, { ...unfit, node: 'a' });
+  await cache.save(WASM, 'other', { median: 5 });
+  expect(await cache.findUnfit(WASM)).toEqual([unfit, { ...unfit, node: 'a' }]);
+  expect(await cache.find(WASM, 'other')).toMatchObject({ median: 5 });
+  expect(await cache.findUnfit(WEBGPU)).toBeUndefined();
 });
 
 test('a verdict does not apply to another config', async () => {
@@ -131,6 +152,7 @@ const nearly = fc.record(
     compared: fc.oneof(fc.boolean(), fc.anything()),
     wrong: fc.oneof(fc.string(), fc.anything()),
     median: fc.oneof(fc.double(), fc.anything()),
+    unfit: fc.oneof(fc.array(fc.record({ node: fc.anything(), precision: fc.string(), reason: fc.string(), file: fc.string() })), fc.anything()), // prettier-ignore
     failed: fc.oneof(fc.record({ reason: fc.anything(), visits: fc.anything() }), fc.anything()),
   },
   { requiredKeys: [] },
@@ -156,6 +178,7 @@ test('whatever a store answers, nothing throws, and only a verdict is believed',
       const { median, wrong } = await cache.find(WASM, 'b');
       expect([undefined, 'number']).toContain(median === undefined ? undefined : typeof median);
       expect([undefined, 'string']).toContain(wrong === undefined ? undefined : typeof wrong);
+      for (const { reason } of (await cache.findUnfit(WASM)) ?? []) expect(typeof reason).toBe('string');
       await cache.saveFailure(WASM, new TabServeError('timeout', 'late'));
     }),
     { numRuns: 500, seed: 1 },
@@ -168,6 +191,7 @@ test('a verdict is read as it was written; one with a wrong type is ignored', ()
     build: 'b',
     compared: true,
     median: 1.5,
+    unfit: [{ node: '', precision: 'int8-weights', reason: 'r', file: 'f' }],
     failed: { reason: 'r', visits: 1 },
   };
   expect(parseVerdict(verdict)).toEqual(verdict);
@@ -183,6 +207,9 @@ test('a verdict is read as it was written; one with a wrong type is ignored', ()
     { build: 3 },
     { environment: undefined },
     { compared: 'yes' },
+    { unfit: 'int8-weights' },
+    { unfit: [{ node: '', precision: 'int8-weights', reason: 'r' }] },
+    { unfit: [null] },
   ])
     expect(parseVerdict({ ...verdict, ...other })).toBeUndefined();
   for (const other of [null, undefined, 'verdict', 1, [], { place: 'e' }]) expect(parseVerdict(other)).toBeUndefined();

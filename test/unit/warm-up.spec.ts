@@ -2,10 +2,12 @@ import { expect, test } from '@playwright/test';
 import { REFERENCE_TOLERANCES } from '../../src/backends/proof.ts';
 import type { Archive } from '../../src/contract/archive.ts';
 import { TabServeError } from '../../src/contract/errors.ts';
-import type { Handler } from '../../src/contract/handler.ts';
+import type { Context, Handler } from '../../src/contract/handler.ts';
 import type { Session, Tensor, Tensors } from '../../src/contract/tensors.ts';
+import { BaseHandler } from '../../src/handlers/base-handler.ts';
 import { drawExamplePicture } from '../../src/handlers/example-picture.ts';
 import { VisionHandler } from '../../src/handlers/vision-handler.ts';
+import { instrument } from '../../src/worker/stages.ts';
 import { createTestContext } from '../../src/worker/test-context.ts';
 import { generateVariants } from '../../src/worker/variants.ts';
 import { compareSamples, measure, sample, tryOut } from '../../src/worker/warm-up.ts';
@@ -182,3 +184,54 @@ test('a handler of images gives pictures in the range of its own transforms; one
   await own.initialize(createTestContext({ session }));
   expect(await own.examples(context)).toEqual([]);
 });
+
+test('a golden example of the shapes of the handler’s own example warms the backend, too', async () => {
+  const golden = safetensors({ 'inputs/x': [1, 2], 'outputs/y': [1, 2] });
+  const files = { 'golden.safetensors': new Blob([golden]) };
+  const runsOf = async (handler: BaseHandler, dims: readonly number[]): Promise<number> => {
+    let runs = 0;
+    const session = {
+      ...sessionOf(({ x }) => ((runs += 1), { y: x! })),
+      inputs: [{ name: 'x', dtype: 'float32', dims }] as const,
+    };
+    const context = createTestContext({ session, files });
+    instrument(handler);
+    await handler.initialize(context);
+    expect(await tryOut(handler, context, { golden: ['golden.safetensors'] } as unknown as Archive)).toMatchObject({ golden: 1, error: 0 }); // prettier-ignore
+    return runs;
+  };
+  expect(await runsOf(new BaseHandler(), [1, 2])).toBe(1);
+  // The batch of the example is 1, and that of the golden example too.
+  expect(await runsOf(new BaseHandler(), [null as never, 2])).toBe(1);
+  // What a class of the app's own does beside running the model must be tried.
+  class Own extends BaseHandler {
+    override inference(inputs: Tensors, context: Context): Promise<Tensors> {
+      return super.inference(inputs, context);
+    }
+  }
+  expect(await runsOf(new Own(), [1, 2])).toBe(2);
+  class WithField extends BaseHandler {
+    override inference = (inputs: Tensors): Promise<Tensors> => this.model.run(inputs);
+  }
+  expect(await runsOf(new WithField(), [1, 2])).toBe(2);
+  // The example of this class has other shapes.
+  class Wide extends BaseHandler {
+    override example = (): Tensors => ({ x: f32([0, 0, 0, 0], [2, 2]) });
+  }
+  expect(await runsOf(new Wide(), [null as never, 2])).toBe(2);
+});
+
+/** A file of zeros in float32. */
+function safetensors(dims: Readonly<Record<string, readonly [number, number]>>): Uint8Array<ArrayBuffer> {
+  let end = 0;
+  const header = Object.entries(dims).map(([name, shape]) => {
+    const begin = end;
+    end += 4 * shape[0] * shape[1];
+    return [name, { dtype: 'F32', shape, data_offsets: [begin, end] }];
+  });
+  const text = new TextEncoder().encode(JSON.stringify(Object.fromEntries(header)));
+  const bytes = new Uint8Array(8 + text.length + end);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(text.length), true);
+  bytes.set(text, 8);
+  return bytes;
+}

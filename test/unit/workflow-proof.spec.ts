@@ -105,7 +105,7 @@ test('the time of a run is that of all nodes; a shared archive is proven once', 
 });
 
 test('an engine runs a workflow if every node has a model for it', () => {
-  const probe = { webgpu: { available: false, reason: 'none' }, webgl: { available: false, reason: 'none' }, wasm: { available: true, simd: true, jspi: false, threads: false }, crossOriginIsolated: false, cores: 2 } satisfies Probe; // prettier-ignore
+  const probe = { webgpu: { available: false, reason: 'none' }, webgl: { available: false, reason: 'none' }, webnn: { available: false, reason: 'none' }, wasm: { available: true, simd: true, jspi: false, threads: false }, crossOriginIsolated: false, cores: 2 } satisfies Probe; // prettier-ignore
   const choose = (archive: Archive, named?: readonly 'wasm'[]) =>
     chooseCandidates({ probe, built: BROWSER_CANDIDATES, archive, named });
   const mixed = { onnx: 'a.onnx', tfjs: 'a.json' };

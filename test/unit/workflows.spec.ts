@@ -214,6 +214,18 @@ test('a node that is not named, or is opened too late; a node that nobody opens'
     message:
       'The handler opens the node "doubel", which `nodes` in model-config.yaml does not name; it names double, square.',
   });
+  expect(await failure(clientOf({ archive: part('bare') }))).toMatchObject({
+    code: 'model-config',
+    message:
+      'The handler opens the node "double", which `nodes` in model-config.yaml does not name; there are no nodes: a workflow needs an archive whose config has them, or nodes in the option config.',
+  });
+  const without = connect(() => new EventTarget() as Worker, {} as never);
+  expect(await failure(without.initialize())).toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(
+      /^model: expected a URL or files, got undefined\..*the archive that names its nodes/,
+    ),
+  });
   class Late extends Squares {
     override async initialize(context: Context): Promise<void> {
       await super.initialize(context);

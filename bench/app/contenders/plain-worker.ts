@@ -1,8 +1,8 @@
 /** No contender: the least that a worker costs. The raw run there, by one plain message, and its answer in another. */
-import { toAnswer, type Answer } from '../model.ts';
+import { MODEL, toAnswer, type Answer } from '../model.ts';
 
 export async function openPlainWorker(): Promise<(pixels: Float32Array) => Promise<Answer>> {
-  const worker = new Worker(new URL('./plain.worker.ts', import.meta.url), { type: 'module' });
+  const worker = new Worker(new URL('./plain.worker.ts', import.meta.url), { type: 'module', name: MODEL });
   const answer = <T>(): Promise<T> =>
     new Promise((resolve, reject) => {
       worker.onmessage = ({ data }: MessageEvent<T>) => resolve(data);

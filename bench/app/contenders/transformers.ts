@@ -1,6 +1,6 @@
 /** transformers.js: its image-classification pipeline, on the page, on the same weights and without any network but our own server. */
 import { env, pipeline } from '@huggingface/transformers';
-import { LABELS, SESSION_OPTIONS, THREADS, type Answer } from '../model.ts';
+import { LABELS, MODEL, SESSION_OPTIONS, THREADS, type Answer } from '../model.ts';
 
 export interface Transformers {
   readonly version: string;
@@ -19,7 +19,7 @@ export async function openTransformers(): Promise<Transformers> {
   onnx.wasm.numThreads = THREADS;
   onnx.wasm.proxy = false;
   const { graphOptimizationLevel, logSeverityLevel } = SESSION_OPTIONS;
-  const classifier = await pipeline('image-classification', 'model', {
+  const classifier = await pipeline('image-classification', MODEL, {
     device: 'wasm',
     dtype: 'fp32',
     session_options: { graphOptimizationLevel, logSeverityLevel },

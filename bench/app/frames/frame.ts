@@ -1,20 +1,24 @@
 import { makePhoto } from '../photo.ts';
 
+/** The size of the frames. */
+export const [WIDTH, HEIGHT] = [1280, 720];
+
 /** Formats in which cameras and decoders deliver frames. */
 export type FrameFormat = 'I420' | 'NV12';
 
 /**
- * Returns a function that makes frames of one drawn picture, as a camera delivers them: BT.601 of studio range. They share their pixels, since a camera's
+ * Returns a function that makes frames of one picture, by default a drawn one, as a camera delivers them: BT.601 of studio range. They share their pixels, since a camera's
  * are written by another process: a frame costs the page nothing but the object.
  */
 export async function frameMaker(
   width: number,
   height: number,
   format: FrameFormat,
+  photo?: Blob,
 ): Promise<(timestamp: number) => VideoFrame> {
-  const bitmap = await createImageBitmap(await makePhoto(width, height));
+  const bitmap = await createImageBitmap(photo ?? (await makePhoto(width, height)));
   const context = new OffscreenCanvas(width, height).getContext('2d')!;
-  context.drawImage(bitmap, 0, 0);
+  context.drawImage(bitmap, 0, 0, width, height);
   const { data } = context.getImageData(0, 0, width, height);
   const planes = new Uint8Array((width * height * 3) / 2);
   const chroma = width * height;

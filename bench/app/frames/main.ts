@@ -1,9 +1,9 @@
 /** The page's side of the section on frames. `bench/frames.mjs` calls it. */
 import { load, type Timings } from '../../../src/index.ts';
-import { frameMaker, type FrameFormat } from './frame.ts';
+import { measureByHand, openWorker } from './contenders.ts';
+import { frameMaker, HEIGHT, WIDTH, type FrameFormat } from './frame.ts';
 import { measureThroughput } from './throughput.ts';
 
-const [WIDTH, HEIGHT] = [1280, 720];
 const PAUSE_MS = 20;
 
 export interface PartsOptions {
@@ -71,29 +71,43 @@ async function measureParts({ backend, format, warmUps, rounds }: PartsOptions):
   return parts;
 }
 
-/** Segments frames between two marks for the trace, and waits for as long as they took between two others. */
-async function markPage({ backend, format, warmUps, rounds }: PartsOptions): Promise<void> {
-  const client = await openClient(backend);
-  const make = await frameMaker(WIDTH, HEIGHT, format);
-  const frames = Array.from({ length: warmUps + rounds }, (_, index) => make(index * 1000));
-  for (const frame of frames.splice(0, warmUps)) await client.predict(frame, { transfer: true });
-  await pause(PAUSE_MS);
-  const started = performance.now();
-  performance.mark('bench frames start');
-  for (const frame of frames) await client.predict(frame, { transfer: true });
-  performance.mark('bench frames end');
-  const took = performance.now() - started;
+/**
+ * Segments frames between two marks for the trace, waits for as long as they took between two others, and sends as many frames to a worker that does nothing
+ * between two more.
+ */
+async function markPage(options: PartsOptions): Promise<void> {
+  const client = await openClient(options.backend);
+  const took = await markFrames('frames', options, (frame) => client.predict(frame, { transfer: true }));
   performance.mark('bench idle start');
   await pause(took);
   performance.mark('bench idle end');
   await client.dispose();
+  const bare = new Worker(new URL('./bare.worker.ts', import.meta.url), { type: 'module' });
+  await markFrames('bare', options, await openWorker(bare));
+}
+
+/** @returns the milliseconds between the marks */
+async function markFrames(
+  name: string,
+  { format, warmUps, rounds }: PartsOptions,
+  send: (frame: VideoFrame) => Promise<unknown>,
+): Promise<number> {
+  const make = await frameMaker(WIDTH, HEIGHT, format);
+  const frames = Array.from({ length: warmUps + rounds }, (_, index) => make(index * 1000));
+  for (const frame of frames.splice(0, warmUps)) await send(frame);
+  await pause(PAUSE_MS);
+  const started = performance.now();
+  performance.mark(`bench ${name} start`);
+  for (const frame of frames) await send(frame);
+  performance.mark(`bench ${name} end`);
+  return performance.now() - started;
 }
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
-const frames = { measureParts, markPage, measureThroughput };
+const frames = { measureParts, markPage, measureThroughput, measureByHand };
 export type Frames = typeof frames;
 
 Object.assign(globalThis, { frames });

@@ -9,6 +9,12 @@ const OPTIONS = {
   config: { engine: { threads: THREADS, graphOptimizationLevel: SESSION_OPTIONS.graphOptimizationLevel } },
 } as const;
 
+export interface WorkersRequest {
+  readonly candidate: CandidateName;
+  /** `asyncify`: ONNX Runtime's build for browsers without JSPI. */
+  readonly build?: 'asyncify';
+}
+
 /** Milliseconds. */
 export interface WorkerTimes {
   /** Of five workers, one after another. */
@@ -31,11 +37,11 @@ const loading = {
    * Opens the model five times on a page, each time with a worker of its own, and ends the last one's worker. Returns the milliseconds until each was open, and until
    * the lost worker was replaced.
    */
-  async workers(candidate: CandidateName): Promise<WorkerTimes> {
+  async workers({ candidate, build }: WorkersRequest): Promise<WorkerTimes> {
     const opened: number[] = [];
     let last: Worker | undefined;
     const factory = (): Worker =>
-      (last = new Worker(new URL('./bench.worker.ts', import.meta.url), { type: 'module' }));
+      (last = new Worker(new URL('./bench.worker.ts', import.meta.url), { type: 'module', name: build ?? '' }));
     const clients: Client[] = [];
     for (let index = 0; index < 5; index++) {
       const client = connect(factory, { model: '/models/digits/', backends: [candidate], config: OPTIONS.config });

@@ -1,19 +1,23 @@
 /** Copies of objects that hold bytes. */
 
 type Allocate = (bytes: number) => ArrayBuffer;
-type TypedArray = new (buffer: ArrayBuffer, byteOffset: number, length?: number) => object;
+type TypedArray = new (source: ArrayBuffer | Uint8Array, byteOffset?: number, length?: number) => object;
 
-/** The getter that all typed arrays inherit: the name of the built-in class, whatever class a page derives from it. */
-const builtInName = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)!
-  .get as (this: unknown) => string | undefined;
+/** The prototype that those of all typed arrays inherit from. */
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
+
+/** Its getter: the name of the built-in class, whatever class a page derives from it. */
+const builtInName = Object.getOwnPropertyDescriptor(typedArray, Symbol.toStringTag)!.get as (
+  this: unknown,
+) => string | undefined;
 
 /** A method that checks that the elements are there, and reads none of them. */
-const typedArrayKeys = (Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array).keys as (this: object) => unknown;
+const typedArrayKeys = typedArray.keys as (this: object) => unknown;
 
 /**
  * Returns a copy of a typed array (of its own part of its buffer), a DataView, an ArrayBuffer or an ImageData, and anything else as it is.
  * As in a structured clone, the copy of a derived class is of the built-in one.
- * @param allocate returns a buffer of at least that many bytes. By default, a new buffer of exactly that size
+ * @param allocate returns a buffer of at least that many bytes, for what is not small. By default, a new buffer of exactly that size
  * @throws TypeError if the buffer has been transferred
  */
 export function duplicate(value: object, allocate: Allocate = (bytes) => new ArrayBuffer(bytes)): object {
@@ -24,10 +28,25 @@ export function duplicate(value: object, allocate: Allocate = (bytes) => new Arr
     });
   }
   if (!ArrayBuffer.isView(value)) return value;
+  const Class = globalThis[(builtInName.call(value) ?? 'DataView') as 'Uint8Array'] as unknown as TypedArray;
+  if (isSmall(value as object)) return new Class(value as Uint8Array);
   const buffer = allocate(value.byteLength);
   new Uint8Array(buffer).set(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
-  const Class = globalThis[(builtInName.call(value) ?? 'DataView') as 'Uint8Array'] as unknown as TypedArray;
   return new Class(buffer, 0, (value as Partial<Uint8Array>).length ?? value.byteLength);
+}
+
+/** Up to here, a structured clone takes less than a copy and its transfer. */
+const SMALL_BYTES = 2 ** 13;
+
+/**
+ * Returns whether a message should clone the value itself, instead of a copy being transferred: it is a small array of a built-in class, and fills its buffer,
+ * all of which is cloned with it.
+ */
+export function isSmall(value: object): value is ArrayBufferView {
+  if (!ArrayBuffer.isView(value) || Object.getPrototypeOf(Object.getPrototypeOf(value)) !== typedArray) return false;
+  const { buffer, byteLength } = value;
+  if (!(buffer instanceof ArrayBuffer) || isResizable(buffer)) return false;
+  return byteLength <= SMALL_BYTES && byteLength === buffer.byteLength;
 }
 
 /** Returns whether a view of a resizable buffer has lost its elements because the buffer has shrunk. Such a view says that it is empty. */

@@ -128,7 +128,8 @@ export class Job {
 
   /** Returns a message for each row, made afresh at each call. To be called only while `replayable`. */
   messages(): readonly Message[] {
-    return this.#rows.map((row) => row.message()!);
+    const cloned = new Set<ArrayBufferLike>();
+    return this.#rows.map((row) => row.message(cloned)!);
   }
 
   /** Copies what the caller may change once its call has returned. */
@@ -163,7 +164,7 @@ export class Job {
   #end(): boolean {
     if (this.#settled) return false;
     this.#settled = true;
-    clearTimeout(this.#timer);
+    if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.#listening?.abort();
     for (const row of this.#rows) row.release();
     return true;

@@ -16,16 +16,23 @@ import {
 import { TabServeError } from '../../contract/errors.js';
 import { choosePrecisions, describeUnfit } from './precisions.js';
 
-/**
- * ONNX Runtime's WebGL computes some models wrongly and reports no error. So it serves a model only after its outputs were proven correct: by the
- * archive's golden examples, or by a comparison with WASM. This also applies if it is named.
- */
-const MUST_BE_PROVEN: CandidateName = 'onnx/webgl';
+const FAULTY: CandidateName = 'onnx/webgl';
+const WEBNN: CandidateName = 'onnx/webnn';
 const REMOTE: CandidateName = 'remote/http';
 
-/** Returns whether a candidate may serve a model only once its outputs were proven correct. */
-export function mustBeProven(candidate: Candidate): boolean {
-  return candidateName(candidate) === MUST_BE_PROVEN;
+/**
+ * Returns why a candidate may serve a model only once its outputs were proven correct, by the archive's golden examples or by a comparison with WASM.
+ * This also applies if it is named. Undefined if it may serve without that.
+ */
+export function whyProve(candidate: Candidate): string | undefined {
+  switch (candidateName(candidate)) {
+    case FAULTY:
+      return 'It computes some models wrongly';
+    case WEBNN:
+      return "What WebNN computes with, and how exactly, is the operating system's choice";
+    default:
+      return undefined;
+  }
 }
 
 /** Returns whether a candidate computes every model correctly, so that there is nothing to compare it with: WASM, and plain JavaScript. */
@@ -50,6 +57,8 @@ export interface Choice {
   readonly hasServer?: boolean | undefined;
   /** Whether every candidate is going to be proven anyway: the archive has golden examples, or the caller wants comparisons. */
   readonly proven?: boolean;
+  /** Whether the fastest candidate is wanted, so that each of them is measured. @default false */
+  readonly measured?: boolean;
   /**
    * The caller's own choice and order. A candidate's name means that one. A backend's name means every engine for which the archive has a model, ONNX
    * Runtime first. Exception: `webgl` means ONNX Runtime only if TensorFlow.js has no model, or is not built in.
@@ -61,7 +70,7 @@ export interface Choice {
  * Returns the candidates to try, in order, and a reason for each one that is skipped. A pure function.
  *
  * Default: WebGPU on real hardware, WebGL on real hardware, WASM, then GPUs in software; on each, ONNX Runtime before TensorFlow.js.
- * ONNX Runtime's WebGL is tried if it is going to be proven anyway, or named. Plain JavaScript is slow: it is tried only if named, or if the worker has nothing else for the archive. Under Node, WASM is tried only if named. A server is asked only if named.
+ * ONNX Runtime's WebGL is tried if it is going to be proven anyway, or named. WebNN is tried if every candidate is measured, or named. Plain JavaScript is slow: it is tried only if named, or if the worker has nothing else for the archive. Under Node, WASM is tried only if named. A server is asked only if named.
  * A candidate whose format the archive lacks is not mentioned, unless it is named.
  * @throws `model-config` if a name is neither a backend nor a candidate
  */
@@ -72,6 +81,7 @@ export function chooseCandidates({
   named,
   hasServer = false,
   proven = false,
+  measured = false,
 }: Choice): Candidates {
   const engines = enginesOf(archive);
   const possibleHere = isNode(built) ? CANDIDATES : BROWSER_CANDIDATES;
@@ -89,7 +99,7 @@ export function chooseCandidates({
     const missing = whatLacks(name, { probe, built, archive, hasServer });
     const unnamed = named?.includes(name)
       ? undefined
-      : whyOnlyNamed(name, named !== undefined, { built, engines, proven });
+      : whyOnlyNamed(name, named !== undefined, { built, engines, proven, measured });
     if (missing !== undefined) skip(missing);
     else if (unnamed !== undefined) skip(unnamed);
     else if (!named && isSoftware(probe, candidate.name)) {
@@ -141,8 +151,8 @@ function whatLacks(candidate: CandidateName, choice: Omit<Choice, 'named'>): str
   if (name === 'cpu') return undefined;
   const found = probe[name];
   if (!found.available) return found.reason;
-  // ONNX Runtime's WebGPU is WebAssembly that drives the GPU.
-  if (candidate === 'onnx/webgpu' && !probe.wasm.available) return probe.wasm.reason;
+  // On these, ONNX Runtime is WebAssembly that drives the GPU, or WebNN.
+  if ((candidate === 'onnx/webgpu' || candidate === WEBNN) && !probe.wasm.available) return probe.wasm.reason;
   for (const { node, archive: part } of parts) {
     const precisions = choosePrecisions({ engine, name }, part, probe);
     if (precisions?.wanted.length !== 0) continue;
@@ -160,7 +170,7 @@ function nameOf({ node }: Pick<Part, 'node'>): string {
 function whyOnlyNamed(
   candidate: CandidateName,
   byBackend: boolean,
-  choice: Pick<Choice, 'built' | 'proven'> & { readonly engines: readonly ModelFormat[] },
+  choice: Pick<Choice, 'built' | 'proven' | 'measured'> & { readonly engines: readonly ModelFormat[] },
 ): string | undefined {
   if (candidate === REMOTE && !byBackend)
     return "A server is asked only if it is named: add 'remote' to backends, and set the option remote.";
@@ -171,7 +181,9 @@ function whyOnlyNamed(
     return 'Plain JavaScript is slow. It is tried only if it is named.';
   if (candidate === 'onnx/wasm' && !byBackend && isNode(others))
     return 'Under Node, it is slower than onnx/cpu. It is tried only if it is named.';
-  if (candidate !== MUST_BE_PROVEN || choice.proven) return undefined;
+  if (candidate === WEBNN && !byBackend && !choice.measured)
+    return "It is tried only if it is named, or with prefer: 'fastest', which measures whether it is faster.";
+  if (candidate !== FAULTY || choice.proven) return undefined;
   const faulty = "ONNX Runtime's WebGL computes some models wrongly";
   if (!byBackend)
     return `${faulty}. It is tried only if the archive has golden examples, with verify: 'reference', or if it is named.`;

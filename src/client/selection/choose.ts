@@ -1,4 +1,4 @@
-import { candidateName, type Candidate, type CandidateName } from '../../contract/backends.js';
+import { describeCandidate, type Candidate, type Skipped } from '../../contract/backends.js';
 import { asTabServeError, blameOf, TabServeError } from '../../contract/errors.js';
 import { abortError } from '../../shared/abort.js';
 import type { Clock } from '../../shared/clock.js';
@@ -18,8 +18,8 @@ export interface ChooseOptions<R extends Runner> {
   readonly skips: SkipList;
   /** Milliseconds for measuring, beyond what opening the first candidate takes; undefined if the first candidate that runs is wanted. */
   readonly measureBudget: number | undefined;
-  /** What earlier visits found out. */
-  readonly cached: ReadonlyMap<CandidateName, CachedVerdict>;
+  /** What earlier visits found out, by `describeCandidate`. */
+  readonly cached: ReadonlyMap<string, CachedVerdict>;
   /**
    * Opens a candidate in a worker of its own, proves it, and measures it for about `budget` milliseconds.
    * @param until aborts the attempt. The attempt closes its worker if it fails or is aborted
@@ -47,7 +47,7 @@ export async function chooseBackend<R extends Runner>(options: ChooseOptions<R>)
   let cause: TabServeError | undefined;
   let deadline = Infinity;
   for (const candidate of sortByVerdict(candidates, cached)) {
-    const verdict = cached.get(candidateName(candidate));
+    const verdict = cached.get(describeCandidate(candidate));
     if (best && verdict) {
       skips.add(candidate, verdict.reason);
       continue;
@@ -70,7 +70,7 @@ export async function chooseBackend<R extends Runner>(options: ChooseOptions<R>)
     } catch (error) {
       if (signal?.aborted) throw abortError(signal);
       cause = until.signal.aborted ? late : asTabServeError(error);
-      log(`${candidateName(candidate)} does not run: ${cause.message}`, since);
+      log(`${describeCandidate(candidate)} does not run: ${cause.message}`, since);
       const isHopeless = cause !== late && !canAnotherHelp(cause);
       if (isHopeless && !best) throw withReasons(cause, tried, skips);
       if (share !== undefined && !isHopeless) await onFailure(candidate, cause);
@@ -80,7 +80,11 @@ export async function chooseBackend<R extends Runner>(options: ChooseOptions<R>)
     }
   }
   if (best) return best;
-  throw new TabServeError('no-backend', `No backend can run ${options.modelName}. ${describeSkipped(skips.entries)}`, {
+  const [failed, others] = byTried(tried, skips);
+  const reasons = describeSkipped([...failed, ...others]);
+  const isWebnnOnly = skips.entries.every(({ name }) => name === 'webnn');
+  const advice = isWebnnOnly ? " Few browsers have WebNN: add 'wasm' to backends, which all of them have." : '';
+  throw new TabServeError('no-backend', `No backend can run ${options.modelName}. ${reasons}${advice}`, {
     cause,
     stage: 'initialize',
   });
@@ -93,8 +97,7 @@ export function canAnotherHelp({ code }: TabServeError): boolean {
 }
 
 function withReasons(cause: TabServeError, tried: readonly Candidate[], skips: SkipList): TabServeError {
-  const names = new Set(tried.map(candidateName));
-  const failed = skips.entries.filter((entry) => names.has(candidateName(entry)));
+  const [failed] = byTried(tried, skips);
   if (failed.length === 0) return cause;
   return new TabServeError(cause.code, `${cause.message} Before that: ${describeSkipped(failed)}`, {
     cause: cause.cause,
@@ -103,11 +106,21 @@ function withReasons(cause: TabServeError, tried: readonly Candidate[], skips: S
   });
 }
 
+/** Returns what was tried and has failed, which the reader may be able to change, and what was left out. */
+function byTried(tried: readonly Candidate[], { entries }: SkipList): [failed: Skipped[], others: Skipped[]] {
+  const names = new Set(tried.map(describeCandidate));
+  const wasTried = (one: Skipped): boolean => names.has(describeCandidate(one));
+  return [entries.filter(wasTried), entries.filter((one) => !wasTried(one))];
+}
+
 /** Keeps the faster of two, and closes the other one. */
 function faster<R extends Runner>(best: R, runner: R, skips: SkipList): R {
   const [winner, loser] = (runner.median ?? Infinity) < best.median! ? [runner, best] : [best, runner];
-  const took = loser.median === undefined ? 'could not be measured' : `is slower: ${loser.median.toFixed(1)} ms a run`;
-  skips.add(loser.candidate, `It ${took}, ${candidateName(winner.candidate)} takes ${winner.median!.toFixed(1)} ms.`);
+  const took = loser.median === undefined ? 'could not be measured' : `is slower: ${loser.median.toFixed(2)} ms a run`;
+  skips.add(
+    loser.candidate,
+    `It ${took}, ${describeCandidate(winner.candidate)} takes ${winner.median!.toFixed(2)} ms.`,
+  );
   loser.connection.close(new TabServeError('disposed', 'Another backend is faster.'));
   return winner;
 }

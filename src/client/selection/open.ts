@@ -1,10 +1,13 @@
 import { partsOf, type Archive, type ModelConfig, type Progress } from '../../contract/archive.js';
 import {
   candidateName,
+  describeCandidate,
   isSameCandidate,
   type Backend,
   type BackendName,
+  type Candidate,
   type CandidateName,
+  type GraphNodes,
   type Probe,
   type Skipped,
 } from '../../contract/backends.js';
@@ -22,7 +25,10 @@ import type { WorkerFactory } from '../workers/start.js';
 import { chooseBackend } from './choose.js';
 import type { CompiledFiles } from './compiled-files.js';
 import { planCandidates } from './order.js';
+import { firstCandidates, needsGpus } from './starts.js';
 import { SkipList } from './skip-list.js';
+import { threadCounts } from './thread-counts.js';
+import type { UnfitPrecision } from './precisions.js';
 import { Trial, type Contender } from './trial.js';
 import { VerdictCache } from './verdict-cache.js';
 import type { VerdictStore } from './verdicts.js';
@@ -91,12 +97,25 @@ export async function openModel(options: OpenOptions): Promise<OpenedWorker> {
 }
 
 async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedWorker> {
-  const { only, first, backends, demoted, verify, prefer, measureBudget, signal, log, clock = browserClock } = options;
+  const {
+    only,
+    first,
+    backends,
+    demoted,
+    verify,
+    prefer,
+    measureBudget,
+    signal,
+    clock = browserClock,
+    log,
+    warn,
+  } = options;
   let spare: Connection | undefined = await workers.start();
   const { archive, probe, built } = await probeAndLoad(spare, options);
   const serving = (workers.serving = servingOf(archive.config));
   spare.timeout = serving.startupTimeout;
 
+  const isMeasuring = isMeasured(options);
   const { candidates, skipped } = planCandidates({
     probe,
     built,
@@ -105,21 +124,23 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
     hasServer: options.remote !== undefined,
     proven: verify === 'reference' || partsOf(archive).every((part) => part.archive.golden.length > 0),
     demoted,
+    measured: prefer === 'fastest',
     only,
     first,
+    threads: isMeasuring ? threadCounts(probe, archive.config, serving.maxWorkers) : [],
   });
   const skips = new SkipList(skipped);
   const verdicts = new VerdictCache({ store: options.verdicts, probe, archive, log, signal, clock });
   const start = (until: AbortSignal): Promise<Connection> => workers.start(until);
-  const trial = new Trial({ ...options, archive, probe, verdicts, trusted: only, start });
-  const isMeasuring = prefer === 'fastest' && !only && !first;
+  const onUnfit = (candidate: Candidate, { precision, reason }: UnfitPrecision): void => skips.add(candidate, reason, precision); // prettier-ignore
+  const trial = new Trial({ ...options, archive, probe, verdicts, trusted: only, start, onUnfit });
   const contender = await chooseBackend<Contender>({
     modelName: archive.manifest.model.modelName,
     candidates,
     skips,
     measureBudget: isMeasuring ? measureBudget : undefined,
     cached: isMeasuring ? await verdicts.findAll(candidates) : new Map(),
-    attempt: async (candidate, budget, until) => {
+    attempt: async function attempt(candidate, budget, until): Promise<Contender> {
       const since = performance.now();
       const worker = spare ?? (await start(until));
       spare = undefined;
@@ -127,14 +148,16 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
       until.addEventListener('abort', close);
       try {
         const contender = await trial.run(candidate, worker, budget);
-        log(`${candidateName(candidate)} runs${describe(contender)}.`, since);
+        log(`${describeCandidate(candidate)} runs${describe(contender)}.`, since);
         return contender;
       } catch (error) {
-        worker.close(asTabServeError(error));
-        throw error;
+        const failure = asTabServeError(error);
+        worker.close(failure);
+        if (until.aborted || signal?.aborted || !(await trial.exclude(candidate, failure))) throw error;
       } finally {
         until.removeEventListener('abort', close);
       }
+      return await attempt(candidate, budget, until);
     },
     onFailure: async (candidate, error) => {
       // A server that is down today says nothing about tomorrow.
@@ -149,11 +172,14 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
   const { candidate, connection, opened, precision, proof, largestError } = contender;
   connection.timeout = serving.responseTimeout;
   const median = contender.median ?? (first && isSameCandidate(first, candidate) ? first.median : undefined);
+  const { threads, nodes } = opened;
+  if (nodes && nodes.onWasm > 0) warn(describeFallback(candidate, nodes));
   return {
     connection,
     backend: {
       ...candidate,
-      threads: opened.threads,
+      threads,
+      ...(nodes && { nodes }),
       ...(precision !== undefined && { precision }),
       proof,
       ...(largestError !== undefined && { largestError }),
@@ -163,26 +189,48 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
   };
 }
 
-/** Probes the browser and downloads the archive, at the same time. */
+/** Returns whether every candidate is measured: not if this client has chosen before. */
+function isMeasured({ prefer, only, first }: OpenOptions): boolean {
+  return prefer === 'fastest' && !only && !first;
+}
+
+/** Probes the browser and downloads the archive, at the same time. Starts the engine, as soon as it is certain which one is tried first. */
 async function probeAndLoad(
   worker: Connection,
-  { archive, only, source, config, handler, download, onArchive, onProbe, log }: OpenOptions,
+  options: OpenOptions,
 ): Promise<{ archive: Archive; probe: Probe; built: readonly CandidateName[] }> {
+  const { archive, only, backends, source, config, handler, download } = options;
   const since = performance.now();
+  const gpus = needsGpus(backends, only);
   // After a loss the GPU may be another one, or none.
   const known = archive && !only ? undefined : lastProbe;
-  const [{ probe, built }, loaded] = await Promise.all([
-    worker.call(({ probe }) => probe(known)),
-    archive ?? worker.call(({ load }) => load({ source, config, handler, download })),
-  ]);
-  lastProbe = probe;
-  onArchive(loaded);
-  onProbe(probe);
-  log(
+  const probing = worker.call(({ probe }) => probe(known, gpus));
+  const loading = archive ?? worker.call(({ load }) => load({ source, config, handler, download }));
+  const preparing = probing.then((found) => !archive && prepareEngine(worker, options, found));
+  const [{ probe, built }, loaded] = await Promise.all([probing, loading, preparing]);
+  if (gpus) lastProbe = probe;
+  options.onArchive(loaded);
+  options.onProbe(probe);
+  options.log(
     `The browser was probed${known ? ' before' : ''}${archive ? '; the archive was downloaded before' : `, and ${loaded.url} loaded`}.`,
     since,
   );
   return { archive: loaded, probe, built };
+}
+
+/** Lets a worker that is reading the archive start the engine of the first candidate. Cached verdicts may change the order, so where they matter, nothing is certain. */
+function prepareEngine(
+  worker: Connection,
+  options: OpenOptions,
+  found: { readonly probe: Probe; readonly built: readonly CandidateName[] },
+): void {
+  const { backends: named, demoted, first, prefer, source, assets, remote, download, compiled } = options;
+  if (prefer === 'fastest') return;
+  const choice = { ...found, named, hasServer: remote !== undefined, demoted, first };
+  const starts = Object.entries(firstCandidates(choice, source)).map(([formats, candidate]) => {
+    return [formats, { candidate, assets, remote, download, compiled: compiled.find(candidate) }] as const;
+  });
+  worker.tell(({ prepare }) => prepare(Object.fromEntries(starts)));
 }
 
 /** The workers of one opening. If it fails or is aborted, all of them are closed. */
@@ -226,10 +274,14 @@ class Workers {
   }
 }
 
+function describeFallback(candidate: Candidate, { total, onWasm, operators }: GraphNodes): string {
+  return `${candidateName(candidate)} runs ${total - onWasm} of the ${total} nodes of the model's graph. WASM runs the other ${onWasm} (${operators.join(', ')}), with copies between the two.`;
+}
+
 function describe({ opened, proof, median }: Contender): string {
   const proven =
     proof === 'golden'
-      ? `, correct on ${opened.golden} golden examples (largest difference ${opened.error.toPrecision(3)})`
+      ? `, correct on ${opened.golden} golden example${opened.golden === 1 ? '' : 's'} (largest difference ${opened.error.toPrecision(3)})`
       : proof === 'reference'
         ? ', correct by comparison'
         : '';

@@ -1,6 +1,7 @@
-import { candidateName, isSameCandidate, type Candidate, type Skipped } from '../../contract/backends.js';
+import { describeCandidate, type Candidate, type Skipped } from '../../contract/backends.js';
+import type { Precision } from '../../contract/precisions.js';
 
-/** The candidates that do not run, each once, with the latest reason. */
+/** The candidates that do not run, each once, with the latest reason; and the precisions of the model that are wrong on one. */
 export class SkipList {
   #entries: readonly Skipped[];
 
@@ -8,13 +9,19 @@ export class SkipList {
     this.#entries = entries;
   }
 
-  /** Adds a candidate, or replaces the reason of one that is in the list: it may be tried last, and then fail. */
-  add({ engine, name }: Candidate, reason: string): void {
-    this.#entries = [...this.without({ engine, name }), { engine, name, reason }];
+  /**
+   * Adds a candidate, or replaces the reason of one that is in the list: it may be tried last, and then fail.
+   * @param precision of the model, if only that precision of it is skipped
+   */
+  add({ engine, name, threads }: Candidate, reason: string, precision?: Precision): void {
+    const candidate = { engine, name, ...(threads !== undefined && { threads }) };
+    const others = this.#entries.filter((one) => !isSame(one, candidate) || one.precision !== precision);
+    this.#entries = [...others, { ...candidate, ...(precision && { precision }), reason }];
   }
 
+  /** Returns the entries but that of a candidate. Those of its precisions stay. */
   without(candidate: Candidate): readonly Skipped[] {
-    return this.#entries.filter((one) => !isSameCandidate(one, candidate));
+    return this.#entries.filter((one) => !isSame(one, candidate) || one.precision !== undefined);
   }
 
   get entries(): readonly Skipped[] {
@@ -22,7 +29,16 @@ export class SkipList {
   }
 }
 
-/** Returns the reasons as one line of text. */
+/** Returns the reasons as one line of text: each once, after all candidates that it is true of. */
 export function describeSkipped(entries: readonly Skipped[]): string {
-  return entries.map((entry) => `${candidateName(entry)}: ${entry.reason}`).join(' ');
+  const nameOf = (entry: Skipped): string =>
+    `${describeCandidate(entry)}${entry.precision ? ` (${entry.precision})` : ''}`;
+  const names = new Map<string, string[]>();
+  for (const entry of entries) names.set(entry.reason, [...(names.get(entry.reason) ?? []), nameOf(entry)]);
+  return [...names].map(([reason, all]) => `${all.join(', ')}: ${reason}`).join(' ');
+}
+
+/** Returns whether two entries are the same candidate, with the same number of threads. */
+function isSame(a: Candidate, b: Candidate): boolean {
+  return describeCandidate(a) === describeCandidate(b);
 }

@@ -1,11 +1,11 @@
 import { allParts, type Archive } from '../../contract/archive.js';
-import { candidateName, type Candidate, type CandidateName, type Probe } from '../../contract/backends.js';
+import { describeCandidate, type Candidate, type Probe } from '../../contract/backends.js';
 import { TabServeError, describeThrown, isError, messageOf } from '../../contract/errors.js';
 import { VERSION } from '../../contract/version.js';
 import { abortError } from '../../shared/abort.js';
 import type { Clock } from '../../shared/clock.js';
 import { withinLimit } from '../../shared/limit.js';
-import { parseVerdict, type Verdict, type VerdictStore } from './verdicts.js';
+import { parseVerdict, type UnfitVerdict, type Verdict, type VerdictStore } from './verdicts.js';
 
 /** Visits at which a candidate may fail before it is no longer tried: the first one may have had to download the engine, and a GPU may be lost once. */
 const MAX_FAILED_VISITS = 2;
@@ -46,14 +46,14 @@ export class VerdictCache {
     this.#options = options;
   }
 
-  /** Returns the verdicts of this version of the SDK for this config, adapter and browser. Only opening a candidate shows whether the model and the engine are still the same. */
-  async findAll(candidates: readonly Candidate[]): Promise<Map<CandidateName, CachedVerdict>> {
+  /** Returns, by `describeCandidate`, the verdicts of this version of the SDK for this config, adapter and browser. Only opening a candidate shows whether the model and the engine are still the same. */
+  async findAll(candidates: readonly Candidate[]): Promise<Map<string, CachedVerdict>> {
     const verdicts = await Promise.all(
-      candidates.map(async (candidate) => [candidateName(candidate), readVerdict(await this.#get(candidate))] as const),
+      candidates.map(
+        async (candidate) => [describeCandidate(candidate), readVerdict(await this.#get(candidate))] as const,
+      ),
     );
-    return new Map(
-      verdicts.filter((entry): entry is readonly [CandidateName, CachedVerdict] => entry[1] !== undefined),
-    );
+    return new Map(verdicts.filter((entry): entry is readonly [string, CachedVerdict] => entry[1] !== undefined));
   }
 
   /** Returns what was found out about a candidate with this build: the model's hash and the engine's version. */
@@ -63,7 +63,20 @@ export class VerdictCache {
   }
 
   async save(candidate: Candidate, build: string, { compared, wrong, median }: Findings): Promise<void> {
-    await this.#set(candidate, { build, compared, wrong, median });
+    await this.#set(candidate, { build, compared, wrong, median, unfit: await this.findUnfit(candidate) });
+  }
+
+  /** Returns the precisions of the model that computed wrongly on a candidate at an earlier visit. */
+  async findUnfit(candidate: Candidate): Promise<readonly UnfitVerdict[] | undefined> {
+    return (await this.#get(candidate))?.unfit;
+  }
+
+  /** Records that a precision computed wrongly, so that later visits do not download it. */
+  async saveUnfit(candidate: Candidate, unfit: UnfitVerdict): Promise<void> {
+    const before = await this.#get(candidate);
+    const { node, precision } = unfit;
+    const others = before?.unfit?.filter((one) => one.node !== node || one.precision !== precision) ?? [];
+    await this.#set(candidate, { ...before, unfit: [...others, unfit] });
   }
 
   /** Records that a candidate did not run, or not in time, so that later visits need not wait for it. A verdict on its outputs stays. */
@@ -84,7 +97,7 @@ export class VerdictCache {
       if (answer === undefined || answer === null) return undefined;
       const verdict = parseVerdict(answer);
       if (verdict) return verdict.environment === environment ? verdict : undefined;
-      log(`The cached verdict on ${candidateName(candidate)} is ignored: it does not have the form of a verdict.`);
+      log(`The cached verdict on ${describeCandidate(candidate)} is ignored: it does not have the form of a verdict.`);
       return undefined;
     });
   }
@@ -112,18 +125,26 @@ export class VerdictCache {
       // Concurrent calls all time out together; one log entry is enough.
       if (this.#isDown) return undefined;
       this.#isDown = isTimeout(error);
-      log(`The verdict on ${candidateName(candidate)} ${failure}: ${describe(error)}`);
+      log(`The verdict on ${describeCandidate(candidate)} ${failure}: ${describe(error)}`);
       return undefined;
     }
   }
 
   #key(candidate: Candidate): string {
-    return `${candidateName(candidate)} ${this.#options.archive.url}`;
+    return `${describeCandidate(candidate)} ${this.#options.archive.url}`;
   }
 
   #environment({ name }: Candidate): string {
-    const { webgpu, webgl, wasm, cores, crossOriginIsolated } = this.#options.probe;
-    const adapter = { webgpu, webgl, wasm: { wasm, cores, crossOriginIsolated }, cpu: cores, remote: undefined }[name];
+    const { webgpu, webgl, webnn, wasm, cores, crossOriginIsolated } = this.#options.probe;
+    const adapter = {
+      webgpu,
+      webgl,
+      // WebNN does not say which device it computes on. It may be the GPU.
+      webnn: { webnn, webgpu, cores },
+      wasm: { wasm, cores, crossOriginIsolated },
+      cpu: cores,
+      remote: undefined,
+    }[name];
     const [config, ...nodes] = allParts(this.#options.archive).map(({ archive }) => archive.config);
     return JSON.stringify([VERSION, config, adapter, globalThis.navigator?.userAgent, ...nodes]);
   }
@@ -145,7 +166,7 @@ function readVerdict(verdict: Verdict | undefined): CachedVerdict | undefined {
   if (wrong !== undefined)
     return { median: undefined, reason: `It computes wrongly: compared with WASM at an earlier visit, ${wrong}.` };
   if (median !== undefined)
-    return { median, reason: `It is slower: at an earlier visit a run took ${median.toFixed(1)} ms.` };
+    return { median, reason: `It is slower: at an earlier visit a run took ${median.toFixed(2)} ms.` };
   return failed && failed.visits >= MAX_FAILED_VISITS
     ? { median: undefined, reason: `It failed at ${failed.visits} visits, the last time because: ${failed.reason}` }
     : undefined;

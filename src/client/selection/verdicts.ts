@@ -10,8 +10,20 @@ export interface Verdict {
   readonly wrong?: string | undefined;
   /** Median of a run, in milliseconds. */
   readonly median?: number | undefined;
+  /** The precisions of the model that computed wrongly. */
+  readonly unfit?: readonly UnfitVerdict[] | undefined;
   /** Why it did not run, or not in time, when it was last measured, and at how many visits that happened. */
   readonly failed?: { readonly reason: string; readonly visits: number } | undefined;
+}
+
+/** A precision of the model that computed wrongly on a candidate, where the model is there in several. */
+export interface UnfitVerdict {
+  /** The node of a workflow; `''` for the archive's own model. */
+  readonly node: string;
+  readonly precision: string;
+  readonly reason: string;
+  /** What the archive said of the file and of the golden examples. If it says something else, the verdict does not apply. */
+  readonly file: string;
 }
 
 /**
@@ -30,16 +42,28 @@ export interface VerdictStore {
  */
 export function parseVerdict(value: unknown): Verdict | undefined {
   if (!isRecord(value)) return undefined;
-  const { environment, build, compared, wrong, median, failed: failure } = value;
+  const { environment, build, compared, wrong, median, unfit: list, failed: failure } = value;
   const failed = isRecord(failure) ? { reason: failure['reason'], visits: failure['visits'] } : failure;
+  const unfit = Array.isArray(list) ? Array.from(list, copyUnfit) : list;
   const isVerdict =
     typeof environment === 'string' &&
     isOptional(build, (it) => typeof it === 'string') &&
     isOptional(compared, (it) => typeof it === 'boolean') &&
     isOptional(wrong, (it) => typeof it === 'string') &&
     isOptional(median, isDuration) &&
+    isOptional(unfit, (it) => Array.isArray(it) && it.every(isUnfit)) &&
     isOptional(failed, (it) => isRecord(it) && typeof it['reason'] === 'string' && isDuration(it['visits']));
-  return isVerdict ? ({ environment, build, compared, wrong, median, failed } as Verdict) : undefined;
+  return isVerdict ? ({ environment, build, compared, wrong, median, unfit, failed } as Verdict) : undefined;
+}
+
+function copyUnfit(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const { node, precision, reason, file } = value;
+  return { node, precision, reason, file };
+}
+
+function isUnfit(value: unknown): value is UnfitVerdict {
+  return isRecord(value) && Object.values(value).every((one) => typeof one === 'string');
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -6,6 +6,8 @@ export interface ShareEnvironment {
   /** Opens a BroadcastChannel: what is posted reaches every other tab of the origin that has opened one of the same name. */
   readonly channel: (name: string) => BroadcastChannel;
   readonly clock: Clock;
+  /** Tells by `pagehide` and `pageshow` that the page goes into the back/forward cache, and comes back. */
+  readonly page: Pick<EventTarget, 'addEventListener'>;
   /** Returns an id that no other tab has. */
   readonly id: () => string;
 }
@@ -21,6 +23,7 @@ export function browserEnvironment(): ShareEnvironment | string {
     locks,
     channel: (name) => new BroadcastChannel(name),
     clock: browserClock,
+    page: globalThis,
     id: () => crypto.randomUUID(),
   };
 }

@@ -109,7 +109,8 @@ export class GuestWorker extends DistantWorker {
     else if (message.type === 'open') {
       this.#answered('session');
       this.#resolve(message.session);
-    } else if (message.type === 'event') this.#ports?.events.postMessage(message.event);
+    } else if (message.type === 'unreadable') this.end('a request could not be read in the tab that runs the model');
+    else if (message.type === 'event') this.#ports?.events.postMessage(message.event);
     else if (message.type === 'answer') this.#deliver(unpack(message.data) as { readonly id?: string });
   }
 

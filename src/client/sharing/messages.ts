@@ -30,7 +30,9 @@ export type HostMessage =
   | { readonly type: 'opening'; readonly host: string; readonly progress: Progress | undefined }
   | { readonly type: 'open'; readonly host: string; readonly session: SessionInfo }
   | { readonly type: 'answer'; readonly host: string; readonly data: Packed }
-  | { readonly type: 'event'; readonly host: string; readonly event: WorkerEvent };
+  | { readonly type: 'event'; readonly host: string; readonly event: WorkerEvent }
+  /** A call could not be read here. */
+  | { readonly type: 'unreadable'; readonly host: string };
 
 /** What every tab knows of the session. */
 export interface SessionInfo {

@@ -110,10 +110,18 @@ export class ShareHost {
         this.#guests.delete(guest);
       },
     );
+    const refuse = (): void => post({ type: 'unreadable', host: this.#id });
     channel.addEventListener('message', ({ data }: MessageEvent<GuestMessage>) => {
-      if (data.type === 'ping') post({ type: 'pong', host: this.#id });
-      else if (data.type === 'call') calls.receive(unpack(data.data));
+      if (data.type === 'ping') return post({ type: 'pong', host: this.#id });
+      let call: unknown;
+      try {
+        call = unpack(data.data);
+      } catch {
+        return refuse();
+      }
+      calls.receive(call);
     });
+    channel.addEventListener('messageerror', refuse);
     // The guest holds this lock until it leaves or its tab ends.
     environment.locks.request(`${name}/${guest}`, { signal: gone.signal }, leave).catch(() => {});
     this.#report(channel);

@@ -43,6 +43,8 @@ export class Share implements Membership {
   readonly #lobby: BroadcastChannel;
   readonly #election: Election;
   left: Promise<void> | undefined;
+  /** While the page is in the back/forward cache: aborts when it is back. */
+  #away: AbortController | undefined;
   #host: ShareHost | undefined;
   /** The client's connection, to this host or to another tab's; the last one that was made. */
   #worker: DistantWorker | undefined;
@@ -60,7 +62,11 @@ export class Share implements Membership {
       elected: () => this.#elected(),
       deposed: () => this.#leave('another tab runs the model now, because this one did not answer'),
     });
-    options.disposed.addEventListener('abort', () => (this.left = this.#close()), { once: true });
+    const { disposed } = options;
+    // In the back/forward cache, a page keeps its locks, and answers nothing.
+    environment.page.addEventListener('pagehide', () => this.#hide(), { signal: disposed });
+    environment.page.addEventListener('pageshow', () => this.#show(), { signal: disposed });
+    disposed.addEventListener('abort', () => (this.left = this.#close()), { once: true });
   }
 
   describe(session: SessionState | undefined): ReturnType<Membership['describe']> {
@@ -79,6 +85,7 @@ export class Share implements Membership {
     signal?.addEventListener('abort', abort);
     try {
       for (;;) {
+        await this.#present([disposed, signal]);
         for (const end of [disposed, signal]) if (end?.aborted) throw abortError(end);
         this.#election.stand();
         const opened = await (this.#host ? this.#asHost(this.#host, onProgress) : this.#asGuest(onProgress));
@@ -157,6 +164,25 @@ export class Share implements Membership {
     // Whoever waits for it, in `open`, reports the failure.
     host.opened(undefined).catch(() => this.#host === host && this.#leave('it could not be opened'));
     former?.end('the tab that ran the model was closed, or has left the share');
+  }
+
+  #hide(): void {
+    if (this.#away) return;
+    this.#away = new AbortController();
+    this.#leave('its page was left');
+  }
+
+  #show(): void {
+    this.#away?.abort();
+    this.#away = undefined;
+  }
+
+  /** Waits until the page is shown, or one of the signals aborts. */
+  async #present(ends: readonly (AbortSignal | undefined)[]): Promise<void> {
+    const all = [this.#away?.signal, ...ends].filter((signal) => signal !== undefined);
+    if (!this.#away || all.some(({ aborted }) => aborted)) return;
+    const over = AbortSignal.any(all);
+    await new Promise<void>((resolve) => over.addEventListener('abort', () => resolve(), { once: true }));
   }
 
   /** Ends the session, if this is the host, and no longer waits to be it. */

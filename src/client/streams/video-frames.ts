@@ -21,6 +21,8 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
     const on = { signal: listening.signal };
     let callback = 0;
     let grabbing = false;
+    /** The time of the last frame. The first callback may be for the frame that was shown already. */
+    let last = NaN;
     // Firefox gives each VideoFrame of a MediaStream the timestamp 0.
     const grab = async (seconds: number): Promise<void> => {
       // Making a bitmap takes time in browsers without VideoFrame.
@@ -30,6 +32,7 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
         const picture = (await pictureOf(video))!;
         if (listening.signal.aborted) picture.close();
         else sink.frame({ picture, timestamp: Math.round(seconds * 1e6) });
+        last = seconds;
       } catch (error) {
         if (!listening.signal.aborted) sink.end(asTabServeError(error));
       } finally {
@@ -38,7 +41,7 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
     };
     const shown = (_now: number, { mediaTime }: VideoFrameCallbackMetadata): void => {
       callback = video.requestVideoFrameCallback(shown);
-      void grab(mediaTime);
+      if (mediaTime !== last) void grab(mediaTime);
     };
     callback = video.requestVideoFrameCallback(shown);
     video.addEventListener('ended', () => sink.end(), on);

@@ -1,7 +1,16 @@
 import { releaseProxy, transfer, wrap, type Remote } from 'comlink';
 import { errorFromData, type ErrorData } from '../../contract/error-data.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
-import type { ConnectMessage, Envelope, PartMessage, WorkerApi, WorkerEvent } from '../../contract/wire.js';
+import type {
+  BuiltInConnectMessage,
+  ConnectMessage,
+  Envelope,
+  PartMessage,
+  WorkerApi,
+  WorkerEvent,
+} from '../../contract/wire.js';
+import { timed } from '../../shared/spans.js';
+import { isBuiltIn } from './built-in.js';
 import { describeErrorEvent, startWorker, type StartOptions, type WorkerFactory } from './start.js';
 import { Watchdog } from './watchdog.js';
 
@@ -27,6 +36,8 @@ export class Connection {
   /** The methods of `#remote`. comlink creates a proxy at each access, and keeps the port of each proxy that is not released, so each is accessed once. */
   readonly #methods: Methods;
   readonly #ports: readonly MessagePort[];
+  /** What its answers come from. */
+  readonly #calls: MessagePort | Worker;
   /** Rejects each pending call. `Promise.race` with the worker's end would keep every answer alive until then. */
   readonly #pending = new Set<(error: TabServeError) => void>();
   /** Takes the parts of the answer to each streamed call, by the call's id. */
@@ -40,9 +51,10 @@ export class Connection {
   private constructor(worker: Worker, { onEvent, startupTimeout }: ConnectionOptions) {
     this.#worker = worker;
     this.#watchdog = new Watchdog(startupTimeout, (seconds) => this.#end(`it had no heartbeat for ${seconds} s`));
-    const calls = new MessageChannel();
+    const calls = isBuiltIn(worker) ? undefined : new MessageChannel();
     const events = new MessageChannel();
-    this.#ports = [calls.port1, events.port1];
+    this.#ports = calls ? [calls.port1, events.port1] : [events.port1];
+    this.#calls = calls?.port1 ?? worker;
     const life = `tabserve/${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
     const on = { signal: this.#listening.signal };
     events.port1.addEventListener(
@@ -57,23 +69,23 @@ export class Connection {
       on,
     );
     events.port1.start();
-    this.#remote = wrap<WorkerApi>(calls.port1);
-    const { probe, load, loadModel, open, sample, compare, measure, hash, handle, cancel, more, describe, ping } =
-      this.#remote;
+    this.#remote = wrap<WorkerApi>(this.#calls);
+    const remote = this.#remote;
     this.#methods = {
-      probe,
-      load,
-      loadModel,
-      open,
-      sample,
-      compare,
-      measure,
-      hash,
-      handle,
-      cancel,
-      more,
-      describe,
-      ping,
+      probe: remote.probe,
+      load: remote.load,
+      prepare: remote.prepare,
+      loadModel: remote.loadModel,
+      open: remote.open,
+      sample: remote.sample,
+      compare: remote.compare,
+      measure: remote.measure,
+      hash: remote.hash,
+      handle: remote.handle,
+      cancel: remote.cancel,
+      more: remote.more,
+      describe: remote.describe,
+      ping: remote.ping,
     };
     worker.addEventListener(
       'error',
@@ -83,13 +95,14 @@ export class Connection {
     // If a message cannot be read on either side, its call would stay pending.
     for (const target of [worker, ...this.#ports])
       target.addEventListener('messageerror', () => this.#end('a message of it could not be read'), on);
-    const message: ConnectMessage = { tabserve: 'connect', calls: calls.port2, events: events.port2, life };
-    worker.postMessage(message, [calls.port2, events.port2]);
+    const message: BuiltInConnectMessage = { tabserve: 'connect', events: events.port2, life };
+    if (!calls) worker.postMessage(message, [events.port2]);
+    else worker.postMessage({ ...message, calls: calls.port2 } satisfies ConnectMessage, [calls.port2, events.port2]);
   }
 
   /** @throws `worker-failed` if the worker does not start; `aborted` */
   static async start(factory: WorkerFactory, options: ConnectionOptions): Promise<Connection> {
-    return new Connection(await startWorker(factory, options), options);
+    return new Connection(await timed('start worker', () => startWorker(factory, options)), options);
   }
 
   /** Aborts when the worker has ended, with the error that says why. */
@@ -137,7 +150,7 @@ export class Connection {
   #hear(id: string, onPart: (part: unknown) => void): void {
     this.#onPart.set(id, onPart);
     // Adding it again changes nothing.
-    this.#ports[0]!.addEventListener('message', this.#onPartMessage, { signal: this.#listening.signal });
+    this.#calls.addEventListener('message', this.#onPartMessage as EventListener, { signal: this.#listening.signal });
   }
 
   readonly #onPartMessage = ({ data }: MessageEvent<PartMessage | undefined>): void => {

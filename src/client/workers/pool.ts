@@ -221,10 +221,13 @@ export class WorkerPool {
     });
     slot.batches.add(batch);
     const sentAt = clock.now();
-    let memory: number | undefined;
+    let answered: HandleAnswer | undefined;
     try {
       const answer = await connection.call<HandleAnswer>(
-        (worker, transfer) => worker.handle(transfer(...batch.message({ withTerms: slot.isShared }))),
+        (worker, transfer) => {
+          const [request, list] = batch.message({ withTerms: slot.isShared });
+          return worker.handle(list.length > 0 ? transfer(request, list) : request);
+        },
         batch.id,
         passParts(batch, connection, () => this.#reconciler.reconcile()),
       );
@@ -236,7 +239,7 @@ export class WorkerPool {
       if (failure) throw failure;
       slot.batches.delete(batch);
       batch.resolve(answer);
-      ({ memory } = answer);
+      answered = answer;
     } catch (cause) {
       const error = asTabServeError(cause);
       // Closing calls `#lost`, which takes the batch's jobs. A shared session's worker is not this pool's to close.
@@ -244,7 +247,7 @@ export class WorkerPool {
       else if (slot.state !== 'lost' && slot.batches.delete(batch)) this.#failed(slot, batch, error);
     }
     if (slot.state === 'lost') return;
-    slot.ran(memory, clock.now());
+    slot.ran(answered, clock.now());
     this.#reconciler.reconcile();
   }
 

@@ -1,5 +1,6 @@
 import type { Backend } from '../../contract/backends.js';
 import type { TabServeError } from '../../contract/errors.js';
+import type { HandleAnswer } from '../../contract/wire.js';
 import type { Batch } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
 import type { Connection } from './connection.js';
@@ -21,6 +22,10 @@ export interface OpenedWorker {
 /** With two batches, a GPU runs one while the next is preprocessed, and a WASM worker need not wait for the page between two full batches. */
 export const MAX_BATCHES = 2;
 
+/** The milliseconds of work that a WASM worker has in full batches, and the most of these: a model that takes less than a message there and back need not wait for the page. */
+const AHEAD_MS = 8;
+const MOST_AHEAD = 16;
+
 /**
  * The place of one worker in the pool.
  *
@@ -39,6 +44,8 @@ export class Slot {
   /** When it became ready, and when it last became idle, by the pool's clock. */
   readySince = 0;
   idleSince = 0;
+  /** Milliseconds that a batch takes: those of the last one, or a little less than earlier ones took. Undefined before the first. */
+  #took: number | undefined;
   /** Bytes that its engine held after the first batch, and after the last. */
   #memory: { readonly first: number; readonly last: number } | undefined;
   /** Releases the cores that are reserved for it; undefined while none are. */
@@ -103,20 +110,30 @@ export class Slot {
 
   /**
    * Whether it may take a batch from the queue. WASM preprocesses and runs on one thread, so a second batch saves only the round trip to the page. It
-   * should therefore be full, because requests that arrive later could not join it. An explanation takes no request's place: the worker pauses it for them.
+   * should therefore be full, because requests that arrive later could not join it; of quick ones, there are more. An explanation takes no request's place:
+   * the worker pauses it for them.
    */
   takes({ full }: { readonly full: boolean }): boolean {
     if (this.isShared) return this.state === 'ready';
     if (this.state !== 'ready' || this.isReplaying) return false;
     const requests = this.#active.filter(({ isExplanation }) => !isExplanation);
-    return requests.length < (full || computesElsewhere(this.backend!) ? MAX_BATCHES : 1);
+    if (computesElsewhere(this.backend!)) return requests.length < MAX_BATCHES;
+    return requests.length < (full ? this.#mostFull : 1);
   }
 
-  /** Records a batch that it has run. @param memory bytes that its engine holds; undefined if the batch failed */
-  ran(memory: number | undefined, now: number): void {
+  get #mostFull(): number {
+    if (this.#took === undefined) return MAX_BATCHES;
+    return Math.min(MOST_AHEAD, Math.max(MAX_BATCHES, Math.floor(AHEAD_MS / this.#took)));
+  }
+
+  /** Records a batch that it has run. @param answer undefined if the batch failed */
+  ran(answer: Pick<HandleAnswer, 'handlerTime' | 'memory'> | undefined, now: number): void {
     this.runs += 1;
     if (this.isIdle) this.idleSince = now;
-    if (memory !== undefined) this.#memory = { first: this.#memory?.first ?? memory, last: memory };
+    if (!answer) return;
+    const { handlerTime, memory } = answer;
+    this.#took = Math.max(handlerTime, 0.9 * (this.#took ?? 0));
+    this.#memory = { first: this.#memory?.first ?? memory, last: memory };
   }
 
   /** Whether it must be replaced because of `maxRuns` or `maxMemory`. A worker that needed more than `maxMemory` from the start is kept: its replacement would too. */
@@ -141,9 +158,9 @@ export interface WearLimits {
 }
 
 /**
- * Returns whether a backend computes beside its worker: on a GPU or on a server. It has one worker, because a GPU's kernels run one after the other, and
+ * Returns whether a backend computes beside its worker: on a GPU, in WebNN or on a server. It has one worker, because a GPU's kernels run one after the other, and
  * a client asks a server for one thing at a time.
  */
 export function computesElsewhere({ name }: Pick<Backend, 'name'>): boolean {
-  return name === 'webgpu' || name === 'webgl' || name === 'remote';
+  return name === 'webgpu' || name === 'webgl' || name === 'webnn' || name === 'remote';
 }

@@ -1,13 +1,19 @@
 import type { Env } from 'onnxruntime-web';
 import { DeviceLoss } from '../device-loss.js';
-import type { Build } from './engine.js';
+import type { Build, Provide } from './engine.js';
+
+/** ONNX Runtime's WebGPU provider. */
+export const onWebgpu: Provide = (env, { onLost }) => ({ provider: 'webgpu', gpu: watchDevice(env, onLost) });
 
 /** Watches the GPU device that ONNX Runtime creates with its first session. */
-export function watchDevice(env: Env, onLost: (why: string) => void): NonNullable<Build['gpu']> {
+function watchDevice(env: Env, onLost: (why: string) => void): NonNullable<Build['gpu']> {
   const loss = new DeviceLoss(onLost);
   let watched: GPUDevice | undefined;
   return {
     loss,
+    get device() {
+      return watched;
+    },
     async watch(isInUse) {
       const device = (await env.webgpu.device) as GPUDevice | undefined;
       if (!device || device === watched) return;

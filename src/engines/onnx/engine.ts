@@ -1,27 +1,48 @@
 import type * as Ort from 'onnxruntime-web';
 import type { EngineOptions } from '../../contract/archive.js';
+import { TabServeError } from '../../contract/errors.js';
 import type { DType, Tensor, TensorDataMap, TensorInfo, Tensors } from '../../contract/tensors.js';
-import type { Engine } from '../engine.js';
+import { GpuTensor } from '../../tensors/gpu-tensor.js';
+import type { Engine, EngineEnvironment } from '../engine.js';
 import { engineError } from '../failure.js';
 import { heapBytes, watchHeap } from '../heap.js';
 import { Lock } from '../lock.js';
 import type { DeviceLoss } from '../device-loss.js';
 import { versionOf } from './files.js';
 import { LockedSession, type LoadedModel } from '../session.js';
+import { checkFixed, checkNames, fixDimensions } from './free-dimensions.js';
+import type { PlacementLog } from './placement-log.js';
 import { readModel, type ModelParts } from './read-model.js';
 
+type SessionParts = Pick<ModelParts, 'model' | 'externalData'>;
 type OrtModule = Pick<typeof Ort, 'InferenceSession' | 'Tensor' | 'env'>;
+
+/** What ONNX Runtime computes with: its execution provider. */
+export type ProviderName = 'wasm' | 'webgl' | 'webgpu' | 'webnn' | 'cpu';
 
 /** The differences between the builds of ONNX Runtime. */
 export interface Build {
   readonly ort: OrtModule;
-  readonly provider: 'wasm' | 'webgl' | 'webgpu' | 'cpu';
+  readonly provider: ProviderName;
   readonly threads: number;
   /** More options of each session. */
   readonly session?: Ort.InferenceSession.SessionOptions;
   /** The GPU's loss. `watch` starts to listen for it. Call it after a session was created, because the session creates the GPU's device. */
-  readonly gpu?: { readonly loss: DeviceLoss; watch(isInUse: () => boolean): Promise<void> | void };
+  readonly gpu?: {
+    readonly loss: DeviceLoss;
+    watch(isInUse: () => boolean): Promise<void> | void;
+    /** The device that `watch` has found, if sessions take tensors in its buffers. */
+    readonly device?: GPUDevice | undefined;
+  };
+  /** Finds out where the nodes of a session's graph run. */
+  readonly placement?: PlacementLog;
 }
+
+/** Says how one of a build's providers is used. @throws `backend-failed`, or an Error that says why it cannot be */
+export type Provide = (
+  env: Ort.Env,
+  environment: EngineEnvironment,
+) => Omit<Build, 'ort' | 'threads'> | Promise<Omit<Build, 'ort' | 'threads'>>;
 
 /**
  * Wraps one build of ONNX Runtime. Every build refuses overlapping calls, or breaks on them, so one lock guards all calls.
@@ -35,9 +56,14 @@ export function createEngine(build: Build): Engine {
   return {
     version: versionOf(build.ort.env),
     threads: build.threads,
+    get nodes() {
+      return build.placement?.nodes;
+    },
     memory: heapBytes,
     async open(files, path, options) {
       const { inputs, outputs, ...parts } = await readModel(build.provider, files, path);
+      checkNames(inputs, options, path);
+      if (build.provider === 'webnn') checkFixed(inputs, options, path);
       const session = await lock.run(() => create(build, parts, options));
       openSessions += 1;
       await build.gpu?.watch(() => openSessions > 0);
@@ -51,9 +77,20 @@ export function createEngine(build: Build): Engine {
   };
 }
 
-async function create(
+async function create(build: Build, parts: SessionParts, options: EngineOptions): Promise<Ort.InferenceSession> {
+  if (!build.placement) return await createSession(build, parts, options);
+  const { session, nodes } = await build.placement.watch(() => createSession(build, parts, options));
+  if (!nodes || nodes.onWasm < nodes.total) return session;
+  await session.release();
+  throw new TabServeError(
+    'backend-failed',
+    `${build.provider} runs none of the ${nodes.total} nodes of the model's graph (${nodes.operators.join(', ')}): WASM would run all of them.`,
+  );
+}
+
+async function createSession(
   build: Build,
-  { model, externalData }: Pick<ModelParts, 'model' | 'externalData'>,
+  { model, externalData }: SessionParts,
   options: EngineOptions,
 ): Promise<Ort.InferenceSession> {
   try {
@@ -71,22 +108,23 @@ async function create(
 }
 
 function load(
-  { ort: { Tensor }, provider }: Build,
+  { ort: { Tensor }, provider, gpu }: Build,
   session: Ort.InferenceSession,
   inputs: readonly TensorInfo[],
   outputs: readonly TensorInfo[],
 ): LoadedModel {
+  const toFeed = (tensor: Tensor): Ort.Tensor => {
+    const { dtype, dims } = tensor;
+    if (tensor instanceof GpuTensor) return Tensor.fromGpuBuffer(tensor.buffer, { dataType: 'float32', dims });
+    return new Tensor(dtype as 'float32', tensor.data as Float32Array, dims);
+  };
   return {
+    device: gpu?.device,
     inputs,
     outputs,
     async run(feeds: Tensors): Promise<Tensors> {
       try {
-        const ortFeeds = Object.fromEntries(
-          Object.entries(feeds).map(([name, { dtype, data, dims }]) => [
-            name,
-            new Tensor(dtype as 'float32', data as Float32Array, dims),
-          ]),
-        );
+        const ortFeeds = Object.fromEntries(Object.entries(feeds).map(([name, tensor]) => [name, toFeed(tensor)]));
         const results = await session.run(ortFeeds);
         return Object.fromEntries(
           Object.entries(results).map(([name, result]) => [name, toTensor(result as Ort.Tensor)]),
@@ -110,11 +148,4 @@ function toTensor(result: Ort.Tensor): Tensor {
 
 function sixteenBits(data: ArrayBufferView): Uint16Array {
   return new Uint16Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength / 2);
-}
-
-function fixDimensions(infos: readonly TensorInfo[], { freeDimensions = {} }: EngineOptions): readonly TensorInfo[] {
-  return infos.map((info) => ({
-    ...info,
-    dims: info.dims.map((size) => (typeof size === 'string' ? (freeDimensions[size] ?? size) : size)),
-  }));
 }

@@ -1,4 +1,5 @@
 import type { Env } from 'onnxruntime-web';
+import type { Load } from '../../libraries/load.js';
 import type { EngineEnvironment } from '../engine.js';
 import { npmFile } from '../npm-file.js';
 import { bytesFor, compileWasm } from '../wasm-module.js';
@@ -14,22 +15,39 @@ export interface EngineFiles {
   readonly mjs: () => URL;
 }
 
+/** ONNX Runtime's version, by which its `.wasm` is cached: it must be known before ONNX Runtime is loaded. */
+const VERSION = '1.30.0';
+
+/** A build that can create sessions. */
+export interface LoadedBuild<Ort> {
+  readonly ort: Ort;
+  readonly threads: number;
+}
+
 /**
- * Downloads and compiles ONNX Runtime's `.wasm`, and sets the URL of its glue code (`.mjs`). The glue code is bundled with TabServe; only threads need
- * it as a file of its own, because otherwise each thread would download and run the worker's own script.
- * @returns the number of threads
- * @throws `backend-failed` if the `.wasm` cannot be loaded
+ * Loads a build of ONNX Runtime: side by side, its script, and its `.wasm`, which is downloaded and compiled. Sets the URL of its glue code (`.mjs`), which is bundled with
+ * TabServe; only threads need it as a file of its own, because otherwise each thread would download and run the worker's own script.
+ * @throws `worker-failed` if its script cannot be loaded; `backend-failed` if the `.wasm` cannot
  */
-export async function provideFiles(env: Env, environment: EngineEnvironment, files: EngineFiles): Promise<number> {
-  const { assets, threads } = environment;
-  const wasm = assets === undefined ? npmFile(files.wasm()) : new URL(`${files.name}.wasm`, assets);
-  env.wasm.numThreads = threads;
+export async function loadBuild<Ort extends { readonly env: Env }>(
+  load: Load<Ort>,
+  environment: EngineEnvironment,
+  files: EngineFiles,
+): Promise<LoadedBuild<Ort>> {
+  const { assets } = environment;
+  const url = assets === undefined ? npmFile(files.wasm()) : new URL(`${files.name}.wasm`, assets);
+  const file = { name: `${files.name}.wasm`, bytes: files.bytes, version: VERSION };
+  const [ort, module, threads] = await Promise.all([
+    load(assets),
+    compileWasm(url, file, environment),
+    environment.threads,
+  ]);
+  const { wasm } = ort.env;
+  wasm.numThreads = threads;
   if (threads > 1)
-    env.wasm.wasmPaths = { mjs: assets === undefined ? npmFile(files.mjs()) : new URL(`${files.name}.mjs`, assets) };
-  env.wasm.wasmBinary = bytesFor(
-    await compileWasm(wasm, { name: `${files.name}.wasm`, bytes: files.bytes, version: versionOf(env) }, environment),
-  );
-  return threads;
+    wasm.wasmPaths = { mjs: assets === undefined ? npmFile(files.mjs()) : new URL(`${files.name}.mjs`, assets) };
+  wasm.wasmBinary = bytesFor(module);
+  return { ort, threads };
 }
 
 /** Returns ONNX Runtime's version. */

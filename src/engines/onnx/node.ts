@@ -6,7 +6,8 @@ import { createEngine } from './engine.js';
 const PACKAGE = 'onnxruntime-node@1.30.0';
 
 /** Starts ONNX Runtime for Node, on the CPU. @throws `backend-failed` that says what to install */
-export async function start({ threads }: Pick<EngineEnvironment, 'threads'>): Promise<Engine> {
+export async function start(environment: Pick<EngineEnvironment, 'threads'>): Promise<Engine> {
+  const threads = await environment.threads;
   const { default: ort } = await import('onnxruntime-node').catch((cause: unknown) => {
     throw notInstalled(cause);
   });

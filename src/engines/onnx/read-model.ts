@@ -3,6 +3,7 @@ import type { BlobFiles } from '../../contract/archive.js';
 import { TabServeError } from '../../contract/errors.js';
 import { besideModel, readExternalData } from '../../shared/onnx-external-data.js';
 import { OWN_FILE, readSkeleton } from '../../shared/onnx-skeleton.js';
+import type { ProviderName } from './engine.js';
 import { canReadLazily, LazyBytes } from './lazy-bytes.js';
 import { readSignature, type Signature } from './signature.js';
 
@@ -18,19 +19,18 @@ export interface ModelParts extends Signature {
  * is in memory four times while it loads, as the file, as ONNX Runtime's copy of it, as the parsed file, and as weights.
  * @throws `model-not-found`, `model-format`, `unsupported`; `backend-failed` on WebGL, which cannot load external data
  */
-export async function readModel(
-  provider: 'wasm' | 'webgl' | 'webgpu' | 'cpu',
-  files: BlobFiles,
-  path: string,
-): Promise<ModelParts> {
+export async function readModel(provider: ProviderName, files: BlobFiles, path: string): Promise<ModelParts> {
   const file = await files.blob(path);
   const isLazy = provider === 'wasm' && canReadLazily();
   const skeleton = isLazy ? await readSkeleton(file) : undefined;
   const model = skeleton ?? (await bytesOf(file));
   const signature = readSignature(model, path);
   const locations = readExternalData(model);
-  if (locations.length > 0 && provider === 'webgl')
-    throw new TabServeError('backend-failed', "ONNX Runtime's WebGL cannot load a model with external data.");
+  if (provider === 'webgl') {
+    if (locations.length > 0)
+      throw new TabServeError('backend-failed', "ONNX Runtime's WebGL cannot load a model with external data.");
+    return { ...signature, model: (await import('./widen-weights.js')).widenWeights(model), externalData: [] };
+  }
   const open = async (path: string, file: Blob) => ({ path, data: isLazy ? new LazyBytes(file) : await bytesOf(file) });
   const externalData = await Promise.all([
     ...locations.map(async (location) => open(location, await files.blob(besideModel(path, location)))),

@@ -1,14 +1,13 @@
 import { load } from '../../libraries/onnx-webgpu-jspi.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
-import { createEngine } from './engine.js';
-import { provideFiles } from './files.js';
-import { watchDevice } from './device.js';
+import { createEngine, type Provide } from './engine.js';
+import { loadBuild } from './files.js';
+import { onWebgpu } from './device.js';
 
-/** Starts ONNX Runtime's native WebGPU provider, for browsers with JSPI: a third smaller, and it survives a run on a lost device. */
-export async function start(environment: EngineEnvironment): Promise<Engine> {
-  const ort = await load(environment.assets);
-  await provideFiles(
-    ort.env,
+/** Starts the build with ONNX Runtime's native WebGPU provider and its WebNN provider, for browsers with JSPI: a third smaller, and it survives a run on a lost device. */
+export async function start(environment: EngineEnvironment, provide: Provide = onWebgpu): Promise<Engine> {
+  const { ort } = await loadBuild(
+    load,
     { ...environment, threads: 1 },
     {
       wasm: () => new URL('onnxruntime-web/ort-wasm-simd-threaded.jspi.wasm', import.meta.url),
@@ -17,5 +16,5 @@ export async function start(environment: EngineEnvironment): Promise<Engine> {
       bytes: 16_758_545,
     },
   );
-  return createEngine({ ort, provider: 'webgpu', threads: 1, gpu: watchDevice(ort.env, environment.onLost) });
+  return createEngine({ ort, threads: 1, ...(await provide(ort.env, environment)) });
 }

@@ -24,7 +24,8 @@ const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const LOST: ReadonlySet<number> = new Set([401, 403, 404, 407, 410]);
 
 /**
- * Sends one request, again after a connection error and while the server is busy. No redirect is followed, so that neither the app's headers nor a tensor
+ * Sends one request, again after a connection error and while the server is busy; but while a model is opened, a server that cannot be reached is not waited for if there is another
+ * backend. No redirect is followed, so that neither the app's headers nor a tensor
  * reaches another origin than the one that the app has named.
  * @throws `device-lost` if no answer comes: the server cannot be reached, is slow, stays busy, redirects, or knows neither this client nor the model;
  * `inference-failed` for an answer that is too large; `aborted`
@@ -69,7 +70,9 @@ async function attempt({ path, body, headers, signal }: HttpRequest, options: Ht
     if (isError(cause) && (cause instanceof TabServeError || cause instanceof TransientFailure)) throw cause;
     if (signal?.aborted) throw abortError(signal);
     if (stop.signal.aborted) throw lost(server, `${url.href} did not answer within ${timeout} ms`, cause);
-    throw new TransientFailure(lost(server, `${url.href} cannot be reached, or ended the connection: ${whyOf(cause)}`, cause)); // prettier-ignore
+    const failure = lost(server, `${url.href} cannot be reached, or ended the connection: ${whyOf(cause)}`, cause);
+    // Only a run has a body.
+    throw body === undefined && server.hasFallback ? failure : new TransientFailure(failure);
   } finally {
     cancel();
   }

@@ -1,4 +1,4 @@
-import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
+import type { BackendWasm, setWasmPaths as SetWasmPaths } from '@tensorflow/tfjs-backend-wasm';
 import { TabServeError } from '../../contract/errors.js';
 import { load } from '../../libraries/tfjs-wasm.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
@@ -8,16 +8,19 @@ import { createEngine, loadTensorFlow, startBackend, type TensorFlow } from './e
 
 const NAME = 'tfjs-backend-wasm-simd.wasm';
 
+/** TensorFlow.js's version, by which its `.wasm` is cached: it must be known before TensorFlow.js is loaded. */
+const VERSION = '4.22.0';
+
 /** Starts TensorFlow.js on WASM with SIMD, with one thread: its threads start from a `blob:` URL, and break in minified code. */
 export async function start(environment: EngineEnvironment): Promise<Engine> {
   const { assets } = environment;
-  const tensorflow = await loadTensorFlow(assets);
-  const { setWasmPaths } = await load(assets, tensorflow.core);
-  const { env, version_core } = tensorflow.core;
-  env().set('WASM_HAS_MULTITHREAD_SUPPORT', false);
   const bundled = new URL('@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm', import.meta.url);
   const url = assets === undefined ? npmFile(bundled) : new URL(NAME, assets);
-  const module = await compileWasm(url, { name: NAME, bytes: 424_594, version: version_core }, environment);
+  const [{ tensorflow, setWasmPaths }, module] = await Promise.all([
+    loadScripts(assets),
+    compileWasm(url, { name: NAME, bytes: 424_594, version: VERSION }, environment),
+  ]);
+  tensorflow.core.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false);
   setWasmPaths(
     {
       'tfjs-backend-wasm.wasm': url.href,
@@ -34,6 +37,14 @@ export async function start(environment: EngineEnvironment): Promise<Engine> {
   const memory = backend.wasm as unknown as Memory;
   refuseNull(memory);
   return createEngine(tensorflow, { name: 'wasm', maxInteger: 2 ** 31, memory: () => memory.HEAPU8.byteLength });
+}
+
+async function loadScripts(
+  assets: string | undefined,
+): Promise<{ readonly tensorflow: TensorFlow; readonly setWasmPaths: typeof SetWasmPaths }> {
+  const tensorflow = await loadTensorFlow(assets);
+  const { setWasmPaths } = await load(assets, tensorflow.core);
+  return { tensorflow, setWasmPaths };
 }
 
 /** Makes TensorFlow.js instantiate the module instead of downloading its file. */

@@ -58,6 +58,8 @@ interface Turn {
   readonly signal: AbortSignal | undefined;
   /** Whether this tab holds the file's lock, so that no other tab writes it. */
   readonly isLocked: boolean;
+  /** Takes the file as soon as it is there, before it is stored. */
+  readonly deliver: (blob: Blob | undefined) => void;
 }
 
 /**
@@ -69,6 +71,7 @@ export class FileCache {
   readonly #entries: CacheEntries;
   /** Keys of the files that were asked for: they make no room for one another. */
   readonly #used = new Set<string>();
+  readonly #storing = new Set<Promise<unknown>>();
   #isDown = false;
   #isSwept = false;
   #isOffline = false;
@@ -79,22 +82,38 @@ export class FileCache {
   }
 
   /**
-   * Returns a file from the cache, or downloads and stores it. One tab downloads it for all that want it.
+   * Returns a file from the cache, or downloads and stores it. One tab downloads it for all that want it. What is downloaded is returned at once, and stored
+   * meanwhile: see `stored`.
    * @returns undefined if the server has no such file
    * @throws what `download` throws, except that a file at hand is returned if the server cannot be reached; `aborted`
    */
-  async get(
+  get(request: FileRequest, download: Download, options: GetOptions = {}): Promise<Blob | undefined> {
+    return new Promise((resolve, reject) => {
+      const storing = this.#get(request, download, options, resolve)
+        .then(resolve, reject)
+        .finally(() => this.#storing.delete(storing));
+      this.#storing.add(storing);
+    });
+  }
+
+  /** Waits until every file that was asked for is stored, or cannot be. */
+  async stored(): Promise<void> {
+    await Promise.all(this.#storing);
+  }
+
+  async #get(
     request: FileRequest,
     download: Download,
-    { signal, onBytes = () => {} }: GetOptions = {},
+    { signal, onBytes = () => {} }: GetOptions,
+    deliver: Turn['deliver'],
   ): Promise<Blob | undefined> {
     const key = keyOf(request);
     this.#used.add(key);
     const found = await this.#find(key, signal);
-    if (found) return await this.#use(found, { request, download, onBytes, signal, isLocked: false });
+    if (found) return await this.#use(found, { request, download, onBytes, signal, isLocked: false, deliver });
     if (this.#isDown) return fileOf(await download(undefined, onBytes))?.blob;
     const work = async (onBytes: OnBytes, isLocked: boolean): Promise<Blob | undefined> => {
-      const turn = { request, download, onBytes, signal, isLocked };
+      const turn = { request, download, onBytes, signal, isLocked, deliver };
       // Another tab may have stored it meanwhile.
       const found = await this.#find(key, signal);
       return found ? await this.#use(found, turn) : await this.#store(await download(undefined, onBytes), turn);
@@ -132,8 +151,9 @@ export class FileCache {
   }
 
   async #store(answer: Answer, turn: Turn): Promise<Blob | undefined> {
-    const { request, signal } = turn;
+    const { request, signal, deliver } = turn;
     const file = fileOf(answer);
+    deliver(file?.blob);
     // Without a strong ETag, a private file could never be used again.
     const isUseful = request.isPrivate ? file && strongEtag(file) : file !== undefined || !isImmutable(request);
     if (isUseful && file?.isStorable !== false) {

@@ -1,12 +1,12 @@
 import type { ModelConfig } from '../../contract/archive.js';
-import { PRECISIONS, type ModelFile, type Precision } from '../../contract/precisions.js';
+import { HUB_PRECISIONS, type ModelFile, type Precision } from '../../contract/precisions.js';
 import { isRecord } from '../../shared/schema.js';
 import { missingModel, possiblePrecisions, sortFiles } from '../choose-model.js';
 import type { Source } from '../sources/source.js';
 import type { Json } from './json.js';
 
 /** How the name of the file with the model ends, as transformers.js names it. */
-const ENDINGS: Readonly<Record<Precision, string>> = {
+const ENDINGS: Readonly<Record<(typeof HUB_PRECISIONS)[number], string>> = {
   fp32: '',
   fp16: '_fp16',
   q8: '_quantized',
@@ -26,7 +26,7 @@ const FOLDERS = ['onnx/', ''];
  */
 export function modelFiles(source: Source, config: ModelConfig): readonly ModelFile[] {
   const all = FOLDERS.flatMap((folder) =>
-    PRECISIONS.map((precision) => ({ path: `${folder}model${ENDINGS[precision]}.onnx`, precision })),
+    HUB_PRECISIONS.map((precision) => ({ path: `${folder}model${ENDINGS[precision]}.onnx`, precision })),
   );
   const { paths } = source;
   const files = paths ? all.filter(({ path }) => paths.includes(path)) : all;
@@ -40,5 +40,5 @@ export function ownPrecision(config: Json): Precision | undefined {
   const own = config['transformers.js_config'];
   const dtype = isRecord(own) ? own['dtype'] : undefined;
   const name = isRecord(dtype) ? dtype['model'] : dtype;
-  return PRECISIONS.find((precision) => precision === name);
+  return HUB_PRECISIONS.find((precision) => precision === name);
 }

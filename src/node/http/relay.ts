@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { guard, preflightHeaders, type GuardOptions } from './guard.js';
 
-/** What is left of the body of a request that was answered before its end is read up to so many bytes: a client that is still sending would not see the answer. */
+/** What is left of the body of a request that was answered before its end: so many bytes of it are read, for so long. */
 const MOST_DRAINED = 2 ** 26;
 const DRAIN_MS = 5000;
 
@@ -24,8 +24,11 @@ export async function relay(
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort(new Error('The client has closed the connection.')));
   const request = requestOf(incoming, gone.signal);
-  if (!request) return await refuse(incoming, outgoing, 400, 'The request has no path, or a header that is not valid.');
-  await send(await answer(request), incoming, outgoing);
+  if (!request)
+    return await refuse(incoming, outgoing, 400, 'The request has no path, or a method or a header that is not valid.');
+  const response = await answer(request);
+  if (!request.bodyUsed) await request.body?.cancel();
+  await send(response, incoming, outgoing);
 }
 
 /** Returns undefined if it cannot be one. */
@@ -71,8 +74,11 @@ function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
 }
 
 async function send(response: Response, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  await drain(incoming, outgoing);
   for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
+  if (isUnread(incoming)) {
+    const body = Buffer.from(await response.arrayBuffer());
+    return outgoing.destroyed ? undefined : await answerEarly(incoming, outgoing, response.status, body);
+  }
   outgoing.writeHead(response.status);
   if (!response.body || incoming.method === 'HEAD') {
     void response.body?.cancel();
@@ -89,15 +95,30 @@ async function refuse(
   code: number,
   message: string,
 ): Promise<void> {
-  await drain(incoming, outgoing);
   const type = code === 403 ? 'ForbiddenException' : 'BadRequestException';
-  outgoing.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify({ code, type, message }));
+  outgoing.setHeader('content-type', 'application/json');
+  const body = Buffer.from(JSON.stringify({ code, type, message }));
+  if (isUnread(incoming)) return await answerEarly(incoming, outgoing, code, body);
+  outgoing.writeHead(code).end(body);
 }
 
-/** Reads what is left of a request's body, within a limit, and lets the connection end with the answer. */
-async function drain(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  if (incoming.complete || incoming.destroyed) return;
-  outgoing.setHeader('connection', 'close');
+/** Returns whether the client may still be sending the body. */
+function isUnread({ complete, destroyed }: IncomingMessage): boolean {
+  return !complete && !destroyed;
+}
+
+/**
+ * Answers a request whose body has not been read to its end. The client has the whole answer at once; the connection stays open for what it is still sending, within
+ * a limit: a client that is cut off while it sends may lose the answer.
+ */
+async function answerEarly(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  status: number,
+  body: Buffer,
+): Promise<void> {
+  outgoing.writeHead(status, { connection: 'close', 'content-length': body.length });
+  outgoing.write(body);
   await new Promise<void>((resolve) => {
     let size = 0;
     const timer = setTimeout(resolve, DRAIN_MS);
@@ -110,6 +131,9 @@ async function drain(incoming: IncomingMessage, outgoing: ServerResponse): Promi
       if (size > MOST_DRAINED) end();
     });
     for (const event of ['end', 'error', 'close']) incoming.once(event, end);
+    // The body's stream holds back what nobody reads.
+    incoming.on('pause', () => incoming.resume());
     incoming.resume();
   });
+  outgoing.end();
 }

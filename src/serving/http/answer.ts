@@ -1,3 +1,4 @@
+import { shorten } from '../../contract/describe-value.js';
 import { badRequest, serverDisposed } from '../serving-error.js';
 import type { FrontDoor, Visit } from './front-door.js';
 import { resourceNotFound } from './front-door.js';
@@ -25,7 +26,7 @@ function read(request: Request): Visit {
     const path = pathname.split('/').slice(1).map((segment) => decodeURIComponent(segment)); // prettier-ignore
     return { request, path: path.at(-1) === '' ? path.slice(0, -1) : path, query: searchParams };
   } catch (cause) {
-    throw badRequest(`The path ${pathname} has a percent sign that encodes nothing.`, cause);
+    throw badRequest(`The path ${shorten(pathname)} has a percent sign that encodes nothing.`, cause);
   }
 }
 

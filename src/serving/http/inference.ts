@@ -7,7 +7,7 @@ import { readInput, readJson } from './request-body.js';
 import { jsonResponse } from './responses.js';
 import { resultResponse, toJson } from './result-body.js';
 import { streamResponse } from './stream-response.js';
-import { imagesOf, torchServeParams } from './torchserve-form.js';
+import { rowOf, torchServeParams } from './torchserve-form.js';
 
 /** Says whether every default version can answer: TorchServe's health check. */
 export function ping(visit: Visit, { registry }: FrontDoor): Response {
@@ -45,7 +45,7 @@ export async function instances(visit: Visit, door: FrontDoor): Promise<Response
   checkMethod(visit, 'POST', 'PUT');
   const served = door.registry.find(name);
   return await served.run(async (client) => {
-    const rows = (await readInstances(visit, door)).map((row) => imagesOf(served, row));
+    const rows = (await readInstances(visit, door)).map((row) => rowOf(served, row));
     const options = optionsOf(visit, door);
     if (verb === 'explain') {
       const explanations = await Promise.all(rows.map((row) => client.explain(row, options)));
@@ -78,7 +78,7 @@ function findServed(visit: Visit, { registry }: FrontDoor, name: string | undefi
 }
 
 async function predictionInput({ request }: Visit, door: FrontDoor, served: ServedVersion): Promise<unknown> {
-  return imagesOf(served, await readInput(request, door));
+  return rowOf(served, await readInput(request, door));
 }
 
 function optionsOf(

@@ -1,7 +1,7 @@
-import { describeValue } from '../../contract/describe-value.js';
-import { asTabServeError } from '../../contract/errors.js';
+import { describeValue, shorten } from '../../contract/describe-value.js';
+import { asTabServeError, type ErrorCode } from '../../contract/errors.js';
 import type { DescribedModel, ListedModel, RegisteredModel } from '../options.js';
-import { badRequest, ServingError } from '../serving-error.js';
+import { badRequest, ServingError, type ErrorType } from '../serving-error.js';
 import { checkMethod, resourceNotFound, type FrontDoor, type Visit } from './front-door.js';
 import { readJson } from './request-body.js';
 import { jsonResponse } from './responses.js';
@@ -41,6 +41,9 @@ export async function models(visit: Visit, door: FrontDoor): Promise<Response> {
 
 /** The most models of one page of the list. TorchServe's. */
 const PAGE = 100;
+
+/** The most workers of a version. */
+const MOST_WORKERS = 1024;
 
 function listModels({ query }: Visit, { server, registry }: FrontDoor): Response {
   const limit = numberOf(query, 'limit', PAGE);
@@ -97,18 +100,30 @@ async function registerModel(visit: Visit, door: FrontDoor): Promise<Response> {
   const url = given['url'];
   if (typeof url !== 'string' || url === '') throw badRequest('Parameter url is required.');
   if (door.management?.allowsUrl(url) !== true)
-    throw badRequest(`This server does not register models from ${url.slice(0, 200)}: its management.allowsUrl refuses it.`); // prettier-ignore
+    throw badRequest(`This server does not register models from ${shorten(url)}: its management.allowsUrl refuses it.`);
   const options = { signal: visit.request.signal, ...registerOptions(given) };
-  const { name, version } = await door.server.register(url, options).catch((error: unknown) => {
-    const { code, message } = asTabServeError(error);
-    if (error instanceof ServingError || (code !== 'model-not-found' && code !== 'network')) throw error;
-    throw new ServingError(code, 400, 'DownloadArchiveException', message, error);
-  });
+  const { name, version } = await door.server.register(url, options).catch(refuse);
   return jsonResponse({ status: `Model "${name}" Version: ${version} registered with ${await workersOf(door, name, version)} initial workers` }); // prettier-ignore
 }
 
 async function workersOf({ server }: FrontDoor, name: string, version: string): Promise<number> {
   return (await server.describe(name, version)).workers;
+}
+
+/** What a model that cannot be loaded, or cannot be loaded so, is refused with: the request asks for something wrong, and the server is well. */
+const REFUSALS: Readonly<Partial<Record<ErrorCode, ErrorType>>> = {
+  'model-not-found': 'DownloadArchiveException',
+  network: 'DownloadArchiveException',
+  'model-format': 'BadRequestException',
+  'model-config': 'BadRequestException',
+  'unknown-handler': 'BadRequestException',
+};
+
+/** @throws the error of a model that could not be loaded, with its status */
+function refuse(error: unknown): never {
+  const { code, message } = asTabServeError(error);
+  const type = REFUSALS[code];
+  throw error instanceof ServingError || !type ? error : new ServingError(code, 400, type, message, error);
 }
 
 /** TorchServe takes the parameters in the query, or as JSON. */
@@ -128,13 +143,16 @@ const NUMBERS = {
   initial_workers: 'minWorkers',
 } as const;
 
+/** @throws `invalid-input` */
 function registerOptions(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const texts = [['model_name', 'name'], ['model_version', 'version'], ['handler', 'handler']] // prettier-ignore
     .flatMap(([key, option]) => (given[key!] === undefined ? [] : [[option, given[key!]]]));
   const numbers = Object.entries(NUMBERS).flatMap(([key, option]) => {
-    const value = Number(given[key]);
+    if (given[key] === undefined) return [];
+    const value = wholeNumber(key, given[key]);
+    if (option === 'minWorkers') checkWorkers(key, value);
     // TorchServe registers a model without workers, and scales it later. Here, a model has at least one.
-    return given[key] === undefined || (key === 'initial_workers' && value === 0) ? [] : [[option, value]];
+    return key === 'initial_workers' && value === 0 ? [] : [[option, value]];
   });
   return Object.fromEntries([...texts, ...numbers]) as Readonly<Record<string, unknown>>;
 }
@@ -150,7 +168,8 @@ async function scaleModel({ query }: Visit, { server }: FrontDoor, name: string,
   if (maxWorkers < minWorkers) throw badRequest('max_worker cannot be less than min_worker.');
   if (minWorkers === 0)
     throw badRequest('min_worker: a model has at least one worker. To free it, unregister the model.');
-  await server.scale(name, { minWorkers, maxWorkers }, version);
+  checkWorkers(query.has('max_worker') ? 'max_worker' : 'min_worker', maxWorkers);
+  await server.scale(name, { minWorkers, maxWorkers }, version).catch(refuse);
   const ofVersion = version === undefined ? '' : `, version: ${version}`;
   return jsonResponse({ status: `Workers scaled to ${minWorkers} for model: ${name}${ofVersion}` });
 }
@@ -160,7 +179,20 @@ async function unregisterModel({ server }: FrontDoor, name: string, version?: st
   return jsonResponse({ status: `Model "${name}" unregistered` });
 }
 
+/** @throws `invalid-input` */
+function checkWorkers(key: string, count: number): void {
+  if (count > MOST_WORKERS) throw badRequest(`${key}: expected at most ${MOST_WORKERS}, got ${count}.`);
+}
+
+/** @throws `invalid-input` for what is not a whole number */
 function numberOf(query: URLSearchParams, key: string, otherwise: number): number {
-  const value = Number(query.get(key) ?? otherwise);
-  return Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
+  const text = query.get(key);
+  return text === null ? otherwise : wholeNumber(key, text);
+}
+
+/** Reads a number of the query, which is a text, or of a JSON body. @throws `invalid-input` */
+function wholeNumber(key: string, given: unknown): number {
+  const value = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw badRequest(`${key}: expected a whole number, got ${describeValue(given)}.`);
 }

@@ -1,5 +1,6 @@
-import { describeValue } from '../../contract/describe-value.js';
+import { describeValue, shorten } from '../../contract/describe-value.js';
 import { abortError } from '../../shared/abort.js';
+import { whyTooCostly } from '../../shared/json-cost.js';
 import { withinLimit } from '../../shared/limit.js';
 import { badRequest, ServingError } from '../serving-error.js';
 import type { FrontDoor } from './front-door.js';
@@ -10,10 +11,13 @@ const MOST_BLOBS = 1000;
 
 type Limits = Pick<FrontDoor, 'clock' | 'maxRequestSize' | 'timeout'>;
 
-/** Reads a request's body. @throws `invalid-input` if it is too large, or ends early; `timeout`; `aborted` */
+/** Reads a request's body. @throws `invalid-input` if it is too large or compressed, or ends early; `timeout`; `aborted` */
 export async function readBytes(request: Request, { clock, maxRequestSize, timeout }: Limits): Promise<ArrayBuffer> {
-  const { signal } = request;
-  if (Number(request.headers.get('content-length') ?? 0) > maxRequestSize) throw tooLarge(maxRequestSize);
+  const { signal, headers } = request;
+  const encoding = headers.get('content-encoding') ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity')
+    throw new ServingError('invalid-input', 415, 'BadRequestException', `The body is compressed (${shorten(encoding)}): send it as it is.`); // prettier-ignore
+  if (Number(headers.get('content-length') ?? 0) > maxRequestSize) throw tooLarge(maxRequestSize);
   const stop = new AbortController();
   try {
     const limit = { milliseconds: timeout, clock, signal };
@@ -79,17 +83,15 @@ export async function readJson(request: Request, limits: Limits): Promise<unknow
 }
 
 async function readForm(bytes: ArrayBuffer, type: string): Promise<Readonly<Record<string, unknown>>> {
+  if (hasTooManyFields(bytes, type)) throw badRequest(`The form has more than ${MOST_FIELDS} fields.`);
   let form: FormData;
   try {
     form = await new Response(bytes, { headers: { 'Content-Type': type } }).formData();
   } catch (cause) {
     throw badRequest(`The body is not what its type says, ${type.slice(0, 100)}.`, cause);
   }
-  const entries = [...form.entries()];
-  if (entries.length > MOST_FIELDS)
-    throw badRequest(`The form has ${entries.length} fields, expected at most ${MOST_FIELDS}.`);
   const values = new Map<string, (Blob | string)[]>();
-  for (const [name, value] of entries) {
+  for (const [name, value] of form) {
     const all = values.get(name);
     if (all) all.push(value);
     else values.set(name, [value]);
@@ -102,30 +104,46 @@ async function readForm(bytes: ArrayBuffer, type: string): Promise<Readonly<Reco
   return Object.fromEntries(await Promise.all(fields));
 }
 
+/** Returns whether a form has too many fields, by what stands between them. */
+function hasTooManyFields(bytes: ArrayBuffer, type: string): boolean {
+  const [, boundary] = /boundary="?([^";]*)/i.exec(type) ?? [];
+  const delimiter = boundary === undefined ? '&' : `\r\n--${boundary.trim()}`;
+  // A multipart form has one delimiter more, at its end.
+  return new TextDecoder('latin1').decode(bytes).split(delimiter, MOST_FIELDS + 2).length > MOST_FIELDS + (delimiter === '&' ? 0 : 1); // prettier-ignore
+}
+
 async function readValue(blob: Blob): Promise<unknown> {
   if (/^application\/([\w.-]+\+)?json\b/i.test(blob.type)) return parseJson(await blob.text());
   return /^text\//i.test(blob.type) ? await blob.text() : blob;
 }
 
 function parseJson(text: string): unknown {
-  let blobs = 0;
+  const why = whyTooCostly(text);
+  if (why !== undefined) throw badRequest(`The body has ${why}.`);
+  let json: unknown;
   try {
-    return JSON.parse(text, (_, value: unknown) => {
-      const bytes = bytesOf(value);
-      if (bytes && ++blobs > MOST_BLOBS) throw badRequest(`The body has more than ${MOST_BLOBS} values in base64.`);
-      return bytes ?? value;
-    });
+    json = JSON.parse(text);
   } catch (cause) {
-    if (cause instanceof ServingError) throw cause;
     throw badRequest(`The body is not JSON: ${cause instanceof Error ? cause.message : describeValue(cause)}`, cause);
   }
+  let blobs = 0;
+  /** Puts Blobs in the place of values in base64, and returns what stands for the value itself. */
+  const withBlobs = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    const bytes = bytesOf(value);
+    if (bytes && ++blobs > MOST_BLOBS) throw badRequest(`The body has more than ${MOST_BLOBS} values in base64.`);
+    if (bytes) return bytes;
+    const members = value as Record<string | number, unknown>;
+    if (Array.isArray(value)) for (let at = 0; at < value.length; at++) members[at] = withBlobs(value[at]);
+    else for (const key of Object.keys(value)) members[key] = withBlobs(members[key]);
+    return value;
+  };
+  return withBlobs(json);
 }
 
 /** Returns the bytes of TensorFlow Serving's `{ b64 }`, which TorchServe's JSON envelope reads too; undefined for any other value. */
-function bytesOf(value: unknown): Blob | undefined {
-  if (typeof value !== 'object' || value === null || !('b64' in value) || Object.keys(value).length > 1)
-    return undefined;
-  return blobOf(value.b64);
+function bytesOf(value: object): Blob | undefined {
+  return 'b64' in value && Object.keys(value).length === 1 ? blobOf(value.b64) : undefined;
 }
 
 /** Returns the bytes of a text in base64, which may be a `data:` URL. @throws `invalid-input` */
@@ -133,7 +151,10 @@ export function blobOf(text: unknown): Blob {
   try {
     if (typeof text !== 'string') throw new TypeError('no string');
     const base64 = text.replace(/^data:[^,]*;base64,/, '').replaceAll('-', '+').replaceAll('_', '/'); // prettier-ignore
-    return new Blob([Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))]);
+    const binary = atob(base64);
+    const bytes = new Uint8Array(binary.length);
+    for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
+    return new Blob([bytes]);
   } catch (cause) {
     throw badRequest(`Expected bytes as a string in base64, got ${describeValue(text)}.`, cause);
   }

@@ -26,8 +26,16 @@ export function writeBody(json: string, parts: readonly Uint8Array[]): EncodedMe
   return { body, headers: { 'Content-Type': 'application/octet-stream', [JSON_LENGTH]: String(text.length) } };
 }
 
-/** Splits a body into its parsed JSON and the bytes after it. @throws `Fault` if it does not begin with JSON, or ends before it */
-export function readBody(body: ArrayBuffer, headers: Headers): { json: unknown; binary: Uint8Array } {
+/**
+ * Splits a body into its parsed JSON and the bytes after it.
+ * @param check is called with the JSON before it is parsed
+ * @throws `Fault` if it does not begin with JSON, or ends before it; what `check` throws
+ */
+export function readBody(
+  body: ArrayBuffer,
+  headers: Headers,
+  check: (text: string) => void = () => {},
+): { json: unknown; binary: Uint8Array } {
   const bytes = new Uint8Array(body);
   const length = jsonLength(bytes, headers);
   let text: string;
@@ -36,6 +44,7 @@ export function readBody(body: ArrayBuffer, headers: Headers): { json: unknown; 
   } catch (cause) {
     throw new Fault('its JSON is not UTF-8', { cause });
   }
+  check(text);
   try {
     return { json: parseExact(text), binary: bytes.subarray(length) };
   } catch (cause) {

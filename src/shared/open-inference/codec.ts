@@ -4,6 +4,7 @@
  */
 import { describeValue } from '../../contract/describe-value.js';
 import type { Tensors } from '../../contract/tensors.js';
+import { whyTooCostly } from '../json-cost.js';
 import { isRecord } from '../schema.js';
 import { readBody, writeBody, type EncodedMessage } from './body.js';
 import { Fault, withFaults } from './fault.js';
@@ -49,13 +50,19 @@ export function encodeRequest(inputs: Tensors, { binary, outputs }: RequestOptio
 /** Reads a request. @throws `invalid-input` naming what is wrong */
 export function decodeRequest(body: ArrayBuffer, headers: Headers): DecodedRequest {
   return withFaults('invalid-input', 'The request', () => {
-    const { json, binary } = readBody(body, headers);
+    const { json, binary } = readBody(body, headers, checkCost);
     if (!isRecord(json)) throw new Fault(`it is ${describeValue(json)}, expected a mapping with "inputs"`);
     const { id, inputs, outputs, parameters } = json;
     if (id !== undefined && typeof id !== 'string') throw new Fault(`"id" is ${describeValue(id)}, expected a string`);
     const isBinary = isRecord(parameters) && parameters['binary_data_output'] === true;
     return { id, inputs: readTensors(inputs, 'inputs', binary), ...readOutputs(outputs, isBinary) };
   });
+}
+
+/** A server reads what anybody may send; an app has chosen the server whose answers it reads. */
+function checkCost(text: string): void {
+  const why = whyTooCostly(text);
+  if (why !== undefined) throw new Fault(`it has ${why}`);
 }
 
 function readOutputs(entries: unknown, isBinary: boolean): Pick<DecodedRequest, 'outputs' | 'binaryOutputs'> {

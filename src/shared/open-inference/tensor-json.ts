@@ -2,6 +2,7 @@
 import { describeValue } from '../../contract/describe-value.js';
 import { DTYPES } from '../../contract/dtypes.js';
 import type { DType, Tensor, TensorDataMap } from '../../contract/tensors.js';
+import { endOfString } from '../json-cost.js';
 import { Fault } from './fault.js';
 
 const FLOATS: ReadonlySet<DType> = new Set(['float32', 'float64']);
@@ -99,7 +100,6 @@ const LONG = /(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 /** Stands before a long integer that was put into a string. */
 const MARK = '\u0000integer ';
 const MARKED = new RegExp(`^${MARK}(-?\\d{16,})$`);
-const [QUOTE, BACKSLASH] = [...'"\\'].map((character) => character.charCodeAt(0));
 
 /** Parses JSON. Integers of 16 digits or more are returned as `LongInteger`, with all of their digits. @throws `SyntaxError` */
 export function parseExact(text: string): unknown {
@@ -123,14 +123,4 @@ function markLongIntegers(text: string): string {
     parts.push(text.slice(end, at));
   }
   return parts.join('');
-}
-
-/** Returns the index after the string that opens at `open`. */
-function endOfString(text: string, open: number): number {
-  for (let at = open + 1; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === BACKSLASH) at++;
-    else if (code === QUOTE) return at + 1;
-  }
-  return text.length;
 }

@@ -33,9 +33,16 @@ const page = {
     });
     await page.hosting.ready;
   },
+  /** Hosts the archives of a folder, by their names. */
+  async hostFolder(folder: string, names: readonly string[]): Promise<void> {
+    const server = new ModelServer({ load });
+    await Promise.all(names.map((name) => server.register(`${folder}${name}/`, { name, backends: ['wasm'] })));
+    page.hosting = hostModels(server);
+    await page.hosting.ready;
+  },
   hosting: undefined as ModelHost | undefined,
   gated: 0,
-  async ask(path: string, body?: string | FormData): Promise<Seen> {
+  async ask(path: string, body?: string | FormData | Blob): Promise<Seen> {
     const response = await fetch(path, body === undefined ? {} : { method: 'POST', body });
     const text = await response.text();
     const { headers } = response;

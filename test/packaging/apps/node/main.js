@@ -4,7 +4,16 @@ import { createTestContext, ImageClassifier } from 'tabserve/worker';
 if (typeof load !== 'function') throw new Error('load is missing');
 
 // Every entry can be imported where there is no browser.
-const engines = ['onnx-wasm', 'onnx-webgl', 'onnx-webgpu', 'tfjs-webgpu', 'tfjs-webgl', 'tfjs-wasm', 'tfjs-cpu'];
+const engines = [
+  'onnx-wasm',
+  'onnx-webgl',
+  'onnx-webgpu',
+  'onnx-webnn',
+  'tfjs-webgpu',
+  'tfjs-webgl',
+  'tfjs-wasm',
+  'tfjs-cpu',
+];
 for (const entry of [
   'core',
   'worker/core',

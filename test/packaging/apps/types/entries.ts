@@ -11,6 +11,7 @@ export * as e from 'tabserve/engines/tfjs-webgl';
 export * as f from 'tabserve/engines/tfjs-wasm';
 export * as g from 'tabserve/engines/tfjs-cpu';
 export * as remote from 'tabserve/engines/remote-http';
+export * as webnn from 'tabserve/engines/onnx-webnn';
 export * as h from 'tabserve/standalone';
 export * as i from 'tabserve/standalone/worker';
 export * as j from 'tabserve/vite';

@@ -1,0 +1,8 @@
+/** The built-in worker, as `default.worker.ts`, which also tells what it has measured. */
+import { allEngines } from '../../../src/engines/index.ts';
+import { loadHandler } from '../../../src/handlers/registry.ts';
+import { serve } from '../../../src/worker/serve.ts';
+import { spans } from './spans.ts';
+
+addEventListener('message', ({ data }) => data === 'spans' && postMessage({ spans: spans() }));
+serve({ engines: allEngines, handlerClass: loadHandler });

@@ -1,0 +1,121 @@
+/** The section on the first answer: from the call until a model has answered once, at the first visit and at later ones, beside ONNX Runtime alone in a worker. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { tell } from './lib/progress.mjs';
+import { atMost, over, row } from './lib/rows.mjs';
+import { median, pairs } from './lib/statistics.mjs';
+import { waterfall } from './lib/waterfall.mjs';
+
+/** Visits that are not measured: they fill the caches, the second one with compiled code. */
+const WARM_UPS = 2;
+const ROUNDS = { cold: 3, warm: 5 };
+const QUICK_ROUNDS = { cold: 2, warm: 4 };
+const GOAL = 1.1;
+
+const MODELS = [
+  {
+    name: 'digits',
+    model: '/models/digits/',
+    onnx: '/models/digits/digits.onnx',
+    handler: undefined,
+    dims: [1, 28, 28],
+  },
+  {
+    name: 'MobileNetV2 1.0',
+    model: '/made/mobilenet/onnx/model.onnx',
+    onnx: '/made/mobilenet/onnx/model.onnx',
+    handler: 'base_handler',
+    dims: [3, 224, 224],
+  },
+];
+/** What the app says about backends. If it says nothing, the browser is asked for GPUs first. */
+const CHOICES = { "backends: ['wasm']": ['wasm'], 'backends not named': undefined };
+
+/**
+ * @param {import('@playwright/test').BrowserType} chromium
+ * @param {import('@playwright/test').LaunchOptions} options
+ * @param {string} url of the benchmark's server
+ * @param {{ isQuick: boolean }} mode
+ */
+export async function firstRows(chromium, options, url, { isQuick }) {
+  const rounds = isQuick ? QUICK_ROUNDS : ROUNDS;
+  const visit = (profile, work) => inProfile(chromium, options, profile, (context) => onPage(context, url, work));
+  const rows = [];
+  for (const model of isQuick ? MODELS.slice(0, 1) : MODELS) {
+    const contenders = contendersOf(model);
+    tell(`first answer: ${model.name}, first visit`);
+    const cold = await inTurns(contenders, 0, rounds.cold, (work) => visit(undefined, work));
+    rows.push(...rowsOf(model, 'first visit', cold));
+    tell(`first answer: ${model.name}, later visits`);
+    const warm = await inProfile(chromium, options, undefined, (context) =>
+      inTurns(contenders, WARM_UPS, rounds.warm, (work) => onPage(context, url, work)),
+    );
+    rows.push(...rowsOf(model, 'later visit', warm));
+  }
+  return rows;
+}
+
+function contendersOf({ model, onnx, handler, dims }) {
+  const ours = Object.entries(CHOICES).map(([name, backends]) => [
+    name,
+    (call) => call('ours', { model, handler, backends, dims }),
+  ]);
+  return Object.fromEntries([['raw', (call) => call('raw', onnx)], ...ours]);
+}
+
+/** The contenders take turns, and each round starts with another one. */
+async function inTurns(contenders, warmUps, rounds, visit) {
+  const names = Object.keys(contenders);
+  const samples = Object.fromEntries(names.map((name) => [name, []]));
+  for (let round = -warmUps; round < rounds; round++)
+    for (let turn = 0; turn < names.length; turn++) {
+      const name = names[(round + warmUps + turn) % names.length];
+      const sample = await visit(contenders[name]);
+      if (round >= 0) samples[name].push(sample);
+    }
+  return samples;
+}
+
+/** Opens a browser with a profile on the disk, as a visitor has one. @param profile a fresh one if undefined */
+async function inProfile(chromium, options, profile, work) {
+  const folder = profile ?? mkdtempSync(join(tmpdir(), 'tabserve-bench-'));
+  const context = await chromium.launchPersistentContext(folder, options);
+  try {
+    return await work(context);
+  } finally {
+    await context.close();
+    if (!profile) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function onPage(context, url, work) {
+  const page = await context.newPage();
+  page.on('pageerror', (error) => console.error(error));
+  await page.goto(`${url}first/index.html`);
+  await page.waitForFunction(() => 'first' in globalThis);
+  try {
+    return await work((name, argument) =>
+      page.evaluate(([name, argument]) => globalThis.first[name](argument), [name, argument]),
+    );
+  } finally {
+    await page.close();
+  }
+}
+
+function rowsOf({ name }, visit, { raw, ...ours }) {
+  const taken = (samples) => samples.map(({ took }) => took);
+  const what = `first answer: ${name}, ${visit}`;
+  const rows = [row(`${what}, onnxruntime-web in a worker`, taken(raw), 'ms')];
+  for (const [choice, samples] of Object.entries(ours)) {
+    const times = taken(samples);
+    const middle = samples.toSorted((a, b) => Math.abs(a.took - median(times)) - Math.abs(b.took - median(times)))[0];
+    console.log(`\n${what}, TabServe, ${choice}: ${middle.took.toFixed(0)} ms`);
+    for (const line of waterfall(middle.spans)) console.log(line);
+    rows.push(
+      row(`${what}, TabServe, ${choice}`, times, 'ms'),
+      row(`${what}, TabServe over onnxruntime-web, ${choice}`, pairs(times, taken(raw), over), '×', atMost(GOAL, '×')),
+    );
+  }
+  return rows;
+}

@@ -1,0 +1,10 @@
+import type { EngineLoader } from './engine.js';
+
+/** Loads ONNX Runtime on WebNN, from the build for WebGPU: the JSPI build if the browser has JSPI. */
+export const onnxWebnn: EngineLoader = async (environment) => {
+  const [{ start }, { onWebnn }] = await Promise.all([
+    'Suspending' in WebAssembly ? import('./onnx/webgpu-jspi.js') : import('./onnx/webgpu.js'),
+    import('./onnx/webnn.js'),
+  ]);
+  return start(environment, onWebnn);
+};

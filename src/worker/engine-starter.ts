@@ -1,0 +1,107 @@
+import { archiveFor, type Archive, type ModelConfig } from '../contract/archive.js';
+import { candidateOf, type CandidateName } from '../contract/backends.js';
+import { TabServeError } from '../contract/errors.js';
+import { servingOf } from '../contract/settings.js';
+import type { CompiledFile, StartRequest, WorkerEvent } from '../contract/wire.js';
+import { timed } from '../shared/spans.js';
+import type { Engine, Engines } from '../engines/engine.js';
+import type { Downloads } from './downloads.js';
+import type { Platform } from './platform.js';
+
+export interface EngineStarterOptions {
+  readonly engines: Engines;
+  readonly platform: Platform;
+  readonly downloads: Downloads;
+  readonly emit: (event: WorkerEvent) => void;
+}
+
+/** Starts the engine of one worker, side by side with whatever else the worker does. */
+export class EngineStarter {
+  readonly #options: EngineStarterOptions;
+  #started: { readonly candidate: CandidateName; readonly engine: Promise<Engine> } | undefined;
+
+  constructor(options: EngineStarterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Starts the candidate's engine, or returns the one that was started before.
+   * @param config the archive's config for the engine: a promise where it is still being read
+   * @returns a promise whose rejection, `backend-failed`, may stay unhandled: whoever needs the engine asks again
+   */
+  start(request: StartRequest, config: ModelConfig | Promise<ModelConfig>): Promise<Engine> {
+    const { candidate } = request;
+    if (this.#started?.candidate !== candidate) {
+      const engine = this.#start(request, config);
+      engine.catch(() => {});
+      this.#started = { candidate, engine };
+    }
+    return this.#started.engine;
+  }
+
+  /**
+   * Starts the first candidate's engine as soon as it is certain which one that is.
+   * @param starts by `formatsKey`
+   * @param formats a key of `starts`: pending while the archive's manifest is being read
+   * @param archive pending while its config is being read
+   */
+  async prepare(
+    starts: Readonly<Record<string, StartRequest>>,
+    formats: Promise<string>,
+    archive: Promise<Archive>,
+  ): Promise<void> {
+    const possible = Object.values(starts);
+    const isCertain = possible.every(({ candidate }) => candidate === possible[0]!.candidate);
+    const request = isCertain ? possible[0] : starts[await formats];
+    if (request)
+      void this.start(
+        request,
+        archive.then((one) => configFor(one, request)),
+      );
+  }
+
+  async #start(
+    { candidate, threads: wanted, assets, remote, download, compiled }: StartRequest,
+    config: Parameters<EngineStarter['start']>[1],
+  ): Promise<Engine> {
+    const { engines, platform, downloads, emit } = this.#options;
+    const start = engines[candidate];
+    if (!start) throw new TabServeError('backend-failed', `This worker was built without ${candidate}.`);
+    try {
+      const threads = Promise.resolve(config).then((own) =>
+        platform.threads(candidate, wanted ?? own.engine?.threads, servingOf(own).maxWorkers),
+      );
+      // An engine that computes with one thread does not ask.
+      threads.catch(() => {});
+      const onLost = (why: string): void => emit({ type: 'lost', why });
+      const onCompiled = (file: CompiledFile): void => this.#shareCompiled(candidate, file);
+      return await timed('start engine', () =>
+        downloads.engine(download, (environment) =>
+          start({ assets, remote, onLost, threads, compiled, onCompiled, ...environment }),
+        ),
+      );
+    } catch (cause) {
+      throw new TabServeError(
+        'backend-failed',
+        `${candidate} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`,
+        { cause },
+      );
+    }
+  }
+
+  /** Sends the page a compiled engine for its next workers. Where that is not possible, each worker compiles the engine. */
+  #shareCompiled(candidate: CandidateName, compiled: CompiledFile): void {
+    // The page of a sandboxed frame could not read the message, and would give up this worker.
+    if (globalThis.origin === 'null') return;
+    try {
+      this.#options.emit({ type: 'compiled', candidate, compiled });
+    } catch {
+      // This browser does not clone compiled code.
+    }
+  }
+}
+
+/** Returns an archive's config for an engine that is to be started. */
+export function configFor(archive: Archive, { candidate }: StartRequest): ModelConfig {
+  return archiveFor(archive, candidateOf(candidate).engine).config;
+}

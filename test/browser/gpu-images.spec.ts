@@ -1,0 +1,151 @@
+/** Transforms on a GPU: the same bytes as on the CPU, nothing that stays behind, and what a request through the client makes of it. */
+import type { Page } from '@playwright/test';
+import type * as Gpu from './pages/gpu.ts';
+import { expect, test } from './fixtures.ts';
+
+// The page changes what classes of the browser say.
+test.use({ reuseTab: false });
+
+declare const gpu: typeof Gpu.gpu;
+
+test.skip(({ backend }) => backend !== 'webgpu', 'only WebGPU transforms images on the GPU');
+
+async function openGpu(page: Page): Promise<void> {
+  await page.goto('/test/browser/pages/gpu.html');
+  await page.waitForFunction(() => 'gpu' in window);
+}
+
+test('random sizes, steps and sources: no byte differs from the CPU’s', async ({ page, full }) => {
+  test.setTimeout(full ? 600_000 : 90_000);
+  await openGpu(page);
+  const { run, differing } = await page.evaluate((count) => gpu.compareCases(1, count), full ? 200 : 24);
+  expect(differing).toEqual([]);
+  expect(run).toBe(full ? 200 : 24);
+});
+
+test('what is not needed any more is destroyed, and a GPU that cannot do it leaves the image to the CPU', async ({
+  page,
+}) => {
+  await openGpu(page);
+  const found = await page.evaluate(async () => {
+    const { device, live } = await gpu.openDevice();
+    const cpu = gpu.compileTransforms(gpu.parseTransforms([{ resize: [20, 30] }, { toTensor: {} }]));
+    const transforms = gpu.compileGpuTransforms(device, cpu);
+    const opened = async (side: number) => await gpu.openImage(gpu.picture(side, side, false), side, side, 'bitmap');
+    const counts: number[] = [];
+    // The same size again and again, then another one each time; two rows at a time.
+    for (const side of [40, 40, 40, 41, 42, 43]) {
+      const rows = await Promise.all([transforms.run(await opened(side)), transforms.run(await opened(side))]);
+      rows.forEach((row) => row!.release());
+      counts.push(live());
+    }
+    const closed = await createImageBitmap(new ImageData(40, 40));
+    const image = await gpu.decodeImage(closed);
+    closed.close();
+    const failure = await transforms.run(image).then(
+      () => 'none',
+      (error: Error) => error.name,
+    );
+    const clear = await createImageBitmap(new ImageData(40, 40));
+    const transparent = await transforms.run(await gpu.decodeImage(clear));
+    const gray = await transforms.run({ ...(await opened(40)), bitmap: undefined, width: 40, height: 40, read: () => ({ format: 'L', width: 40, height: 40, stride: 40, data: new Uint8Array(1600) }) }); // prettier-ignore
+    transforms.dispose();
+    const left = live();
+    device.destroy();
+    const lost = await transforms.run(await opened(40)).then(
+      () => 'none',
+      () => 'an error',
+    );
+    return { counts, failure, transparent, gray, left, lost };
+  });
+  expect(new Set(found.counts).size).toBe(1);
+  expect(found).toMatchObject({ failure: 'InvalidStateError', transparent: undefined, gray: undefined, left: 0 });
+  expect(found.lost).toBe('an error');
+});
+
+test('a classifier: bitmaps go to the model by the GPU, with the same answers, where nobody reads their tensors', async ({
+  page,
+}) => {
+  await openGpu(page);
+  const found = await page.evaluate(async () => {
+    const { classify, classifyOnCpu, copies, warnings, lose } = await gpu.openClassifiers();
+    const bitmapOf = async (alpha: number): Promise<ImageBitmap> => {
+      const data = gpu.picture(600, 500, false);
+      data[4 * 150_000 + 3] = alpha;
+      return await createImageBitmap(new ImageData(data, 600, 500));
+    };
+    const [opaque, transparent] = [await bitmapOf(255), await bitmapOf(128)];
+    const first = await classify(opaque);
+    // The trial: one for the bytes, three for the time.
+    while (copies() < 4) await new Promise((resolve) => setTimeout(resolve, 50));
+    let told = await classify(opaque);
+    while (told.trial.length === 0) told = await classify(opaque);
+    const answers = {
+      first,
+      told,
+      onGpu: await classify(opaque),
+      overridden: await classifyOnCpu(opaque),
+      batch: await classify(opaque, opaque),
+    };
+    const clear = [await classify(transparent), await classifyOnCpu(transparent)] as const;
+    lose();
+    const lost = await classify(opaque).then(
+      () => 'none',
+      (error: { code: string }) => error.code,
+    );
+    return { ...answers, clear, warnings, lost };
+  });
+  const { scores } = found.first;
+  expect(found.first.copied).toBe(0);
+  expect(found.told.trial.map(({ name, labels }) => [name, labels])).toEqual(
+    ['cpu', 'gpu'].map((on) => ['ImageTransformTime', { images: 'bitmaps of 0.25 MiP', chosen: 'gpu', on }]),
+  );
+  expect(found.onGpu).toMatchObject({ copied: 1, scores });
+  expect(found.overridden).toMatchObject({ copied: 0, scores });
+  expect(found.batch).toMatchObject({ copied: 0, scores: [...scores, ...scores] });
+  expect(found.clear[0].scores).toEqual(found.clear[1].scores);
+  expect(found.clear[0].scores).not.toEqual(scores);
+  expect(found.warnings).toEqual([]);
+  expect(found.lost).toBe('device-lost');
+});
+
+test('a GPU that makes other bytes transforms nothing, and the developer is told', async ({ page }) => {
+  await openGpu(page);
+  const warnings = await page.evaluate(async () => {
+    const { classify, copies, warnings } = await gpu.openClassifiers(true);
+    const bitmap = await createImageBitmap(new ImageData(gpu.picture(600, 500, false), 600, 500));
+    await classify(bitmap);
+    while (warnings.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    const before = copies();
+    await classify(bitmap);
+    return [...warnings, copies() - before];
+  });
+  expect(warnings).toEqual(['Images are transformed on the CPU. The GPU transforms them differently.', 0]);
+});
+
+test('1080p on this GPU, as a bitmap and as pixels, beside the CPU', async ({ page, full }) => {
+  test.skip(!full, 'a measurement: npm run test:full prints it');
+  await openGpu(page);
+  const times = await page.evaluate(async () => {
+    const { device } = await gpu.openDevice();
+    const steps = [{ resize: 256 }, { centerCrop: 224 }, { toTensor: {} }, { normalize: { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] } }]; // prettier-ignore
+    const cpu = gpu.compileTransforms(gpu.parseTransforms(steps));
+    const transforms = gpu.compileGpuTransforms(device, cpu);
+    const found: Record<string, unknown> = {};
+    for (const source of ['bitmap', 'RGBX'] as const) {
+      const image = await gpu.openImage(gpu.picture(1920, 1080, false), 1920, 1080, source);
+      const trial = await gpu.compare(image, cpu, transforms, device);
+      // Many at once: the time of one, without the wait for an answer.
+      const many = 50;
+      const started = performance.now();
+      const rows = await Promise.all(Array.from({ length: many }, () => transforms.run(image)));
+      await device.queue.onSubmittedWorkDone();
+      found[source] = { ...trial, throughput: (performance.now() - started) / many };
+      rows.forEach((row) => row!.release());
+    }
+    const { vendor, architecture, isFallbackAdapter } = device.adapterInfo;
+    return { ...found, adapter: `${vendor} ${architecture}${isFallbackAdapter ? ', software' : ''}` };
+  });
+  console.log(JSON.stringify(times, null, 2));
+  expect(times).toMatchObject({ bitmap: { isEqual: true }, RGBX: { isEqual: true } });
+});
