@@ -50,14 +50,16 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0,
+    // Each browser that runs TabServe preloads modules itself.
+    modulePreload: { polyfill: false },
     rollupOptions: {
       output: {
         codeSplitting: {
-          // What every page with TabServe needs: as one file it is smaller than as the three that bundling by use makes.
+          // What every page with TabServe needs: as one file it is smaller than as the five that bundling by use makes.
           groups: [
             {
               name: 'basics',
-              test: /src\/(contract\/(errors|error-data|describe-value|settings)|shared\/(clock|limit|abort))\.ts/,
+              test: /src\/(contract\/(archive|backends|describe-value|downloads|error-data|errors|precisions|settings|version)|shared\/(abort|clock|limit|model-url|spans|threads)|client\/(download-settings|progress|selection\/.*|workers\/(built-in|connection|make-worker|start|watchdog)))\.ts|\/comlink\//,
             },
           ],
         },
