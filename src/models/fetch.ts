@@ -2,14 +2,8 @@
 import { partsOf, type Archive } from '../contract/archive.js';
 import { formatOfEngine, type EngineName } from '../contract/backends.js';
 import type { Precision } from '../contract/precisions.js';
-import {
-  fetchArchive,
-  fetchModel,
-  hashModel,
-  type ArchiveLocation,
-  type ArchiveOptions,
-  type ModelOptions,
-} from './archive.js';
+import { fetchArchive, type ArchiveLocation, type ArchiveOptions } from './archive.js';
+import { fetchModel, hashModel, type ModelOptions } from './model-files.js';
 
 /**
  * Downloads what `fetchArchive` downloads, of an archive and of those of its nodes, so that all that is needed is known before a backend is chosen.

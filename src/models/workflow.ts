@@ -3,7 +3,8 @@ import { allParts, type Archive, type FileProgress, type Part } from '../contrac
 import type { EngineName } from '../contract/backends.js';
 import { atNode, messageOf, TabServeError } from '../contract/errors.js';
 import { MOST_DEPTH, MOST_NODES } from '../contract/limits.js';
-import { fetchArchive, fetchModel, type ArchiveOptions } from './archive.js';
+import { fetchArchive, type ArchiveOptions } from './archive.js';
+import { fetchModel } from './model-files.js';
 import type { FetchOptions } from './download/fetch-file.js';
 import { inFolder } from './integrity.js';
 import { placeNode, readNodes, type NodeEntry, type NodePlace } from './nodes.js';

@@ -4,7 +4,7 @@ import { atNode, TabServeError } from '../contract/errors.js';
 import type { Context, Handler, NodeHandler } from '../contract/handler.js';
 import type { Session } from '../contract/tensors.js';
 import type { Engine } from '../engines/engine.js';
-import { openFiles } from '../models/archive.js';
+import { openFiles } from '../models/model-files.js';
 import { checkConfig } from '../models/config.js';
 import { batchContext, type HandlerEnvironment } from './context.js';
 import type { Recorder } from './recorder.js';

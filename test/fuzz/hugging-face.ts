@@ -4,7 +4,8 @@ import { TabServeError } from '../../src/contract/errors.ts';
 import type { TensorInfo, Tensors } from '../../src/contract/tensors.ts';
 import { readSignature } from '../../src/engines/onnx/signature.ts';
 import { loadHandler } from '../../src/handlers/registry.ts';
-import { fetchArchive, fetchModel } from '../../src/models/archive.ts';
+import { fetchArchive } from '../../src/models/archive.ts';
+import { fetchModel } from '../../src/models/model-files.ts';
 import { createTestContext } from '../../src/worker.ts';
 import { stubSession } from '../unit/stub-session.ts';
 

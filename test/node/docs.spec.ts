@@ -59,6 +59,13 @@ const filled = (type: string, value: number): unknown => ({
 });
 const tokenizer = { 'tokenizer.json': readFileSync(new URL('../docs/tokenizer.json', import.meta.url), 'utf8') };
 
+const CLASSES = {
+  result: 'classes',
+  width: 320,
+  height: 160,
+  labels: Object.values(JSON.parse(VOC) as object),
+  classes: filled('Uint8Array', 15),
+};
 const EXAMPLES: Readonly<Record<string, Example>> = {
   mobilenet: {
     files: { 'index_to_name.json': numbered(1000, { 281: 'tabby' }) },
@@ -97,11 +104,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   deeplab: {
     files: { 'index_to_name.json': VOC },
     expected: {
-      result: 'classes',
-      width: 320,
-      height: 160,
-      labels: Object.values(JSON.parse(VOC) as object),
-      classes: filled('Uint8Array', 15),
+      ...CLASSES,
       scores: filled('Float32Array', Math.exp(9) / (Math.exp(9) + 20)),
     },
     again: {
@@ -117,13 +120,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   'deeplab-argmax': {
     files: { 'index_to_name.json': VOC },
-    expected: {
-      result: 'classes',
-      width: 320,
-      height: 160,
-      labels: Object.values(JSON.parse(VOC) as object),
-      classes: filled('Uint8Array', 15),
-    },
+    expected: CLASSES,
   },
   u2net: {
     expected: { result: 'mask', width: 320, height: 160, label: 'foreground', mask: filled('Float32Array', 0.9) },

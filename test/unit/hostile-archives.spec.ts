@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from '@playwright/test';
-import { fetchArchive, fetchModel } from '../../src/models/archive.ts';
+import { fetchArchive } from '../../src/models/archive.ts';
+import { fetchModel } from '../../src/models/model-files.ts';
 import { buildZip, type ZipFile } from './zip-builder.ts';
 
 const MIB = 2 ** 20;

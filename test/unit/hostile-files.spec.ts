@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
-import { fetchArchive, fetchModel, openFiles, type ArchiveOptions } from '../../src/models/archive.ts';
+import { fetchArchive, type ArchiveOptions } from '../../src/models/archive.ts';
+import { fetchModel, openFiles } from '../../src/models/model-files.ts';
 import type { EngineName } from '../../src/contract/backends.ts';
 import { createFiles } from '../../src/models/files.ts';
 import { imageProcessingOf } from '../../src/models/hugging-face/image-processing.ts';

@@ -1,6 +1,7 @@
 /** Hugging Face's layout: which files are asked for, and what follows from them. */
 import { expect, test } from '@playwright/test';
-import { fetchArchive, fetchModel, type ArchiveOptions } from '../../src/models/archive.ts';
+import { fetchArchive, type ArchiveOptions } from '../../src/models/archive.ts';
+import { fetchModel } from '../../src/models/model-files.ts';
 import { modelNameOf } from '../../src/models/hugging-face/repository.ts';
 import { repositoryFolder } from '../../src/shared/model-url.ts';
 

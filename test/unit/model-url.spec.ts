@@ -1,6 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { readLocation } from '../../src/client/model-location.ts';
-import { fetchArchive, fetchModel, type ArchiveOptions } from '../../src/models/archive.ts';
+import { fetchArchive, type ArchiveOptions } from '../../src/models/archive.ts';
+import { fetchModel } from '../../src/models/model-files.ts';
 import { modelUrl } from '../../src/node/model-url.ts';
 import { locateFile, readModelUrl } from '../../src/shared/model-url.ts';
 import { buildZip } from './zip-builder.ts';

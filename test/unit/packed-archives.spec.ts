@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { errorFromData, errorToData, type ErrorData } from '../../src/contract/error-data.ts';
-import { fetchArchive, fetchModel, hashModel, openFiles, type ArchiveLocation } from '../../src/models/archive.ts';
+import { fetchArchive, type ArchiveLocation } from '../../src/models/archive.ts';
+import { fetchModel, hashModel, openFiles } from '../../src/models/model-files.ts';
 import { buildZip } from './zip-builder.ts';
 
 /** Made by torch-model-archiver: `make.py` beside them. */

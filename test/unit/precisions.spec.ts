@@ -13,7 +13,8 @@ import { BROWSER_CANDIDATES, type BackendName, type Candidate, type Probe } from
 import { HUB_PRECISIONS as PRECISIONS, type Precision } from '../../src/contract/precisions.ts';
 import type { StartRequest } from '../../src/contract/wire.ts';
 import { openLocally } from '../../src/cli/local-model.ts';
-import { fetchArchive, fetchModel, type ModelOptions } from '../../src/models/archive.ts';
+import { fetchArchive } from '../../src/models/archive.ts';
+import { fetchModel, type ModelOptions } from '../../src/models/model-files.ts';
 import { toFloats } from '../../src/tensors/tensors.ts';
 
 const path = (precision: Precision, folder = 'onnx/'): string =>

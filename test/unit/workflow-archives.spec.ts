@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from '@playwright/test';
 import { allParts, enginesOf, fileName, type Archive } from '../../src/contract/archive.ts';
 import type { ArchiveOptions } from '../../src/models/archive.ts';
-import { openFiles } from '../../src/models/archive.ts';
+import { openFiles } from '../../src/models/model-files.ts';
 import { readNodes } from '../../src/models/nodes.ts';
 import { fetchWorkflow, fetchWorkflowModels, hashWorkflow } from '../../src/models/fetch.ts';
 import { buildZip } from './zip-builder.ts';

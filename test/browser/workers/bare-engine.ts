@@ -3,7 +3,8 @@ import type { CandidateName, ModelFormat } from '../../../src/contract/backends.
 import type { OutputInfo, Session, TensorInfo, Tensors } from '../../../src/contract/tensors.ts';
 import type { Engine, Engines } from '../../../src/engines/engine.ts';
 import { errorToData, type ErrorData } from '../../../src/contract/error-data.ts';
-import { fetchArchive, fetchModel } from '../../../src/models/archive.ts';
+import { fetchArchive } from '../../../src/models/archive.ts';
+import { fetchModel } from '../../../src/models/model-files.ts';
 import { createFiles } from '../../../src/models/files.ts';
 
 export type Attempt<T> =
