@@ -82,6 +82,8 @@ class OriginLocks {
 
 /** A BroadcastChannel between the tabs of a world. */
 class Channel extends EventTarget {
+  #isTabGone = false;
+
   constructor(
     readonly world: ShareWorld,
     readonly tab: string,
@@ -92,6 +94,7 @@ class Channel extends EventTarget {
   }
 
   postMessage(message: unknown): void {
+    if (this.#isTabGone) return;
     if (!this.world.channels.has(this)) throw new DOMException('Channel is closed', 'InvalidStateError');
     const data = structuredClone(message);
     for (const other of this.world.channels)
@@ -110,6 +113,12 @@ class Channel extends EventTarget {
 
   close(): void {
     this.world.channels.delete(this);
+  }
+
+  /** The tab has ended. What still runs of its code here, no browser would run. */
+  endTab(): void {
+    this.#isTabGone = true;
+    this.close();
   }
 }
 
@@ -198,7 +207,7 @@ export class ShareWorld {
 
   /** Ends a tab as a browser does: nothing of it runs any more, and its locks are released. */
   close(tab: string): void {
-    for (const channel of this.channels) if (channel.tab === tab) channel.close();
+    for (const channel of this.channels) if (channel.tab === tab) channel.endTab();
     for (const entry of this.workers) if (entry.tab === tab) entry.worker.terminate();
     this.locks.end(tab);
   }
