@@ -8,7 +8,7 @@ import type { Prepared } from './requests/inputs.js';
 import { Job, type SequenceState } from './requests/job.js';
 import type { Parts } from './requests/parts.js';
 import { prepareRows } from './requests/prepare-rows.js';
-import { readRequestOptions } from './requests/request-options.js';
+import { readRequestOptions, type CheckedOptions } from './requests/request-options.js';
 import type { WorkerPool } from './workers/pool.js';
 
 /** What a client gives its requester. */
@@ -77,7 +77,7 @@ export class Requester {
   ): Promise<unknown[]> {
     const arrivedAt = performance.now();
     const { pool, metrics, disposed, checkOpen } = this.#options;
-    return await metrics.follow(inputs.length, async () => {
+    return await metrics.follow(inputs.length, arrivedAt, async () => {
       checkOpen();
       const checked = readRequestOptions(options);
       const { timeout, transfer } = checked;
@@ -100,13 +100,12 @@ export class Requester {
    * Sends a request whose one row is prepared already. It needs no place in the queue.
    * @throws what `Client.predict` throws
    */
-  async sendPrepared(row: Prepared, options: RequestOptions): Promise<unknown> {
+  async sendPrepared(row: Prepared, options: CheckedOptions): Promise<unknown> {
     const arrivedAt = performance.now();
-    const [result] = await this.#options.metrics.follow(1, async () => {
+    const [result] = await this.#options.metrics.follow(1, arrivedAt, async () => {
       this.#options.checkOpen();
       const order = ++this.#requests;
-      const checked = readRequestOptions(options);
-      return await this.#run(new Job([row], { ...checked, order, request: 'predict', exclusive: false, arrivedAt }));
+      return await this.#run(new Job([row], { ...options, order, request: 'predict', exclusive: false, arrivedAt }));
     });
     if (result instanceof PredictionError) throw result;
     return result;

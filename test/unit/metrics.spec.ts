@@ -258,10 +258,10 @@ async function served(warn: (message: string) => void = () => {}): Promise<Servi
     metrics.queued(roundTrip / 10);
   }
   const failed = new PredictionError('image-decode', 'no image');
-  await metrics.follow(3, () => Promise.resolve([1, failed, 2]));
+  await metrics.follow(3, performance.now(), () => Promise.resolve([1, failed, 2]));
   const refused = new TabServeError('timeout', 'too late');
   expect(
-    await metrics.follow(2, () => Promise.reject(refused)).catch((error: unknown) => error),
+    await metrics.follow(2, performance.now(), () => Promise.reject(refused)).catch((error: unknown) => error),
     'the error passes',
   ).toBe(refused);
   const strange = { labels: { note: 'two\nlines, "quoted" \\ {braces} = and a comma,' } };
@@ -297,6 +297,27 @@ test('the metrics that a client records by itself', async () => {
   const { p50, p95, p99 } = histograms['PredictionTime']![0]!;
   for (const [found, truth] of [[p50, 20], [p95, 20], [p99, 20]] as const) expect(Math.abs(found - truth)).toBeLessThanOrEqual(0.2); // prettier-ignore
   expect(JSON.parse(JSON.stringify(histograms)), 'plain data').toEqual(histograms);
+});
+
+test('many requests: each is in the snapshot, and in the text, however many came since the last one', async () => {
+  const metrics = new ServingMetrics(
+    () => undefined,
+    () => {},
+  );
+  let seen = 0;
+  for (const more of [1, 200, 999]) {
+    for (let request = 0; request < more; request++) {
+      await metrics.follow(1, performance.now(), () => Promise.resolve([request]));
+      metrics.ran(1, { timings: { inference: 4 }, handlerTime: 5, memory: 0 }, 7);
+    }
+    seen += more;
+    const { counters, histograms } = metrics.snapshot();
+    expect(counters['ts_inference_requests_total']![0]!.value).toBe(seen);
+    expect(histograms['RequestTime']![0]!.count).toBe(seen);
+    expect(histograms['ts_handler_inference']![0]!.sum).toBe(4 * seen);
+    metrics.queued(1);
+    expect(metrics.prometheus()).toMatch(/^QueueTime_count/m);
+  }
 });
 
 test('a metric that a later worker records with another type: one warning, and requests continue', () => {

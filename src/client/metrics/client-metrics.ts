@@ -3,7 +3,7 @@ import { candidateName, type Backend } from '../../contract/backends.js';
 import type { MetricLabels, MetricsSnapshot, Observation } from '../../contract/metrics.js';
 import type { Stage, Timings } from '../../contract/stages.js';
 import { asTabServeError, PredictionError } from '../../contract/errors.js';
-import { STAGE_METRICS } from '../../shared/metrics/built-in.js';
+import { STAGE_METRICS, type BuiltInName } from '../../shared/metrics/built-in.js';
 import { toPrometheus } from './prometheus.js';
 import { Registry } from './families.js';
 
@@ -26,11 +26,16 @@ export interface BatchRun {
   readonly memory: number;
 }
 
+/** The most observations that wait: those of about 40 requests. */
+const MOST_PENDING = 512;
+
 /** Collects the metrics that a client records by itself, and those of its handler. */
 export class ServingMetrics implements ClientMetrics {
   readonly #model: () => Manifest['model'] | undefined;
   readonly #warn: (message: string) => void;
   readonly #registry: Registry;
+  /** Observations that are not in the registry yet. Together they take a fraction of the time of each after a pause, when it comes with a request. */
+  readonly #pending: [name: BuiltInName, value: number, labels: MetricLabels | undefined][] = [];
 
   /** @param warn called once with each message about a wrong observation of a handler */
   constructor(model: () => Manifest['model'] | undefined, warn: (message: string) => void) {
@@ -40,12 +45,11 @@ export class ServingMetrics implements ClientMetrics {
     this.#registry = new Registry(this.#warn);
   }
 
-  /** Counts and times the requests that `answer` settles, one per row. */
-  async follow(rows: number, answer: () => Promise<unknown[]>): Promise<unknown[]> {
-    const started = performance.now();
+  /** Counts and times the requests that `answer` settles, one per row. @param arrivedAt by `performance.now()` */
+  async follow(rows: number, arrivedAt: number, answer: () => Promise<unknown[]>): Promise<unknown[]> {
     try {
       const results = await answer();
-      const took = performance.now() - started;
+      const took = performance.now() - arrivedAt;
       for (const result of results) {
         if (result instanceof PredictionError) this.#settled(result.code);
         else this.#answered(took);
@@ -59,19 +63,18 @@ export class ServingMetrics implements ClientMetrics {
 
   /** Records that a request left the queue after so many milliseconds. */
   queued(milliseconds: number): void {
-    this.#registry.builtIn('QueueTime').record(milliseconds);
-    this.#registry.builtIn('ts_queue_latency_microseconds').record(milliseconds * 1000);
+    this.#record('QueueTime', milliseconds);
+    this.#record('ts_queue_latency_microseconds', milliseconds * 1000);
   }
 
   /** Records a batch that a worker answered. @param roundTrip in milliseconds */
   ran(rows: number, { timings, nodes = {}, handlerTime, memory }: BatchRun, roundTrip: number): void {
-    const registry = this.#registry;
-    registry.builtIn('BatchSize').record(rows);
-    registry.builtIn('PredictionTime').record(roundTrip);
-    registry.builtIn('HandlerTime').record(handlerTime);
+    this.#record('BatchSize', rows);
+    this.#record('PredictionTime', roundTrip);
+    this.#record('HandlerTime', handlerTime);
     // The clocks of the two threads are coarse, so the difference may be negative.
-    registry.builtIn('WorkerThreadTime').record(Math.max(0, roundTrip - handlerTime));
-    registry.builtIn('MemoryUsed').record(memory / 1e6);
+    this.#record('WorkerThreadTime', Math.max(0, roundTrip - handlerTime));
+    this.#record('MemoryUsed', memory / 1e6);
     this.#ranStages(timings, {});
     for (const [node, own] of Object.entries(nodes)) this.#ranStages(own, { node });
   }
@@ -79,8 +82,7 @@ export class ServingMetrics implements ClientMetrics {
   #ranStages(timings: Timings, labels: MetricLabels): void {
     for (const stage in STAGE_METRICS) {
       const took = timings[stage as Stage];
-      if (took !== undefined)
-        this.#registry.builtIn(STAGE_METRICS[stage as keyof typeof STAGE_METRICS]).record(took, labels);
+      if (took !== undefined) this.#record(STAGE_METRICS[stage as keyof typeof STAGE_METRICS], took, labels);
     }
   }
 
@@ -97,28 +99,41 @@ export class ServingMetrics implements ClientMetrics {
 
   /** Records that a worker opened the model after so many milliseconds. */
   loaded(backend: Backend, milliseconds: number): void {
-    this.#registry.builtIn('WorkerLoadTime').record(milliseconds, { Backend: candidateName(backend) });
+    this.#record('WorkerLoadTime', milliseconds, { Backend: candidateName(backend) });
   }
 
   changed(backend: Backend): void {
-    this.#registry.builtIn('BackendChanges').record(1, { Backend: candidateName(backend) });
+    this.#record('BackendChanges', 1, { Backend: candidateName(backend) });
   }
 
   snapshot(): MetricsSnapshot {
+    this.#add();
     return this.#registry.snapshot();
   }
 
   prometheus(): string {
+    this.#add();
     return toPrometheus(this.#registry.families, this.#model());
   }
 
   #answered(took: number): void {
     this.#settled('ok');
-    this.#registry.builtIn('RequestTime').record(took);
-    this.#registry.builtIn('ts_inference_latency_microseconds').record(took * 1000);
+    this.#record('RequestTime', took);
+    this.#record('ts_inference_latency_microseconds', took * 1000);
   }
 
   #settled(outcome: string, rows = 1): void {
-    this.#registry.builtIn('ts_inference_requests_total').record(rows, { outcome });
+    this.#record('ts_inference_requests_total', rows, { outcome });
+  }
+
+  /** Records one of TabServe's own metrics. */
+  #record(name: BuiltInName, value: number, labels?: MetricLabels): void {
+    this.#pending.push([name, value, labels]);
+    if (this.#pending.length >= MOST_PENDING) this.#add();
+  }
+
+  /** Adds what is pending to the registry. */
+  #add(): void {
+    for (const [name, value, labels] of this.#pending.splice(0)) this.#registry.builtIn(name).record(value, labels);
   }
 }

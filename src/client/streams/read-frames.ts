@@ -25,8 +25,7 @@ export function readFrames<Result>(
   return new FrameReader<Result>({
     clock: browserClock,
     start: readSource(source),
-    send: async (frame, stop) =>
-      (await requester.sendPrepared(frame, { signal: stop, params: request.params })) as Result,
+    send: async (frame, stop) => (await requester.sendPrepared(frame, { ...request, signal: stop })) as Result,
     limit: () => requester.parallelism,
     spareBelow: SPARE_BELOW_MS,
     interval,
