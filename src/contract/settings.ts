@@ -122,11 +122,9 @@ export function resolveSettings<T extends Table>(
   values: Readonly<Record<string, unknown>>,
   code: ErrorCode = 'model-config',
 ): Resolved<T> {
-  const settings = Object.entries(table).map(([key, setting]) => [
-    key,
-    numberOf(key, values[key], setting, code) ?? setting.default,
-  ]);
-  return Object.fromEntries(settings) as Resolved<T>;
+  const settings: Record<string, unknown> = {};
+  for (const key in table) settings[key] = numberOf(key, values[key], table[key]!, code) ?? table[key]!.default;
+  return settings as Resolved<T>;
 }
 
 /**

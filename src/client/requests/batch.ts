@@ -1,5 +1,6 @@
 import { errorFromData, type ErrorData } from '../../contract/error-data.js';
 import { asTabServeError, blameOf, TabServeError } from '../../contract/errors.js';
+import type { Params } from '../../contract/handler.js';
 import type { HandleAnswer, HandleRequest } from '../../contract/wire.js';
 import type { Message } from './inputs.js';
 import type { Job } from './job.js';
@@ -59,12 +60,15 @@ export class Batch {
     const messages = this.#messages();
     const { id, request, parts, priority, exclusive } = this.#jobs[0]!;
     const terms = withTerms && { terms: { priority, exclusive, isReplay: this.isReplay } };
-    const ids = this.#jobs.flatMap((job) =>
-      Array.from({ length: job.size }, (_, index) => (job.size === 1 ? job.id : `${job.id}/${index}`)),
-    );
-    const params = this.#jobs.flatMap((job) => Array.from({ length: job.size }, () => job.params));
+    const [ids, params]: [string[], Params[]] = [[], []];
+    for (const job of this.#jobs)
+      for (let index = 0; index < job.size; index++) {
+        ids.push(job.size === 1 ? job.id : `${job.id}/${index}`);
+        params.push(job.params);
+      }
     const rows = messages.map(({ value }) => value);
-    const transferables = new Set(messages.flatMap((message) => message.transferables));
+    const transferables = new Set<Transferable>();
+    for (const message of messages) for (const one of message.transferables) transferables.add(one);
     return [
       { id, request, ids, params, rows, ...(parts && { room: parts.room }), ...this.#sequences(), ...terms },
       [...transferables],

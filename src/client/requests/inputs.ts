@@ -93,6 +93,10 @@ class PreparedInput implements Prepared {
     const pending: Promise<unknown>[] = [];
     try {
       this.#source = mapLeaves(input, (leaf) => {
+        if (isFrame(leaf)) {
+          checkUsable(leaf);
+          return leaf;
+        }
         const work = this.#replace(leaf, options);
         if (work) pending.push(work);
         else checkUsable(leaf);

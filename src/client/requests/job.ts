@@ -61,7 +61,7 @@ export class Job {
   /** Called once when the caller aborts or the timeout passes; whoever holds the job then lets it go. */
   onAbandon: (() => void) | undefined;
   readonly #rows: readonly Prepared[];
-  #listening: AbortController | undefined;
+  readonly #onAbort = (): void => this.#abandon(abortError(this.signal!));
   #timer: ReturnType<typeof setTimeout> | undefined;
   #settle!: { resolve: (answer: JobAnswer) => void; reject: (error: TabServeError) => void };
   #settled = false;
@@ -83,10 +83,7 @@ export class Job {
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
     const { signal, arrivedAt, timeout } = options;
     if (signal?.aborted) this.reject(abortError(signal));
-    else if (signal) {
-      this.#listening = new AbortController();
-      signal.addEventListener('abort', () => this.#abandon(abortError(signal)), { signal: this.#listening.signal });
-    }
+    else signal?.addEventListener('abort', this.#onAbort);
     if (timeout !== undefined) {
       const left = timeout - (performance.now() - arrivedAt);
       this.#timer = setTimeout(() => this.#abandon(timeoutError(timeout)), left);
@@ -165,7 +162,7 @@ export class Job {
     if (this.#settled) return false;
     this.#settled = true;
     if (this.#timer !== undefined) clearTimeout(this.#timer);
-    this.#listening?.abort();
+    this.signal?.removeEventListener('abort', this.#onAbort);
     for (const row of this.#rows) row.release();
     return true;
   }

@@ -133,16 +133,22 @@ export class Connection {
       const watched = this.#watchdog.watch(id);
       this.#pending.add(reject);
       if (id !== undefined && onPart) this.#hear(id, onPart);
-      answer
-        .then(valueOf, (cause: unknown) => {
-          throw notSent(cause);
-        })
-        .then(resolve, reject)
-        .finally(() => {
-          this.#watchdog.forget(watched);
-          this.#pending.delete(reject);
-          if (onPart) this.#onPart.delete(id!);
-        });
+      const ended = (): void => {
+        this.#watchdog.forget(watched);
+        this.#pending.delete(reject);
+        if (onPart) this.#onPart.delete(id!);
+      };
+      answer.then(
+        (envelope) => {
+          ended();
+          if (envelope?.ok === true) resolve(envelope.value);
+          else reject(errorOf(envelope));
+        },
+        (cause: unknown) => {
+          ended();
+          reject(notSent(cause));
+        },
+      );
     });
   }
 
@@ -193,11 +199,10 @@ export class Connection {
   }
 }
 
-/** Returns what an envelope holds. @throws the error in it, always a `TabServeError`; `worker-failed` if it is not an envelope */
-function valueOf<T>(envelope: Envelope<T> | undefined): T {
-  if (envelope?.ok === true) return envelope.value;
-  if (envelope?.ok === false) throw asTabServeError(errorFromData(envelope.error as ErrorData));
-  throw new TabServeError(
+/** Returns the error in an envelope; `worker-failed` if it is not an envelope. */
+function errorOf(envelope: Envelope<unknown> | undefined): TabServeError {
+  if (envelope?.ok === false) return asTabServeError(errorFromData(envelope.error as ErrorData));
+  return new TabServeError(
     'worker-failed',
     'The worker sent an invalid answer. Check that its module calls expose() of tabserve/worker, in the same version as the page.',
   );

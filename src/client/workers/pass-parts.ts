@@ -6,10 +6,13 @@ import type { WorkerConnection } from './slot.js';
  * @param onHeldBack called when its reader must read before the worker goes on
  */
 export function passParts(
-  { id, parts, pending: [job] }: Batch,
+  batch: Batch,
   connection: WorkerConnection,
   onHeldBack: () => void,
 ): ((part: unknown) => void) | undefined {
+  const { id, parts } = batch;
+  // Before the list of its jobs is made: few answers are streamed.
+  const job = parts && batch.pending[0];
   if (!parts || !job) return undefined;
   parts.onRead = () => {
     connection.holdBack(id, parts.isFull);

@@ -114,8 +114,9 @@ export class Slot {
    * the worker pauses it for them.
    */
   takes({ full }: { readonly full: boolean }): boolean {
-    if (this.isShared) return this.state === 'ready';
-    if (this.state !== 'ready' || this.isReplaying) return false;
+    if (this.state !== 'ready') return false;
+    if (this.isShared || this.isIdle) return true;
+    if (this.isReplaying) return false;
     const requests = this.#active.filter(({ isExplanation }) => !isExplanation);
     if (computesElsewhere(this.backend!)) return requests.length < MAX_BATCHES;
     return requests.length < (full ? this.#mostFull : 1);
