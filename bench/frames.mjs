@@ -1,7 +1,7 @@
 /** The section on frames: what a camera's frame costs besides its inference, by part. */
 import { tell } from './lib/progress.mjs';
 import { median, paired, quantile } from './lib/statistics.mjs';
-import { CATEGORIES, ownTime } from './lib/trace.mjs';
+import { ownTime, TASK_CATEGORIES } from './lib/trace.mjs';
 
 const WIDTH = 1280;
 const HEIGHT = 720;
@@ -64,7 +64,7 @@ async function onPage(browser, url, work, options) {
 
 /** Returns the milliseconds of its own that the page's main thread spends on a frame and on a bare message, more than on waiting. */
 async function tracePage(browser, url) {
-  await browser.startTracing(undefined, { categories: CATEGORIES });
+  await browser.startTracing(undefined, { categories: TASK_CATEGORIES });
   await onPage(browser, url, 'markPage', TRACED);
   const { frames, bare, idle } = ownTime((await browser.stopTracing()).toString());
   return { ours: (frames - idle) / TRACED.rounds, bare: bare / TRACED.rounds };
@@ -120,11 +120,16 @@ function byHandRows({ times, means }) {
   ];
 }
 
-function throughputRows({ backend, workers }, goal, { inference, interval }) {
+function throughputRows({ backend, workers }, goal, { inference, streamed, interval }) {
   const name = `client.frames on onnx/${backend}, ${workers} ${workers === 1 ? 'worker' : 'workers'}`;
   const part = paired(inference, interval, (alone, between) => alone / between);
   return [
     row(name, 1000 / median(interval), 'frames/s'),
+    row(
+      `${name}: a frame's inference over that of a frame alone`,
+      paired(inference, streamed, (alone, among) => among / alone),
+      '×',
+    ),
     row(
       `${name}, over the inferences of one frame after another`,
       part,

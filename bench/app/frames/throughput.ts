@@ -16,8 +16,10 @@ export interface ThroughputOptions {
 
 /** Milliseconds by round. */
 export interface Throughput {
-  /** The inference of one frame when nothing else runs. */
+  /** The median inference of one frame when nothing else runs. */
   readonly inference: number[];
+  /** That of the stream's frames: longer if its workers share a core, with one another or with other programs. */
+  readonly streamed: number[];
   /** Between two answers of `client.frames`. */
   readonly interval: number[];
 }
@@ -34,13 +36,13 @@ export async function measureThroughput(options: ThroughputOptions): Promise<Thr
   while ((await client.describe()).workers < (await client.describe()).config.minWorkers)
     await new Promise((resolve) => void setTimeout(resolve, 100));
   const make = await frameMaker(width, height, 'I420');
-  const out: Throughput = { inference: [], interval: [] };
+  const out: Throughput = { inference: [], streamed: [], interval: [] };
   for (let round = -1; round < rounds; round++) {
-    const times: number[] = [];
+    let times: number[] = [];
     const stop = client.on('response', ({ timings }) => times.push(timings.inference!));
     for (let frame = 0; frame < frames; frame++) await client.predict(make(frame), { transfer: true });
-    stop();
-    times.sort((a, b) => a - b);
+    const alone = median(times);
+    times = [];
     let [answers, started, ended] = [0, 0, 0];
     for await (const _ of client.frames(source(make))) {
       answers += 1;
@@ -49,12 +51,18 @@ export async function measureThroughput(options: ThroughputOptions): Promise<Thr
       ended = performance.now();
       break;
     }
+    stop();
     if (round < 0) continue;
-    out.inference.push(times[times.length >> 1]!);
+    out.inference.push(alone);
+    out.streamed.push(median(times));
     out.interval.push((ended - started) / frames);
   }
   await client.dispose();
   return out;
+}
+
+function median(times: readonly number[]): number {
+  return [...times].sort((a, b) => a - b)[times.length >> 1]!;
 }
 
 /** Answers until all workers are busy. */
