@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { sourceWorkers } from '../scripts/vite/source-workers.ts';
+import { workerChunks } from '../src/bundlers/worker-chunks.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -26,7 +27,12 @@ export default defineConfig(({ mode }) => ({
   base: '/',
   logLevel: 'error',
   plugins: [sourceWorkers()],
-  worker: { format: 'es', plugins: () => [sourceWorkers()] },
+  // As the Vite plugin splits workers.
+  worker: {
+    format: 'es',
+    plugins: () => [sourceWorkers()],
+    rolldownOptions: { output: { codeSplitting: workerChunks(here('../src/')) } },
+  },
   resolve: {
     alias: [
       {

@@ -21,7 +21,7 @@ export type { ModelLocation } from './client/model-location.js';
 export { audioChunks, type AudioChunk, type AudioChunksOptions } from './client/sequences/audio-chunks.js';
 export type { Sequence, SequenceOptions } from './client/sequences/sequence.js';
 export type { JobQueueStatus } from './client/requests/backlog.js';
-export type { WorkerFactory } from './client/workers/start.js';
+export type { WorkerFactory } from './client/workers/early-worker.js';
 export type { Recovery } from './client/workers/recovery.js';
 export type { ClientMetrics } from './client/metrics/client-metrics.js';
 export { clearVerdicts } from './client/selection/browser-verdicts.js';

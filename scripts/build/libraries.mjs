@@ -133,7 +133,7 @@ function loader(name, folder, load = './load.js') {
   const file = `importFile('${name}.js', new URL('${folder}${name}.js', ${base}), assets)`;
   return `import { importFile } from '${load}';\n${
     LIBRARIES[name]?.needsCore
-      ? `export const load = async (assets, core) => (await ${file}).link(core);`
+      ? `export const load = async (assets, core) => {\n  const [library, own] = await Promise.all([${file}, core]);\n  return library.link(own);\n};`
       : `export const load = (assets) => ${file};`
   }\n`;
 }

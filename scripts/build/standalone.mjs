@@ -21,13 +21,20 @@ import { libraryFiles, OUTPUT } from './libraries.mjs';
  */
 export async function buildStandalone(dist) {
   const worker = `${dist}/worker/default.worker.js`;
-  return [
-    ...(await bundle(`${dist}/standalone`, { tabserve: `${dist}/index.js` }, './', [await siblings(dist)])),
-    ...(await bundle(`${dist}/standalone`, { worker, 'tabserve-worker': `${dist}/worker.js` }, './', [
-      await siblings(dist),
-    ])),
-    ...(await bundle(`${dist}/built-in`, { worker }, '../standalone/', [])),
+  const { workerChunks } = await import(pathToFileURL(`${dist}/bundlers/worker-chunks.js`).href);
+  const chunks = workerChunks(`${dist}/`);
+  const beside = [await siblings(dist)];
+  const builtIn = await bundle(`${dist}/built-in`, { worker }, '../standalone/', [], chunks);
+  // Both workers of the folder share what the first script of one has, but for what only that one needs.
+  const ids = builtIn.find(({ isEntry }) => isEntry).moduleIds;
+  const first = new Set(ids.filter((id) => !/\/(?:default\.worker|registry)\.js$/.test(id)));
+  const shared = { ...chunks, groups: [...chunks.groups, { name: 'serve', test: (id) => first.has(id) }] };
+  const all = [
+    ...builtIn,
+    ...(await bundle(`${dist}/standalone`, { tabserve: `${dist}/index.js` }, './', beside)),
+    ...(await bundle(`${dist}/standalone`, { worker, 'tabserve-worker': `${dist}/worker.js` }, './', beside, shared)),
   ];
+  return all.flatMap(({ moduleIds }) => moduleIds);
 }
 
 /**
@@ -35,15 +42,19 @@ export async function buildStandalone(dist) {
  * @param {Record<string, string>} input
  * @param {string} folder where the libraries' files are, relative to `dir`
  * @param {readonly import('rolldown').Plugin[]} plugins
+ * @param {import('rolldown').OutputOptions['codeSplitting']} [codeSplitting]
  */
-async function bundle(dir, input, folder, plugins) {
+async function bundle(dir, input, folder, plugins, codeSplitting) {
   const { output } = await build({
     input,
     platform: 'browser',
+    // Chunks may use what an entry does not export.
+    preserveEntrySignatures: 'allow-extension',
     plugins: [libraryFiles(folder), ...plugins],
     logLevel: 'warn',
     output: {
       ...OUTPUT,
+      ...(codeSplitting && { codeSplitting }),
       dir,
       format: 'es',
       sourcemap: true,
@@ -53,7 +64,7 @@ async function bundle(dir, input, folder, plugins) {
   });
   const chunks = output.filter((file) => file.type === 'chunk');
   for (const { fileName, code } of chunks) writeFileSync(`${dir}/${fileName}`, quoted(code));
-  return chunks.flatMap(({ moduleIds }) => moduleIds);
+  return chunks;
 }
 
 /**

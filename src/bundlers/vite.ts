@@ -2,6 +2,7 @@ import type { Plugin, PreviewServer, ViteDevServer } from 'vite';
 import { BROWSER_CANDIDATES, type CandidateName } from '../contract/backends.js';
 import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { workerChunks } from './worker-chunks.js';
 
 /** The modules of other packages that TabServe's own modules import in a browser. A test compares them with the build. */
 const DEPENDENCIES = [
@@ -47,7 +48,14 @@ export function tabserve({ engines = BROWSER_CANDIDATES, assets }: TabServePlugi
   const plugin: Plugin = {
     ...modules,
     config: ({ worker }) => ({
-      worker: { format: worker?.format ?? 'es', plugins: () => [modules] },
+      worker: {
+        format: worker?.format ?? 'es',
+        plugins: () => [modules],
+        // Vite 7 and earlier, which have Rollup, do not read it.
+        ...(worker?.format !== 'iife' && {
+          rolldownOptions: { output: { codeSplitting: workerChunks(pathOf('../')) } },
+        }),
+      },
       // Its own modules are served as they are: bundled, they would not find their workers and `.wasm` files.
       optimizeDeps: { exclude: ['tabserve'], include: DEPENDENCIES.map((name) => `tabserve > ${name}`) },
     }),
@@ -84,6 +92,8 @@ import { loadHandler } from '../handlers/registry.js';
 import { serve } from './serve.js';
 
 serve({ engines: allEngines, handlerClass: loadHandler });
+// Every built-in handler needs it. It is loaded while the page says which model is wanted; whoever needs it reports a failure.
+import('../handlers/base-handler.js').catch(() => {});
 `;
 
 /** Returns the source of `engines/index.js` with these engines alone. */

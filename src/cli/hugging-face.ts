@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { ModelConfig } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
 import { parseConfig } from '../models/config.js';
-import { HF_CONFIG } from '../models/hugging-face/read.js';
+import { HF_CONFIG } from '../models/hugging-face/repository.js';
 import { LABELS } from '../models/torchserve.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { addFile, addFolder, readLocal, type ArchiveFiles } from './archive-files.js';

@@ -40,7 +40,7 @@ import { WorkerOpener, type ClientEnvironment, type OpenerOptions } from './work
 import { pageCores } from './workers/budget.js';
 import { browserClock } from '../shared/clock.js';
 import { WorkerPool } from './workers/pool.js';
-import type { WorkerFactory } from './workers/start.js';
+import type { WorkerFactory } from './workers/early-worker.js';
 
 /** The page's side of a model: sends requests to its workers, and returns their answers. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every client is a `Client`, whatever its handler

@@ -2,7 +2,7 @@ import type { FormName, Handler, ResultFor } from '../contract/handler.js';
 import { Client } from './client.js';
 import type { ClientOptions } from './options.js';
 import { readClientOptions } from './read-options.js';
-import type { WorkerFactory } from './workers/start.js';
+import type { WorkerFactory } from './workers/early-worker.js';
 
 /**
  * Makes a client for a handler class of the app's own, which its worker module serves with `expose(MyHandler)`. Nothing is started or

@@ -5,7 +5,7 @@ import { connectWorker } from './connect-worker.js';
 import { defaultWorker } from './default-worker.js';
 import type { ClientOptions } from './options.js';
 import { readClientOptions } from './read-options.js';
-import type { WorkerFactory } from './workers/start.js';
+import type { WorkerFactory } from './workers/early-worker.js';
 
 /** What `connect` takes for the built-in worker. */
 export interface ConnectOptions<Name extends HandlerName, Form = never> extends ClientOptions<HandlerOf<Name>, Form> {

@@ -3,6 +3,7 @@ import type { Backend, Probe } from '../contract/backends.js';
 import { asTabServeError, isError, messageOf, TabServeError } from '../contract/errors.js';
 import { CLIENT_SETTINGS, resolveSettings, SERVING } from '../contract/settings.js';
 import { unlessAborted } from '../shared/abort.js';
+import { wakeCache } from '../shared/cache/cache-name.js';
 import { timed } from '../shared/spans.js';
 import { withinLimit } from '../shared/limit.js';
 import type { ClientOptions } from './options.js';
@@ -17,7 +18,7 @@ import type { HostedClient } from './sharing/share-host.js';
 import type { Recovery } from './workers/recovery.js';
 import type { CoreBudget } from './workers/budget.js';
 import type { OpenedWorker } from './workers/slot.js';
-import type { WorkerFactory } from './workers/start.js';
+import { makeEarly, type WorkerFactory } from './workers/early-worker.js';
 
 type Chunk = typeof import('./chunk.js');
 
@@ -102,13 +103,20 @@ export class WorkerOpener {
     }
   }
 
-  /** Opening a model is a lazy chunk: an app's page may load long before a model is wanted. A guest of a share opens none. */
+  /** Opening a model is a lazy chunk: an app's page may load long before a model is wanted. A guest of a share opens none. The first worker starts meanwhile. */
   async #open(request: Pick<OpenOptions, 'signal'> & Partial<OpenOptions>): Promise<OpenedWorker> {
     const { share = false } = this.options;
     const shared = share === false ? undefined : await this.#join(request);
     if (shared) return shared;
-    const chunk = await timed('load scripts', () => this.#load(() => import('./chunk.js'), request.signal));
-    return await chunk.openModel({ ...(await this.#openOptions(chunk, request.signal)), ...request });
+    const early = request.signal?.aborted ? undefined : makeEarly(this.#factory);
+    if ((this.options.cache ?? 'cache-api') === 'cache-api') void wakeCache();
+    try {
+      const chunk = await timed('load scripts', () => this.#load(() => import('./chunk.js'), request.signal));
+      return await chunk.openModel({ ...(await this.#openOptions(chunk, request.signal)), ...request, early });
+    } catch (error) {
+      early?.worker.terminate();
+      throw error;
+    }
   }
 
   /** Connects to the session that tabs share. Returns undefined if this page cannot share. */

@@ -1,13 +1,5 @@
-import { load } from '../libraries/onnx-wasm.js';
 import type { EngineLoader } from './engine.js';
+import { start } from './onnx/wasm.js';
 
-/** Loads ONNX Runtime on WASM: its scripts side by side, because a browser finds what a script imports only once it has that script. */
-export const onnxWasm: EngineLoader = async (environment) => {
-  const [{ start }] = await Promise.all([
-    import('./onnx/wasm.js'),
-    import('./onnx/engine.js'),
-    import('./wasm-module.js'),
-    load(environment.assets),
-  ]);
-  return start(environment);
-};
+/** Loads ONNX Runtime on WASM. */
+export const onnxWasm: EngineLoader = start;

@@ -3,8 +3,8 @@ import { isError, messageOf, TabServeError } from '../contract/errors.js';
 /** Loads a library. @param assets folder in which the app has the engines' files, if it names one @throws `worker-failed` */
 export type Load<Library> = (assets?: string) => Promise<Library>;
 
-/** Loads a library that uses another one. */
-export type LoadWith<Other, Library> = (assets: string | undefined, other: Other) => Promise<Library>;
+/** Loads a library that uses another one, which may still be on its way. */
+export type LoadWith<Other, Library> = (assets: string | undefined, other: Promise<Other>) => Promise<Library>;
 
 /**
  * Imports the file of a library. The build makes one file of each library in this folder, and replaces the module here by one that calls this function:

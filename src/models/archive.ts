@@ -4,7 +4,7 @@ import { LARGEST_METADATA } from '../contract/limits.js';
 import { mergeConfig, parseConfig } from './config.js';
 import type { FetchOptions } from './download/fetch-file.js';
 import { formatOf, isPacked, isRepository, readModelUrl } from '../shared/model-url.js';
-import { HF_CONFIG, readHuggingFace } from './hugging-face/read.js';
+import { HF_CONFIG } from './hugging-face/repository.js';
 import { checkFile, checkIntegrity, inFolder, mergeIntegrity, normalizePaths } from './integrity.js';
 import { readText } from './json.js';
 import { EXTRAS, MANIFEST } from './manifest.js';
@@ -88,7 +88,7 @@ async function readArchive(from: Parameters<typeof fetchArchive>[0], options: Ar
 async function readFolder(source: Source, { handler, config = {}, onManifest }: ArchiveOptions): Promise<Archive> {
   const archive =
     (isRepository(source.url) ? undefined : await readTorchServe(source, config, onManifest)) ??
-    (await readHuggingFace(source, { handler, config }));
+    (await (await import('./hugging-face/read.js')).readHuggingFace(source, { handler, config }));
   if (archive) return archive;
   if (source.paths) throw source.missing(MANIFEST);
   throw new TabServeError(

@@ -1,5 +1,5 @@
 import type { ClientOptions } from '../client/options.js';
-import type { WorkerFactory } from '../client/workers/start.js';
+import type { WorkerFactory } from '../client/workers/early-worker.js';
 
 /** What a client is made from: a factory, or undefined for the built-in worker, and the options of `connect`. */
 export interface Source {

@@ -3,3 +3,5 @@ import { loadHandler } from '../handlers/registry.js';
 import { serve } from './serve.js';
 
 serve({ engines: allEngines, handlerClass: loadHandler });
+// Every built-in handler needs it. It is loaded while the page says which model is wanted; whoever needs it reports a failure.
+import('../handlers/base-handler.js').catch(() => {});

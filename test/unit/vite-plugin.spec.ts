@@ -54,8 +54,10 @@ test("with `assets`, no module refers to the package's own copies of the engines
 test("the app's own settings take precedence", () => {
   const config = (user: object): object =>
     ((tabserve() as Plugin).config as unknown as (user: object) => { worker: object }).call(undefined, user).worker;
-  expect(config({})).toMatchObject({ format: 'es' });
-  expect(config({ worker: { format: 'iife' } })).toMatchObject({ format: 'iife' });
+  expect(config({})).toMatchObject({ format: 'es', rolldownOptions: {} });
+  const whole = config({ worker: { format: 'iife' } });
+  expect(whole).toMatchObject({ format: 'iife' });
+  expect(whole).not.toHaveProperty('rolldownOptions');
 });
 
 test('a wrong option is refused', () => {

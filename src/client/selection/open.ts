@@ -21,7 +21,7 @@ import { ProgressSum } from '../progress.js';
 import { browserClock, type Clock } from '../../shared/clock.js';
 import { Connection } from '../workers/connection.js';
 import type { OpenedWorker } from '../workers/slot.js';
-import type { WorkerFactory } from '../workers/start.js';
+import type { EarlyWorker, WorkerFactory } from '../workers/early-worker.js';
 import { chooseBackend } from './choose.js';
 import type { CompiledFiles } from './compiled-files.js';
 import { planCandidates } from './order.js';
@@ -35,6 +35,8 @@ import type { VerdictStore } from './verdicts.js';
 
 export interface OpenOptions {
   readonly factory: WorkerFactory;
+  /** The first worker, if it was made already. */
+  readonly early?: EarlyWorker | undefined;
   readonly source: LoadRequest['source'];
   readonly handler: string | undefined;
   readonly backends: readonly (BackendName | CandidateName)[] | undefined;
@@ -239,11 +241,13 @@ class Workers {
   /** Counts the files of all workers together. */
   readonly #progress: ProgressSum | undefined;
   readonly #started = new Set<Connection>();
+  #early: EarlyWorker | undefined;
   /** The caller's settings, until the archive's own are known. */
   serving: Serving;
 
   constructor(options: OpenOptions) {
     this.#options = options;
+    this.#early = options.early;
     this.#progress = options.onProgress && new ProgressSum(options.onProgress);
     this.serving = servingOf(options.archive?.config ?? options.config ?? {});
   }
@@ -251,9 +255,12 @@ class Workers {
   /** @param until ends the start too */
   async start(until?: AbortSignal): Promise<Connection> {
     const { factory, signal, warn, compiled } = this.#options;
+    const early = this.#early;
+    this.#early = undefined;
     const connection = await Connection.start(factory, {
       signal: AbortSignal.any([signal, until].filter((one) => one !== undefined)),
       startupTimeout: this.serving.startupTimeout,
+      early,
       onEvent: (event) => {
         if (event.type === 'progress') this.#progress?.add(event);
         else if (event.type === 'warn') warn(event.message);

@@ -11,7 +11,8 @@ import type {
 } from '../../contract/wire.js';
 import { timed } from '../../shared/spans.js';
 import { isBuiltIn } from './built-in.js';
-import { describeErrorEvent, startWorker, type StartOptions, type WorkerFactory } from './start.js';
+import type { WorkerFactory } from './early-worker.js';
+import { describeErrorEvent, startWorker, type StartOptions } from './start.js';
 import { Watchdog } from './watchdog.js';
 
 type Methods = Pick<Remote<WorkerApi>, keyof WorkerApi>;

@@ -1,23 +1,25 @@
 import { TabServeError } from '../../contract/errors.js';
 import { describeValue } from '../../contract/describe-value.js';
-import { PROTOCOL, type ReadyMessage } from '../../contract/wire.js';
+import { PROTOCOL } from '../../contract/wire.js';
 import { abortError } from '../../shared/abort.js';
-import { makeWorker, notLoaded, type WorkerFactory } from './make-worker.js';
-
-export type { WorkerFactory };
+import { isWorker, listen, type EarlyWorker, type WorkerFactory } from './early-worker.js';
+import { makeWorker, notLoaded } from './make-worker.js';
 
 export interface StartOptions {
   readonly signal: AbortSignal | undefined;
   /** Seconds that the worker's script may take to load and to say that it is ready. */
   readonly startupTimeout: number;
+  /** A worker that was made already. */
+  readonly early?: EarlyWorker | undefined;
 }
 
 /** Makes a worker and waits until it says that it is ready. @throws `worker-failed` if it does not; `aborted` */
-export async function startWorker(factory: WorkerFactory, { signal, startupTimeout }: StartOptions): Promise<Worker> {
+export async function startWorker(
+  factory: WorkerFactory,
+  { signal, startupTimeout, early }: StartOptions,
+): Promise<Worker> {
   if (signal?.aborted) throw abortError(signal);
-  let url: string | undefined;
-  const worker = makeWorker(factory, (asked) => (url = asked));
-  if (!isWorker(worker)) throw failed(`connect's factory must return a Worker, not ${describeValue(worker)}.`);
+  const { worker, url, said, ignore } = early ?? make(factory);
   const listening = new AbortController();
   const on = { signal: listening.signal };
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -25,16 +27,11 @@ export async function startWorker(factory: WorkerFactory, { signal, startupTimeo
     await new Promise<void>((resolve, reject) => {
       timer = setTimeout(() => reject(failed(silent(startupTimeout))), startupTimeout * 1000);
       signal?.addEventListener('abort', () => reject(abortError(signal)), on);
-      worker.addEventListener('error', (event) => reject(failed(notStarted(event, url), event.error)), on);
-      worker.addEventListener(
-        'message',
-        ({ data }: MessageEvent<ReadyMessage | undefined>) => {
-          if (data?.tabserve !== 'ready') return;
-          if (data.protocol === PROTOCOL) resolve();
-          else reject(failed(`The worker speaks protocol ${data.protocol}, the page ${PROTOCOL}: ${SAME_VERSION}`));
-        },
-        on,
-      );
+      void said.then((event) => {
+        if (!('data' in event)) reject(failed(notStarted(event, url), event.error));
+        else if (event.data.protocol === PROTOCOL) resolve();
+        else reject(failed(`The worker speaks protocol ${event.data.protocol}, the page ${PROTOCOL}: ${SAME_VERSION}`));
+      });
     });
     return worker;
   } catch (error) {
@@ -43,7 +40,16 @@ export async function startWorker(factory: WorkerFactory, { signal, startupTimeo
   } finally {
     clearTimeout(timer);
     listening.abort();
+    ignore();
   }
+}
+
+/** @throws `worker-failed` */
+function make(factory: WorkerFactory): EarlyWorker {
+  let url: string | undefined;
+  const worker = makeWorker(factory, (asked) => (url = asked));
+  if (!isWorker(worker)) throw failed(`connect's factory must return a Worker, not ${describeValue(worker)}.`);
+  return listen(worker, url);
 }
 
 const SAME_VERSION =
@@ -66,14 +72,4 @@ export function describeErrorEvent(event: Event): string | undefined {
 
 function failed(message: string, cause?: unknown): TabServeError {
   return new TabServeError('worker-failed', message, { cause });
-}
-
-/** Returns whether a value is a Worker, of this frame or another. */
-function isWorker(value: unknown): value is Worker {
-  try {
-    const { addEventListener, postMessage, terminate } = value as Partial<Worker>;
-    return [addEventListener, postMessage, terminate].every((method) => typeof method === 'function');
-  } catch {
-    return false;
-  }
 }

@@ -1,4 +1,4 @@
-import type { BackendWasm, setWasmPaths as SetWasmPaths } from '@tensorflow/tfjs-backend-wasm';
+import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import { TabServeError } from '../../contract/errors.js';
 import { load } from '../../libraries/tfjs-wasm.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
@@ -16,12 +16,12 @@ export async function start(environment: EngineEnvironment): Promise<Engine> {
   const { assets } = environment;
   const bundled = new URL('@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm', import.meta.url);
   const url = assets === undefined ? npmFile(bundled) : new URL(NAME, assets);
-  const [{ tensorflow, setWasmPaths }, module] = await Promise.all([
-    loadScripts(assets),
+  const [{ tensorflow, library }, module] = await Promise.all([
+    loadTensorFlow(assets, load),
     compileWasm(url, { name: NAME, bytes: 424_594, version: VERSION }, environment),
   ]);
   tensorflow.core.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false);
-  setWasmPaths(
+  library.setWasmPaths(
     {
       'tfjs-backend-wasm.wasm': url.href,
       'tfjs-backend-wasm-simd.wasm': url.href,
@@ -37,14 +37,6 @@ export async function start(environment: EngineEnvironment): Promise<Engine> {
   const memory = backend.wasm as unknown as Memory;
   refuseNull(memory);
   return createEngine(tensorflow, { name: 'wasm', maxInteger: 2 ** 31, memory: () => memory.HEAPU8.byteLength });
-}
-
-async function loadScripts(
-  assets: string | undefined,
-): Promise<{ readonly tensorflow: TensorFlow; readonly setWasmPaths: typeof SetWasmPaths }> {
-  const tensorflow = await loadTensorFlow(assets);
-  const { setWasmPaths } = await load(assets, tensorflow.core);
-  return { tensorflow, setWasmPaths };
 }
 
 /** Makes TensorFlow.js instantiate the module instead of downloading its file. */

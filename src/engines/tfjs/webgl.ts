@@ -7,8 +7,7 @@ import { DeviceLoss } from '../device-loss.js';
 
 /** Starts TensorFlow.js on WebGL 2, which stores integers as floats. */
 export async function start({ assets, onLost }: EngineEnvironment): Promise<Engine> {
-  const tensorflow = await loadTensorFlow(assets);
-  await load(assets, tensorflow.core);
+  const { tensorflow } = await loadTensorFlow(assets, load);
   // The selection of backends decides whether to use a software GPU.
   tensorflow.core.env().set('SOFTWARE_WEBGL_ENABLED', true);
   const { gl } = (await startBackend<MathBackendWebGL>(tensorflow, 'webgl')).gpgpu;

@@ -10,8 +10,7 @@ const FILTERS = ['internal', 'validation', 'out-of-memory'] as const;
 
 /** Starts TensorFlow.js on WebGPU. */
 export async function start({ assets, onLost }: EngineEnvironment): Promise<Engine> {
-  const tensorflow = await loadTensorFlow(assets);
-  await load(assets, tensorflow.core);
+  const { tensorflow } = await loadTensorFlow(assets, load);
   const { device } = await startBackend<WebGPUBackend>(tensorflow, 'webgpu');
   const loss = new DeviceLoss(onLost);
   void device.lost.then(() => loss.report());

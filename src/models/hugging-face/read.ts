@@ -9,11 +9,9 @@ import { architectureOf, handlerConfig, handlerOf } from './architectures.js';
 import { imageProcessingOf, PREPROCESSOR } from './image-processing.js';
 import { readObject, type Json } from './json.js';
 import { modelFiles, ownPrecision } from './precision.js';
-import { modelNameOf } from './repository.js';
+import { HF_CONFIG, modelNameOf } from './repository.js';
 import { maxLengthOf } from './text.js';
 
-/** The file that makes a folder a repository of Hugging Face's layout. */
-export const HF_CONFIG = 'config.json';
 const TOKENIZER = 'tokenizer.json';
 const TOKENIZER_CONFIG = 'tokenizer_config.json';
 

@@ -1,3 +1,6 @@
+/** The file that makes a folder a repository of Hugging Face's layout. */
+export const HF_CONFIG = 'config.json';
+
 /** Returns the name of a model by the URL of its folder, the repository's name or the folder's; or by the name of the folder that the visitor picked. */
 export function modelNameOf(url: string): string {
   const path = URL.canParse('.', url) ? decodeURIComponent(new URL(url).pathname) : url;

@@ -1,8 +1,5 @@
 import type { BlobStore } from './blob-store.js';
-
-const CACHE = 'tabserve';
-/** The Cache API takes only URLs as keys. No server has these: `.invalid` is reserved. */
-const BASE = 'https://tabserve.invalid/';
+import { BASE, CACHE } from './cache-name.js';
 
 /** Stores blobs with the Cache API, in this origin's cache `tabserve`. */
 export const cacheApiStore: BlobStore = {

@@ -1,0 +1,66 @@
+import { expect, test } from '@playwright/test';
+import { connect } from '../../src/index.ts';
+import { makeEarly } from '../../src/client/workers/early-worker.ts';
+import { startWorker } from '../../src/client/workers/start.ts';
+import { EchoWorker } from './fake-worker.ts';
+
+class CountedWorker extends EchoWorker {
+  terminated = 0;
+  override terminate(): void {
+    this.terminated += 1;
+    super.terminate();
+  }
+}
+
+test('the worker is made before the scripts that open a model are asked for, once', async () => {
+  const made: CountedWorker[] = [];
+  const factory = (): Worker => {
+    made.push(new CountedWorker());
+    return made.at(-1) as unknown as Worker;
+  };
+  const client = connect(factory, { model: 'http://127.0.0.1/model.onnx', backends: ['wasm'] });
+  const opening = client.initialize();
+  expect(made).toHaveLength(1);
+  await opening;
+  expect(made).toHaveLength(1);
+  await client.dispose();
+  expect(made[0]!.terminated).toBeGreaterThan(0);
+});
+
+test('a worker that was made early ends if the model cannot be opened', async () => {
+  const made = new CountedWorker();
+  const client = connect(() => made as unknown as Worker, {} as never);
+  await expect(client.initialize()).rejects.toMatchObject({ code: 'model-config' });
+  expect(made.terminated).toBe(1);
+});
+
+function askedAgain(): never {
+  throw new Error('another worker was made');
+}
+
+test('a worker that is ready before anybody waits for it has started', async () => {
+  const early = makeEarly(() => new EchoWorker() as unknown as Worker)!;
+  await early.said;
+  const started = await startWorker(askedAgain, {
+    signal: undefined,
+    startupTimeout: 1,
+    early,
+  });
+  expect(started).toBe(early.worker);
+});
+
+test('a factory that fails is asked again when its failure can be reported', async () => {
+  let calls = 0;
+  const client = connect(
+    () => {
+      calls += 1;
+      throw new Error('no worker today');
+    },
+    { model: 'http://127.0.0.1/model.onnx' },
+  );
+  await expect(client.initialize()).rejects.toMatchObject({
+    code: 'worker-failed',
+    message: expect.stringMatching(/no worker today/),
+  });
+  expect(calls).toBe(2);
+});
