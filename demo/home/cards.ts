@@ -23,7 +23,7 @@ export function cards(): HTMLElement {
     card('digits', 'Digits', 'Reads a digit that you draw.', digits()),
     card('orientation', 'Orientation', 'Finds lines of text that are upside down.', orientation()),
     card('voice', 'Voice', 'Hears when somebody speaks, in a recording or live.', voice()),
-    card('reasons', 'Reasons', 'Shows which parts of a picture speak for the answer.', reasons()),
+    card('reasons', 'Reasons', 'Shows which parts of a picture support the answer.', reasons()),
     card('likeness', 'Likeness', 'Sorts pictures by how much they are like one another.', likeness()),
     card('upscaling', 'Upscaling', 'Doubles the size of a small photo.', upscaling()),
     card(

@@ -19,7 +19,7 @@ export interface HeatOutput extends Output<ImageExplanation | undefined> {
   offer(labels: readonly string[]): void;
 }
 
-/** Shows which parts of a picture speak for a class, in red over it. */
+/** Shows which parts of a picture support a class, in red over it. */
 export function heat(
   over: HTMLElement,
   work: Work,
@@ -102,7 +102,7 @@ export function heat(
       name.textContent = label;
       share.textContent = percent(score);
       element.removeAttribute('data-empty');
-      return `What speaks for ${label}, ${percent(score)}, is red in the picture.`;
+      return `What supports ${label}, ${percent(score)}, is red in the picture.`;
     },
     clear,
     dispose: () => work.cancel(),

@@ -12,7 +12,7 @@ const DEMOS = { photo: photoReasons, digit: digitReasons } as const;
 export const reasons: Exhibit = {
   id: 'reasons',
   title: 'Reasons',
-  summary: 'Which parts of a picture speak for the model’s answer: a heat map, on any engine, without gradients.',
+  summary: 'Which parts of a picture support the model’s answer: a heat map, on any engine, without gradients.',
   mount(announce) {
     let shown: Exhibited;
     const place = el('div', {});

@@ -236,7 +236,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   }
 
   /**
-   * Explains the model's answer to one input: which parts of it speak for a class.
+   * Explains the model's answer to one input: which parts of it support a class.
    * @throws what `predict` throws; `unsupported` if the handler has no explanations. The input of such a handler does not compile
    */
   async explain(

@@ -116,7 +116,7 @@ export class ImageClassifier extends VisionHandler {
   }
 
   /**
-   * Explains the score of a class: which pixels of the image speak for it.
+   * Explains the score of a class: which pixels of the image support it.
    *
    * An override may return a list of any other type, with one explanation for each row, and may call
    * `super.getInsights` without a cast. See `postprocess`.

@@ -7,7 +7,7 @@ export interface ExplainedClass {
   readonly score: number;
 }
 
-/** Says which pixels of an image speak for a class. */
+/** Says which pixels of an image support a class. */
 export interface ImageExplanation extends ExplainedClass {
   readonly method: 'occlusion' | 'rise';
   /** The size of the upright image, in pixels; without a known image, that of the model's input. */
@@ -24,7 +24,7 @@ export interface ImageExplanation extends ExplainedClass {
   readonly high: number;
 }
 
-/** A word of a text, and by how much the score falls without it: positive if the word speaks for the class. */
+/** A word of a text, and by how much the score falls without it: positive if the word supports the class. */
 export interface WordWeight {
   readonly word: string;
   /** The word is `text.slice(start, end)`: UTF-16 code units. */
@@ -36,7 +36,7 @@ export interface WordWeight {
   readonly of: 'text' | 'textPair';
 }
 
-/** Says which words of a text speak for a class. */
+/** Says which words of a text support a class. */
 export interface TextExplanation extends ExplainedClass {
   readonly method: 'leave-one-out';
   /** All words and punctuation marks, in order; those of a pair's second text after those of the first. */

@@ -16,5 +16,5 @@ const canvas = document.createElement('canvas');
 Object.assign(canvas, { width: explanation.width, height: explanation.height });
 const drawing = canvas.getContext('2d')!;
 drawing.drawImage(photo, 0, 0, canvas.width, canvas.height);
-drawing.drawImage(await createImageBitmap(paintHeatMap(explanation)), 0, 0); // red where the digit speaks for "three"
+drawing.drawImage(await createImageBitmap(paintHeatMap(explanation)), 0, 0); // red where the digit supports "three"
 photo.replaceWith(canvas);
