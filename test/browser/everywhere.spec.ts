@@ -52,7 +52,11 @@ const CASES: Readonly<Record<string, Case>> = {
     model: '/models/vad/',
     inputs: [...files('/models/vad/samples/', 'fan.wav'), ...files('/test/models/vad/', 'telephone-8k.wav', 'stereo-48k.wav')], // prettier-ignore
   },
-  text_reader: { slow: ['tab, WebGPU'], ...samples('ocr', 'sign.webp', 'ticket.jpg', 'notice.jpg') },
+  text_reader: {
+    slow: ['tab, WebGPU'],
+    served: ['detect', 'orient', 'recognize'].map((node) => `/models/ocr/${node}/`),
+    ...samples('ocr', 'sign.webp', 'ticket.jpg', 'notice.jpg'),
+  },
 };
 
 const PLACES = {

@@ -22,6 +22,8 @@ export interface Case {
   readonly model: string;
   readonly config?: ClientOptions['config'];
   readonly inputs: readonly Asked[];
+  /** The archives that a server has for it; `model` if they are not given. Of a workflow, these are its nodes. */
+  readonly served?: readonly string[];
   /** Places that take minutes. */
   readonly slow?: readonly string[];
 }
@@ -51,11 +53,12 @@ export const inNode: Place = async (origin, { model, config, inputs }) => {
 
 /** A page whose client has its model on a server: `tabserve serve`. */
 export const onServer: Place = async (origin, asked) => {
-  if (asked.model === '/models/ocr/') return { refused: 'a workflow has several models' };
-  const server = await startServer(origin, asked.model);
+  const server = await startServer(origin, asked.served ?? [asked.model]);
+  // A node of a workflow is asked for by its archive's name.
+  const model = asked.served ? {} : { model: server.names[0]! };
   try {
     return await onPage('wasm', `${origin}/test/browser/pages/tabserve.html`, (page) =>
-      askClient(page, asked, { backends: ['remote'], remote: { url: server.url, model: server.model } }),
+      askClient(page, asked, { backends: ['remote'], remote: { url: server.url, ...model } }),
     );
   } finally {
     await server.stop();
@@ -158,23 +161,27 @@ async function read(origin: string, input: Asked): Promise<unknown> {
   return await (await fetch(`${origin}${input.file}`)).blob();
 }
 
-/** Starts `tabserve serve` of the built package with one archive, on a free port. */
+/** Starts `tabserve serve` of the built package with archives, on a free port. */
 export async function startServer(
   origin: string,
-  model: string,
-): Promise<{ url: string; model: string; stop(): Promise<unknown> }> {
+  models: readonly string[],
+): Promise<{ url: string; names: readonly string[]; stop(): Promise<unknown> }> {
   const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
-  const child = spawn(process.execPath, [main, 'serve', `${origin}${model}`, '--port', '0', '--cors', origin]);
+  const archives = models.map((model) => `${origin}${model}`);
+  // The tensor of a photo may have more bytes than TorchServe's default.
+  const flags = ['--port', '0', '--cors', origin, '--max-request-size', '50000000'];
+  const child = spawn(process.execPath, [main, 'serve', ...archives, ...flags]);
   const exited = once(child, 'exit');
   const stop = async (): Promise<unknown> => {
     child.kill();
     return await exited;
   };
-  let name: string | undefined;
+  const names: string[] = [];
   for await (const line of createInterface(child.stdout)) {
-    name ??= /^(\S+) \S+: /.exec(line)?.[1];
-    const [url] = /http:\/\/\S+/.exec(line.replace(origin, '')) ?? [];
-    if (url !== undefined && !line.includes(model)) return { url, model: name!, stop };
+    const [, name] = /^(\S+) \S+: /.exec(line) ?? [];
+    if (name !== undefined) names.push(name);
+    const [, url] = /^Listening on (\S+)$/.exec(line) ?? [];
+    if (url !== undefined) return { url, names, stop };
   }
   throw new Error('tabserve serve ended.');
 }

@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import { startServer } from '../browser/everywhere.ts';
 
 test('a tab has its model on `tabserve serve`: the answers of its own WASM', async ({ page, baseURL }) => {
-  const server = await startServer(baseURL!, '/models/digits/');
+  const server = await startServer(baseURL!, ['/models/digits/']);
   try {
     await page.goto('/test/browser/pages/tabserve.html');
     await page.waitForFunction(() => 'tabserve' in window);
