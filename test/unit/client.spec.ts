@@ -104,6 +104,17 @@ test('the wrong options by name', async () => {
   }
 });
 
+/** Runs as in plain Node: ONNX Runtime's Node build, which other specs load in this process, defines a Worker. */
+async function withoutWorker<T>(run: () => Promise<T>): Promise<T> {
+  const { Worker } = globalThis;
+  Object.assign(globalThis, { Worker: undefined });
+  try {
+    return await run();
+  } finally {
+    Object.assign(globalThis, { Worker });
+  }
+}
+
 test('whatever is passed to initialize and load', async () => {
   await fc.assert(
     fc.asyncProperty(anything, options('signal', 'onProgress'), async (model, given) => {
@@ -111,7 +122,7 @@ test('whatever is passed to initialize and load', async () => {
       await outcomeOf(() => client.initialize(unboxOptions(given)));
       await client.dispose();
       // No worker under Node: refused, and never a TypeError.
-      expect(await outcomeOf(() => load(unbox(model), unboxOptions(given)))).not.toBe('answer');
+      expect(await outcomeOf(() => withoutWorker(() => load(unbox(model), unboxOptions(given))))).not.toBe('answer');
     }),
     { numRuns: 200 },
   );
@@ -158,10 +169,7 @@ test('handle with a sparse list, and a client that is disposed of by its own eve
 });
 
 test('load on a server says what to do', async () => {
-  // ONNX Runtime's Node build, which other specs load in this process, defines a Worker.
-  const { Worker } = globalThis;
-  Object.assign(globalThis, { Worker: undefined });
-  try {
+  await withoutWorker(async () => {
     await expect(load('/models/digits/')).rejects.toMatchObject({
       code: 'unsupported',
       message: expect.stringContaining('in the browser'),
@@ -169,9 +177,7 @@ test('load on a server says what to do', async () => {
     // What a component of a server-rendered app may do anywhere.
     const client = connect({ model: '/models/digits/', handler: 'image_classifier' });
     await client.dispose();
-  } finally {
-    Object.assign(globalThis, { Worker });
-  }
+  });
 });
 
 test('a row’s error rejects, whatever form the worker gave it', async () => {
