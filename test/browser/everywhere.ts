@@ -24,8 +24,6 @@ export interface Case {
   readonly inputs: readonly Asked[];
   /** The archives that a server has for it; `model` if they are not given. Of a workflow, these are its nodes. */
   readonly served?: readonly string[];
-  /** Places that take minutes. */
-  readonly slow?: readonly string[];
 }
 
 /** The answers in order, or why this place does not run the model. */
