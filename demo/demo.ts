@@ -82,7 +82,7 @@ export interface Model {
   frames?(
     video: HTMLVideoElement,
     options: { readonly params: Params; readonly signal: AbortSignal },
-  ): AsyncIterable<{ readonly result: unknown; readonly frame: VideoFrame | undefined }>;
+  ): AsyncIterable<{ readonly result: unknown; readonly frame: VideoFrame | undefined; readonly release: () => void }>;
   on<E extends 'response' | 'backendchange' | 'fail'>(event: E, listener: (event: ClientEvents[E]) => void): () => void;
   dispose(): Promise<void>;
 }

@@ -79,11 +79,16 @@ export function runner(page: Page): Runner {
   const follow = async (to: Required<Model>, { video, predicted }: Live, signal: AbortSignal): Promise<void> => {
     const still = since();
     const params = page.params();
+    /** Gives back the memory of the result that is shown. */
+    let releaseShown = (): void => {};
     try {
-      for await (const { result, frame } of to.frames(video, { signal, params })) {
+      for await (const { result, frame, release } of to.frames(video, { signal, params })) {
         if (!still() || to !== model) return;
         predicted(frame);
         await page.answered({ result, picture: video, params, file: undefined, stages, roundTrip: undefined }, still);
+        if (!still()) return;
+        releaseShown();
+        releaseShown = release;
       }
     } catch (error) {
       if (still() && to === model && !signal.aborted) page.refused(error, undefined);

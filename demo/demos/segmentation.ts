@@ -62,10 +62,11 @@ const canvas = document.createElement('canvas');
 const context = canvas.getContext('2d');
 document.body.append(canvas);
 // 'picture' is the frame that the mask belongs to, until the next one.
-for await (const { result: person, frame: picture } of segmenter.frames(video${options(run)})) {
+for await (const { result: person, frame: picture, release } of segmenter.frames(video${options(run)})) {
   const { displayWidth: width, displayHeight: height } = picture;
   Object.assign(canvas, { width, height });
   ${drawing(run.settings).replaceAll('\n', '\n  ')}
+  release(); // the next mask is written to the memory of this one
 }`;
 }
 

@@ -12,13 +12,14 @@ const CHUNKS: readonly Chunk[] = [
   {
     // What the first script shares with all others.
     name: 'base',
-    modules: /^(?:contract\/(?:errors|describe-value|limits)|libraries\/load|shared\/protobuf(?:-writer)?)\.[jt]s$/,
+    modules:
+      /^(?:contract\/(?:errors|describe-value|limits)|libraries\/load|shared\/(?:buffers|protobuf(?:-writer)?))\.[jt]s$/,
   },
   {
     // What every model needs, whatever its engine and its handler.
     name: 'model',
     modules:
-      /^(?:engines\/(?:session|lock|feeds|failure)|tensors\/gpu-tensor|handlers\/(?:base-handler|staged-handler|run-model|batch-contract|row|config|explain\/options)|outputs\/(?:labels|maps|scores|sigmoid|softmax|top-k|classification)|tensors\/tensors|shared\/(?:buffers|wasm-kernel))\.[jt]s$/,
+      /^(?:engines\/(?:session|lock|feeds|failure)|tensors\/gpu-tensor|handlers\/(?:base-handler|staged-handler|run-model|batch-contract|row|config|explain\/options)|outputs\/(?:labels|maps|scores|sigmoid|softmax|top-k|classification)|tensors\/tensors|shared\/wasm-kernel)\.[jt]s$/,
   },
   {
     // What every model that takes images needs, and the handler that most of them have.

@@ -239,6 +239,8 @@ export interface HandleRequest {
   readonly states?: readonly unknown[];
   /** Present if it goes to a session that tabs share. */
   readonly terms?: QueueTerms;
+  /** The memory of earlier answers that the app has released: the worker may write the next ones to it. */
+  readonly released?: readonly ArrayBuffer[];
 }
 
 export interface HandleAnswer {

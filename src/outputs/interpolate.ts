@@ -174,6 +174,7 @@ export function bilinear(map: Maps, grid: Grid, kernel?: InterpolateKernel): OnA
   const { size, first, end } = grid.columns;
   const out = new Float32Array(takeReady(size * grid.rows.size * 4));
   const length = end - first;
+  if (length < size || grid.rows.first > 0 || grid.rows.end < grid.rows.size) out.fill(0);
   const stride = rowStride(length);
   betweenRows(
     map,

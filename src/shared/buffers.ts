@@ -28,30 +28,51 @@ export function giveBack(buffer: ArrayBuffer): void {
 
 /** Larger buffers are not created in advance: they cost too much memory for the time that they save. */
 const MAX_READY_BYTES = 2 ** 23;
-const MAX_READY = 2;
+const MAX_READY = 3;
 
-/** Buffers that were created in advance, by size, the oldest first. */
-const ready = new Map<number, ArrayBuffer>();
+/** Buffers that were created in advance, or have come back, the oldest first. */
+const ready: ArrayBuffer[] = [];
+/** Those that have come back. */
+const returned = new WeakSet<ArrayBuffer>();
 /** The sizes to create in the next task. */
 const wanted = new Set<number>();
 
+/** Returns whether `takeReady` looks for a buffer of this size. */
+export function isKeptReady(bytes: number): boolean {
+  return bytes >= MIN_BYTES && bytes <= MAX_READY_BYTES;
+}
+
 /**
- * Returns a buffer of exactly `bytes` zeros, which the caller may transfer. New memory costs a page fault per 4 kB when it is first written:
- * 0.4 ms for 600 kB, while copying 600 kB takes 0.03 ms. So the next buffer of this size is created and written to in a later task.
+ * Returns a buffer of exactly `bytes` bytes with arbitrary contents, which the caller may transfer. New memory costs a page fault per 4 kB when it is first
+ * written: 0.4 ms for 600 kB, while copying 600 kB takes 0.03 ms. So the next buffer of this size is created and written to in a later task, unless this one
+ * had come back, as it will again.
  */
 export function takeReady(bytes: number): ArrayBuffer {
-  if (bytes < MIN_BYTES || bytes > MAX_READY_BYTES) return new ArrayBuffer(bytes);
-  const buffer = ready.get(bytes);
-  ready.delete(bytes);
-  if (wanted.size === 0) setTimeout(makeReady);
-  wanted.add(bytes);
+  if (!isKeptReady(bytes)) return new ArrayBuffer(bytes);
+  const at = ready.findLastIndex(({ byteLength }) => byteLength === bytes);
+  const buffer = at < 0 ? undefined : ready.splice(at, 1)[0]!;
+  if (!buffer || !returned.has(buffer)) {
+    if (wanted.size === 0) setTimeout(makeReady);
+    wanted.add(bytes);
+  }
   return buffer ?? new ArrayBuffer(bytes);
 }
 
+/** Keeps a buffer for `takeReady` that was transferred away and has come back. */
+export function returnReady(buffer: ArrayBuffer): void {
+  returned.add(buffer);
+  keepReady(buffer);
+}
+
+function keepReady(buffer: ArrayBuffer): void {
+  ready.push(buffer);
+  if (ready.length > MAX_READY) ready.shift();
+}
+
 function makeReady(): void {
-  for (const bytes of wanted) if (!ready.has(bytes)) ready.set(bytes, writtenBuffer(bytes));
+  for (const bytes of wanted)
+    if (!ready.some(({ byteLength }) => byteLength === bytes)) keepReady(writtenBuffer(bytes));
   wanted.clear();
-  while (ready.size > MAX_READY) ready.delete(ready.keys().next().value!);
 }
 
 function writtenBuffer(bytes: number): ArrayBuffer {

@@ -21,6 +21,7 @@ import type {
 import { errorToData } from '../contract/error-data.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
 import type { Engine, Engines } from '../engines/engine.js';
+import { returnReady } from '../shared/buffers.js';
 import { timed } from '../shared/spans.js';
 import { Definitions } from '../shared/metrics/definitions.js';
 import { Recorder } from './recorder.js';
@@ -203,6 +204,7 @@ export class Host implements WorkerApi {
       this.#options.sendPart({ type: 'part', id, part }, list);
     const parts = room === undefined ? undefined : new PartSender(room, post, aborter.signal);
     this.#running.set(id, { aborter, parts });
+    call.released?.forEach(returnReady);
     const recorder = new Recorder(this.#definitions, this.#recorded);
     this.#recorded = [];
     const started = performance.now();

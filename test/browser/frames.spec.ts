@@ -68,6 +68,39 @@ test('the frames of a track, a MediaStream and a video, until the track ends @on
   ]);
 });
 
+test('a released mask is empty, and the next ones, written to its memory, are those of predict @once', async ({
+  open,
+}) => {
+  const page = await open();
+  const seen = await page.evaluate(async () => {
+    const client = await window.tabserve.load<'image_segmenter'>('/models/selfie/', { backends: ['wasm'] });
+    const draw = async (round: number): Promise<ImageBitmap> => {
+      const canvas = new OffscreenCanvas(round % 3 ? 320 : 200, 180);
+      const context = canvas.getContext('2d')!;
+      context.fillStyle = `hsl(${round * 70} 60% 70%)`;
+      context.fillRect(40 + round * 15, 30, 90, 150);
+      return createImageBitmap(canvas);
+    };
+    let camera!: ReadableStreamDefaultController<ImageBitmap>;
+    const items = client.frames(new ReadableStream({ start: (one) => void (camera = one) }))[Symbol.asyncIterator]();
+    const same = [];
+    for (let round = 0; round < 8; round++) {
+      const expected = await client.predict(await draw(round));
+      camera.enqueue(await draw(round));
+      const { result, release } = (await items.next()).value!;
+      const right = result.mask.every((value, at) => value === expected.mask[at]);
+      const size = result.mask.length;
+      release();
+      release();
+      same.push(right && size > 0 && result.mask.length === 0);
+    }
+    await items.return!();
+    await client.dispose();
+    return same;
+  });
+  expect(seen).toEqual(Array.from({ length: 8 }, () => true));
+});
+
 test('every frame of a stream is closed or transferred, whatever ends it; a lost worker costs one frame @once @firefox', async ({
   open,
   backend,

@@ -33,6 +33,8 @@ interface Sent {
   readonly stop: AbortSignal;
   /** The frame that a worker has taken; undefined while the request waits. */
   id: number | undefined;
+  /** The memory that went to the worker with it. */
+  released: readonly ArrayBuffer[];
 }
 
 /** A camera, a worker and a reader. */
@@ -60,6 +62,7 @@ class Studio {
             row,
             stop,
             id: undefined,
+            released: [],
             answer: (result) => this.#settle(sent, () => resolve(result as string)),
             fail: (code) => this.#settle(sent, () => reject(new TabServeError(code, 'no'))),
           };
@@ -89,8 +92,9 @@ class Studio {
   /** A worker takes the last request. Its picture is transferred. */
   take(): void {
     const sent = this.sent.at(-1)!;
-    const picture = sent.row.message()!.value as FakePicture;
-    sent.id = picture.id;
+    const { value, released } = sent.row.message()!;
+    sent.id = (value as FakePicture).id;
+    sent.released = released!;
   }
 
   async frame(): Promise<void> {
@@ -100,9 +104,9 @@ class Studio {
     await settle();
   }
 
-  async answer(index = 0): Promise<void> {
+  async answer(index = 0, result?: unknown): Promise<void> {
     const sent = this.sent[index]!;
-    sent.answer(`answer ${sent.id}`);
+    sent.answer(result ?? `answer ${sent.id}`);
     await settle();
   }
 
@@ -127,7 +131,13 @@ function read(studio: Studio): { item: IteratorResult<FrameAnswer<string>> | und
 
 const item = (id: number, dropped: number): IteratorResult<FrameAnswer<string>> => ({
   done: false,
-  value: { result: `answer ${id}`, timestamp: id * 1000, dropped, frame: undefined },
+  value: {
+    result: `answer ${id}`,
+    timestamp: id * 1000,
+    dropped,
+    frame: undefined,
+    release: expect.any(Function) as () => void,
+  },
 });
 
 test('the latest frame wins: the others are closed and counted', async () => {
@@ -145,6 +155,45 @@ test('the latest frame wins: the others are closed and counted', async () => {
   const second = read(studio);
   await studio.answer();
   expect(second.item).toEqual(item(5, 3));
+});
+
+test('the memory of a released result goes to a worker with the next frame, once; small and shared memory stays', async () => {
+  const studio = new Studio();
+  const mask = new Float32Array(100_000).fill(7);
+  const result = {
+    mask,
+    twice: [mask.subarray(1)],
+    few: new Uint8Array(8),
+    shared: new Uint8Array(new SharedArrayBuffer(100_000)),
+  };
+  const first = read(studio);
+  await studio.frame();
+  await studio.answer(0, result);
+  const { release } = (first.item as IteratorYieldResult<FrameAnswer<string>>).value;
+  release();
+  release();
+  expect([mask.length, result.few.length, result.shared.length]).toEqual([0, 8, 100_000]);
+  await studio.frame();
+  expect(studio.sent[0]!.released).toEqual([new Float32Array(100_000).fill(7).buffer]);
+  const second = read(studio);
+  await studio.answer(0, { mask: 'none' });
+  await studio.frame();
+  expect(studio.sent[0]!.released).toEqual([]);
+  await studio.reader.return();
+  (second.item as IteratorYieldResult<FrameAnswer<string>>).value.release();
+});
+
+test('an app that releases many results before it reads on gives back the memory of the last four', async () => {
+  const studio = new Studio();
+  const first = read(studio);
+  await studio.frame();
+  await studio.answer(
+    0,
+    Array.from({ length: 9 }, (_, at) => new Float32Array(10_000 + at)),
+  );
+  (first.item as IteratorYieldResult<FrameAnswer<string>>).value.release();
+  await studio.frame();
+  expect(studio.sent[0]!.released.map(({ byteLength }) => byteLength / 4)).toEqual([10_005, 10_006, 10_007, 10_008]);
 });
 
 test('nothing is started before it is read', async () => {

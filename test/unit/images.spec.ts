@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { prepare } from '../../src/client/requests/inputs.ts';
-import { giveBack, takeBuffer, takeReady } from '../../src/shared/buffers.ts';
+import { giveBack, returnReady, takeBuffer, takeReady } from '../../src/shared/buffers.ts';
 import { decodeImage } from '../../src/images/decode.ts';
 import { findOrientation } from '../../src/images/exif.ts';
 import { flatten } from '../../src/images/flatten.ts';
@@ -229,6 +229,29 @@ test('the next buffer of a size is created in a later task, and is returned only
   expect(new Set([first, second, third]).size).toBe(3);
   for (const { byteLength } of [first, second, third]) expect(byteLength).toBe(100_000);
   expect(takeReady(10).byteLength).toBe(10);
+});
+
+test('a buffer that has come back is taken next, and none is created in its place', async () => {
+  const back = new ArrayBuffer(300_000);
+  returnReady(back);
+  expect(takeReady(300_000)).toBe(back);
+  await new Promise((resolve) => setTimeout(resolve));
+  const [fresh, other] = [new ArrayBuffer(300_000), new ArrayBuffer(300_004)];
+  returnReady(fresh);
+  returnReady(other);
+  expect(takeReady(300_000)).toBe(fresh);
+  const next = takeReady(300_000);
+  expect([back, fresh, other]).not.toContain(next);
+  expect(takeReady(300_004)).toBe(other);
+});
+
+test('of the buffers that come back, the newest three are kept', () => {
+  const buffers = Array.from({ length: 4 }, () => new ArrayBuffer(400_000));
+  buffers.forEach(returnReady);
+  const taken = buffers.map(() => takeReady(400_000));
+  expect(taken.slice(0, 3)).toEqual(buffers.slice(1).reverse());
+  expect(taken.slice(0, 3).every((one, at) => one === buffers[3 - at])).toBe(true);
+  expect(buffers).not.toContain(taken[3]);
 });
 
 test('without a browser, arrays are images and inputs pass', async () => {

@@ -22,8 +22,9 @@ async function run(): Promise<void> {
   // A slow device skips frames and never falls behind. After a lost worker or GPU, the loop goes on.
   let frames = 0;
   let before = performance.now();
-  for await (const { result, dropped } of segmenter.frames(video)) {
+  for await (const { result, dropped, release } of segmenter.frames(video)) {
     const person = await createImageBitmap(paintMask(result));
+    release(); // The next mask is written to the memory of this one.
     drawing.globalCompositeOperation = 'copy';
     drawing.drawImage(video, 0, 0);
     drawing.globalCompositeOperation = 'destination-in';

@@ -67,10 +67,18 @@ export class Batch {
         params.push(job.params);
       }
     const rows = messages.map(({ value }) => value);
-    const transferables = new Set<Transferable>();
+    // To another tab, its memory would be copied.
+    const released = withTerms ? [] : messages.flatMap((message) => message.released ?? []);
+    const transferables = new Set<Transferable>(released);
     for (const message of messages) for (const one of message.transferables) transferables.add(one);
     return [
-      { id, request, ids, params, rows, ...(parts && { room: parts.room }), ...this.#sequences(), ...terms },
+      {
+        ...{ id, request, ids, params, rows },
+        ...(parts && { room: parts.room }),
+        ...this.#sequences(),
+        ...terms,
+        ...(released.length > 0 && { released }),
+      },
       [...transferables],
     ];
   }

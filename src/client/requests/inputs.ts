@@ -30,6 +30,8 @@ export interface Prepared {
 export interface Message {
   readonly value: unknown;
   readonly transferables: readonly Transferable[];
+  /** The memory of earlier answers that goes back to the worker. */
+  readonly released?: readonly ArrayBuffer[];
 }
 
 export interface PrepareOptions {

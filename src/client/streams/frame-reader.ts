@@ -4,6 +4,7 @@ import type { Clock } from '../../shared/clock.js';
 import type { Prepared } from '../requests/inputs.js';
 import type { Frame, StartFrames } from './frame-source.js';
 import { FrameTicket, type NumberedFrame } from './frame-ticket.js';
+import { ReleasedBuffers } from './released-buffers.js';
 
 /** The answer to one frame of a source. */
 export interface FrameAnswer<Result> {
@@ -23,6 +24,11 @@ export interface FrameAnswer<Result> {
    * is asked for: clone it to keep it.
    */
   readonly frame: VideoFrame | undefined;
+  /**
+   * Gives the memory of the result's arrays, such as a mask, back to the worker, which writes the next result to it: the arrays are empty from then on. Without
+   * it, the browser frees each mask on the page's main thread.
+   */
+  readonly release: () => void;
 }
 
 /** What a reader of frames needs; all of it is injected. */
@@ -73,6 +79,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
   /** The number of the last frame whose answer was read. */
   #read = 0;
   #latest: NumberedFrame | undefined;
+  readonly #released = new ReleasedBuffers();
   /** The request that no worker has taken yet. */
   #queued: FrameTicket | undefined;
   /** Requests that are not answered. */
@@ -203,7 +210,8 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     // Callers that ask for several items at once have several frames, of which the last is still open.
     this.#closeShown();
     this.#shown = ticket.copy;
-    waiter.resolve({ done: false, value: { result, timestamp, dropped, frame: ticket.copy } });
+    const release = (): void => this.#released.add(result);
+    waiter.resolve({ done: false, value: { result, timestamp, dropped, frame: ticket.copy, release } });
   }
 
   #send(): void {
@@ -223,7 +231,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
       sentAt = clock.now();
       return this.#take(sentAt);
     };
-    const ticket = new FrameTicket(take, (frame) => this.#keep(frame));
+    const ticket = new FrameTicket(take, (frame) => this.#keep(frame), this.#released);
     this.#queued = ticket;
     this.#running += 1;
     const settled = (): void => {
@@ -267,6 +275,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     this.#dropAnswer();
     this.#latest?.picture.close();
     this.#latest = undefined;
+    this.#released.takeAll();
     this.#cancelTimer?.();
     this.#stop.abort(new TabServeError('aborted', 'The frames are no longer read.'));
     this.#stopSource();

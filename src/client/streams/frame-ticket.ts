@@ -1,6 +1,7 @@
 import type { Message, Prepared } from '../requests/inputs.js';
 import { isFrame } from '../requests/pictures.js';
 import type { Frame } from './frame-source.js';
+import type { ReleasedBuffers } from './released-buffers.js';
 
 /** A frame with its place among all frames of its source, from 1. */
 export interface NumberedFrame extends Frame {
@@ -14,15 +15,21 @@ export interface NumberedFrame extends Frame {
 export class FrameTicket implements Prepared {
   readonly #take: () => NumberedFrame;
   readonly #giveBack: (frame: NumberedFrame) => void;
+  readonly #released: ReleasedBuffers;
   /** The frame that was sent; undefined until then. */
   frame: NumberedFrame | undefined;
   /** A second hold on the pixels of the frame that was sent: no copy of them. Whoever reads the answer closes it. Undefined for a bitmap. */
   copy: VideoFrame | undefined;
 
-  /** @param take returns the newest frame @param giveBack takes it back if it could not be sent */
-  constructor(take: () => NumberedFrame, giveBack: (frame: NumberedFrame) => void) {
+  /**
+   * @param take returns the newest frame
+   * @param giveBack takes it back if it could not be sent
+   * @param released goes to the worker with the frame
+   */
+  constructor(take: () => NumberedFrame, giveBack: (frame: NumberedFrame) => void, released: ReleasedBuffers) {
     this.#take = take;
     this.#giveBack = giveBack;
+    this.#released = released;
   }
 
   get replayable(): boolean {
@@ -33,7 +40,7 @@ export class FrameTicket implements Prepared {
     this.frame = this.#take();
     const { picture } = this.frame;
     this.copy = isFrame(picture) ? picture.clone() : undefined;
-    return { value: picture, transferables: [picture] };
+    return { value: picture, transferables: [picture], released: this.#released.takeAll() };
   }
 
   snapshot(): void {}
