@@ -41,6 +41,7 @@ async function runSnippet(demo: Demo, run: Run, answer: (call: number) => Promis
         yield {
           result: await answer(ran.predicted.push(input)),
           frame: { displayWidth: 300, displayHeight: 200 },
+          release: () => ran.drawn.push('released'),
         };
     },
     explain: async (...input: unknown[]) => await answer(ran.predicted.push(input)),
@@ -162,6 +163,8 @@ test.describe('the code for a camera', () => {
   test('draws the person of each frame over a blurred copy of the frame', async () => {
     const { drawn, disposed } = await runSnippet(segmentation, camera, answer);
     expect(drawn.filter((what) => what === 'drawImage')).toHaveLength(3 * 3);
+    expect(drawn.filter((what) => what === 'released')).toHaveLength(3);
+    expect(drawn.at(-1)).toBe('released');
     expect(disposed).toBe(true);
   });
 });
