@@ -249,7 +249,6 @@ test('of the buffers that come back, the newest three are kept', () => {
   const buffers = Array.from({ length: 4 }, () => new ArrayBuffer(400_000));
   buffers.forEach(returnReady);
   const taken = buffers.map(() => takeReady(400_000));
-  expect(taken.slice(0, 3)).toEqual(buffers.slice(1).reverse());
   expect(taken.slice(0, 3).every((one, at) => one === buffers[3 - at])).toBe(true);
   expect(buffers).not.toContain(taken[3]);
 });

@@ -73,7 +73,11 @@ export class Batch {
     for (const message of messages) for (const one of message.transferables) transferables.add(one);
     return [
       {
-        ...{ id, request, ids, params, rows },
+        id,
+        request,
+        ids,
+        params,
+        rows,
         ...(parts && { room: parts.room }),
         ...this.#sequences(),
         ...terms,
