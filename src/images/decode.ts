@@ -92,7 +92,9 @@ function checkSides(name: string, width: number, height: number): void {
 }
 
 function hint(value: unknown): string {
-  return typeof value === 'string' ? ' To have the page download an image, pass it new URL(…), not a string.' : '';
+  if (typeof value === 'string') return ' To have the page download an image, pass it new URL(…), not a string.';
+  const isBytes = ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
+  return isBytes ? ' For the bytes of a file, pass new Blob([bytes]).' : '';
 }
 
 function nameOf(value: unknown): string {

@@ -1,4 +1,4 @@
-import { describeValue } from '../contract/describe-value.js';
+import { describeValue, shorten } from '../contract/describe-value.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
 import type { Handler } from '../contract/handler.js';
 import type { Session, Tensors } from '../contract/tensors.js';
@@ -30,16 +30,23 @@ export async function inferRows(handler: Handler, rows: readonly unknown[], metr
 }
 
 async function inferRow(model: Session, row: unknown): Promise<Tensors> {
-  if (typeof row !== 'object' || row === null || Object.values(row).some((tensor) => !isTensor(tensor)))
+  const wrong = typeof row === 'object' && row !== null ? whatIsWrong(row) : `got ${describeValue(row)}`;
+  if (wrong !== undefined)
     throw new TabServeError(
       'invalid-input',
-      `Expected an object with a tensor ({ dtype, dims, data }) for each input of the model, got ${describeValue(row)}.`,
+      `Expected an object with a tensor ({ dtype, dims, data }) for each input of the model: ${wrong}.`,
     );
   const outputs = await model.run(row as Tensors);
   const buffers = Object.values(outputs).flatMap(({ data }) => (ArrayBuffer.isView(data) ? [data.buffer as ArrayBuffer] : [])); // prettier-ignore
   return transferResult(outputs, [...new Set(buffers)]);
 }
 
-function isTensor(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'dtype' in value && 'dims' in value && 'data' in value;
+/** Returns what the first input that is no tensor is, or lacks; undefined if each is a tensor. */
+function whatIsWrong(row: object): string | undefined {
+  for (const [name, value] of Object.entries(row)) {
+    if (typeof value !== 'object' || value === null) return `"${shorten(name)}" is ${describeValue(value)}`;
+    const lacks = ['dtype', 'dims', 'data'].find((key) => !(key in value));
+    if (lacks) return `"${shorten(name)}" has no ${lacks}`;
+  }
+  return undefined;
 }

@@ -123,7 +123,9 @@ test('an engine that the app left out is not tried @once', async ({ open }) => {
   });
   expect(answer.name).toBe('wasm');
   // WebGPU, WebGL and WebNN.
-  expect(answer.reasons).toEqual(Array.from({ length: 3 }, () => 'This worker was built without the engine for it.'));
+  expect(answer.reasons).toEqual(
+    Array.from({ length: 3 }, () => expect.stringContaining('This worker was built without')),
+  );
   expect(answer.named).toMatchObject({ code: 'no-backend' });
 });
 

@@ -1,7 +1,7 @@
 // The samples of docs/node.md, with the built package. What a sample prints is what its comments say.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 
@@ -21,3 +21,13 @@ for (const name of ['classify', 'parity', 'server'])
     const said = [...readFileSync(file, 'utf8').matchAll(/console\.log\(.*\); \/\/ (.*)/g)].map(([, text]) => text);
     expect(output.trim().split('\n')).toEqual(said);
   });
+
+test('README.md: npm run models copies every model of the gallery, whole', () => {
+  const folder = test.info().outputPath('models');
+  execFileSync(process.execPath, ['scripts/copy-models.mjs', folder], { cwd: fileURLToPath(root) });
+  for (const name of ['nanodet', 'selfie', 'orientation', 'vad', 'ocr/detect', 'ocr/orient', 'ocr/recognize']) {
+    const { files } = JSON.parse(readFileSync(`${folder}/${name}/tabserve.json`, 'utf8')) as { files: object };
+    for (const file of Object.keys(files))
+      expect(existsSync(`${folder}/${name}/${file}`), `${name}/${file}`).toBe(true);
+  }
+});

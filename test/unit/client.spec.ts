@@ -91,6 +91,7 @@ test('the wrong options by name', async () => {
   await client.initialize();
   for (const [given, name] of [
     [{ timeout: 10n }, 'timeout'],
+    [{ topK: 3 }, 'topK'],
     [{ priority: Object.create(null) as unknown }, 'priority'],
     [{ signal: {} }, 'signal'],
     [{ params: 5 }, 'params'],

@@ -121,9 +121,9 @@ test('a built-in handler gets the field data or body of a form, and no other, as
   // What has no such field is refused by its names.
   const message = (text: string): unknown => ({ code: 400, type: 'BadRequestException', message: text });
   for (const handler of ['image_classifier', 'text_classifier', 'voice_activity_detector'])
-    expect(await post(handler, form(['img', file], ['k', '3']))).toEqual(message('Expected the field "data" or "body", got img, k.')); // prettier-ignore
-  expect(await post('image_classifier', '[1,2]')).toEqual(message('Expected the field "data" or "body", got a list.')); // prettier-ignore
-  expect(await post('image_classifier', '{}')).toEqual(message('Expected the field "data" or "body", got nothing.')); // prettier-ignore
+    expect(await post(handler, form(['img', file], ['k', '3']))).toEqual(message('Expected the field "data" or "body", got img, k. A file or a text that is the whole body needs its own Content-Type (curl -T FILE): what curl sends with -d is a form.')); // prettier-ignore
+  expect(await post('image_classifier', '[1,2]')).toEqual(message('Expected the field "data" or "body", got a list. A file or a text that is the whole body needs its own Content-Type (curl -T FILE): what curl sends with -d is a form.')); // prettier-ignore
+  expect(await post('image_classifier', '{}')).toEqual(message('Expected the field "data" or "body", got nothing. A file or a text that is the whole body needs its own Content-Type (curl -T FILE): what curl sends with -d is a form.')); // prettier-ignore
   expect(await post('image_classifier', form(['data', file], ['data', file]))).toEqual(message('Expected one input, got 2. /v1/models/digits:predict takes several.')); // prettier-ignore
   expect(await post('OwnHandler', form(['data', file], ['k', '3']))).toEqual({ data: blob('pixels'), k: '3' });
 });

@@ -1,7 +1,7 @@
 import { TabServeError } from '../../contract/errors.js';
 import type { Params } from '../../contract/handler.js';
 import { REQUEST_SETTINGS, resolveSettings } from '../../contract/settings.js';
-import { describeValue } from '../../contract/describe-value.js';
+import { describeValue, shorten } from '../../contract/describe-value.js';
 import { readOptions } from '../read-options.js';
 import type { InitializeOptions, RequestOptions } from '../options.js';
 
@@ -20,7 +20,9 @@ const OBJECT = 'an object as options';
 
 /** Checks the options of a request. @throws `invalid-input` naming the option; `not-cloneable` for params that cannot be sent */
 export function readRequestOptions(options: RequestOptions): CheckedOptions {
-  const { signal, timeout, priority, params, transfer = false } = readOptions(options, OBJECT, 'invalid-input');
+  const read = readOptions(options, OBJECT, 'invalid-input');
+  const { signal, timeout, priority, params, transfer = false, ...others } = read;
+  for (const [name, value] of Object.entries(others)) if (value !== undefined) throw unknown(name);
   const numbers = resolveSettings(REQUEST_SETTINGS, { timeout, priority }, 'invalid-input');
   if (typeof transfer !== 'boolean') throw wrong('transfer', 'true or false', transfer);
   if (params !== undefined && (typeof params !== 'object' || params === null))
@@ -55,6 +57,13 @@ function copied(params: Params | undefined): Params {
     const why = cause instanceof Error ? cause.message : describeValue(cause);
     throw new TabServeError('not-cloneable', `params cannot be sent to the worker: ${why}`, { cause });
   }
+}
+
+function unknown(name: string): TabServeError {
+  return new TabServeError(
+    'invalid-input',
+    `${shorten(name)} is not an option of a request; there are signal, timeout, priority, params and transfer. What changes the config for one request goes into params.`,
+  );
 }
 
 function wrong(option: string, expected: string, got: unknown): TabServeError {

@@ -142,8 +142,11 @@ function whatLacks(candidate: CandidateName, choice: Omit<Choice, 'named'>): str
   const parts = partsOf(archive);
   const lacking = format && parts.find((part) => part.archive.models[format] === undefined);
   if (lacking) return `${nameOf(lacking)} has no ${FORMATS[format]} model.`;
-  if (!built.includes(candidate))
-    return candidate === 'onnx/cpu' ? 'It runs under Node only.' : 'This worker was built without the engine for it.';
+  if (!built.includes(candidate)) {
+    if (candidate === 'onnx/cpu') return 'It runs under Node only.';
+    if (isNode(built)) return 'It runs in a browser only.';
+    return `This worker was built without "${candidate}": add it to engines, of the Vite plugin or of expose.`;
+  }
   if (name === 'remote')
     return hasServer
       ? undefined

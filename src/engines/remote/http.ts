@@ -70,12 +70,21 @@ async function attempt({ path, body, headers, signal }: HttpRequest, options: Ht
     if (isError(cause) && (cause instanceof TabServeError || cause instanceof TransientFailure)) throw cause;
     if (signal?.aborted) throw abortError(signal);
     if (stop.signal.aborted) throw lost(server, `${url.href} did not answer within ${timeout} ms`, cause);
-    const failure = lost(server, `${url.href} cannot be reached, or ended the connection: ${whyOf(cause)}`, cause);
+    const what = `${url.href} cannot be reached, or ended the connection${corsHint(url)}: ${whyOf(cause)}`;
+    const failure = lost(server, what, cause);
     // Only a run has a body.
     throw body === undefined && server.hasFallback ? failure : new TransientFailure(failure);
   } finally {
     cancel();
   }
+}
+
+/** A browser does not tell a page that a server of another origin has answered without allowing it. */
+function corsHint(url: URL): string {
+  const { origin } = (globalThis as { readonly location?: Location }).location ?? {};
+  return origin === undefined || origin === url.origin
+    ? ''
+    : `, or does not allow pages of ${origin} (CORS; npx tabserve serve --cors ${origin})`;
 }
 
 /** The protocol's own headers win over those of the app. */

@@ -100,7 +100,9 @@ async function registerModel(visit: Visit, door: FrontDoor): Promise<Response> {
   const url = given['url'];
   if (typeof url !== 'string' || url === '') throw badRequest('Parameter url is required.');
   if (door.management?.allowsUrl(url) !== true)
-    throw badRequest(`This server does not register models from ${shorten(url)}: its management.allowsUrl refuses it.`);
+    throw badRequest(
+      `This server does not register models from ${shorten(url)}: it takes what its management.allowsUrl allows; tabserve serve takes archives below its working directory.`,
+    );
   const options = { signal: visit.request.signal, ...registerOptions(given) };
   const { name, version } = await door.server.register(url, options).catch(refuse);
   return jsonResponse({ status: `Model "${name}" Version: ${version} registered with ${await workersOf(door, name, version)} initial workers` }); // prettier-ignore

@@ -61,7 +61,9 @@ export function rowOf({ options: { name, description } }: ServedVersion, row: un
   const value = data ?? body;
   if (!INPUT_KEYS.some((key) => key in row)) {
     const got = Array.isArray(row) ? 'a list' : shorten(Object.keys(row).join(', ')) || 'nothing';
-    throw badRequest(`Expected the field "data" or "body", got ${got}.`);
+    throw badRequest(
+      `Expected the field "data" or "body", got ${got}. A file or a text that is the whole body needs its own Content-Type (curl -T FILE): what curl sends with -d is a form.`,
+    );
   }
   if (Array.isArray(value) && value.some((one) => one instanceof Blob))
     throw badRequest(`Expected one input, got ${value.length}. /v1/models/${name}:predict takes several.`);
