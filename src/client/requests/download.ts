@@ -26,7 +26,7 @@ function failed(url: string, why: string, cause?: unknown): TabServeError {
 function reason(url: string): string {
   const { protocol, origin } = new URL(url);
   if (protocol === 'blob:') return 'this object URL has been revoked, or belongs to another origin';
-  if (protocol === 'file:') return 'a file: URL is not downloaded; pass a Blob with the bytes of the file';
+  if (protocol === 'file:') return 'it is a file: pass its bytes as a Blob';
   const policy = "the page's Content-Security-Policy (connect-src) forbids the request";
   if (origin === globalThis.location?.origin) return `the server cannot be reached, or ${policy}`;
   return (

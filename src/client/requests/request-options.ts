@@ -62,7 +62,7 @@ function copied(params: Params | undefined): Params {
 function unknown(name: string): TabServeError {
   return new TabServeError(
     'invalid-input',
-    `${shorten(name)} is not an option of a request; there are signal, timeout, priority, params and transfer. What changes the config for one request goes into params.`,
+    `${shorten(name)} is not an option of a request (signal, timeout, priority, transfer, params). Keys of the config go into params.`,
   );
 }
 
