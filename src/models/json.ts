@@ -1,12 +1,12 @@
 import { TabServeError } from '../contract/errors.js';
-import { whileReading } from './read-blob.js';
+import { textOf, whileReading } from './read-blob.js';
 
 /** The most levels of nesting. What recurses over a deeper value, as sending it to the page does, would overflow the stack. */
 const MAX_DEPTH = 100;
 
 /** Reads a text of an archive. @throws `model-format` if it has more than `maxBytes` */
 export async function readText(blob: Blob, file: string, maxBytes: number): Promise<string> {
-  if (blob.size <= maxBytes) return await whileReading(file, () => blob.text());
+  if (blob.size <= maxBytes) return await whileReading(file, () => textOf(blob));
   throw new TabServeError('model-format', `${file} has ${blob.size} bytes; it may have at most ${maxBytes}.`);
 }
 

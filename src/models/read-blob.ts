@@ -3,6 +3,25 @@ import { isError, TabServeError } from '../contract/errors.js';
 /** The most bytes that every browser reads at once: Chromium, for instance, reads no more than two gigabytes. */
 export const MOST_AT_ONCE = 2 ** 31 - 1;
 
+/** The most bytes of a file that stays in the worker's memory too. */
+const SMALL = 2 ** 16;
+
+/** The bytes of small files that have just arrived. */
+const arrived = new WeakMap<Blob, Uint8Array>();
+
+/** Makes a Blob of bytes that have just arrived, whose text is read at once if it is small: the browser reads a Blob in threads that are busy while an engine is compiled. */
+export function blobOf(chunks: readonly Uint8Array<ArrayBuffer>[]): Blob {
+  const blob = new Blob([...chunks]);
+  if (chunks.length === 1 && blob.size <= SMALL) arrived.set(blob, chunks[0]!);
+  return blob;
+}
+
+/** Returns the text of a file, decoded as UTF-8. */
+export async function textOf(file: Blob): Promise<string> {
+  const bytes = arrived.get(file);
+  return bytes ? new TextDecoder().decode(bytes) : await file.text();
+}
+
 /** Returns the bytes of a file. @throws `model-not-found` if it has changed since it was picked; `out-of-memory` if they are too many for this browser */
 export async function bytesOf(file: Blob, name: string): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await whileReading(name, async () => {

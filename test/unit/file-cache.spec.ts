@@ -501,6 +501,49 @@ test('abort ends every wait: for the store, for another tab', async () => {
   }
 });
 
+test('what was downloaded without the cache is stored, unless it has this version', async () => {
+  const { open, visit, entries } = world();
+  const v1 = { blob: new Blob(['v1']), etag: '"1"' };
+  const times = new Set<number>();
+  for (const answer of [v1, v1, { blob: new Blob(['v2']), etag: '"2"' }]) {
+    const cache = open();
+    cache.keep({ url: URL }, answer);
+    await cache.stored();
+    times.add((await entries.find(`url ${URL}`))!.storedAt);
+    while (Date.now() === (await entries.find(`url ${URL}`))!.storedAt) await settle();
+  }
+  expect(times.size).toBe(2);
+  const { download, asked } = server({ text: 'v2', etag: '"2"' });
+  expect(await text(await visit().get({ url: URL }, download))).toBe('v2');
+  expect(asked).toEqual([{ etag: '"2"', lastModified: undefined }]);
+});
+
+test('a file that no other tab downloads is looked for once, before it is downloaded; one that another tab has downloaded is looked for again', async () => {
+  const store = memoryStore();
+  const read: string[] = [];
+  const { visit, locks } = world({ store: { ...store, read: (name) => (read.push(name), store.read(name)) } });
+  const { download } = server({ text: 'v1' });
+  const id = await idOf(`url ${URL}`);
+  let finish!: () => void;
+  let found = -1;
+  await visit().get({ url: URL }, async (...call) => {
+    found = read.filter((name) => name === `${id}.json`).length;
+    return await download(...call);
+  });
+  expect(found).toBe(1);
+  read.length = 0;
+  void locks.request(
+    `tabserve/file/${await idOf('url other')}`,
+    () => new Promise<void>((resolve) => (finish = resolve)),
+  );
+  const waiting = visit().get({ url: 'other' }, download);
+  await until(() => locks.waiting > 0);
+  finish();
+  await waiting;
+  const other = await idOf('url other');
+  expect(read.filter((name) => name === `${other}.json`).length).toBeGreaterThan(1);
+});
+
 test('two tabs download a file once, and both see its progress', async () => {
   const { visit, locks } = world();
   const seen: Record<'first' | 'second', number[]> = { first: [], second: [] };

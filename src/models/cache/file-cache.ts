@@ -6,7 +6,7 @@ import type { Clock } from '../../shared/clock.js';
 import { withinLimit } from '../../shared/limit.js';
 import { strongEtag } from '../download/version.js';
 import { isImmutable, keyOf, validatorsFor, type FileRequest } from './file-request.js';
-import { withFileLock, type OnBytes } from './file-lock.js';
+import { takeFileLock, withFileLock, type OnBytes } from './file-lock.js';
 import { limitFor, makeRoom } from './make-room.js';
 
 /** How long the store may take to look for a file, and to read it: this, and a second for every four megabytes. */
@@ -96,6 +96,11 @@ export class FileCache {
     });
   }
 
+  /** Stores what was downloaded without this cache, unless it has this version. See `stored`. */
+  keep(request: FileRequest, answer: DownloadedFile | undefined): void {
+    this.get(request, async (known) => (known && isSame(answer, known) ? 'not-modified' : answer)).catch(() => {});
+  }
+
   /** Waits until every file that was asked for is stored, or cannot be. */
   async stored(): Promise<void> {
     await Promise.all(this.#storing);
@@ -109,17 +114,24 @@ export class FileCache {
   ): Promise<Blob | undefined> {
     const key = keyOf(request);
     this.#used.add(key);
-    const found = await this.#find(key, signal);
+    const { locks, clock } = this.#options;
+    const taken =
+      locks &&
+      idOf(key)
+        .then((id) => takeFileLock(lockOf(id), locks))
+        .catch(() => undefined);
+    const giveBack = (): void => void taken?.then((release) => release?.());
+    const found = await this.#find(key, signal).finally(() => signal?.aborted && giveBack());
+    if (found || this.#isDown) giveBack();
     if (found) return await this.#use(found, { request, download, onBytes, signal, isLocked: false, deliver });
     if (this.#isDown) return fileOf(await download(undefined, onBytes))?.blob;
-    const work = async (onBytes: OnBytes, isLocked: boolean): Promise<Blob | undefined> => {
-      const turn = { request, download, onBytes, signal, isLocked, deliver };
-      // Another tab may have stored it meanwhile.
-      const found = await this.#find(key, signal);
+    const work = async (onBytes: OnBytes, lock: 'free' | 'waited' | undefined): Promise<Blob | undefined> => {
+      const turn = { request, download, onBytes, signal, isLocked: lock !== undefined, deliver };
+      // A tab that had the lock may have stored it meanwhile.
+      const found = lock === 'free' ? undefined : await this.#find(key, signal);
       return found ? await this.#use(found, turn) : await this.#store(await download(undefined, onBytes), turn);
     };
-    const { locks, clock } = this.#options;
-    return await withFileLock(lockOf(await idOf(key)), work, { locks, clock, signal, onBytes });
+    return await withFileLock(lockOf(await idOf(key)), work, { locks, clock, signal, onBytes, taken });
   }
 
   async #find(key: string, signal: AbortSignal | undefined): Promise<CachedFile | undefined> {
@@ -240,6 +252,12 @@ function fileOf(answer: Answer): DownloadedFile | undefined {
 /** Returns whether a download has failed without an answer of the server's: then there is a cause. */
 function isUnreachable(error: unknown): error is TabServeError {
   return isError(error) && error instanceof TabServeError && error.code === 'network' && error.cause !== undefined;
+}
+
+/** Returns whether a file is the version that these validators name. */
+function isSame(file: Validators | undefined, known: Validators): boolean {
+  if (file?.etag !== undefined && known.etag !== undefined) return file.etag === known.etag;
+  return file?.lastModified !== undefined && file.lastModified === known.lastModified;
 }
 
 function isQuotaError(error: unknown): boolean {

@@ -1,4 +1,4 @@
-import { abortError } from '../../shared/abort.js';
+import { abortError, unlessAborted } from '../../shared/abort.js';
 import type { Clock } from '../../shared/clock.js';
 
 /** A tab that holds a lock and has told of no progress for so long is not waited for any more. */
@@ -16,18 +16,36 @@ export interface LockOptions {
   readonly signal: AbortSignal | undefined;
   /** Called with the progress of the download, whichever tab makes it. */
   readonly onBytes: OnBytes;
+  /** The lock, if it was free: see `takeFileLock`. */
+  readonly taken?: Promise<Release | undefined> | undefined;
+}
+
+/** Gives a lock back. */
+type Release = () => void;
+
+/** Takes a file's lock if no other tab has it. Resolves with its release; with undefined if another tab has it, or it is refused. */
+export function takeFileLock(name: string, locks: Pick<LockManager, 'request'>): Promise<Release | undefined> {
+  return new Promise((resolve) => {
+    locks
+      .request(name, { ifAvailable: true }, (lock) => {
+        if (lock) return new Promise<void>((release) => resolve(release));
+        resolve(undefined);
+        return undefined;
+      })
+      .catch(() => resolve(undefined));
+  });
 }
 
 /**
  * Downloads a file while no other tab downloads it: waits until another one has finished, or was closed. Its progress is reported as if it were this tab's. Where there are no locks (an insecure
  * context, a sandboxed frame), or if the other tab tells of no progress for ten seconds, it downloads beside the others.
- * @param work downloads the file, and calls its first argument with its progress; the second one says whether no other tab downloads it
+ * @param work downloads the file, and calls its first argument with its progress; the second one says whether this tab has the lock: at once (`free`), after another tab (`waited`), or not
  * @throws what `work` throws; `aborted`
  */
 export async function withFileLock<T>(
   name: string,
-  work: (onBytes: OnBytes, isAlone: boolean) => Promise<T>,
-  { locks, clock, signal, onBytes }: LockOptions,
+  work: (onBytes: OnBytes, lock: 'free' | 'waited' | undefined) => Promise<T>,
+  { locks, clock, signal, onBytes, taken }: LockOptions,
 ): Promise<T> {
   if (signal?.aborted) throw abortError(signal);
   const channel = new BroadcastChannel(name);
@@ -41,10 +59,10 @@ export async function withFileLock<T>(
     cancel = clock.schedule(() => waiting.abort(), SILENCE_MS);
   };
   let running: Promise<T> | undefined;
-  const run = (isAlone: boolean): Promise<T> => {
+  const run = (lock: 'free' | 'waited' | undefined): Promise<T> => {
     channel.onmessage = null;
     cancel();
-    return (running ??= work(teller(channel, clock, report), isAlone));
+    return (running ??= work(teller(channel, clock, report), lock));
   };
   channel.onmessage = ({ data }: MessageEvent<unknown>) => {
     if (!isProgress(data)) return;
@@ -53,17 +71,20 @@ export async function withFileLock<T>(
   };
   wait();
   try {
-    if (!locks) return await run(false);
+    if (!locks) return await run(undefined);
     const signals = signal ? AbortSignal.any([signal, waiting.signal]) : waiting.signal;
-    return await locks.request(name, { signal: signals }, () => run(true));
+    const release = taken && (await unlessAborted(taken, signals));
+    if (release) return await run('free').finally(release);
+    return await locks.request(name, { signal: signals }, () => run('waited'));
   } catch {
     // The lock may be refused, or taken away; the download goes on without it.
     if (running) return await running;
     if (signal?.aborted) throw abortError(signal);
-    return await run(false);
+    return await run(undefined);
   } finally {
     cancel();
     channel.close();
+    void taken?.then((release) => release?.());
   }
 }
 

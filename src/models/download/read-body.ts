@@ -1,3 +1,5 @@
+import { blobOf } from '../read-blob.js';
+
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Chunks are moved into a Blob when they have so many bytes: the browser keeps a Blob outside of the worker's memory, or on disk. */
@@ -29,6 +31,7 @@ export class ReceivedBytes {
 
   /** Returns all bytes as one Blob, which refers to the parts and copies none of them. */
   toBlob(): Blob {
+    if (this.#blobs.length === 0) return blobOf(this.#chunks);
     this.#flush();
     return new Blob(this.#blobs);
   }

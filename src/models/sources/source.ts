@@ -1,7 +1,7 @@
 import type { Integrity } from '../../contract/archive.js';
 import { shorten } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
-import { whileReading } from '../read-blob.js';
+import { textOf, whileReading } from '../read-blob.js';
 
 /** Where an archive's files are read from: a folder on a server, or files at hand. Nothing else knows which. */
 export interface Source {
@@ -58,7 +58,7 @@ const MAX_POINTER_BYTES = 1024;
 export async function refusePointer(file: Blob, path: string): Promise<void> {
   if (
     file.size > MAX_POINTER_BYTES ||
-    !(await whileReading(path, () => file.text())).startsWith('version https://git-lfs.')
+    !(await whileReading(path, () => textOf(file))).startsWith('version https://git-lfs.')
   )
     return;
   throw new TabServeError(

@@ -3,8 +3,9 @@ import { BASE, CACHE } from './cache-name.js';
 
 /** Stores blobs with the Cache API, in this origin's cache `tabserve`. */
 export const cacheApiStore: BlobStore = {
+  /** Creates no cache where there is none: that would take a first visit tens of milliseconds, before anything can be asked for. */
   async read(name) {
-    const response = await (await open()).match(BASE + name);
+    const response = await storage().match(BASE + name, { cacheName: CACHE });
     return await response?.blob();
   },
   async write(name, blob) {
@@ -20,9 +21,14 @@ export const cacheApiStore: BlobStore = {
 
 /** Opens the cache at each call: an app may have deleted it in between. */
 async function open(): Promise<Cache> {
+  return await storage().open(CACHE);
+}
+
+/** @throws if the browser has no Cache API here */
+function storage(): CacheStorage {
   const caches = cachesOfOrigin();
   if (!caches) throw new Error('there is no Cache API here: it needs a secure context (https, or localhost)');
-  return await caches.open(CACHE);
+  return caches;
 }
 
 /** Returns the origin's caches; undefined if the context is not secure. @throws if the origin is opaque: browsers refuse the property, each for a reason in its own words */

@@ -170,8 +170,17 @@ function parseEntry(text: string): CacheEntry | undefined {
   }
 }
 
-/** Returns a key's SHA-256 in hexadecimal: the name of a file may not be as long as a URL. */
-export async function idOf(key: string): Promise<string> {
+const ids = new Map<string, Promise<string>>();
+
+/** Returns a key's SHA-256 in hexadecimal: the name of a file may not be as long as a URL. Each is computed once, since that is another thread's work. */
+export function idOf(key: string): Promise<string> {
+  const id = ids.get(key) ?? computeId(key);
+  ids.set(key, id);
+  id.catch(() => ids.delete(key));
+  return id;
+}
+
+async function computeId(key: string): Promise<string> {
   if (!globalThis.crypto?.subtle) throw new Error('a cache needs a secure context (https, or localhost)');
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key));
   return hexadecimal(new Uint8Array(digest));
