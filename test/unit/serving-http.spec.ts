@@ -206,6 +206,14 @@ test('a small body of very many values is refused, and does not keep the server 
   expect(await post(parts, 'multipart/form-data; boundary="x"')).toEqual(
     refused('The form has more than 1000 fields.'),
   );
+  // What the type says of the boundary hides the fields from no count.
+  expect(await post(names, 'application/x-www-form-urlencoded; boundary=z')).toEqual(refused('The form has more than 1000 fields.')); // prettier-ignore
+  const long = parts.replaceAll('--x', `--${'x'.repeat(40)}`);
+  for (const hidden of [`xboundary=z; boundary=${'x'.repeat(40)}`, `boundary="\\${'x'.repeat(40)}"`])
+    expect(await post(long, `multipart/form-data; ${hidden}`)).toEqual([
+      400,
+      expect.objectContaining({ message: expect.stringContaining('has more than one boundary, or a backslash') }),
+    ]);
   const fewer = parts.replace(part, '');
   expect(await post(fewer, 'multipart/form-data; boundary=x')).toEqual([200, { a: Array(1000).fill('1') }]);
   const many = await send('/v1/models/digits:predict', { method: 'POST', body: JSON.stringify({ instances: Array(1001).fill(0) }), headers: { 'Content-Type': 'application/json' } }); // prettier-ignore

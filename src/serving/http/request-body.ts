@@ -104,12 +104,18 @@ async function readForm(bytes: ArrayBuffer, type: string): Promise<Readonly<Reco
   return Object.fromEntries(await Promise.all(fields));
 }
 
-/** Returns whether a form has too many fields, by what stands between them. */
+/**
+ * Returns whether a form has too many fields, by what stands between them.
+ * @throws `invalid-input` for a type from which that cannot be told for certain
+ */
 function hasTooManyFields(bytes: ArrayBuffer, type: string): boolean {
-  const [, boundary] = /boundary="?([^";]*)/i.exec(type) ?? [];
-  const delimiter = boundary === undefined ? '&' : `\r\n--${boundary.trim()}`;
+  const isMultipart = /^\s*multipart\b/i.test(type);
+  const [boundary, ...others] = isMultipart ? type.matchAll(/boundary="?([^";]*)/gi) : [];
+  if (others.length > 0 || (isMultipart && type.includes('\\')))
+    throw badRequest(`The type of the body, ${shorten(type)}, has more than one boundary, or a backslash.`);
+  const delimiter = isMultipart ? `\r\n--${boundary?.[1]!.trim() ?? ''}` : '&';
   // A multipart form has one delimiter more, at its end.
-  return new TextDecoder('latin1').decode(bytes).split(delimiter, MOST_FIELDS + 2).length > MOST_FIELDS + (delimiter === '&' ? 0 : 1); // prettier-ignore
+  return new TextDecoder('latin1').decode(bytes).split(delimiter, MOST_FIELDS + 2).length > MOST_FIELDS + (isMultipart ? 1 : 0); // prettier-ignore
 }
 
 async function readValue(blob: Blob): Promise<unknown> {
