@@ -73,7 +73,8 @@ function slice(
   const file = external.get(location);
   const offset = Number(entries.get('offset') ?? 0);
   const length = Number(entries.get('length') ?? (file?.length ?? 0) - offset);
-  if (file && offset + length <= file.length) return file.subarray(offset, offset + length);
+  const isInside = [offset, length].every((one) => Number.isInteger(one) && one >= 0);
+  if (file && isInside && offset + length <= file.length) return file.subarray(offset, offset + length);
   throw new TabServeError(
     'model-format',
     `The ONNX model keeps "${name}" in ${JSON.stringify(location)}, at ${offset}, with ${length} bytes; the file has ${file?.length ?? 0}.`,

@@ -227,6 +227,15 @@ test('what JSON cannot hold is refused, there and back', () => {
   ).toThrow(/FP16 has no form in JSON/);
 });
 
+test('an integer of very many digits is refused in few words', () => {
+  for (const datatype of ['INT64', 'UINT64', 'INT32']) {
+    const body = arrayBuffer(`{"inputs":[{"name":"i","shape":[1],"datatype":"${datatype}","data":[${'9'.repeat(10_000)}]}]}`); // prettier-ignore
+    expect(() => decodeRequest(body, JSON_TYPE)).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/^.{0,60}its element 0 is 9{20,200}…, which is no /) }),
+    );
+  }
+});
+
 test('a wrong request is the caller’s error', () => {
   for (const [json, message] of [
     ['{"id":1,"inputs":[]}', /"id" is 1/],

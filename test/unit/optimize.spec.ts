@@ -128,6 +128,28 @@ test('the names of new tensors differ from that of a sparse tensor, which is the
   expect(made).not.toContain('h0');
 });
 
+test('a tensor whose data cannot be where the model says is refused, and not written without its data', () => {
+  const file = Uint8Array.from({ length: 64 }, (_, at) => at);
+  const tensor = (where: Readonly<Record<string, string>>): Uint8Array =>
+    joinBytes([
+      ...encodeText(8, 'w'),
+      ...Object.entries({ location: 'w.bin', ...where }).flatMap(([key, value]) => encode(13, [...encodeText(1, key), ...encodeText(2, value)])), // prettier-ignore
+      ...encodeNumber(14, 1),
+    ]);
+  const dataOf = (where: Readonly<Record<string, string>>): Uint8Array | undefined =>
+    readTensor(tensor(where), new Map([['w.bin', file]])).data;
+  expect(dataOf({ offset: '8', length: '4' })).toEqual(file.subarray(8, 12));
+  expect(dataOf({ offset: '60' })).toEqual(file.subarray(60));
+  for (const where of [
+    { offset: '-8', length: '8' },
+    { offset: '16', length: '-8' },
+    { offset: '72' },
+    { offset: '0.5', length: '8' },
+  ])
+    // prettier-ignore
+    expect(() => dataOf(where), JSON.stringify(where)).toThrow(expect.objectContaining({ code: 'model-format' }));
+});
+
 /** A folder with a copy of the archive digits, which has its model in both formats. */
 function digits(): string {
   const folder = join(mkdtempSync(join(tmpdir(), 'tabserve-')), 'digits');

@@ -1,5 +1,5 @@
 /** The elements of a tensor as JSON: a list, row by row. Lists in lists, one level for each dim, are read as well, since several servers send them. */
-import { describeValue } from '../../contract/describe-value.js';
+import { describeValue, shorten } from '../../contract/describe-value.js';
 import { DTYPES } from '../../contract/dtypes.js';
 import type { DType, Tensor, TensorDataMap } from '../../contract/tensors.js';
 import { endOfString } from '../json-cost.js';
@@ -56,7 +56,7 @@ export function dataFromJson(json: unknown, dtype: DType, dims: readonly number[
 
 function check<T>(value: T, fits: boolean, at: number, dtype: DType): T {
   if (fits) return value;
-  const given = value instanceof LongInteger ? value.digits : describeValue(value);
+  const given = value instanceof LongInteger ? shorten(value.digits) : describeValue(value);
   throw new Fault(`its element ${at} is ${given}, which is no ${DTYPES[dtype].openInference}`);
 }
 
@@ -68,8 +68,11 @@ function readBool(value: unknown): number | undefined {
   return value === true || value === 1 ? 1 : value === false || value === 0 ? 0 : undefined;
 }
 
+/** The characters of -2⁶³ and of 2⁶⁴ - 1. More digits are no integer of 64 bits, and a bigint of very many takes seconds. */
+const MOST_DIGITS = 20;
+
 function readBig(value: unknown): bigint | undefined {
-  if (value instanceof LongInteger) return BigInt(value.digits);
+  if (value instanceof LongInteger) return value.digits.length > MOST_DIGITS ? undefined : BigInt(value.digits);
   return Number.isSafeInteger(value) ? BigInt(value as number) : undefined;
 }
 
