@@ -43,7 +43,10 @@ export function folderName(path: string): string {
   return isPlain(name) ? name : 'archive';
 }
 
-/** Returns files as Blobs, by their path in the archive. */
-export function asBlobs(files: ArchiveFiles): Readonly<Record<string, Blob>> {
-  return Object.fromEntries([...files].map(([path, bytes]) => [path, new Blob([bytes as Uint8Array<ArrayBuffer>])]));
+/** Returns files as Blobs, by their path in the archive. @param folder that they lie in, which errors then name */
+export function asBlobs(files: ArchiveFiles, folder?: string): Readonly<Record<string, Blob>> {
+  const prefix = folder === undefined ? '' : `${folder}/`;
+  return Object.fromEntries(
+    [...files].map(([path, bytes]) => [prefix + path, new Blob([bytes as Uint8Array<ArrayBuffer>])]),
+  );
 }

@@ -194,6 +194,12 @@ test('8-bit weights out of tolerance are refused, unless the archive says that l
   expect(await checkArchive(made)).toContain('digits-int8.onnx: opens under Node');
 });
 
+test('an archive that lacks a file is named by its folder', async () => {
+  const archive = digits();
+  rmSync(join(archive, 'model.json'));
+  await expect(run(archive)).rejects.toMatchObject({ code: 'model-not-found', message: expect.stringMatching(/digits\S* has no file "model\.json"/) }); // prettier-ignore
+});
+
 test('without a path, the new archive is beside the old one, and its path is as relative as that of the old one', async () => {
   const folder = digits();
   expect(await optimize(relative('', folder), {}, () => {})).toBe(`${relative('', folder)}-float16`);

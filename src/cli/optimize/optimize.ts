@@ -8,7 +8,7 @@ import { MANIFEST } from '../../shared/archive-paths.js';
 import { formatOf } from '../../shared/model-url.js';
 import type { ArchiveFiles } from '../archive-files.js';
 import { readModels } from '../check.js';
-import { asBlobs, readAllFiles } from '../local-archive.js';
+import { asBlobs, folderName, readAllFiles } from '../local-archive.js';
 import { openLocally } from '../local-model.js';
 import { formatBytes, formatCount } from '../text.js';
 import { checkTarget, formatOfArchive, writeArchive } from '../write-archive.js';
@@ -42,7 +42,7 @@ export async function optimize(path: string, flags: OptimizeFlags, print: (line:
   const format = formatOfArchive(target);
   await checkTarget(target, format, flags.force === true);
   const files = await readArchiveFiles(path);
-  const archive = await fetchWorkflow(asBlobs(files), { fetch: globalThis.fetch });
+  const archive = await fetchWorkflow(asBlobs(files, folderName(path)), { fetch: globalThis.fetch });
   const options = { weights, keep: flags.keep === true, agreement };
   const before = await tryModels(archive);
   const parts = enginesOf(archive).flatMap((engine) =>
@@ -55,7 +55,7 @@ export async function optimize(path: string, flags: OptimizeFlags, print: (line:
     );
   const smaller = parts.filter(({ converted }) => converted > 0);
   const changed = change(files, smaller, options);
-  const after = await tryChanged(changed, options);
+  const after = await tryChanged(path, changed, options);
   for (const line of report(parts, before, after)) print(line);
   if (options.keep && format !== 'no-archive') print('A packed archive is one download, with all its precisions: for a device to download one of them, write a folder.'); // prettier-ignore
   await writeArchive(target, format, changed, async () => {});
@@ -116,11 +116,12 @@ function checkExamples({ node, archive }: Part): void {
 
 /** @throws `backend-wrong` */
 async function tryChanged(
+  path: string,
   files: ArchiveFiles,
   { weights, keep, agreement }: ChangeOptions,
 ): Promise<ReadonlyMap<string, number>> {
   try {
-    const archive = await fetchWorkflow(asBlobs(files), { fetch: globalThis.fetch });
+    const archive = await fetchWorkflow(asBlobs(files, folderName(path)), { fetch: globalThis.fetch });
     return await tryModels(archive, keep ? weights : undefined);
   } catch (cause) {
     if (!(cause instanceof TabServeError) || cause.code !== 'backend-wrong') throw cause;
