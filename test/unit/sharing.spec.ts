@@ -4,6 +4,9 @@ import type { HandleRequest, PartMessage } from '../../src/contract/wire.ts';
 import { HOST_TIMEOUT } from '../../src/client/sharing/guest-worker.ts';
 import type { Client } from '../../src/client/client.ts';
 import { EchoWorker } from './fake-worker.ts';
+import { GuestWorker } from '../../src/client/sharing/guest-worker.ts';
+import type { HostMessage } from '../../src/client/sharing/messages.ts';
+import { ShareHost, type HostedClient } from '../../src/client/sharing/share-host.ts';
 import { ShareWorld } from './share-world.ts';
 
 /** A worker that answers its batches only while its gate is open. */
@@ -471,4 +474,75 @@ test('a request that cannot be read in the host’s tab fails, and others are an
   expect(await codeOf(tabs[1]!.predict('a frame too large'))).toBe('worker-lost');
   expect(await Promise.all(tabs.map((tab, index) => tab.predict(index)))).toEqual([0, 1]);
   for (const tab of tabs) await tab.dispose();
+});
+
+/** Has the pictures of these classes for as long as a test runs. */
+async function withFrames(VideoFrame: unknown, work: () => Promise<void>): Promise<void> {
+  const page = globalThis as { VideoFrame?: unknown };
+  page.VideoFrame = VideoFrame;
+  try {
+    await work();
+  } finally {
+    delete page.VideoFrame;
+  }
+}
+
+test('an answer whose frame cannot be read in the host’s tab is told to the guest', async () => {
+  /** A frame whose GPU was lost. */
+  class LostFrame {
+    allocationSize(): number {
+      return 4;
+    }
+    copyTo(): Promise<never> {
+      return Promise.reject(new DOMException('The frame is lost', 'OperationError'));
+    }
+    close(): void {}
+  }
+  await withFrames(LostFrame, async () => {
+    const world = new ShareWorld();
+    const client = { initialize: async () => {}, dispose: async () => {}, on: () => {} };
+    const requester = { send: async () => [new LostFrame()] };
+    const hosted = { client, requester, archive: () => ({}) } as unknown as HostedClient;
+    const environment = world.environment('a');
+    const host = new ShareHost({ environment, name: 's', lobby: { postMessage() {} }, hosted, onFail() {} });
+    await host.opened(undefined);
+    const { locks, channel: open } = world.environment('b');
+    // The guest's lock: without it, its tab has ended.
+    await new Promise<void>((held) => {
+      void locks.request('s/g', {}, () => {
+        held();
+        return new Promise(() => {});
+      });
+    });
+    const channel = open('s/g');
+    const told = new Promise<HostMessage>((resolve) =>
+      channel.addEventListener('message', ({ data }: MessageEvent<HostMessage>) => {
+        if (data.type !== 'open') resolve(data);
+      }),
+    );
+    host.greet('g');
+    const request = { id: 'r', request: 'predict', rows: [1], params: [{}] };
+    const call = { id: 'c', type: 'APPLY', path: ['handle'], argumentList: [{ type: 'RAW', value: request }] };
+    channel.postMessage({ type: 'call', guest: 'g', data: { value: call } });
+    expect(await told).toMatchObject({ type: 'unreadable' });
+    host.close();
+  });
+});
+
+test('an answer whose frame cannot be made in the guest’s tab ends the guest’s connection, with the reason', async () => {
+  const VideoFrame = class {
+    constructor() {
+      throw new RangeError('Out of memory');
+    }
+  };
+  await withFrames(VideoFrame, async () => {
+    const world = new ShareWorld();
+    const options = { environment: world.environment('b'), name: 's', lobby: { postMessage() {} }, onProgress: undefined, onSilence() {} }; // prettier-ignore
+    const guest = new GuestWorker(options);
+    const [{ name }] = [...world.channels] as unknown as [{ readonly name: string }];
+    const ended = new Promise<unknown>((resolve) => guest.addEventListener('error', resolve));
+    const data = { value: { id: 'c' }, frames: [[new ArrayBuffer(0), { data: new ArrayBuffer(4), init: {} }]] };
+    world.environment('a').channel(name).postMessage({ type: 'answer', host: 'h', data });
+    expect(await ended).toMatchObject({ message: 'a message of the tab that runs the model could not be read' });
+  });
 });

@@ -52,9 +52,7 @@ export class GuestWorker extends DistantWorker {
     this.#watchdog = new Watchdog(HOST_TIMEOUT, onSilence, environment.clock);
     this.#channel = environment.channel(`${name}/${this.#id}`);
     this.#channel.addEventListener('message', ({ data }: MessageEvent<HostMessage>) => this.#receive(data));
-    this.#channel.addEventListener('messageerror', () =>
-      this.end('a message of the tab that runs the model could not be read'),
-    );
+    this.#channel.addEventListener('messageerror', () => this.#unreadable());
   }
 
   /** Looks for the host. The lock tells the host when this guest's tab has ended. @throws what the browser throws if this page may have no locks */
@@ -109,9 +107,24 @@ export class GuestWorker extends DistantWorker {
     else if (message.type === 'open') {
       this.#answered('session');
       this.#resolve(message.session);
-    } else if (message.type === 'unreadable') this.end('a request could not be read in the tab that runs the model');
+    } else if (message.type === 'unreadable')
+      this.end('a request could not be read in the tab that runs the model, or its answer not be sent');
     else if (message.type === 'event') this.#ports?.events.postMessage(message.event);
-    else if (message.type === 'answer') this.#deliver(unpack(message.data) as { readonly id?: string });
+    else if (message.type === 'answer') this.#unpack(message.data);
+  }
+
+  #unpack(data: Packed): void {
+    let answer: unknown;
+    try {
+      answer = unpack(data);
+    } catch {
+      return this.#unreadable();
+    }
+    this.#deliver(answer as { readonly id?: string });
+  }
+
+  #unreadable(): void {
+    this.end('a message of the tab that runs the model could not be read');
   }
 
   #deliver(data: { readonly id?: string; readonly type?: string }): void {

@@ -31,7 +31,7 @@ export type HostMessage =
   | { readonly type: 'open'; readonly host: string; readonly session: SessionInfo }
   | { readonly type: 'answer'; readonly host: string; readonly data: Packed }
   | { readonly type: 'event'; readonly host: string; readonly event: WorkerEvent }
-  /** A call could not be read here. */
+  /** A call could not be read here, or its answer not be sent. */
   | { readonly type: 'unreadable'; readonly host: string };
 
 /** What every tab knows of the session. */

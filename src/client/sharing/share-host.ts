@@ -100,7 +100,8 @@ export class ShareHost {
     const post = (message: HostMessage): void => {
       if (!gone.signal.aborted) channel.postMessage(message);
     };
-    const calls = new ChannelCalls((data) => post({ type: 'answer', host: this.#id, data }));
+    const refuse = (): void => post({ type: 'unreadable', host: this.#id });
+    const calls = new ChannelCalls((data) => post({ type: 'answer', host: this.#id, data }), refuse);
     const leave = this.#serve(
       calls,
       (event) => post({ type: 'event', host: this.#id, event }),
@@ -110,7 +111,6 @@ export class ShareHost {
         this.#guests.delete(guest);
       },
     );
-    const refuse = (): void => post({ type: 'unreadable', host: this.#id });
     channel.addEventListener('message', ({ data }: MessageEvent<GuestMessage>) => {
       if (data.type === 'ping') return post({ type: 'pong', host: this.#id });
       let call: unknown;
@@ -219,13 +219,16 @@ class LocalWorker extends DistantWorker {
 /** A guest's calls, for comlink. */
 class ChannelCalls extends EventTarget implements Endpoint {
   readonly #post: (data: Awaited<ReturnType<typeof pack>>) => void;
+  readonly #onUnsent: () => void;
   /** Messages leave in their order, though packing takes time. */
   #sending = Promise.resolve();
   #isPacking = 0;
 
-  constructor(post: (data: Awaited<ReturnType<typeof pack>>) => void) {
+  /** @param onUnsent called if an answer's frames cannot be read, or not be sent */
+  constructor(post: (data: Awaited<ReturnType<typeof pack>>) => void, onUnsent: () => void) {
     super();
     this.#post = post;
+    this.#onUnsent = onUnsent;
   }
 
   receive(data: unknown): void {
@@ -243,7 +246,7 @@ class ChannelCalls extends EventTarget implements Endpoint {
     this.#isPacking += 1;
     this.#sending = this.#sending
       .then(async () => this.#post(await packed))
-      .catch(() => {})
+      .catch(this.#onUnsent)
       .finally(() => {
         this.#isPacking -= 1;
         closePictures(data);
