@@ -530,10 +530,8 @@ test('an answer whose frame cannot be read in the host’s tab is told to the gu
 });
 
 test('an answer whose frame cannot be made in the guest’s tab ends the guest’s connection, with the reason', async () => {
-  const VideoFrame = class {
-    constructor() {
-      throw new RangeError('Out of memory');
-    }
+  const VideoFrame = function (): never {
+    throw new RangeError('Out of memory');
   };
   await withFrames(VideoFrame, async () => {
     const world = new ShareWorld();
