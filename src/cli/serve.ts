@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { resolve, sep } from 'node:path';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { BackendName, CandidateName } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
 import { load, type NodeLoadOptions } from '../node/connect.js';
@@ -85,7 +85,8 @@ export async function serve(
 /** Returns whether a model may be registered from there: from a path in the working directory, and from no URL. A link that leads out of it is no such path. */
 function isBelowWorkingDirectory(url: string): boolean {
   if (/^[a-z][a-z\d+.-]+:/i.test(url)) return false;
-  return realPath(url).startsWith(`${realPath('.')}${sep}`);
+  const path = relative(realPath('.'), realPath(url));
+  return path !== '' && !isAbsolute(path) && path.split(sep, 1)[0] !== '..';
 }
 
 /** Returns the absolute path, without links; as it is written if there is nothing, so that loading it says so. */

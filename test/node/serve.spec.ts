@@ -24,8 +24,10 @@ interface Served {
   readonly output: () => string;
 }
 
-async function start(...args: readonly string[]): Promise<Served> {
-  const child = spawn(process.execPath, [main, 'serve', '--port', '0', ...args], { cwd: fileURLToPath(root) });
+const start = (...args: readonly string[]): Promise<Served> => startIn(fileURLToPath(root), ...args);
+
+async function startIn(cwd: string, ...args: readonly string[]): Promise<Served> {
+  const child = spawn(process.execPath, [main, 'serve', '--port', '0', ...args], { cwd });
   let output = '';
   const exited = once(child, 'exit') as Promise<[number | null, string | null]>;
   const url = await new Promise<string>((resolve, reject) => {
@@ -168,6 +170,14 @@ test('web pages of other origins are refused, by their Host, Origin or Sec-Fetch
   };
   expect((await ping(preflight, 'OPTIONS')).status).toBe(204);
   expect((await ping({ ...preflight, origin: 'https://evil.example' }, 'OPTIONS')).status).toBe(403);
+});
+
+test('management: a container whose working directory is the root may register its archives', async () => {
+  const digits = fileURLToPath(new URL('public/models/digits/', root));
+  const inRoot = await startIn('/', digits, '--management');
+  const url = `${inRoot.url}/models?url=${encodeURIComponent(digits)}&model_name=more`;
+  expect((await fetch(url, { method: 'POST' })).status).toBe(200);
+  expect(await inRoot.end()).toBe(0);
 });
 
 test('management: an archive of the working directory is registered; none from elsewhere', async () => {

@@ -54,7 +54,9 @@ export class Share implements Membership {
     this.#options = options;
     this.#environment = environment;
     this.#lobby = environment.channel(name);
-    this.#lobby.addEventListener('message', ({ data }: MessageEvent<LobbyMessage>) => {
+    this.#lobby.addEventListener('message', ({ data }: MessageEvent<LobbyMessage | null>) => {
+      // Other code of the origin may use the channel's name.
+      if (!data) return;
       if (data.type === 'hello') this.#host?.greet(data.guest);
       else if (this.#worker instanceof GuestWorker) this.#worker.hostChanged(data.host);
     });
