@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf, TabServeError } from '../contract/errors.js';
-import { MANIFEST } from '../shared/archive-paths.js';
+import { MANIFEST } from '../models/manifest.js';
 import { LEFT_OUT, type ArchiveFiles } from './archive-files.js';
 
 /** torch-model-archiver's formats, with the ending of the file's name; `no-archive` is a folder. */

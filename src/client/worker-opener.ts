@@ -7,7 +7,6 @@ import { wakeCache } from '../shared/cache/cache-name.js';
 import { timed } from '../shared/spans.js';
 import { withinLimit } from '../shared/limit.js';
 import type { ClientOptions } from './options.js';
-import { askEarly } from './ask-early.js';
 import { readLocation } from './model-location.js';
 import type { ReadRemote } from './remote-options.js';
 import type { OpenOptions } from './selection/open.js';
@@ -110,11 +109,10 @@ export class WorkerOpener {
     const shared = share === false ? undefined : await this.#join(request);
     if (shared) return shared;
     const early = request.signal?.aborted ? undefined : makeEarly(this.#factory);
-    const asked = early && !this.archive ? askEarly(this.options, request.signal) : undefined;
     if ((this.options.cache ?? 'cache-api') === 'cache-api') void wakeCache();
     try {
       const chunk = await timed('load scripts', () => this.#load(() => import('./chunk.js'), request.signal));
-      return await chunk.openModel({ ...(await this.#openOptions(chunk, request.signal)), ...request, early, asked });
+      return await chunk.openModel({ ...(await this.#openOptions(chunk, request.signal)), ...request, early });
     } catch (error) {
       early?.worker.terminate();
       throw error;

@@ -130,16 +130,6 @@ export interface LoadRequest {
   /** A built-in handler's name; undefined for the manifest's handler, or if the worker exposes a handler class of the app. */
   readonly handler: string | undefined;
   readonly download: DownloadSettings;
-  /** What the page has asked for before: each takes the place of the worker's first request for it. */
-  readonly early?: readonly EarlyFile[] | undefined;
-}
-
-/** The server's answer to a request of the page: a file, or 404. */
-export interface EarlyFile {
-  readonly url: string;
-  readonly status: number;
-  readonly headers: readonly (readonly [string, string])[];
-  readonly body: ArrayBuffer;
 }
 
 /** Says which engine to start, and on which backend. */

@@ -1,20 +1,19 @@
 import { type Archive, type Manifest, type ModelConfig } from '../contract/archive.js';
-import type { ModelFormat } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
 import { LARGEST_METADATA } from '../contract/limits.js';
 import { mergeConfig, parseConfig } from './config.js';
 import type { FetchOptions } from './download/fetch-file.js';
-import { EXTRAS, LABELS, MANIFEST } from '../shared/archive-paths.js';
 import { formatOf, isPacked, isRepository, readModelUrl } from '../shared/model-url.js';
 import { HF_CONFIG } from './hugging-face/repository.js';
 import { checkFile, checkIntegrity, inFolder, mergeIntegrity, normalizePaths } from './integrity.js';
 import { readText } from './json.js';
+import { EXTRAS, MANIFEST } from './manifest.js';
 import { beginFiles } from './side-files.js';
 import { folderSource } from './sources/folder.js';
 import { listFiles } from './sources/listing.js';
 import { localSource, unpack, type LocalFiles } from './sources/packed.js';
 import { expectedOf, readRequired, type Source } from './sources/source.js';
-import { readTorchServe } from './torchserve.js';
+import { LABELS, readTorchServe } from './torchserve.js';
 
 export interface ArchiveOptions extends FetchOptions {
   /** Taken over the archive's own `model-config.yaml`. */
@@ -23,8 +22,6 @@ export interface ArchiveOptions extends FetchOptions {
   readonly handler?: string | undefined;
   /** Called with what the archive's manifest says, while other files are still being read. */
   readonly onManifest?: ((found: ManifestFound) => void) | undefined;
-  /** Returns the format of the engine that is tried first, if that is certain by now: its model can be read with the other files. */
-  readonly certain?: (() => ModelFormat | undefined) | undefined;
   /** See `Archive.root`. */
   readonly root?: string | undefined;
 }
@@ -88,9 +85,9 @@ async function readArchive(from: Parameters<typeof fetchArchive>[0], options: Ar
 }
 
 /** Reads whichever layout the files have. A repository of huggingface.co has Hugging Face's. @throws `model-not-found` if they have none */
-async function readFolder(source: Source, { handler, config = {}, ...options }: ArchiveOptions): Promise<Archive> {
+async function readFolder(source: Source, { handler, config = {}, onManifest }: ArchiveOptions): Promise<Archive> {
   const archive =
-    (isRepository(source.url) ? undefined : await readTorchServe(source, config, options)) ??
+    (isRepository(source.url) ? undefined : await readTorchServe(source, config, onManifest)) ??
     (await (await import('./hugging-face/read.js')).readHuggingFace(source, { handler, config }));
   if (archive) return archive;
   if (source.paths) throw source.missing(MANIFEST);

@@ -11,10 +11,10 @@ import { fetchModel, hashModel, type ModelOptions } from './model-files.js';
  */
 export async function fetchWorkflow(
   from: ArchiveLocation,
-  { onManifest, certain, ...options }: ArchiveOptions,
+  { onManifest, ...options }: ArchiveOptions,
 ): Promise<Archive> {
   const all = { ...options, found: options.found ?? new Set<string>() };
-  const archive = await fetchArchive(from, { ...all, onManifest, certain });
+  const archive = await fetchArchive(from, { ...all, onManifest });
   return archive.config.nodes === undefined ? archive : await (await import('./workflow.js')).fetchNodes(archive, all);
 }
 

@@ -4,10 +4,13 @@ import { describeValue, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { MOST_EXAMPLES, MOST_FILES } from '../contract/limits.js';
 import { AGREEMENTS, PRECISIONS, type Agreement, type ModelFile } from '../contract/precisions.js';
-import { EXTRAS, MANIFEST } from '../shared/archive-paths.js';
 import { formatOf } from '../shared/model-url.js';
 import { isRecord } from '../shared/schema.js';
 import { parseJson } from './json.js';
+
+export const MANIFEST = 'MAR-INF/MANIFEST.json';
+/** The file in which an archive says what TorchServe's manifest has no place for. */
+export const EXTRAS = 'tabserve.json';
 
 const TEXTS = ['createdOn', 'runtime', 'archiverVersion'] as const;
 const MODEL_TEXTS = [

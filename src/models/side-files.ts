@@ -1,5 +1,5 @@
 import { archiveFor, type Archive } from '../contract/archive.js';
-import { MODEL_FORMATS, type EngineName, type ModelFormat } from '../contract/backends.js';
+import { MODEL_FORMATS, type EngineName } from '../contract/backends.js';
 import { expectedOf, type Source } from './sources/source.js';
 
 /**
@@ -12,15 +12,13 @@ export function sideFiles(archive: Archive, engine?: EngineName): readonly strin
   return [...new Set([...golden, ...extensions])];
 }
 
-/**
- * Begins to read the files for which no engine need be chosen. `fetchModel` reads all of them, and reports their failures.
- * @param certain the format of the engine that is tried first, if that is certain
- */
-export function beginFiles(source: Source, archive: Archive, certain?: ModelFormat): void {
-  const formats = MODEL_FORMATS.filter((one) => archive.models[one] !== undefined);
-  const format = formats.length > 1 ? formats.find((one) => one === certain) : formats[0];
-  const isUndecided = archive.alternatives !== undefined || archive.config.engine?.remote !== undefined;
-  const paths =
-    isUndecided || format === undefined ? sideFiles(archive) : [...sideFiles(archive, format), archive.models[format]!];
+/** Begins to read the files for which no engine need be chosen. `fetchModel` reads all of them, and reports their failures. */
+export function beginFiles(source: Source, archive: Archive): void {
+  const [engine, ...others] = MODEL_FORMATS.filter((one) => archive.models[one] !== undefined);
+  const isUndecided =
+    others.length > 0 || archive.alternatives !== undefined || archive.config.engine?.remote !== undefined;
+  const paths = isUndecided
+    ? sideFiles(archive)
+    : [...sideFiles(archive, engine), ...(engine ? [archive.models[engine]!] : [])];
   for (const path of paths) source.begin?.(path, expectedOf(path, archive.integrity));
 }

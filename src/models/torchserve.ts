@@ -2,26 +2,28 @@ import type { Archive, ArchiveVariant, Manifest, ModelConfig } from '../contract
 import { shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { LARGEST_LABELS, LARGEST_METADATA } from '../contract/limits.js';
-import { EXTRAS, LABELS, MANIFEST } from '../shared/archive-paths.js';
 import { formatOf } from '../shared/model-url.js';
-import type { ArchiveOptions } from './archive.js';
 import { beginYaml, mergeConfig, parseConfig } from './config.js';
 import { readText } from './json.js';
-import { readExtras, readManifest, type Extras } from './manifest.js';
+import { EXTRAS, MANIFEST, readExtras, readManifest, type Extras } from './manifest.js';
 import { beginFiles } from './side-files.js';
 import { knownOf, readRequired, type Source } from './sources/source.js';
+
+/** TorchServe's name for the file with the labels. */
+export const LABELS = 'index_to_name.json';
 
 /**
  * Reads TorchServe's layout: `MAR-INF/MANIFEST.json`, its config file, the labels, and `tabserve.json` with what TorchServe's manifest has no place for.
  * Begins to read the other files, as far as the engine does not matter.
  * @param config taken over the archive's own
+ * @param onManifest see `ArchiveOptions`
  * @returns undefined if there is no manifest
  * @throws `model-not-found`, `model-format`, `model-config`, `network`, `aborted`
  */
 export async function readTorchServe(
   source: Source,
   config: ModelConfig,
-  { onManifest, certain }: Pick<ArchiveOptions, 'onManifest' | 'certain'> = {},
+  onManifest?: (found: Pick<Archive, 'manifest' | 'models'>) => void,
 ): Promise<Archive | undefined> {
   const [found, extras] = await Promise.all([
     source.read(MANIFEST, undefined, LARGEST_METADATA),
@@ -46,7 +48,7 @@ export async function readTorchServe(
     integrity,
     ...(alternatives.length > 0 && { alternatives }),
   };
-  beginFiles(source, { ...archive, config }, certain?.());
+  beginFiles(source, { ...archive, config });
   const files: Record<string, Blob> = {};
   const { configFile } = manifest.model;
   onManifest?.({ manifest, models });

@@ -1,7 +1,7 @@
 import { fileName, partsOf, type Archive, type FilePhase, type FileProgress } from '../contract/archive.js';
 import { formatOfEngine, type EngineName } from '../contract/backends.js';
 import type { CacheName, DownloadSettings } from '../contract/downloads.js';
-import type { EarlyFile, WorkerEvent } from '../contract/wire.js';
+import type { WorkerEvent } from '../contract/wire.js';
 import type { EngineEnvironment } from '../engines/engine.js';
 import type { ArchiveLocation, ArchiveOptions } from '../models/archive.js';
 import { fetchWorkflow, fetchWorkflowModels, type WorkflowModelOptions } from '../models/fetch.js';
@@ -25,28 +25,16 @@ export class Downloads {
   #last: FileProgress | undefined;
   readonly #caches = new Map<CacheName, FileCache | undefined>();
   readonly #fetch: typeof fetch;
-  readonly #early = new Map<string, EarlyFile>();
 
   constructor(emit: (event: WorkerEvent) => void, request: typeof fetch) {
     this.#emit = emit;
-    this.#fetch = async (input, init) => this.#answered(new URL(input as URL).href) ?? (await request(input, init));
-  }
-
-  /** Takes what the page has asked for, as answers to the first requests for it. */
-  take(files: readonly EarlyFile[]): void {
-    for (const file of files) this.#early.set(file.url, file);
-  }
-
-  #answered(url: string): Response | undefined {
-    const file = this.#early.get(url);
-    this.#early.delete(url);
-    return file && new Response(file.body, { status: file.status, headers: file.headers.map(([...header]) => header) });
+    this.#fetch = request;
   }
 
   /** Reads an archive. `choice` is what the caller has chosen, which wins over the archive's own. */
   archive(
     source: ArchiveLocation,
-    choice: Pick<ArchiveOptions, 'config' | 'handler' | 'onManifest' | 'certain'>,
+    choice: Pick<ArchiveOptions, 'config' | 'handler' | 'onManifest'>,
     settings: DownloadSettings,
   ): Promise<Archive> {
     return fetchWorkflow(source, { ...this.#options(settings), ...choice });
@@ -70,25 +58,17 @@ export class Downloads {
     await Promise.all(Array.from(this.#caches.values(), (cache) => cache?.stored()));
   }
 
-  /**
-   * Starts an engine. Headers and credentials are for the model alone.
-   * @param start gets what the engine downloads its files with
-   * @param onAsked called when the engine's file is on its way, or was found, or is not needed
-   */
+  /** Starts an engine. `start` gets what the engine downloads its files with. Headers and credentials are for the model alone. */
   async engine<T>(
     settings: DownloadSettings,
     start: (environment: Pick<EngineEnvironment, 'fetch' | 'onProgress' | 'cached'>) => Promise<T>,
-    onAsked: () => void,
   ): Promise<T> {
     const policy = { allowedOrigins: settings.allowedOrigins, pageOrigin: pageOrigin() };
     const cache = this.#cache(settings);
     try {
       return await start({
-        fetch: (url, init) => {
-          onAsked();
-          return requestFile(this.#fetch, new URL(url as URL), policy, { ...init } as object);
-        },
-        cached: cache && ((file, download, onBytes) => cache.get(file, async (_, report) => ({ blob: await download(report) }), { onBytes }).finally(onAsked)), // prettier-ignore
+        fetch: (url, init) => requestFile(this.#fetch, new URL(url as URL), policy, { ...init } as object), // prettier-ignore
+        cached: cache && ((file, download, onBytes) => cache.get(file, async (_, report) => ({ blob: await download(report) }), { onBytes })), // prettier-ignore
         onProgress: (progress) => {
           // An engine downloads one file.
           this.#unplanned.delete('engine');
@@ -96,7 +76,6 @@ export class Downloads {
         },
       });
     } finally {
-      onAsked();
       this.#plan('engine');
     }
   }
@@ -125,7 +104,6 @@ export class Downloads {
       downloads: this.#downloads,
       found: this.#found,
       limit: this.#limit,
-      isAnswered: (url) => this.#early.has(url),
       cache: this.#cache(settings),
     };
   }

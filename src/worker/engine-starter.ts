@@ -1,5 +1,5 @@
 import { archiveFor, type Archive, type ModelConfig } from '../contract/archive.js';
-import { candidateOf, formatOfEngine, type CandidateName, type ModelFormat } from '../contract/backends.js';
+import { candidateOf, type CandidateName } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
 import { servingOf } from '../contract/settings.js';
 import type { CompiledFile, StartRequest, WorkerEvent } from '../contract/wire.js';
@@ -15,16 +15,9 @@ export interface EngineStarterOptions {
   readonly emit: (event: WorkerEvent) => void;
 }
 
-/** The most milliseconds that other downloads wait until the engine's file is asked for. */
-const ASKED_MS = 50;
-
 /** Starts the engine of one worker, side by side with whatever else the worker does. */
 export class EngineStarter {
   readonly #options: EngineStarterOptions;
-  /** The format of the model that is tried first, if that is certain before the archive was read. */
-  certain: ModelFormat | undefined;
-  /** Resolves when the file of the engine that was started is on its way, or at hand; at once if none was started. */
-  asked: Promise<void> = Promise.resolve();
   #started: { readonly candidate: CandidateName; readonly engine: Promise<Engine> } | undefined;
 
   constructor(options: EngineStarterOptions) {
@@ -59,7 +52,6 @@ export class EngineStarter {
   ): Promise<void> {
     const possible = Object.values(starts);
     const isCertain = possible.every(({ candidate }) => candidate === possible[0]!.candidate);
-    if (isCertain && possible[0]) this.certain = formatOfEngine(candidateOf(possible[0].candidate).engine);
     const request = isCertain ? possible[0] : starts[await formats];
     if (request)
       void this.start(
@@ -73,10 +65,6 @@ export class EngineStarter {
     config: Parameters<EngineStarter['start']>[1],
   ): Promise<Engine> {
     const { engines, platform, downloads, emit } = this.#options;
-    let onAsked = (): void => {};
-    if (!compiled) this.asked = new Promise((resolve) => (onAsked = resolve));
-    // An engine without such a file may wait for the config, which `load` reads.
-    setTimeout(onAsked, ASKED_MS);
     const start = engines[candidate];
     if (!start) throw new TabServeError('backend-failed', `This worker was built without ${candidate}.`);
     try {
@@ -88,10 +76,8 @@ export class EngineStarter {
       const onLost = (why: string): void => emit({ type: 'lost', why });
       const onCompiled = (file: CompiledFile): void => this.#shareCompiled(candidate, file);
       return await timed('start engine', () =>
-        downloads.engine(
-          download,
-          (environment) => start({ assets, remote, onLost, threads, compiled, onCompiled, ...environment }),
-          onAsked,
+        downloads.engine(download, (environment) =>
+          start({ assets, remote, onLost, threads, compiled, onCompiled, ...environment }),
         ),
       );
     } catch (cause) {

@@ -73,9 +73,8 @@ export class Host implements WorkerApi {
   #parts: readonly OpenPart[] = [];
   readonly #downloads: Downloads;
   readonly #engines: EngineStarter;
-  #startReading!: (archive: Promise<Archive>) => void;
-  /** The archive that `load` reads, or is going to read. */
-  readonly #reading = new Promise<Archive>((resolve) => (this.#startReading = resolve));
+  /** The archive that `load` reads. */
+  #reading: Promise<Archive> | undefined;
   #foundFormats!: (formats: string) => void;
   /** The formats of its model, by `formatsKey`. */
   readonly #formats = new Promise<string>((resolve) => (this.#foundFormats = resolve));
@@ -83,8 +82,6 @@ export class Host implements WorkerApi {
   constructor(options: HostOptions) {
     this.#options = options;
     this.#platform = options.platform ?? browserPlatform();
-    // It fails as `load` does.
-    this.#reading.catch(() => {});
     const { engines, emit } = options;
     this.#downloads = new Downloads(emit, this.#platform.fetch);
     this.#engines = new EngineStarter({ engines, platform: this.#platform, downloads: this.#downloads, emit });
@@ -97,20 +94,16 @@ export class Host implements WorkerApi {
     }));
   }
 
-  load({ source, config, handler, download, early = [] }: LoadRequest): Promise<Envelope<Archive>> {
+  load({ source, config, handler, download }: LoadRequest): Promise<Envelope<Archive>> {
     return envelope(async () => {
-      this.#downloads.take(early);
-      // What takes longest comes before all scripts.
-      await this.#engines.asked;
       let loading = handler === undefined ? undefined : this.#handlerClass(handler);
       const onManifest = ({ manifest, models }: ManifestFound): void => {
         loading ??= this.#handlerClass(manifest.model.handler);
         this.#foundFormats(formatsKey(Object.keys(models) as ModelFormat[]));
       };
-      const choice = { config, handler, onManifest, certain: () => this.#engines.certain };
-      const reading = timed('read archive', () => this.#downloads.archive(source, choice, download));
-      this.#startReading(reading);
-      const archive = await reading;
+      const archive = await (this.#reading = timed('read archive', () =>
+        this.#downloads.archive(source, { config, handler, onManifest }, download),
+      ));
       // A handler that is not there is reported before the model is waited for.
       await (loading ?? this.#handlerClass(archive.manifest.model.handler));
       return archive;
@@ -118,7 +111,7 @@ export class Host implements WorkerApi {
   }
 
   prepare(starts: Readonly<Record<string, StartRequest>>): void {
-    void this.#engines.prepare(starts, this.#formats, this.#reading);
+    void this.#engines.prepare(starts, this.#formats, this.#reading!);
   }
 
   loadModel(archive: Archive, { precisions, ...request }: StartRequest): Promise<Envelope<Archive>> {

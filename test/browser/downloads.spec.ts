@@ -51,31 +51,6 @@ function half(bytes: Buffer, response: ServerResponse): () => void {
   return () => void response.end(bytes.subarray(middle));
 }
 
-test("an archive's files are asked for once, by the page or by the worker, and found in the cache at the next visit with the server gone @once", async ({
-  open,
-}) => {
-  for (const visit of ['first', 'second', 'offline']) {
-    const page = await open();
-    const asked: string[] = [];
-    page.on('request', (request) => {
-      const [, path] = request.url().split('/models/digits/');
-      if (path !== undefined) asked.push(path);
-    });
-    if (visit === 'offline') await page.context().route('**/models/digits/**', (route) => route.abort());
-    const score = await page.evaluate(async () => {
-      const client = await window.tabserve.load('/models/digits/', { backends: ['wasm'] });
-      const [best] = (await client.predict({ data: new Float32Array(784), dims: [1, 28, 28] })) as { score: number }[];
-      await client.dispose();
-      return best!.score;
-    });
-    expect(score).toBeGreaterThan(0);
-    if (visit === 'offline') continue;
-    const files = ['MAR-INF/MANIFEST.json', 'index_to_name.json', 'model-config.yaml', 'tabserve.json'];
-    const model = visit === 'first' ? ['digits.onnx', 'golden.safetensors'] : [];
-    expect(asked.toSorted(), visit).toEqual([...files, ...model].toSorted());
-  }
-});
-
 test('model and engine are downloaded side by side, with one total @once', async ({ open }) => {
   // Each file stops in its middle until the others have come as far.
   const waiting = new Map<string, () => void>();

@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import { firstCandidates, needsGpus } from '../../src/client/selection/starts.ts';
 import type { Archive } from '../../src/contract/archive.ts';
 import { BROWSER_CANDIDATES, type Backend, type Probe } from '../../src/contract/backends.ts';
-import type { EarlyFile, Envelope, LoadRequest, StartRequest } from '../../src/contract/wire.ts';
+import type { Envelope, LoadRequest, StartRequest } from '../../src/contract/wire.ts';
 import type { EngineEnvironment } from '../../src/engines/engine.ts';
 import { BaseHandler } from '../../src/handlers/base-handler.ts';
 import { Host } from '../../src/worker/host.ts';
@@ -135,20 +135,6 @@ test('engine, handler and archive are loaded side by side', async () => {
   const opened = await host.open({ ...start, archive: model.value, handler: undefined });
   expect(opened).toMatchObject({ ok: true, value: { threads: 2 } });
   expect(begun.filter((one) => one === 'engine')).toHaveLength(1);
-});
-
-test('what the page has asked for is not asked for again, and the model of the engine that is certain is read with the other files', async () => {
-  const { host, begun, load, answer } = world();
-  const file = (path: string, body?: string): EarlyFile => {
-    return { url: FOLDER + path, status: body === undefined ? 404 : 200, headers: [], body: new TextEncoder().encode(body).buffer }; // prettier-ignore
-  };
-  // An engine without a file of its own waits for the config, and does not hold up what reads it.
-  host.prepare({ 'onnx tfjs': start });
-  const extras = JSON.stringify({ models: { onnx: 'm.onnx', tfjs: 'm.json' } });
-  const early = [file('MAR-INF/MANIFEST.json', MANIFEST), file('tabserve.json', extras), file('c.yaml', ''), file('index_to_name.json')]; // prettier-ignore
-  expect(await load({ early })).toMatchObject({ ok: true, value: { models: { onnx: 'm.onnx' } } });
-  expect(begun).toEqual(['engine', '/m/m.onnx', 'handler base_handler']);
-  await answer('/m/m.onnx', 'm');
 });
 
 test('the handler that the manifest names is loaded while the config is on its way', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Integrity } from '../../contract/archive.js';
 import type { Agreement } from '../../contract/precisions.js';
-import { EXTRAS, MANIFEST } from '../../shared/archive-paths.js';
+import { EXTRAS, MANIFEST } from '../../models/manifest.js';
 import type { ArchiveFiles } from '../archive-files.js';
 import { encode } from '../archive.js';
 import type { SmallerPart } from './shrink-part.js';

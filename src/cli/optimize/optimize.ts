@@ -4,7 +4,7 @@ import { archiveFor, enginesOf, partsOf, type Archive, type Part } from '../../c
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { AGREEMENTS } from '../../contract/precisions.js';
 import { fetchWorkflow } from '../../models/fetch.js';
-import { MANIFEST } from '../../shared/archive-paths.js';
+import { MANIFEST } from '../../models/manifest.js';
 import { formatOf } from '../../shared/model-url.js';
 import type { ArchiveFiles } from '../archive-files.js';
 import { readModels } from '../check.js';

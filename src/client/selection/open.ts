@@ -22,12 +22,10 @@ import { browserClock, type Clock } from '../../shared/clock.js';
 import { Connection } from '../workers/connection.js';
 import type { OpenedWorker } from '../workers/slot.js';
 import type { EarlyWorker, WorkerFactory } from '../workers/early-worker.js';
-import type { Asked } from '../ask-early.js';
 import { chooseBackend } from './choose.js';
 import type { CompiledFiles } from './compiled-files.js';
-import { readEarly } from './early-files.js';
 import { planCandidates } from './order.js';
-import { probeAndLoad } from './probe-and-load.js';
+import { firstCandidates, needsGpus } from './starts.js';
 import { SkipList } from './skip-list.js';
 import { threadCounts } from './thread-counts.js';
 import type { UnfitPrecision } from './precisions.js';
@@ -39,8 +37,6 @@ export interface OpenOptions {
   readonly factory: WorkerFactory;
   /** The first worker, if it was made already. */
   readonly early?: EarlyWorker | undefined;
-  /** What was asked for already of the archive. */
-  readonly asked?: Asked | undefined;
   readonly source: LoadRequest['source'];
   readonly handler: string | undefined;
   readonly backends: readonly (BackendName | CandidateName)[] | undefined;
@@ -79,6 +75,9 @@ export interface OpenOptions {
   readonly clock?: Clock;
 }
 
+/** The browser's capabilities, as the first worker of this page found them. They are the same for every client. */
+let lastProbe: Probe | undefined;
+
 /**
  * Opens a model on the first backend that runs it correctly, or on the fastest of them. Each candidate gets a worker of its own; the worker that
  * probes the browser becomes that of the first candidate. The archive is downloaded once, by the first worker, and handed to the others.
@@ -113,9 +112,8 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
     log,
     warn,
   } = options;
-  const early = readEarly(options.asked, signal);
   let spare: Connection | undefined = await workers.start();
-  const { archive, probe, built } = await probeAndLoad(spare, options, early);
+  const { archive, probe, built } = await probeAndLoad(spare, options);
   const serving = (workers.serving = servingOf(archive.config));
   spare.timeout = serving.startupTimeout;
 
@@ -196,6 +194,45 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
 /** Returns whether every candidate is measured: not if this client has chosen before. */
 function isMeasured({ prefer, only, first }: OpenOptions): boolean {
   return prefer === 'fastest' && !only && !first;
+}
+
+/** Probes the browser and downloads the archive, at the same time. Starts the engine, as soon as it is certain which one is tried first. */
+async function probeAndLoad(
+  worker: Connection,
+  options: OpenOptions,
+): Promise<{ archive: Archive; probe: Probe; built: readonly CandidateName[] }> {
+  const { archive, only, backends, source, config, handler, download } = options;
+  const since = performance.now();
+  const gpus = needsGpus(backends, only);
+  // After a loss the GPU may be another one, or none.
+  const known = archive && !only ? undefined : lastProbe;
+  const probing = worker.call(({ probe }) => probe(known, gpus));
+  const loading = archive ?? worker.call(({ load }) => load({ source, config, handler, download }));
+  const preparing = probing.then((found) => !archive && prepareEngine(worker, options, found));
+  const [{ probe, built }, loaded] = await Promise.all([probing, loading, preparing]);
+  if (gpus) lastProbe = probe;
+  options.onArchive(loaded);
+  options.onProbe(probe);
+  options.log(
+    `The browser was probed${known ? ' before' : ''}${archive ? '; the archive was downloaded before' : `, and ${loaded.url} loaded`}.`,
+    since,
+  );
+  return { archive: loaded, probe, built };
+}
+
+/** Lets a worker that is reading the archive start the engine of the first candidate. Cached verdicts may change the order, so where they matter, nothing is certain. */
+function prepareEngine(
+  worker: Connection,
+  options: OpenOptions,
+  found: { readonly probe: Probe; readonly built: readonly CandidateName[] },
+): void {
+  const { backends: named, demoted, first, prefer, source, assets, remote, download, compiled } = options;
+  if (prefer === 'fastest') return;
+  const choice = { ...found, named, hasServer: remote !== undefined, demoted, first };
+  const starts = Object.entries(firstCandidates(choice, source)).map(([formats, candidate]) => {
+    return [formats, { candidate, assets, remote, download, compiled: compiled.find(candidate) }] as const;
+  });
+  worker.tell(({ prepare }) => prepare(Object.fromEntries(starts)));
 }
 
 /** The workers of one opening. If it fails or is aborted, all of them are closed. */

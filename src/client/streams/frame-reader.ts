@@ -210,7 +210,10 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     // Callers that ask for several items at once have several frames, of which the last is still open.
     this.#closeShown();
     this.#shown = ticket.copy;
-    const release = (): void => this.#released.add(result);
+    const release = (): void => {
+      this.#released.add(result);
+      if (this.#state === 'ended') this.#released.takeAll();
+    };
     waiter.resolve({ done: false, value: { result, timestamp, dropped, frame: ticket.copy, release } });
   }
 

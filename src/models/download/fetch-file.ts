@@ -23,8 +23,6 @@ export interface FetchOptions extends RequestPolicy {
   readonly maxBytes?: number;
   /** How many downloads run at once. */
   readonly limit?: Concurrency;
-  /** Returns whether the server's answer to the next request for a URL is at hand: it is taken as it is, and no copy of the cache is looked for. */
-  readonly isAnswered?: ((url: string) => boolean) | undefined;
   /** Undefined if nothing is kept for the next visit. */
   readonly cache?: FileCache | undefined;
   /** @default the browser's */
@@ -80,15 +78,7 @@ async function fetchOne(
   options: FetchOptions,
   expected: Integrity | undefined,
 ): Promise<Blob | undefined> {
-  const {
-    limit = (work) => work(),
-    onProgress,
-    clock = browserClock,
-    random = Math.random,
-    cache,
-    isAnswered,
-    signal,
-  } = options;
+  const { limit = (work) => work(), onProgress, clock = browserClock, random = Math.random, cache, signal } = options;
   const report = (loaded: number, total: number | undefined, phase: FilePhase = 'download'): void =>
     onProgress?.({ file, loaded, total, phase });
   const download: Download = (validators, onBytes) =>
@@ -103,15 +93,14 @@ async function fetchOne(
       }),
     );
   const request = { url: url.href, sha256: expected?.sha256, isPrivate: isPrivate(options) };
-  const read = async (): Promise<Blob | undefined> => {
-    if (cache && !isAnswered?.(url.href)) return await cache.get(request, download, { signal, onBytes: report });
-    const answer = await download(undefined, report);
-    if (answer === 'not-modified') return undefined;
-    cache?.keep(request, answer);
-    return answer?.blob;
-  };
-  const blob = await read();
+  const blob = cache
+    ? await cache.get(request, download, { signal, onBytes: report })
+    : blobOf(await download(undefined, report));
   // It was compared when it was downloaded; the cache finds it by its hash.
   if (blob && expected?.sha256 !== undefined) rememberHash(blob, expected.sha256);
   return blob;
+}
+
+function blobOf(answer: Awaited<ReturnType<Download>>): Blob | undefined {
+  return answer === 'not-modified' ? undefined : answer?.blob;
 }
