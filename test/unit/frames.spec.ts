@@ -5,6 +5,7 @@ import type { Picture } from '../../src/client/requests/pictures.ts';
 import type { Prepared } from '../../src/client/requests/inputs.ts';
 import { FrameReader, type FrameAnswer } from '../../src/client/streams/frame-reader.ts';
 import { readSource, type FrameSink } from '../../src/client/streams/frame-source.ts';
+import { ReleasedBuffers } from '../../src/client/streams/released-buffers.ts';
 import { trackFrames } from '../../src/client/streams/track-frames.ts';
 import { videoFrames } from '../../src/client/streams/video-frames.ts';
 import { TabServeError, type ErrorCode } from '../../src/contract/errors.ts';
@@ -181,6 +182,15 @@ test('the memory of a released result goes to a worker with the next frame, once
   expect(studio.sent[0]!.released).toEqual([]);
   await studio.reader.return();
   (second.item as IteratorYieldResult<FrameAnswer<string>>).value.release();
+});
+
+test('memory that is released after the end of the stream is kept no longer', () => {
+  const released = new ReleasedBuffers();
+  released.add(new Float32Array(10_000));
+  released.close();
+  const mask = new Float32Array(10_000);
+  released.add({ mask });
+  expect([mask.length, released.takeAll()]).toEqual([0, []]);
 });
 
 test('an app that releases many results before it reads on gives back the memory of the last four', async () => {

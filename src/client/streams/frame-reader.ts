@@ -210,10 +210,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     // Callers that ask for several items at once have several frames, of which the last is still open.
     this.#closeShown();
     this.#shown = ticket.copy;
-    const release = (): void => {
-      this.#released.add(result);
-      if (this.#state === 'ended') this.#released.takeAll();
-    };
+    const release = (): void => this.#released.add(result);
     waiter.resolve({ done: false, value: { result, timestamp, dropped, frame: ticket.copy, release } });
   }
 
@@ -278,7 +275,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     this.#dropAnswer();
     this.#latest?.picture.close();
     this.#latest = undefined;
-    this.#released.takeAll();
+    this.#released.close();
     this.#cancelTimer?.();
     this.#stop.abort(new TabServeError('aborted', 'The frames are no longer read.'));
     this.#stopSource();

@@ -7,6 +7,7 @@ const MOST = 4;
 /** The memory of results that the app has released. It goes to a worker with the next frame, which writes the next result to it. */
 export class ReleasedBuffers {
   #buffers: ArrayBuffer[] = [];
+  #most = MOST;
 
   /** Takes the memory of a result's large arrays, which are then empty. What is empty already is left. */
   add(result: unknown): void {
@@ -16,7 +17,13 @@ export class ReleasedBuffers {
         this.#buffers.push(structuredClone(buffer, { transfer: [buffer] }));
       return leaf;
     });
-    this.#buffers.splice(0, this.#buffers.length - MOST);
+    this.#buffers.splice(0, this.#buffers.length - this.#most);
+  }
+
+  /** Keeps nothing from now on: no frame follows. */
+  close(): void {
+    this.#most = 0;
+    this.#buffers = [];
   }
 
   /** Returns the memory that is there, which has left the page then. */
