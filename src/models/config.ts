@@ -5,6 +5,7 @@ import { DTYPES } from '../contract/dtypes.js';
 import { load } from '../libraries/yaml.js';
 import { PRECISIONS } from '../contract/precisions.js';
 import { REMOTE_PROTOCOLS } from '../contract/remote.js';
+import { once } from '../shared/once.js';
 import { checkSection, isRecord, type ConfigSchema, type Schema } from '../shared/schema.js';
 import { SERVING } from '../contract/settings.js';
 
@@ -97,15 +98,20 @@ export function checkConfig(config: ModelConfig, warn: (message: string) => void
   checkSection(ENGINE_SCHEMA, { ...config.engine }, 'engine', warn);
 }
 
+const loadYaml = once(async () => {
+  const [{ parseYaml }, parser] = await Promise.all([import('./yaml.js'), load()]);
+  return (text: string, file: string) => parseYaml(text, file, parser);
+});
+
 /** Begins to load the parser for `parseConfig`, which reports its failure. */
 export function beginYaml(): void {
-  Promise.all([import('./yaml.js'), load()]).catch(() => {});
+  loadYaml().catch(() => {});
 }
 
 /** Reads a `model-config.yaml`. @throws `model-config` naming the place of the error */
 export async function parseConfig(text: string, file: string): Promise<ModelConfig> {
-  const { parseYaml } = await import('./yaml.js');
-  const config = await parseYaml(text, file);
+  const parseYaml = await loadYaml();
+  const config = parseYaml(text, file);
   if (config === null) return {};
   if (!isRecord(config)) throw new TabServeError('model-config', `${file} must be a mapping of keys to values.`);
   for (const section of ['handler', 'engine']) {

@@ -2,7 +2,7 @@ import type { Node, YAMLMap } from 'yaml';
 import { shorten } from '../contract/describe-value.js';
 import { isError, messageOf, TabServeError } from '../contract/errors.js';
 import { MOST_TOKENS, MOST_VALUES } from '../contract/limits.js';
-import { load, type Yaml } from '../libraries/yaml.js';
+import type { Yaml } from '../libraries/yaml.js';
 
 /** The most levels of nesting. */
 const MAX_DEPTH = 64;
@@ -15,16 +15,16 @@ const NESTED_ON_ONE_LINE = new RegExp(`([-?:][ \\t]+){${MAX_DEPTH}}`);
 /**
  * Parses YAML 1.2 with merge keys (`<<`), which TorchServe's configs may have. Aliases may repeat what they name, up to 100 times and `MOST_VALUES`
  * values; tags of other types than JSON's are refused, since no config needs them.
+ * @param yaml the parser
  * @throws `model-config` if it is not YAML, or hostile
  */
-export async function parseYaml(text: string, file: string): Promise<unknown> {
+export function parseYaml(text: string, file: string, yaml: Yaml): unknown {
   const wrong = (why: string, cause?: unknown): TabServeError =>
     new TabServeError('model-config', `${file} is not YAML that a config can be: ${why}`, { cause });
   const tooDeep = (): TabServeError => wrong(`it is nested more than ${MAX_DEPTH} levels deep.`);
   if (text.length > MAX_LENGTH) throw wrong(`it has ${text.length} characters, and may have ${MAX_LENGTH}.`);
   // The parser recurses, and a stack that overflows can end the worker.
   if (NESTED_ON_ONE_LINE.test(text) || bracketDepth(text) > MAX_DEPTH) throw tooDeep();
-  const yaml = await load();
   if (hasTooManyTokens(yaml, text))
     throw wrong(
       `it has more than ${MOST_TOKENS} tokens (keys, values, punctuation and line breaks), which is the limit. Remove what no handler reads; many labels belong into index_to_name.json.`,

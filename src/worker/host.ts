@@ -73,6 +73,8 @@ export class Host implements WorkerApi {
   #parts: readonly OpenPart[] = [];
   readonly #downloads: Downloads;
   readonly #engines: EngineStarter;
+  /** The handlers' classes by name: `import()` of a module that is loaded waits for a task of the browser's. */
+  readonly #classes = new Map<string | undefined, Promise<HandlerClass>>();
   /** The archive that `load` reads. */
   #reading: Promise<Archive> | undefined;
   #foundFormats!: (formats: string) => void;
@@ -125,7 +127,7 @@ export class Host implements WorkerApi {
     return envelope(async () => {
       const format = engineOf(request.candidate);
       const archive = archiveFor(request.archive, format);
-      const Class = await this.#options.handlerClass(request.handler ?? archive.manifest.model.handler);
+      const Class = await this.#handlerClass(request.handler ?? archive.manifest.model.handler);
       checkConfigs(archive, (message) => this.#warn(message));
       const engine = (this.#engine = await this.#engines.start(request, archive.config));
       const { handlerClass, builtIn } = this.#options;
@@ -168,10 +170,11 @@ export class Host implements WorkerApi {
     return envelope(() => hashWorkflow(archive, engine), 'load');
   }
 
-  /** Loads a handler's class. Its failure may stay unhandled: `load` has others to report first. */
+  /** Loads a handler's class, once. Its failure may stay unhandled: `load` has others to report first. */
   #handlerClass(name: string | undefined): Promise<HandlerClass> {
-    const loading = timed('load handler', () => this.#options.handlerClass(name));
-    loading.catch(() => {});
+    const loading = this.#classes.get(name) ?? timed('load handler', () => this.#options.handlerClass(name));
+    this.#classes.set(name, loading);
+    loading.catch(() => this.#classes.delete(name));
     return loading;
   }
 
