@@ -1,4 +1,4 @@
-import { describeValue } from '../contract/describe-value.js';
+import { describeValue, shorten } from '../contract/describe-value.js';
 import { TabServeError, type ErrorCode } from '../contract/errors.js';
 import { CLIENT_SETTINGS, SERVING } from '../contract/settings.js';
 import type { OpenerOptions } from './worker-opener.js';
@@ -16,6 +16,29 @@ export function readOptions<T extends object>(options: T, expected: string, code
   } catch (cause) {
     throw new TabServeError(code, `expected ${expected}, got an object that cannot be read.`, { cause });
   }
+}
+
+/**
+ * Reads the options of a call.
+ * @param call what takes them, for the message
+ * @param names of the options that there are
+ * @param advice a sentence for the message
+ * @throws `invalid-input` if they are not an object, cannot be read, or have one that does not exist
+ */
+export function readCallOptions<T extends object>(
+  options: T,
+  call: string,
+  names: readonly (keyof T & string)[],
+  advice = '',
+): T {
+  const read = readOptions(options, 'an object as options', 'invalid-input');
+  for (const [name, value] of Object.entries(read))
+    if (value !== undefined && !names.some((known) => known === name))
+      throw new TabServeError(
+        'invalid-input',
+        `${shorten(name)} is not an option of ${call} (${names.join(', ')}).${advice && ` ${advice}`}`,
+      );
+  return read;
 }
 
 type OwnOption = Exclude<keyof OpenerOptions, keyof typeof SERVING | keyof typeof CLIENT_SETTINGS>;

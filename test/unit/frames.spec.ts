@@ -594,6 +594,9 @@ test('the client: options and states are checked when the frames are read', asyn
     expect(await outcome(none(), { fps })).toContain('invalid-input: fps must be a number > 0');
   expect(await outcome(none(), { signal: {} })).toContain('invalid-input: signal');
   expect(await outcome(none(), { params: 7 })).toContain('invalid-input: params');
+  expect(await outcome(none(), { timeout: 7 })).toContain(
+    'invalid-input: timeout is not an option of frames (fps, signal, params).',
+  );
   expect(await outcome(none(), null)).toContain('invalid-input');
   expect(await outcome(none(), { params: { a: () => {} } })).toContain('not-cloneable');
   const twice = client.frames(none());

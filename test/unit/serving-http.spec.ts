@@ -216,6 +216,11 @@ test('a small body of very many values is refused, and does not keep the server 
     ]);
   const fewer = parts.replace(part, '');
   expect(await post(fewer, 'multipart/form-data; boundary=x')).toEqual([200, { a: Array(1000).fill('1') }]);
+  const headers = `--x\r\n${'X: y\r\n'.repeat(3000)}\r\n1\r\n--x--\r\n`;
+  for (const flood of [headers, headers.replace('\r\n\r\n', '')])
+    expect(await post(flood, 'multipart/form-data; boundary=x')).toEqual(
+      refused('The headers of a field of the form have more than 16384 bytes, or no end.'),
+    );
   const many = await send('/v1/models/digits:predict', { method: 'POST', body: JSON.stringify({ instances: Array(1001).fill(0) }), headers: { 'Content-Type': 'application/json' } }); // prettier-ignore
   expect(await told(many)).toEqual(refused('"instances" has 1001 inputs, expected at most 1000.'));
   const bytes = `[${Array(1001).fill('{"b64":""}').join()}]`;

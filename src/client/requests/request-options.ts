@@ -1,8 +1,8 @@
 import { TabServeError } from '../../contract/errors.js';
 import type { Params } from '../../contract/handler.js';
 import { REQUEST_SETTINGS, resolveSettings } from '../../contract/settings.js';
-import { describeValue, shorten } from '../../contract/describe-value.js';
-import { readOptions } from '../read-options.js';
+import { describeValue } from '../../contract/describe-value.js';
+import { readCallOptions } from '../read-options.js';
 import type { InitializeOptions, RequestOptions } from '../options.js';
 
 /** The options of one request, checked, with their defaults. */
@@ -16,13 +16,12 @@ export interface CheckedOptions {
   readonly transfer: boolean;
 }
 
-const OBJECT = 'an object as options';
+const REQUEST_OPTIONS = ['signal', 'timeout', 'priority', 'transfer', 'params'] as const;
 
 /** Checks the options of a request. @throws `invalid-input` naming the option; `not-cloneable` for params that cannot be sent */
 export function readRequestOptions(options: RequestOptions): CheckedOptions {
-  const read = readOptions(options, OBJECT, 'invalid-input');
-  const { signal, timeout, priority, params, transfer = false, ...others } = read;
-  for (const [name, value] of Object.entries(others)) if (value !== undefined) throw unknown(name);
+  const read = readCallOptions(options, 'a request', REQUEST_OPTIONS, 'Keys of the config go into params.');
+  const { signal, timeout, priority, params, transfer = false } = read;
   const numbers = resolveSettings(REQUEST_SETTINGS, { timeout, priority }, 'invalid-input');
   if (typeof transfer !== 'boolean') throw wrong('transfer', 'true or false', transfer);
   if (params !== undefined && (typeof params !== 'object' || params === null))
@@ -32,7 +31,7 @@ export function readRequestOptions(options: RequestOptions): CheckedOptions {
 
 /** Checks the options of `initialize`. @throws `invalid-input` naming the option */
 export function readInitializeOptions(options: InitializeOptions): InitializeOptions {
-  const { signal, onProgress } = readOptions(options, OBJECT, 'invalid-input');
+  const { signal, onProgress } = readCallOptions(options, 'initialize', ['signal', 'onProgress']);
   if (onProgress !== undefined && typeof onProgress !== 'function') throw wrong('onProgress', 'a function', onProgress);
   const checked = checkedSignal(signal);
   return { ...(checked && { signal: checked }), ...(onProgress && { onProgress }) };
@@ -57,13 +56,6 @@ function copied(params: Params | undefined): Params {
     const why = cause instanceof Error ? cause.message : describeValue(cause);
     throw new TabServeError('not-cloneable', `params cannot be sent to the worker: ${why}`, { cause });
   }
-}
-
-function unknown(name: string): TabServeError {
-  return new TabServeError(
-    'invalid-input',
-    `${shorten(name)} is not an option of a request (signal, timeout, priority, transfer, params). Keys of the config go into params.`,
-  );
 }
 
 function wrong(option: string, expected: string, got: unknown): TabServeError {

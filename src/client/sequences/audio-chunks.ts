@@ -1,7 +1,7 @@
 import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import { abortError } from '../../shared/abort.js';
-import { readOptions } from '../read-options.js';
+import { readCallOptions } from '../read-options.js';
 import { checkedSignal } from '../requests/request-options.js';
 import { listenToTrack } from './track-samples.js';
 
@@ -39,7 +39,7 @@ export async function* audioChunks(
   track: MediaStreamTrack,
   options: AudioChunksOptions = {},
 ): AsyncGenerator<AudioChunk, void, undefined> {
-  const signal = checkedSignal(readOptions(options, 'an object as options', 'invalid-input').signal);
+  const signal = checkedSignal(readCallOptions(options, 'audioChunks', ['signal']).signal);
   checkTrack(track);
   if (signal?.aborted) throw abortError(signal);
   const buffer = new ChunkBuffer();

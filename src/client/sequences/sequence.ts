@@ -3,7 +3,7 @@ import { PredictionError, TabServeError } from '../../contract/errors.js';
 import { resolveSettings, SEQUENCE_SETTINGS, type SequenceSettings } from '../../contract/settings.js';
 import type { Clock } from '../../shared/clock.js';
 import type { ClientInput, RequestOptions } from '../options.js';
-import { readOptions } from '../read-options.js';
+import { readCallOptions } from '../read-options.js';
 import type { SequenceState } from '../requests/job.js';
 
 /** What `openSequence` takes. */
@@ -40,7 +40,7 @@ export class Sequence<H extends Handler = any, Result = SequenceResultOf<H>> imp
 
   /** @throws `invalid-input` naming a wrong option */
   constructor(options: SequenceOptions, host: SequenceHost) {
-    const given = readOptions(options, 'an object as options', 'invalid-input');
+    const given = readCallOptions(options, 'openSequence', ['idleTimeout']);
     this.#idleTimeout = resolveSettings(SEQUENCE_SETTINGS, { ...given }, 'invalid-input').idleTimeout;
     this.#host = host;
     this.#held = { id: String(++sequences), state: undefined };

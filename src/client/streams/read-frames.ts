@@ -1,7 +1,7 @@
 import { FRAME_SETTINGS, resolveSettings } from '../../contract/settings.js';
 import { browserClock } from '../../shared/clock.js';
 import type { FramesOptions } from '../options.js';
-import { readOptions } from '../read-options.js';
+import { readCallOptions } from '../read-options.js';
 import type { Requester } from '../requester.js';
 import { readRequestOptions } from '../requests/request-options.js';
 import { FrameReader } from './frame-reader.js';
@@ -18,7 +18,7 @@ export function readFrames<Result>(
   source: FrameSource,
   options: FramesOptions,
 ): FrameReader<Result> {
-  const { fps, signal, params } = readOptions(options, 'an object as options', 'invalid-input');
+  const { fps, signal, params } = readCallOptions(options, 'frames', ['fps', 'signal', 'params']);
   const interval = 1000 / (resolveSettings(FRAME_SETTINGS, { fps }, 'invalid-input').fps ?? Infinity);
   const request = readRequestOptions({ ...(signal && { signal }), ...(params && { params }) });
   const ends = [requester.disposed, ...(request.signal ? [request.signal] : [])];

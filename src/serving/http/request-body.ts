@@ -8,6 +8,8 @@ import type { FrontDoor } from './front-door.js';
 /** The most fields of a form, and the most values in base64 of a JSON body: each costs far more than its bytes. */
 const MOST_FIELDS = 1000;
 const MOST_BLOBS = 1000;
+/** The most bytes in front of a field's value: what Node takes of a request's headers. */
+const MOST_HEADERS = 2 ** 14;
 
 type Limits = Pick<FrontDoor, 'clock' | 'maxRequestSize' | 'timeout'>;
 
@@ -83,7 +85,7 @@ export async function readJson(request: Request, limits: Limits): Promise<unknow
 }
 
 async function readForm(bytes: ArrayBuffer, type: string): Promise<Readonly<Record<string, unknown>>> {
-  if (hasTooManyFields(bytes, type)) throw badRequest(`The form has more than ${MOST_FIELDS} fields.`);
+  checkFields(bytes, type);
   let form: FormData;
   try {
     form = await new Response(bytes, { headers: { 'Content-Type': type } }).formData();
@@ -105,17 +107,22 @@ async function readForm(bytes: ArrayBuffer, type: string): Promise<Readonly<Reco
 }
 
 /**
- * Returns whether a form has too many fields, by what stands between them.
- * @throws `invalid-input` for a type from which that cannot be told for certain
+ * Checks a form's fields by what stands between them, before the form is parsed.
+ * @throws `invalid-input` for too many, for one whose headers are too long, and for a type from which that cannot be told for certain
  */
-function hasTooManyFields(bytes: ArrayBuffer, type: string): boolean {
+function checkFields(bytes: ArrayBuffer, type: string): void {
   const isMultipart = /^\s*multipart\b/i.test(type);
   const [boundary, ...others] = isMultipart ? type.matchAll(/boundary="?([^";]*)/gi) : [];
   if (others.length > 0 || (isMultipart && type.includes('\\')))
     throw badRequest(`The type of the body, ${shorten(type)}, has more than one boundary, or a backslash.`);
   const delimiter = isMultipart ? `\r\n--${boundary?.[1]!.trim() ?? ''}` : '&';
+  const parts = new TextDecoder('latin1').decode(bytes).split(delimiter, MOST_FIELDS + 2);
   // A multipart form has one delimiter more, at its end.
-  return new TextDecoder('latin1').decode(bytes).split(delimiter, MOST_FIELDS + 2).length > MOST_FIELDS + (isMultipart ? 1 : 0); // prettier-ignore
+  if (parts.length > MOST_FIELDS + (isMultipart ? 1 : 0))
+    throw badRequest(`The form has more than ${MOST_FIELDS} fields.`);
+  const headers = (part: string): number => (part.includes('\r\n\r\n') ? part.indexOf('\r\n\r\n') : part.length);
+  if (isMultipart && parts.some((part) => headers(part) > MOST_HEADERS))
+    throw badRequest(`The headers of a field of the form have more than ${MOST_HEADERS} bytes, or no end.`);
 }
 
 async function readValue(blob: Blob): Promise<unknown> {
