@@ -3,7 +3,7 @@ import { tell } from './lib/progress.mjs';
 import { row as rowOf } from './lib/rows.mjs';
 import { median } from './lib/statistics.mjs';
 
-const READING = { photo: '/models/ocr/samples/receipt.jpg', warmUps: 1, rounds: 5 };
+const READING = { photo: '/models/ocr/samples/receipt.jpg', warmUps: 1, rounds: 3 };
 const EXPLAINING = {
   width: 640,
   height: 480,

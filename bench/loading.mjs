@@ -9,16 +9,17 @@ import { atMost, over, row as rowOf } from './lib/rows.mjs';
 import { median, pairs } from './lib/statistics.mjs';
 
 /** Rounds to measure, after one that fills caches and lets the browser keep compiled code. */
-const ROUNDS = 4;
+const ROUNDS = 3;
 const WARM_UPS = 1;
 const MEMORY_ROUNDS = 2;
 /** 24 layers of 4.2 MB each: 100.7 MB. */
 const LARGE = { layers: 24, width: 1024 };
 const TINY = { layers: 1, width: 8 };
 
-/** Whose workers are opened one after another; `build`: that of browsers without JSPI. A GPU in software is slow: it has few rounds, and only with `--only loading`. */
+/** Whose workers are opened one after another; `model`: another one than the digits; `build`: that of browsers without JSPI. A GPU in software is slow: it has few rounds, and only with `--only loading`. */
 const ENGINES = [
   { name: 'onnx/wasm', candidate: 'onnx/wasm', backend: 'wasm', rounds: ROUNDS },
+  { name: 'onnx/wasm, 4.6 MB', candidate: 'onnx/wasm', backend: 'wasm', model: '/model/onnx/model.onnx', rounds: ROUNDS }, // prettier-ignore
   { name: 'tfjs/wasm', candidate: 'tfjs/wasm', backend: 'wasm', rounds: ROUNDS },
   { name: 'onnx/webgpu with JSPI', candidate: 'onnx/webgpu', backend: 'webgpu', rounds: 2 },
   { name: 'onnx/webgpu without JSPI', candidate: 'onnx/webgpu', backend: 'webgpu', build: 'asyncify', rounds: 2 },
@@ -110,11 +111,11 @@ async function measureTimes(visit, { name, url }) {
 }
 
 /** Five workers of a fresh page, and the replacement of a lost one, in each round. */
-async function measureWorkers(visit, { name, candidate, build, rounds }) {
+async function measureWorkers(visit, { name, candidate, model, build, rounds }) {
   tell(`loading: workers of ${name}`);
   const measured = [];
   for (let round = -WARM_UPS; round < rounds; round++) {
-    const times = await visit((call) => call('workers', { candidate, build }));
+    const times = await visit((call) => call('workers', { candidate, model, build }));
     if (round >= 0) measured.push(times);
   }
   return measured;

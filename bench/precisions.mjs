@@ -14,8 +14,8 @@ const GOAL = atMost(1.03, '×');
 
 /** `from`: the folder with its archive, in `made` if it is written there; `file`: its model. One instance of ONNX Runtime may be slower than another for as long as it lives, so each is opened several times. */
 const MODELS = [
-  { label: 'MobileNetV2 1.0', from: (made) => join(made, 'mobilenet'), file: 'onnx/model.onnx', handler: 'image_classifier', warmUps: 2, rounds: 8, openings: 6 }, // prettier-ignore
-  { label: 'selfie', from: () => here('../public/models/selfie'), file: 'model.onnx', handler: 'image_segmenter', warmUps: 4, rounds: 20, openings: 6 }, // prettier-ignore
+  { label: 'MobileNetV2 1.0', from: (made) => join(made, 'mobilenet'), file: 'onnx/model.onnx', handler: 'image_classifier', warmUps: 2, rounds: 6, openings: 3 }, // prettier-ignore
+  { label: 'selfie', from: () => here('../public/models/selfie'), file: 'model.onnx', handler: 'image_segmenter', warmUps: 4, rounds: 20, openings: 3 }, // prettier-ignore
 ];
 
 /**

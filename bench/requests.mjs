@@ -1,4 +1,4 @@
-/** The section on requests: one model, on a ready tensor and from a file, by TabServe and by what one has without it; and what replacing a lost worker takes. */
+/** The section on requests: one model, on a ready tensor and from a file, by TabServe and by what one has without it. */
 import { mkdirSync, copyFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -20,26 +20,23 @@ const FULL = {
     { name: 'MobileNetV2 1.0', folder: 'made/mobilenet', sizes: [SMALL], tracedSizes: [] },
     { name: 'MobileNetV2 1.4', folder: 'model', sizes: [SMALL, LARGE], tracedSizes: [LARGE] },
   ],
-  openings: 4,
-  rounds: 8,
-  fileRounds: 10,
-  pausedRounds: 10,
-  tracedRounds: 5,
-  photoRounds: 3,
-  healRounds: 5,
+  openings: 3,
+  rounds: 7,
+  fileRounds: 7,
+  pausedRounds: 6,
+  tracedRounds: 3,
+  photoRounds: 2,
 };
 const QUICK = {
   ...FULL,
   models: [{ name: 'MobileNetV2 1.0', folder: 'made/mobilenet', sizes: [SMALL], tracedSizes: [] }],
-  openings: 3,
   fileRounds: 8,
   pausedRounds: 0,
-  healRounds: 0,
 };
 /** As many photos as a batch has. */
 const PHOTOS = 8;
 /** Until the compilers have done what they will: a steady request is what is compared. */
-const [WARM_UPS, TENSOR_WARM_UPS] = [3, 12];
+const [WARM_UPS, TENSOR_WARM_UPS] = [3, 8];
 
 const NAMES = {
   raw: 'raw InferenceSession.run, tensor',
@@ -77,7 +74,6 @@ export async function requestRows(launch, url, { isQuick, versions }) {
       for (const size of model.sizes)
         rows.push(...fileRows(model, size, tensor, await measureFile(open, model, size, settings)));
     }
-    if (settings.healRounds > 0) rows.push(...(await measureHealing(() => openPage(browser, url), settings)));
     return rows;
   } finally {
     await browser.close();
@@ -268,17 +264,6 @@ function taskRows(add, tasks) {
       add(`longest main-thread task in the thread's own time, ${name}`, longest('cpu'), 'ms'),
     ];
   });
-}
-
-async function measureHealing(open, { healRounds }) {
-  tell('requests: replacing a lost worker');
-  const page = await open();
-  const { loads, heals } = await page.evaluate(async (rounds) => (await globalThis.bench).heal(rounds), healRounds);
-  return [
-    row('a plain load from the cache, to the first answer', loads, 'ms'),
-    row('a worker that was ended is replaced', heals, 'ms'),
-    row('replacing a lost worker over a plain load', pairs(heals, loads, over), '×', atMost(0.4, '×')),
-  ];
 }
 
 function difference(answer, other) {

@@ -6,17 +6,17 @@ import { tell } from './lib/progress.mjs';
 import { atLeast, atMost, minus, over, row as rowOf } from './lib/rows.mjs';
 import { pairs, quantile } from './lib/statistics.mjs';
 
-const BATCHING = { batchSize: 8, runs: 12, rounds: 9 };
-const INTERACTIVE = { batchSize: 8, rounds: 80, openings: 4 };
-const SMALL = { single: 25, turns: 40, atOnce: 960, rounds: 7, batchSize: 16 };
+const BATCHING = { batchSize: 8, runs: 12, rounds: 6 };
+const INTERACTIVE = { batchSize: 8, rounds: 80, openings: 3 };
+const SMALL = { single: 25, turns: 30, atOnce: 960, rounds: 7, batchSize: 16 };
 const LAYERS = { atOnce: 960, rounds: 7, batchSize: 16, layers: 384, width: 16 };
 const LARGE = { bytes: 3 * 224 * 224 * 4, rounds: 100 };
 /** On a GPU that is software the model takes as many cores as there are; then a large photo is what leaves something to hide. */
 const PIPELINES = [
-  { name: 'onnx/wasm, two workers', options: { backend: 'wasm', width: 1600, height: 1200, rounds: 9, requests: 12 } },
+  { name: 'onnx/wasm, two workers', options: { backend: 'wasm', width: 1600, height: 1200, rounds: 5, requests: 12 } },
   {
     name: 'onnx/webgpu, one worker',
-    options: { backend: 'webgpu', width: 4000, height: 3000, rounds: 9, requests: 8 },
+    options: { backend: 'webgpu', width: 4000, height: 3000, rounds: 4, requests: 8 },
   },
 ];
 

@@ -6,7 +6,7 @@ import { onTurnsPage, ratios } from './lib/turns.mjs';
 const MODELS = [
   { label: 'digits', model: '/models/digits/', handler: 'image_classifier', warmUps: 20, rounds: 100 },
   { label: 'selfie', model: '/models/selfie/', handler: 'image_segmenter', warmUps: 5, rounds: 30 },
-  { label: 'MobileNetV2 1.4', model: '/model/', handler: 'image_classifier', warmUps: 3, rounds: 20 },
+  { label: 'MobileNetV2 1.4', model: '/model/', handler: 'image_classifier', warmUps: 3, rounds: 12 },
   { label: 'NanoDet', model: '/models/nanodet/', handler: 'object_detector', warmUps: 3, rounds: 15 },
 ];
 const POOL = {
@@ -14,7 +14,7 @@ const POOL = {
   model: '/models/selfie/',
   handler: 'image_segmenter',
   warmUps: 0,
-  rounds: 5,
+  rounds: 3,
   requests: 16,
 };
 

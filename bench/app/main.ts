@@ -4,7 +4,7 @@ import { openBareCall } from './contenders/bare-call.ts';
 import { openBrowserDecode } from './contenders/browser-decode.ts';
 import { openPlainWorker } from './contenders/plain-worker.ts';
 import { openRaw } from './contenders/raw.ts';
-import { heal, openOurs, type Photos } from './contenders/tabserve.ts';
+import { openOurs, type Photos } from './contenders/tabserve.ts';
 import { openTransformers } from './contenders/transformers.ts';
 import { toAnswer, type Answer } from './model.ts';
 import { makePhoto } from './photo.ts';
@@ -34,8 +34,6 @@ export interface Bench {
   photos(count: number, rounds: number): Promise<Photos>;
   /** Runs one alone, with each run marked for the trace; `idle` is one too. */
   mark(name: string, rounds: number): Promise<void>;
-  /** Milliseconds of each: a plain load with all files in the browser's cache, and the healing of a worker that was ended. */
-  heal(rounds: number): Promise<{ readonly loads: readonly number[]; readonly heals: readonly number[] }>;
 }
 
 async function open(): Promise<Bench> {
@@ -72,7 +70,6 @@ async function open(): Promise<Bench> {
     },
     time: (what, { rounds, warmUps, paused }) =>
       takeTurns(contenders![what], rounds, warmUps, paused ? () => pause(PAUSE_MS) : nextTask, ours.lastTimings),
-    heal,
     photos: (count, rounds) =>
       ours.photos(
         Array.from({ length: count }, () => photo!),

@@ -212,7 +212,11 @@ test('an option that does not exist is refused, whoever misspelt it', async () =
     /^allowedOrigin is not an option; there are model, .*allowedOrigins/,
   );
   await expect(load(MODEL, { onprogress: () => {} } as never)).rejects.toMatchObject({ code: 'model-config' });
-  connect(factory, { model: MODEL, allowedOrigin: undefined } as never);
+  const client = connect(factory, { model: MODEL, allowedOrigin: undefined } as never);
+  await expect(client.initialize({ onprogress: () => {} } as never)).rejects.toMatchObject({
+    code: 'invalid-input',
+    message: 'onprogress is not an option of initialize (signal, onProgress).',
+  });
 });
 
 test('an abort whose reason cannot be looked at settles the request too', async () => {

@@ -207,6 +207,9 @@ test('a client that is not initialized opens no sequence, and wrong options are 
       /idleTimeout must be a number > 0/,
     );
   expect(() => client.openSequence(null as never)).toThrow('options');
+  expect(() => client.openSequence({ timeout: 5 } as never)).toThrow(
+    'timeout is not an option of openSequence (idleTimeout).',
+  );
   expect(await codeOf(client.openSequence().predict(1, { timeout: -1 }))).toBe('invalid-input');
 });
 

@@ -1,6 +1,5 @@
 /** Ours: the worker, the built-in image classifier. */
-import type { ImageClassifier } from '../../../src/handlers/image-classifier.ts';
-import { connect, load, type Timings } from '../../../src/index.ts';
+import { load, type Timings } from '../../../src/index.ts';
 import { CHANNELS, HEIGHT, LABELS, MODEL_URL, SESSION_OPTIONS, THREADS, WIDTH, type Answer } from '../model.ts';
 
 export interface Ours {
@@ -31,33 +30,6 @@ const OPTIONS = { handler: 'image_classifier', backends: ['wasm'], config: CONFI
 /** The built-in worker, as `load` makes it. */
 export function makeWorker(): Worker {
   return new Worker(new URL('../../../src/worker/default.worker.ts', import.meta.url), { type: 'module' });
-}
-
-/** A plain load, and the time from a worker's end to the answer of the one that takes its place: in turns. */
-export async function heal(rounds: number): Promise<{ loads: number[]; heals: number[] }> {
-  const loads: number[] = [];
-  const heals: number[] = [];
-  const zeros = { data: new Float32Array(CHANNELS * HEIGHT * WIDTH), dims: [CHANNELS, HEIGHT, WIDTH] };
-  for (let round = -1; round < rounds; round++) {
-    let worker: Worker | undefined;
-    const started = performance.now();
-    const client = connect<ImageClassifier, 'torchserve'>(() => (worker = makeWorker()), {
-      ...OPTIONS,
-      model: MODEL_URL,
-    });
-    await client.initialize();
-    await client.predict(zeros);
-    const loaded = performance.now() - started;
-    const recovered = new Promise<number>((resolve) => client.on('recover', ({ took }) => resolve(took)));
-    worker!.terminate();
-    const took = await recovered;
-    await client.predict(zeros);
-    await client.dispose();
-    if (round < 0) continue;
-    loads.push(loaded);
-    heals.push(took);
-  }
-  return { loads, heals };
 }
 
 export async function openOurs(): Promise<Ours> {

@@ -11,6 +11,8 @@ const OPTIONS = {
 
 export interface WorkersRequest {
   readonly candidate: CandidateName;
+  /** @default the archive of the digits */
+  readonly model?: string;
   /** `asyncify`: ONNX Runtime's build for browsers without JSPI. */
   readonly build?: 'asyncify';
 }
@@ -37,14 +39,19 @@ const loading = {
    * Opens the model five times on a page, each time with a worker of its own, and ends the last one's worker. Returns the milliseconds until each was open, and until
    * the lost worker was replaced.
    */
-  async workers({ candidate, build }: WorkersRequest): Promise<WorkerTimes> {
+  async workers({ candidate, model = '/models/digits/', build }: WorkersRequest): Promise<WorkerTimes> {
     const opened: number[] = [];
     let last: Worker | undefined;
     const factory = (): Worker =>
       (last = new Worker(new URL('./bench.worker.ts', import.meta.url), { type: 'module', name: build ?? '' }));
     const clients: Client[] = [];
     for (let index = 0; index < 5; index++) {
-      const client = connect(factory, { model: '/models/digits/', backends: [candidate], config: OPTIONS.config });
+      const client = connect(factory, {
+        model,
+        ...(model.endsWith('.onnx') && { handler: OPTIONS.handler }),
+        backends: [candidate],
+        config: OPTIONS.config,
+      });
       const started = performance.now();
       await client.initialize();
       opened.push(performance.now() - started);
