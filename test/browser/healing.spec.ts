@@ -361,3 +361,64 @@ test('a worker is replaced after maxRuns, and every request is answered the same
   expect(answer).toEqual({ different: 0 });
   await expect.poll(() => page.workers().length).toBe(0);
 });
+
+test('many quick requests on their way to a worker: whatever ends it, each is answered right, once @once', async ({
+  open,
+  backend,
+}) => {
+  test.skip(backend !== 'wasm', 'On a GPU, two batches at most are on their way.');
+  const page = await open();
+  const seen = await page.evaluate(async () => {
+    const made: Worker[] = [];
+    const factory = (): Worker => {
+      made.push(window.workers.faulty());
+      return made.at(-1)!;
+    };
+    const model = '/test/models/affine_fixed.onnx';
+    const client = window.tabserve.connect(factory, { model, backends: ['onnx/wasm'], jobQueueSize: 1000 });
+    let recoveries = 0;
+    client.on('recover', () => (recoveries += 1));
+    await client.initialize();
+    const ask = async (value: number, options = {}): Promise<string> => {
+      const { y } = (await client.predict({ data: Float32Array.of(value, 0, 0, 0), dims: [4] } as never, options)) as {
+        y: { data: Float32Array };
+      };
+      return [...y.data].join();
+    };
+    const right: string[] = [];
+    for (let value = 0; value < 7; value++) right.push(await ask(value));
+    const outcomes: string[] = [];
+    const wrong: string[] = [];
+    const abort = new AbortController();
+    const asked = Array.from({ length: 600 }, async (_, index) => {
+      const options =
+        index === 150
+          ? window.fault('close', 'inference', 1)
+          : index === 300
+            ? window.fault('throw', 'preprocess', 1)
+            : index % 50 === 49
+              ? { signal: abort.signal }
+              : {};
+      try {
+        const answer = await ask(index % 7, options);
+        outcomes[index] = 'answer';
+        if (answer !== right[index % 7]) wrong.push(`${index}: ${answer}`);
+        if (index === 80) abort.abort();
+        if (index === 400) made.at(-1)!.terminate();
+      } catch (error) {
+        outcomes[index] = (error as { code: string }).code;
+      }
+    });
+    await Promise.all(asked);
+    await client.dispose();
+    return { outcomes, wrong, recoveries };
+  });
+  expect(seen.wrong).toEqual([]);
+  for (const [index, outcome] of seen.outcomes.entries()) {
+    if (index % 50 === 49) expect(['answer', 'aborted']).toContain(outcome);
+    // The handler fails it alone.
+    else expect(`${index} ${outcome}`).toBe(`${index} ${index === 300 ? 'handler-failed' : 'answer'}`);
+  }
+  expect(seen.outcomes[599]).toBe('aborted');
+  expect(seen.recoveries).toBe(2);
+});

@@ -51,6 +51,8 @@ class Story {
   readonly #cores: number;
   readonly #budget: CountedCores;
   readonly #wears: boolean;
+  /** Whether the model is so quick that its worker has many batches. */
+  readonly #isQuick: boolean;
   readonly #mostWorkers: number;
   readonly #waitsForOthers: boolean;
   readonly #world: World;
@@ -68,6 +70,7 @@ class Story {
     this.#cores = this.#pick([1, 2, 3, 8]);
     this.#budget = new CountedCores(this.#cores);
     this.#wears = this.#chance(0.3);
+    this.#isQuick = this.#chance(0.4);
     const minWorkers = this.#pick([1, 1, 2, 3]);
     const settings = {
       minWorkers,
@@ -100,8 +103,9 @@ class Story {
     const world = this.#world;
     const busy = this.#alive.filter(({ requests }) => requests.length > 0);
     const kind = this.#next();
-    if (kind < 0.28) this.#ask();
-    else if (kind < 0.36) this.#sendPart();
+    if (kind < 0.28) {
+      for (let left = this.#pick([1, this.#isQuick ? 12 : 1]); left > 0; left--) this.#ask();
+    } else if (kind < 0.36) this.#sendPart();
     else if (kind < 0.4) this.#readPart();
     else if (kind < 0.58 && busy.length > 0) this.#answer(this.#pick(busy));
     else if (kind < 0.61 && busy.length > 0) this.#failBatch(this.#pick(busy));
@@ -170,7 +174,7 @@ class Story {
     const request = this.#pick(worker.requests);
     this.#tell(`${this.#name(worker)} answers ${request.ids.join('+')}`);
     this.#askedOf(request).sent = this.#sent.get(request) ?? 0;
-    worker.answerOf(request, { memory: 1 });
+    worker.answerOf(request, { memory: 1, handlerTime: this.#isQuick ? 0.5 : 20 });
   }
 
   /** A worker sends a part of a streamed answer, if the page has room for one. */
@@ -309,7 +313,7 @@ class Story {
   async #calm(): Promise<void> {
     const world = this.#world;
     this.#tell('from now on everything works');
-    for (let turn = 0; turn < 100 && !world.pool.failure; turn++) {
+    for (let turn = 0; turn < 500 && !world.pool.failure; turn++) {
       if (world.attempts.length > 0) await world.opened(this.#backend);
       for (const asked of this.#asked) while (asked.job.parts?.hasUnread) this.#readOf(asked);
       for (const worker of this.#alive) if (worker.requests.length > 0) this.#answer(worker);

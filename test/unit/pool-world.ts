@@ -25,6 +25,8 @@ export class FakeWorker implements WorkerConnection {
     room: number | undefined;
     readonly onPart: ((part: unknown) => void) | undefined;
   }[] = [];
+  /** Ids of rows that cannot be sent. */
+  readonly uncloneable = new Set<string>();
   readonly canceled: string[] = [];
   /** The calls that its watchdog does not watch. */
   readonly heldBack = new Set<string>();
@@ -51,7 +53,7 @@ export class FakeWorker implements WorkerConnection {
         this.#pending.delete(reject);
         if (envelope.ok) resolve(envelope.value);
         else reject(envelope.error as Error);
-      });
+      }, reject);
     });
   }
 
@@ -97,7 +99,11 @@ export class FakeWorker implements WorkerConnection {
 
   readonly #api: Partial<WorkerApi> = {
     handle: ({ ids, room }: HandleRequest) =>
-      new Promise((resolve) => void this.requests.push({ ids, room, answer: resolve, onPart: this.#onPart })),
+      new Promise((resolve, reject) => {
+        if (ids.some((id) => this.uncloneable.has(id)))
+          reject(new TabServeError('not-cloneable', 'It cannot be cloned.'));
+        else this.requests.push({ ids, room, answer: resolve, onPart: this.#onPart });
+      }),
     cancel: (id) => void this.canceled.push(id),
     more: (id) => {
       const request = this.requests.find(({ ids }) => ids[0] === id);

@@ -37,6 +37,62 @@ test.describe('dispatch', () => {
     expect(await after(20)).toBe(2);
   });
 
+  test('while the page is too busy to read answers, quick batches are sent in the time that they take; 64 are on their way at most', async () => {
+    const world = new World({ jobQueueSize: 200 });
+    const worker = await world.start();
+    world.ask();
+    worker.answer({ handlerTime: 0.5 });
+    await settle();
+    for (let i = 0; i < 100; i++) world.ask();
+    expect(worker.batches).toHaveLength(16);
+    /** Time passes, and the page makes a request before it reads an answer. */
+    const askAfter = (milliseconds: number): void => {
+      world.now += milliseconds;
+      world.ask();
+    };
+    // Half of them have most likely been run.
+    askAfter(4);
+    expect(worker.batches).toHaveLength(24);
+    askAfter(1000);
+    expect(worker.batches).toHaveLength(64);
+    askAfter(1000);
+    expect(worker.batches).toHaveLength(64);
+    while (worker.batches.length > 0) {
+      worker.answer({ handlerTime: 0.5 });
+      await settle();
+      expect(worker.batches.length).toBeLessThanOrEqual(64);
+    }
+    expect(world.pool.queueStatus.pendingRequests).toBe(0);
+  });
+
+  test('where batches are slow, no more are sent, however busy the page is', async () => {
+    const world = new World();
+    const worker = await world.start();
+    for (let i = 0; i < 10; i++) world.ask();
+    worker.answer({ handlerTime: 20 });
+    await settle();
+    world.now += 30;
+    world.ask();
+    // One of the two has most likely been run.
+    expect(worker.batches).toHaveLength(3);
+  });
+
+  test('if one request of a batch cannot be cloned, the others run without it, also if it is aborted first', async () => {
+    const world = new World({ batchSize: 2 });
+    const worker = await world.start();
+    const aborter = new AbortController();
+    world.ask();
+    worker.uncloneable.add('2');
+    const [bad, good] = [world.ask({ signal: aborter.signal }), world.ask()];
+    aborter.abort();
+    await settle();
+    expect(worker.batches).toEqual(['1', good.id]);
+    worker.answer();
+    worker.answer();
+    await settle();
+    expect([bad.outcome, good.outcome]).toEqual(['aborted', good.id]);
+  });
+
   test('a GPU worker has two batches, full or not', async () => {
     const world = new World({ batchSize: 8 });
     const worker = await world.start(webgpu);

@@ -181,9 +181,11 @@ export class WorkerPool {
     this.#drop(slot);
     const replays = triage(jobs, { error, alone: hasLoneJob && !isShared }, { isHandover: isShared });
     if (isShared) for (const job of replays) backlog.push(job);
-    else backlog.replay(replays);
-    // An aborted replay may be the last thing that a recovery waits for.
-    if (!isShared) for (const job of replays) job.onAbandon = () => this.#reconciler.reconcile();
+    else {
+      backlog.replay(replays);
+      // An aborted replay may be the last thing that a recovery waits for.
+      for (const job of replays) job.onAbandon = () => this.#reconciler.reconcile();
+    }
     const [replayed, failed] = [replays.length, jobs.length - replays.length];
     const fate = `of its requests ${replayed} are replayed, ${failed} failed`;
     this.#options.log(`The worker on ${candidateName(backend)} was lost; ${fate}: ${error.message}`);
@@ -219,8 +221,8 @@ export class WorkerPool {
       connection.holdBack(id, false);
       connection.tell((worker) => worker.cancel(id));
     });
-    slot.batches.add(batch);
     const sentAt = clock.now();
+    slot.add(batch, sentAt);
     let answered: HandleAnswer | undefined;
     try {
       const answer = await connection.call<HandleAnswer>(
@@ -253,10 +255,9 @@ export class WorkerPool {
 
   /** Rejects a batch that failed. If it could not be sent, sends it job by job instead: one of them is at fault. */
   #failed(slot: Slot, batch: Batch, error: TabServeError): void {
-    const jobs = batch.pending;
-    if (error.code !== 'not-cloneable' || jobs.length < 2) return batch.reject(error);
+    if (error.code !== 'not-cloneable' || batch.jobs < 2) return batch.reject(error);
     batch.rollback();
-    for (const job of jobs) void this.#run(slot, [job]);
+    for (const job of batch.pending) void this.#run(slot, [job]);
   }
 
   /** Removes a slot, and ends its worker. */

@@ -25,6 +25,8 @@ export const MAX_BATCHES = 2;
 /** The milliseconds of work that a WASM worker has in full batches, and the most of these: a model that takes less than a message there and back need not wait for the page. */
 const AHEAD_MS = 8;
 const MOST_AHEAD = 16;
+/** The most batches that are on their way while the page is too busy to read their answers. By the time that a batch takes, the worker has run some of them. */
+const MOST_UNREAD = 64;
 
 /**
  * The place of one worker in the pool.
@@ -44,6 +46,8 @@ export class Slot {
   /** When it became ready, and when it last became idle, by the pool's clock. */
   readySince = 0;
   idleSince = 0;
+  /** When its worker last had nothing else to do than the batches in it: when it answered, or was given the first of them. */
+  #since = 0;
   /** Milliseconds that a batch takes: those of the last one, or a little less than earlier ones took. Undefined before the first. */
   #took: number | undefined;
   /** Bytes that its engine held after the first batch, and after the last. */
@@ -72,14 +76,16 @@ export class Slot {
     return this.batches.size === 0;
   }
 
-  /** The batches that give it something to do: those that are not held back by the reader of a stream. */
-  get #active(): readonly Batch[] {
-    return [...this.batches].filter(({ isHeldBack }) => !isHeldBack);
+  /** The number of batches that give it something to do: those that are not held back by the reader of a stream. */
+  get load(): number {
+    return this.#count((batch) => !batch.isHeldBack);
   }
 
-  /** The number of batches that give it something to do. */
-  get load(): number {
-    return this.#active.length;
+  /** Counts without a list: the pool asks several times for each request. */
+  #count(counts: (batch: Batch) => boolean): number {
+    let count = 0;
+    for (const batch of this.batches) if (counts(batch)) count += 1;
+    return count;
   }
 
   /** The jobs in it that a caller still waits for. */
@@ -94,12 +100,12 @@ export class Slot {
 
   /** Whether it runs a replay. A replay runs alone, but for streams that are held back. That of an explanation is begun alone, and lets other requests in. */
   get isReplaying(): boolean {
-    return this.#active.some(({ isReplay, isExplanation }) => isReplay && !isExplanation);
+    return this.#count(({ isReplay, isExplanation, isHeldBack }) => isReplay && !isExplanation && !isHeldBack) > 0;
   }
 
   /** Whether it runs an explanation. It runs one at a time. */
   get isExplaining(): boolean {
-    return !this.isShared && [...this.batches].some(({ isExplanation }) => isExplanation);
+    return !this.isShared && this.#count(({ isExplanation }) => isExplanation) > 0;
   }
 
   becomeReady(worker: OpenedWorker, now: number): void {
@@ -112,24 +118,39 @@ export class Slot {
    * Whether it may take a batch from the queue. WASM preprocesses and runs on one thread, so a second batch saves only the round trip to the page. It
    * should therefore be full, because requests that arrive later could not join it; of quick ones, there are more. An explanation takes no request's place:
    * the worker pauses it for them.
+   * @param fullAt the time, if the batch is full
    */
-  takes({ full }: { readonly full: boolean }): boolean {
+  takes(fullAt: number | undefined): boolean {
     if (this.state !== 'ready') return false;
     if (this.isShared || this.isIdle) return true;
     if (this.isReplaying) return false;
-    const requests = this.#active.filter(({ isExplanation }) => !isExplanation);
-    if (computesElsewhere(this.backend!)) return requests.length < MAX_BATCHES;
-    return requests.length < (full ? this.#mostFull : 1);
+    const requests = this.#count(({ isExplanation, isHeldBack }) => !isExplanation && !isHeldBack);
+    if (computesElsewhere(this.backend!)) return requests < MAX_BATCHES;
+    if (fullAt === undefined) return requests === 0;
+    const ahead = requests < MOST_UNREAD ? requests - this.#runBy(fullAt) : requests;
+    return ahead < this.#mostFull;
+  }
+
+  /** How many of its batches its worker has most likely run, though the page has not read their answers. */
+  #runBy(now: number): number {
+    return this.#took === undefined ? 0 : Math.floor((now - this.#since) / Math.max(this.#took, AHEAD_MS / MOST_AHEAD));
   }
 
   get #mostFull(): number {
-    if (this.#took === undefined) return MAX_BATCHES;
-    return Math.min(MOST_AHEAD, Math.max(MAX_BATCHES, Math.floor(AHEAD_MS / this.#took)));
+    const batches = Math.floor(AHEAD_MS / (this.#took ?? AHEAD_MS));
+    return Math.min(MOST_AHEAD, Math.max(MAX_BATCHES, batches));
+  }
+
+  /** Adds a batch that its worker is to run. */
+  add(batch: Batch, now: number): void {
+    if (this.isIdle) this.#since = now;
+    this.batches.add(batch);
   }
 
   /** Records a batch that it has run. @param answer undefined if the batch failed */
   ran(answer: Pick<HandleAnswer, 'handlerTime' | 'memory'> | undefined, now: number): void {
     this.runs += 1;
+    this.#since = now;
     if (this.isIdle) this.idleSince = now;
     if (!answer) return;
     const { handlerTime, memory } = answer;

@@ -56,12 +56,13 @@ export class Slots {
 
   /**
    * Returns the least busy slot that takes a batch from the queue.
+   * @param fullAt the time, if the batch is full
    * @param hasReplays whether jobs wait to be replayed. The least busy slot of all is then reserved for them
    */
-  free({ full, hasReplays }: { readonly full: boolean; readonly hasReplays: boolean }): Slot | undefined {
+  free({ fullAt, hasReplays }: { readonly fullAt?: number; readonly hasReplays: boolean }): Slot | undefined {
     const { ready } = this;
     const reserved = hasReplays ? leastBusy(ready) : undefined;
-    return leastBusy(ready.filter((slot) => slot !== reserved && slot.takes({ full })));
+    return leastBusy(ready.filter((slot) => slot !== reserved && slot.takes(fullAt)));
   }
 }
 
