@@ -12,6 +12,9 @@ const WARM_UPS = 2;
 const ROUNDS = { cold: 3, warm: 5 };
 const QUICK_ROUNDS = { cold: 2, warm: 4 };
 const GOAL = 1.1;
+/** A visitor's line. It takes two minutes, and is measured only with `--only first`. */
+export const LINE = { bitsPerSecond: 50e6, roundTrip: 40 };
+const ON_LINE = `on a line of ${LINE.bitsPerSecond / 1e6} Mbit/s`;
 
 const MODELS = [
   {
@@ -35,23 +38,32 @@ const CHOICES = { "backends: ['wasm']": ['wasm'], 'backends not named': undefine
 /**
  * @param {import('@playwright/test').BrowserType} chromium
  * @param {import('@playwright/test').LaunchOptions} options
- * @param {string} url of the benchmark's server
- * @param {{ isQuick: boolean }} mode
+ * @param {{ url: string, lineUrl: string }} servers of the benchmark: on this machine, and behind the line
+ * @param {{ isQuick: boolean, isAlone: boolean }} mode `isAlone`: whether no other part is measured
  */
-export async function firstRows(chromium, options, url, { isQuick }) {
+export async function firstRows(chromium, options, { url, lineUrl }, { isQuick, isAlone }) {
   const rounds = isQuick ? QUICK_ROUNDS : ROUNDS;
-  const visit = (profile, work) => inProfile(chromium, options, profile, (context) => onPage(context, url, work));
+  const firstVisits = (contenders, from) =>
+    inTurns(contenders, 0, rounds.cold, (work) =>
+      inProfile(chromium, options, undefined, (context) => onPage(context, from, work)),
+    );
+  const laterVisits = (contenders, from) =>
+    inProfile(chromium, options, undefined, (context) =>
+      inTurns(contenders, WARM_UPS, rounds.warm, (work) => onPage(context, from, work)),
+    );
   const rows = [];
   for (const model of isQuick ? MODELS.slice(0, 1) : MODELS) {
     const contenders = contendersOf(model);
-    tell(`first answer: ${model.name}, first visit`);
-    const cold = await inTurns(contenders, 0, rounds.cold, (work) => visit(undefined, work));
-    rows.push(...rowsOf(model, 'first visit', cold));
-    tell(`first answer: ${model.name}, later visits`);
-    const warm = await inProfile(chromium, options, undefined, (context) =>
-      inTurns(contenders, WARM_UPS, rounds.warm, (work) => onPage(context, url, work)),
-    );
-    rows.push(...rowsOf(model, 'later visit', warm));
+    const measure = async (what, visits, from) => {
+      tell(`first answer: ${model.name}, ${what}`);
+      rows.push(...rowsOf(model, what, await visits(contenders, from)));
+    };
+    await measure('first visit', firstVisits, url);
+    await measure('later visit', laterVisits, url);
+    if (!isAlone) continue;
+    await measure(`first visit ${ON_LINE}`, firstVisits, lineUrl);
+    // One file is asked for at a time either way: there is nothing else to wait for.
+    if (model.model.endsWith('/')) await measure(`later visit ${ON_LINE}`, laterVisits, lineUrl);
   }
   return rows;
 }

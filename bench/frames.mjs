@@ -8,7 +8,7 @@ const HEIGHT = 720;
 const FORMATS = ['I420', 'NV12'];
 const PARTS = { backend: 'wasm', warmUps: 30, rounds: 120 };
 /** A camera runs on: the page's functions are compiled after some seconds of it. */
-const TRACED = { backend: 'wasm', format: 'I420', warmUps: 150, rounds: 150 };
+const TRACED = { backend: 'wasm', format: 'I420', warmUps: 150, rounds: 100 };
 /** Three contenders, whose inferences take turns. */
 const BY_HAND = { backend: 'wasm', format: 'I420', warmUps: 20, rounds: 60 };
 /** With two workers, one reads the next frame while the other computes. A GPU has one worker, which reads while the GPU computes. */

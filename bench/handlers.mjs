@@ -8,7 +8,7 @@ const EXPLAINING = {
   width: 640,
   height: 480,
   rounds: 1,
-  methods: { occlusion: { method: 'occlusion' }, RISE: { method: 'rise', masks: 100 } },
+  methods: { occlusion: { method: 'occlusion' }, RISE: { method: 'rise', masks: 40 } },
 };
 const STAGES = ['preprocess', 'inference', 'postprocess'];
 

@@ -12,7 +12,7 @@ import { build, runnerImport } from 'vite';
 import { tell } from './lib/progress.mjs';
 import { serve } from './lib/server.mjs';
 import { printTable } from './lib/table.mjs';
-import { firstRows } from './first-answer.mjs';
+import { firstRows, LINE } from './first-answer.mjs';
 import { frameRows } from './frames.mjs';
 import { handlerRows } from './handlers.mjs';
 import { loadingRows, writeModels } from './loading.mjs';
@@ -24,7 +24,10 @@ import { webnnRows } from './webnn.mjs';
 
 /** What each part measures: rows of the table. `isQuick`: whether a quick run has it. */
 const PARTS = {
-  first: { isQuick: true, rows: ({ options, url, mode }) => firstRows(chromium, options('wasm'), url, mode) },
+  first: {
+    isQuick: true,
+    rows: ({ options, url, lineUrl, mode }) => firstRows(chromium, options('wasm'), { url, lineUrl }, mode),
+  },
   requests: { isQuick: true, rows: ({ launch, url, mode }) => requestRows(launch, url, mode) },
   serving: { isQuick: false, rows: ({ launch, url, mode }) => servingRows(launch, url, mode) },
   loading: { isQuick: false, rows: ({ options, url, mode }) => loadingRows(chromium, options, url, mode) },
@@ -90,14 +93,16 @@ async function measure() {
     await load('../scripts/vite/packaged-models.ts'),
     await load('../scripts/webnn-chromium.ts'),
   ];
-  const server = await serve({
+  const folders = {
     ...packaged.module.packagedFiles(),
     '/': here('../.cache/bench'),
     '/model/': here('model'),
     '/models/': here('../public/models'),
     '/made/': MADE,
     '/ort/': here('node_modules/onnxruntime-web/dist'),
-  });
+  };
+  const server = await serve(folders);
+  const line = await serve(folders, LINE);
   const options = (backend) => ({
     args: [...module.chromiumArgs[backend]],
     ...(module.chromiumPath && { executablePath: module.chromiumPath }),
@@ -118,6 +123,7 @@ async function measure() {
         launchWebnn,
         options,
         url: server.url,
+        lineUrl: line.url,
         mode: { isQuick, isAlone: only !== undefined, versions },
       });
       seconds[part] = Math.round((performance.now() - started) / 1000);
@@ -141,6 +147,7 @@ async function measure() {
     };
   } finally {
     server.close();
+    line.close();
   }
 }
 

@@ -6,12 +6,15 @@ import { tell } from './lib/progress.mjs';
 import { atLeast, atMost, minus, over, row as rowOf } from './lib/rows.mjs';
 import { pairs, quantile } from './lib/statistics.mjs';
 
-const BATCHING = { batchSize: 8, runs: 12, rounds: 6 };
-const INTERACTIVE = { batchSize: 8, rounds: 80, openings: 3 };
+const BATCHING = { batchSize: 8, runs: 12, rounds: 5 };
+const INTERACTIVE = { batchSize: 8, rounds: 60, openings: 3 };
 const SMALL = { single: 25, turns: 30, atOnce: 960, rounds: 7, batchSize: 16 };
 const LAYERS = { atOnce: 960, rounds: 7, batchSize: 16, layers: 384, width: 16 };
 const LARGE = { bytes: 3 * 224 * 224 * 4, rounds: 100 };
-/** On a GPU that is software the model takes as many cores as there are; then a large photo is what leaves something to hide. */
+/**
+ * On a GPU that is software the model takes as many cores as there are; then a large photo is what leaves something to hide. It is measured only with
+ * `--only serving`.
+ */
 const PIPELINES = [
   { name: 'onnx/wasm, two workers', options: { backend: 'wasm', width: 1600, height: 1200, rounds: 5, requests: 12 } },
   {
@@ -30,8 +33,9 @@ export async function writeServingModels(folder) {
 /**
  * @param {(backend: 'wasm' | 'webgpu') => Promise<import('@playwright/test').Browser>} launch
  * @param {string} url of the benchmark's server
+ * @param {{ isAlone: boolean }} mode `isAlone`: whether no other part is measured
  */
-export async function servingRows(launch, url) {
+export async function servingRows(launch, url, { isAlone }) {
   const on = async (backend, work, options) => {
     tell(`serving: ${work} on ${backend}`);
     const browser = await launch(backend);
@@ -52,7 +56,7 @@ export async function servingRows(launch, url) {
     ...batchingRows(await on('wasm', 'measureBatching', BATCHING)),
     ...interactiveRows(await on('wasm', 'measureInteractive', INTERACTIVE)),
   ];
-  for (const { name, options } of PIPELINES)
+  for (const { name, options } of PIPELINES.filter(({ options }) => isAlone || options.backend === 'wasm'))
     rows.push(...pipelineRows(name, options, await on(options.backend, 'measurePipeline', options)));
   return rows;
 }
