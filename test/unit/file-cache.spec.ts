@@ -4,7 +4,7 @@ import { FileCache, type Download, type DownloadedFile } from '../../src/models/
 import type { FileRequest } from '../../src/models/cache/file-request.ts';
 import type { BlobStore } from '../../src/shared/cache/blob-store.ts';
 import { CacheEntries, idOf } from '../../src/shared/cache/cache-entries.ts';
-import { memoryStore } from '../../src/shared/cache/memory-store.ts';
+import { memoryStore } from '../memory-store.ts';
 import { failuresOf } from '../browser/cache/store-contract.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { FakeLocks } from './fake-locks.ts';
@@ -123,6 +123,26 @@ test('without validators a file is downloaded at each visit; offline the copy is
   const cache = visit();
   for (const url of [URL, other]) expect(await text(await cache.get({ url }, download))).toBe('v2');
   expect(warnings).toEqual(['Cached files are used: no connection']);
+});
+
+test('a copy is not used once the server has begun to send another version, if that breaks off', async () => {
+  const breaksOff: Download = async (_, onBytes) => {
+    onBytes(1, 2);
+    throw offline;
+  };
+  for (const [validators, outcome] of [
+    [{ etag: '"1"' }, 'no connection'],
+    // It may be the same version: the server does not say.
+    [{}, 'v1'],
+  ] as const) {
+    const { visit } = world();
+    const { download } = server({ text: 'v1', ...validators });
+    await visit().get({ url: URL }, download);
+    const got = visit()
+      .get({ url: URL }, breaksOff)
+      .then(text, (error: Error) => error.message);
+    expect(await got).toBe(outcome);
+  }
 });
 
 test('a server that answers with an error is not replaced by the cache', async () => {

@@ -1,5 +1,5 @@
 import type { Validators } from '../../contract/downloads.js';
-import { describeThrown, isError, messageOf, TabServeError } from '../../contract/errors.js';
+import { isError, messageOf, TabServeError } from '../../contract/errors.js';
 import type { BlobStore } from '../../shared/cache/blob-store.js';
 import { CacheEntries, idOf, totalOf, type CachedFile } from '../../shared/cache/cache-entries.js';
 import type { Clock } from '../../shared/clock.js';
@@ -146,12 +146,19 @@ export class FileCache {
     const { request, download, onBytes, signal } = turn;
     let isCurrent = isImmutable(request) && blob !== undefined;
     if (!isCurrent) {
+      const known = validatorsFor(request, entry);
+      let isReplaced = false;
+      const onNewBytes: OnBytes = (loaded, total) => {
+        isReplaced = known?.etag !== undefined || known?.lastModified !== undefined;
+        onBytes(loaded, total);
+      };
       try {
-        const answer = await download(validatorsFor(request, entry), onBytes);
+        const answer = await download(known, onNewBytes);
         isCurrent = answer === 'not-modified';
         if (!isCurrent) return await this.#store(answer, turn);
       } catch (error) {
-        if (request.isPrivate || !isUnreachable(error)) throw error;
+        // The server has begun to send another version: the copy would not fit the archive's other files.
+        if (request.isPrivate || isReplaced || !isUnreachable(error)) throw error;
         if (!this.#isOffline) this.#options.warn(`Cached files are used: ${error.message}`);
         this.#isOffline = true;
       }
@@ -234,7 +241,7 @@ export class FileCache {
     } catch (error) {
       if (signal?.aborted) throw error;
       // Calls that are under way at once all fail for the same reason; one report will do.
-      if (!this.#isDown) this.#options.warn(`${failure}: ${isError(error) ? messageOf(error) : describeThrown(error)}`);
+      if (!this.#isDown) this.#options.warn(`${failure}: ${messageOf(error)}`);
       this.#isDown = true;
       return undefined;
     }
