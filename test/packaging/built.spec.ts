@@ -11,6 +11,8 @@ interface App {
   readonly build?: readonly [script: string, ...args: string[]];
   /** Folders to serve. */
   readonly served: readonly string[];
+  /** The scripts of its workers, if they are not split. */
+  readonly workers?: RegExp;
 }
 
 const VITE = ['node_modules/vite/bin/vite.js', 'build'] as const;
@@ -23,17 +25,17 @@ const APPS: readonly App[] = [
     without: ['vite.config.ts'],
     build: VITE,
     served: ['dist'],
+    // Vite's default format for workers is one script.
+    workers: /\.worker-[\w-]+\.js$/,
   },
   { title: 'webpack', app: 'webpack', build: ['build.js'], served: ['dist', 'public'] },
   { title: 'no bundler', app: 'plain', served: ['.', 'public'] },
 ];
 
-for (const { title, app, without = [], build, served } of APPS) {
+for (const { title, app, without = [], build, served, workers } of APPS) {
   test.describe(title, () => {
     test.describe.configure({ mode: 'default' });
-    // Without the plugin Vite also builds the app with one engine, below; without a config its dev server is tested in `dev-server.spec.ts`.
-    test.skip(({ full }) => !full && without.length > 0, FULL_ONLY);
-    /** Empty where the tests are skipped. */
+    /** Empty until the app is installed. */
     let folder = '';
     const folders = (): string[] => served.map((name) => join(folder, name));
 
@@ -48,18 +50,18 @@ for (const { title, app, without = [], build, served } of APPS) {
       await using site = await serve(folders());
       expectSeven(await open(site.origin));
       expect(complaints).toEqual([]);
-      expectWasmOnly(site);
+      expectWasmOnly(site, workers);
     });
 
     test('worker and engine from a folder of the app, with threads', async ({ open, complaints, full }) => {
-      test.skip(!full && title === 'webpack', FULL_ONLY);
+      test.skip(!full && (title === 'webpack' || without.length > 0), FULL_ONLY);
       await copyAssets(folder, 'public/copied');
       await using site = await serve([...folders(), join(folder, 'public')], { isolated: true });
       const shown = await open(`${site.origin}/?threads=2&assets=/copied/`);
       expectSeven(shown);
       expect(shown.backends.map(({ threads }) => threads)).toEqual([2, 2]);
       expect(complaints).toEqual([]);
-      expectWasmOnly(site);
+      expectWasmOnly(site, workers);
       expect([...site.sent.keys()].filter((path) => path.endsWith('.wasm'))).toEqual([
         '/copied/ort-wasm-simd-threaded.wasm',
       ]);
