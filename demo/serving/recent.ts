@@ -1,12 +1,10 @@
-import { Sketch } from '../../src/client/metrics/sketch.js';
-
 /** The window of the percentiles, in seconds. */
 export const SECONDS = 5;
 
 /** p50, p95 and p99 of the last seconds; NaN while there is nothing. */
 export type Quantiles = readonly [p50: number, p95: number, p99: number];
 
-/** Holds one slice for each of the last seconds: its memory is constant, whatever the load. */
+/** Holds one slice for each of the last seconds. */
 class Recent<Slice> {
   readonly #make: () => Slice;
   #slices: { readonly second: number; readonly slice: Slice }[] = [];
@@ -29,18 +27,18 @@ class Recent<Slice> {
   }
 }
 
-/** Quantiles of the last seconds, by the SDK's own sketch. */
+/** Quantiles of the last seconds. */
 export class RecentTimes {
-  readonly #recent = new Recent(() => new Sketch());
+  readonly #recent = new Recent<number[]>(() => []);
 
   add(value: number): void {
-    this.#recent.slice.add(value);
+    this.#recent.slice.push(value);
   }
 
   get quantiles(): Quantiles {
-    const all = new Sketch();
-    for (const sketch of this.#recent.slices) all.merge(sketch);
-    return all.quantiles(0.5, 0.95, 0.99) as unknown as Quantiles;
+    const sorted = Float64Array.from(this.#recent.slices.flat()).sort();
+    const at = (quantile: number): number => sorted[Math.floor(quantile * (sorted.length - 1))] ?? NaN;
+    return [at(0.5), at(0.95), at(0.99)];
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Probe } from '../contract/backends.js';
+import { messageOf } from '../contract/errors.js';
 import { createWebnnContext } from '../shared/webnn.js';
 
 /** Renderers that emulate a GPU on the CPU. */
@@ -46,7 +47,7 @@ async function probeWebgpu(): Promise<Probe['webgpu']> {
       limits: { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize },
     };
   } catch (error) {
-    return { available: false, reason: `WebGPU failed: ${error instanceof Error ? error.message : String(error)}` };
+    return { available: false, reason: `WebGPU failed: ${messageOf(error)}` };
   }
 }
 
@@ -65,7 +66,7 @@ function probeWebgl(): Probe['webgl'] {
     gl.getExtension('WEBGL_lose_context')?.loseContext();
     return { available: true, ...facts };
   } catch (error) {
-    return { available: false, reason: `WebGL failed: ${error instanceof Error ? error.message : String(error)}` };
+    return { available: false, reason: `WebGL failed: ${messageOf(error)}` };
   }
 }
 
@@ -74,7 +75,7 @@ async function probeWebnn(): Promise<Probe['webnn']> {
     (await createWebnnContext()).destroy();
     return { available: true };
   } catch (error) {
-    return { available: false, reason: error instanceof Error ? error.message : String(error) };
+    return { available: false, reason: messageOf(error) };
   }
 }
 
@@ -96,7 +97,7 @@ function probeWasm(): Probe['wasm'] {
     };
   } catch (error) {
     const reason = WebAssembly.validate(SIMD_MODULE)
-      ? `WebAssembly is forbidden here; does the Content-Security-Policy lack 'wasm-unsafe-eval'? (${error instanceof Error ? error.message : String(error)})`
+      ? `WebAssembly is forbidden here; does the Content-Security-Policy lack 'wasm-unsafe-eval'? (${messageOf(error)})`
       : 'This browser has no WebAssembly SIMD, which the engines need.';
     return { available: false, reason };
   }

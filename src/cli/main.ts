@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { describeThrown, isError, messageOf, TabServeError } from '../contract/errors.js';
+import { messageOf, TabServeError } from '../contract/errors.js';
 import { VERSION } from '../contract/version.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { createArchive } from './archive.js';
@@ -214,7 +214,7 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  console.error(printable(`tabserve: ${isError(error) ? messageOf(error) : describeThrown(error)}`));
+  console.error(printable(`tabserve: ${messageOf(error)}`));
   // What `test` exits with 1 for was tested, and is wrong.
   process.exitCode = process.argv[2] === 'test' ? 2 : 1;
 }

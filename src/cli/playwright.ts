@@ -1,5 +1,5 @@
 import type { Browser, BrowserType } from '@playwright/test';
-import { isError, messageOf, TabServeError } from '../contract/errors.js';
+import { messageOf, TabServeError } from '../contract/errors.js';
 import { chromiums, withGpu } from '../testing/browser.js';
 
 /** The packages of Playwright that can launch a browser. */
@@ -14,7 +14,7 @@ export async function launchChromium(path: string | undefined): Promise<Browser>
     try {
       return await chromium.launch(withGpu(options));
     } catch (error) {
-      const [why = ''] = (isError(error) ? messageOf(error) : String(error))
+      const [why = ''] = messageOf(error)
         .replace(/^browserType\.launch: /, '')
         .split('\n');
       failures.push(`${name}: ${why}`);

@@ -2,7 +2,7 @@ import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { enginesOf, type Archive } from '../contract/archive.js';
 import type { Probe } from '../contract/backends.js';
-import { describeThrown, isError, messageOf, TabServeError } from '../contract/errors.js';
+import { messageOf, TabServeError } from '../contract/errors.js';
 import { chooseBackends, DEFAULT_TIMEOUT, readForTest, runArchive } from '../testing/run.js';
 import type { BackendResult, BackendVerdict } from '../testing/verdict.js';
 import { writeJUnit, type JUnitCase } from './junit.js';
@@ -38,7 +38,7 @@ export async function testArchive(path: string, flags: TestFlags, print: (text: 
   try {
     archive = await readForTest(path, true);
   } catch (error) {
-    const reason = isError(error) ? messageOf(error) : describeThrown(error);
+    const reason = messageOf(error);
     print(`${name} is broken: ${reason}`);
     const seconds = (performance.now() - since) / 1000;
     await write([{ name: 'archive', verdict: 'failed', reason, seconds, output: reason }]);

@@ -1,4 +1,4 @@
-import { describeThrown, isError, messageOf, TabServeError } from '../contract/errors.js';
+import { isError, messageOf, TabServeError } from '../contract/errors.js';
 import type { BlobStore } from '../shared/cache/blob-store.js';
 import { CacheEntries, type CacheEntry } from '../shared/cache/cache-entries.js';
 import type { StoreName } from '../shared/cache/stores.js';
@@ -47,7 +47,7 @@ async function deleteFile(stores: Stores, { store, entry }: Found, clock: Clock)
       if (clock.now() >= until)
         throw new TabServeError(
           'timeout',
-          `${entry.url} could not be deleted from the cache within ${STORE_MS} ms: ${isError(cause) ? messageOf(cause) : describeThrown(cause)} Close the other tabs of this page, and delete it again.`,
+          `${entry.url} could not be deleted from the cache within ${STORE_MS} ms: ${messageOf(cause)} Close the other tabs of this page, and delete it again.`,
           { cause },
         );
       await new Promise<void>((resolve) => clock.schedule(resolve, RETRY_MS));

@@ -1,6 +1,6 @@
 import type { Archive, ModelConfig } from '../contract/archive.js';
 import type { Backend, Probe } from '../contract/backends.js';
-import { asTabServeError, isError, messageOf, TabServeError } from '../contract/errors.js';
+import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { CLIENT_SETTINGS, resolveSettings, SERVING } from '../contract/settings.js';
 import { unlessAborted } from '../shared/abort.js';
 import { wakeCache } from '../shared/cache/cache-name.js';
@@ -8,6 +8,7 @@ import { timed } from '../shared/spans.js';
 import { withinLimit } from '../shared/limit.js';
 import type { ClientOptions } from './options.js';
 import { readLocation } from './model-location.js';
+import { notLoaded } from './not-loaded.js';
 import type { ReadRemote } from './remote-options.js';
 import type { OpenOptions } from './selection/open.js';
 import { absoluteUrl, folderUrl } from './url.js';
@@ -188,15 +189,6 @@ function unusable(cause: unknown): TabServeError {
   return new TabServeError('worker-failed', `The model could not be opened with what the worker answered: ${why}`, {
     cause,
   });
-}
-
-function notLoaded(cause: unknown): TabServeError {
-  const why = (isError(cause) ? messageOf(cause) : String(cause)).replace(/\.$/, '');
-  return new TabServeError(
-    'worker-failed',
-    `A script of TabServe could not be loaded: ${why}. If the app was deployed anew since this page was loaded, reload the page.`,
-    { cause },
-  );
 }
 
 function noWorkers(): TabServeError {

@@ -110,7 +110,7 @@ export function asTabServeError(error: unknown, stage?: ErrorStage): TabServeErr
     if (error.stage !== undefined || stage === undefined) return error;
     return changed(error, { stage });
   }
-  return new TabServeError('handler-failed', isError(error) ? messageOf(error) : describeThrown(error), {
+  return new TabServeError('handler-failed', messageOf(error), {
     cause: error,
     stage,
   });
@@ -154,10 +154,14 @@ export function isError(value: unknown): value is Error {
   }
 }
 
-/** Returns an error's message. Errors of other libraries may have a message that is not a string, or that throws when it is read. */
-export function messageOf(error: Error): string {
+/**
+ * Returns an error's message, and a description of any other thrown value. Never throws: errors of other libraries may have a message that is not a string,
+ * or that throws when it is read.
+ */
+export function messageOf(thrown: unknown): string {
+  if (!isError(thrown)) return describeThrown(thrown);
   try {
-    return typeof error.message === 'string' ? error.message : describeThrown(error.message);
+    return typeof thrown.message === 'string' ? thrown.message : describeThrown(thrown.message);
   } catch {
     return 'An error whose message cannot be read.';
   }

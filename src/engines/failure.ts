@@ -1,4 +1,4 @@
-import { TabServeError, type ErrorCode } from '../contract/errors.js';
+import { messageOf, TabServeError, type ErrorCode } from '../contract/errors.js';
 
 /** ONNX Runtime's WebGL build tries its own format after ONNX, and reports both failures. The second one does not matter: the file is ONNX. */
 const BOTH_FORMATS = /^Failed to load model as ONNX format: ([^]*)\nas ORT format: [^]*$/;
@@ -6,7 +6,7 @@ const BOTH_FORMATS = /^Failed to load model as ONNX format: ([^]*)\nas ORT forma
 /** Converts an engine's error to a `TabServeError`. Recognizes out of memory and a lost device by the error's message. */
 export function engineError(code: ErrorCode, message: string, cause: unknown): TabServeError {
   if (cause instanceof TabServeError) return cause;
-  const why = (cause instanceof Error ? cause.message : String(cause)).replace(BOTH_FORMATS, '$1');
+  const why = messageOf(cause).replace(BOTH_FORMATS, '$1');
   const outOfMemory = /out of memory|bad_alloc|\bOOM\b|enlarge memory|(array buffer|memory) allocation failed/i.test(
     why,
   );

@@ -1,5 +1,5 @@
 /** Images that are transformed on the GPU that the model runs on: their tensors do not leave it. */
-import { TabServeError } from '../contract/errors.js';
+import { messageOf, TabServeError } from '../contract/errors.js';
 import type { Context } from '../contract/handler.js';
 import type { DecodedImage } from '../contract/images.js';
 import type { Metrics } from '../contract/metrics.js';
@@ -130,7 +130,7 @@ export class GpuImages {
 const KEPT = 'Images are transformed on the CPU.';
 
 function cannot(error: unknown): string {
-  return `${KEPT} The GPU cannot transform them: ${error instanceof Error ? error.message : String(error)}`;
+  return `${KEPT} The GPU cannot transform them: ${messageOf(error)}`;
 }
 
 /** The metric of a trial. */

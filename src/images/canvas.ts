@@ -32,15 +32,16 @@ export class CanvasSource implements Source {
       context.drawImage(this.image, -x, -y, this.width, this.height);
       return { format: 'RGBA', width, height, stride: width * 4, data: context.getImageData(0, 0, width, height).data };
     } catch (cause) {
-      throw new TabServeError(
-        'invalid-input',
-        `The ${this.image.constructor.name} could not be read. Has it been closed or transferred?`,
-        { cause },
-      );
+      throw unreadable(this.image, cause);
     }
   }
 
   close(): void {
     this.#dispose?.();
   }
+}
+
+export function unreadable(image: object, cause: unknown): TabServeError {
+  const message = `The ${image.constructor.name} could not be read. Has it been closed or transferred?`;
+  return new TabServeError('invalid-input', message, { cause });
 }

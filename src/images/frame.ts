@@ -2,8 +2,7 @@
  * Reads a VideoFrame in its own format where that is fast or exact, and otherwise in RGBA, to which the browser converts it.
  */
 import type { Rect, Strips } from '../contract/images.js';
-import { TabServeError } from '../contract/errors.js';
-import { CanvasSource } from './canvas.js';
+import { CanvasSource, unreadable } from './canvas.js';
 import { fromRotation, type Orientation } from './orientation.js';
 import type { Convert, Planes } from './planar/planes.js';
 import type { Lend, Raster, Source } from './source.js';
@@ -80,9 +79,7 @@ class FrameSource implements Source {
         return await this.#readPlanar(rect, lend, PLANAR[format]!, convert);
       return await this.#readConverted(rect, lend);
     } catch (cause) {
-      throw new TabServeError('invalid-input', 'The VideoFrame could not be read. Has it been closed or transferred?', {
-        cause,
-      });
+      throw unreadable(this.#frame, cause);
     }
   }
 

@@ -1,4 +1,4 @@
-import { isError, messageOf, TabServeError } from '../contract/errors.js';
+import { messageOf, TabServeError } from '../contract/errors.js';
 
 /** Loads a library. @param assets folder in which the app has the engines' files, if it names one @throws `worker-failed` */
 export type Load<Library> = (assets?: string) => Promise<Library>;
@@ -21,7 +21,7 @@ export async function importFile<Library>(name: string, placed: URL, assets?: st
     if (assets !== undefined) return await importFile(name, new URL(name, assets));
     throw new TabServeError(
       'worker-failed',
-      `The file ${href} could not be loaded: ${isError(cause) ? messageOf(cause) : String(cause)}. Copy the engines' files with \`npx tabserve copy\`, and name their folder in the option "assets": docs/hosting.md#engine-files-from-your-own-url.`,
+      `The file ${href} could not be loaded: ${messageOf(cause)}. Copy the engines' files with \`npx tabserve copy\`, and name their folder in the option "assets": docs/hosting.md#engine-files-from-your-own-url.`,
       { cause },
     );
   }

@@ -1,4 +1,5 @@
 import { type Archive, type Manifest, type ModelConfig } from '../contract/archive.js';
+import type { ModelFormat } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
 import { LARGEST_METADATA } from '../contract/limits.js';
 import { mergeConfig, parseConfig } from './config.js';
@@ -27,7 +28,10 @@ export interface ArchiveOptions extends FetchOptions {
 }
 
 /** What is known of an archive before its config. */
-export type ManifestFound = Pick<Archive, 'manifest' | 'models'>;
+export interface ManifestFound extends Pick<Archive, 'manifest' | 'models'> {
+  /** Begins to read the model in one format, for whoever is certain of it before the rest of the archive is known. */
+  readonly begin: (format: ModelFormat) => void;
+}
 
 /** Where an archive is: a URL, a file that the visitor picked, or several of them by path. */
 export type ArchiveLocation = string | File | Readonly<Record<string, Blob>>;

@@ -1,5 +1,5 @@
 import { archiveFor, type Archive } from '../contract/archive.js';
-import { MODEL_FORMATS, type EngineName } from '../contract/backends.js';
+import { MODEL_FORMATS, type EngineName, type ModelFormat } from '../contract/backends.js';
 import { expectedOf, type Source } from './sources/source.js';
 
 /**
@@ -12,13 +12,18 @@ export function sideFiles(archive: Archive, engine?: EngineName): readonly strin
   return [...new Set([...golden, ...extensions])];
 }
 
-/** Begins to read the files for which no engine need be chosen. `fetchModel` reads all of them, and reports their failures. */
-export function beginFiles(source: Source, archive: Archive): void {
-  const [engine, ...others] = MODEL_FORMATS.filter((one) => archive.models[one] !== undefined);
-  const isUndecided =
-    others.length > 0 || archive.alternatives !== undefined || archive.config.engine?.remote !== undefined;
-  const paths = isUndecided
-    ? sideFiles(archive)
-    : [...sideFiles(archive, engine), ...(engine ? [archive.models[engine]!] : [])];
+/**
+ * Begins to read the files for which nothing need be chosen any more. `fetchModel` reads all of them, and reports their failures.
+ * @param format the model's, if it is chosen; that of an archive's only model is
+ */
+export function beginFiles(source: Source, archive: Archive, format = onlyFormat(archive)): void {
+  const model = format && archive.models[format];
+  const isUndecided = archive.alternatives !== undefined || archive.config.engine?.remote !== undefined;
+  const paths = model === undefined || isUndecided ? sideFiles(archive) : [...sideFiles(archive, format), model];
   for (const path of paths) source.begin?.(path, expectedOf(path, archive.integrity));
+}
+
+function onlyFormat({ models }: Archive): ModelFormat | undefined {
+  const [format, ...others] = MODEL_FORMATS.filter((one) => models[one] !== undefined);
+  return others.length > 0 ? undefined : format;
 }

@@ -1,8 +1,10 @@
 import type { Archive, ArchiveVariant, Manifest, ModelConfig } from '../contract/archive.js';
 import { shorten } from '../contract/describe-value.js';
+import type { ModelFormat } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
 import { LARGEST_LABELS, LARGEST_METADATA } from '../contract/limits.js';
 import { formatOf } from '../shared/model-url.js';
+import type { ManifestFound } from './archive.js';
 import { beginYaml, mergeConfig, parseConfig } from './config.js';
 import { readText } from './json.js';
 import { EXTRAS, MANIFEST, readExtras, readManifest, type Extras } from './manifest.js';
@@ -23,7 +25,7 @@ export const LABELS = 'index_to_name.json';
 export async function readTorchServe(
   source: Source,
   config: ModelConfig,
-  onManifest?: (found: Pick<Archive, 'manifest' | 'models'>) => void,
+  onManifest?: (found: ManifestFound) => void,
 ): Promise<Archive | undefined> {
   const [found, extras] = await Promise.all([
     source.read(MANIFEST, undefined, LARGEST_METADATA),
@@ -48,10 +50,11 @@ export async function readTorchServe(
     integrity,
     ...(alternatives.length > 0 && { alternatives }),
   };
-  beginFiles(source, { ...archive, config });
+  const begin = (format?: ModelFormat): void => beginFiles(source, { ...archive, config }, format);
+  begin();
   const files: Record<string, Blob> = {};
   const { configFile } = manifest.model;
-  onManifest?.({ manifest, models });
+  onManifest?.({ manifest, models, begin });
   if (configFile) beginYaml();
   const labels = source
     .read(LABELS, knownOf(LABELS, integrity), LARGEST_LABELS)

@@ -62,7 +62,7 @@ export function parseYaml(text: string, file: string, yaml: Yaml): unknown {
     return document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;
   } catch (cause) {
     if (isError(cause) && cause instanceof TabServeError) throw cause;
-    throw wrong(isError(cause) ? messageOf(cause) : String(cause), cause);
+    throw wrong(messageOf(cause), cause);
   }
 }
 

@@ -1,4 +1,5 @@
 import { parentPort, Worker as Thread, workerData, type TransferListItem } from 'node:worker_threads';
+import { messageOf } from '../contract/errors.js';
 import type { WorkerScope } from '../worker/serve.js';
 
 /** Tells a thread that it is a client's worker: test runners have threads of their own, whose port is not ours. */
@@ -24,7 +25,7 @@ export class ThreadWorker extends EventTarget {
     const thread = (this.#thread = new Thread(script, { workerData: MARK, execArgv }));
     thread.on('message', (data: unknown) => this.dispatchEvent(new MessageEvent('message', { data })));
     thread.on('messageerror', (data: unknown) => this.dispatchEvent(new MessageEvent('messageerror', { data })));
-    thread.on('error', (error: unknown) => this.#fail(error instanceof Error ? error.message : String(error), error));
+    thread.on('error', (error: unknown) => this.#fail(messageOf(error), error));
     thread.on('exit', (code) => this.#fail(`its thread ended with exit code ${code}`));
   }
 

@@ -9,7 +9,7 @@ import {
   type EngineName,
   type Probe,
 } from '../contract/backends.js';
-import { describeThrown, isError, messageOf, TabServeError } from '../contract/errors.js';
+import { messageOf, TabServeError } from '../contract/errors.js';
 import { loadHandler } from '../handlers/registry.js';
 import { fetchWorkflow } from '../models/fetch.js';
 import { withinLimit } from '../shared/limit.js';
@@ -148,7 +148,7 @@ async function tryBackend(context: BrowserContext, url: string, task: Task): Pro
       limit,
     );
   } catch (error) {
-    const message = isError(error) ? messageOf(error) : describeThrown(error);
+    const message = messageOf(error);
     return {
       ok: false,
       code: 'worker-lost',

@@ -1,5 +1,5 @@
 import type { Files } from '../contract/archive.js';
-import { TabServeError } from '../contract/errors.js';
+import { messageOf, TabServeError } from '../contract/errors.js';
 import { load } from '../libraries/tokenizers.js';
 import { checkTemplate, checkTokenizer } from './check-tokenizer.js';
 import { findCutPlaces } from './cut-places.js';
@@ -79,8 +79,9 @@ export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
       try {
         return tokenizer.encode(correct(text)).ids.filter((id: number | undefined) => id !== undefined);
       } catch (cause) {
-        const why = cause instanceof Error ? cause.message : String(cause);
-        throw new TabServeError('invalid-input', `${TOKENIZER} cannot be applied to this text: ${why}`, { cause });
+        throw new TabServeError('invalid-input', `${TOKENIZER} cannot be applied to this text: ${messageOf(cause)}`, {
+          cause,
+        });
       }
     };
     const read = (text: string): TokenStream => {
@@ -107,11 +108,7 @@ export async function loadHuggingFace(files: Files): Promise<TextTokenizer> {
     };
   } catch (cause) {
     if (cause instanceof TabServeError) throw cause;
-    throw new TabServeError(
-      'model-format',
-      `${TOKENIZER} is not a tokenizer: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
+    throw new TabServeError('model-format', `${TOKENIZER} is not a tokenizer: ${messageOf(cause)}`, { cause });
   }
 }
 

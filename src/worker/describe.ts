@@ -1,6 +1,6 @@
 import type { Context, Handler, ModelInfo } from '../contract/handler.js';
 import type { Session, TensorInfo } from '../contract/tensors.js';
-import { atNode, TabServeError } from '../contract/errors.js';
+import { atNode, messageOf, TabServeError } from '../contract/errors.js';
 import { batchContext } from './context.js';
 import type { OpenPart } from './parts.js';
 
@@ -20,7 +20,7 @@ export async function describeModel(handler: Handler, name: string, context: Con
   } catch (cause) {
     throw new TabServeError(
       'not-cloneable',
-      `The return value of describeHandle cannot be sent to the page: ${cause instanceof Error ? cause.message : String(cause)}`,
+      `The return value of describeHandle cannot be sent to the page: ${messageOf(cause)}`,
       { cause },
     );
   }

@@ -1,7 +1,7 @@
 import type { Endpoint } from 'comlink';
 import type { Envelope, HandleAnswer } from '../contract/wire.js';
 import { errorToData } from '../contract/error-data.js';
-import { PredictionError } from '../contract/errors.js';
+import { messageOf, PredictionError } from '../contract/errors.js';
 
 /** A port, or what a worker hears the page with. */
 type Channel = Pick<Worker, 'addEventListener' | 'removeEventListener' | 'postMessage'> & { start?(): void };
@@ -50,12 +50,8 @@ export function notCloneable(
   cause: unknown,
   what = "The handler's result, or the state that it set,",
 ): PredictionError {
-  return new PredictionError(
-    'not-cloneable',
-    `${what} cannot be sent to the page: ${cause instanceof Error ? cause.message : String(cause)}`,
-    {
-      cause,
-      stage: 'postprocess',
-    },
-  );
+  return new PredictionError('not-cloneable', `${what} cannot be sent to the page: ${messageOf(cause)}`, {
+    cause,
+    stage: 'postprocess',
+  });
 }

@@ -1,9 +1,10 @@
 import { archiveFor, type Archive, type ModelConfig } from '../contract/archive.js';
-import { candidateOf, type CandidateName } from '../contract/backends.js';
-import { TabServeError } from '../contract/errors.js';
+import { candidateOf, formatOfEngine, formatsKey, type CandidateName, type ModelFormat } from '../contract/backends.js';
+import { messageOf, TabServeError } from '../contract/errors.js';
 import { servingOf } from '../contract/settings.js';
 import type { CompiledFile, StartRequest, WorkerEvent } from '../contract/wire.js';
 import { timed } from '../shared/spans.js';
+import type { ManifestFound } from '../models/archive.js';
 import type { Engine, Engines } from '../engines/engine.js';
 import type { Downloads } from './downloads.js';
 import type { Platform } from './platform.js';
@@ -40,24 +41,27 @@ export class EngineStarter {
   }
 
   /**
-   * Starts the first candidate's engine as soon as it is certain which one that is.
+   * Starts the first candidate's engine, and begins to read its model, as soon as it is certain which one that is.
    * @param starts by `formatsKey`
-   * @param formats a key of `starts`: pending while the archive's manifest is being read
+   * @param manifest pending while the archive's manifest is being read
    * @param archive pending while its config is being read
    */
   async prepare(
     starts: Readonly<Record<string, StartRequest>>,
-    formats: Promise<string>,
+    manifest: Promise<ManifestFound>,
     archive: Promise<Archive>,
   ): Promise<void> {
     const possible = Object.values(starts);
     const isCertain = possible.every(({ candidate }) => candidate === possible[0]!.candidate);
-    const request = isCertain ? possible[0] : starts[await formats];
-    if (request)
-      void this.start(
-        request,
-        archive.then((one) => configFor(one, request)),
-      );
+    const keyOf = ({ models }: ManifestFound): string => formatsKey(Object.keys(models) as ModelFormat[]);
+    const request = isCertain ? possible[0] : starts[keyOf(await manifest)];
+    if (!request) return;
+    void this.start(
+      request,
+      archive.then((one) => configFor(one, request)),
+    );
+    const format = formatOfEngine(candidateOf(request.candidate).engine);
+    if (format) (await manifest).begin(format);
   }
 
   async #start(
@@ -81,11 +85,7 @@ export class EngineStarter {
         ),
       );
     } catch (cause) {
-      throw new TabServeError(
-        'backend-failed',
-        `${candidate} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`,
-        { cause },
-      );
+      throw new TabServeError('backend-failed', `${candidate} could not be started: ${messageOf(cause)}`, { cause });
     }
   }
 

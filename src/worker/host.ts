@@ -1,6 +1,6 @@
 import { transfer as comlinkTransfer } from 'comlink';
 import { archiveFor, type Archive } from '../contract/archive.js';
-import { formatsKey, type CandidateName, type EngineName, type ModelFormat, type Probe } from '../contract/backends.js';
+import type { CandidateName, EngineName, Probe } from '../contract/backends.js';
 import type { Context, ModelInfo } from '../contract/handler.js';
 import type { Observation } from '../contract/metrics.js';
 import type {
@@ -77,9 +77,9 @@ export class Host implements WorkerApi {
   readonly #classes = new Map<string | undefined, Promise<HandlerClass>>();
   /** The archive that `load` reads. */
   #reading: Promise<Archive> | undefined;
-  #foundFormats!: (formats: string) => void;
-  /** The formats of its model, by `formatsKey`. */
-  readonly #formats = new Promise<string>((resolve) => (this.#foundFormats = resolve));
+  #foundManifest!: (found: ManifestFound) => void;
+  /** What its manifest says. */
+  readonly #manifest = new Promise<ManifestFound>((resolve) => (this.#foundManifest = resolve));
 
   constructor(options: HostOptions) {
     this.#options = options;
@@ -99,9 +99,9 @@ export class Host implements WorkerApi {
   load({ source, config, handler, download }: LoadRequest): Promise<Envelope<Archive>> {
     return envelope(async () => {
       let loading = handler === undefined ? undefined : this.#handlerClass(handler);
-      const onManifest = ({ manifest, models }: ManifestFound): void => {
-        loading ??= this.#handlerClass(manifest.model.handler);
-        this.#foundFormats(formatsKey(Object.keys(models) as ModelFormat[]));
+      const onManifest = (found: ManifestFound): void => {
+        loading ??= this.#handlerClass(found.manifest.model.handler);
+        this.#foundManifest(found);
       };
       const archive = await (this.#reading = timed('read archive', () =>
         this.#downloads.archive(source, { config, handler, onManifest }, download),
@@ -113,7 +113,7 @@ export class Host implements WorkerApi {
   }
 
   prepare(starts: Readonly<Record<string, StartRequest>>): void {
-    void this.#engines.prepare(starts, this.#formats, this.#reading!);
+    void this.#engines.prepare(starts, this.#manifest, this.#reading!);
   }
 
   loadModel(archive: Archive, { precisions, ...request }: StartRequest): Promise<Envelope<Archive>> {

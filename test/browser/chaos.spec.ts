@@ -3,7 +3,7 @@ import { expect, test } from './fixtures.ts';
 
 /**
  * Requests while workers end, GPUs are lost, runs hang and callers abort, in every stage and at random moments. Of every kind there is at
- * least  * least one request, whatever the seed. `npm run chaos -- --seed N --requests N` runs any number on every backend; the suite runs a few, and half as many on a
+ * least one request, whatever the seed. `npm run chaos -- --seed N --requests N` runs any number on every backend; the suite runs a few, and half as many on a
  * GPU that is computed in software.
  */
 const REQUESTS = process.env['CHAOS_REQUESTS'];

@@ -9,7 +9,7 @@ import { fetchModel } from '../../src/models/model-files.ts';
 import { mergeConfig, parseConfig } from '../../src/models/config.ts';
 import { FileCache } from '../../src/models/cache/file-cache.ts';
 import { CacheEntries } from '../../src/shared/cache/cache-entries.ts';
-import { memoryStore } from '../../src/shared/cache/memory-store.ts';
+import { memoryStore } from '../memory-store.ts';
 import { browserClock } from '../../src/shared/clock.ts';
 import { hashOf } from '../../src/models/integrity.ts';
 import { readGolden } from '../../src/models/golden.ts';

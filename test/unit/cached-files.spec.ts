@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import { deleteFiles, filesOf, findFiles, type Found } from '../../src/client/cached-files.ts';
 import { CacheEntries } from '../../src/shared/cache/cache-entries.ts';
 import type { BlobStore } from '../../src/shared/cache/blob-store.ts';
-import { memoryStore } from '../../src/shared/cache/memory-store.ts';
+import { memoryStore } from '../memory-store.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 
 const HUB = 'https://huggingface.co/org/name';

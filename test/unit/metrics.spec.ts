@@ -49,19 +49,6 @@ for (const [name, draw] of Object.entries(distributions)) {
   });
 }
 
-test('merged sketches return the same quantiles as one sketch of all values', () => {
-  const next = random(7);
-  const [whole, left, right] = [new Sketch(), new Sketch(), new Sketch()];
-  for (let index = 0; index < 5000; index++) {
-    const value = Math.exp(3 * normal(next));
-    whole.add(value);
-    (index % 3 === 0 ? left : right).add(value);
-  }
-  left.merge(right);
-  expect(left.quantiles(0, ...QS, 1)).toEqual(whole.quantiles(0, ...QS, 1));
-  expect(left.count).toBe(5000);
-});
-
 test('zeros, the unmeasurably small and the enormous have their place', () => {
   const sketch = new Sketch();
   expect(sketch.quantiles(0.5)).toEqual([NaN]);

@@ -31,13 +31,6 @@ export class Sketch {
     this.#sum += value;
   }
 
-  /** Adds all values of another sketch. */
-  merge(other: Sketch): void {
-    for (const [bucket, count] of other.#buckets) this.#buckets.set(bucket, (this.#buckets.get(bucket) ?? 0) + count);
-    this.#count += other.#count;
-    this.#sum += other.#sum;
-  }
-
   /** Returns the values at ranks ⌊q (n − 1)⌋ of the n sorted values, within `RELATIVE_ERROR`; NaN if there are no values. @param qs ascending, each in 0..1 */
   quantiles(...qs: readonly number[]): number[] {
     const buckets = [...this.#buckets].sort(([a], [b]) => a - b);

@@ -1,5 +1,5 @@
 import { errorFromData, type ErrorData } from '../../contract/error-data.js';
-import { asTabServeError, blameOf, TabServeError } from '../../contract/errors.js';
+import { asTabServeError, blameOf, messageOf, TabServeError } from '../../contract/errors.js';
 import type { Params } from '../../contract/handler.js';
 import type { HandleAnswer, HandleRequest } from '../../contract/wire.js';
 import type { Message } from './inputs.js';
@@ -43,7 +43,8 @@ export class Batch {
 
   /** Whether its worker waits for a reader of its answer, and so has nothing to do. */
   get isHeldBack(): boolean {
-    return this.#jobs.some((job) => job.isHeldBack);
+    // A streamed answer is that of one job, which is alone.
+    return this.#jobs[0]!.isHeldBack;
   }
 
   /** The parts of its answer, if it is streamed: then it has one job, of one row. */
@@ -101,8 +102,7 @@ export class Batch {
     try {
       return this.#jobs.flatMap((job) => job.messages());
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new TabServeError('not-cloneable', `The input could not be copied: ${why}`, { cause });
+      throw new TabServeError('not-cloneable', `The input could not be copied: ${messageOf(cause)}`, { cause });
     }
   }
 
@@ -142,11 +142,8 @@ export function checkAnswer(answer: HandleAnswer, rows: number): void {
 
 /** Returns why a whole batch failed: its own failure, or a row's failure that blames the worker. Returns undefined if the batch was answered. */
 export function failureOf({ rows, failure }: HandleAnswer): TabServeError | undefined {
-  if (failure !== undefined) return asTabServeError(errorFromData(failure as ErrorData));
-  for (const row of rows) {
-    if (row.ok) continue;
-    const error = row.error as ErrorData;
-    if (blameOf(error.code as never) === 'worker') return asTabServeError(errorFromData(error));
-  }
-  return undefined;
+  let error = failure;
+  for (const row of rows)
+    if (!row.ok && blameOf((row.error as ErrorData).code as never) === 'worker') error ??= row.error;
+  return error === undefined ? undefined : asTabServeError(errorFromData(error as ErrorData));
 }

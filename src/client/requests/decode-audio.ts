@@ -1,6 +1,6 @@
 import type { AudioSamples } from '../../contract/audio.js';
 import { describeValue } from '../../contract/describe-value.js';
-import { isError, messageOf, TabServeError } from '../../contract/errors.js';
+import { messageOf, TabServeError } from '../../contract/errors.js';
 import { withinLimit } from '../../shared/limit.js';
 import { nativeRate } from './native-rate.js';
 
@@ -37,10 +37,9 @@ export async function decodeAudio(file: Blob): Promise<Blob | AudioSamples> {
     return { channels, sampleRate: buffer.sampleRate };
   } catch (cause) {
     if (cause instanceof TabServeError) throw cause;
-    const why = isError(cause) ? messageOf(cause) : String(cause);
     throw new TabServeError(
       'invalid-input',
-      `The audio file of type ${describeValue(file.type)} and ${file.size} bytes could not be decoded: ${why}. It is damaged, no audio, or of a format that this browser does not know.`,
+      `The audio file of type ${describeValue(file.type)} and ${file.size} bytes could not be decoded: ${messageOf(cause)}. It is damaged, no audio, or of a format that this browser does not know.`,
       { cause },
     );
   }

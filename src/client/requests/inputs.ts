@@ -1,5 +1,5 @@
 /** Prepares inputs for sending them to a worker. */
-import { TabServeError } from '../../contract/errors.js';
+import { isError, messageOf, TabServeError } from '../../contract/errors.js';
 import type { AudioSamples } from '../../contract/audio.js';
 import { giveBack, takeBuffer, takeReady } from '../../shared/buffers.js';
 import { bufferOf, duplicate, isOutOfBounds, isSmall } from './copies.js';
@@ -95,13 +95,9 @@ class PreparedInput implements Prepared {
     const pending: Promise<unknown>[] = [];
     try {
       this.#source = mapLeaves(input, (leaf) => {
-        if (isFrame(leaf)) {
-          checkUsable(leaf);
-          return leaf;
-        }
+        checkUsable(leaf);
         const work = this.#replace(leaf, options);
         if (work) pending.push(work);
-        else checkUsable(leaf);
         return samplesOf(leaf, this.#transfer) ?? leaf;
       });
     } catch (error) {
@@ -245,15 +241,11 @@ function list(value: object, transferables: Set<Transferable>): void {
 
 /** Returns an error of ours as it is, and another, which an object of the caller's has thrown when it was read, as `invalid-input`. */
 function readable(error: unknown): TabServeError {
-  let why = 'it throws an object without a text';
-  try {
-    if (error instanceof TabServeError) return error;
-    why = error instanceof Error ? String(error.message) : String(error);
-    if (error instanceof RangeError) why += ' (is it nested too deeply?)';
-  } catch {
-    // The thrown value cannot be read either.
-  }
-  return new TabServeError('invalid-input', `The input could not be read: ${why}. Pass plain data, images or arrays.`, {
-    cause: error,
-  });
+  if (isError(error) && error instanceof TabServeError) return error;
+  const hint = isError(error) && error instanceof RangeError ? ' (is it nested too deeply?)' : '';
+  return new TabServeError(
+    'invalid-input',
+    `The input could not be read: ${messageOf(error)}${hint}. Pass plain data, images or arrays.`,
+    { cause: error },
+  );
 }

@@ -58,8 +58,6 @@ async function ofCanvas(canvas: HTMLCanvasElement | OffscreenCanvas): Promise<Im
 }
 
 async function ofBitmap(bitmap: ImageBitmap): Promise<ImageBitmap> {
-  if (bitmap.width === 0)
-    throw new TabServeError('invalid-input', 'The ImageBitmap has no pixels: it has been closed or transferred.');
   return grab('ImageBitmap', bitmap.width, bitmap.height, () => createImageBitmap(bitmap));
 }
 

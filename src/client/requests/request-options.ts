@@ -1,4 +1,4 @@
-import { TabServeError } from '../../contract/errors.js';
+import { messageOf, TabServeError } from '../../contract/errors.js';
 import type { Params } from '../../contract/handler.js';
 import { REQUEST_SETTINGS, resolveSettings } from '../../contract/settings.js';
 import { describeValue } from '../../contract/describe-value.js';
@@ -53,8 +53,7 @@ function copied(params: Params | undefined): Params {
   try {
     return params ? structuredClone(params) : {};
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : describeValue(cause);
-    throw new TabServeError('not-cloneable', `params cannot be sent to the worker: ${why}`, { cause });
+    throw new TabServeError('not-cloneable', `params cannot be sent to the worker: ${messageOf(cause)}`, { cause });
   }
 }
 

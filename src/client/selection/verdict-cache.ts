@@ -1,6 +1,6 @@
 import { allParts, type Archive } from '../../contract/archive.js';
 import { describeCandidate, type Candidate, type Probe } from '../../contract/backends.js';
-import { TabServeError, describeThrown, isError, messageOf } from '../../contract/errors.js';
+import { isError, messageOf, TabServeError } from '../../contract/errors.js';
 import { VERSION } from '../../contract/version.js';
 import { abortError } from '../../shared/abort.js';
 import type { Clock } from '../../shared/clock.js';
@@ -125,7 +125,7 @@ export class VerdictCache {
       // Concurrent calls all time out together; one log entry is enough.
       if (this.#isDown) return undefined;
       this.#isDown = isTimeout(error);
-      log(`The verdict on ${describeCandidate(candidate)} ${failure}: ${describe(error)}`);
+      log(`The verdict on ${describeCandidate(candidate)} ${failure}: ${messageOf(error)}`);
       return undefined;
     }
   }
@@ -152,11 +152,6 @@ export class VerdictCache {
 
 function isTimeout(error: unknown): boolean {
   return isError(error) && error instanceof TabServeError && error.code === 'timeout';
-}
-
-/** A store of the app's own may throw anything. */
-function describe(error: unknown): string {
-  return isError(error) ? messageOf(error) : describeThrown(error);
 }
 
 /** Undefined if the candidate must still be measured. */

@@ -2,7 +2,7 @@
  * The samples of a live track, as the browser has them: with MediaStreamTrackProcessor where it takes audio (Chromium), otherwise with a ScriptProcessorNode. The latter is deprecated, but
  * needs no module: an AudioWorklet's would be a file that each bundler must copy, and that a Content-Security-Policy must allow.
  */
-import { TabServeError } from '../../contract/errors.js';
+import { messageOf, TabServeError } from '../../contract/errors.js';
 
 export interface TrackListener {
   /** Called with the mean of the channels. */
@@ -50,8 +50,7 @@ function throughAudioContext(
     return process(context, track, listener);
   } catch (cause) {
     void context?.close();
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new TabServeError('invalid-input', `The audio track cannot be read: ${why}`, { cause });
+    throw new TabServeError('invalid-input', `The audio track cannot be read: ${messageOf(cause)}`, { cause });
   }
 }
 

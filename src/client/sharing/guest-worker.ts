@@ -1,5 +1,5 @@
 import { errorToData } from '../../contract/error-data.js';
-import { isError, messageOf, TabServeError } from '../../contract/errors.js';
+import { messageOf, TabServeError } from '../../contract/errors.js';
 import type { Progress } from '../../contract/archive.js';
 import type { ConnectMessage, Envelope } from '../../contract/wire.js';
 import { Watchdog } from '../workers/watchdog.js';
@@ -165,10 +165,13 @@ export class GuestWorker extends DistantWorker {
 
   /** Answers a call whose arguments cannot go to another tab. */
   #refuse({ id }: { readonly id: string }, cause: unknown): void {
-    const why = isError(cause) ? messageOf(cause) : String(cause);
-    const error = new TabServeError('not-cloneable', `This cannot be sent to the tab that runs the model: ${why}`, {
-      cause,
-    });
+    const error = new TabServeError(
+      'not-cloneable',
+      `This cannot be sent to the tab that runs the model: ${messageOf(cause)}`,
+      {
+        cause,
+      },
+    );
     const value: Envelope<never> = { ok: false, error: errorToData(error) };
     if (!this.#ended.signal.aborted) this.#deliver({ id, type: 'RAW', value } as { readonly id: string });
   }

@@ -1,5 +1,5 @@
 import type { SessionState } from '../../contract/wire.js';
-import { isError, messageOf } from '../../contract/errors.js';
+import { messageOf } from '../../contract/errors.js';
 import type { Description } from '../options.js';
 import type { OpenerHooks, OpenerOptions } from '../worker-opener.js';
 import type { OpenedWorker } from '../workers/slot.js';
@@ -45,7 +45,7 @@ async function refusal({ locks, id }: ShareEnvironment): Promise<string | undefi
     await holdLock(locks, `tabserve/share/${id()}`, attempt.signal);
     return undefined;
   } catch (error) {
-    return `this page may not use Web Locks: ${isError(error) ? messageOf(error) : String(error)}`;
+    return `this page may not use Web Locks: ${messageOf(error)}`;
   } finally {
     attempt.abort();
   }

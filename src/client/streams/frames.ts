@@ -1,4 +1,4 @@
-import { TabServeError } from '../../contract/errors.js';
+import { notLoaded } from '../not-loaded.js';
 import type { FramesOptions } from '../options.js';
 import type { Requester } from '../requester.js';
 import type { FrameAnswer, FrameReader } from './frame-reader.js';
@@ -17,11 +17,7 @@ export function answerFrames<Result>(
     const open = async (): Promise<FrameReader<Result>> => {
       requester.checkOpen();
       const { readFrames } = await import('./read-frames.js').catch((cause: unknown) => {
-        throw new TabServeError(
-          'network',
-          'The script that reads frames could not be loaded. Check that the server has all files of the app.',
-          { cause },
-        );
+        throw notLoaded(cause);
       });
       return readFrames<Result>(requester, source, options);
     };

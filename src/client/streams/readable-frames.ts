@@ -1,5 +1,5 @@
 import { describeValue } from '../../contract/describe-value.js';
-import { TabServeError } from '../../contract/errors.js';
+import { messageOf, TabServeError } from '../../contract/errors.js';
 import { isBitmap, isFrame } from '../requests/pictures.js';
 import type { Frame, FrameSink, StartFrames } from './frame-source.js';
 
@@ -76,6 +76,5 @@ function close(chunk: unknown): void {
 }
 
 function failed(cause: unknown): TabServeError {
-  const why = cause instanceof Error ? cause.message : describeValue(cause);
-  return new TabServeError('invalid-input', `The stream of frames failed: ${why}`, { cause });
+  return new TabServeError('invalid-input', `The stream of frames failed: ${messageOf(cause)}`, { cause });
 }

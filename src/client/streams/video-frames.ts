@@ -44,6 +44,8 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
       if (mediaTime !== last) void grab(mediaTime);
     };
     callback = video.requestVideoFrameCallback(shown);
+    // The callback for a video's first frame may come before the frame can be read; if the video is paused, there is no other.
+    video.addEventListener('loadeddata', () => Number.isNaN(last) && void grab(video.currentTime), on);
     video.addEventListener('ended', () => sink.end(), on);
     video.addEventListener('error', () => sink.end(unplayable(video)), on);
     void grab(video.currentTime).then(() => video.ended && !listening.signal.aborted && sink.end());

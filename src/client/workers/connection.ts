@@ -1,6 +1,6 @@
 import { releaseProxy, transfer, wrap, type Remote } from 'comlink';
 import { errorFromData, type ErrorData } from '../../contract/error-data.js';
-import { asTabServeError, TabServeError } from '../../contract/errors.js';
+import { asTabServeError, messageOf, TabServeError } from '../../contract/errors.js';
 import type {
   BuiltInConnectMessage,
   ConnectMessage,
@@ -211,6 +211,5 @@ function errorOf(envelope: Envelope<unknown> | undefined): TabServeError {
 
 /** Returns the error for arguments that cannot be cloned: comlink rejects with the cause. */
 function notSent(cause: unknown): TabServeError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return new TabServeError('not-cloneable', `This cannot be sent to the worker: ${why}`, { cause });
+  return new TabServeError('not-cloneable', `This cannot be sent to the worker: ${messageOf(cause)}`, { cause });
 }

@@ -1,4 +1,4 @@
-import { describeThrown, isError, messageOf, TabServeError } from '../../contract/errors.js';
+import { messageOf, TabServeError } from '../../contract/errors.js';
 import { callFactory, isPolicyRefused, type WorkerFactory } from './early-worker.js';
 
 /** Calls the factory, as `callFactory` does. @throws `worker-failed` with the remedy */
@@ -7,7 +7,7 @@ export function makeWorker(factory: WorkerFactory, onUrl: (url: string) => void)
   try {
     return callFactory(factory, (url) => onUrl((asked = url)));
   } catch (cause) {
-    const why = isError(cause) ? messageOf(cause) : describeThrown(cause);
+    const why = messageOf(cause);
     const message = `The worker could not be made: ${why}${/[.!?]$/.test(why) ? '' : '.'} ${remedyFor(asked, cause)}`;
     throw new TabServeError('worker-failed', message.trim(), { cause });
   }

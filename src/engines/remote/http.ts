@@ -1,5 +1,5 @@
 import { shorten } from '../../contract/describe-value.js';
-import { describeThrown, isError, messageOf, TabServeError } from '../../contract/errors.js';
+import { isError, messageOf, TabServeError } from '../../contract/errors.js';
 import { LARGEST_ANSWER } from '../../contract/limits.js';
 import type { RemoteServer } from '../../contract/remote.js';
 import type { OnArrayBuffer } from '../../contract/tensors.js';
@@ -96,9 +96,8 @@ function mergeHeaders(theirs: RemoteServer['headers'], own: HttpRequest['headers
 
 /** Node tells in the cause what a browser does not tell at all. */
 function whyOf(error: unknown): string {
-  if (!isError(error)) return describeThrown(error);
-  const { cause } = error;
-  return isError(cause) ? `${messageOf(error)} (${messageOf(cause)})` : messageOf(error);
+  const why = messageOf(error);
+  return isError(error) && isError(error.cause) ? `${why} (${messageOf(error.cause)})` : why;
 }
 
 function redirected({ href }: URL, { headers }: Response): TabServeError {

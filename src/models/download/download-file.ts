@@ -1,6 +1,6 @@
 import type { FilePhase, Integrity } from '../../contract/archive.js';
 import type { Validators } from '../../contract/downloads.js';
-import { describeThrown, isError, messageOf, TabServeError } from '../../contract/errors.js';
+import { messageOf, TabServeError } from '../../contract/errors.js';
 import type { Clock } from '../../shared/clock.js';
 import { discard, isPrivate, requestFile, type RequestPolicy } from '../../shared/request-policy.js';
 import { mayPass, readRetryAfter, TransientFailure, withRetries } from '../../shared/retry.js';
@@ -112,7 +112,7 @@ class Download {
       return { blob: this.#received.toBlob(), ...validatorsOf(response), isStorable: isStorable(response) };
     } catch (error) {
       if (error instanceof TabServeError || error instanceof TransientFailure || signal?.aborted) throw error;
-      const failure = this.#failed(`could not be downloaded: ${reasonOf(error)}${this.#advice()}`, error);
+      const failure = this.#failed(`could not be downloaded: ${messageOf(error)}${this.#advice()}`, error);
       if (validators && !this.#version) throw failure;
       throw new TransientFailure(failure, this.#reported >= before + PROGRESS_BYTES);
     } finally {
@@ -241,8 +241,4 @@ function isSame(response: Response, validators: Validators): boolean {
   return etag === undefined || validators.etag === undefined
     ? lastModified !== undefined && lastModified === validators.lastModified
     : etag === validators.etag;
-}
-
-function reasonOf(error: unknown): string {
-  return isError(error) ? messageOf(error) : describeThrown(error);
 }

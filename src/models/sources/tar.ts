@@ -26,10 +26,9 @@ export async function unpackTar(name: string, packed: Blob, isGzip: boolean): Pr
   } catch (cause) {
     void reader.cancel(cause).catch(() => {});
     if (isError(cause) && cause instanceof TabServeError) throw cause;
-    const why = isError(cause) ? messageOf(cause) : String(cause);
     throw new TabServeError(
       'model-format',
-      `${name} is a damaged tar file: ${why}. Download or copy it again, and compare its size with the original's.`,
+      `${name} is a damaged tar file: ${messageOf(cause)}. Download or copy it again, and compare its size with the original's.`,
       { cause },
     );
   }

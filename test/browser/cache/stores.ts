@@ -1,6 +1,6 @@
 import type { BlobStore } from '../../../src/shared/cache/blob-store.js';
 import { cacheApiStore } from '../../../src/shared/cache/cache-api-store.js';
-import { memoryStore } from '../../../src/shared/cache/memory-store.js';
+import { memoryStore } from '../../memory-store.js';
 import { opfsStore } from '../../../src/shared/cache/opfs-store.js';
 import { failuresOf } from './store-contract.js';
 

@@ -1,4 +1,4 @@
-import type { BlobStore } from './blob-store.js';
+import type { BlobStore } from '../src/shared/cache/blob-store.js';
 
 /** Returns an empty store, whose blobs live as long as it does. */
 export function memoryStore(): BlobStore {
