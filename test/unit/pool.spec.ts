@@ -18,10 +18,10 @@ test.describe('dispatch', () => {
     expect(worker.batches).toEqual(['2+3', '4+5']);
   });
 
-  test('a WASM worker has more full batches where they are quick: for 8 ms, and 16 at most; two again once they are slow', async () => {
-    const world = new World({ jobQueueSize: 200 });
+  test('a WASM worker has more full batches where they are quick: for 8 ms, and 64 at most; two again once they are slow', async () => {
+    const world = new World({ jobQueueSize: 300 });
     const worker = await world.start();
-    for (let i = 0; i < 100; i++) world.ask();
+    for (let i = 0; i < 250; i++) world.ask();
     const after = async (handlerTime: number): Promise<number> => {
       worker.answer({ handlerTime });
       await settle();
@@ -32,8 +32,8 @@ test.describe('dispatch', () => {
     // One that was quicker may be an exception.
     expect(await after(0.1)).toBe(4);
     for (let i = 0; i < 30; i++) await after(0.1);
-    expect(await after(0.1)).toBe(16);
-    for (let left = 15; left >= 2; left--) expect(await after(20)).toBe(left);
+    expect(await after(0.1)).toBe(64);
+    for (let left = 63; left >= 2; left--) expect(await after(20)).toBe(left);
     expect(await after(20)).toBe(2);
   });
 

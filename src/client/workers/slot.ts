@@ -24,9 +24,7 @@ export const MAX_BATCHES = 2;
 
 /** The milliseconds of work that a WASM worker has in full batches, and the most of these: a model that takes less than a message there and back need not wait for the page. */
 const AHEAD_MS = 8;
-const MOST_AHEAD = 16;
-/** The most batches that are on their way while the page is too busy to read their answers. By the time that a batch takes, the worker has run some of them. */
-const MOST_UNREAD = 64;
+const MOST_AHEAD = 64;
 
 /**
  * The place of one worker in the pool.
@@ -37,7 +35,9 @@ const MOST_UNREAD = 64;
  * - `lost`: its worker has ended, or could not be opened. The pool forgets it.
  */
 export class Slot {
-  state: 'opening' | 'ready' | 'draining' | 'lost' = 'opening';
+  #state: 'opening' | 'ready' | 'draining' | 'lost' = 'opening';
+  /** Called when the state has changed. */
+  onState: (() => void) | undefined;
   /** Undefined while it is opening. */
   worker: OpenedWorker | undefined;
   readonly batches = new Set<Batch>();
@@ -61,6 +61,15 @@ export class Slot {
   constructor({ releaseCores, replaces }: Partial<Pick<Slot, 'releaseCores' | 'replaces'>> = {}) {
     this.releaseCores = releaseCores;
     this.replaces = replaces;
+  }
+
+  get state(): 'opening' | 'ready' | 'draining' | 'lost' {
+    return this.#state;
+  }
+
+  set state(state) {
+    this.#state = state;
+    this.onState?.();
   }
 
   get backend(): Backend | undefined {
@@ -127,18 +136,17 @@ export class Slot {
     const requests = this.#count(({ isExplanation, isHeldBack }) => !isExplanation && !isHeldBack);
     if (computesElsewhere(this.backend!)) return requests < MAX_BATCHES;
     if (fullAt === undefined) return requests === 0;
-    const ahead = requests < MOST_UNREAD ? requests - this.#runBy(fullAt) : requests;
-    return ahead < this.#mostFull;
+    return requests < MOST_AHEAD && requests - this.#runBy(fullAt) < this.#mostFull;
   }
 
-  /** How many of its batches its worker has most likely run, though the page has not read their answers. */
+  /** How many of its batches its worker has most likely run, though the page was too busy to read their answers. */
   #runBy(now: number): number {
     return this.#took === undefined ? 0 : Math.floor((now - this.#since) / Math.max(this.#took, AHEAD_MS / MOST_AHEAD));
   }
 
+  /** The number of full batches that take `AHEAD_MS`. */
   get #mostFull(): number {
-    const batches = Math.floor(AHEAD_MS / (this.#took ?? AHEAD_MS));
-    return Math.min(MOST_AHEAD, Math.max(MAX_BATCHES, batches));
+    return Math.max(MAX_BATCHES, Math.floor(AHEAD_MS / (this.#took ?? AHEAD_MS)));
   }
 
   /** Adds a batch that its worker is to run. */

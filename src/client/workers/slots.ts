@@ -1,35 +1,44 @@
 import type { Slot, WearLimits } from './slot.js';
 
+/** The slots of a pool by what they do. */
+interface Lists {
+  readonly all: readonly Slot[];
+  readonly opening: readonly Slot[];
+  readonly ready: readonly Slot[];
+  readonly draining: readonly Slot[];
+  readonly counted: readonly Slot[];
+}
+
 /** All slots of a pool. */
 export class Slots {
   readonly #slots = new Set<Slot>();
   readonly #wear: WearLimits;
+  /** The pool asks several times for each request, and slots seldom change. Undefined once one has. */
+  #lists: Lists | undefined;
 
   constructor(wear: WearLimits) {
     this.#wear = wear;
   }
 
   get all(): readonly Slot[] {
-    return [...this.#slots];
+    return this.#sorted.all;
   }
 
   get opening(): readonly Slot[] {
-    return this.#in('opening');
+    return this.#sorted.opening;
   }
 
   get ready(): readonly Slot[] {
-    return this.#in('ready');
+    return this.#sorted.ready;
   }
 
   get draining(): readonly Slot[] {
-    return this.#in('draining');
+    return this.#sorted.draining;
   }
 
-  /** The pool asks several times for each request, so it takes one pass and one list. */
-  #in(state: Slot['state']): readonly Slot[] {
-    const found: Slot[] = [];
-    for (const slot of this.#slots) if (slot.state === state) found.push(slot);
-    return found;
+  /** The slots that count as workers: those that are ready, and those that are opening but do not replace another one. */
+  get counted(): readonly Slot[] {
+    return this.#sorted.counted;
   }
 
   /** The ready slots whose worker must be replaced because of `maxRuns` or `maxMemory`. */
@@ -39,19 +48,19 @@ export class Slots {
     return this.ready.filter((slot) => slot.isWorn(this.#wear));
   }
 
-  /** The slots that count as workers: those that are ready, and those that are opening but do not replace another one. */
-  get counted(): readonly Slot[] {
-    return this.all.filter(
-      ({ state, replaces }) => state === 'ready' || (state === 'opening' && replaces?.state !== 'ready'),
-    );
+  get #sorted(): Lists {
+    return (this.#lists ??= sorted([...this.#slots]));
   }
 
   add(slot: Slot): void {
     this.#slots.add(slot);
+    this.#lists = undefined;
+    slot.onState = () => (this.#lists = undefined);
   }
 
   delete(slot: Slot): void {
     this.#slots.delete(slot);
+    this.#lists = undefined;
   }
 
   /**
@@ -62,13 +71,21 @@ export class Slots {
   free({ fullAt, hasReplays }: { readonly fullAt?: number; readonly hasReplays: boolean }): Slot | undefined {
     const { ready } = this;
     const reserved = hasReplays ? leastBusy(ready) : undefined;
-    return leastBusy(ready.filter((slot) => slot !== reserved && slot.takes(fullAt)));
+    return leastBusy(ready, (slot) => slot !== reserved && slot.takes(fullAt));
   }
 }
 
-/** Returns the slot with the fewest batches to work on. */
-export function leastBusy(slots: readonly Slot[]): Slot | undefined {
+/** Returns the slot with the fewest batches to work on, of those that fit. */
+export function leastBusy(slots: readonly Slot[], fits: (slot: Slot) => boolean = () => true): Slot | undefined {
   let least: Slot | undefined;
-  for (const slot of slots) if (!least || slot.load < least.load) least = slot;
+  for (const slot of slots) if (fits(slot) && !(least && least.load <= slot.load)) least = slot;
   return least;
+}
+
+function sorted(all: readonly Slot[]): Lists {
+  const inState = (wanted: Slot['state']): readonly Slot[] => all.filter(({ state }) => state === wanted);
+  const counted = all.filter(
+    ({ state, replaces }) => state === 'ready' || (state === 'opening' && replaces?.state !== 'ready'),
+  );
+  return { all, opening: inState('opening'), ready: inState('ready'), draining: inState('draining'), counted };
 }
