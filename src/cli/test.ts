@@ -1,7 +1,7 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { enginesOf, type Archive } from '../contract/archive.js';
-import type { Probe } from '../contract/backends.js';
+import { candidateOf, type CandidateName, type Probe } from '../contract/backends.js';
 import { messageOf, TabServeError } from '../contract/errors.js';
 import { chooseBackends, DEFAULT_TIMEOUT, readForTest, runArchive } from '../testing/run.js';
 import type { BackendResult, BackendVerdict } from '../testing/verdict.js';
@@ -57,7 +57,7 @@ export async function testArchive(path: string, flags: TestFlags, print: (text: 
       isNamed,
       timeout,
       onResult: (result, probe) => {
-        if (!known && probe) print(describeGpus((known = probe)));
+        if (!known && probe && isOnGpu(result.backend)) print(describeGpus((known = probe)));
         if (result.backend === backends[0]) print(HEADING);
         print(describeResult(result));
       },
@@ -91,6 +91,12 @@ function formatError(error: number): string {
 function formatRow(cells: readonly string[], last: string): string {
   const padded = cells.map((cell, column) => cell.padEnd(WIDTHS[column]!));
   return `  ${[...padded, last.replace(/\s+/g, ' ')].join('  ')}`;
+}
+
+/** GPUs are looked for only where one is to run the archive. Those come first. */
+function isOnGpu(backend: CandidateName): boolean {
+  const { name } = candidateOf(backend);
+  return name === 'webgpu' || name === 'webgl';
 }
 
 /** Says which GPUs there are, and whether they are computed in software. */

@@ -83,7 +83,7 @@ export function chooseBackends(
   const possible = BROWSER_CANDIDATES.filter((name) => engines.includes(name.split('/')[0] as EngineName));
   if (named === undefined) return possible.filter((name) => name !== 'tfjs/cpu');
   const known: readonly string[] = [...BACKENDS, ...BROWSER_CANDIDATES];
-  const wanted = named.flatMap((name) => {
+  const wanted: readonly CandidateName[] = named.flatMap((name) => {
     if (!known.includes(name)) {
       const meant = nearestName(name, known);
       throw new TabServeError(
@@ -99,7 +99,7 @@ export function chooseBackends(
       );
     return found;
   });
-  return [...new Set(wanted)];
+  return possible.filter((name) => wanted.includes(name));
 }
 
 /** Runs an archive on each backend, in a page of its own. A backend that crashes or hangs does not stop the others. */

@@ -11,6 +11,7 @@ test('a worker that never starts @once', async ({ open }) => {
     return {
       missing: await start(() => new Worker('/no-such-worker.js', { type: 'module' })),
       throwing: await start(window.workers.throwing),
+      classic: await start(() => new Worker('/src/worker.ts')),
       silent: await start(window.workers.silent, 1),
       refused: await start(() => new Worker('https://example.invalid/worker.js')),
     };
@@ -20,10 +21,12 @@ test('a worker that never starts @once', async ({ open }) => {
     'worker-failed',
     'worker-failed',
     'worker-failed',
+    'worker-failed',
   ]);
   expect(failures.missing.message).toContain(`${new URL(page.url()).origin}/no-such-worker.js`);
   expect(failures.missing.message).toContain('docs/hosting.md#standalone-files');
   expect(failures.throwing.message).toContain('the module is broken');
+  expect(failures.classic.message).toContain("type: 'module'");
   expect(failures.silent.message).toContain('expose()');
 });
 

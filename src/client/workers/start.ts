@@ -61,7 +61,9 @@ function silent(seconds: number): string {
 
 function notStarted(event: ErrorEvent, url: string | undefined): string {
   const why = describeErrorEvent(event);
-  return why ? `The worker could not start: ${why}.` : notLoaded(url);
+  if (!why) return notLoaded(url);
+  const hint = /import|module/.test(why) ? " Was it made with { type: 'module' }?" : '';
+  return `The worker could not start: ${why}.${hint}`;
 }
 
 /** Returns the message and place of a worker's uncaught error; undefined if its script could not be loaded: that event is empty. */

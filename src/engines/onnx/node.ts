@@ -31,7 +31,7 @@ function notInstalled(cause: unknown): TabServeError {
   const what = isMissing ? 'is not installed' : `could not be loaded: ${message}`;
   return new TabServeError(
     'backend-failed',
-    `onnxruntime-node ${what}. Install it: npm install ${PACKAGE} (where its download of GPU files fails, with ONNXRUNTIME_NODE_INSTALL=skip). Without it, backends: ['wasm'] runs the model in WebAssembly, slower.`,
+    `onnxruntime-node ${what}. Install it: npm install ${PACKAGE} (where its download of GPU files fails, with ONNXRUNTIME_NODE_INSTALL=skip). Without it, backends: ['wasm'] (in a command, --backend wasm) runs the model in WebAssembly, slower.`,
     { cause },
   );
 }
