@@ -83,7 +83,7 @@ export function chooseBackends(
   const possible = BROWSER_CANDIDATES.filter((name) => engines.includes(name.split('/')[0] as EngineName));
   if (named === undefined) return possible.filter((name) => name !== 'tfjs/cpu');
   const known: readonly string[] = [...BACKENDS, ...BROWSER_CANDIDATES];
-  const wanted: readonly CandidateName[] = named.flatMap((name) => {
+  const wanted = named.flatMap((name): readonly CandidateName[] => {
     if (!known.includes(name)) {
       const meant = nearestName(name, known);
       throw new TabServeError(
@@ -99,7 +99,8 @@ export function chooseBackends(
       );
     return found;
   });
-  return possible.filter((name) => wanted.includes(name));
+  const chosen = new Set(wanted);
+  return possible.filter((name) => chosen.has(name));
 }
 
 /** Runs an archive on each backend, in a page of its own. A backend that crashes or hangs does not stop the others. */
