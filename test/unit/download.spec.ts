@@ -421,3 +421,19 @@ test('a copy that the caller has is not downloaded again while the server has th
     .headers;
   expect([sent['if-none-match'], sent['if-modified-since']]).toEqual([undefined, undefined]);
 });
+
+test('with a copy at hand, a server that cannot be reached is asked once; if it has begun to send another version, as often as without', async () => {
+  const validators = { etag: '"other"' };
+  const none = await get([], { validators, fetch: () => Promise.reject(new TypeError('Failed to fetch')) });
+  expect([none.error?.code, none.clock.waited]).toEqual(['network', 0]);
+  let requests = 0;
+  const fetchAll: typeof fetch = (...request) => {
+    requests += 1;
+    // The second one, and the one that finds out whether it was redirected.
+    return requests === 2 || requests === 3 ? Promise.reject(new TypeError('Failed to fetch')) : fetch(...request);
+  };
+  const plan: Behavior[] = [{ kind: 'cut', at: HALF }, { kind: 'ok' }];
+  const begun = await get(plan, { validators, fetch: fetchAll }, { validators: 'weak-etag' });
+  expect(await isWhole(begun)).toBe(true);
+  expect(begun.clock.waits).toHaveLength(2);
+});

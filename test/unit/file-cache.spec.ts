@@ -143,6 +143,9 @@ test('a copy is not used once the server has begun to send another version, if t
       .then(text, (error: Error) => error.message);
     expect(await got).toBe(outcome);
   }
+  const { visit } = world();
+  await visit().get({ url: URL }, async () => undefined);
+  await expect(visit().get({ url: URL }, breaksOff), 'there was no such file').rejects.toThrow('no connection');
 });
 
 test('a server that answers with an error is not replaced by the cache', async () => {

@@ -18,7 +18,7 @@ test.describe('dispatch', () => {
     expect(worker.batches).toEqual(['2+3', '4+5']);
   });
 
-  test('a WASM worker has more full batches where they are quick: for 8 ms, and 64 at most; two again once they are slow', async () => {
+  test('a WASM worker has more full batches where they are quick: for 8 ms, and 32 at most; two again once they are slow', async () => {
     const world = new World({ jobQueueSize: 300 });
     const worker = await world.start();
     for (let i = 0; i < 250; i++) world.ask();
@@ -32,49 +32,37 @@ test.describe('dispatch', () => {
     // One that was quicker may be an exception.
     expect(await after(0.1)).toBe(4);
     for (let i = 0; i < 30; i++) await after(0.1);
-    expect(await after(0.1)).toBe(64);
-    for (let left = 63; left >= 2; left--) expect(await after(20)).toBe(left);
+    expect(await after(0.1)).toBe(32);
+    for (let left = 31; left >= 2; left--) expect(await after(20)).toBe(left);
     expect(await after(20)).toBe(2);
   });
 
-  test('while the page is too busy to read answers, quick batches are sent in the time that they take; 64 are on their way at most', async () => {
-    const world = new World({ jobQueueSize: 200 });
+  test('no more batches are sent ahead than maxRuns leaves', async () => {
+    const world = new World({ jobQueueSize: 200, maxRuns: 8 });
     const worker = await world.start();
-    world.ask();
-    worker.answer({ handlerTime: 0.5 });
-    await settle();
     for (let i = 0; i < 100; i++) world.ask();
-    expect(worker.batches).toHaveLength(16);
-    /** Time passes, and the page makes a request before it reads an answer. */
-    const askAfter = (milliseconds: number): void => {
-      world.now += milliseconds;
-      world.ask();
-    };
-    // Half of them have most likely been run.
-    askAfter(4);
-    expect(worker.batches).toHaveLength(24);
-    askAfter(1000);
-    expect(worker.batches).toHaveLength(64);
-    askAfter(1000);
-    expect(worker.batches).toHaveLength(64);
-    while (worker.batches.length > 0) {
-      worker.answer({ handlerTime: 0.5 });
+    const sizes: number[] = [];
+    for (let run = 1; run <= 8; run++) {
+      worker.answer({ handlerTime: 0.1 });
       await settle();
-      expect(worker.batches.length).toBeLessThanOrEqual(64);
+      sizes.push(worker.batches.length);
     }
-    expect(world.pool.queueStatus.pendingRequests).toBe(0);
+    // The eighth answer makes it worn: until another worker is ready, it has one at a time.
+    expect(sizes).toEqual([7, 6, 5, 4, 3, 2, 1, 1]);
   });
 
-  test('where batches are slow, no more are sent, however busy the page is', async () => {
-    const world = new World();
+  test('a batch that takes longer than the last one holds up no others: another worker is opened', async () => {
+    const world = new World({ maxWorkers: 2 });
     const worker = await world.start();
-    for (let i = 0; i < 10; i++) world.ask();
+    world.ask();
     worker.answer({ handlerTime: 20 });
     await settle();
-    world.now += 30;
-    world.ask();
-    // One of the two has most likely been run.
-    expect(worker.batches).toHaveLength(3);
+    for (let i = 0; i < 10; i++) {
+      world.now += 100;
+      world.ask();
+    }
+    expect(worker.batches).toHaveLength(2);
+    expect(world.attempts).toHaveLength(1);
   });
 
   test('if one request of a batch cannot be cloned, the others run without it, also if it is aborted first', async () => {

@@ -142,8 +142,11 @@ export function checkAnswer(answer: HandleAnswer, rows: number): void {
 
 /** Returns why a whole batch failed: its own failure, or a row's failure that blames the worker. Returns undefined if the batch was answered. */
 export function failureOf({ rows, failure }: HandleAnswer): TabServeError | undefined {
-  let error = failure;
-  for (const row of rows)
-    if (!row.ok && blameOf((row.error as ErrorData).code as never) === 'worker') error ??= row.error;
-  return error === undefined ? undefined : asTabServeError(errorFromData(error as ErrorData));
+  if (failure !== undefined) return asTabServeError(errorFromData(failure as ErrorData));
+  for (const row of rows) {
+    if (row.ok) continue;
+    const error = row.error as ErrorData;
+    if (blameOf(error.code as never) === 'worker') return asTabServeError(errorFromData(error));
+  }
+  return undefined;
 }

@@ -221,8 +221,8 @@ export class WorkerPool {
       connection.holdBack(id, false);
       connection.tell((worker) => worker.cancel(id));
     });
+    slot.batches.add(batch);
     const sentAt = clock.now();
-    slot.add(batch, sentAt);
     let answered: HandleAnswer | undefined;
     try {
       const answer = await connection.call<HandleAnswer>(

@@ -24,7 +24,7 @@ export const MAX_BATCHES = 2;
 
 /** The milliseconds of work that a WASM worker has in full batches, and the most of these: a model that takes less than a message there and back need not wait for the page. */
 const AHEAD_MS = 8;
-const MOST_AHEAD = 64;
+const MOST_AHEAD = 32;
 
 /**
  * The place of one worker in the pool.
@@ -46,8 +46,6 @@ export class Slot {
   /** When it became ready, and when it last became idle, by the pool's clock. */
   readySince = 0;
   idleSince = 0;
-  /** When its worker last had nothing else to do than the batches in it: when it answered, or was given the first of them. */
-  #since = 0;
   /** Milliseconds that a batch takes: those of the last one, or a little less than earlier ones took. Undefined before the first. */
   #took: number | undefined;
   /** Bytes that its engine held after the first batch, and after the last. */
@@ -127,38 +125,27 @@ export class Slot {
    * Whether it may take a batch from the queue. WASM preprocesses and runs on one thread, so a second batch saves only the round trip to the page. It
    * should therefore be full, because requests that arrive later could not join it; of quick ones, there are more. An explanation takes no request's place:
    * the worker pauses it for them.
-   * @param fullAt the time, if the batch is full
+   * @param isFull whether the batch is full
+   * @param maxRuns after as many batches, its worker is replaced: no more are sent ahead
    */
-  takes(fullAt: number | undefined): boolean {
+  takes(isFull: boolean, maxRuns = Infinity): boolean {
     if (this.state !== 'ready') return false;
     if (this.isShared || this.isIdle) return true;
     if (this.isReplaying) return false;
     const requests = this.#count(({ isExplanation, isHeldBack }) => !isExplanation && !isHeldBack);
-    if (computesElsewhere(this.backend!)) return requests < MAX_BATCHES;
-    if (fullAt === undefined) return requests === 0;
-    return requests < MOST_AHEAD && requests - this.#runBy(fullAt) < this.#mostFull;
+    return requests < Math.min(this.#most(isFull), Math.max(1, maxRuns - this.runs));
   }
 
-  /** How many of its batches its worker has most likely run, though the page was too busy to read their answers. */
-  #runBy(now: number): number {
-    return this.#took === undefined ? 0 : Math.floor((now - this.#since) / Math.max(this.#took, AHEAD_MS / MOST_AHEAD));
-  }
-
-  /** The number of full batches that take `AHEAD_MS`. */
-  get #mostFull(): number {
-    return Math.max(MAX_BATCHES, Math.floor(AHEAD_MS / (this.#took ?? AHEAD_MS)));
-  }
-
-  /** Adds a batch that its worker is to run. */
-  add(batch: Batch, now: number): void {
-    if (this.isIdle) this.#since = now;
-    this.batches.add(batch);
+  #most(isFull: boolean): number {
+    if (computesElsewhere(this.backend!)) return MAX_BATCHES;
+    if (!isFull) return 1;
+    const quick = Math.floor(AHEAD_MS / (this.#took ?? AHEAD_MS));
+    return Math.min(MOST_AHEAD, Math.max(MAX_BATCHES, quick));
   }
 
   /** Records a batch that it has run. @param answer undefined if the batch failed */
   ran(answer: Pick<HandleAnswer, 'handlerTime' | 'memory'> | undefined, now: number): void {
     this.runs += 1;
-    this.#since = now;
     if (this.isIdle) this.idleSince = now;
     if (!answer) return;
     const { handlerTime, memory } = answer;

@@ -65,13 +65,13 @@ export class Slots {
 
   /**
    * Returns the least busy slot that takes a batch from the queue.
-   * @param fullAt the time, if the batch is full
+   * @param isFull whether the batch is full
    * @param hasReplays whether jobs wait to be replayed. The least busy slot of all is then reserved for them
    */
-  free({ fullAt, hasReplays }: { readonly fullAt?: number; readonly hasReplays: boolean }): Slot | undefined {
+  free({ isFull, hasReplays }: { readonly isFull: boolean; readonly hasReplays: boolean }): Slot | undefined {
     const { ready } = this;
     const reserved = hasReplays ? leastBusy(ready) : undefined;
-    return leastBusy(ready, (slot) => slot !== reserved && slot.takes(fullAt));
+    return leastBusy(ready, (slot) => slot !== reserved && slot.takes(isFull, this.#wear.maxRuns));
   }
 }
 

@@ -149,7 +149,7 @@ export class FileCache {
       const known = validatorsFor(request, entry);
       let isReplaced = false;
       const onNewBytes: OnBytes = (loaded, total) => {
-        isReplaced = known?.etag !== undefined || known?.lastModified !== undefined;
+        isReplaced = blob === undefined || known?.etag !== undefined || known?.lastModified !== undefined;
         onBytes(loaded, total);
       };
       try {

@@ -73,6 +73,8 @@ class Download {
   readonly #received = new ReceivedBytes();
   /** The version that the received bytes are of. */
   #version: Version | undefined;
+  /** Whether the server has begun to send a file: not the version of the copy at hand. */
+  #hasBegun = false;
   /** The most bytes that were reported. */
   #reported = 0;
   #bypassesCache = false;
@@ -113,7 +115,7 @@ class Download {
     } catch (error) {
       if (error instanceof TabServeError || error instanceof TransientFailure || signal?.aborted) throw error;
       const failure = this.#failed(`could not be downloaded: ${messageOf(error)}${this.#advice()}`, error);
-      if (validators && !this.#version) throw failure;
+      if (validators && !this.#hasBegun) throw failure;
       throw new TransientFailure(failure, this.#reported >= before + PROGRESS_BYTES);
     } finally {
       stall.stop();
@@ -151,6 +153,7 @@ class Download {
     if (status === 200) {
       this.#restart();
       this.#version = versionOf(response);
+      this.#hasBegun = true;
       return;
     }
     discard(response);
