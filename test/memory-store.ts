@@ -7,6 +7,7 @@ export function memoryStore(): BlobStore {
     read: async (name) => blobs.get(name),
     write: async (name, blob) => void blobs.set(name, blob),
     delete: async (name) => void blobs.delete(name),
+    isNew: async () => blobs.size === 0,
     names: async () => [...blobs.keys()],
   };
 }

@@ -9,7 +9,7 @@ import { HANDLER_NAMES, loadHandler } from '../handlers/registry.js';
 import { EXTRAS, MANIFEST, readExtras } from '../models/manifest.js';
 import { formatOf } from '../shared/model-url.js';
 import { readWeightsManifest } from '../models/shards.js';
-import { LABELS } from '../models/torchserve.js';
+import { LABELS } from '../models/manifest.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { addExtraFiles, addFile, readLocal, type ArchiveFiles } from './archive-files.js';
 import { checkArchive, readArchive } from './check.js';

@@ -3,7 +3,7 @@ import type { ModelConfig } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
 import { parseConfig } from '../models/config.js';
 import { HF_CONFIG } from '../models/hugging-face/repository.js';
-import { LABELS } from '../models/torchserve.js';
+import { LABELS } from '../models/manifest.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
 import { addFile, addFolder, readLocal, type ArchiveFiles } from './archive-files.js';
 import { readArchive } from './check.js';

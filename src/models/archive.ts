@@ -8,21 +8,24 @@ import { formatOf, isPacked, isRepository, readModelUrl } from '../shared/model-
 import { HF_CONFIG } from './hugging-face/repository.js';
 import { checkFile, checkIntegrity, inFolder, mergeIntegrity, normalizePaths } from './integrity.js';
 import { readText } from './json.js';
-import { EXTRAS, MANIFEST } from './manifest.js';
+import { EXTRAS, LABELS, MANIFEST } from './manifest.js';
 import { beginFiles } from './side-files.js';
 import { folderSource } from './sources/folder.js';
 import { listFiles } from './sources/listing.js';
 import { localSource, unpack, type LocalFiles } from './sources/packed.js';
 import { expectedOf, readRequired, type Source } from './sources/source.js';
-import { LABELS, readTorchServe } from './torchserve.js';
+import { readTorchServe } from './torchserve.js';
 
 export interface ArchiveOptions extends FetchOptions {
   /** Taken over the archive's own `model-config.yaml`. */
   readonly config?: ModelConfig | undefined;
   /** The name of the handler that the caller has chosen. */
   readonly handler?: string | undefined;
-  /** Called with what the archive's manifest says, while other files are still being read. */
-  readonly onManifest?: ((found: ManifestFound) => void) | undefined;
+  /**
+   * Called with what the archive's manifest says, while other files are still being read.
+   * @param isCertain false for the copy of an earlier visit: the server may have another one, which a second call tells
+   */
+  readonly onManifest?: ((found: ManifestFound, isCertain: boolean) => void) | undefined;
   /** See `Archive.root`. */
   readonly root?: string | undefined;
 }

@@ -3,7 +3,7 @@ import { LARGEST_LABELS, LARGEST_TEXT } from '../contract/limits.js';
 import { parseJson, readText } from './json.js';
 import { bytesOf } from './read-blob.js';
 import { missingFrom } from './sources/source.js';
-import { LABELS } from './torchserve.js';
+import { LABELS } from './manifest.js';
 
 /** Files that are read when they are asked for. */
 interface OtherFiles {

@@ -16,7 +16,7 @@ export function sideFiles(archive: Archive, engine?: EngineName): readonly strin
  * Begins to read the files for which nothing need be chosen any more. `fetchModel` reads all of them, and reports their failures.
  * @param format the model's, if it is chosen; that of an archive's only model is
  */
-export function beginFiles(source: Source, archive: Archive, format = onlyFormat(archive)): void {
+export function beginFiles(source: Pick<Source, 'begin'>, archive: Archive, format = onlyFormat(archive)): void {
   const model = format && archive.models[format];
   const isUndecided = archive.alternatives !== undefined || archive.config.engine?.remote !== undefined;
   const paths = model === undefined || isUndecided ? sideFiles(archive) : [...sideFiles(archive, format), model];

@@ -3,16 +3,14 @@ import { shorten } from '../contract/describe-value.js';
 import type { ModelFormat } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
 import { LARGEST_LABELS, LARGEST_METADATA } from '../contract/limits.js';
-import { formatOf } from '../shared/model-url.js';
-import type { ManifestFound } from './archive.js';
+import type { ArchiveOptions } from './archive.js';
 import { beginYaml, mergeConfig, parseConfig } from './config.js';
+import { EarlierVisit } from './earlier-visit.js';
 import { readText } from './json.js';
-import { EXTRAS, MANIFEST, readExtras, readManifest, type Extras } from './manifest.js';
+import { EXTRAS, LABELS, MANIFEST, readExtras, readManifest, type Extras } from './manifest.js';
+import { outlineOf } from './outline.js';
 import { beginFiles } from './side-files.js';
 import { knownOf, readRequired, type Source } from './sources/source.js';
-
-/** TorchServe's name for the file with the labels. */
-export const LABELS = 'index_to_name.json';
 
 /**
  * Reads TorchServe's layout: `MAR-INF/MANIFEST.json`, its config file, the labels, and `tabserve.json` with what TorchServe's manifest has no place for.
@@ -25,36 +23,26 @@ export const LABELS = 'index_to_name.json';
 export async function readTorchServe(
   source: Source,
   config: ModelConfig,
-  onManifest?: (found: ManifestFound) => void,
+  onManifest?: ArchiveOptions['onManifest'],
 ): Promise<Archive | undefined> {
-  const [found, extras] = await Promise.all([
-    source.read(MANIFEST, undefined, LARGEST_METADATA),
-    source
-      .read(EXTRAS, undefined, LARGEST_METADATA)
-      .then(async (blob) => readExtras(blob ? await readText(blob, EXTRAS, LARGEST_METADATA) : '{}')),
-  ]);
+  const earlier = new EarlierVisit(source, config, onManifest && ((found) => onManifest(found, false)));
+  const read = (file: typeof MANIFEST | typeof EXTRAS): Promise<Blob | undefined> =>
+    source.read(file, undefined, LARGEST_METADATA, (copy) => earlier.take(file, copy));
+  const [found, others] = await Promise.all([read(MANIFEST), read(EXTRAS)]);
+  await earlier.settle({ [MANIFEST]: found, [EXTRAS]: others });
   if (!found) return undefined;
+  const extras = readExtras(others ? await readText(others, EXTRAS, LARGEST_METADATA) : '{}');
   const { golden, integrity } = extras;
   // What is known of the manifest itself is known only now.
   const manifestFile = Object.hasOwn(integrity, MANIFEST) ? await readRequired(source, MANIFEST, integrity, LARGEST_METADATA) : found; // prettier-ignore
   const manifest = readManifest(await readText(manifestFile, MANIFEST, LARGEST_METADATA));
-  const models = extras.models ?? modelOf(manifest);
-  const { alternatives } = extras;
-  const archive: Archive = {
-    url: source.url,
-    manifest,
-    config: {},
-    models,
-    files: {},
-    golden,
-    integrity,
-    ...(alternatives.length > 0 && { alternatives }),
-  };
+  const archive = outlineOf(source.url, manifest, extras);
+  const { models } = archive;
   const begin = (format?: ModelFormat): void => beginFiles(source, { ...archive, config }, format);
   begin();
   const files: Record<string, Blob> = {};
   const { configFile } = manifest.model;
-  onManifest?.({ manifest, models, begin });
+  onManifest?.({ manifest, models, begin }, true);
   if (configFile) beginYaml();
   const labels = source
     .read(LABELS, knownOf(LABELS, integrity), LARGEST_LABELS)
@@ -88,12 +76,6 @@ function readVariants({ overrides }: Extras, own: ModelConfig, over: ModelConfig
     { ...others, ...(config && { config: mergeConfig(mergeConfig(own, config), over) }) },
   ]);
   return variants.length > 0 ? { variants: Object.fromEntries(variants) } : {};
-}
-
-/** The manifest's own model, where `tabserve.json` names none. A workflow has none; that of a server may be in a format that only the server runs. */
-function modelOf({ model: { serializedFile } }: Manifest): Archive['models'] {
-  const format = serializedFile === undefined ? undefined : formatOf(serializedFile);
-  return format ? { [format]: serializedFile } : {};
 }
 
 function noModel({ model: { serializedFile } }: Manifest, { url }: Source): TabServeError {

@@ -78,7 +78,7 @@ export class Host implements WorkerApi {
   /** The archive that `load` reads. */
   #reading: Promise<Archive> | undefined;
   #foundManifest!: (found: ManifestFound) => void;
-  /** What its manifest says. */
+  /** What its manifest says, or what it said at an earlier visit. */
   readonly #manifest = new Promise<ManifestFound>((resolve) => (this.#foundManifest = resolve));
 
   constructor(options: HostOptions) {
@@ -99,8 +99,9 @@ export class Host implements WorkerApi {
   load({ source, config, handler, download }: LoadRequest): Promise<Envelope<Archive>> {
     return envelope(async () => {
       let loading = handler === undefined ? undefined : this.#handlerClass(handler);
-      const onManifest = (found: ManifestFound): void => {
-        loading ??= this.#handlerClass(found.manifest.model.handler);
+      const onManifest = (found: ManifestFound, isCertain: boolean): void => {
+        const own = handler === undefined ? this.#handlerClass(found.manifest.model.handler) : undefined;
+        if (isCertain) loading ??= own;
         this.#foundManifest(found);
       };
       const archive = await (this.#reading = timed('read archive', () =>

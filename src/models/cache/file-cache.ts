@@ -2,6 +2,7 @@ import type { Validators } from '../../contract/downloads.js';
 import { isError, messageOf, TabServeError } from '../../contract/errors.js';
 import type { BlobStore } from '../../shared/cache/blob-store.js';
 import { CacheEntries, idOf, totalOf, type CachedFile } from '../../shared/cache/cache-entries.js';
+import { unlessAborted } from '../../shared/abort.js';
 import type { Clock } from '../../shared/clock.js';
 import { withinLimit } from '../../shared/limit.js';
 import { strongEtag } from '../download/version.js';
@@ -44,10 +45,15 @@ type Answer = DownloadedFile | 'not-modified' | undefined;
  */
 export type Download = (validators: Validators | undefined, onBytes: OnBytes) => Promise<Answer>;
 
+/** Called with the copy of a file; undefined if the server had no such file. */
+export type OnCopy = (copy: Blob | undefined) => void;
+
 export interface GetOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with the progress of the download, also if another tab makes it. */
   readonly onBytes?: OnBytes | undefined;
+  /** Called with the copy in the cache, before the server is asked whether it still has this version. Not called for a private file. */
+  readonly onCopy?: OnCopy | undefined;
 }
 
 /** One use of a file. */
@@ -55,6 +61,7 @@ interface Turn {
   readonly request: FileRequest;
   readonly download: Download;
   readonly onBytes: OnBytes;
+  readonly onCopy: OnCopy | undefined;
   readonly signal: AbortSignal | undefined;
   /** Whether this tab holds the file's lock, so that no other tab writes it. */
   readonly isLocked: boolean;
@@ -72,6 +79,8 @@ export class FileCache {
   /** Keys of the files that were asked for: they make no room for one another. */
   readonly #used = new Set<string>();
   readonly #storing = new Set<Promise<unknown>>();
+  /** Whether there was no cache before this one: then no file is looked for, until one is stored. */
+  #isNew: Promise<boolean | undefined> | undefined;
   #isDown = false;
   #isSwept = false;
   #isOffline = false;
@@ -109,7 +118,7 @@ export class FileCache {
   async #get(
     request: FileRequest,
     download: Download,
-    { signal, onBytes = () => {} }: GetOptions,
+    { signal, onBytes = () => {}, onCopy }: GetOptions,
     deliver: Turn['deliver'],
   ): Promise<Blob | undefined> {
     const key = keyOf(request);
@@ -123,11 +132,12 @@ export class FileCache {
     const giveBack = (): void => void taken?.then((release) => release?.());
     const found = await this.#find(key, signal).finally(() => signal?.aborted && giveBack());
     if (found || this.#isDown) giveBack();
-    if (found) return await this.#use(found, { request, download, onBytes, signal, isLocked: false, deliver });
+    if (found) return await this.#use(found, { request, download, onBytes, onCopy, signal, isLocked: false, deliver });
     if (this.#isDown) return fileOf(await download(undefined, onBytes))?.blob;
     const work = async (onBytes: OnBytes, lock: 'free' | 'waited' | undefined): Promise<Blob | undefined> => {
-      const turn = { request, download, onBytes, signal, isLocked: lock !== undefined, deliver };
+      const turn = { request, download, onBytes, onCopy, signal, isLocked: lock !== undefined, deliver };
       // A tab that had the lock may have stored it meanwhile.
+      if (lock !== 'free') this.#isNew = Promise.resolve(false);
       const found = lock === 'free' ? undefined : await this.#find(key, signal);
       return found ? await this.#use(found, turn) : await this.#store(await download(undefined, onBytes), turn);
     };
@@ -136,6 +146,8 @@ export class FileCache {
 
   async #find(key: string, signal: AbortSignal | undefined): Promise<CachedFile | undefined> {
     const failure = 'Cached files cannot be read';
+    this.#isNew ??= this.#ask(failure, LOOK_MS, undefined, () => this.#options.store.isNew());
+    if (await unlessAborted(this.#isNew, signal)) return undefined;
     const entry = await this.#ask(failure, LOOK_MS, signal, () => this.#entries.find(key));
     if (!entry) return undefined;
     return await this.#ask(failure, LOOK_MS + entry.bytes / BYTES_PER_MS, signal, () => this.#entries.open(entry));
@@ -143,10 +155,11 @@ export class FileCache {
 
   /** Returns the cached file if the server still has this version of it; otherwise, what the server has. */
   async #use({ entry, blob }: CachedFile, turn: Turn): Promise<Blob | undefined> {
-    const { request, download, onBytes, signal } = turn;
+    const { request, download, onBytes, onCopy, signal } = turn;
     let isCurrent = isImmutable(request) && blob !== undefined;
     if (!isCurrent) {
       const known = validatorsFor(request, entry);
+      if (!request.isPrivate) onCopy?.(blob);
       let isReplaced = false;
       const onNewBytes: OnBytes = (loaded, total) => {
         isReplaced = blob === undefined || known?.etag !== undefined || known?.lastModified !== undefined;
@@ -202,6 +215,7 @@ export class FileCache {
     ];
     for (;;) {
       try {
+        this.#isNew = Promise.resolve(false);
         await this.#entries.save(keyOf(request), request.url, file?.blob, file);
         return true;
       } catch (error) {

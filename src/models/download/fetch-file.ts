@@ -2,7 +2,7 @@ import type { FilePhase, FileProgress, Integrity } from '../../contract/archive.
 import { browserClock } from '../../shared/clock.js';
 import type { Clock } from '../../shared/clock.js';
 import { isPrivate, type RequestPolicy } from '../../shared/request-policy.js';
-import type { Download, FileCache } from '../cache/file-cache.js';
+import type { Download, FileCache, OnCopy } from '../cache/file-cache.js';
 import { checkFile, rememberHash } from '../integrity.js';
 import { downloadFile } from './download-file.js';
 import type { Concurrency } from './concurrency.js';
@@ -23,6 +23,8 @@ export interface FetchOptions extends RequestPolicy {
   readonly maxBytes?: number;
   /** How many downloads run at once. */
   readonly limit?: Concurrency;
+  /** Called with what an earlier visit has stored of the file, before the server is asked whether it still has it: undefined if it had no such file. Not called for a private file. */
+  readonly onCopy?: OnCopy | undefined;
   /** Undefined if nothing is kept for the next visit. */
   readonly cache?: FileCache | undefined;
   /** @default the browser's */
@@ -78,7 +80,15 @@ async function fetchOne(
   options: FetchOptions,
   expected: Integrity | undefined,
 ): Promise<Blob | undefined> {
-  const { limit = (work) => work(), onProgress, clock = browserClock, random = Math.random, cache, signal } = options;
+  const {
+    limit = (work) => work(),
+    onProgress,
+    clock = browserClock,
+    random = Math.random,
+    cache,
+    signal,
+    onCopy,
+  } = options;
   const report = (loaded: number, total: number | undefined, phase: FilePhase = 'download'): void =>
     onProgress?.({ file, loaded, total, phase });
   const download: Download = (validators, onBytes) =>
@@ -94,7 +104,7 @@ async function fetchOne(
     );
   const request = { url: url.href, sha256: expected?.sha256, isPrivate: isPrivate(options) };
   const blob = cache
-    ? await cache.get(request, download, { signal, onBytes: report })
+    ? await cache.get(request, download, { signal, onBytes: report, onCopy })
     : blobOf(await download(undefined, report));
   // It was compared when it was downloaded; the cache finds it by its hash.
   if (blob && expected?.sha256 !== undefined) rememberHash(blob, expected.sha256);

@@ -4,7 +4,7 @@ import { LARGEST_METADATA } from '../../contract/limits.js';
 import { checkConfig, mergeConfig } from '../config.js';
 import { beginFiles } from '../side-files.js';
 import type { Source } from '../sources/source.js';
-import { LABELS } from '../torchserve.js';
+import { LABELS } from '../manifest.js';
 import { architectureOf, handlerConfig, handlerOf } from './architectures.js';
 import { imageProcessingOf, PREPROCESSOR } from './image-processing.js';
 import { readObject, type Json } from './json.js';

@@ -4,6 +4,7 @@ import type { Integrity } from '../../contract/archive.js';
 import { LARGEST_TEXT } from '../../contract/limits.js';
 import { locateFile, type ModelUrl } from '../../shared/model-url.js';
 import { mergeIntegrity } from '../integrity.js';
+import { earlyReads } from './early-reads.js';
 import type { Source } from './source.js';
 
 const TEXT = /\.(json|ya?ml|txt)$/i;
@@ -28,18 +29,20 @@ export function folderSource(place: ModelUrl, options: FetchOptions, root = ''):
       { ...options, ...(TEXT.test(path) && { maxBytes: LARGEST_TEXT }), ...over },
       own,
     );
-    if (blob) found?.add(name);
+    if (blob) (over?.found ?? found)?.add(name);
     return blob;
   };
+  const beginWith =
+    (over: Partial<FetchOptions>): NonNullable<Source['begin']> =>
+    (path, expected) =>
+      void download(path, expected, over).catch(() => {});
   return {
     url: place.url.href,
-    read: (path, expected, maxBytes) => download(path, expected, maxBytes === undefined ? {} : { maxBytes }),
+    read: (path, expected, maxBytes, onCopy) =>
+      download(path, expected, { ...(maxBytes !== undefined && { maxBytes }), ...(onCopy && { onCopy }) }),
     has: async (path) => await isThere((report) => download(path, undefined, report), options),
-    begin:
-      options.downloads &&
-      ((path, expected) => {
-        download(path, expected).catch(() => {});
-      }),
+    begin: options.downloads && beginWith({}),
+    early: options.downloads && (() => earlyReads(options, beginWith)),
     missing: (path) =>
       new TabServeError(
         'model-not-found',

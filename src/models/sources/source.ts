@@ -1,6 +1,7 @@
 import type { Integrity } from '../../contract/archive.js';
 import { shorten } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
+import type { OnCopy } from '../cache/file-cache.js';
 import { textOf, whileReading } from '../read-blob.js';
 
 /** Where an archive's files are read from: a folder on a server, or files at hand. Nothing else knows which. */
@@ -11,18 +12,34 @@ export interface Source {
    * Reads a file by its path in the archive.
    * @param expected given for a file that must be there: its progress is reported from the start, with its size where that is known
    * @param maxBytes a download ends with an error when more has arrived; by default, a text has the limit of texts
+   * @param onCopy called with what an earlier visit has stored, before the server is asked: see `FetchOptions`
    * @returns undefined if there is no such file
    * @throws `model-format` if the path leads out of the archive; `network`, `aborted`
    */
-  read(path: string, expected?: Integrity, maxBytes?: number): Promise<Blob | undefined>;
+  read(path: string, expected?: Integrity, maxBytes?: number, onCopy?: OnCopy): Promise<Blob | undefined>;
   /** Returns whether there is such a file. It may begin to read it; the next `read` waits for it. @throws what `read` throws */
   has(path: string): Promise<boolean>;
-  /** Begins to read a file that will be needed; the next `read` waits for it and reports its failure. Missing where reading early gains nothing. */
-  readonly begin?: ((path: string, expected: Integrity) => void) | undefined;
+  /**
+   * Begins to read a file that will be needed; the next `read` waits for it and reports its failure. Missing where reading early gains nothing.
+   * @param expected undefined for a file that may not be there
+   */
+  readonly begin?: ((path: string, expected: Integrity | undefined) => void) | undefined;
+  /** Begins to read files that may turn out not to be needed. Missing where reading early gains nothing. */
+  readonly early?: (() => EarlyReads) | undefined;
   /** Every path; missing where the files cannot be listed, as on a server. */
   readonly paths?: readonly string[];
   /** Returns the error for a file that must be there and is not. */
   missing(path: string): TabServeError;
+}
+
+/** Files that begin to be read before it is certain that they will be. */
+export interface EarlyReads {
+  /** See `Source.begin`. */
+  readonly begin: NonNullable<Source['begin']>;
+  /** The files will be needed: the next `read` of each waits for what was begun. Their progress is told, from now on. */
+  keep(): void;
+  /** The files are not needed. */
+  drop(): void;
 }
 
 type Integrities = Readonly<Record<string, Integrity>>;

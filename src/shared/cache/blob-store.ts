@@ -10,4 +10,6 @@ export interface BlobStore {
   /** Deletes a blob, if it is there. */
   delete(name: string): Promise<void>;
   names(): Promise<string[]>;
+  /** Returns whether nothing was ever written. May return false for a store that is empty. */
+  isNew(): Promise<boolean>;
 }

@@ -14,6 +14,9 @@ export const cacheApiStore: BlobStore = {
   async delete(name) {
     await (await open()).delete(BASE + name);
   },
+  async isNew() {
+    return !(await storage().has(CACHE));
+  },
   async names() {
     return (await (await open()).keys()).map(({ url }) => url.slice(BASE.length));
   },

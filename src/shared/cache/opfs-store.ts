@@ -16,6 +16,9 @@ export const opfsStore: BlobStore = {
   async delete(name) {
     await ifFound(async () => (await open()).removeEntry(name));
   },
+  async isNew() {
+    return (await ifFound(async () => (await root()).getDirectoryHandle(FOLDER))) === undefined;
+  },
   async names() {
     const names: string[] = [];
     for await (const name of (await open()).keys()) names.push(name);
@@ -35,9 +38,13 @@ async function copy(file: File): Promise<Blob> {
 }
 
 async function open(): Promise<FileSystemDirectoryHandle> {
+  return await (await root()).getDirectoryHandle(FOLDER, { create: true });
+}
+
+async function root(): Promise<FileSystemDirectoryHandle> {
   if (!globalThis.navigator?.storage?.getDirectory)
     throw new Error('there is no file system here: it needs a secure context (https, or localhost)');
-  return await (await navigator.storage.getDirectory()).getDirectoryHandle(FOLDER, { create: true });
+  return await navigator.storage.getDirectory();
 }
 
 async function writeStream(handle: FileSystemFileHandle, blob: Blob): Promise<void> {

@@ -53,6 +53,10 @@ export const STORE_CONTRACT: Readonly<Record<string, Case>> = {
     await same(a, bytes(70_000));
     await same(b, bytes(70_000));
   },
+  async 'a store in which something was written is not new'(store) {
+    await store.write('a', bytes(1));
+    equal(await store.isNew(), false);
+  },
   async 'many calls at once'(store) {
     const names = Array.from({ length: 20 }, (_, at) => `file ${at}`.replace(' ', '-'));
     await Promise.all(names.map((name, at) => store.write(name, bytes(at * 100))));

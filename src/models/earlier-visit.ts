@@ -1,0 +1,79 @@
+import type { ModelConfig } from '../contract/archive.js';
+import { LARGEST_METADATA } from '../contract/limits.js';
+import type { ManifestFound } from './archive.js';
+import { readText } from './json.js';
+import { EXTRAS, LABELS, MANIFEST, readExtras, readManifest } from './manifest.js';
+import { outlineOf } from './outline.js';
+import { textOf } from './read-blob.js';
+import { beginFiles } from './side-files.js';
+import type { EarlyReads, Source } from './sources/source.js';
+import { knownOf } from './sources/source.js';
+
+/** The two files that say what the others are. */
+const INDEX = [MANIFEST, EXTRAS] as const;
+type IndexFile = (typeof INDEX)[number];
+
+/**
+ * What an earlier visit has stored of an archive's manifest and `tabserve.json`. While the server is asked whether it still has these versions, their copies say which other
+ * files to ask for, and which engine to start. If it has others, nothing of that is used.
+ */
+export class EarlierVisit {
+  readonly #source: Source;
+  readonly #config: ModelConfig;
+  readonly #onManifest: ((found: ManifestFound) => void) | undefined;
+  /** Undefined for a file that the server did not have. */
+  readonly #copies = new Map<IndexFile, Blob | undefined>();
+  #reads: EarlyReads | undefined;
+  #isSettled = false;
+
+  /** @param onManifest called with what the copies say */
+  constructor(source: Source, config: ModelConfig, onManifest: ((found: ManifestFound) => void) | undefined) {
+    this.#source = source;
+    this.#config = config;
+    this.#onManifest = onManifest;
+  }
+
+  /** Takes the copy of a file. With the last of them, the other files begin to be read. */
+  take(file: IndexFile, copy: Blob | undefined): void {
+    this.#copies.set(file, copy);
+    // A copy that cannot be read, or is damaged, says nothing: the server's file is on its way.
+    if (INDEX.every((one) => this.#copies.has(one))) void this.#begin().catch(() => {});
+  }
+
+  async #begin(): Promise<void> {
+    const [own, others] = await Promise.all(
+      INDEX.map(async (file) => {
+        const copy = this.#copies.get(file);
+        return copy && (await readText(copy, file, LARGEST_METADATA));
+      }),
+    );
+    if (own === undefined || this.#isSettled) return;
+    const manifest = readManifest(own);
+    const extras = readExtras(others ?? '{}');
+    const reads = (this.#reads = this.#source.early?.());
+    if (!reads) return;
+    const outline = outlineOf(this.#source.url, manifest, extras);
+    const begin: ManifestFound['begin'] = (format) => beginFiles(reads, { ...outline, config: this.#config }, format);
+    const { configFile } = manifest.model;
+    if (configFile !== undefined) reads.begin(configFile, knownOf(configFile, extras.integrity));
+    reads.begin(LABELS, knownOf(LABELS, extras.integrity));
+    beginFiles(reads, { ...outline, config: this.#config });
+    this.#onManifest?.({ manifest, models: outline.models, begin });
+  }
+
+  /** Compares the copies with the server's files. If they are the same, what was begun will be read; otherwise, it is dropped. */
+  async settle(files: Readonly<Record<IndexFile, Blob | undefined>>): Promise<void> {
+    this.#isSettled = true;
+    if (!this.#reads) return;
+    const same = await Promise.all(INDEX.map((file) => isSame(this.#copies.get(file), files[file])));
+    if (same.every(Boolean)) this.#reads.keep();
+    else this.#reads.drop();
+  }
+}
+
+async function isSame(copy: Blob | undefined, file: Blob | undefined): Promise<boolean> {
+  if (copy === file) return true;
+  if (!copy || copy.size !== file?.size) return false;
+  const [before, now] = await Promise.all([textOf(copy), textOf(file)]);
+  return before === now;
+}

@@ -1,0 +1,169 @@
+import { expect, test } from '@playwright/test';
+import type { FileProgress } from '../../src/contract/archive.ts';
+import { fetchArchive, type ArchiveOptions, type ManifestFound } from '../../src/models/archive.ts';
+import { FileCache } from '../../src/models/cache/file-cache.ts';
+import { fetchModel } from '../../src/models/model-files.ts';
+import { browserClock } from '../../src/shared/clock.ts';
+import { memoryStore } from '../memory-store.ts';
+import { settle } from './fake-clock.ts';
+
+const MANIFEST = 'MAR-INF/MANIFEST.json';
+const manifestOf = (configFile: string): string =>
+  JSON.stringify({ model: { modelName: 'm', serializedFile: 'm.onnx', configFile } });
+
+/** Files by their path in the archive, as they are at first. */
+const FILES = { [MANIFEST]: manifestOf('c.yaml'), 'c.yaml': 'batchSize: 1', 'm.onnx': 'weights' };
+
+/** A server, and the visits of one visitor, who keeps a cache. */
+function world(files: Record<string, string> = { ...FILES }) {
+  const store = memoryStore();
+  const held = new Map<string, Promise<void>>();
+  /** The paths that were asked for in this visit. */
+  const asked: string[] = [];
+  const fetch = (async (url: URL, { headers, signal }: RequestInit) => {
+    const path = new URL(url).pathname.slice('/m/'.length);
+    asked.push(path);
+    // What is sent is what the server has when it is asked.
+    const file = files[path];
+    await held.get(path);
+    signal?.throwIfAborted();
+    if (file === undefined) return new Response('', { status: 404 });
+    const etag = `"${file}"`;
+    const isKnown = (headers as Record<string, string>)['If-None-Match'] === etag;
+    return new Response(isKnown ? null : file, { status: isKnown ? 304 : 200, headers: { etag } });
+  }) as typeof globalThis.fetch;
+  const open = (more: Partial<ArchiveOptions> = {}) => {
+    asked.length = 0;
+    const cache = new FileCache({ store, clock: browserClock, locks: undefined, estimate: async () => ({}), warn: () => {} }); // prettier-ignore
+    const options = { fetch, cache, downloads: new Map(), pageOrigin: 'https://example.org', ...more };
+    const loaded = async () => {
+      const loaded = await fetchModel(await fetchArchive('https://example.org/m/', options), 'onnx', options);
+      await cache.stored();
+      return loaded;
+    };
+    return loaded();
+  };
+  /** Holds the server's answers for a path back, until the returned function is called. */
+  const hold = (path: string): (() => void) => {
+    let release!: () => void;
+    held.set(path, new Promise((resolve) => (release = resolve)));
+    return release;
+  };
+  return { files, asked, open, hold };
+}
+
+/** Waits until the manifest was asked for, and no more requests come: names in the cache are hashed on another thread. */
+async function quiet(asked: readonly string[]): Promise<void> {
+  await expect.poll(() => asked).toContain(MANIFEST);
+  for (let turns = 0, before = -1; turns < 20; turns = before === asked.length ? turns + 1 : 0) {
+    before = asked.length;
+    await crypto.subtle.digest('SHA-256', new Uint8Array(1));
+    await settle();
+  }
+}
+
+/** Notes what `onManifest` is called with. */
+function listener() {
+  const told: [Partial<ManifestFound['models']>, boolean][] = [];
+  return { told, onManifest: ({ models }: ManifestFound, isCertain: boolean) => void told.push([models, isCertain]) };
+}
+
+test('at a later visit every file is asked for, once, while the server is asked for the manifest', async () => {
+  const { asked, open, hold } = world();
+  await open();
+  const release = hold(MANIFEST);
+  const { told, onManifest } = listener();
+  const loading = open({ onManifest });
+  await quiet(asked);
+  expect(asked.toSorted()).toEqual([MANIFEST, 'c.yaml', 'index_to_name.json', 'm.onnx', 'tabserve.json']);
+  expect(told).toEqual([[{ onnx: 'm.onnx' }, false]]);
+  release();
+  const { config, files } = await loading;
+  expect(config).toEqual({ batchSize: 1 });
+  expect(await files['m.onnx']!.text()).toBe('weights');
+  expect(asked).toHaveLength(5);
+  expect(told).toEqual([
+    [{ onnx: 'm.onnx' }, false],
+    [{ onnx: 'm.onnx' }, true],
+  ]);
+});
+
+test('at a first visit nothing is asked for before the manifest is there', async () => {
+  const { asked, open, hold } = world();
+  const release = hold(MANIFEST);
+  const { told, onManifest } = listener();
+  const loading = open({ onManifest });
+  await quiet(asked);
+  expect(asked.toSorted()).toEqual([MANIFEST, 'tabserve.json']);
+  release();
+  await loading;
+  expect(told).toEqual([[{ onnx: 'm.onnx' }, true]]);
+});
+
+test('no file that was asked for because of an old manifest is used with a new one', async () => {
+  const { files, asked, open, hold } = world();
+  await open();
+  const release = hold(MANIFEST);
+  Object.assign(files, { [MANIFEST]: manifestOf('new.yaml'), 'new.yaml': 'batchSize: 2' });
+  const { told, onManifest } = listener();
+  const loading = open({ onManifest });
+  await quiet(asked);
+  expect(asked, 'the server still has the old files').toContain('c.yaml');
+  Object.assign(files, { 'm.onnx': 'new weights', 'index_to_name.json': '{"0":"new"}' });
+  delete files['c.yaml'];
+  release();
+  const loaded = await loading;
+  expect(loaded.config).toEqual({ batchSize: 2 });
+  expect(await loaded.files['m.onnx']!.text()).toBe('new weights');
+  expect(await loaded.files['index_to_name.json']!.text()).toBe('{"0":"new"}');
+  expect(Object.keys(loaded.files)).not.toContain('c.yaml');
+  expect(told.at(-1)).toEqual([{ onnx: 'm.onnx' }, true]);
+});
+
+test('a file that an old manifest named, and the server does not answer for, holds nothing up', async () => {
+  const { files, open, hold } = world();
+  await open();
+  hold('c.yaml');
+  Object.assign(files, { [MANIFEST]: manifestOf('new.yaml'), 'new.yaml': 'batchSize: 2' });
+  expect((await open()).config).toEqual({ batchSize: 2 });
+});
+
+test('the progress of a file is not told before it is certain that it is needed', async () => {
+  const { asked, open, hold } = world();
+  await open();
+  const release = hold(MANIFEST);
+  const told: string[] = [];
+  const loading = open({ onProgress: ({ file }: FileProgress) => told.push(file) });
+  await quiet(asked);
+  expect(told).toEqual([]);
+  release();
+  await loading;
+  expect(new Set(told)).toEqual(new Set([MANIFEST, 'c.yaml', 'm.onnx']));
+});
+
+test('what was stored of a private archive asks for nothing', async () => {
+  const { asked, open, hold } = world();
+  const headers = { headers: { authorization: 'Bearer x' } };
+  await open(headers);
+  const release = hold(MANIFEST);
+  const loading = open(headers);
+  await quiet(asked);
+  expect(asked.toSorted()).toEqual([MANIFEST, 'tabserve.json']);
+  release();
+  await loading;
+});
+
+test('offline, the archive of the last visit is read', async () => {
+  const { open } = world();
+  await open();
+  const offline = (async () => Promise.reject(new TypeError('Failed to fetch'))) as unknown as typeof fetch;
+  expect((await open({ fetch: offline })).config).toEqual({ batchSize: 1 });
+});
+
+for (const damaged of ['{', '{"model":{}}'])
+  test(`a manifest that was stored as ${damaged} says nothing, and the server's is used`, async () => {
+    const { files, open } = world({ ...FILES, [MANIFEST]: damaged });
+    await expect(open()).rejects.toMatchObject({ code: 'model-format' });
+    files[MANIFEST] = FILES[MANIFEST];
+    expect((await open()).config).toEqual({ batchSize: 1 });
+  });
