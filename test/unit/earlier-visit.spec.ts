@@ -25,8 +25,7 @@ function world(files: Record<string, string> = { ...FILES }) {
     asked.push(path);
     // What is sent is what the server has when it is asked.
     const file = files[path];
-    await held.get(path);
-    signal?.throwIfAborted();
+    await Promise.race([held.get(path), aborted(signal!)]);
     if (file === undefined) return new Response('', { status: 404 });
     const etag = `"${file}"`;
     const isKnown = (headers as Record<string, string>)['If-None-Match'] === etag;
@@ -51,6 +50,13 @@ function world(files: Record<string, string> = { ...FILES }) {
   };
   return { files, asked, open, hold };
 }
+
+/** Rejects when the signal aborts, as `fetch` does. */
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  });
 
 /** Waits until the manifest was asked for, and no more requests come: names in the cache are hashed on another thread. */
 async function quiet(asked: readonly string[]): Promise<void> {

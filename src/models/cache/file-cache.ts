@@ -1,8 +1,7 @@
 import type { Validators } from '../../contract/downloads.js';
 import { isError, messageOf, TabServeError } from '../../contract/errors.js';
 import type { BlobStore } from '../../shared/cache/blob-store.js';
-import { CacheEntries, idOf, totalOf, type CachedFile } from '../../shared/cache/cache-entries.js';
-import { unlessAborted } from '../../shared/abort.js';
+import { CacheEntries, idOf, totalOf, type CacheEntry, type CachedFile } from '../../shared/cache/cache-entries.js';
 import type { Clock } from '../../shared/clock.js';
 import { withinLimit } from '../../shared/limit.js';
 import { strongEtag } from '../download/version.js';
@@ -79,8 +78,10 @@ export class FileCache {
   /** Keys of the files that were asked for: they make no room for one another. */
   readonly #used = new Set<string>();
   readonly #storing = new Set<Promise<unknown>>();
-  /** Whether there was no cache before this one: then no file is looked for, until one is stored. */
-  #isNew: Promise<boolean | undefined> | undefined;
+  /** Files whose use is recorded later. */
+  readonly #hits: CacheEntry[] = [];
+  /** Whether there was no cache before this one: then no file is waited for, until one is stored. */
+  #isNew: Promise<boolean> | undefined;
   #isDown = false;
   #isSwept = false;
   #isOffline = false;
@@ -110,9 +111,13 @@ export class FileCache {
     this.get(request, async (known) => (known && isSame(answer, known) ? 'not-modified' : answer)).catch(() => {});
   }
 
-  /** Waits until every file that was asked for is stored, or cannot be. */
+  /** Waits until every file that was asked for is stored, or cannot be. Then records which files were used: while they are waited for, that would hold them up. */
   async stored(): Promise<void> {
     await Promise.all(this.#storing);
+    const touch = (entry: CacheEntry): Promise<void> => this.#entries.touch(entry, TOUCH_MS);
+    await Promise.all(
+      this.#hits.splice(0).map((entry) => this.#ask('Cached files cannot be written', LOOK_MS, undefined, () => touch(entry))), // prettier-ignore
+    );
   }
 
   async #get(
@@ -146,16 +151,20 @@ export class FileCache {
 
   async #find(key: string, signal: AbortSignal | undefined): Promise<CachedFile | undefined> {
     const failure = 'Cached files cannot be read';
-    this.#isNew ??= this.#ask(failure, LOOK_MS, undefined, () => this.#options.store.isNew());
-    if (await unlessAborted(this.#isNew, signal)) return undefined;
-    const entry = await this.#ask(failure, LOOK_MS, signal, () => this.#entries.find(key));
-    if (!entry) return undefined;
-    return await this.#ask(failure, LOOK_MS + entry.bytes / BYTES_PER_MS, signal, () => this.#entries.open(entry));
+    const look = async (): Promise<CachedFile | undefined> => {
+      const entry = await this.#ask(failure, LOOK_MS, signal, () => this.#entries.find(key));
+      if (!entry) return undefined;
+      return await this.#ask(failure, LOOK_MS + entry.bytes / BYTES_PER_MS, signal, () => this.#entries.open(entry));
+    };
+    const looking = look();
+    // Where there was no cache, that is known before each file was looked for in vain.
+    this.#isNew ??= this.#options.store.isNew().catch(() => false);
+    return await Promise.race([looking, this.#isNew.then((isNew) => (isNew ? undefined : looking))]);
   }
 
   /** Returns the cached file if the server still has this version of it; otherwise, what the server has. */
   async #use({ entry, blob }: CachedFile, turn: Turn): Promise<Blob | undefined> {
-    const { request, download, onBytes, onCopy, signal } = turn;
+    const { request, download, onBytes, onCopy } = turn;
     let isCurrent = isImmutable(request) && blob !== undefined;
     if (!isCurrent) {
       const known = validatorsFor(request, entry);
@@ -176,8 +185,7 @@ export class FileCache {
         this.#isOffline = true;
       }
     }
-    if (Date.now() - entry.usedAt > TOUCH_MS)
-      await this.#ask('Cached files cannot be written', LOOK_MS, signal, () => this.#entries.touch(entry));
+    if (Date.now() - entry.usedAt > TOUCH_MS) this.#hits.push(entry);
     if (blob) onBytes(blob.size, blob.size);
     return blob;
   }

@@ -40,7 +40,7 @@ export class CacheEntries {
     this.#store = store;
   }
 
-  /** Returns what is known about the file. */
+  /** Returns what is known about the file. Uses since it was stored are not looked up: that would be another read for each file that a visit needs. */
   async find(key: string): Promise<CacheEntry | undefined> {
     return await this.#read(await idOf(key));
   }
@@ -77,9 +77,12 @@ export class CacheEntries {
     if (before?.content) await this.#store.delete(before.content);
   }
 
-  /** Records that a file was used now. */
-  async touch({ key }: CacheEntry): Promise<void> {
-    await this.#store.write((await idOf(key)) + USED, new Blob([String(Date.now())]));
+  /** Records that a file was used now, unless a use within so many milliseconds is recorded. */
+  async touch({ key, usedAt }: CacheEntry, within = 0): Promise<void> {
+    const id = await idOf(key);
+    const now = Date.now();
+    if (now - Math.max(usedAt, await this.#lastUse(id)) >= within)
+      await this.#store.write(id + USED, new Blob([String(now)]));
   }
 
   async delete(entry: CacheEntry): Promise<void> {
@@ -91,9 +94,9 @@ export class CacheEntries {
     const ids = (await this.#store.names()).filter(isEntry).map((name) => name.slice(0, -ENTRY.length));
     const entries = await Promise.all(
       ids.map(async (id) => {
-        const entry = await this.#read(id);
+        const [entry, used] = await Promise.all([this.#read(id), this.#lastUse(id)]);
         if (!entry) await this.#store.delete(id + ENTRY);
-        return entry;
+        return entry && { ...entry, usedAt: Math.max(entry.usedAt, used) };
       }),
     );
     return entries.filter((entry) => entry !== undefined).sort((a, b) => a.usedAt - b.usedAt);
@@ -125,11 +128,13 @@ export class CacheEntries {
   }
 
   async #read(id: string): Promise<CacheEntry | undefined> {
-    const [text, used] = await Promise.all(
-      [ENTRY, USED].map(async (ending) => await (await this.#store.read(id + ending))?.text()),
-    );
-    const entry = text === undefined ? undefined : parseEntry(text);
-    return entry && { ...entry, usedAt: Math.max(entry.usedAt, Number(used ?? 0) || 0) };
+    const text = await (await this.#store.read(id + ENTRY))?.text();
+    return text === undefined ? undefined : parseEntry(text);
+  }
+
+  /** Returns when a use was recorded last, in milliseconds since 1970; 0 if none was. */
+  async #lastUse(id: string): Promise<number> {
+    return Number((await (await this.#store.read(id + USED))?.text()) ?? 0) || 0;
   }
 
   async #write(id: string, entry: CacheEntry): Promise<void> {
