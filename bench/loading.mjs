@@ -45,6 +45,7 @@ export async function loadingRows(chromium, options, url, { isAlone }) {
     for (const model of [small, large]) rows.push(...timeRows(model, await measureTimes(visit, model)));
     return rows;
   });
+  rows.push(...rawTfjsRows(await inProfile(chromium, options('wasm'), (context) => measureRawTfjs((work) => onPage(context, url, work), url)))); // prettier-ignore
   for (const engine of ENGINES.filter(({ backend }) => isAlone || backend === 'wasm')) {
     const measured = await inProfile(chromium, options(engine.backend), async (context) =>
       measureWorkers((work) => onPage(context, url, work), engine),
@@ -121,6 +122,17 @@ async function measureWorkers(visit, { name, candidate, model, build, rounds }) 
   return measured;
 }
 
+/** Five workers of a fresh page without TabServe, in each round. */
+async function measureRawTfjs(visit, url) {
+  tell('loading: raw workers with TensorFlow.js');
+  const measured = [];
+  for (let round = -WARM_UPS; round < ROUNDS; round++) {
+    const times = await visit((call) => call('rawTfjsWorkers', `${url}models/digits/model.json`));
+    if (round >= 0) measured.push(times);
+  }
+  return measured;
+}
+
 /** The rise of the peak in each case, in bytes. Each case is measured several times, and has another one in between. */
 async function measureMemory(context, visit, url) {
   tell('loading: memory');
@@ -189,6 +201,17 @@ function workerRows({ name }, rounds) {
     row(`${name}, replacing a lost worker`, healed, 'ms'),
     overFirst('workers two to five', later),
     overFirst('replacing a lost worker', healed),
+  ];
+}
+
+/** What no two workers can share, for comparison: the rows have no goal. */
+function rawTfjsRows(rounds) {
+  const first = rounds.map(([one]) => one);
+  const later = rounds.map(([, ...others]) => median(others));
+  return [
+    row('tfjs/wasm, raw: the first worker of a page', first, 'ms'),
+    row('tfjs/wasm, raw: workers two to five, with the compiled .wasm of the first', later, 'ms'),
+    row('tfjs/wasm, raw: workers two to five over the first', pairs(later, first, over), '×'),
   ];
 }
 

@@ -1,4 +1,11 @@
+import { load } from '../libraries/tfjs-webgl.js';
 import type { EngineLoader } from './engine.js';
+import { loadTensorFlow } from './tfjs/libraries.js';
 
 /** Loads TensorFlow.js on WebGL. */
-export const tfjsWebgl: EngineLoader = async (environment) => (await import('./tfjs/webgl.js')).start(environment);
+export const tfjsWebgl: EngineLoader = async (environment) => {
+  const libraries = loadTensorFlow(environment.assets, load);
+  // The first imports the second: together they are there sooner.
+  const [{ start }] = await Promise.all([import('./tfjs/webgl.js'), import('./tfjs/engine.js')]);
+  return await start(libraries, environment);
+};

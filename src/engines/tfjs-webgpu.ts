@@ -1,4 +1,11 @@
+import { load } from '../libraries/tfjs-webgpu.js';
 import type { EngineLoader } from './engine.js';
+import { loadTensorFlow } from './tfjs/libraries.js';
 
 /** Loads TensorFlow.js on WebGPU. */
-export const tfjsWebgpu: EngineLoader = async (environment) => (await import('./tfjs/webgpu.js')).start(environment);
+export const tfjsWebgpu: EngineLoader = async (environment) => {
+  const libraries = loadTensorFlow(environment.assets, load);
+  // The first imports the second: together they are there sooner.
+  const [{ start }] = await Promise.all([import('./tfjs/webgpu.js'), import('./tfjs/engine.js')]);
+  return await start(libraries, environment);
+};

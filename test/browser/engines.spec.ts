@@ -56,12 +56,7 @@ for (const { of, on } of ENGINES) {
     });
 
     test('it runs under a strict policy @firefox', async ({ open, page, backend, browserName }) => {
-      const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'";
-      // The policy of a page and of a worker is that of the response that they came with.
-      await page.route(/\.html|worker/, async (route) => {
-        const response = await route.fetch();
-        await route.fulfill({ response, headers: { ...response.headers(), 'content-security-policy': policy } });
-      });
+      await confine(page);
       const refused: string[] = [];
       page.on(
         'console',
@@ -90,6 +85,35 @@ for (const { of, on } of ENGINES) {
       }
       // The page's own empty icon is: the policy is in force.
       expect(refused).toEqual([expect.stringContaining("the image 'data:,'")]);
+    });
+
+    test('its .wasm is compiled once for the workers of a page, under a strict policy', async ({
+      open,
+      page,
+      backend,
+    }) => {
+      const candidate = on(backend);
+      test.skip(!candidate.endsWith('/wasm') && candidate !== 'onnx/webgpu', 'it has no .wasm');
+      await confine(page);
+      await open();
+      const downloads: string[] = [];
+      page.on('request', (request) => request.url().endsWith('.wasm') && downloads.push(request.url()));
+      const [url] = filesOf('affine_fixed', candidate);
+      const feeds = explicit(goldens['affine_fixed']![0]!.inputs);
+      await page.evaluate(
+        async ({ url, candidate, feeds }) => {
+          // A worker that compiles the file asks for it: nothing is cached.
+          const options = { model: url, backends: [candidate], cache: 'none' } as const;
+          const clients = [1, 2].map(() => window.tabserve.connect(window.workers.raw, options));
+          for (const client of clients) {
+            await client.initialize();
+            await client.predict(window.tensors(feeds) as never);
+          }
+          for (const client of clients) await client.dispose();
+        },
+        { url: url!, candidate, feeds },
+      );
+      expect(downloads).toHaveLength(1);
     });
 
     test('an operator that the engine lacks: the error names it', async ({ open, backend }) => {
@@ -259,6 +283,15 @@ test('what an engine on a backend cannot do, as a table @once', ({}, info) => {
 });
 
 /** The model's answer, through a client and its worker. */
+/** Gives the page and its workers a strict policy: it is that of the response that each came with. */
+async function confine(page: Page): Promise<void> {
+  const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'";
+  await page.route(/\.html|worker/, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, headers: { ...response.headers(), 'content-security-policy': policy } });
+  });
+}
+
 async function predict(page: Page, url: string, candidate: CandidateName, feeds: GoldenFeeds): Promise<Values[]> {
   return await page.evaluate(
     async ({ url, candidate, feeds }) => {

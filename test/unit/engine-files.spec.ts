@@ -4,7 +4,7 @@ import { expect, test } from '@playwright/test';
 /** Its `.wasm` is asked for before the engine is loaded, and is cached by the engine's version. */
 for (const [source, name] of [
   ['onnx/files', 'onnxruntime-web'],
-  ['tfjs/wasm', '@tensorflow/tfjs-core'],
+  ['tfjs/wasm-file', '@tensorflow/tfjs-core'],
 ] as const) {
   test(`${source}: the version of ${name}`, () => {
     const code = readFileSync(new URL(`../../src/engines/${source}.ts`, import.meta.url), 'utf8');
@@ -18,7 +18,7 @@ for (const [source, path] of [
   ['onnx/wasm', 'onnxruntime-web/dist/ort-wasm-simd-threaded.wasm'],
   ['onnx/webgpu', 'onnxruntime-web/dist/ort-wasm-simd-threaded.asyncify.wasm'],
   ['onnx/webgpu-jspi', 'onnxruntime-web/dist/ort-wasm-simd-threaded.jspi.wasm'],
-  ['tfjs/wasm', '@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm'],
+  ['tfjs/wasm-file', '@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm'],
 ] as const) {
   test(`${source}: the size of its .wasm`, () => {
     const code = readFileSync(new URL(`../../src/engines/${source}.ts`, import.meta.url), 'utf8');

@@ -18,7 +18,7 @@ function transformed(options: TabServePluginOptions, path: string, code: string)
 }
 
 test('what is copied is what the modules of the engines name', () => {
-  const code = ['onnx/wasm', 'onnx/webgpu', 'onnx/webgpu-jspi', 'tfjs/wasm']
+  const code = ['onnx/wasm', 'onnx/webgpu', 'onnx/webgpu-jspi', 'tfjs/wasm-file']
     .map((file) => readFileSync(`${src}engines/${file}.ts`, 'utf8'))
     .join();
   const named = [...code.matchAll(/new URL\('([^']+)', import\.meta\.url\)/g)].map(([, file]) => file);
@@ -41,7 +41,7 @@ test('the built-in worker is made from its modules', () => {
 });
 
 test("with `assets`, no module refers to the package's own copies of the engines' files", () => {
-  for (const file of ['onnx/wasm', 'onnx/webgpu', 'onnx/webgpu-jspi', 'tfjs/wasm']) {
+  for (const file of ['onnx/wasm', 'onnx/webgpu', 'onnx/webgpu-jspi', 'tfjs/wasm-file']) {
     const code = readFileSync(`${src}engines/${file}.ts`, 'utf8');
     const placed = transformed({ assets: 'https://cdn.example.org/tabserve' }, `${src}engines/${file}.js`, code)!;
     expect(placed).toMatch(

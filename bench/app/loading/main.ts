@@ -2,6 +2,7 @@
 import { connect, load, type CandidateName, type Client } from '../../../src/index.ts';
 import { SESSION_OPTIONS, THREADS } from '../model.ts';
 import type { RawAnswer, RawRequest } from './raw.worker.ts';
+import type { RawTfjsRequest } from './raw-tfjs.worker.ts';
 
 const OPTIONS = {
   handler: 'base_handler',
@@ -65,14 +66,31 @@ const loading = {
   async raw(request: RawRequest): Promise<RawAnswer & { readonly took: number }> {
     const started = performance.now();
     const worker = new Worker(new URL('./raw.worker.ts', import.meta.url), { type: 'module' });
-    const answer = await new Promise<RawAnswer>((resolve, reject) => {
-      worker.onmessage = ({ data }: MessageEvent<RawAnswer>) => resolve(data);
-      worker.onerror = ({ message }) => reject(new Error(message));
-      worker.postMessage(request);
-    });
+    const answer = await ask<RawAnswer>(worker, request);
     return { ...answer, took: performance.now() - started };
+  },
+  /** Opens a model five times in workers without TabServe, which share the compiled TensorFlow.js. Returns the milliseconds until each has run it once. */
+  async rawTfjsWorkers(url: string): Promise<readonly number[]> {
+    const opened: number[] = [];
+    let module: WebAssembly.Module | undefined;
+    for (let index = 0; index < 5; index++) {
+      const started = performance.now();
+      const worker = new Worker(new URL('./raw-tfjs.worker.ts', import.meta.url), { type: 'module' });
+      module = await ask<WebAssembly.Module>(worker, { url, module } satisfies RawTfjsRequest);
+      opened.push(performance.now() - started);
+    }
+    return opened;
   },
 };
 export type Loading = typeof loading;
+
+/** Sends a worker its only message. The answer is its only message, too. */
+function ask<Answer>(worker: Worker, request: unknown): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }: MessageEvent<Answer>) => resolve(data);
+    worker.onerror = ({ message }) => reject(new Error(message));
+    worker.postMessage(request);
+  });
+}
 
 Object.assign(globalThis, { loading });

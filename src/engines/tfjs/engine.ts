@@ -1,9 +1,5 @@
 import type * as Core from '@tensorflow/tfjs-core';
-import type * as Layers from '@tensorflow/tfjs-layers';
 import type { Tensors } from '../../contract/tensors.js';
-import { load as loadCore, type TensorFlowCore } from '../../libraries/tfjs-core.js';
-import { load as loadLayersLibrary } from '../../libraries/tfjs-layers.js';
-import type { LoadWith } from '../../libraries/load.js';
 import type { Engine } from '../engine.js';
 import { engineError } from '../failure.js';
 import { Lock } from '../lock.js';
@@ -11,31 +7,9 @@ import { LockedSession, type LoadedModel } from '../session.js';
 import { readArtifacts, type Artifacts } from './artifacts.js';
 import { loadGraph } from './graph.js';
 import type { DeviceLoss } from '../device-loss.js';
+import type { TensorFlow } from './libraries.js';
 import type { Model } from './model.js';
 import { fromTensorFlow, toTensorFlow } from './tensors.js';
-
-/** TensorFlow.js without a backend. */
-export interface TensorFlow extends TensorFlowCore {
-  /** Loads what runs layers models, which few models need. */
-  readonly layers: () => Promise<Pick<typeof Layers, 'loadLayersModel'>>;
-}
-
-/**
- * Loads TensorFlow.js and one of its backends, side by side.
- * @param assets folder in which the app has the engines' files, if it names one
- * @throws `worker-failed`
- */
-export async function loadTensorFlow<Library>(
-  assets: string | undefined,
-  loadBackend: LoadWith<TensorFlowCore['core'], Library>,
-): Promise<{ readonly tensorflow: TensorFlow; readonly library: Library }> {
-  const loading = loadCore(assets);
-  const core = loading.then((loaded) => loaded.core);
-  // The failure of `loading` is reported.
-  core.catch(() => {});
-  const [loaded, library] = await Promise.all([loading, loadBackend(assets, core)]);
-  return { tensorflow: { ...loaded, layers: () => loadLayersLibrary(assets, core) }, library };
-}
 
 /** The differences between the backends of TensorFlow.js. */
 export interface Build {

@@ -1,35 +1,26 @@
 import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import { TabServeError } from '../../contract/errors.js';
-import { load } from '../../libraries/tfjs-wasm.js';
-import type { Engine, EngineEnvironment } from '../engine.js';
-import { npmFile } from '../npm-file.js';
-import { bytesFor, compileWasm } from '../wasm-module.js';
-import { createEngine, loadTensorFlow, startBackend, type TensorFlow } from './engine.js';
+import type { CompiledFile } from '../../contract/wire.js';
+import type { Engine } from '../engine.js';
+import { bytesFor } from '../wasm-module.js';
+import { createEngine, startBackend } from './engine.js';
+import type { Libraries, TensorFlow } from './libraries.js';
 
-const NAME = 'tfjs-backend-wasm-simd.wasm';
-
-/** TensorFlow.js's version, by which its `.wasm` is cached: it must be known before TensorFlow.js is loaded. */
-const VERSION = '4.22.0';
+type Library = Pick<typeof import('@tensorflow/tfjs-backend-wasm'), 'setWasmPaths'>;
 
 /** Starts TensorFlow.js on WASM with SIMD, with one thread: its threads start from a `blob:` URL, and break in minified code. */
-export async function start(environment: EngineEnvironment): Promise<Engine> {
-  const { assets } = environment;
-  const bundled = new URL('@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm', import.meta.url);
-  const url = assets === undefined ? npmFile(bundled) : new URL(NAME, assets);
-  const [{ tensorflow, library }, module] = await Promise.all([
-    loadTensorFlow(assets, load),
-    compileWasm(url, { name: NAME, bytes: 424_594, version: VERSION }, environment),
-  ]);
+export async function start(libraries: Promise<Libraries<Library>>, compiled: Promise<CompiledFile>): Promise<Engine> {
+  const [{ tensorflow, library }, { url, module }] = await Promise.all([libraries, compiled]);
   tensorflow.core.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false);
   library.setWasmPaths(
     {
-      'tfjs-backend-wasm.wasm': url.href,
-      'tfjs-backend-wasm-simd.wasm': url.href,
-      'tfjs-backend-wasm-threaded-simd.wasm': url.href,
+      'tfjs-backend-wasm.wasm': url,
+      'tfjs-backend-wasm-simd.wasm': url,
+      'tfjs-backend-wasm-threaded-simd.wasm': url,
     },
     true,
   );
-  provide(tensorflow, url.href, module);
+  provide(tensorflow, url, module);
   const backend = await startBackend<BackendWasm>(tensorflow, 'wasm').catch((cause: unknown) => {
     // TensorFlow.js throws a value that is not an Error.
     throw new Error(`TensorFlow.js could not be started on WASM: ${(cause as Error).message}`, { cause });

@@ -1,13 +1,13 @@
 import type { MathBackendWebGL } from '@tensorflow/tfjs-backend-webgl';
 import { TabServeError } from '../../contract/errors.js';
-import { load } from '../../libraries/tfjs-webgl.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
-import { createEngine, loadTensorFlow, startBackend } from './engine.js';
+import { createEngine, startBackend } from './engine.js';
+import type { Libraries } from './libraries.js';
 import { DeviceLoss } from '../device-loss.js';
 
 /** Starts TensorFlow.js on WebGL 2, which stores integers as floats. */
-export async function start({ assets, onLost }: EngineEnvironment): Promise<Engine> {
-  const { tensorflow } = await loadTensorFlow(assets, load);
+export async function start(libraries: Promise<Libraries>, { onLost }: EngineEnvironment): Promise<Engine> {
+  const { tensorflow } = await libraries;
   // The selection of backends decides whether to use a software GPU.
   tensorflow.core.env().set('SOFTWARE_WEBGL_ENABLED', true);
   const { gl } = (await startBackend<MathBackendWebGL>(tensorflow, 'webgl')).gpgpu;

@@ -1,16 +1,16 @@
 import type { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
 import { TabServeError } from '../../contract/errors.js';
-import { load } from '../../libraries/tfjs-webgpu.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
-import { createEngine, loadTensorFlow, startBackend } from './engine.js';
+import { createEngine, startBackend } from './engine.js';
+import type { Libraries } from './libraries.js';
 import { DeviceLoss } from '../device-loss.js';
 
 /** The error scopes, innermost first. */
 const FILTERS = ['internal', 'validation', 'out-of-memory'] as const;
 
 /** Starts TensorFlow.js on WebGPU. */
-export async function start({ assets, onLost }: EngineEnvironment): Promise<Engine> {
-  const { tensorflow } = await loadTensorFlow(assets, load);
+export async function start(libraries: Promise<Libraries>, { onLost }: EngineEnvironment): Promise<Engine> {
+  const { tensorflow } = await libraries;
   const { device } = await startBackend<WebGPUBackend>(tensorflow, 'webgpu');
   const loss = new DeviceLoss(onLost);
   void device.lost.then(() => loss.report());
