@@ -13,7 +13,7 @@ import type { RemoteServer } from './remote.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 10;
+export const PROTOCOL = 11;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -74,6 +74,12 @@ export interface PartMessage {
   /** The id of the request's batch. */
   readonly id: string;
   readonly part: unknown;
+}
+
+/** The answers to several quick requests. Each is the message that it would have been alone. */
+export interface GroupedAnswers {
+  readonly type: 'answers';
+  readonly answers: readonly unknown[];
 }
 
 /** An answer, or an error as data. comlink could carry errors, but its transfer handlers for them belong to the app. */
@@ -239,6 +245,8 @@ export interface HandleRequest {
   readonly states?: readonly unknown[];
   /** Present if it goes to a session that tabs share. */
   readonly terms?: QueueTerms;
+  /** Whether the batch is expected to be quick, and others wait at its worker: its answer may wait a little, and be sent with theirs. */
+  readonly quick?: boolean;
   /** The memory of earlier answers that the app has released: the worker may write the next ones to it. */
   readonly released?: readonly ArrayBuffer[];
 }

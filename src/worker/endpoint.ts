@@ -2,6 +2,7 @@ import type { Endpoint } from 'comlink';
 import type { Envelope, HandleAnswer } from '../contract/wire.js';
 import { errorToData } from '../contract/error-data.js';
 import { messageOf, PredictionError } from '../contract/errors.js';
+import { AnswerGroups } from './answer-groups.js';
 
 /** A port, or what a worker hears the page with. */
 type Channel = Pick<Worker, 'addEventListener' | 'removeEventListener' | 'postMessage'> & { start?(): void };
@@ -11,25 +12,29 @@ type Channel = Pick<Worker, 'addEventListener' | 'removeEventListener' | 'postMe
  * error, and the other rows are sent. Rows are cloned to find it only if sending fails.
  */
 export function cloneSafe(port: Channel): Endpoint {
+  const postSafely = (message: unknown, transferables: Transferable[]): void => {
+    try {
+      port.postMessage(message, transferables);
+    } catch (error) {
+      const answer = (message as { value?: Envelope<HandleAnswer> }).value;
+      if (!answer?.ok || !Array.isArray(answer.value?.rows)) throw error;
+      const { states } = answer.value;
+      const fits = answer.value.rows.map((row, index) => isCloneable(row) && isCloneable(states?.[index]));
+      const value = {
+        ...answer.value,
+        rows: answer.value.rows.map((row, index) =>
+          fits[index] ? row : { ok: false, error: errorToData(notCloneable(error)) },
+        ),
+        ...(states && { states: states.map((state, index) => (fits[index] ? state : undefined)) }),
+      };
+      port.postMessage({ ...(message as object), value: { ok: true, value } });
+    }
+  };
+  const groups = new AnswerGroups((message, transferables) => port.postMessage(message, transferables), postSafely);
+  // Before comlink, which adds its listener later.
+  port.addEventListener('message', ({ data }: MessageEvent) => groups.received(data));
   return {
-    postMessage(message: unknown, transferables: Transferable[] = []) {
-      try {
-        port.postMessage(message, transferables);
-      } catch (error) {
-        const answer = (message as { value?: Envelope<HandleAnswer> }).value;
-        if (!answer?.ok || !Array.isArray(answer.value?.rows)) throw error;
-        const { states } = answer.value;
-        const fits = answer.value.rows.map((row, index) => isCloneable(row) && isCloneable(states?.[index]));
-        const value = {
-          ...answer.value,
-          rows: answer.value.rows.map((row, index) =>
-            fits[index] ? row : { ok: false, error: errorToData(notCloneable(error)) },
-          ),
-          ...(states && { states: states.map((state, index) => (fits[index] ? state : undefined)) }),
-        };
-        port.postMessage({ ...(message as object), value: { ok: true, value } });
-      }
-    },
+    postMessage: (message: unknown, transferables: Transferable[] = []) => groups.send(message, transferables),
     addEventListener: port.addEventListener.bind(port),
     removeEventListener: port.removeEventListener.bind(port),
     start: () => port.start?.(),

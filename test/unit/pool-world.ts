@@ -20,6 +20,8 @@ export async function settle(): Promise<void> {
 export class FakeWorker implements WorkerConnection {
   readonly requests: {
     readonly ids: readonly string[];
+    /** Whether its answer may wait for those of others. */
+    readonly isQuick: boolean;
     readonly answer: (envelope: Envelope<HandleAnswer>) => void;
     /** How many more parts of its answer it may send; undefined if the request is not streamed. */
     room: number | undefined;
@@ -98,11 +100,11 @@ export class FakeWorker implements WorkerConnection {
   }
 
   readonly #api: Partial<WorkerApi> = {
-    handle: ({ ids, room }: HandleRequest) =>
+    handle: ({ ids, room, quick: isQuick = false }: HandleRequest) =>
       new Promise((resolve, reject) => {
         if (ids.some((id) => this.uncloneable.has(id)))
           reject(new TabServeError('not-cloneable', 'It cannot be cloned.'));
-        else this.requests.push({ ids, room, answer: resolve, onPart: this.#onPart });
+        else this.requests.push({ ids, room, isQuick, answer: resolve, onPart: this.#onPart });
       }),
     cancel: (id) => void this.canceled.push(id),
     more: (id) => {

@@ -37,6 +37,24 @@ test.describe('dispatch', () => {
     expect(await after(20)).toBe(2);
   });
 
+  test('an answer may wait for others only where batches were quick and two of them are with the worker', async () => {
+    const world = new World({ jobQueueSize: 300 });
+    const worker = await world.start();
+    for (let i = 0; i < 60; i++) world.ask();
+    const quick = (): boolean[] => worker.requests.map(({ isQuick }) => isQuick);
+    expect(quick()).toEqual([false, false]);
+    worker.answer({ handlerTime: 0.1 });
+    await settle();
+    expect(quick().slice(0, 4)).toEqual([false, false, true, true]);
+    // Once one was slow, none may wait.
+    while (worker.requests.length > 1) {
+      worker.answer({ handlerTime: 20 });
+      await settle();
+    }
+    world.ask();
+    expect(quick()).not.toContain(true);
+  });
+
   test('no more batches are sent ahead than maxRuns leaves', async () => {
     const world = new World({ jobQueueSize: 200, maxRuns: 8 });
     const worker = await world.start();

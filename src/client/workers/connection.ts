@@ -12,6 +12,7 @@ import type {
 import { timed } from '../../shared/spans.js';
 import { isBuiltIn } from './built-in.js';
 import type { WorkerFactory } from './early-worker.js';
+import { ungrouped } from './ungrouped.js';
 import { describeErrorEvent, startWorker, type StartOptions } from './start.js';
 import { Watchdog } from './watchdog.js';
 
@@ -70,7 +71,7 @@ export class Connection {
       on,
     );
     events.port1.start();
-    this.#remote = wrap<WorkerApi>(this.#calls);
+    this.#remote = wrap<WorkerApi>(ungrouped(this.#calls));
     const remote = this.#remote;
     this.#methods = {
       probe: remote.probe,

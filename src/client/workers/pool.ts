@@ -221,13 +221,14 @@ export class WorkerPool {
       connection.holdBack(id, false);
       connection.tell((worker) => worker.cancel(id));
     });
+    const isQuick = slot.isQuick(batch);
     slot.batches.add(batch);
     const sentAt = clock.now();
     let answered: HandleAnswer | undefined;
     try {
       const answer = await connection.call<HandleAnswer>(
         (worker, transfer) => {
-          const [request, list] = batch.message({ withTerms: slot.isShared });
+          const [request, list] = batch.message({ withTerms: slot.isShared, isQuick });
           return worker.handle(list.length > 0 ? transfer(request, list) : request);
         },
         batch.id,

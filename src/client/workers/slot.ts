@@ -26,6 +26,9 @@ export const MAX_BATCHES = 2;
 const AHEAD_MS = 8;
 const MOST_AHEAD = 32;
 
+/** The most milliseconds of a batch whose answer may wait for those behind it. */
+const QUICK_MS = 1;
+
 /**
  * The place of one worker in the pool.
  *
@@ -141,6 +144,15 @@ export class Slot {
     if (!isFull) return 1;
     const quick = Math.floor(AHEAD_MS / (this.#took ?? AHEAD_MS));
     return Math.min(MOST_AHEAD, Math.max(MAX_BATCHES, quick));
+  }
+
+  /**
+   * Returns whether the answer to a batch that is about to be sent may wait for those of others: batches take so little that their messages cost more, and enough of
+   * them are with the worker that it does not run dry meanwhile.
+   */
+  isQuick({ isReplay, isExplanation, parts }: Batch): boolean {
+    if (isReplay || isExplanation || parts || this.isShared || computesElsewhere(this.backend!)) return false;
+    return this.#took !== undefined && this.#took <= QUICK_MS && this.load >= MAX_BATCHES;
   }
 
   /** Records a batch that it has run. @param answer undefined if the batch failed */

@@ -1,0 +1,91 @@
+import type { GroupedAnswers, HandleRequest } from '../contract/wire.js';
+import { ownObjects } from './own-objects.js';
+
+/** A message of comlink's: a call of the page, or the answer to one. */
+interface CallMessage {
+  readonly id?: string;
+  readonly argumentList?: readonly { readonly value?: Partial<HandleRequest> }[];
+}
+
+/** An answer waits for others for at most so many milliseconds of quick batches, and a group has at most so many answers. */
+const WAIT_MS = 2;
+const MOST_ANSWERS = 8;
+
+/** Sends messages to the page. @throws `DataCloneError` */
+export type Post = (message: unknown, transferables: Transferable[]) => void;
+
+/**
+ * Sends the answers to quick batches in groups: a message that wakes the page costs more than a small model's run. Only requests that the page has marked
+ * as `quick` are concerned, and only while others wait behind them. Callers share nothing: answers that have an object in common go apart.
+ */
+export class AnswerGroups {
+  readonly #post: Post;
+  readonly #postAlone: Post;
+  readonly #later: (task: () => void) => void;
+  readonly #now: () => number;
+  /** The ids of the quick requests that are not answered yet. */
+  readonly #quick = new Set<string>();
+  /** The answers that wait, what moves with them, and the objects in them. */
+  #answers: { readonly message: unknown; readonly transferables: Transferable[] }[] = [];
+  readonly #objects = new Set<object>();
+  #since = 0;
+  #isScheduled = false;
+
+  /**
+   * @param postAlone sends a message of one answer, whatever is in it
+   * @param later runs a task behind the messages that have arrived
+   */
+  constructor(
+    post: Post,
+    postAlone: Post,
+    later: (task: () => void) => void = (task) => setTimeout(task),
+    now = (): number => performance.now(),
+  ) {
+    this.#post = post;
+    this.#postAlone = postAlone;
+    this.#later = later;
+    this.#now = now;
+  }
+
+  /** Notes a message of the page. No answer waits for a request that may take long. */
+  received(message: unknown): void {
+    const { id, argumentList } = (message ?? {}) as CallMessage;
+    if (id !== undefined && argumentList?.[0]?.value?.quick === true) this.#quick.add(id);
+    else this.flush();
+  }
+
+  /** Sends an answer, at once or with others. */
+  send(message: unknown, transferables: Transferable[]): void {
+    const isQuick = this.#quick.delete((message as CallMessage).id!);
+    const objects = isQuick ? ownObjects(message) : undefined;
+    if (!objects || objects.some((one) => this.#objects.has(one))) this.flush();
+    if (!objects) return this.#postAlone(message, transferables);
+    if (this.#answers.length === 0) this.#since = this.#now();
+    this.#answers.push({ message, transferables });
+    for (const one of objects) this.#objects.add(one);
+    if (this.#answers.length === MOST_ANSWERS || this.#now() - this.#since >= WAIT_MS) return this.flush();
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#later(() => {
+      this.#isScheduled = false;
+      this.flush();
+    });
+  }
+
+  /** Sends the answers that wait. */
+  flush(): void {
+    if (this.#answers.length === 0) return;
+    const waiting = this.#answers;
+    this.#answers = [];
+    this.#objects.clear();
+    if (waiting.length > 1) {
+      const answers = waiting.map(({ message }) => message);
+      try {
+        return this.#post({ type: 'answers', answers } satisfies GroupedAnswers, waiting.flatMap(({ transferables }) => transferables)); // prettier-ignore
+      } catch {
+        // One of them cannot be sent: each goes alone.
+      }
+    }
+    for (const { message, transferables } of waiting) this.#postAlone(message, transferables);
+  }
+}
