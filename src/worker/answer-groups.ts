@@ -1,5 +1,4 @@
 import type { GroupedAnswers, HandleRequest } from '../contract/wire.js';
-import { ownObjects } from './own-objects.js';
 
 /** A message of comlink's: a call of the page, or the answer to one. */
 interface CallMessage {
@@ -16,7 +15,8 @@ export type Post = (message: unknown, transferables: Transferable[]) => void;
 
 /**
  * Sends the answers to quick batches in groups: a message that wakes the page costs more than a small model's run. Only requests that the page has marked
- * as `quick` are concerned, and only while others wait behind them. Callers share nothing: answers that have an object in common go apart.
+ * as `quick` are concerned, and only while others wait behind them. It is for built-in handlers, whose answers share no object and do not change once they are
+ * given: an app's handler may use its own again for the next batch.
  */
 export class AnswerGroups {
   readonly #post: Post;
@@ -25,9 +25,8 @@ export class AnswerGroups {
   readonly #now: () => number;
   /** The ids of the quick requests that are not answered yet. */
   readonly #quick = new Set<string>();
-  /** The answers that wait, what moves with them, and the objects in them. */
+  /** The answers that wait, and what moves with them. */
   #answers: { readonly message: unknown; readonly transferables: Transferable[] }[] = [];
-  readonly #objects = new Set<object>();
   #since = 0;
   #isScheduled = false;
 
@@ -56,13 +55,12 @@ export class AnswerGroups {
 
   /** Sends an answer, at once or with others. */
   send(message: unknown, transferables: Transferable[]): void {
-    const isQuick = this.#quick.delete((message as CallMessage).id!);
-    const objects = isQuick ? ownObjects(message) : undefined;
-    if (!objects || objects.some((one) => this.#objects.has(one))) this.flush();
-    if (!objects) return this.#postAlone(message, transferables);
+    if (!this.#quick.delete((message as CallMessage).id!)) {
+      this.flush();
+      return this.#postAlone(message, transferables);
+    }
     if (this.#answers.length === 0) this.#since = this.#now();
     this.#answers.push({ message, transferables });
-    for (const one of objects) this.#objects.add(one);
     if (this.#answers.length === MOST_ANSWERS || this.#now() - this.#since >= WAIT_MS) return this.flush();
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -77,7 +75,6 @@ export class AnswerGroups {
     if (this.#answers.length === 0) return;
     const waiting = this.#answers;
     this.#answers = [];
-    this.#objects.clear();
     if (waiting.length > 1) {
       const answers = waiting.map(({ message }) => message);
       try {

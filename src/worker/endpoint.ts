@@ -8,11 +8,25 @@ import { AnswerGroups } from './answer-groups.js';
 type Channel = Pick<Worker, 'addEventListener' | 'removeEventListener' | 'postMessage'> & { start?(): void };
 
 /**
+ * Wraps the port of a built-in handler for comlink: as `cloneSafe`, and the answers to quick batches go together.
+ */
+export function groupedAnswers(port: Channel): Endpoint {
+  const alone = cloneSafe(port);
+  const groups = new AnswerGroups(
+    (message, transferables) => port.postMessage(message, transferables),
+    (message, transferables) => alone.postMessage(message, transferables),
+  );
+  // Before comlink, which adds its listener later.
+  port.addEventListener('message', ({ data }: MessageEvent) => groups.received(data));
+  return { ...alone, postMessage: (message, transferables = []) => groups.send(message, transferables) };
+}
+
+/**
  * Wraps a port for comlink so that sending an answer does not fail: a row that cannot be cloned (a function, a session), or whose sequence's state cannot, is replaced by an
  * error, and the other rows are sent. Rows are cloned to find it only if sending fails.
  */
 export function cloneSafe(port: Channel): Endpoint {
-  const postSafely = (message: unknown, transferables: Transferable[]): void => {
+  const postMessage = (message: unknown, transferables: Transferable[] = []): void => {
     try {
       port.postMessage(message, transferables);
     } catch (error) {
@@ -30,11 +44,8 @@ export function cloneSafe(port: Channel): Endpoint {
       port.postMessage({ ...(message as object), value: { ok: true, value } });
     }
   };
-  const groups = new AnswerGroups((message, transferables) => port.postMessage(message, transferables), postSafely);
-  // Before comlink, which adds its listener later.
-  port.addEventListener('message', ({ data }: MessageEvent) => groups.received(data));
   return {
-    postMessage: (message: unknown, transferables: Transferable[] = []) => groups.send(message, transferables),
+    postMessage,
     addEventListener: port.addEventListener.bind(port),
     removeEventListener: port.removeEventListener.bind(port),
     start: () => port.start?.(),

@@ -71,35 +71,6 @@ test('an answer waits for 2 ms, or for 8 in a group', () => {
   expect(sent[1]).toEqual(['8', 'late']);
 });
 
-test('two callers share no object', () => {
-  const { sent, ask, answer, runTasks } = world();
-  const shared = { label: 'cat' };
-  const bytes = new Uint8Array(2);
-  const ids = ['a', 'b', 'c', 'd'];
-  ids.forEach((id) => ask(id));
-  answer('a', { rows: [[shared]] });
-  answer('b', { rows: [[shared]] });
-  answer('c', { rows: [bytes] });
-  answer('d', { rows: [bytes.subarray(1)] });
-  runTasks();
-  expect(sent).toEqual([['a'], ['b', 'c'], ['d']]);
-});
-
-test('what cannot be looked into goes alone, and so does what is large', () => {
-  const { sent, ask, answer } = world();
-  const thrower = {
-    get row(): never {
-      throw new Error('no');
-    },
-  };
-  const values = [new Map(), new Date(), () => {}, thrower, Array.from({ length: 300 }, () => 1)];
-  values.forEach((value, index) => {
-    ask(String(index));
-    answer(String(index), value);
-  });
-  expect(sent).toEqual([['0'], ['1'], ['2'], ['3'], ['4']]);
-});
-
 test('buffers move with their group; if a group cannot be sent, each answer goes alone', () => {
   const { sent, ask, answer, runTasks } = world();
   const [one, two, three] = [new Uint8Array(1), new Uint8Array(2), new Uint8Array(3)];
