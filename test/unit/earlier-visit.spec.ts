@@ -138,13 +138,15 @@ test('the progress of a file is not told before it is certain that it is needed'
   const { asked, open, hold } = world();
   await open();
   const release = hold(MANIFEST);
-  const told: string[] = [];
-  const loading = open({ onProgress: ({ file }: FileProgress) => told.push(file) });
+  const told: FileProgress[] = [];
+  const loading = open({ onProgress: (progress) => told.push(progress) });
   await quiet(asked);
   expect(told).toEqual([]);
   release();
   await loading;
-  expect(new Set(told)).toEqual(new Set([MANIFEST, 'c.yaml', 'm.onnx']));
+  expect(new Set(told.map(({ file }) => file))).toEqual(new Set([MANIFEST, 'c.yaml', 'm.onnx']));
+  const model = told.filter(({ file }) => file === 'm.onnx').map(({ loaded }) => loaded);
+  expect([model[0], model.at(-1)]).toEqual([0, FILES['m.onnx'].length]);
 });
 
 test('what was stored of a private archive asks for nothing', async () => {

@@ -15,7 +15,8 @@ export function earlyReads(
   beginWith: (over: Pick<FetchOptions, 'downloads' | 'found' | 'signal' | 'onProgress'>) => Begin,
 ): EarlyReads {
   const begun = new Map<string, Promise<Blob | undefined>>();
-  const untold = new Map<string, FileProgress>();
+  /** Of each file, the first report, which has its size, and the last. */
+  const untold = new Map<string, readonly FileProgress[]>();
   const dropped = new AbortController();
   let isKept = false;
   const beginEarly = beginWith({
@@ -24,7 +25,7 @@ export function earlyReads(
     signal: signal ? AbortSignal.any([signal, dropped.signal]) : dropped.signal,
     onProgress: (progress) => {
       if (isKept) onProgress?.(progress);
-      else untold.set(progress.file, progress);
+      else untold.set(progress.file, [...(untold.get(progress.file)?.slice(0, 1) ?? []), progress]);
     },
   });
   const beginKept = beginWith({});
@@ -33,7 +34,7 @@ export function earlyReads(
     keep() {
       isKept = true;
       for (const [url, download] of begun) if (!downloads?.has(url)) downloads?.set(url, download);
-      for (const progress of untold.values()) onProgress?.(progress);
+      for (const progress of [...untold.values()].flat()) onProgress?.(progress);
     },
     drop: () => dropped.abort(new TabServeError('aborted', 'The archive has changed since the last visit.')),
   };
