@@ -1,8 +1,8 @@
-import type { ModelConfig } from '../contract/archive.js';
+import type { Manifest, ModelConfig } from '../contract/archive.js';
 import { LARGEST_METADATA } from '../contract/limits.js';
 import type { ManifestFound } from './archive.js';
 import { readText } from './json.js';
-import { EXTRAS, LABELS, MANIFEST, readExtras, readManifest } from './manifest.js';
+import { EXTRAS, LABELS, MANIFEST, readExtras, readManifest, type Extras } from './manifest.js';
 import { outlineOf } from './outline.js';
 import { textOf } from './read-blob.js';
 import { beginFiles } from './side-files.js';
@@ -12,6 +12,12 @@ import { knownOf } from './sources/source.js';
 /** The two files that say what the others are. */
 const INDEX = [MANIFEST, EXTRAS] as const;
 type IndexFile = (typeof INDEX)[number];
+
+/** What the two files say. */
+export interface Index {
+  readonly manifest: Manifest;
+  readonly extras: Extras;
+}
 
 /**
  * What an earlier visit has stored of an archive's manifest and `tabserve.json`. While the server is asked whether it still has these versions, their copies say which other
@@ -24,7 +30,10 @@ export class EarlierVisit {
   /** Undefined for a file that the server did not have. */
   readonly #copies = new Map<IndexFile, Blob | undefined>();
   #reads: EarlyReads | undefined;
-  #isSettled = false;
+  /** What the copies say. */
+  #index: Index | undefined;
+  #begun: Promise<void> | undefined;
+  #isOutdated = false;
 
   /** @param onManifest called with what the copies say */
   constructor(source: Source, config: ModelConfig, onManifest: ((found: ManifestFound) => void) | undefined) {
@@ -37,7 +46,7 @@ export class EarlierVisit {
   take(file: IndexFile, copy: Blob | undefined): void {
     this.#copies.set(file, copy);
     // A copy that cannot be read, or is damaged, says nothing: the server's file is on its way.
-    if (INDEX.every((one) => this.#copies.has(one))) void this.#begin().catch(() => {});
+    if (INDEX.every((one) => this.#copies.has(one))) this.#begun = this.#begin().catch(() => {});
   }
 
   async #begin(): Promise<void> {
@@ -47,9 +56,8 @@ export class EarlierVisit {
         return copy && (await readText(copy, file, LARGEST_METADATA));
       }),
     );
-    if (own === undefined || this.#isSettled) return;
-    const manifest = readManifest(own);
-    const extras = readExtras(others ?? '{}');
+    if (own === undefined || this.#isOutdated) return;
+    const { manifest, extras } = (this.#index = { manifest: readManifest(own), extras: readExtras(others ?? '{}') });
     const reads = (this.#reads = this.#source.early?.());
     if (!reads) return;
     const outline = outlineOf(this.#source.url, manifest, extras);
@@ -61,13 +69,21 @@ export class EarlierVisit {
     this.#onManifest?.({ manifest, models: outline.models, begin });
   }
 
-  /** Compares the copies with the server's files. If they are the same, what was begun will be read; otherwise, it is dropped. */
-  async settle(files: Readonly<Record<IndexFile, Blob | undefined>>): Promise<void> {
-    this.#isSettled = true;
-    if (!this.#reads) return;
+  /**
+   * Compares the copies with the server's files. If they are the same, what was begun will be read; otherwise, it is dropped.
+   * @returns what the files say, if that is known from the copies
+   */
+  async settle(files: Readonly<Record<IndexFile, Blob | undefined>>): Promise<Index | undefined> {
+    if (!this.#begun) return undefined;
     const same = await Promise.all(INDEX.map((file) => isSame(this.#copies.get(file), files[file])));
-    if (same.every(Boolean)) this.#reads.keep();
-    else this.#reads.drop();
+    if (same.every(Boolean)) {
+      await this.#begun;
+      this.#reads?.keep();
+      return this.#index;
+    }
+    this.#isOutdated = true;
+    this.#reads?.drop();
+    return undefined;
   }
 }
 

@@ -29,13 +29,13 @@ export async function readTorchServe(
   const read = (file: typeof MANIFEST | typeof EXTRAS): Promise<Blob | undefined> =>
     source.read(file, undefined, LARGEST_METADATA, (copy) => earlier.take(file, copy));
   const [found, others] = await Promise.all([read(MANIFEST), read(EXTRAS)]);
-  await earlier.settle({ [MANIFEST]: found, [EXTRAS]: others });
+  const known = await earlier.settle({ [MANIFEST]: found, [EXTRAS]: others });
   if (!found) return undefined;
-  const extras = readExtras(others ? await readText(others, EXTRAS, LARGEST_METADATA) : '{}');
+  const extras = known?.extras ?? readExtras(others ? await readText(others, EXTRAS, LARGEST_METADATA) : '{}');
   const { golden, integrity } = extras;
   // What is known of the manifest itself is known only now.
   const manifestFile = Object.hasOwn(integrity, MANIFEST) ? await readRequired(source, MANIFEST, integrity, LARGEST_METADATA) : found; // prettier-ignore
-  const manifest = readManifest(await readText(manifestFile, MANIFEST, LARGEST_METADATA));
+  const manifest = known && manifestFile === found ? known.manifest : readManifest(await readText(manifestFile, MANIFEST, LARGEST_METADATA)); // prettier-ignore
   const archive = outlineOf(source.url, manifest, extras);
   const { models } = archive;
   const begin = (format?: ModelFormat): void => beginFiles(source, { ...archive, config }, format);
