@@ -182,7 +182,7 @@ export class ImageSegmenter extends VisionHandler {
   }
 
   #labels(classes = 0): readonly string[] {
-    if (!this.mapping && classes === 2 && this.#kind !== 'classes') return BINARY_LABELS;
+    if (!this.mapping && classes === 2 && this.#kind !== 'classes') return [...BINARY_LABELS];
     return Array.from({ length: classes }, (_, index) => labelOf(this.mapping, index));
   }
 

@@ -1,5 +1,5 @@
 import type { Manifest, ModelConfig } from '../contract/archive.js';
-import { LARGEST_METADATA } from '../contract/limits.js';
+import { LARGEST_LABELS, LARGEST_METADATA } from '../contract/limits.js';
 import type { ManifestFound } from './archive.js';
 import { readText } from './json.js';
 import { EXTRAS, LABELS, MANIFEST, readExtras, readManifest, type Extras } from './manifest.js';
@@ -63,8 +63,8 @@ export class EarlierVisit {
     const outline = outlineOf(this.#source.url, manifest, extras);
     const begin: ManifestFound['begin'] = (format) => beginFiles(reads, { ...outline, config: this.#config }, format);
     const { configFile } = manifest.model;
-    if (configFile !== undefined) reads.begin(configFile, knownOf(configFile, extras.integrity));
-    reads.begin(LABELS, knownOf(LABELS, extras.integrity));
+    if (configFile !== undefined) reads.begin(configFile, knownOf(configFile, extras.integrity), LARGEST_METADATA);
+    reads.begin(LABELS, knownOf(LABELS, extras.integrity), LARGEST_LABELS);
     beginFiles(reads, { ...outline, config: this.#config });
     this.#onManifest?.({ manifest, models: outline.models, begin });
   }
@@ -81,9 +81,14 @@ export class EarlierVisit {
       this.#reads?.keep();
       return this.#index;
     }
+    this.drop();
+    return undefined;
+  }
+
+  /** Ends what was begun: it is not needed. */
+  drop(): void {
     this.#isOutdated = true;
     this.#reads?.drop();
-    return undefined;
   }
 }
 

@@ -28,7 +28,10 @@ export async function readTorchServe(
   const earlier = new EarlierVisit(source, config, onManifest && ((found) => onManifest(found, false)));
   const read = (file: typeof MANIFEST | typeof EXTRAS): Promise<Blob | undefined> =>
     source.read(file, undefined, LARGEST_METADATA, (copy) => earlier.take(file, copy));
-  const [found, others] = await Promise.all([read(MANIFEST), read(EXTRAS)]);
+  const [found, others] = await Promise.all([read(MANIFEST), read(EXTRAS)]).catch((error: unknown) => {
+    earlier.drop();
+    throw error;
+  });
   const known = await earlier.settle({ [MANIFEST]: found, [EXTRAS]: others });
   if (!found) return undefined;
   const extras = known?.extras ?? readExtras(others ? await readText(others, EXTRAS, LARGEST_METADATA) : '{}');

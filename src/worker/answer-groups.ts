@@ -1,3 +1,5 @@
+import { errorToData } from '../contract/error-data.js';
+import { asTabServeError } from '../contract/errors.js';
 import type { GroupedAnswers, HandleRequest } from '../contract/wire.js';
 
 /** A message of comlink's: a call of the page, or the answer to one. */
@@ -83,6 +85,16 @@ export class AnswerGroups {
         // One of them cannot be sent: each goes alone.
       }
     }
-    for (const { message, transferables } of waiting) this.#postAlone(message, transferables);
+    for (const { message, transferables } of waiting) {
+      try {
+        this.#postAlone(message, transferables);
+      } catch (error) {
+        // The others are sent all the same.
+        this.#postAlone(
+          { ...(message as object), value: { ok: false, error: errorToData(asTabServeError(error)) } },
+          [],
+        );
+      }
+    }
   }
 }

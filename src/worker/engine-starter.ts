@@ -43,25 +43,30 @@ export class EngineStarter {
   /**
    * Starts the first candidate's engine, and begins to read its model, as soon as it is certain which one that is.
    * @param starts by `formatsKey`
-   * @param manifest pending while the archive's manifest is being read
+   * @param manifests what an earlier visit has stored of the archive's manifest, and what it says: pending while they are being read. If they differ, the second one holds
    * @param archive pending while its config is being read
    */
   async prepare(
     starts: Readonly<Record<string, StartRequest>>,
-    manifest: Promise<ManifestFound>,
+    manifests: readonly [copy: Promise<ManifestFound>, certain: Promise<ManifestFound>],
     archive: Promise<Archive>,
   ): Promise<void> {
     const possible = Object.values(starts);
     const isCertain = possible.every(({ candidate }) => candidate === possible[0]!.candidate);
     const keyOf = ({ models }: ManifestFound): string => formatsKey(Object.keys(models) as ModelFormat[]);
-    const request = isCertain ? possible[0] : starts[keyOf(await manifest)];
-    if (!request) return;
-    void this.start(
-      request,
-      archive.then((one) => configFor(one, request)),
-    );
-    const format = formatOfEngine(candidateOf(request.candidate).engine);
-    if (format) (await manifest).begin(format);
+    let before: ManifestFound | undefined;
+    for (const manifest of manifests) {
+      const request = isCertain ? possible[0] : starts[keyOf(await manifest)];
+      if (!request) continue;
+      void this.start(
+        request,
+        archive.then((one) => configFor(one, request)),
+      );
+      const format = formatOfEngine(candidateOf(request.candidate).engine);
+      const found = await manifest;
+      if (format && found !== before) found.begin(format);
+      before = found;
+    }
   }
 
   async #start(
@@ -77,7 +82,9 @@ export class EngineStarter {
       );
       // An engine that computes with one thread does not ask.
       threads.catch(() => {});
-      const onLost = (why: string): void => emit({ type: 'lost', why });
+      // An engine that an old manifest wanted is not used: its GPU is of no importance.
+      const onLost = (why: string): void =>
+        void (this.#started?.candidate === candidate && emit({ type: 'lost', why }));
       const onCompiled = (file: CompiledFile): void => this.#shareCompiled(candidate, file);
       return await timed('start engine', () =>
         downloads.engine(download, (environment) =>

@@ -78,8 +78,11 @@ export class Host implements WorkerApi {
   /** The archive that `load` reads. */
   #reading: Promise<Archive> | undefined;
   #foundManifest!: (found: ManifestFound) => void;
-  /** What its manifest says, or what it said at an earlier visit. */
+  /** What its manifest says. */
   readonly #manifest = new Promise<ManifestFound>((resolve) => (this.#foundManifest = resolve));
+  #foundCopy!: (found: ManifestFound) => void;
+  /** What its manifest says, or what it said at an earlier visit, whichever is known first. */
+  readonly #copy = new Promise<ManifestFound>((resolve) => (this.#foundCopy = resolve));
 
   constructor(options: HostOptions) {
     this.#options = options;
@@ -102,7 +105,8 @@ export class Host implements WorkerApi {
       const onManifest = (found: ManifestFound, isCertain: boolean): void => {
         const own = handler === undefined ? this.#handlerClass(found.manifest.model.handler) : undefined;
         if (isCertain) loading ??= own;
-        this.#foundManifest(found);
+        this.#foundCopy(found);
+        if (isCertain) this.#foundManifest(found);
       };
       const archive = await (this.#reading = timed('read archive', () =>
         this.#downloads.archive(source, { config, handler, onManifest }, download),
@@ -114,7 +118,7 @@ export class Host implements WorkerApi {
   }
 
   prepare(starts: Readonly<Record<string, StartRequest>>): void {
-    void this.#engines.prepare(starts, this.#manifest, this.#reading!);
+    void this.#engines.prepare(starts, [this.#copy, this.#manifest], this.#reading!);
   }
 
   loadModel(archive: Archive, { precisions, ...request }: StartRequest): Promise<Envelope<Archive>> {

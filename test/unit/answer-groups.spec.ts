@@ -86,6 +86,38 @@ test('buffers move with their group; if a group cannot be sent, each answer goes
   expect(three.length).toBe(3);
 });
 
+test('an answer that cannot be sent at all is told as a failure of its own, and the others are sent', () => {
+  const sent: unknown[] = [];
+  const tasks: (() => void)[] = [];
+  const post = (message: unknown): void => {
+    if ((message as { value: unknown }).value === 'no' || (message as { answers?: unknown }).answers)
+      throw new RangeError('no memory');
+    sent.push(message);
+  };
+  const groups = new AnswerGroups(
+    post,
+    post,
+    (task) => void tasks.push(task),
+    () => 0,
+  );
+  for (const id of ['a', 'b', 'c']) groups.received({ id, argumentList: [{ value: { quick: true } }] });
+  for (const [id, value] of [
+    ['a', 1],
+    ['b', 'no'],
+    ['c', 3],
+  ] as const)
+    groups.send({ id, value }, []);
+  tasks.splice(0).forEach((task) => task());
+  expect(sent).toEqual([
+    { id: 'a', value: 1 },
+    {
+      id: 'b',
+      value: { ok: false, error: expect.objectContaining({ message: expect.stringContaining('no memory') }) },
+    },
+    { id: 'c', value: 3 },
+  ]);
+});
+
 test('the page hears each answer of a group alone', () => {
   const port = new EventTarget() as unknown as MessagePort;
   port.postMessage = () => {};

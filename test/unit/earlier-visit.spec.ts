@@ -1,6 +1,7 @@
 import { expect, test } from '@playwright/test';
 import type { FileProgress } from '../../src/contract/archive.ts';
 import { fetchArchive, type ArchiveOptions, type ManifestFound } from '../../src/models/archive.ts';
+import { LARGEST_LABELS } from '../../src/contract/limits.ts';
 import { FileCache } from '../../src/models/cache/file-cache.ts';
 import { fetchModel } from '../../src/models/model-files.ts';
 import { browserClock } from '../../src/shared/clock.ts';
@@ -18,14 +19,18 @@ const FILES = { [MANIFEST]: manifestOf('c.yaml'), 'c.yaml': 'batchSize: 1', 'm.o
 function world(files: Record<string, string> = { ...FILES }) {
   const store = memoryStore();
   const held = new Map<string, Promise<void>>();
-  /** The paths that were asked for in this visit. */
+  /** The paths for which the server answers 403. */
+  const refused = new Set<string>();
+  /** The paths that were asked for in this visit, and those whose requests were aborted. */
   const asked: string[] = [];
+  const givenUp: string[] = [];
   const fetch = (async (url: URL, { headers, signal }: RequestInit) => {
     const path = new URL(url).pathname.slice('/m/'.length);
     asked.push(path);
     // What is sent is what the server has when it is asked.
     const file = files[path];
-    await Promise.race([held.get(path), aborted(signal!)]);
+    await Promise.race([held.get(path), aborted(signal!).finally(() => givenUp.push(path))]);
+    if (refused.has(path)) return new Response('', { status: 403 });
     if (file === undefined) return new Response('', { status: 404 });
     const etag = `"${file}"`;
     const isKnown = (headers as Record<string, string>)['If-None-Match'] === etag;
@@ -48,7 +53,7 @@ function world(files: Record<string, string> = { ...FILES }) {
     held.set(path, new Promise((resolve) => (release = resolve)));
     return release;
   };
-  return { files, asked, open, hold };
+  return { files, asked, givenUp, refused, open, hold };
 }
 
 /** Rejects when the signal aborts, as `fetch` does. */
@@ -159,6 +164,31 @@ test('what was stored of a private archive asks for nothing', async () => {
   expect(asked.toSorted()).toEqual([MANIFEST, 'tabserve.json']);
   release();
   await loading;
+});
+
+test('if the manifest cannot be read, what was begun because of its copy is givenUp up', async () => {
+  const { asked, givenUp, refused, open, hold } = world();
+  await open();
+  hold('m.onnx');
+  const release = hold(MANIFEST);
+  const loading = open();
+  await quiet(asked);
+  expect(asked).toContain('m.onnx');
+  refused.add(MANIFEST);
+  release();
+  await expect(loading).rejects.toMatchObject({ code: 'network' });
+  await expect.poll(() => givenUp).toContain('m.onnx');
+});
+
+test('at a later visit labels have the limit that they have at the first', async () => {
+  const labels = JSON.stringify({ 0: 'x'.repeat(LARGEST_LABELS) });
+  const { files, open } = world();
+  await open();
+  files['index_to_name.json'] = labels;
+  await expect(open()).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringContaining(String(LARGEST_LABELS)),
+  });
 });
 
 test('offline, the archive of the last visit is read', async () => {

@@ -47,7 +47,11 @@ export async function withFileLock<T>(
   work: (onBytes: OnBytes, lock: 'free' | 'waited' | undefined) => Promise<T>,
   { locks, clock, signal, onBytes, taken }: LockOptions,
 ): Promise<T> {
-  if (signal?.aborted) throw abortError(signal);
+  const giveBack = (): void => void taken?.then((release) => release?.());
+  if (signal?.aborted) {
+    giveBack();
+    throw abortError(signal);
+  }
   const channel = new BroadcastChannel(name);
   let reported = 0;
   // If another tab's download is given up, this tab's begins anew; what was reported does not fall.
@@ -84,7 +88,7 @@ export async function withFileLock<T>(
   } finally {
     cancel();
     channel.close();
-    void taken?.then((release) => release?.());
+    giveBack();
   }
 }
 

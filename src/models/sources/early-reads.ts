@@ -30,7 +30,7 @@ export function earlyReads(
   });
   const beginKept = beginWith({});
   return {
-    begin: (path, expected) => (isKept ? beginKept : beginEarly)(path, expected),
+    begin: (path, expected, maxBytes) => (isKept ? beginKept : beginEarly)(path, expected, maxBytes),
     keep() {
       isKept = true;
       for (const [url, download] of begun) if (!downloads?.has(url)) downloads?.set(url, download);

@@ -34,8 +34,8 @@ export function folderSource(place: ModelUrl, options: FetchOptions, root = ''):
   };
   const beginWith =
     (over: Partial<FetchOptions>): NonNullable<Source['begin']> =>
-    (path, expected) =>
-      void download(path, expected, over).catch(() => {});
+    (path, expected, maxBytes) =>
+      void download(path, expected, { ...over, ...(maxBytes !== undefined && { maxBytes }) }).catch(() => {});
   return {
     url: place.url.href,
     read: (path, expected, maxBytes, onCopy) =>

@@ -22,8 +22,9 @@ export interface Source {
   /**
    * Begins to read a file that will be needed; the next `read` waits for it and reports its failure. Missing where reading early gains nothing.
    * @param expected undefined for a file that may not be there
+   * @param maxBytes as for `read`
    */
-  readonly begin?: ((path: string, expected: Integrity | undefined) => void) | undefined;
+  readonly begin?: ((path: string, expected: Integrity | undefined, maxBytes?: number) => void) | undefined;
   /** Begins to read files that may turn out not to be needed. Missing where reading early gains nothing. */
   readonly early?: (() => EarlyReads) | undefined;
   /** Every path; missing where the files cannot be listed, as on a server. */
