@@ -26,7 +26,7 @@ export interface Index {
 export class EarlierVisit {
   readonly #source: Source;
   readonly #config: ModelConfig;
-  readonly #onManifest: ((found: ManifestFound) => void) | undefined;
+  readonly #onManifest: (found: ManifestFound) => void;
   /** Undefined for a file that the server did not have. */
   readonly #copies = new Map<IndexFile, Blob | undefined>();
   #reads: EarlyReads | undefined;
@@ -36,7 +36,7 @@ export class EarlierVisit {
   #isOutdated = false;
 
   /** @param onManifest called with what the copies say */
-  constructor(source: Source, config: ModelConfig, onManifest: ((found: ManifestFound) => void) | undefined) {
+  constructor(source: Source, config: ModelConfig, onManifest: (found: ManifestFound) => void) {
     this.#source = source;
     this.#config = config;
     this.#onManifest = onManifest;
@@ -66,7 +66,7 @@ export class EarlierVisit {
     if (configFile !== undefined) reads.begin(configFile, knownOf(configFile, extras.integrity), LARGEST_METADATA);
     reads.begin(LABELS, knownOf(LABELS, extras.integrity), LARGEST_LABELS);
     beginFiles(reads, { ...outline, config: this.#config });
-    this.#onManifest?.({ manifest, models: outline.models, begin });
+    this.#onManifest({ manifest, models: outline.models, begin });
   }
 
   /**
@@ -75,7 +75,7 @@ export class EarlierVisit {
    */
   async settle(files: Readonly<Record<IndexFile, Blob | undefined>>): Promise<Index | undefined> {
     if (!this.#begun) return undefined;
-    const same = await Promise.all(INDEX.map((file) => isSame(this.#copies.get(file), files[file])));
+    const same = await Promise.all(INDEX.map((file) => isSame(this.#copies.get(file), files[file]).catch(() => false)));
     if (same.every(Boolean)) {
       await this.#begun;
       this.#reads?.keep();

@@ -25,14 +25,15 @@ export async function readTorchServe(
   config: ModelConfig,
   onManifest?: ArchiveOptions['onManifest'],
 ): Promise<Archive | undefined> {
-  const earlier = new EarlierVisit(source, config, onManifest && ((found) => onManifest(found, false)));
+  // Nodes may share an archive: then one would not know what the other has begun.
+  const earlier = onManifest && new EarlierVisit(source, config, (found) => onManifest(found, false));
   const read = (file: typeof MANIFEST | typeof EXTRAS): Promise<Blob | undefined> =>
-    source.read(file, undefined, LARGEST_METADATA, (copy) => earlier.take(file, copy));
+    source.read(file, undefined, LARGEST_METADATA, earlier && ((copy) => earlier.take(file, copy)));
   const [found, others] = await Promise.all([read(MANIFEST), read(EXTRAS)]).catch((error: unknown) => {
-    earlier.drop();
+    earlier?.drop();
     throw error;
   });
-  const known = await earlier.settle({ [MANIFEST]: found, [EXTRAS]: others });
+  const known = await earlier?.settle({ [MANIFEST]: found, [EXTRAS]: others });
   if (!found) return undefined;
   const extras = known?.extras ?? readExtras(others ? await readText(others, EXTRAS, LARGEST_METADATA) : '{}');
   const { golden, integrity } = extras;

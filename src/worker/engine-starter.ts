@@ -58,10 +58,10 @@ export class EngineStarter {
     for (const manifest of manifests) {
       const request = isCertain ? possible[0] : starts[keyOf(await manifest)];
       if (!request) continue;
-      void this.start(
-        request,
-        archive.then((one) => configFor(one, request)),
-      );
+      const config = archive.then((one) => configFor(one, request));
+      // An engine that was started before does not read it.
+      config.catch(() => {});
+      void this.start(request, config);
       const format = formatOfEngine(candidateOf(request.candidate).engine);
       const found = await manifest;
       if (format && found !== before) found.begin(format);

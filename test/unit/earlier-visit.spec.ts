@@ -39,7 +39,14 @@ function world(files: Record<string, string> = { ...FILES }) {
   const open = (more: Partial<ArchiveOptions> = {}) => {
     asked.length = 0;
     const cache = new FileCache({ store, clock: browserClock, locks: undefined, estimate: async () => ({}), warn: () => {} }); // prettier-ignore
-    const options = { fetch, cache, downloads: new Map(), pageOrigin: 'https://example.org', ...more };
+    const options = {
+      fetch,
+      cache,
+      downloads: new Map(),
+      pageOrigin: 'https://example.org',
+      onManifest: () => {},
+      ...more,
+    };
     const loaded = async () => {
       const loaded = await fetchModel(await fetchArchive('https://example.org/m/', options), 'onnx', options);
       await cache.stored();

@@ -61,3 +61,21 @@ test('at a first visit the engine is started once, and its model begins to be re
   expect(started).toEqual(['onnx/webgpu']);
   expect(begun).toEqual(['onnx: onnx']);
 });
+
+test('an archive that cannot be read leaves nothing unhandled', async () => {
+  const { starter, started } = world();
+  const unhandled: unknown[] = [];
+  const listen = (error: unknown): void => void unhandled.push(error);
+  process.on('unhandledRejection', listen);
+  try {
+    const found = Promise.resolve(manifestOf('onnx', []));
+    const failed = Promise.reject(new Error('bad config'));
+    failed.catch(() => {});
+    await starter.prepare(STARTS, [found, found], failed);
+    await new Promise((resolve) => void setImmediate(resolve));
+    expect(started).toEqual(['onnx/webgpu']);
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', listen);
+  }
+});

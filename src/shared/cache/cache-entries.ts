@@ -81,8 +81,9 @@ export class CacheEntries {
   async touch({ key, usedAt }: CacheEntry, within = 0): Promise<void> {
     const id = await idOf(key);
     const now = Date.now();
-    if (now - Math.max(usedAt, await this.#lastUse(id)) >= within)
-      await this.#store.write(id + USED, new Blob([String(now)]));
+    if (now - Math.max(usedAt, await this.#lastUse(id)) < within) return;
+    // It may have been deleted meanwhile.
+    if (await this.#read(id)) await this.#store.write(id + USED, new Blob([String(now)]));
   }
 
   async delete(entry: CacheEntry): Promise<void> {
