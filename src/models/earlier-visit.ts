@@ -21,7 +21,7 @@ export interface Index {
 
 /**
  * What an earlier visit has stored of an archive's manifest and `tabserve.json`. While the server is asked whether it still has these versions, their copies say which other
- * files to ask for, and which engine to start. If it has others, nothing of that is used.
+ * files to ask for, and which engine to start. If the server has other versions, nothing that was read because of the copies is used.
  */
 export class EarlierVisit {
   readonly #source: Source;
@@ -32,6 +32,7 @@ export class EarlierVisit {
   #reads: EarlyReads | undefined;
   /** What the copies say. */
   #index: Index | undefined;
+  /** Resolves when the copies were read and the other files have begun to be; undefined until both copies are there. */
   #begun: Promise<void> | undefined;
   #isOutdated = false;
 
@@ -85,7 +86,7 @@ export class EarlierVisit {
     return undefined;
   }
 
-  /** Ends what was begun: it is not needed. */
+  /** Aborts the reads that were begun: the files are not needed. */
   drop(): void {
     this.#isOutdated = true;
     this.#reads?.drop();

@@ -8,7 +8,7 @@ interface CallMessage {
   readonly argumentList?: readonly { readonly value?: Partial<HandleRequest> }[];
 }
 
-/** An answer waits for others for at most so many milliseconds of quick batches, and a group has at most so many answers. */
+/** How long an answer waits for others, as long as the batches behind it are quick, and the most answers of a group. */
 const WAIT_MS = 2;
 const MOST_ANSWERS = 8;
 
@@ -18,7 +18,7 @@ export type Post = (message: unknown, transferables: Transferable[]) => void;
 /**
  * Sends the answers to quick batches in groups: a message that wakes the page costs more than a small model's run. Only requests that the page has marked
  * as `quick` are concerned, and only while others wait behind them. It is for built-in handlers, whose answers share no object and do not change once they are
- * given: an app's handler may use its own again for the next batch.
+ * given. A handler of the app's may change the object that it has returned when the next batch runs.
  */
 export class AnswerGroups {
   readonly #post: Post;

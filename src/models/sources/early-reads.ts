@@ -36,6 +36,12 @@ export function earlyReads(
       for (const [url, download] of begun) if (!downloads?.has(url)) downloads?.set(url, download);
       for (const progress of [...untold.values()].flat()) onProgress?.(progress);
     },
-    drop: () => dropped.abort(new TabServeError('aborted', 'The archive has changed since the last visit.')),
+    drop: () =>
+      dropped.abort(
+        new TabServeError(
+          'aborted',
+          'The file is not needed: the archive has changed since the last visit, or cannot be read.',
+        ),
+      ),
   };
 }
