@@ -18,29 +18,29 @@ test.describe('dispatch', () => {
     expect(worker.batches).toEqual(['2+3', '4+5']);
   });
 
-  test('a WASM worker has more full batches where they are quick: for 8 ms, and 32 at most; two again once they are slow', async () => {
-    const world = new World({ jobQueueSize: 300 });
+  test('a WASM worker has more full batches where they are quick: for 16 ms, and 64 at most; two again once they are slow', async () => {
+    const world = new World({ jobQueueSize: 500 });
     const worker = await world.start();
-    for (let i = 0; i < 250; i++) world.ask();
+    for (let i = 0; i < 400; i++) world.ask();
     const after = async (handlerTime: number): Promise<number> => {
       worker.answer({ handlerTime });
       await settle();
       return worker.batches.length;
     };
     expect(worker.batches).toHaveLength(2);
-    expect(await after(2)).toBe(4);
+    expect(await after(2)).toBe(8);
     // One that was quicker may be an exception.
-    expect(await after(0.1)).toBe(4);
+    expect(await after(0.1)).toBe(8);
     for (let i = 0; i < 30; i++) await after(0.1);
-    expect(await after(0.1)).toBe(32);
-    for (let left = 31; left >= 2; left--) expect(await after(20)).toBe(left);
+    expect(await after(0.1)).toBe(64);
+    for (let left = 63; left >= 2; left--) expect(await after(20)).toBe(left);
     expect(await after(20)).toBe(2);
   });
 
   test('an answer may wait for others only where batches were quick and two of them are with the worker', async () => {
     const world = new World({ jobQueueSize: 300 });
     const worker = await world.start();
-    for (let i = 0; i < 60; i++) world.ask();
+    for (let i = 0; i < 100; i++) world.ask();
     const quick = (): boolean[] => worker.requests.map(({ isQuick }) => isQuick);
     expect(quick()).toEqual([false, false]);
     worker.answer({ handlerTime: 0.1 });

@@ -22,9 +22,9 @@ export interface OpenedWorker {
 /** With two batches, a GPU runs one while the next is preprocessed, and a WASM worker need not wait for the page between two full batches. */
 export const MAX_BATCHES = 2;
 
-/** The milliseconds of work that a WASM worker has in full batches, and the most of these: a model that takes less than a message there and back need not wait for the page. */
-const AHEAD_MS = 8;
-const MOST_AHEAD = 32;
+/** The milliseconds of work that a WASM worker has in full batches, and the most of these: it need not wait for a page that draws a frame, or sends many requests at once. */
+const AHEAD_MS = 16;
+const MOST_AHEAD = 64;
 
 /** The most milliseconds of a batch whose answer may wait for those behind it. */
 const QUICK_MS = 1;
