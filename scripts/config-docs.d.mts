@@ -14,6 +14,8 @@ export interface Modules {
   readonly settings: typeof import('../src/contract/settings.ts');
   readonly settingTexts: typeof import('../src/contract/setting-texts.ts');
   readonly metrics: typeof import('../src/shared/metrics/built-in.ts');
+  readonly threads: typeof import('../src/shared/threads.ts');
+  readonly budget: typeof import('../src/client/workers/budget.ts');
 }
 
 /** The JSON Schema of a `model-config.yaml`. `definitions` has the `handler:` section of each handler. */

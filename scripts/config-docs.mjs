@@ -15,6 +15,7 @@ export const PAGES = [
   'errors.md',
   'sequences.md',
   'explain.md',
+  'backends.md',
 ];
 const SOURCES = {
   registry: 'handlers/registry',
@@ -27,6 +28,8 @@ const SOURCES = {
   settings: 'contract/settings',
   settingTexts: 'contract/setting-texts',
   metrics: 'shared/metrics/built-in',
+  threads: 'shared/threads',
+  budget: 'client/workers/budget',
 };
 
 /** What an app's developer does about an error, by its code. */
@@ -111,7 +114,19 @@ export async function configSchema({ registry, config, models, transforms, setti
 
 export async function withTables(
   page,
-  { registry, schema: { expected }, models, transforms, errors, meanings, settings, settingTexts, metrics },
+  {
+    registry,
+    schema: { expected },
+    models,
+    transforms,
+    errors,
+    meanings,
+    settings,
+    settingTexts,
+    metrics,
+    threads,
+    budget,
+  },
 ) {
   const { image_classifier, text_classifier, ...others } = await classes(registry);
   const own = [image_classifier, text_classifier, ...Object.values(others)].map((handler) => [
@@ -135,6 +150,7 @@ export async function withTables(
     'request settings': settingsTable(described(settings.REQUEST_SETTINGS, settingTexts), expected),
     errors: errorTable(errors, meanings),
     metrics: metricsTable(metrics),
+    threads: threadsTable(threads, budget),
   };
   return page.replace(/(<!-- (?:keys|table) of (\w[\w ]*) -->\n)[^]*?(?=<!-- end -->)/g, (_, start, name) => {
     if (!tables[name]) throw new Error(`There is no table of ${name}.`);
@@ -176,6 +192,34 @@ function settingsTable(settings, expected) {
 function metricsTable({ BUILT_IN }) {
   const rows = Object.entries(BUILT_IN).map(([name, { type, unit, help }]) => [code(name), type, unit, help]);
   return table(['Metric', 'Type', 'Unit', 'Meaning'], rows);
+}
+
+const CORES = [2, 4, 8, 16];
+const MAX_WORKERS = [1, 2, 4];
+
+/** The workers of a client that is alone on its page, while requests wait, and the threads of each. */
+function threadsTable({ defaultThreads }, { CoreBudget }) {
+  const head = ['Page', 'Cores', ...MAX_WORKERS.map((maxWorkers) => code(`maxWorkers: ${maxWorkers}`))];
+  const row = (page, cores, threadsOf) => [
+    page,
+    String(cores),
+    ...MAX_WORKERS.map((maxWorkers) => {
+      const threads = threadsOf(maxWorkers);
+      return `${workersOf(new CoreBudget(cores), threads, maxWorkers)} × ${threads}`;
+    }),
+  ];
+  return table(head, [
+    ...CORES.map((cores) => row('isolated', cores, (maxWorkers) => defaultThreads(cores, maxWorkers))),
+    ...CORES.map((cores) => row('not isolated', cores, () => 1)),
+  ]);
+}
+
+/** The first worker gets its cores in any case, the others as long as there are some. */
+function workersOf(budget, threads, maxWorkers) {
+  budget.reserve(threads, { must: true });
+  let workers = 1;
+  while (workers < maxWorkers && budget.reserve(threads, { must: false })) workers += 1;
+  return workers;
 }
 
 function errorTable({ ERROR_CODES }, { ERROR_MEANINGS }) {

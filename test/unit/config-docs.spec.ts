@@ -3,6 +3,7 @@ import { Validator, type Schema } from '@cfworker/json-schema';
 import { expect, test } from '@playwright/test';
 import { parse } from 'yaml';
 import { ADVICE, configSchema, PAGES, withTables } from '../../scripts/config-docs.mjs';
+import * as budget from '../../src/client/workers/budget.ts';
 import type { Manifest } from '../../src/contract/archive.ts';
 import * as errors from '../../src/contract/errors.ts';
 import * as meanings from '../../src/contract/error-meanings.ts';
@@ -13,11 +14,12 @@ import * as config from '../../src/handlers/config.ts';
 import * as registry from '../../src/handlers/registry.ts';
 import * as models from '../../src/models/config.ts';
 import * as schema from '../../src/shared/schema.ts';
+import * as threads from '../../src/shared/threads.ts';
 import { parseTransforms } from '../../src/transforms/index.ts';
 import { examples } from '../docs/page.ts';
 import * as transforms from '../../src/transforms/transforms-schema.ts';
 
-const modules = { registry, config, schema, models, transforms, errors, meanings, settings, settingTexts, metrics };
+const modules = { registry, config, schema, models, transforms, errors, meanings, settings, settingTexts, metrics, threads, budget }; // prettier-ignore
 const root = new URL('../../', import.meta.url);
 const text = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const published = JSON.parse(text('docs/model-config.schema.json')) as Schema & { definitions: Record<string, Schema> };
