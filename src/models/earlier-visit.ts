@@ -1,6 +1,7 @@
 import type { Manifest, ModelConfig } from '../contract/archive.js';
 import { LARGEST_LABELS, LARGEST_METADATA } from '../contract/limits.js';
 import type { ManifestFound } from './archive.js';
+import { checkFile } from './integrity.js';
 import { readText } from './json.js';
 import { EXTRAS, LABELS, MANIFEST, readExtras, readManifest, type Extras } from './manifest.js';
 import { outlineOf } from './outline.js';
@@ -57,8 +58,13 @@ export class EarlierVisit {
         return copy && (await readText(copy, file, LARGEST_METADATA));
       }),
     );
-    if (own === undefined || this.#isOutdated) return;
-    const { manifest, extras } = (this.#index = { manifest: readManifest(own), extras: readExtras(others ?? '{}') });
+    if (own === undefined) return;
+    const [manifest, extras] = [readManifest(own), readExtras(others ?? '{}')];
+    // A copy that is not the manifest which the other one names is not what will be read.
+    const expected = knownOf(MANIFEST, extras.integrity);
+    if (expected) await checkFile(this.#copies.get(MANIFEST)!, expected, MANIFEST);
+    if (this.#isOutdated) return;
+    this.#index = { manifest, extras };
     const reads = (this.#reads = this.#source.early?.());
     if (!reads) return;
     const outline = outlineOf(this.#source.url, manifest, extras);

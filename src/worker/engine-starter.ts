@@ -55,7 +55,9 @@ export class EngineStarter {
     const isCertain = possible.every(({ candidate }) => candidate === possible[0]!.candidate);
     const keyOf = ({ models }: ManifestFound): string => formatsKey(Object.keys(models) as ModelFormat[]);
     let before: ManifestFound | undefined;
-    for (const manifest of manifests) {
+    for (const one of manifests) {
+      // The copy is of no interest once the server has answered.
+      const manifest = Promise.race([manifests[1], one]);
       const request = isCertain ? possible[0] : starts[keyOf(await manifest)];
       if (!request) continue;
       const config = archive.then((one) => configFor(one, request));

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from '@playwright/test';
 import type { FileProgress } from '../../src/contract/archive.ts';
 import { fetchArchive, type ArchiveOptions, type ManifestFound } from '../../src/models/archive.ts';
@@ -144,6 +145,33 @@ test('a file that an old manifest named, and the server does not answer for, hol
   hold('c.yaml');
   Object.assign(files, { [MANIFEST]: manifestOf('new.yaml'), 'new.yaml': 'batchSize: 2' });
   expect((await open()).config).toEqual({ batchSize: 2 });
+});
+
+test('a copy that is not the manifest which the other copy names, as a stale cache between may leave it, says nothing', async () => {
+  const [old, own] = [FILES[MANIFEST]!, manifestOf('new.yaml')];
+  const sha256 = createHash('sha256').update(own).digest('hex');
+  const { files, asked, open, hold } = world({
+    ...FILES,
+    'new.yaml': 'batchSize: 2',
+    'tabserve.json': JSON.stringify({ files: { [MANIFEST]: { sha256 } } }),
+  });
+  // The first answer to every visit is the old manifest; asked again, by its hash, the server has the new one.
+  let isStale = true;
+  const answer = (): string => {
+    isStale = !isStale;
+    return isStale ? own : old;
+  };
+  Object.defineProperty(files, MANIFEST, { get: answer });
+  expect((await open()).config).toEqual({ batchSize: 2 });
+  isStale = true;
+  const release = hold(MANIFEST);
+  const { told, onManifest } = listener();
+  const loading = open({ onManifest });
+  await quiet(asked);
+  expect(asked).not.toContain('c.yaml');
+  release();
+  expect((await loading).config).toEqual({ batchSize: 2 });
+  expect(told.map(([, isCertain]) => isCertain)).not.toContain(false);
 });
 
 test('the progress of a file is not told before it is certain that it is needed', async () => {

@@ -44,13 +44,27 @@ test('an archive whose format has changed since the last visit: the new one is s
   const { starter, started, lost, events } = world();
   const begun: string[] = [];
   const [copy, certain] = [manifestOf('onnx', begun), manifestOf('tfjs', begun)];
-  await starter.prepare(STARTS, [Promise.resolve(copy), Promise.resolve(certain)], Promise.resolve(archive));
+  let answer!: (found: ManifestFound) => void;
+  const server = new Promise<ManifestFound>((resolve) => (answer = resolve));
+  const prepared = starter.prepare(STARTS, [Promise.resolve(copy), server], Promise.resolve(archive));
+  await expect.poll(() => started).toEqual(['onnx/webgpu']);
+  answer(certain);
+  await prepared;
   expect(started).toEqual(['onnx/webgpu', 'tfjs/webgpu']);
   expect(begun).toEqual(['onnx: onnx', 'tfjs: tfjs']);
   lost.get('onnx/webgpu')!('the GPU is gone');
   expect(events).toEqual([]);
   lost.get('tfjs/webgpu')!('the GPU is gone');
   expect(events).toEqual([{ type: 'lost', why: 'the GPU is gone' }]);
+});
+
+test('the copy of an earlier visit starts nothing once the server has answered', async () => {
+  const { starter, started } = world();
+  const begun: string[] = [];
+  const [copy, certain] = [manifestOf('onnx', begun), manifestOf('tfjs', begun)];
+  await starter.prepare(STARTS, [Promise.resolve(copy), Promise.resolve(certain)], Promise.resolve(archive));
+  expect(started).toEqual(['tfjs/webgpu']);
+  expect(begun).toEqual(['tfjs: tfjs']);
 });
 
 test('at a first visit the engine is started once, and its model begins to be read once', async () => {

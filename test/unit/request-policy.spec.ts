@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from '@playwright/test';
 import { readDownloadSettings } from '../../src/client/download-settings.ts';
 import { compileWasm } from '../../src/engines/wasm-module.ts';
+import { TabServeError } from '../../src/contract/errors.ts';
 import { limitConcurrency } from '../../src/models/download/concurrency.ts';
 import { requestFile, type RequestPolicy } from '../../src/shared/request-policy.ts';
 import { BadServer, type Behavior } from '../bad-server.ts';
@@ -126,6 +127,22 @@ test('at most so many downloads run at once, in their order, and a failed one ma
   finish[1]!();
   await runs[1];
   expect(started).toEqual([0, 1, 2, 3]);
+});
+
+test('a download that waits for its turn leaves when it is aborted, and is not begun', async () => {
+  const limit = limitConcurrency(1);
+  let finish!: () => void;
+  const first = limit(() => new Promise<void>((resolve) => (finish = resolve)));
+  const [aborter, reason] = [new AbortController(), new TabServeError('aborted', 'not needed')];
+  const started: string[] = [];
+  const dropped = limit(async () => void started.push('dropped'), aborter.signal);
+  const last = limit(async () => void started.push('last'), new AbortController().signal);
+  aborter.abort(reason);
+  await expect(dropped).rejects.toBe(reason);
+  await expect(limit(async () => void started.push('late'), aborter.signal)).rejects.toBe(reason);
+  finish();
+  await Promise.all([first, last]);
+  expect(started).toEqual(['last']);
 });
 
 test("an engine's .wasm: a broken connection and 503 are retried, what does not compile is not", async () => {

@@ -92,15 +92,17 @@ async function fetchOne(
   const report = (loaded: number, total: number | undefined, phase: FilePhase = 'download'): void =>
     onProgress?.({ file, loaded, total, phase });
   const download: Download = (validators, onBytes) =>
-    limit(() =>
-      downloadFile(url, {
-        ...options,
-        clock,
-        random,
-        expected,
-        validators,
-        onProgress: (loaded, total, phase) => (phase === 'download' ? onBytes : report)(loaded, total, phase),
-      }),
+    limit(
+      () =>
+        downloadFile(url, {
+          ...options,
+          clock,
+          random,
+          expected,
+          validators,
+          onProgress: (loaded, total, phase) => (phase === 'download' ? onBytes : report)(loaded, total, phase),
+        }),
+      signal,
     );
   const request = { url: url.href, sha256: expected?.sha256, isPrivate: isPrivate(options) };
   const blob = cache
