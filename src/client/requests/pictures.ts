@@ -48,8 +48,24 @@ async function ofVideo(video: HTMLVideoElement): Promise<Picture> {
   if (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) {
     throw new TabServeError('invalid-input', 'The <video> has no current frame yet: wait for its "loadeddata" event.');
   }
-  return grab<Picture>('<video>', video.videoWidth, video.videoHeight, () =>
-    typeof VideoFrame === 'undefined' ? createImageBitmap(video) : new VideoFrame(video),
+  try {
+    return await grab<Picture>('<video>', video.videoWidth, video.videoHeight, () =>
+      typeof VideoFrame === 'undefined' ? createImageBitmap(video) : new VideoFrame(video),
+    );
+  } catch (error) {
+    if (!isNotShownYet(error)) throw error;
+    throw new TabServeError(
+      'invalid-input',
+      'The <video> has a current frame, but the browser cannot read it yet. Wait for a callback of its requestVideoFrameCallback, then try again.',
+      { cause: (error as TabServeError).cause },
+    );
+  }
+}
+
+/** Returns whether the error of a `<video>` says that its current frame cannot be read yet. A frame of another origin is a `SecurityError`. */
+export function isNotShownYet(error: unknown): boolean {
+  return (
+    error instanceof TabServeError && (error.cause as { name?: unknown } | undefined)?.name === 'InvalidStateError'
   );
 }
 

@@ -10,8 +10,9 @@ import { ReleasedBuffers } from './released-buffers.js';
 export interface FrameAnswer<Result> {
   readonly result: Result;
   /**
-   * The frame's time in microseconds: the timestamp of a VideoFrame; the position in the video; for an ImageBitmap of a stream, when it arrived, since the
-   * page was opened.
+   * The frame's time in microseconds: the timestamp of a VideoFrame; for an ImageBitmap of a stream, when it arrived, since the page was opened. For a
+   * `<video>`, it is the time of the frame in the video; of the first item, if the browser does not tell that time, the position in the video. It decreases
+   * only if the video seeks or loops.
    */
   readonly timestamp: number;
   /**

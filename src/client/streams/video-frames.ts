@@ -1,10 +1,10 @@
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
-import { pictureOf } from '../requests/pictures.js';
+import { isFrame, isNotShownYet, pictureOf, type Picture } from '../requests/pictures.js';
 import type { StartFrames } from './frame-source.js';
 
 /**
  * Delivers each frame that a `<video>` shows, the one that it shows already first, until the video ends. While it loads, is paused or is hidden, there
- * are no frames.
+ * are no frames. Times only decrease if the video seeks or loops.
  * @throws `invalid-input` if it has no source, or cannot play it; `unsupported` in a browser that does not tell when a video shows a frame
  */
 export function videoFrames(video: HTMLVideoElement): StartFrames {
@@ -21,39 +21,65 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
     const on = { signal: listening.signal };
     let callback = 0;
     let grabbing = false;
-    /** The time of the last frame. The first callback may be for the frame that was shown already. */
+    /** The time of the last frame in microseconds; NaN if that is not known, or there was none. */
     let last = NaN;
-    // Firefox gives each VideoFrame of a MediaStream the timestamp 0.
-    const grab = async (seconds: number): Promise<void> => {
+    /** Whether `last` is the position in the video: the frame that is shown there has the same time or an earlier one. */
+    let isPosition = false;
+    const grab = async (mediaTime?: number): Promise<void> => {
       // Making a bitmap takes time in browsers without VideoFrame.
       if (grabbing || video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return;
       grabbing = true;
+      const { currentTime } = video;
       try {
         const picture = (await pictureOf(video))!;
-        if (listening.signal.aborted) picture.close();
-        else sink.frame({ picture, timestamp: Math.round(seconds * 1e6) });
-        last = seconds;
+        const own = ownTime(picture, currentTime, mediaTime === undefined);
+        const timestamp = own ?? Math.round((mediaTime ?? currentTime) * 1e6);
+        // The first callback may be for the frame that was read already. A callback that comes late reads the next frame, whose own callback follows.
+        const isKnown = timestamp === last || (isPosition && timestamp < last);
+        if (isKnown || listening.signal.aborted) picture.close();
+        else sink.frame({ picture, timestamp });
+        isPosition = own === undefined && mediaTime === undefined;
+        // While a video seeks, its position is not that of the frame that it still shows.
+        last = isPosition && video.seeking ? NaN : timestamp;
       } catch (error) {
-        if (!listening.signal.aborted) sink.end(asTabServeError(error));
+        // Under load, Chromium tells that a video's first frame is loaded before the frame can be read. Its callback comes after that.
+        const isEarly = mediaTime === undefined && isNotShownYet(error);
+        if (!isEarly && !listening.signal.aborted) sink.end(asTabServeError(error));
       } finally {
         grabbing = false;
       }
     };
     const shown = (_now: number, { mediaTime }: VideoFrameCallbackMetadata): void => {
       callback = video.requestVideoFrameCallback(shown);
-      if (mediaTime !== last) void grab(mediaTime);
+      void grab(mediaTime);
     };
     callback = video.requestVideoFrameCallback(shown);
     // The callback for a video's first frame may come before the frame can be read; if the video is paused, there is no other.
-    video.addEventListener('loadeddata', () => Number.isNaN(last) && void grab(video.currentTime), on);
+    video.addEventListener('loadeddata', () => Number.isNaN(last) && void grab(), on);
+    // After a seek, a frame with an earlier time is a new frame.
+    video.addEventListener('seeking', () => (last = isPosition ? NaN : last), on);
     video.addEventListener('ended', () => sink.end(), on);
     video.addEventListener('error', () => sink.end(unplayable(video)), on);
-    void grab(video.currentTime).then(() => video.ended && !listening.signal.aborted && sink.end());
+    void grab().then(() => video.ended && !listening.signal.aborted && sink.end());
     return () => {
       listening.abort();
       video.cancelVideoFrameCallback(callback);
     };
   };
+}
+
+/**
+ * Returns the time that a frame itself has, in microseconds; undefined for a bitmap, and if the VideoFrame's timestamp may be something else: Firefox 153
+ * sets it to the whole seconds of `currentTime`, such as 7 for a frame at 7.5 seconds.
+ * @param currentTime of the video, in seconds. A true timestamp is a greater number, except that of a video's first frame, 0.
+ * @param isOnly whether no callback tells the frame's time either
+ */
+function ownTime(picture: Picture, currentTime: number, isOnly: boolean): number | undefined {
+  if (!isFrame(picture)) return undefined;
+  if (picture.timestamp > currentTime + 1) return picture.timestamp;
+  // Firefox has a 0 for every frame of the first second. In all other browsers it is the time of the first frame.
+  const isFirst = isOnly && picture.timestamp === 0 && !globalThis.navigator?.userAgent.includes('Firefox/');
+  return isFirst ? 0 : undefined;
 }
 
 function unplayable({ error }: HTMLVideoElement): TabServeError {

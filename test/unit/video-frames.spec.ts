@@ -1,0 +1,208 @@
+// The frames of a `<video>`, with what Chromium 156 and Firefox 153 deliver: positions, callbacks and VideoFrames as they were measured in each.
+import { expect, test } from '@playwright/test';
+import { videoFrames } from '../../src/client/streams/video-frames.ts';
+import { settle } from './fake-clock.ts';
+
+class FakeFrame {
+  closed = false;
+  readonly codedWidth = 64;
+  readonly timestamp: number;
+
+  constructor(video: FakeVideo) {
+    if (video.unreadable) throw new DOMException('Invalid source state', video.unreadable);
+    this.timestamp = video.frameTimestamp;
+    made.push(this);
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+}
+
+class FakeVideo extends EventTarget {
+  readonly networkState = 1;
+  readonly error = null;
+  readonly srcObject = null;
+  readonly videoWidth = 64;
+  readonly videoHeight = 64;
+  readyState = 0;
+  currentTime = 0;
+  seeking = false;
+  ended = false;
+  /** The timestamp of a VideoFrame of what it shows. */
+  frameTimestamp = 0;
+  /** The name of the error if it has no frame that can be read. */
+  unreadable = '';
+  #callback: VideoFrameRequestCallback | undefined;
+
+  requestVideoFrameCallback(callback: VideoFrameRequestCallback): number {
+    this.#callback = callback;
+    return 1;
+  }
+
+  cancelVideoFrameCallback(): void {
+    this.#callback = undefined;
+  }
+
+  /** Its first frame can be read. */
+  async load(currentTime: number, frameTimestamp: number): Promise<void> {
+    Object.assign(this, { currentTime, frameTimestamp, readyState: 4 });
+    this.dispatchEvent(new Event('loadeddata'));
+    await settle();
+  }
+
+  async shows(mediaTime: number, currentTime: number, frameTimestamp: number): Promise<void> {
+    Object.assign(this, { currentTime, frameTimestamp });
+    this.#callback!(0, { mediaTime } as VideoFrameCallbackMetadata);
+    await settle();
+  }
+
+  async seek(currentTime: number): Promise<void> {
+    Object.assign(this, { currentTime, seeking: true });
+    this.dispatchEvent(new Event('seeking'));
+    await settle();
+  }
+}
+
+let made: FakeFrame[] = [];
+const HTMLMediaElement = { NETWORK_EMPTY: 0, HAVE_CURRENT_DATA: 2 };
+const classes = { VideoFrame: FakeFrame, HTMLVideoElement: FakeVideo, HTMLMediaElement };
+test.beforeEach(() => {
+  made = [];
+  Object.assign(globalThis, classes);
+});
+test.afterEach(() => {
+  for (const name of [...Object.keys(classes), 'createImageBitmap']) Reflect.deleteProperty(globalThis, name);
+});
+
+/** Starts reading a video. Returns the times of its frames, in microseconds, as they come. */
+function read(video: FakeVideo): (number | string)[] {
+  const times: (number | string)[] = [];
+  videoFrames(video as never)({
+    frame: ({ picture, timestamp }) => {
+      times.push(timestamp);
+      picture.close();
+    },
+    end: (error) => times.push(`${error?.code}: ${error?.message}`),
+  });
+  return times;
+}
+
+test('a video that plays before its first frame can be read: that frame is delivered once', async () => {
+  const video = new FakeVideo();
+  const times = read(video);
+  await video.load(0.0006, 0);
+  await video.shows(0, 0.0044, 0);
+  await video.shows(0.019, 0.0214, 19_000);
+  await video.shows(0.079, 0.088, 79_000);
+  expect(times).toEqual([0, 19_000, 79_000]);
+  expect(made.filter(({ closed }) => !closed)).toEqual([]);
+});
+
+test('a callback that comes late reads the next frame: it has its own time, and is delivered once', async () => {
+  const video = new FakeVideo();
+  const times = read(video);
+  await video.load(0.0015, 0);
+  await video.shows(0, 0.013, 19_000);
+  await video.shows(0.019, 0.0298, 19_000);
+  await video.shows(0.039, 0.046, 39_000);
+  expect(times).toEqual([0, 19_000, 39_000]);
+  expect(made).toHaveLength(4);
+  expect(made.filter(({ closed }) => !closed)).toEqual([]);
+});
+
+test('the first frame of a MediaStream has the time of its clock, as all others', async () => {
+  const video = new FakeVideo();
+  const times = read(video);
+  await video.load(0.0009, 12_699_139);
+  await video.shows(12.699_139, 0.016, 12_699_139);
+  await video.shows(12.719_116, 0.0326, 12_719_116);
+  expect(times).toEqual([12_699_139, 12_719_116]);
+});
+
+test('Firefox, whose VideoFrames have whole seconds for a timestamp: the times are those of the callbacks', async () => {
+  const video = new FakeVideo();
+  const times = read(video);
+  await video.load(1.011_609, 1);
+  await video.shows(1.011_609, 1.011_609, 1);
+  await video.shows(1.034_829, 1.034_829, 1);
+  await video.shows(2.001_5, 2.000_3, 2);
+  await video.shows(2.021_5, 2.020_3, 2);
+  expect(times).toEqual([1_011_609, 1_034_829, 2_001_500, 2_021_500]);
+
+  // Within the first second, that timestamp is 0.
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+  const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0';
+  Object.defineProperty(globalThis, 'navigator', { value: { userAgent }, configurable: true });
+  try {
+    const started = new FakeVideo();
+    const early = read(started);
+    await started.load(0.7, 0);
+    await started.shows(0.72, 0.71, 0);
+    expect(early).toEqual([700_000, 720_000]);
+  } finally {
+    Reflect.deleteProperty(globalThis, 'navigator');
+    if (before) Object.defineProperty(globalThis, 'navigator', before);
+  }
+});
+
+test('a browser without VideoFrame: the first frame is delivered once, with the position as its time', async () => {
+  Reflect.deleteProperty(globalThis, 'VideoFrame');
+  Object.assign(globalThis, { createImageBitmap: async () => ({ close: () => {} }) });
+  const video = new FakeVideo();
+  video.readyState = 4;
+  video.currentTime = 0.605;
+  const times = read(video);
+  await settle();
+  await video.shows(0.6, 0.61, NaN);
+  await video.shows(0.62, 0.625, NaN);
+  expect(times).toEqual([605_000, 620_000]);
+});
+
+test('a seek where only callbacks tell times: what the video shows then is a new frame, also if its time is earlier', async () => {
+  const paused = new FakeVideo();
+  const times = read(paused);
+  await paused.load(1.6, 1);
+  await paused.seek(1.3);
+  await paused.shows(1.28, 1.3, 1);
+  await paused.seek(1.1);
+  await paused.shows(1.08, 1.1, 1);
+  expect(times).toEqual([1_600_000, 1_280_000, 1_080_000]);
+
+  // It seeks when the reading begins: the picture is still that of the old position.
+  const seeking = new FakeVideo();
+  const first = read(seeking);
+  await seeking.seek(1.5);
+  await seeking.load(1.5, 1);
+  await seeking.shows(1.5, 1.5, 1);
+  expect(first).toEqual([1_500_000, 1_500_000]);
+});
+
+test('a paused video whose only callback comes before its first frame can be read delivers that frame', async () => {
+  const video = new FakeVideo();
+  const times = read(video);
+  await video.shows(0, 0, 0);
+  expect(times).toEqual([]);
+  await video.load(0, 0);
+  expect(times).toEqual([0]);
+});
+
+test('a first frame that is loaded but cannot be read yet comes with its callback; an error there, or of another kind, is told', async () => {
+  const video = new FakeVideo();
+  const times = read(video);
+  video.unreadable = 'InvalidStateError';
+  await video.load(0, 0);
+  expect(times).toEqual([]);
+  video.unreadable = '';
+  await video.shows(0, 0, 0);
+  expect(times).toEqual([0]);
+  video.unreadable = 'InvalidStateError';
+  await video.shows(0.02, 0.03, 20_000);
+  expect(times).toEqual([0, expect.stringContaining('invalid-input: The <video> has a current frame, but')]);
+
+  const foreign = new FakeVideo();
+  const refused = read(foreign);
+  foreign.unreadable = 'SecurityError';
+  await foreign.load(0, 0);
+  expect(refused).toEqual([expect.stringContaining('invalid-input: The pixels of the <video> cannot be read.')]);
+});
