@@ -15,6 +15,8 @@ export interface EngineEnvironment {
   readonly threads: number | Promise<number>;
   /** Called when the GPU is lost, whether or not anything runs. */
   readonly onLost: (why: string) => void;
+  /** Called with what is wrong and stops nothing. */
+  readonly warn?: (message: string) => void;
   /** Called while the engine's `.wasm` is downloaded. Its scripts, which the browser imports, are not counted. */
   readonly onProgress?: (progress: FileProgress) => void;
   /** The server of models that the app has named. */

@@ -109,7 +109,7 @@ async function downloadOnce(
     throw cause instanceof TabServeError ? failure : new TransientFailure(failure);
   }
   const type = response.headers.get('content-type');
-  const what = `the server answered ${response.status}, ${type === null ? 'without a content type' : `as ${type}`}`;
+  const what = describeAnswer(response);
   if (!response.ok || /^text\/html\b/i.test(type ?? '') || !response.body) {
     discard(response);
     const failure = unusable(url, what);
@@ -141,6 +141,12 @@ async function downloadOnce(
     const failure = unusable(url, `${what}; ${(cause as Error).message}`, cause);
     throw cause instanceof WebAssembly.CompileError ? failure : new TransientFailure(failure);
   }
+}
+
+/** Returns an answer's status and content type in words. */
+export function describeAnswer({ status, headers }: Response): string {
+  const type = headers.get('content-type');
+  return `the server answered ${status}, ${type === null ? 'without a content type' : `as ${type}`}`;
 }
 
 /** Reads a body to its end. The browser's own way to make a Blob of a stream takes the worker a tenth of a second for an engine. */

@@ -88,9 +88,10 @@ export class EngineStarter {
       const onLost = (why: string): void =>
         void (this.#started?.candidate === candidate && emit({ type: 'lost', why }));
       const onCompiled = (file: CompiledFile): void => this.#shareCompiled(candidate, file);
+      const warn = (message: string): void => emit({ type: 'warn', message });
       return await timed('start engine', () =>
         downloads.engine(download, (environment) =>
-          start({ assets, remote, onLost, threads, compiled, onCompiled, ...environment }),
+          start({ assets, remote, onLost, warn, threads, compiled, onCompiled, ...environment }),
         ),
       );
     } catch (cause) {

@@ -250,6 +250,43 @@ test('threads where the page is isolated, one where it is not @once', async ({ o
   expect(alone.sum).toBeCloseTo(1, 6);
 });
 
+test("a script of ONNX Runtime's threads that the browser does not take costs the threads, and a warning says why @once", async ({
+  open,
+  page,
+}) => {
+  const script = '**/ort-wasm-simd-threaded.mjs';
+  const body = readFileSync(
+    new URL('../../node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.mjs', import.meta.url),
+  );
+  const load = async (prefer: 'first' | 'fastest') =>
+    await page.evaluate(async (prefer) => {
+      const client = window.tabserve.connect(window.workers.raw, {
+        model: '/test/models/affine_fixed.onnx',
+        backends: ['onnx/wasm'],
+        prefer,
+        ...(prefer === 'first' && { config: { engine: { threads: 2 } } }),
+      });
+      const warnings: string[] = [];
+      client.on('warn', ({ message }) => warnings.push(message));
+      await client.initialize();
+      return { threads: client.backend!.threads, skipped: client.backend!.skipped, warnings };
+    }, prefer);
+  await page.route(script, (route) => route.fulfill({ body, contentType: 'application/octet-stream' }));
+  await open();
+  const warning = (threads: number, answer: string) =>
+    expect.stringMatching(
+      `^ONNX Runtime computes with 1 thread in place of ${threads}: .*/ort-wasm-simd-threaded\\.mjs, could not be loaded: the server answered ${answer}\\. .* must send it as text/javascript`,
+    );
+  expect(await load('first')).toEqual({ threads: 1, skipped: [], warnings: [warning(2, '200, as application/octet-stream')] }); // prettier-ignore
+  // Each number of threads is tried, and none is measured but one thread.
+  const fastest = await load('fastest');
+  expect(fastest).toMatchObject({ threads: 1, skipped: [] });
+  expect(fastest.warnings.length).toBeGreaterThan(0);
+  await page.unroute(script);
+  await page.route(script, (route) => route.fulfill({ status: 404, body: 'no file', contentType: 'text/plain' }));
+  expect(await load('first')).toMatchObject({ threads: 1, warnings: [warning(2, '404, as text/plain')] });
+});
+
 test("an engine's file that is stored as gzip, as hosts with a limit need it @once", async ({ open, page }) => {
   const path = '@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm';
   const body = gzipSync(readFileSync(new URL(`../../node_modules/${path}`, import.meta.url)));

@@ -167,6 +167,7 @@ function trialOf(
     hash: () => 'hash',
     sample: () => [{ feeds: {}, outputs: {} }],
     compare: () => ({ inputs: 1, error: 0 }),
+    measure: () => ({ median: 5 }),
   };
   const worker = {
     call: (ask: (methods: typeof api) => unknown) => new Promise((resolve) => resolve(ask(api))),
@@ -188,6 +189,16 @@ test('WASM checks another backend on the same file; the next worker of a proven 
   // After a loss of the GPU.
   const archive = { ...ARCHIVE, files: { [path('fp16')]: new Blob() } };
   expect(await loads('wasm', { archive })).toEqual(['onnx/wasm fp16 q8 fp32', 'runs fp16']);
+});
+
+test('what is measured is recorded for the number of threads that the engine could start', async () => {
+  const saved: Candidate[] = [];
+  const verdicts = { find: () => Promise.resolve({}), save: async (one: Candidate) => void saved.push(one), findUnfit: () => Promise.resolve([]), saveUnfit: () => Promise.resolve() }; // prettier-ignore
+  const { trial, worker } = trialOf(() => {}, { verdicts });
+  const { candidate } = await trial.run({ engine: 'onnx', name: 'wasm', threads: 2 }, worker, 100);
+  expect(candidate).toEqual({ engine: 'onnx', name: 'wasm', threads: 1 });
+  expect(saved).toEqual([candidate]);
+  expect((await trial.run({ engine: 'onnx', name: 'wasm' }, worker, 100)).candidate).toEqual({ engine: 'onnx', name: 'wasm' }); // prettier-ignore
 });
 
 test('a precision that is wrong is excluded on its candidate, as long as there is another one', async () => {

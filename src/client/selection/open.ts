@@ -150,7 +150,7 @@ async function openWith(workers: Workers, options: OpenOptions): Promise<OpenedW
       until.addEventListener('abort', close);
       try {
         const contender = await trial.run(candidate, worker, budget);
-        log(`${describeCandidate(candidate)} runs${describe(contender)}.`, since);
+        log(`${describeCandidate(contender.candidate)} runs${describe(contender)}.`, since);
         return contender;
       } catch (error) {
         const failure = asTabServeError(error);

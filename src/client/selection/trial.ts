@@ -103,11 +103,13 @@ export class Trial {
    * @param budget milliseconds that measuring may take; undefined if the candidate is not to be measured
    * @throws `backend-failed` if it cannot run the model or must be proven and cannot be; `backend-wrong` with the measured error
    */
-  async run(candidate: Candidate, worker: Connection, budget: number | undefined): Promise<Contender> {
+  async run(wanted: Candidate, worker: Connection, budget: number | undefined): Promise<Contender> {
     const { verdicts } = this.#options;
     this.#isLoaded = false;
-    await this.#recall(candidate);
-    const opened = await this.#open(worker, candidate, this.#precisions(candidate));
+    await this.#recall(wanted);
+    const opened = await this.#open(worker, wanted, this.#precisions(wanted));
+    // An engine that cannot start its threads has fewer than were wanted.
+    const candidate = wanted.threads === undefined ? wanted : { ...wanted, threads: opened.threads };
     const precision = precisionOf(this.#archive, candidate.engine);
     const trusted = this.#trustedProof(candidate);
     const comparing = opened.golden === 0 && trusted !== 'reference' && this.#wantsComparison(candidate, opened);

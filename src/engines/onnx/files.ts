@@ -3,6 +3,7 @@ import type { Load } from '../../libraries/load.js';
 import type { EngineEnvironment } from '../engine.js';
 import { npmFile } from '../npm-file.js';
 import { bytesFor, compileWasm } from '../wasm-module.js';
+import { usableThreads } from './thread-script.js';
 
 /** The two files of one build. */
 export interface EngineFiles {
@@ -37,15 +38,15 @@ export async function loadBuild<Ort extends { readonly env: Env }>(
   const { assets } = environment;
   const url = assets === undefined ? npmFile(files.wasm()) : new URL(`${files.name}.wasm`, assets);
   const file = { name: `${files.name}.wasm`, bytes: files.bytes, version: VERSION };
+  const script = (): URL => (assets === undefined ? npmFile(files.mjs()) : new URL(`${files.name}.mjs`, assets));
   const [ort, module, threads] = await Promise.all([
     load(assets),
     compileWasm(url, file, environment),
-    environment.threads,
+    Promise.resolve(environment.threads).then((wanted) => usableThreads(wanted, script, environment)),
   ]);
   const { wasm } = ort.env;
   wasm.numThreads = threads;
-  if (threads > 1)
-    wasm.wasmPaths = { mjs: assets === undefined ? npmFile(files.mjs()) : new URL(`${files.name}.mjs`, assets) };
+  if (threads > 1) wasm.wasmPaths = { mjs: script() };
   wasm.wasmBinary = bytesFor(module);
   return { ort, threads };
 }
