@@ -24,6 +24,7 @@ interface Stub {
   readonly closed: CandidateName[];
   readonly failed: CandidateName[];
   readonly skips: SkipList;
+  readonly logged: string[];
   readonly chosen: Promise<Runner>;
 }
 
@@ -38,6 +39,7 @@ function choose(
 ): Stub {
   const clock = new FakeClock();
   const [tried, closed, failed]: [Stub['tried'], CandidateName[], CandidateName[]] = [[], [], []];
+  const logged: string[] = [];
   const skips = new SkipList(options.leftOut);
   const chosen = chooseBackend<Runner>({
     modelName: 'digits',
@@ -59,12 +61,12 @@ function choose(
         else resolve(runner);
       }),
     onFailure: async (candidate) => void failed.push(candidateName(candidate)),
-    log: () => {},
+    log: (message) => void logged.push(message),
     clock,
     signal: options.signal,
   });
   chosen.catch(() => {});
-  return { clock, tried, closed, failed, skips, chosen };
+  return { clock, tried, closed, failed, skips, logged, chosen };
 }
 
 const failure = (code: ErrorCode): TabServeError => new TabServeError(code, `no: ${code}`);
@@ -152,7 +154,7 @@ test('the candidate with the lowest median is chosen; the others are closed and 
 });
 
 test('the budget begins when the first candidate runs; a late candidate is skipped and recorded', async () => {
-  const { chosen, clock, tried, failed, skips } = choose(
+  const { chosen, clock, tried, failed, skips, logged } = choose(
     { 'onnx/webgpu': { after: 5000, median: 9 }, 'tfjs/webgl': { after: 500, median: 3 }, 'onnx/wasm': { median: 1 } },
     { measureBudget: 300 },
   );
@@ -167,9 +169,14 @@ test('the budget begins when the first candidate runs; a late candidate is skipp
   expect(tried).toHaveLength(2);
   expect(failed).toEqual(['tfjs/webgl', 'onnx/wasm']);
   expect(reasons(skips)).toEqual({
-    'tfjs/webgl': 'It was not measured: the 300 ms for that were used up.',
-    'onnx/wasm': 'It was not measured: the 300 ms for that were used up.',
+    'tfjs/webgl': 'It was not measured: measureBudget, 300 ms, was used up.',
+    'onnx/wasm': 'It was not measured: measureBudget, 300 ms, was used up.',
   });
+  // It may well run.
+  expect(logged).toEqual([
+    'tfjs/webgl was not measured: measureBudget, 300 ms, was used up.',
+    'onnx/wasm was not measured: measureBudget, 300 ms, was used up.',
+  ]);
   expect(clock.pending).toBe(1); // the stub's own
 });
 

@@ -53,7 +53,8 @@ export async function chooseBackend<R extends Runner>(options: ChooseOptions<R>)
       continue;
     }
     const since = clock.now();
-    const late = new TabServeError('timeout', `It was not measured: the ${measureBudget} ms for that were used up.`);
+    const why = `was not measured: measureBudget, ${measureBudget} ms, was used up.`;
+    const late = new TabServeError('timeout', `It ${why}`);
     const until = new AbortController();
     const cancel = best ? clock.schedule(() => until.abort(late), deadline - since) : undefined;
     try {
@@ -70,7 +71,7 @@ export async function chooseBackend<R extends Runner>(options: ChooseOptions<R>)
     } catch (error) {
       if (signal?.aborted) throw abortError(signal);
       cause = until.signal.aborted ? late : asTabServeError(error);
-      log(`${describeCandidate(candidate)} does not run: ${cause.message}`, since);
+      log(`${describeCandidate(candidate)} ${cause === late ? why : `does not run: ${cause.message}`}`, since);
       const isHopeless = cause !== late && !canAnotherHelp(cause);
       if (isHopeless && !best) throw withReasons(cause, tried, skips);
       if (share !== undefined && !isHopeless) await onFailure(candidate, cause);

@@ -163,6 +163,9 @@ function readVerdict(verdict: Verdict | undefined): CachedVerdict | undefined {
   if (median !== undefined)
     return { median, reason: `It is slower: at an earlier visit a run took ${median.toFixed(2)} ms.` };
   return failed && failed.visits >= MAX_FAILED_VISITS
-    ? { median: undefined, reason: `It failed at ${failed.visits} visits, the last time because: ${failed.reason}` }
+    ? {
+        median: undefined,
+        reason: `It could not be measured at ${failed.visits} visits, and is no longer tried: ${failed.reason}`,
+      }
     : undefined;
 }
