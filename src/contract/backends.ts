@@ -67,7 +67,12 @@ export function isSameCandidate(a: Candidate, b: Candidate | undefined): boolean
 /** Returns a candidate's name with its number of threads, if it has one: `onnx/wasm with 2 threads`. */
 export function describeCandidate({ threads, ...candidate }: Candidate): string {
   const name = candidateName(candidate);
-  return threads === undefined ? name : `${name} with ${threads} ${threads === 1 ? 'thread' : 'threads'}`;
+  return threads === undefined ? name : `${name} with ${describeThreads(threads)}`;
+}
+
+/** Returns a number of threads in words: `1 thread`, `2 threads`. */
+export function describeThreads(threads: number): string {
+  return `${threads} ${threads === 1 ? 'thread' : 'threads'}`;
 }
 
 /** The browser's capabilities, as a worker sees them. */

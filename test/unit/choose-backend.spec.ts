@@ -320,8 +320,30 @@ test('numbers of threads are measured like other candidates; the skipped ones sa
   expect(best.candidate).toEqual({ ...WASM, threads: 2 });
   expect(closed).toEqual(['onnx/wasm with 1 thread', 'onnx/wasm with 4 threads']);
   expect(skips.without(best.candidate)).toEqual([
-    { ...WASM, threads: 1, reason: 'It is slower: 9.00 ms a run, onnx/wasm with 2 threads takes 5.00 ms.' },
-    { ...WASM, threads: 4, reason: 'It is slower: 6.00 ms a run, onnx/wasm with 2 threads takes 5.00 ms.' },
+    {
+      ...WASM,
+      threads: 1,
+      reason: 'With 1 thread it is slower: 9.00 ms a run, onnx/wasm with 2 threads takes 5.00 ms.',
+    },
+    {
+      ...WASM,
+      threads: 4,
+      reason: 'With 4 threads it is slower: 6.00 ms a run, onnx/wasm with 2 threads takes 5.00 ms.',
+    },
+  ]);
+});
+
+test('the reason of a number of threads names the number, once', () => {
+  const skips = new SkipList([{ ...WASM, threads: 1, reason: 'With 1 thread it is slower.' }]);
+  skips.add({ ...WASM, threads: 4 }, 'onnx/wasm could not be started.');
+  skips.add({ ...WASM, threads: 2 }, 'It computes wrongly.', 'q8');
+  skips.add(WEBGL, 'It is slower.');
+  expect(skips.without(WEBGPU).map(({ reason }) => reason)).toEqual([
+    'With 1 thread it is slower.',
+    'With 4 threads: onnx/wasm could not be started.',
+    // Whether a precision is right does not depend on threads.
+    'It computes wrongly.',
+    'It is slower.',
   ]);
 });
 
