@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { Integrity } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
 
 /** The files of an archive by their path in it. */
@@ -9,6 +11,11 @@ export type ArchiveFiles = Map<string, Uint8Array>;
 export async function readLocal(path: string, flag: string): Promise<Uint8Array> {
   await checkLocal(path, flag);
   return await readFile(path);
+}
+
+/** Returns the size and hash of a file, as `tabserve.json` lists them. */
+export function integrityOf(bytes: Uint8Array): Required<Integrity> {
+  return { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
 /** Checks that a file is there, and small enough. @throws `model-not-found`; `unsupported` from 2 GiB on */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Archive, Integrity, Manifest } from '../contract/archive.js';
@@ -11,7 +10,7 @@ import { formatOf } from '../shared/model-url.js';
 import { readWeightsManifest } from '../models/shards.js';
 import { LABELS } from '../models/manifest.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
-import { addExtraFiles, addFile, readLocal, type ArchiveFiles } from './archive-files.js';
+import { addExtraFiles, addFile, integrityOf, readLocal, type ArchiveFiles } from './archive-files.js';
 import { checkArchive, readArchive } from './check.js';
 import { addHuggingFace } from './hugging-face.js';
 import { makeGoldenExamples, type GoldenExample } from './golden-examples.js';
@@ -184,7 +183,7 @@ function addExtras(files: ArchiveFiles, golden: readonly string[]): void {
   const integrity: Record<string, Integrity> = {};
   for (const [path, bytes] of files) {
     if (path === MANIFEST) continue;
-    integrity[path] = { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+    integrity[path] = integrityOf(bytes);
   }
   const all = [...(given.golden ?? []), ...golden];
   addFile(files, EXTRAS, encode({ ...given, ...(all.length > 0 && { golden: all }), files: integrity }));

@@ -11,6 +11,7 @@ import { optimize } from './optimize/optimize.js';
 import { serve } from './serve.js';
 import { testArchive } from './test.js';
 import { formatBytes, printable } from './text.js';
+import { updateHashes } from './update-hashes.js';
 
 const HELP = `Usage:
 
@@ -32,6 +33,9 @@ const HELP = `Usage:
 
   tabserve archive --check ARCHIVE
     Checks an archive: layout, config, sizes, hashes; opens the model, and runs the golden examples.
+
+  tabserve archive --update-hashes FOLDER
+    Brings the sizes and hashes in an archive's tabserve.json up to date, after files in its folder were edited. With --check, checks the archive then.
 
   tabserve inspect FILE|URL
     Prints a model's inputs, outputs, operators, operator sets, precision and size, and what each backend lacks for it.
@@ -86,6 +90,7 @@ const ARCHIVE_FLAGS = {
   force: { ...FLAG, short: 'f' },
   golden: TEXT,
   check: FLAG,
+  'update-hashes': FLAG,
   'model-file': TEXT,
   'requirements-file': { ...TEXT, short: 'r' },
   runtime: TEXT,
@@ -120,9 +125,17 @@ async function archive(args: readonly string[]): Promise<void> {
         'unsupported',
         `--${flag}: Python does not run in a browser. Export the model with torch.onnx.export, and pass the .onnx file as --serialized-file.`,
       );
-  if (positionals.length > 0 && !(values.check && positionals.length === 1))
-    throw new TabServeError('model-config', `${positionals[0]} belongs to no flag. Try: tabserve --help`);
-  if (positionals[0] !== undefined) return print(await checkArchive(positionals[0]));
+  const { check, 'update-hashes': updates } = values;
+  const [existing] = positionals;
+  if (positionals.length > 0 && !((check || updates) && positionals.length === 1))
+    throw new TabServeError('model-config', `${existing} belongs to no flag. Try: tabserve --help`);
+  if (updates && existing === undefined)
+    throw new TabServeError('model-config', '--update-hashes takes the folder of an archive. Try: tabserve --help');
+  if (existing !== undefined) {
+    if (updates) print(await updateHashes(existing));
+    if (check) print(await checkArchive(existing));
+    return;
+  }
   const { path, files, checked, warnings } = await createArchive(values);
   const width = Math.max(...files.map(([file]) => file.length));
   print([path, ...files.map(([file, bytes]) => `  ${file.padEnd(width)}  ${formatBytes(bytes)}`)].join('\n'));

@@ -11,6 +11,10 @@ type Integrities = Readonly<Record<string, Integrity>>;
 /** SHA-256 of files, in hexadecimal. A Blob never changes, so it is hashed once, whoever asks. */
 const hashes = new WeakMap<Blob, Promise<string>>();
 
+/** What to do if a file has not the size or hash that it must have. */
+export const IF_EDITED =
+  'If it was edited, update tabserve.json (npx tabserve archive --update-hashes FOLDER) or the option "integrity".';
+
 /**
  * Compares files with the size and hash that they must have; those in `known` were compared before.
  * @throws `model-format` naming the file
@@ -25,7 +29,7 @@ export async function checkFile(file: Blob, { bytes, sha256 }: Integrity, name: 
   if (bytes !== undefined && file.size !== bytes)
     throw new TabServeError(
       'model-format',
-      `${name} has ${file.size} bytes, expected ${bytes}: incomplete, or another version.`,
+      `${name} has ${file.size} bytes, expected ${bytes}: incomplete, or another version. ${IF_EDITED}`,
     );
   if (sha256 === undefined) return;
   const hashing = hashes.get(file) ?? hashOf([file]);
@@ -34,7 +38,7 @@ export async function checkFile(file: Blob, { bytes, sha256 }: Integrity, name: 
   if (found !== sha256.toLowerCase())
     throw new TabServeError(
       'model-format',
-      `${name} has the SHA-256 ${found}, expected ${sha256} (from tabserve.json, or the option "integrity"): damaged, or another version. An archive that was edited must be packed again.`,
+      `${name} has the SHA-256 ${found}, expected ${sha256}: damaged, or another version. ${IF_EDITED}`,
     );
 }
 

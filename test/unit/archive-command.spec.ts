@@ -18,6 +18,7 @@ import { createArchive, type ArchiveFlags } from '../../src/cli/archive.ts';
 import { addExtraFiles, type ArchiveFiles } from '../../src/cli/archive-files.ts';
 import { checkArchive } from '../../src/cli/check.ts';
 import { formatRows, printable } from '../../src/cli/text.ts';
+import { updateHashes } from '../../src/cli/update-hashes.ts';
 import { writeSafetensors } from '../../src/cli/write-safetensors.ts';
 import { readSafetensors } from '../../src/models/safetensors.ts';
 
@@ -102,6 +103,59 @@ test('a check finds a damaged file, and a golden example that the model does not
   delete json.files['golden/seed-1.safetensors'];
   writeFileSync(extras, JSON.stringify(json));
   await expect(checkArchive(other)).rejects.toMatchObject({ code: 'backend-wrong' });
+});
+
+test('files that were edited: the error says what to do, and that brings their sizes and hashes up to date', async () => {
+  const { path: made } = await createArchive(digits({ 'archive-format': 'no-archive', golden: 'seed:1' }));
+  const extras = join(made, 'tabserve.json');
+  const json = JSON.parse(readFileSync(extras, 'utf8')) as { files: Record<string, Record<string, unknown>> };
+  // What is not listed stays so, and what an entry lacks.
+  delete json.files['digits.onnx'];
+  delete json.files['model-config.yaml']!['bytes'];
+  writeFileSync(extras, JSON.stringify(json));
+  expect(await updateHashes(made)).toBe('digits: 0 of 3 hashes updated');
+  expect(readFileSync(extras, 'utf8')).toBe(JSON.stringify(json));
+  const edit = (name: string, by: (text: string) => string): void =>
+    writeFileSync(join(made, name), by(readFileSync(join(made, name), 'utf8')));
+  edit('model-config.yaml', (text) => `${text}\n# edited\n`);
+  await expect(checkArchive(made)).rejects.toThrow(/^model-config\.yaml has the SHA-256 .*npx tabserve archive --update-hashes FOLDER/); // prettier-ignore
+  edit('index_to_name.json', (text) => text.replace('seven', 'sieben'));
+  expect(await updateHashes(made)).toBe('digits: 2 of 3 hashes updated\n  model-config.yaml\n  index_to_name.json');
+  const updated = JSON.parse(readFileSync(extras, 'utf8')) as typeof json;
+  const config = readFileSync(join(made, 'model-config.yaml'));
+  expect(updated.files['model-config.yaml']).toEqual({ sha256: createHash('sha256').update(config).digest('hex') });
+  expect(updated).toEqual({
+    ...json,
+    files: {
+      ...json.files,
+      'model-config.yaml': expect.anything(),
+      'index_to_name.json': {
+        bytes: readFileSync(join(made, 'index_to_name.json')).length,
+        sha256: expect.any(String),
+      },
+    },
+  });
+  expect(await checkArchive(made)).toContain('with a SHA-256: 3 files');
+});
+
+test('hashes of a workflow: those of its nodes first, which it may list', async () => {
+  const root = folder();
+  mkdirSync(join(root, 'node'));
+  const list = (where: string, files: object): void => writeFileSync(join(root, where), JSON.stringify({ files }));
+  writeFileSync(join(root, 'node/a.json'), '{}');
+  list('node/tabserve.json', { 'a.json': { bytes: 1 } });
+  list('tabserve.json', { 'node/tabserve.json': { bytes: 1 }, 'node/a.json': { bytes: 2 } });
+  const lines = (await updateHashes(root)).split('\n');
+  expect(lines.slice(1)).toEqual(['  node/a.json', '  node/tabserve.json']);
+  expect(await updateHashes(root)).toBe(`${basename(root)}: 0 of 3 hashes updated`);
+});
+
+test('hashes that cannot be updated', async () => {
+  const root = folder();
+  await expect(updateHashes(root)).rejects.toMatchObject({ code: 'model-config' });
+  await expect(updateHashes(path('package.json'))).rejects.toMatchObject({ code: 'model-config' });
+  writeFileSync(join(root, 'tabserve.json'), JSON.stringify({ files: { 'a.json': { bytes: 1 } } }));
+  await expect(updateHashes(root)).rejects.toThrow('tabserve.json: a.json is listed under files, and is not there.');
 });
 
 test('an image, a text and tensors become golden examples', async () => {

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Integrity } from '../../contract/archive.js';
 import type { Agreement } from '../../contract/precisions.js';
 import { EXTRAS, MANIFEST } from '../../models/manifest.js';
-import type { ArchiveFiles } from '../archive-files.js';
+import { integrityOf, type ArchiveFiles } from '../archive-files.js';
 import { encode } from '../archive.js';
 import type { SmallerPart } from './shrink-part.js';
 import type { SmallWeights } from './small-weights.js';
@@ -99,12 +98,8 @@ function withHashes(extras: ExtrasJson, folder: string, { files, changed, parts 
   const hashes: Record<string, Integrity> = {};
   for (const path of new Set([...listed, ...added])) {
     const [before, bytes] = [files.get(path), changed.get(path)];
-    if (bytes !== before && bytes) hashes[path.slice(folder.length)] = hashOf(bytes);
+    if (bytes !== before && bytes) hashes[path.slice(folder.length)] = integrityOf(bytes);
     else if (bytes === before) hashes[path.slice(folder.length)] = extras.files[path.slice(folder.length)]!;
   }
   return { ...extras, files: hashes };
-}
-
-function hashOf(bytes: Uint8Array): Integrity {
-  return { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
 }

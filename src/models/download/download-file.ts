@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/clock.js';
 import { discard, isPrivate, requestFile, type RequestPolicy } from '../../shared/request-policy.js';
 import { mayPass, readRetryAfter, TransientFailure, withRetries } from '../../shared/retry.js';
 import { StallTimer } from '../../shared/stall-timer.js';
-import { checkFile } from '../integrity.js';
+import { checkFile, IF_EDITED } from '../integrity.js';
 import { readBody, ReceivedBytes } from './read-body.js';
 import { continues, rangeValidator, showsHeaders, validatorsOf, versionOf, type Version } from './version.js'; // prettier-ignore
 
@@ -189,7 +189,7 @@ class Download {
         if (expected.bytes !== undefined && size > expected.bytes)
           throw new TabServeError(
             'model-format',
-            `${this.url.href} has more than the expected ${expected.bytes} bytes: damaged, or another version.`,
+            `${this.url.href} has more than the expected ${expected.bytes} bytes: damaged, or another version. ${IF_EDITED}`,
           );
         this.#report(known);
       });
