@@ -142,7 +142,7 @@ export interface Backend {
   readonly threads: number;
   /** Nodes of the model's graph, and how many of them run on WASM because the backend cannot run them. Only WebNN reports it. */
   readonly nodes?: GraphNodes;
-  /** The precision of the model's file, if the model is there in several. */
+  /** The precision of the model's file, if the model is there in several; undefined if there is only one, also that of `tabserve optimize` without `--keep`. */
   readonly precision?: Precision;
   /** How its outputs were proven correct: by the archive's golden examples, or by a comparison with WASM. */
   readonly proof: 'golden' | 'reference' | 'none';

@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { checkArchive } from '../../src/cli/check.ts';
+import { inspect } from '../../src/cli/inspect.ts';
 import { readOnnxGraph } from '../../src/cli/onnx-graph.ts';
 import { shrinkOnnx } from '../../src/cli/optimize/onnx-weights.ts';
 import { optimize, type OptimizeFlags } from '../../src/cli/optimize/optimize.ts';
@@ -175,7 +176,10 @@ test('float16 weights take half the bytes, in both formats, and the archive pass
   expect(text).toMatch(/model\.json → model-float16\.json: 111 kB → \S+ kB \(5\d %\)/);
   expect(readdirSync(made)).toEqual(expect.arrayContaining(['digits-float16.bin', 'digits-float16.onnx', 'model-float16.json', 'LICENSE'])); // prettier-ignore
   expect(readdirSync(made)).not.toContain('digits.onnx');
+  // One model in one precision: docs/command-line.md says that `client.backend.precision` is undefined, and how to tell.
   expect(extras).toMatchObject({ models: { onnx: 'digits-float16.onnx', tfjs: 'model-float16.json' } });
+  expect(readExtras(JSON.stringify(extras)).alternatives).toEqual([]);
+  expect(await inspect(join(made, 'digits-float16.onnx'))).toMatch(/weights +float16: 52\.4 kB in 4 tensors/);
   expect(readFileSync(join(made, 'MAR-INF/MANIFEST.json'), 'utf8')).toContain('"serializedFile": "digits-float16.onnx"'); // prettier-ignore
   expect(await checkArchive(made)).toMatch(/digits-float16\.onnx: opens under Node; 1 golden example reproduced[^]*model-float16\.json[^]*with a SHA-256: 4 files/); // prettier-ignore
   // What was there stays.
