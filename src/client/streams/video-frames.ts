@@ -68,18 +68,19 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
   };
 }
 
+/** In its first milliseconds, a video shows its first frame. */
+const FIRST_FRAME_S = 0.03;
+
 /**
  * Returns the time that a frame itself has, in microseconds; undefined for a bitmap, and if the VideoFrame's timestamp may be something else: Firefox 153
- * sets it to the whole seconds of `currentTime`, such as 7 for a frame at 7.5 seconds.
+ * sets it to the whole seconds of `currentTime`, such as 7 for a frame at 7.5 seconds, or 0 for every frame of the first second.
  * @param currentTime of the video, in seconds. A true timestamp is a greater number, except that of a video's first frame, 0.
  * @param isOnly whether no callback tells the frame's time either
  */
 function ownTime(picture: Picture, currentTime: number, isOnly: boolean): number | undefined {
   if (!isFrame(picture)) return undefined;
   if (picture.timestamp > currentTime + 1) return picture.timestamp;
-  // Firefox has a 0 for every frame of the first second. In all other browsers it is the time of the first frame.
-  const isFirst = isOnly && picture.timestamp === 0 && !globalThis.navigator?.userAgent.includes('Firefox/');
-  return isFirst ? 0 : undefined;
+  return isOnly && picture.timestamp === 0 && currentTime < FIRST_FRAME_S ? 0 : undefined;
 }
 
 function unplayable({ error }: HTMLVideoElement): TabServeError {
