@@ -2,7 +2,7 @@
 import { connect, load, type CandidateName, type Client } from '../../../src/index.ts';
 import { SESSION_OPTIONS, THREADS } from '../model.ts';
 import type { RawAnswer, RawRequest } from './raw.worker.ts';
-import type { RawTfjsRequest } from './raw-tfjs.worker.ts';
+import type { SharedRequest } from './shared.ts';
 
 const OPTIONS = {
   handler: 'base_handler',
@@ -16,6 +16,18 @@ export interface WorkersRequest {
   readonly model?: string;
   /** `asyncify`: ONNX Runtime's build for browsers without JSPI. */
   readonly build?: 'asyncify';
+}
+
+/** What is written by hand, by engine. Bundlers find each script by its literal. */
+const RAW_WORKERS = {
+  onnx: () => new Worker(new URL('./raw-onnx.worker.ts', import.meta.url), { type: 'module' }),
+  tfjs: () => new Worker(new URL('./raw-tfjs.worker.ts', import.meta.url), { type: 'module' }),
+};
+
+export interface RawWorkersRequest {
+  readonly engine: keyof typeof RAW_WORKERS;
+  /** URL of the model's file. */
+  readonly model: string;
 }
 
 /** Milliseconds. */
@@ -69,14 +81,13 @@ const loading = {
     const answer = await ask<RawAnswer>(worker, request);
     return { ...answer, took: performance.now() - started };
   },
-  /** Opens a model five times in workers without TabServe, which share the compiled TensorFlow.js. Returns the milliseconds until each has run it once. */
-  async rawTfjsWorkers(url: string): Promise<readonly number[]> {
+  /** Opens a model five times in workers without TabServe, which share the compiled engine. Returns the milliseconds until each has run it once. */
+  async rawWorkers({ engine, model }: RawWorkersRequest): Promise<readonly number[]> {
     const opened: number[] = [];
     let module: WebAssembly.Module | undefined;
     for (let index = 0; index < 5; index++) {
       const started = performance.now();
-      const worker = new Worker(new URL('./raw-tfjs.worker.ts', import.meta.url), { type: 'module' });
-      module = await ask<WebAssembly.Module>(worker, { url, module } satisfies RawTfjsRequest);
+      module = await ask<WebAssembly.Module>(RAW_WORKERS[engine](), { url: model, module } satisfies SharedRequest);
       opened.push(performance.now() - started);
     }
     return opened;

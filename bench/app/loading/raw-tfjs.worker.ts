@@ -2,23 +2,17 @@
 import { loadGraphModel } from '@tensorflow/tfjs-converter';
 import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
 import * as core from '@tensorflow/tfjs-core';
-
-export interface RawTfjsRequest {
-  /** Of a graph model's `model.json`. */
-  readonly url: string;
-  /** The `.wasm` as an earlier worker has compiled it. */
-  readonly module: WebAssembly.Module | undefined;
-}
+import type { SharedRequest } from './shared.ts';
 
 const WASM = new URL('@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm', import.meta.url).href;
 const scope = globalThis as unknown as Worker;
 
-scope.onmessage = ({ data }: MessageEvent<RawTfjsRequest>) => {
+scope.onmessage = ({ data }: MessageEvent<SharedRequest>) => {
   void open(data).then((module) => scope.postMessage(module), reportError);
 };
 
 /** Opens the model, runs it once, and returns the compiled `.wasm`. */
-async function open({ url, module: compiled }: RawTfjsRequest): Promise<WebAssembly.Module> {
+async function open({ url, module: compiled }: SharedRequest): Promise<WebAssembly.Module> {
   const compiling = compiled ?? WebAssembly.compileStreaming(fetch(WASM));
   const starting = Promise.resolve(compiling).then(start);
   const model = await loadGraphModel({
