@@ -18,29 +18,29 @@ test.describe('dispatch', () => {
     expect(worker.batches).toEqual(['2+3', '4+5']);
   });
 
-  test('a WASM worker has more full batches where they are quick: for 16 ms, and 64 at most; two again once they are slow', async () => {
-    const world = new World({ jobQueueSize: 500 });
+  test('a WASM worker has more full batches where they are quick: for 8 ms, and 32 at most; two again once they are slow', async () => {
+    const world = new World({ jobQueueSize: 300 });
     const worker = await world.start();
-    for (let i = 0; i < 400; i++) world.ask();
+    for (let i = 0; i < 250; i++) world.ask();
     const after = async (handlerTime: number): Promise<number> => {
       worker.answer({ handlerTime });
       await settle();
       return worker.batches.length;
     };
     expect(worker.batches).toHaveLength(2);
-    expect(await after(2)).toBe(8);
+    expect(await after(2)).toBe(4);
     // One that was quicker may be an exception.
-    expect(await after(0.1)).toBe(8);
+    expect(await after(0.1)).toBe(4);
     for (let i = 0; i < 30; i++) await after(0.1);
-    expect(await after(0.1)).toBe(64);
-    for (let left = 63; left >= 2; left--) expect(await after(20)).toBe(left);
+    expect(await after(0.1)).toBe(32);
+    for (let left = 31; left >= 2; left--) expect(await after(20)).toBe(left);
     expect(await after(20)).toBe(2);
   });
 
   test('an answer may wait for others only where batches were quick and two of them are with the worker', async () => {
     const world = new World({ jobQueueSize: 300 });
     const worker = await world.start();
-    for (let i = 0; i < 100; i++) world.ask();
+    for (let i = 0; i < 60; i++) world.ask();
     const quick = (): boolean[] => worker.requests.map(({ isQuick }) => isQuick);
     expect(quick()).toEqual([false, false]);
     worker.answer({ handlerTime: 0.1 });
@@ -53,6 +53,30 @@ test.describe('dispatch', () => {
     }
     world.ask();
     expect(quick()).not.toContain(true);
+  });
+
+  test('slow requests after quick ones wait in the queue while another worker may be opened', async () => {
+    const world = new World({ jobQueueSize: 200, maxWorkers: 4, cores: 4 });
+    const worker = await world.start();
+    for (let i = 0; i < 3; i++) {
+      world.ask();
+      worker.answer({ handlerTime: 0.25 });
+      await settle();
+    }
+    for (let i = 0; i < 60; i++) world.ask();
+    expect(worker.batches).toHaveLength(2);
+    expect(world.attempts).toHaveLength(1);
+  });
+
+  test('what a full batch takes is known by the rows of a smaller one', async () => {
+    const world = new World({ jobQueueSize: 1000, batchSize: 32 });
+    const worker = await world.start();
+    world.ask();
+    worker.answer({ handlerTime: 0.25 });
+    await settle();
+    for (let i = 0; i < 500; i++) world.ask();
+    // Eight milliseconds each: the first batch has the one row that was there.
+    expect(worker.requests.map(({ ids }) => ids.length)).toEqual([1, 32]);
   });
 
   test('no more batches are sent ahead than maxRuns leaves', async () => {

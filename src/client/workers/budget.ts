@@ -7,13 +7,18 @@ export class CoreBudget {
     this.#cores = cores;
   }
 
+  /** Returns whether there are cores left for a worker with as many threads. */
+  hasRoom(threads: number): boolean {
+    return this.#reserved + threads <= this.#cores;
+  }
+
   /**
    * Reserves a core for each of a worker's threads.
    * @param must whether to over-commit: for a client's only worker, and for one that replaces another
    * @returns a function that releases them; undefined if there are too few
    */
   reserve(threads: number, { must }: { readonly must: boolean }): (() => void) | undefined {
-    if (!must && this.#reserved + threads > this.#cores) return undefined;
+    if (!must && !this.hasRoom(threads)) return undefined;
     this.#reserved += threads;
     let released = false;
     return () => {

@@ -250,7 +250,7 @@ export class WorkerPool {
       else if (slot.state !== 'lost' && slot.batches.delete(batch)) this.#failed(slot, batch, error);
     }
     if (slot.state === 'lost') return;
-    slot.ran(answered, clock.now());
+    slot.ran(answered, Math.min(1, batch.size / this.#state.settings.batchSize), clock.now());
     this.#reconciler.reconcile();
   }
 

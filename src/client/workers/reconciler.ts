@@ -67,12 +67,13 @@ export class Reconciler {
 
   /** Sends batches to slots as long as there are both. @returns milliseconds until the next batch is due, if known */
   #dispatch(now: number): number | undefined {
-    const { slots, backlog, settings } = this.#state;
+    const { slots, backlog, settings, backend } = this.#state;
+    const mayGrow = slots.counted.length < settings.maxWorkers && this.#options.cores.hasRoom(backend!.threads);
     for (;;) {
       if (!backlog.isWaiting) return undefined;
       const { hasReplays } = backlog;
       const free = slots.free({ isFull: false, hasReplays });
-      const slot = free ?? slots.free({ isFull: true, hasReplays });
+      const slot = free ?? slots.free({ isFull: true, hasReplays, mayGrow });
       const next = slot && backlog.take(settings, now, { onlyFull: !free, explanations: !slot.isExplaining });
       if (!next?.jobs) return next?.dueIn;
       for (const job of next.jobs) {

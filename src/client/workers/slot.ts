@@ -22,9 +22,9 @@ export interface OpenedWorker {
 /** With two batches, a GPU runs one while the next is preprocessed, and a WASM worker need not wait for the page between two full batches. */
 export const MAX_BATCHES = 2;
 
-/** The milliseconds of work that a WASM worker has in full batches, and the most of these: it need not wait for a page that draws a frame, or sends many requests at once. */
-const AHEAD_MS = 16;
-const MOST_AHEAD = 64;
+/** The milliseconds of work that a WASM worker has in full batches, and the most of these: a model that takes less than a message there and back need not wait for the page. */
+const AHEAD_MS = 8;
+const MOST_AHEAD = 32;
 
 /** The most milliseconds of a batch whose answer may wait for those behind it. */
 const QUICK_MS = 1;
@@ -49,7 +49,7 @@ export class Slot {
   /** When it became ready, and when it last became idle, by the pool's clock. */
   readySince = 0;
   idleSince = 0;
-  /** Milliseconds that a batch takes: those of the last one, or a little less than earlier ones took. Undefined before the first. */
+  /** Milliseconds that a full batch takes, by the last one, or a little less than by earlier ones. Undefined before the first. */
   #took: number | undefined;
   /** Bytes that its engine held after the first batch, and after the last. */
   #memory: { readonly first: number; readonly last: number } | undefined;
@@ -129,19 +129,21 @@ export class Slot {
    * should therefore be full, because requests that arrive later could not join it; of quick ones, there are more. An explanation takes no request's place:
    * the worker pauses it for them.
    * @param isFull whether the batch is full
+   * @param mayGrow whether another worker could be opened for requests that wait: then no more than a second one is sent ahead, since those that seem quick may take long
    * @param maxRuns after as many batches, its worker is replaced: no more are sent ahead
    */
-  takes(isFull: boolean, maxRuns = Infinity): boolean {
+  takes(isFull: boolean, mayGrow: boolean, maxRuns = Infinity): boolean {
     if (this.state !== 'ready') return false;
     if (this.isShared || this.isIdle) return true;
     if (this.isReplaying) return false;
     const requests = this.#count(({ isExplanation, isHeldBack }) => !isExplanation && !isHeldBack);
-    return requests < Math.min(this.#most(isFull), Math.max(1, maxRuns - this.runs));
+    return requests < Math.min(this.#most(isFull, mayGrow), Math.max(1, maxRuns - this.runs));
   }
 
-  #most(isFull: boolean): number {
+  #most(isFull: boolean, mayGrow: boolean): number {
     if (computesElsewhere(this.backend!)) return MAX_BATCHES;
     if (!isFull) return 1;
+    if (mayGrow) return MAX_BATCHES;
     const quick = Math.floor(AHEAD_MS / (this.#took ?? AHEAD_MS));
     return Math.min(MOST_AHEAD, Math.max(MAX_BATCHES, quick));
   }
@@ -155,13 +157,13 @@ export class Slot {
     return this.#took !== undefined && this.#took <= QUICK_MS && this.load >= MAX_BATCHES;
   }
 
-  /** Records a batch that it has run. @param answer undefined if the batch failed */
-  ran(answer: Pick<HandleAnswer, 'handlerTime' | 'memory'> | undefined, now: number): void {
+  /** Records a batch that it has run. @param answer undefined if the batch failed. @param fullness its rows over those of a full batch, at most 1 */
+  ran(answer: Pick<HandleAnswer, 'handlerTime' | 'memory'> | undefined, fullness: number, now: number): void {
     this.runs += 1;
     if (this.isIdle) this.idleSince = now;
     if (!answer) return;
     const { handlerTime, memory } = answer;
-    this.#took = Math.max(handlerTime, 0.9 * (this.#took ?? 0));
+    this.#took = Math.max(handlerTime / fullness, 0.9 * (this.#took ?? 0));
     this.#memory = { first: this.#memory?.first ?? memory, last: memory };
   }
 

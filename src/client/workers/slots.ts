@@ -9,6 +9,12 @@ interface Lists {
   readonly counted: readonly Slot[];
 }
 
+interface FreeOptions {
+  readonly isFull: boolean;
+  readonly hasReplays: boolean;
+  readonly mayGrow?: boolean;
+}
+
 /** All slots of a pool. */
 export class Slots {
   readonly #slots = new Set<Slot>();
@@ -67,11 +73,12 @@ export class Slots {
    * Returns the least busy slot that takes a batch from the queue.
    * @param isFull whether the batch is full
    * @param hasReplays whether jobs wait to be replayed. The least busy slot of all is then reserved for them
+   * @param mayGrow see `Slot.takes`; it matters only for a full batch
    */
-  free({ isFull, hasReplays }: { readonly isFull: boolean; readonly hasReplays: boolean }): Slot | undefined {
+  free({ isFull, hasReplays, mayGrow = false }: FreeOptions): Slot | undefined {
     const { ready } = this;
     const reserved = hasReplays ? leastBusy(ready) : undefined;
-    return leastBusy(ready, (slot) => slot !== reserved && slot.takes(isFull, this.#wear.maxRuns));
+    return leastBusy(ready, (slot) => slot !== reserved && slot.takes(isFull, mayGrow, this.#wear.maxRuns));
   }
 }
 
