@@ -37,7 +37,8 @@ export const ADVICE = {
   network: 'Call `initialize()` again. What has been downloaded is kept.',
   'model-not-found':
     'Check the URL in the message. A dev server often answers a missing file with its `index.html`, and that counts as missing too.',
-  'model-format': 'Compare the file with the original. Git LFS pointers and truncated uploads are the usual causes.',
+  'model-format':
+    'Compare the file with the original. Git LFS pointers and truncated uploads are the usual causes. After a file was edited, [update its hash](command-line.md#hashes).',
   'model-config': 'Correct the key that the message names; [model-config.md](model-config.md) says what it may be.',
   'unknown-handler':
     'Name a built-in handler, or connect to a worker of your own ([handlers.md](handlers.md)). A Python handler does not run in a browser.',

@@ -36,9 +36,18 @@ test('the frames of a track, a MediaStream and a video, until the track ends @on
       slow: await read(track!, 4, 10),
     };
     await playing;
-    // The end of the track ends its frames.
+    // A <video> that gets another source goes on, although it is paused for a while; one that loses its source ends.
+    const other = Object.assign(document.createElement('video'), { srcObject: stream.clone(), muted: true });
+    await other.play();
+    let second: MediaStream | undefined;
+    setTimeout(() => (other.srcObject = second = stream.clone()), 100);
+    setTimeout(() => void other.play(), 400);
+    let ofSecond = 0;
+    for await (const _ of client.frames(other))
+      if (second && !other.paused && (ofSecond += 1) === 3) (other as HTMLVideoElement).srcObject = null;
+    // The end of the track ends its frames, and those of a <video> that shows it.
     setTimeout(() => track!.stop(), 100);
-    const atEnd = await read(track!, Infinity);
+    const [atEnd, videoAtEnd] = await Promise.all([read(track!, Infinity), read(video, Infinity)]);
     // Nothing is sent to a track of a connection that has no other side yet.
     const connection = new RTCPeerConnection();
     const muted = connection.addTransceiver('video').receiver.track;
@@ -50,7 +59,14 @@ test('the frames of a track, a MediaStream and a video, until the track ends @on
     connection.close();
     clearInterval(timer);
     await client.dispose();
-    return { items, atEnd: atEnd.length, refused: refused.map(({ code, message }) => `${code}: ${message}`) };
+    const times = videoAtEnd.map(({ timestamp }) => timestamp);
+    return {
+      items,
+      atEnd: atEnd.length,
+      ofSecond,
+      times,
+      refused: refused.map(({ code, message }) => `${code}: ${message}`),
+    };
   }, backend);
   for (const [name, items] of Object.entries(seen.items)) {
     const times = items.map(({ timestamp }) => timestamp);
@@ -63,6 +79,8 @@ test('the frames of a track, a MediaStream and a video, until the track ends @on
   // Ten frames a second: three intervals of 100 ms, by the frames' own times. Their answers may be late.
   expect(seen.items.slow.at(-1)!.timestamp - seen.items.slow[0]!.timestamp).toBeGreaterThan(250_000);
   expect(seen.atEnd).toBeGreaterThan(0);
+  expect(seen.ofSecond).toBeGreaterThanOrEqual(3);
+  expect(seen.times).toEqual([...new Set(seen.times)].toSorted((a, b) => a - b));
   expect(seen.refused).toEqual([
     expect.stringContaining('invalid-input: The track has ended'),
     expect.stringContaining('invalid-input: The MediaStream has no video track'),

@@ -22,18 +22,21 @@ class FakeFrame {
 class FakeVideo extends EventTarget {
   readonly networkState = 1;
   readonly error = null;
-  readonly srcObject = null;
+  srcObject: { readonly active: boolean } | null = null;
   readonly videoWidth = 64;
   readonly videoHeight = 64;
   readyState = 0;
   currentTime = 0;
   seeking = false;
+  paused = false;
   ended = false;
   /** The timestamp of a VideoFrame of what it shows. */
   frameTimestamp = 0;
   /** The name of the error if it has no frame that can be read. */
   unreadable = '';
   #callback: VideoFrameRequestCallback | undefined;
+  declare hasAttribute: (name: string) => boolean;
+  declare querySelector: (selector: string) => null;
 
   requestVideoFrameCallback(callback: VideoFrameRequestCallback): number {
     this.#callback = callback;
@@ -54,6 +57,13 @@ class FakeVideo extends EventTarget {
   async shows(mediaTime: number, currentTime: number, frameTimestamp: number): Promise<void> {
     Object.assign(this, { currentTime, frameTimestamp });
     this.#callback!(0, { mediaTime } as VideoFrameCallbackMetadata);
+    await settle();
+  }
+
+  /** It has arrived where it was sought to. */
+  async arrive(): Promise<void> {
+    this.seeking = false;
+    this.dispatchEvent(new Event('seeked'));
     await settle();
   }
 
@@ -170,6 +180,43 @@ test('a seek where only callbacks tell times: what the video shows then is a new
   expect(first).toEqual([1_500_000, 1_500_000]);
 });
 
+test('a seek of a paused video whose callback has the time of the frame before, or does not come, has its frame once', async () => {
+  const video = new FakeVideo();
+  const times = read(video);
+  await video.load(0, 0);
+  video.paused = true;
+  await video.seek(1.5);
+  await video.shows(0, 1.5, 1);
+  await video.arrive();
+  await video.shows(1.48, 1.5, 1);
+  await video.seek(0.5);
+  await video.shows(0.48, 0.5, 0);
+  await video.arrive();
+  expect(times).toEqual([0, 1_500_000, 480_000]);
+});
+
+test('the frames end with the camera that a video shows, and when the video loses its source', async () => {
+  const camera = { active: true };
+  const showing = Object.assign(new FakeVideo(), { srcObject: camera });
+  const times = read(showing);
+  await showing.load(0.01, 5_000_000);
+  showing.dispatchEvent(new Event('suspend'));
+  expect(times).toEqual([5_000_000]);
+  camera.active = false;
+  showing.dispatchEvent(new Event('suspend'));
+  expect(times).toEqual([5_000_000, 'undefined: undefined']);
+
+  const moved = Object.assign(new FakeVideo(), { source: 'a.webm' as string | undefined });
+  moved.hasAttribute = () => moved.source !== undefined;
+  moved.querySelector = () => null;
+  const ended = read(moved);
+  moved.dispatchEvent(new Event('emptied'));
+  expect(ended).toEqual([]);
+  moved.source = undefined;
+  moved.dispatchEvent(new Event('emptied'));
+  expect(ended).toEqual(['undefined: undefined']);
+});
+
 test('a paused video whose only callback comes before its first frame can be read delivers that frame', async () => {
   const video = new FakeVideo();
   const times = read(video);
@@ -179,7 +226,7 @@ test('a paused video whose only callback comes before its first frame can be rea
   expect(times).toEqual([0]);
 });
 
-test('a first frame that is loaded but cannot be read yet comes with its callback; an error there, or of another kind, is told', async () => {
+test('a frame that cannot be read yet comes with a later callback; ten of them in a row, or an error of another kind, are told', async () => {
   const video = new FakeVideo();
   const times = read(video);
   video.unreadable = 'InvalidStateError';
@@ -190,7 +237,14 @@ test('a first frame that is loaded but cannot be read yet comes with its callbac
   expect(times).toEqual([0]);
   video.unreadable = 'InvalidStateError';
   await video.shows(0.02, 0.03, 20_000);
-  expect(times).toEqual([0, expect.stringContaining('invalid-input: The <video> has a current frame, but')]);
+  video.unreadable = '';
+  await video.shows(0.04, 0.05, 40_000);
+  expect(times).toEqual([0, 40_000]);
+  video.unreadable = 'InvalidStateError';
+  for (let told = 1; told <= 10; told++) await video.shows(0.04 + told / 50, 0.05, 60_000);
+  expect(times).toHaveLength(2);
+  await video.shows(0.3, 0.31, 60_000);
+  expect(times).toEqual([0, 40_000, expect.stringContaining('invalid-input: The <video> has a current frame, but')]);
 
   const foreign = new FakeVideo();
   const refused = read(foreign);

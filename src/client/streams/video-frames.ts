@@ -21,6 +21,10 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
     const on = { signal: listening.signal };
     let callback = 0;
     let grabbing = false;
+    /** Whether it has begun to seek since the last frame. */
+    let hasSought = false;
+    /** Frames in a row that could not be read. */
+    let unreadable = 0;
     /** The time of the last frame in microseconds; NaN if that is not known, or there was none. */
     let last = NaN;
     /** Whether `last` is the position in the video: the frame that is shown there has the same time or an earlier one. */
@@ -37,13 +41,18 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
         // The first callback may be for the frame that was read already. A callback that comes late reads the next frame, whose own callback follows.
         const isKnown = timestamp === last || (isPosition && timestamp < last);
         if (isKnown || listening.signal.aborted) picture.close();
-        else sink.frame({ picture, timestamp });
+        else {
+          sink.frame({ picture, timestamp });
+          // A callback while the video seeks is for the frame that it seeks.
+          hasSought = video.seeking && mediaTime === undefined;
+        }
         isPosition = own === undefined && mediaTime === undefined;
         // While a video seeks, its position is not that of the frame that it still shows.
         last = isPosition && video.seeking ? NaN : timestamp;
+        unreadable = 0;
       } catch (error) {
-        // Under load, Chromium tells that a video's first frame is loaded before the frame can be read. Its callback comes after that.
-        const isEarly = mediaTime === undefined && isNotShownYet(error);
+        // Under load, Chromium tells of a frame before it can be read. Of a paused MediaStream it tells of each, and none can be read.
+        const isEarly = isNotShownYet(error) && (video.paused || ++unreadable <= MOST_UNREADABLE);
         if (!isEarly && !listening.signal.aborted) sink.end(asTabServeError(error));
       } finally {
         grabbing = false;
@@ -55,18 +64,41 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
     };
     callback = video.requestVideoFrameCallback(shown);
     // The callback for a video's first frame may come before the frame can be read; if the video is paused, there is no other.
-    video.addEventListener('loadeddata', () => Number.isNaN(last) && void grab(), on);
+    for (const type of ['loadeddata', 'canplay'])
+      video.addEventListener(type, () => Number.isNaN(last) && void grab(), on);
     // After a seek, a frame with an earlier time is a new frame.
-    video.addEventListener('seeking', () => (last = isPosition ? NaN : last), on);
+    const seeking = (): void => {
+      hasSought = true;
+      if (isPosition) last = NaN;
+    };
+    video.addEventListener('seeking', seeking, on);
+    // Firefox has no callback for some seeks of a paused video, or one with the time of the frame before.
+    video.addEventListener('seeked', () => video.paused && hasSought && void grab(), on);
     video.addEventListener('ended', () => sink.end(), on);
+    // Chromium ends no <video> whose camera is stopped: it tells that there is no more to load, and then shows an empty frame.
+    video.addEventListener('suspend', () => isStopped(video) && sink.end(), on);
+    video.addEventListener('emptied', () => hasLostSource(video) && sink.end(), on);
     video.addEventListener('error', () => sink.end(unplayable(video)), on);
-    void grab().then(() => video.ended && !listening.signal.aborted && sink.end());
+    void grab().then(() => (video.ended || isStopped(video)) && !listening.signal.aborted && sink.end());
     return () => {
       listening.abort();
       video.cancelVideoFrameCallback(callback);
     };
   };
 }
+
+/** Returns whether the page has taken its source away. With another one in its place, it goes on. */
+function hasLostSource(video: HTMLVideoElement): boolean {
+  return !video.srcObject && !video.hasAttribute('src') && !video.querySelector('source');
+}
+
+/** Returns whether it shows a MediaStream of which nothing more comes. */
+function isStopped({ srcObject }: HTMLVideoElement): boolean {
+  return (srcObject as Partial<MediaStream> | null)?.active === false;
+}
+
+/** So many are told of too early while it plays. Where none can be read, the stream ends with the error. */
+const MOST_UNREADABLE = 10;
 
 /** In its first milliseconds, a video shows its first frame. */
 const FIRST_FRAME_S = 0.03;
