@@ -4,7 +4,7 @@ type SettingName = keyof (Serving & ClientSettings & RequestSettings & SequenceS
 
 /** What each setting is: for the docs. */
 export const SETTING_TEXTS: Readonly<Record<SettingName, string>> = {
-  minWorkers: 'Workers that are kept ready on WASM. On a GPU there is one.',
+  minWorkers: 'Workers that are kept ready on WASM, as far as the page has cores for them. On a GPU there is one.',
   maxWorkers: 'The most workers on WASM, while requests wait. On a GPU there is one.',
   batchSize: 'The most requests that run together.',
   maxBatchDelay:

@@ -26,7 +26,7 @@ interface Setting extends Range {
  * options. The options win.
  */
 export const SERVING = {
-  /** Workers that are kept ready on WASM. On a GPU there is one. @default 1 */
+  /** Workers that are kept ready on WASM, as far as the page has cores for them. On a GPU there is one. @default 1 */
   minWorkers: { type: 'integer', minimum: 1, default: 1 },
   /** The most workers on WASM, while requests wait. On a GPU there is one. @default 1 */
   maxWorkers: { type: 'integer', minimum: 1, default: 1 },
