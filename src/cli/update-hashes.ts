@@ -1,5 +1,5 @@
-import { stat, writeFile } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { lstat, rename, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Integrity } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
 import { EXTRAS, readExtras } from '../models/manifest.js';
@@ -10,47 +10,82 @@ type Entries = Readonly<Record<string, Integrity>>;
 
 /**
  * Brings the sizes and hashes in the `tabserve.json` of an archive's folder up to date after files were edited; in a workflow's folder, those of its nodes too.
- * Only entries that are there are changed.
+ * Only entries that are there are changed. If anything is wrong, nothing is written.
  * @returns which entries have changed, a line each
- * @throws `model-config` for anything but a folder whose `tabserve.json` lists files; `model-not-found` for a listed file that is not there; `model-format` if a `tabserve.json` is wrong
+ * @throws `model-config` for anything but a folder whose `tabserve.json` lists files; `model-not-found` for a listed file that is not there; `model-format` if a `tabserve.json` is wrong;
+ * `unsupported` if one is a symbolic link
  */
 export async function updateHashes(folder: string): Promise<string> {
   if (!(await stat(folder).catch(() => undefined))?.isDirectory())
     throw new TabServeError('model-config', `--update-hashes takes the folder of an archive, and ${folder} is no folder. Pack a packed archive again.`); // prettier-ignore
   const paths = await listFolder(folder);
-  const lists = [...paths.keys()].filter((path) => path === EXTRAS || path.endsWith(`/${EXTRAS}`));
+  // Paths are compared in NFC, while macOS decomposes letters (NFD).
+  const normalized = new Map([...paths].map(([path, onDisk]) => [path.normalize(), onDisk]));
+  const lists = [...paths].filter(([path]) => path === EXTRAS || path.endsWith(`/${EXTRAS}`));
+  const edited = new Map<string, Uint8Array>();
   const changed: string[] = [];
   let count = 0;
   // A workflow's tabserve.json may list those of its nodes: the one further up comes last.
-  for (const list of lists.sort((a, b) => b.length - a.length)) {
-    const text = new TextDecoder().decode(await readLocal(paths.get(list)!, list));
-    readExtras(text);
-    const extras = JSON.parse(text) as { readonly files?: Entries };
-    const before = Object.entries(extras.files ?? {});
+  for (const [list, listOnDisk] of lists.sort(([a], [b]) => b.length - a.length)) {
     const prefix = list.slice(0, -EXTRAS.length);
-    const after = await Promise.all(
-      before.map(async ([name, entry]) => [name, await update(entry, paths.get(prefix + name), `${list}: ${name}`)] as const), // prettier-ignore
-    );
-    count += before.length;
-    const own = after.filter(([, entry], index) => entry !== before[index]![1]).map(([name]) => prefix + name);
-    changed.push(...own);
-    if (own.length > 0) await writeFile(paths.get(list)!, encode({ ...extras, files: Object.fromEntries(after) }));
+    const extras = await readList(listOnDisk, list);
+    const entries = Object.entries(extras.files ?? {});
+    const before = changed.length;
+    // One file after another: they may be large, and many.
+    for (const [index, [name, entry]] of entries.entries()) {
+      const path = prefix + name;
+      const onDisk = paths.get(path) ?? normalized.get(path.normalize());
+      if (onDisk === undefined)
+        throw new TabServeError('model-not-found', `${list}: ${name} is listed under files, and is not there. Remove the entry, or correct its path.`); // prettier-ignore
+      if (onDisk === listOnDisk)
+        throw new TabServeError('model-format', `${list} lists itself under files, and cannot contain its own hash. Remove the entry.`); // prettier-ignore
+      const updated = update(entry, edited.get(onDisk) ?? (await readLocal(onDisk, `${list}: ${name}`)));
+      if (updated === entry) continue;
+      entries[index] = [name, updated];
+      changed.push(path);
+    }
+    count += entries.length;
+    if (changed.length > before) edited.set(listOnDisk, encode({ ...extras, files: Object.fromEntries(entries) }));
   }
   if (count === 0)
     throw new TabServeError('model-config', `${folder} has no ${EXTRAS} that lists files with their hashes.`);
+  for (const [path, content] of edited) await replaceFile(path, content);
   const summary = `${basename(resolve(folder))}: ${changed.length} of ${count} hashes updated`;
   return [summary, ...changed.map((path) => `  ${path}`)].join('\n');
 }
 
-/** Returns an entry with the size and hash of its file, as far as it has them: the same entry, if it is up to date. @param path of the file on disk, if it is there */
-async function update(entry: Integrity, path: string | undefined, where: string): Promise<Integrity> {
-  if (path === undefined)
-    throw new TabServeError('model-not-found', `${where} is listed under files, and is not there. Remove the entry, or correct its path.`); // prettier-ignore
-  const found = integrityOf(await readLocal(path, where));
+/** Reads a `tabserve.json`. @param list its path in the archive, for errors @throws `model-format`; `unsupported` for a symbolic link */
+async function readList(path: string, list: string): Promise<{ readonly files?: Entries }> {
+  if ((await lstat(path)).isSymbolicLink())
+    throw new TabServeError('unsupported', `${list} is a symbolic link. Replace it by a copy of the file, whose hashes can be updated.`); // prettier-ignore
+  const text = new TextDecoder().decode(await readLocal(path, list));
+  try {
+    readExtras(text);
+  } catch (error) {
+    // Its message begins with the file's name.
+    throw error instanceof TabServeError
+      ? new TabServeError(error.code, list.slice(0, -EXTRAS.length) + error.message, { cause: error })
+      : error;
+  }
+  return (JSON.parse(text) ?? {}) as { readonly files?: Entries };
+}
+
+/** Returns an entry with the size and hash of its file, as far as it has them: the same entry, if it is up to date. */
+function update(entry: Integrity, file: Uint8Array): Integrity {
+  const found = integrityOf(file);
   const isSame = (entry.bytes ?? found.bytes) === found.bytes && (entry.sha256 ?? found.sha256).toLowerCase() === found.sha256; // prettier-ignore
   if (isSame) return entry;
   return {
+    ...entry,
     ...(entry.bytes !== undefined && { bytes: found.bytes }),
     ...(entry.sha256 !== undefined && { sha256: found.sha256 }),
   };
+}
+
+/** Replaces a file's content at once, so that an interruption leaves the old file or the new one. */
+async function replaceFile(path: string, content: Uint8Array): Promise<void> {
+  // A hidden file is no part of the archive, should it be left behind.
+  const temporary = join(dirname(path), `.${basename(path)}.new`);
+  await writeFile(temporary, content, { mode: (await stat(path)).mode, flush: true });
+  await rename(temporary, path);
 }

@@ -1,12 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -156,6 +160,57 @@ test('hashes that cannot be updated', async () => {
   await expect(updateHashes(path('package.json'))).rejects.toMatchObject({ code: 'model-config' });
   writeFileSync(join(root, 'tabserve.json'), JSON.stringify({ files: { 'a.json': { bytes: 1 } } }));
   await expect(updateHashes(root)).rejects.toThrow('tabserve.json: a.json is listed under files, and is not there.');
+  writeFileSync(join(root, 'tabserve.json'), JSON.stringify({ files: { 'tabserve.json': { bytes: 1 } } }));
+  await expect(updateHashes(root)).rejects.toThrow('tabserve.json lists itself under files');
+  writeFileSync(join(root, 'tabserve.json'), 'null');
+  await expect(updateHashes(root)).rejects.toMatchObject({ code: 'model-config' });
+});
+
+test('hashes of a file whose name is composed in another way than its entry', async () => {
+  const [composed, decomposed] = ['\u00fc.json', 'u\u0308.json'];
+  for (const [file, entry] of [
+    [composed, decomposed],
+    [decomposed, composed],
+  ] as const) {
+    const root = folder();
+    writeFileSync(join(root, file), '{}');
+    writeFileSync(join(root, 'tabserve.json'), JSON.stringify({ files: { [entry]: { bytes: 1 } } }));
+    expect(await updateHashes(root)).toContain('1 of 1 hashes updated');
+    const updated = JSON.parse(readFileSync(join(root, 'tabserve.json'), 'utf8')) as unknown;
+    expect(updated).toEqual({ files: { [entry]: { bytes: 2 } } });
+  }
+});
+
+test('hashes are updated in all files or in none, without what an interruption could lose', async () => {
+  const root = folder();
+  const list = join(root, 'tabserve.json');
+  const node = join(root, 'node/tabserve.json');
+  mkdirSync(join(root, 'node'));
+  writeFileSync(join(root, 'node/a.json'), '{}');
+  const stale = JSON.stringify({ files: { 'a.json': { bytes: 1, source: 'a key of the app' } } });
+  writeFileSync(node, stale);
+  for (const [wrong, message] of [
+    ['{', /^tabserve\.json is not JSON/],
+    ['{ "files": [] }', /^tabserve\.json: files must be/],
+    ['{ "files": { "b.json": {} } }', /^tabserve\.json: b\.json is listed/],
+  ] as const) {
+    writeFileSync(list, wrong);
+    await expect(updateHashes(root)).rejects.toThrow(message);
+    expect(readFileSync(node, 'utf8')).toBe(stale);
+  }
+  writeFileSync(node, '{');
+  await expect(updateHashes(root)).rejects.toThrow(/^node\/tabserve\.json is not JSON/);
+  writeFileSync(node, stale);
+  renameSync(list, join(root, 'other.json'));
+  symlinkSync('other.json', list);
+  await expect(updateHashes(root)).rejects.toMatchObject({ code: 'unsupported', message: expect.stringMatching(/^tabserve\.json is a symbolic link/) }); // prettier-ignore
+  expect(readFileSync(node, 'utf8')).toBe(stale);
+  rmSync(list);
+  chmodSync(node, 0o600);
+  await updateHashes(root);
+  expect(JSON.parse(readFileSync(node, 'utf8'))).toEqual({ files: { 'a.json': { bytes: 2, source: 'a key of the app' } } }); // prettier-ignore
+  expect(statSync(node).mode & 0o777).toBe(0o600);
+  expect(readdirSync(join(root, 'node')).sort()).toEqual(['a.json', 'tabserve.json']);
 });
 
 test('an image, a text and tensors become golden examples', async () => {
