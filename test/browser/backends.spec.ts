@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import type { Route } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
 
 /** Which backend runs, why the others do not, and what is downloaded for it. */
@@ -275,16 +276,54 @@ test("a script of ONNX Runtime's threads that the browser does not take costs th
   await open();
   const warning = (threads: number, answer: string) =>
     expect.stringMatching(
-      `^ONNX Runtime computes with 1 thread in place of ${threads}: .*/ort-wasm-simd-threaded\\.mjs, could not be loaded: the server answered ${answer}\\. .* must send it as text/javascript`,
+      `^ONNX Runtime computes with 1 thread in place of ${threads}: .*/ort-wasm-simd-threaded\\.mjs, could not be loaded: ${answer}\\.$`,
     );
-  expect(await load('first')).toEqual({ threads: 1, skipped: [], warnings: [warning(2, '200, as application/octet-stream')] }); // prettier-ignore
+  const wrongType =
+    'the server answered 200, as application/octet-stream\\. The server must send it as text/javascript';
+  expect(await load('first')).toEqual({ threads: 1, skipped: [], warnings: [warning(2, wrongType)] });
   // Each number of threads is tried, and none is measured but one thread.
   const fastest = await load('fastest');
   expect(fastest).toMatchObject({ threads: 1, skipped: [] });
   expect(fastest.warnings.length).toBeGreaterThan(0);
   await page.unroute(script);
   await page.route(script, (route) => route.fulfill({ status: 404, body: 'no file', contentType: 'text/plain' }));
-  expect(await load('first')).toMatchObject({ threads: 1, warnings: [warning(2, '404, as text/plain')] });
+  expect(await load('first')).toMatchObject({ threads: 1, warnings: [warning(2, 'the server answered 404, as text/plain')] }); // prettier-ignore
+  await page.unroute(script);
+  await page.route(script, (route) => route.fulfill({ body: 'export const x = 1', contentType: 'text/javascript' }));
+  expect(await load('first')).toMatchObject({ threads: 1, warnings: [warning(2, 'it is not the script of ONNX Runtime')] }); // prettier-ignore
+});
+
+test("a script of ONNX Runtime's threads whose first request fails is asked for again, and the threads start from it @once", async ({
+  open,
+  page,
+}) => {
+  const script = '**/ort-wasm-simd-threaded.mjs';
+  for (const refuse of [
+    (route: Route) => route.abort('connectionreset'),
+    (route: Route) => route.fulfill({ status: 503, body: 'busy', contentType: 'text/plain' }),
+  ]) {
+    await open();
+    let requests = 0;
+    await page.route(script, (route) => (++requests === 1 ? refuse(route) : route.continue()));
+    const outcome = await page.evaluate(async () => {
+      const client = window.tabserve.connect({
+        model: '/models/digits/',
+        handler: 'image_classifier',
+        backends: ['onnx/wasm'],
+        config: { engine: { threads: 2 } },
+      });
+      const warnings: string[] = [];
+      client.on('warn', ({ message }) => warnings.push(message));
+      await client.initialize();
+      const [best] = await client.predict(await (await fetch('/models/digits/samples/drawn-3.png')).blob());
+      const { threads } = client.backend!;
+      await client.dispose();
+      return { threads, label: best!.label, warnings };
+    });
+    expect(outcome).toEqual({ threads: 2, label: 'three', warnings: [] });
+    expect(requests).toBeGreaterThan(1);
+    await page.unroute(script);
+  }
 });
 
 test("an engine's file that is stored as gzip, as hosts with a limit need it @once", async ({ open, page }) => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { BadServer } from '../bad-server.ts';
 import { expect, test } from './fixtures.ts';
 import { serveWithHeaders } from './header-proxy.ts';
@@ -60,6 +61,54 @@ test('what connect-src forbids is asked for twice at most, and the error says so
     expect(engine!.message).toContain('connect-src');
     expect(engine!.message).not.toContain('retries');
     expect(other.seen).toEqual([]);
+  } finally {
+    other.stop();
+  }
+});
+
+test('ONNX Runtime’s threads from another origin need blob: in script-src and worker-src; without it, there is one thread @once', async ({
+  baseURL,
+  page,
+}) => {
+  const files = Object.fromEntries(
+    ['wasm', 'mjs'].map((type) => {
+      const path = `/ort-wasm-simd-threaded.${type}`;
+      return [path, readFileSync(new URL(`../../node_modules/onnxruntime-web/dist${path}`, import.meta.url))];
+    }),
+  );
+  const headers = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
+  const other = await BadServer.start({ files, headers });
+  other.plan('/ort-wasm-simd-threaded.mjs', { kind: 'type', type: 'text/javascript' });
+  const load = async (scripts: string, workers: string) => {
+    const policy = `default-src 'self'; script-src 'self' 'wasm-unsafe-eval' ${scripts}; worker-src 'self' ${workers}; connect-src 'self' ${other.origin}`;
+    await using site = await serveWithHeaders(baseURL!, { 'content-security-policy': policy });
+    await page.goto(`${site.origin}/test/browser/pages/tabserve.html`);
+    await page.waitForFunction(() => 'tabserve' in window);
+    return await page.evaluate(async (assets) => {
+      const client = window.tabserve.connect({
+        model: '/models/digits/',
+        handler: 'image_classifier',
+        backends: ['onnx/wasm'],
+        assets,
+        config: { engine: { threads: 2 } },
+      });
+      const warnings: string[] = [];
+      client.on('warn', ({ message }) => warnings.push(message));
+      await client.initialize();
+      const [best] = await client.predict(await (await fetch('/models/digits/samples/drawn-3.png')).blob());
+      return { threads: client.backend!.threads, label: best!.label, warnings };
+    }, `${other.origin}/`);
+  };
+  try {
+    expect(await load('blob:', 'blob:')).toEqual({ threads: 2, label: 'three', warnings: [] });
+    expect(other.requestsFor('/ort-wasm-simd-threaded.mjs').length).toBe(1);
+    const warnings = [expect.stringContaining('must have blob: in script-src and in worker-src')];
+    for (const [scripts, workers] of [
+      ['', ''],
+      ['blob:', ''],
+      ['', 'blob:'],
+    ] as const)
+      expect(await load(scripts, workers)).toEqual({ threads: 1, label: 'three', warnings });
   } finally {
     other.stop();
   }

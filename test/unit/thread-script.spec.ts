@@ -3,19 +3,32 @@ import { usableThreads } from '../../src/engines/onnx/thread-script.ts';
 
 const SCRIPT = () => new URL('https://cdn.example.org/ort-wasm-simd-threaded.mjs');
 
-/** The number of threads with a server of another origin that answers in this way, and the warnings. */
-async function threadsWith(answer: () => Response, wanted = 4): Promise<{ threads: number; warnings: string[] }> {
+/** What a browser does that refuses nothing. */
+const willing = { load: async (): Promise<object> => ({ default: () => {} }), startFromBlob: async () => {} };
+
+/** The number of threads with a server of another origin that answers in this way, the kind of URL for ONNX Runtime, and the warnings. */
+async function threadsWith(answer: () => Response, does = willing, wanted = 4): Promise<object> {
   const warnings: string[] = [];
-  const threads = await usableThreads(wanted, SCRIPT, {
-    fetch: async () => answer(),
-    warn: (message) => warnings.push(message),
-  });
-  return { threads, warnings };
+  const { threads, mjs } = await usableThreads(
+    wanted,
+    SCRIPT,
+    { fetch: async () => answer(), warn: (message) => warnings.push(message) },
+    does,
+  );
+  return { threads, from: mjs?.slice(0, 5), warnings };
 }
 
 const sentAs = (type: string) => () => new Response('', { headers: { 'content-type': type } });
 
-test('a script of another origin that is sent as a script keeps its threads', async () => {
+const oneThread = (why: string): object => ({
+  threads: 1,
+  from: undefined,
+  warnings: [
+    `ONNX Runtime computes with 1 thread in place of 4: the script of its threads, ${SCRIPT().href}, could not be loaded: ${why}.`,
+  ],
+});
+
+test('a script of another origin that is sent as a script keeps its threads, from a Blob', async () => {
   for (const type of [
     'text/javascript',
     'text/javascript; charset=utf-8',
@@ -23,23 +36,36 @@ test('a script of another origin that is sent as a script keeps its threads', as
     'application/x-javascript',
   ])
     // prettier-ignore
-    expect(await threadsWith(sentAs(type))).toEqual({ threads: 4, warnings: [] });
+    expect(await threadsWith(sentAs(type))).toEqual({ threads: 4, from: 'blob:', warnings: [] });
 });
 
-test('one thread, with the URL, the answer and the remedy, if it cannot be loaded', async () => {
-  const warning = (why: string): string =>
-    `ONNX Runtime computes with 1 thread in place of 4: the script of its threads, ${SCRIPT().href}, could not be loaded: ${why}. The server must send it as text/javascript.`;
+test('one thread, with the URL, the answer and the remedy, if the script cannot be loaded', async () => {
+  const remedy = 'The server must send it as text/javascript';
   for (const [answer, why] of [
-    [sentAs('application/octet-stream'), 'the server answered 200, as application/octet-stream'],
-    [() => new Response(null), 'the server answered 200, without a content type'],
+    [sentAs('application/octet-stream'), `the server answered 200, as application/octet-stream. ${remedy}`],
+    [() => new Response(null), `the server answered 200, without a content type. ${remedy}`],
     [() => new Response('', { status: 404, headers: { 'content-type': 'text/javascript' } }), 'the server answered 404, as text/javascript'], // prettier-ignore
     [() => fail(), 'Failed to fetch'],
   ] as const)
-    expect(await threadsWith(answer)).toEqual({ threads: 1, warnings: [warning(why)] });
+    expect(await threadsWith(answer)).toEqual(oneThread(why));
+});
+
+test('one thread, with the remedy, if a policy forbids what ONNX Runtime does with a Blob', async () => {
+  const remedy = 'A Content-Security-Policy must have blob: in script-src and in worker-src, since the script is of another origin'; // prettier-ignore
+  for (const does of [
+    { ...willing, load: async () => fail() },
+    { ...willing, startFromBlob: async () => fail() },
+  ])
+    expect(await threadsWith(sentAs('text/javascript'), does)).toEqual(oneThread(`Failed to fetch. ${remedy}`));
+});
+
+test('one thread if the script is another one', async () => {
+  const does = { ...willing, load: async () => ({ x: 1 }) };
+  expect(await threadsWith(sentAs('text/javascript'), does)).toEqual(oneThread('it is not the script of ONNX Runtime'));
 });
 
 test('one thread needs no script', async () => {
-  expect(await threadsWith(fail, 1)).toEqual({ threads: 1, warnings: [] });
+  expect(await threadsWith(fail, willing, 1)).toEqual({ threads: 1, from: undefined, warnings: [] });
 });
 
 function fail(): never {

@@ -39,14 +39,14 @@ export async function loadBuild<Ort extends { readonly env: Env }>(
   const url = assets === undefined ? npmFile(files.wasm()) : new URL(`${files.name}.wasm`, assets);
   const file = { name: `${files.name}.wasm`, bytes: files.bytes, version: VERSION };
   const script = (): URL => (assets === undefined ? npmFile(files.mjs()) : new URL(`${files.name}.mjs`, assets));
-  const [ort, module, threads] = await Promise.all([
+  const [ort, module, { threads, mjs }] = await Promise.all([
     load(assets),
     compileWasm(url, file, environment),
     Promise.resolve(environment.threads).then((wanted) => usableThreads(wanted, script, environment)),
   ]);
   const { wasm } = ort.env;
   wasm.numThreads = threads;
-  if (threads > 1) wasm.wasmPaths = { mjs: script() };
+  if (mjs !== undefined) wasm.wasmPaths = { mjs };
   wasm.wasmBinary = bytesFor(module);
   return { ort, threads };
 }

@@ -2,41 +2,96 @@ import { discard } from '../../shared/request-policy.js';
 import type { EngineEnvironment } from '../engine.js';
 import { describeAnswer } from '../wasm-module.js';
 
+/** A module that may be ONNX Runtime's script. */
+interface Script {
+  readonly default?: unknown;
+}
+
+/** What a browser does with a script, and may refuse. */
+const browser = {
+  load: async (href: string): Promise<Script> =>
+    (await import(/* @vite-ignore */ /* webpackIgnore: true */ href)) as Script,
+  /** Starts and ends a worker whose script is a Blob. */
+  async startFromBlob(): Promise<void> {
+    const url = URL.createObjectURL(new Blob(['postMessage(0)'], { type: 'text/javascript' }));
+    const worker = new Worker(url);
+    try {
+      await new Promise((resolve, reject) => {
+        worker.onmessage = resolve;
+        worker.onerror = () => reject(new Error('no worker starts from a blob: URL'));
+      });
+    } finally {
+      worker.terminate();
+      URL.revokeObjectURL(url);
+    }
+  },
+};
+
+type Environment = Pick<EngineEnvironment, 'fetch' | 'warn'>;
+type Prepare = (script: URL, fetch: typeof globalThis.fetch, does: typeof browser) => Promise<string>;
+
+/** How many threads ONNX Runtime can start. */
+export interface UsableThreads {
+  readonly threads: number;
+  /** The URL from which ONNX Runtime imports the threads' script; undefined for one thread. */
+  readonly mjs?: string;
+}
+
 /**
- * Returns how many threads ONNX Runtime can start: one, with a warning, if the browser does not take the script of its threads as the server sends it.
+ * Returns how many threads ONNX Runtime can start: one, with a warning, if the browser does not take the script of its threads.
  * ONNX Runtime would fail, for good in this worker.
  */
 export async function usableThreads(
   wanted: number,
   script: () => URL,
-  { fetch = globalThis.fetch, warn }: Pick<EngineEnvironment, 'fetch' | 'warn'>,
-): Promise<number> {
-  if (wanted === 1) return 1;
+  { fetch = globalThis.fetch, warn }: Environment,
+  does = browser,
+): Promise<UsableThreads> {
+  if (wanted === 1) return { threads: 1 };
   const url = script();
-  const why = await whyRefused(url, fetch);
-  if (why === undefined) return wanted;
-  warn?.(
-    `ONNX Runtime computes with 1 thread in place of ${wanted}: the script of its threads, ${url.href}, could not be loaded: ${why}. The server must send it as text/javascript.`,
-  );
-  return 1;
+  const prepare = url.origin === globalThis.location?.origin ? prepareOwn : prepareForeign;
+  try {
+    return { threads: wanted, mjs: await prepare(url, fetch, does) };
+  } catch (error) {
+    warn?.(
+      `ONNX Runtime computes with 1 thread in place of ${wanted}: the script of its threads, ${url.href}, could not be loaded: ${(error as Error).message}.`,
+    );
+    return { threads: 1 };
+  }
 }
 
-/** Returns why a script cannot be loaded; undefined if it can. */
-async function whyRefused(url: URL, fetch: typeof globalThis.fetch): Promise<string | undefined> {
-  let refusal: Error | undefined;
-  try {
-    // ONNX Runtime imports a script of this origin, and then gets this module. It fetches one of another origin, and imports a Blob of the same content type.
-    if (url.origin === globalThis.location?.origin)
-      return void (await import(/* @vite-ignore */ /* webpackIgnore: true */ url.href));
-  } catch (cause) {
-    refusal = cause as Error;
-  }
-  try {
-    const response = await fetch(url, { credentials: 'same-origin' });
-    discard(response);
-    const isScript = response.ok && /javascript/i.test(response.headers.get('content-type') ?? '');
-    return isScript ? refusal?.message : describeAnswer(response);
-  } catch (cause) {
-    return (cause as Error).message;
-  }
+/** Imports a script of this origin, and returns the URL at which ONNX Runtime then gets the same module. */
+const prepareOwn: Prepare = async ({ href }, fetch, { load }) => {
+  const module = await load(href).catch(() => undefined);
+  if (module) return checked(module, href);
+  discard(await fetchScript(href, fetch));
+  // A browser may remember by its URL that a module has failed. Servers do not see the fragment.
+  const again = `${href}#again`;
+  return checked(await load(again), again);
+};
+
+/** Imports a script of another origin from a Blob, since a thread starts only from this origin, and returns the Blob's URL. It stays valid: threads start from it. */
+const prepareForeign: Prepare = async ({ href }, fetch, { load, startFromBlob }) => {
+  const response = await fetchScript(href, fetch);
+  const url = URL.createObjectURL(await response.blob());
+  const [module] = await Promise.all([load(url), startFromBlob()]).catch((cause: Error) => {
+    const advice = 'A Content-Security-Policy must have blob: in script-src and in worker-src, since the script is of another origin'; // prettier-ignore
+    throw new Error(`${cause.message}. ${advice}`, { cause });
+  });
+  return checked(module, url);
+};
+
+/** Requests a script. @throws an error with the server's answer, if it is no script */
+async function fetchScript(href: string, fetch: typeof globalThis.fetch): Promise<Response> {
+  const response = await fetch(href, { credentials: 'same-origin' });
+  const isScript = /javascript/i.test(response.headers.get('content-type') ?? '');
+  if (response.ok && isScript) return response;
+  discard(response);
+  throw new Error(`${describeAnswer(response)}${response.ok ? '. The server must send it as text/javascript' : ''}`);
+}
+
+/** Returns a URL, if its module is ONNX Runtime's script. */
+function checked(module: Script, href: string): string {
+  if (typeof module.default === 'function') return href;
+  throw new Error('it is not the script of ONNX Runtime');
 }
