@@ -287,6 +287,25 @@ test('on every demo the result and what it runs on are on the first screen, of a
   }
 });
 
+test('each document that is opened first fits a phone: its code and tables scroll by themselves', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${gallery}#/docs`);
+  const links = page.locator('.contents a');
+  await expect(links.first()).toBeAttached();
+  const addresses = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')!));
+  expect(addresses.length).toBeGreaterThan(20);
+  for (const address of addresses) {
+    await page.goto(`${gallery}${address}`);
+    await expect(page.locator('.contents [aria-current="page"]')).toHaveAttribute('href', address);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), address).toBeLessThanOrEqual(390);
+  }
+  expect(complaints).toEqual([]);
+});
+
 test('reasons: a heat map over a digit, of another class, by another method; and Cancel', async ({
   page,
   gallery,
