@@ -27,7 +27,7 @@ const ENGINES = [
   { name: 'onnx/webgpu with JSPI', candidate: 'onnx/webgpu', backend: 'webgpu', rounds: 2 },
   { name: 'onnx/webgpu without JSPI', candidate: 'onnx/webgpu', backend: 'webgpu', build: 'asyncify', rounds: 2 },
 ];
-/** Of the first worker's time. */
+/** The goal for later workers, as a part of the first one's time. */
 const LATER = 0.4;
 
 /** The files, by the folder that they are served under; the weights of `external` are a file of their own. */
@@ -194,13 +194,13 @@ function timeRows({ name }, { ours, cacheApi, http }) {
   ];
 }
 
-/** @param shareable the time of a later worker by hand over its first: what the engine's build allows; undefined if it was not measured */
-function workerRows({ name }, rounds, shareable = 0) {
+/** @param byHand the time of a later worker by hand over that of its first: what the engine's build allows. 0 if it was not measured */
+function workerRows({ name }, rounds, byHand = 0) {
   const first = rounds.map(({ opened }) => opened[0]);
   const later = rounds.map(({ opened }) => median(opened.slice(1)));
   const healed = rounds.map(({ healed }) => healed);
-  const allowed = Math.max(LATER, shareable);
-  const goal = atMost(allowed, '×', allowed > LATER ? `<= ${LATER} ×, or what the build allows (${allowed} ×)` : undefined); // prettier-ignore
+  const allowed = Math.max(LATER, byHand);
+  const goal = atMost(allowed, '×', allowed > LATER ? `<= ${LATER} ×, or what a worker by hand takes (${allowed} ×)` : undefined); // prettier-ignore
   const overFirst = (what, times) => row(`${name}, ${what} over the first`, pairs(times, first, over), '×', goal);
   return [
     row(`${name}, the first worker of a page, from the cache`, first, 'ms'),

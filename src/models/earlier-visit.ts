@@ -60,7 +60,7 @@ export class EarlierVisit {
     );
     if (own === undefined) return;
     const [manifest, extras] = [readManifest(own), readExtras(others ?? '{}')];
-    // A copy that is not the manifest which the other one names is not what will be read.
+    // `tabserve.json` may have the manifest's hash: a copy with another one is not the manifest that will be read.
     const expected = knownOf(MANIFEST, extras.integrity);
     if (expected) await checkFile(this.#copies.get(MANIFEST)!, expected, MANIFEST);
     if (this.#isOutdated) return;

@@ -7,13 +7,13 @@ const SCRIPT = () => new URL('https://cdn.example.org/ort-wasm-simd-threaded.mjs
 const willing = { load: async (): Promise<object> => ({ default: () => {} }), startFromBlob: async () => {} };
 
 /** The number of threads with a server of another origin that answers in this way, the kind of URL for ONNX Runtime, and the warnings. */
-async function threadsWith(answer: () => Response, does = willing, wanted = 4): Promise<object> {
+async function threadsWith(answer: () => Response, actions = willing, wanted = 4): Promise<object> {
   const warnings: string[] = [];
   const { threads, mjs } = await usableThreads(
     wanted,
     SCRIPT,
     { fetch: async () => answer(), warn: (message) => warnings.push(message) },
-    does,
+    actions,
   );
   return { threads, from: mjs?.slice(0, 5), warnings };
 }
@@ -52,16 +52,18 @@ test('one thread, with the URL, the answer and the remedy, if the script cannot 
 
 test('one thread, with the remedy, if a policy forbids what ONNX Runtime does with a Blob', async () => {
   const remedy = 'A Content-Security-Policy must have blob: in script-src and in worker-src, since the script is of another origin'; // prettier-ignore
-  for (const does of [
+  for (const actions of [
     { ...willing, load: async () => fail() },
     { ...willing, startFromBlob: async () => fail() },
   ])
-    expect(await threadsWith(sentAs('text/javascript'), does)).toEqual(oneThread(`Failed to fetch. ${remedy}`));
+    expect(await threadsWith(sentAs('text/javascript'), actions)).toEqual(oneThread(`Failed to fetch. ${remedy}`));
 });
 
 test('one thread if the script is another one', async () => {
-  const does = { ...willing, load: async () => ({ x: 1 }) };
-  expect(await threadsWith(sentAs('text/javascript'), does)).toEqual(oneThread('it is not the script of ONNX Runtime'));
+  const actions = { ...willing, load: async () => ({ x: 1 }) };
+  expect(await threadsWith(sentAs('text/javascript'), actions)).toEqual(
+    oneThread('it is not the script of ONNX Runtime'),
+  );
 });
 
 test('one thread needs no script', async () => {

@@ -98,37 +98,54 @@ function read(video: FakeVideo): (number | string)[] {
   return times;
 }
 
-test('a video that plays before its first frame can be read: that frame is delivered once', async () => {
-  const video = new FakeVideo();
-  const times = read(video);
-  await video.load(0.0006, 0);
-  await video.shows(0, 0.0044, 0);
-  await video.shows(0.019, 0.0214, 19_000);
-  await video.shows(0.079, 0.088, 79_000);
-  expect(times).toEqual([0, 19_000, 79_000]);
-  expect(made.filter(({ closed }) => !closed)).toEqual([]);
-});
+/** What Chromium tells of a video that plays: `load`'s arguments, those of each callback, and the times that are delivered. */
+const PLAYED: readonly [
+  what: string,
+  loaded: readonly [number, number],
+  callbacks: readonly (readonly [number, number, number])[],
+  expected: readonly number[],
+][] = [
+  [
+    'a first frame that can be read only once the video plays is delivered once',
+    [0.0006, 0],
+    [
+      [0, 0.0044, 0],
+      [0.019, 0.0214, 19_000],
+      [0.079, 0.088, 79_000],
+    ],
+    [0, 19_000, 79_000],
+  ],
+  [
+    'a callback that comes late reads the next frame, which has its own time and is delivered once',
+    [0.0015, 0],
+    [
+      [0, 0.013, 19_000],
+      [0.019, 0.0298, 19_000],
+      [0.039, 0.046, 39_000],
+    ],
+    [0, 19_000, 39_000],
+  ],
+  [
+    'the first frame of a MediaStream has the time of its clock, as all others',
+    [0.0009, 12_699_139],
+    [
+      [12.699_139, 0.016, 12_699_139],
+      [12.719_116, 0.0326, 12_719_116],
+    ],
+    [12_699_139, 12_719_116],
+  ],
+];
 
-test('a callback that comes late reads the next frame: it has its own time, and is delivered once', async () => {
-  const video = new FakeVideo();
-  const times = read(video);
-  await video.load(0.0015, 0);
-  await video.shows(0, 0.013, 19_000);
-  await video.shows(0.019, 0.0298, 19_000);
-  await video.shows(0.039, 0.046, 39_000);
-  expect(times).toEqual([0, 19_000, 39_000]);
-  expect(made).toHaveLength(4);
-  expect(made.filter(({ closed }) => !closed)).toEqual([]);
-});
-
-test('the first frame of a MediaStream has the time of its clock, as all others', async () => {
-  const video = new FakeVideo();
-  const times = read(video);
-  await video.load(0.0009, 12_699_139);
-  await video.shows(12.699_139, 0.016, 12_699_139);
-  await video.shows(12.719_116, 0.0326, 12_719_116);
-  expect(times).toEqual([12_699_139, 12_719_116]);
-});
+for (const [what, loaded, callbacks, expected] of PLAYED)
+  test(`playing: ${what}`, async () => {
+    const video = new FakeVideo();
+    const times = read(video);
+    await video.load(...loaded);
+    for (const callback of callbacks) await video.shows(...callback);
+    expect(times).toEqual(expected);
+    expect(made).toHaveLength(1 + callbacks.length);
+    expect(made.filter(({ closed }) => !closed)).toEqual([]);
+  });
 
 test('Firefox, whose VideoFrames have whole seconds for a timestamp: the times are those of the callbacks', async () => {
   const video = new FakeVideo();

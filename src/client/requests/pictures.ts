@@ -48,25 +48,25 @@ async function ofVideo(video: HTMLVideoElement): Promise<Picture> {
   if (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) {
     throw new TabServeError('invalid-input', 'The <video> has no current frame yet: wait for its "loadeddata" event.');
   }
-  try {
-    return await grab<Picture>('<video>', video.videoWidth, video.videoHeight, () =>
-      typeof VideoFrame === 'undefined' ? createImageBitmap(video) : new VideoFrame(video),
-    );
-  } catch (error) {
-    if (!isNotShownYet(error)) throw error;
-    throw new TabServeError(
-      'invalid-input',
-      'The <video> has a current frame, but the browser cannot read it yet. Wait for a callback of its requestVideoFrameCallback, then try again.',
-      { cause: (error as TabServeError).cause },
-    );
-  }
+  return grab<Picture>(
+    '<video>',
+    video.videoWidth,
+    video.videoHeight,
+    () => (typeof VideoFrame === 'undefined' ? createImageBitmap(video) : new VideoFrame(video)),
+    (cause) =>
+      isInvalidState(cause)
+        ? 'The <video> has a current frame, but the browser cannot read it yet. Wait for a callback of its requestVideoFrameCallback, then try again.'
+        : undefined,
+  );
 }
 
 /** Returns whether the error of a `<video>` says that its current frame cannot be read yet. A frame of another origin is a `SecurityError`. */
 export function isNotShownYet(error: unknown): boolean {
-  return (
-    error instanceof TabServeError && (error.cause as { name?: unknown } | undefined)?.name === 'InvalidStateError'
-  );
+  return error instanceof TabServeError && isInvalidState(error.cause);
+}
+
+function isInvalidState(error: unknown): boolean {
+  return (error as { readonly name?: unknown } | undefined)?.name === 'InvalidStateError';
 }
 
 async function ofCanvas(canvas: HTMLCanvasElement | OffscreenCanvas): Promise<ImageBitmap> {
@@ -77,11 +77,13 @@ async function ofBitmap(bitmap: ImageBitmap): Promise<ImageBitmap> {
   return grab('ImageBitmap', bitmap.width, bitmap.height, () => createImageBitmap(bitmap));
 }
 
+/** @param explain returns what an error of `make` means; undefined if the pixels are most likely another origin's */
 async function grab<T extends Picture>(
   name: string,
   width: number,
   height: number,
   make: () => Promise<T> | T,
+  explain: (cause: unknown) => string | undefined = () => undefined,
 ): Promise<T> {
   if (width === 0 || height === 0)
     throw new TabServeError('invalid-input', `The ${name} is ${width} × ${height}: it has no pixels.`);
@@ -90,7 +92,8 @@ async function grab<T extends Picture>(
   } catch (cause) {
     throw new TabServeError(
       'invalid-input',
-      `The pixels of the ${name} cannot be read. If they come from another origin, that server must allow it (CORS), and an <img> or <video> needs crossorigin="anonymous".`,
+      explain(cause) ??
+        `The pixels of the ${name} cannot be read. If they come from another origin, that server must allow it (CORS), and an <img> or <video> needs crossorigin="anonymous".`,
       { cause },
     );
   }

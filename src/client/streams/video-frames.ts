@@ -43,7 +43,7 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
         if (isKnown || listening.signal.aborted) picture.close();
         else {
           sink.frame({ picture, timestamp });
-          // A callback while the video seeks is for the frame that it seeks.
+          // A callback while the video seeks is for the frame that it seeks to.
           hasSought = video.seeking && mediaTime === undefined;
         }
         isPosition = own === undefined && mediaTime === undefined;
@@ -51,7 +51,7 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
         last = isPosition && video.seeking ? NaN : timestamp;
         unreadable = 0;
       } catch (error) {
-        // Under load, Chromium tells of a frame before it can be read. Of a paused MediaStream it tells of each, and none can be read.
+        // Under load, Chromium calls back before a frame can be read. For a paused video of a MediaStream it calls back too, and no frame can be read.
         const isEarly = isNotShownYet(error) && (video.paused || ++unreadable <= MOST_UNREADABLE);
         if (!isEarly && !listening.signal.aborted) sink.end(asTabServeError(error));
       } finally {
@@ -75,7 +75,7 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
     // Firefox has no callback for some seeks of a paused video, or one with the time of the frame before.
     video.addEventListener('seeked', () => video.paused && hasSought && void grab(), on);
     video.addEventListener('ended', () => sink.end(), on);
-    // Chromium ends no <video> whose camera is stopped: it tells that there is no more to load, and then shows an empty frame.
+    // When a video's camera is stopped, Chromium fires no `ended`, but `suspend`, and then shows an empty frame.
     video.addEventListener('suspend', () => isStopped(video) && sink.end(), on);
     video.addEventListener('emptied', () => hasLostSource(video) && sink.end(), on);
     video.addEventListener('error', () => sink.end(unplayable(video)), on);
@@ -97,7 +97,7 @@ function isStopped({ srcObject }: HTMLVideoElement): boolean {
   return (srcObject as Partial<MediaStream> | null)?.active === false;
 }
 
-/** So many are told of too early while it plays. Where none can be read, the stream ends with the error. */
+/** The most frames in a row that cannot be read yet while the video plays. One more ends the stream with the error. */
 const MOST_UNREADABLE = 10;
 
 /** In its first milliseconds, a video shows its first frame. */

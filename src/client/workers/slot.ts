@@ -129,7 +129,7 @@ export class Slot {
    * should therefore be full, because requests that arrive later could not join it; of quick ones, there are more. An explanation takes no request's place:
    * the worker pauses it for them.
    * @param isFull whether the batch is full
-   * @param mayGrow whether another worker could be opened for requests that wait: then no more than a second one is sent ahead, since those that seem quick may take long
+   * @param mayGrow whether another worker could be opened for requests that wait: then this one has two batches at most, because requests that seem quick may turn out slow
    * @param maxRuns after as many batches, its worker is replaced: no more are sent ahead
    */
   takes(isFull: boolean, mayGrow: boolean, maxRuns = Infinity): boolean {

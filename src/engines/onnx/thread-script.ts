@@ -7,8 +7,8 @@ interface Script {
   readonly default?: unknown;
 }
 
-/** What a browser does with a script, and may refuse. */
-const browser = {
+/** What a browser may refuse to do with a script. */
+const inBrowser = {
   load: async (href: string): Promise<Script> =>
     (await import(/* @vite-ignore */ /* webpackIgnore: true */ href)) as Script,
   /** Starts and ends a worker whose script is a Blob. */
@@ -28,9 +28,9 @@ const browser = {
 };
 
 type Environment = Pick<EngineEnvironment, 'fetch' | 'warn'>;
-type Prepare = (script: URL, fetch: typeof globalThis.fetch, does: typeof browser) => Promise<string>;
+type Prepare = (script: URL, fetch: typeof globalThis.fetch, actions: typeof inBrowser) => Promise<string>;
 
-/** How many threads ONNX Runtime can start. */
+/** What ONNX Runtime is to be set to. */
 export interface UsableThreads {
   readonly threads: number;
   /** The URL from which ONNX Runtime imports the threads' script; undefined for one thread. */
@@ -38,20 +38,20 @@ export interface UsableThreads {
 }
 
 /**
- * Returns how many threads ONNX Runtime can start: one, with a warning, if the browser does not take the script of its threads.
- * ONNX Runtime would fail, for good in this worker.
+ * Returns how many threads ONNX Runtime can start: one, with a warning, if the browser does not accept the script of its threads.
+ * Otherwise ONNX Runtime itself would fail on it, and could not be started again in this worker.
  */
 export async function usableThreads(
   wanted: number,
   script: () => URL,
   { fetch = globalThis.fetch, warn }: Environment,
-  does = browser,
+  actions = inBrowser,
 ): Promise<UsableThreads> {
   if (wanted === 1) return { threads: 1 };
   const url = script();
   const prepare = url.origin === globalThis.location?.origin ? prepareOwn : prepareForeign;
   try {
-    return { threads: wanted, mjs: await prepare(url, fetch, does) };
+    return { threads: wanted, mjs: await prepare(url, fetch, actions) };
   } catch (error) {
     warn?.(
       `ONNX Runtime computes with 1 thread in place of ${wanted}: the script of its threads, ${url.href}, could not be loaded: ${(error as Error).message}.`,
@@ -65,7 +65,7 @@ const prepareOwn: Prepare = async ({ href }, fetch, { load }) => {
   const module = await load(href).catch(() => undefined);
   if (module) return checked(module, href);
   discard(await fetchScript(href, fetch));
-  // A browser may remember by its URL that a module has failed. Servers do not see the fragment.
+  // A browser may not request a script again whose import has failed, but the same script with a fragment, which servers do not get.
   const again = `${href}#again`;
   return checked(await load(again), again);
 };
@@ -90,7 +90,7 @@ async function fetchScript(href: string, fetch: typeof globalThis.fetch): Promis
   throw new Error(`${describeAnswer(response)}${response.ok ? '. The server must send it as text/javascript' : ''}`);
 }
 
-/** Returns a URL, if its module is ONNX Runtime's script. */
+/** Returns the URL of a module, if it is ONNX Runtime's script. @throws an error that says that it is not */
 function checked(module: Script, href: string): string {
   if (typeof module.default === 'function') return href;
   throw new Error('it is not the script of ONNX Runtime');
