@@ -79,7 +79,8 @@ function contendersOf({ model, onnx, handler, dims }) {
     name,
     (call) => call('ours', { model, handler, backends, dims }),
   ]);
-  return Object.fromEntries([['raw', (call) => call('raw', onnx)], ...ours]);
+  const byHand = model.endsWith('/') ? [['byHand', (call) => call('byHand', model)]] : [];
+  return Object.fromEntries([['raw', (call) => call('raw', onnx)], ...byHand, ...ours]);
 }
 
 /** The contenders take turns, and each round starts with another one. */
@@ -121,10 +122,12 @@ async function onPage(context, url, work) {
   }
 }
 
-function rowsOf({ name }, visit, { raw, ...ours }) {
+function rowsOf({ name }, visit, { raw, byHand, ...ours }) {
   const taken = (samples) => samples.map(({ took }) => took);
   const what = `first answer: ${name}, ${visit}`;
   const rows = [row(`${what}, onnxruntime-web in a worker`, taken(raw), 'ms')];
+  if (byHand)
+    rows.push(row(`${what}, the archive by hand over onnxruntime-web`, pairs(taken(byHand), taken(raw), over), '×'));
   for (const [choice, samples] of Object.entries(ours)) {
     const times = taken(samples);
     const middle = samples.toSorted((a, b) => Math.abs(a.took - median(times)) - Math.abs(b.took - median(times)))[0];
