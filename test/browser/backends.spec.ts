@@ -228,26 +228,32 @@ test.describe('what is downloaded', () => {
   });
 });
 
-test('threads where the page is isolated, one where it is not @once', async ({ open, page }) => {
-  const load = async (): Promise<{ threads: number; sum: number }> =>
+test('threads where the page is isolated, one with a warning where it is not @once', async ({ open, page }) => {
+  const load = async (): Promise<{ threads: number; sum: number; warnings: readonly string[] }> =>
     await page.evaluate(async () => {
-      const client = await window.tabserve.load('/models/digits/', {
+      const client = window.tabserve.connect({
+        model: '/models/digits/',
         handler: 'image_classifier',
         backends: ['wasm'],
-        config: { engine: { threads: 2 } },
+        config: { engine: { threads: 2 }, minWorkers: 2, maxWorkers: 2 },
       });
+      const warnings: string[] = [];
+      client.on('warn', ({ message }) => warnings.push(message));
+      await client.initialize();
       const answer = await client.predict(await (await fetch('/models/digits/samples/drawn-3.png')).blob(), {
         params: { topK: 10 },
       });
-      return { threads: client.backend!.threads, sum: answer.reduce((sum, { score }) => sum + score, 0) };
+      const { threads } = client.backend!;
+      return { threads, sum: answer.reduce((sum, { score }) => sum + score, 0), warnings };
     });
   await open();
   const isolated = await load();
-  expect(isolated.threads).toBe(2);
+  expect(isolated).toMatchObject({ threads: 2, warnings: [] });
   expect(isolated.sum).toBeCloseTo(1, 6);
   await open('?isolated=no');
   const alone = await load();
-  expect(alone.threads).toBe(1);
+  const warning = 'ONNX Runtime computes with 1 thread in place of 2: the page is not cross-origin isolated.';
+  expect(alone).toMatchObject({ threads: 1, warnings: [expect.stringContaining(warning)] });
   expect(alone.sum).toBeCloseTo(1, 6);
 });
 

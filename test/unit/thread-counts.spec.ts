@@ -3,6 +3,7 @@ import { candidateOf, describeCandidate, type Probe } from '../../src/contract/b
 import { planCandidates } from '../../src/client/selection/order.ts';
 import { threadCounts } from '../../src/client/selection/thread-counts.ts';
 import { defaultThreads } from '../../src/shared/threads.ts';
+import { threadCount } from '../../src/worker/threads.ts';
 
 const browser = (cores: number, threads = true): Probe =>
   ({ cores, wasm: { available: true, simd: true, jspi: true, threads } }) as Probe;
@@ -35,4 +36,22 @@ test("each number of threads is a candidate on ONNX Runtime's WASM, and on nothi
   const backend = { ...candidateOf('onnx/wasm'), threads: 4, proof: 'none', skipped: [] };
   expect(names({ only: backend })).toEqual(['onnx/wasm with 4 threads']);
   expect(names({ first: { ...backend, ...candidateOf('tfjs/wasm'), threads: 1 } })).toEqual(['tfjs/wasm', 'onnx/wasm']);
+});
+
+test('one thread on a page that is not isolated; a warning only if more were asked for', () => {
+  const warnings: string[] = [];
+  const count = (wanted: number | undefined): number => threadCount(wanted, 1, (message) => warnings.push(message));
+  expect([undefined, 1].map(count)).toEqual([1, 1]);
+  expect(warnings).toEqual([]);
+  expect(count(2)).toBe(1);
+  expect(warnings).toEqual([
+    'ONNX Runtime computes with 1 thread in place of 2: the page is not cross-origin isolated. Its server must send Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp. See docs/hosting.md#cross-origin-isolation.',
+  ]);
+  Object.assign(globalThis, { crossOriginIsolated: true });
+  try {
+    expect(count(2)).toBe(2);
+  } finally {
+    Reflect.deleteProperty(globalThis, 'crossOriginIsolated');
+  }
+  expect(warnings).toHaveLength(1);
 });
