@@ -1,5 +1,5 @@
 import { precisionOf, type Archive, type BlobFiles } from '../contract/archive.js';
-import { formatOfEngine, type EngineName, type ModelFormat } from '../contract/backends.js';
+import { formatOfEngine, MODEL_FORMATS, type EngineName, type ModelFormat } from '../contract/backends.js';
 import { shorten } from '../contract/describe-value.js';
 import { asTabServeError, inPrecision, TabServeError } from '../contract/errors.js';
 import { LARGEST_TEXT, MOST_FILES } from '../contract/limits.js';
@@ -60,7 +60,9 @@ export async function fetchModel(
     return archive;
   };
   const downloadChosen = async (path: string): Promise<void> => {
-    const model = download(path);
+    const model = download(path).catch((error: unknown) => {
+      throw withOtherModel(error, whole, format!);
+    });
     if (engine === 'onnx') onPlanned();
     await model;
     if (engine === 'onnx') await Promise.all((await externalFiles(files[path]!, path)).map(download));
@@ -83,6 +85,18 @@ export async function fetchModel(
   await checkIntegrity(beside, archive.integrity, archive.files);
   await blaming(archive, engine, () => checkIntegrity(files, archive.integrity, { ...archive.files, ...beside }));
   return { ...archive, files, unmatched, local: isUsedUp(source, files) ? undefined : archive.local };
+}
+
+/** Returns the error of a model's file. If the file is missing, and the archive has a model in another format, the error says how to use that one. */
+function withOtherModel(error: unknown, { models }: Archive, format: ModelFormat): unknown {
+  const { code, message } = asTabServeError(error);
+  const other = MODEL_FORMATS.find((one) => one !== format && models[one] !== undefined);
+  if (code !== 'model-not-found' || !other) return error;
+  return new TabServeError(
+    code,
+    `${message} The archive also has ${shorten(models[other]!)}: to use it, remove models.${format} from tabserve.json, or name only candidates of ${other} in backends, such as '${other}/wasm'.`,
+    { cause: error },
+  );
 }
 
 /** Reads the file of an archive's model. If it is damaged or incomplete, the error has its precision: another one may be fine. */

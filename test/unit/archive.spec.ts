@@ -261,6 +261,28 @@ test('tabserve.json names the model in both formats: neither is downloaded befor
   expect(asked).not.toContain('/m/weights.pt');
 });
 
+test('a model that is missing in one of two formats: the error says how to use the other one', async () => {
+  const files: Record<string, string> = {
+    '/m/MAR-INF/MANIFEST.json': manifest({}),
+    '/m/tabserve.json': '{ "models": { "onnx": "m.onnx", "tfjs": "tf/model.json" } }',
+  };
+  const load = async (engine: EngineName, more: object) => {
+    const fetch = server({ ...files, ...more }) as typeof globalThis.fetch;
+    return await fetchModel(await fetchArchive('https://example.org/m', { fetch }), engine, { fetch });
+  };
+  const missing = (path: string, other: string, format: EngineName, engine: EngineName) => ({
+    code: 'model-not-found',
+    message: `https://example.org/m/${path} is missing: the server answered 404, or a page of HTML. The archive also has ${other}: to use it, remove models.${format} from tabserve.json, or name only candidates of ${engine} in backends, such as '${engine}/wasm'.`,
+  });
+  const onnx = { '/m/m.onnx': 'w' };
+  await expect(load('tfjs', onnx)).rejects.toMatchObject(missing('tf/model.json', 'm.onnx', 'tfjs', 'onnx'));
+  await expect(load('onnx', {})).rejects.toMatchObject(missing('m.onnx', 'tf/model.json', 'onnx', 'tfjs'));
+  // Both remedies work.
+  expect((await load('onnx', onnx)).files).toHaveProperty(['m.onnx']);
+  files['/m/tabserve.json'] = '{ "models": { "onnx": "m.onnx" } }';
+  expect((await load('onnx', onnx)).models).toEqual({ onnx: 'm.onnx' });
+});
+
 test('two layouts in one archive: each engine has its own config and golden examples', async () => {
   const folder = new URL('../models/two-layouts/', import.meta.url);
   const fetch = ((url: URL) => {
