@@ -60,7 +60,7 @@ export const ADVICE = {
   'queue-full':
     'Try again later, or send less: `jobQueueStatus` says how much room is left. `jobQueueSize` raises the limit.',
   'worker-failed':
-    "Check that the worker's URL in the message loads, that the Content-Security-Policy allows it, and that the module calls `expose`. esbuild, Rollup and Parcel do not build the built-in worker: `npx tabserve copy` and the option `assets` supply it ([hosting](hosting.md#esbuild-rollup-and-parcel)).",
+    "Check that the worker's URL in the message loads, that the Content-Security-Policy allows it, and that the module calls `expose`. Vite and webpack build the built-in worker: publish all files of the build. esbuild, Rollup and Parcel do not build it: `npx tabserve copy` and the option `assets` supply it ([hosting](hosting.md#esbuild-rollup-and-parcel)).",
   'worker-lost': 'Call again. Another worker is being opened already.',
   'device-lost': 'Call again. Another worker is being opened already.',
   'out-of-memory': 'Use a smaller input, batch or model. `maxMemory` replaces a worker before it gets there.',

@@ -1,6 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { connect } from '../../src/index.ts';
 import { makeEarly } from '../../src/client/workers/early-worker.ts';
+import { notLoaded } from '../../src/client/workers/make-worker.ts';
 import { startWorker } from '../../src/client/workers/start.ts';
 import { EchoWorker } from './fake-worker.ts';
 
@@ -63,4 +64,10 @@ test('a factory that fails is asked again when its failure can be reported', asy
     message: expect.stringMatching(/no worker today/),
   });
   expect(calls).toBe(2);
+});
+
+test('a worker whose script cannot be loaded: what to do, for each kind of bundler', () => {
+  expect(notLoaded('https://app.example/worker.js')).toContain(
+    'If Vite or webpack built the app, publish all files of the build. With esbuild, Rollup or Parcel: Run `npx tabserve copy',
+  );
 });

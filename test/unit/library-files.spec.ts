@@ -25,7 +25,9 @@ test.describe('a library file', () => {
     const failure = importFile('lost.mjs', new URL('placed.mjs', folder), new URL('engines/', folder).href);
     await expect(failure).rejects.toMatchObject({
       code: 'worker-failed',
-      message: expect.stringMatching(/engines\/lost\.mjs could not be loaded: .*option "assets": docs\/hosting\.md/),
+      message: expect.stringMatching(
+        /engines\/lost\.mjs could not be loaded: .*Vite or webpack.*publish all files.*npx tabserve copy.*option "assets": docs\/hosting\.md/,
+      ),
     });
   });
 });
