@@ -457,6 +457,18 @@ test('an abort while nobody reads is told at the next read; one before the first
   expect(early.open).toEqual([]);
 });
 
+test('the error after an abort says that it was the signal of the stream; that of dispose stays as it is', async () => {
+  for (const [reason, message] of [
+    [new DOMException('The user left.', 'AbortError'), "The stream's signal was aborted: The user left."],
+    [new TabServeError('disposed', 'gone'), 'gone'],
+  ] as const) {
+    const studio = new Studio();
+    const next = studio.reader.next();
+    studio.abort.abort(reason);
+    await expect(next).rejects.toMatchObject({ message });
+  }
+});
+
 test('a frame that could not be sent is taken back, unless a newer one has come', async () => {
   const studio = new Studio();
   read(studio);

@@ -188,6 +188,22 @@ test('aborted while it is read, and before it is read', async () => {
   never.open();
 });
 
+test("the error of a stream that its own signal has aborted says that it was the signal, with the signal's reason", async () => {
+  const never = gate();
+  const { client } = await pageWith(async () => await never.passed);
+  await using _ = client;
+  for (const [reason, message] of [
+    [new DOMException('The user left.', 'AbortError'), "The stream's signal was aborted: The user left."],
+    ['the user left', "The stream's signal was aborted."],
+  ] as const) {
+    const abort = new AbortController();
+    const next = stream(client, 1, { signal: abort.signal }).next();
+    abort.abort(reason);
+    await expect(next).rejects.toMatchObject({ code: 'aborted', message, cause: reason });
+  }
+  never.open();
+});
+
 test('a handler that fails after some parts: the parts, and then the error', async () => {
   const { client } = await pageWith(async (parts, context) => {
     await count(parts, context);

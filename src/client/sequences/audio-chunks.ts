@@ -1,6 +1,6 @@
 import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
-import { abortError } from '../../shared/abort.js';
+import { streamAbortError } from '../../shared/abort.js';
 import { readCallOptions } from '../read-options.js';
 import { checkedSignal } from '../requests/request-options.js';
 import { listenToTrack } from './track-samples.js';
@@ -41,13 +41,13 @@ export async function* audioChunks(
 ): AsyncGenerator<AudioChunk, void, undefined> {
   const signal = checkedSignal(readCallOptions(options, 'audioChunks', ['signal']).signal);
   checkTrack(track);
-  if (signal?.aborted) throw abortError(signal);
+  if (signal?.aborted) throw streamAbortError(signal);
   const buffer = new ChunkBuffer();
   const stop = listenToTrack(track, {
     onSamples: (samples, sampleRate) => buffer.add(samples, sampleRate),
     onEnd: (error) => buffer.end(error),
   });
-  const abort = (): void => buffer.end(abortError(signal!), true);
+  const abort = (): void => buffer.end(streamAbortError(signal!), true);
   signal?.addEventListener('abort', abort);
   try {
     for (let chunk = await buffer.take(); chunk; chunk = await buffer.take()) yield chunk;

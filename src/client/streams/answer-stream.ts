@@ -1,4 +1,5 @@
 import { asTabServeError, blameOf, PredictionError, TabServeError } from '../../contract/errors.js';
+import { streamAbortError } from '../../shared/abort.js';
 import type { RequestOptions } from '../options.js';
 import type { Requester } from '../requester.js';
 import { Parts } from '../requests/parts.js';
@@ -17,7 +18,10 @@ export function streamAnswer<T>(
   return readOnce(
     () =>
       new AnswerReader<T>(async (parts, stop) => {
-        const [result] = await requester.send(input, options, { streamed: { parts, stop } });
+        const [result] = await requester.send(input, options, { streamed: { parts, stop } }).catch((error: unknown) => {
+          const isAborted = asTabServeError(error).code === 'aborted' && options.signal?.aborted;
+          throw isAborted ? streamAbortError(options.signal) : error;
+        });
         if (result instanceof PredictionError) throw result;
         return result as T;
       }),

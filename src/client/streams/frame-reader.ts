@@ -1,5 +1,5 @@
 import { asTabServeError, blameOf, TabServeError } from '../../contract/errors.js';
-import { abortError } from '../../shared/abort.js';
+import { streamAbortError } from '../../shared/abort.js';
 import type { Clock } from '../../shared/clock.js';
 import type { Prepared } from '../requests/inputs.js';
 import type { Frame, StartFrames } from './frame-source.js';
@@ -124,8 +124,8 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
   #start(): void {
     this.#state = 'running';
     const { signal, start } = this.#options;
-    if (signal.aborted) this.#end(abortError(signal));
-    else signal.addEventListener('abort', () => this.#end(abortError(signal)), { signal: this.#stop.signal });
+    if (signal.aborted) this.#end(streamAbortError(signal));
+    else signal.addEventListener('abort', () => this.#end(streamAbortError(signal)), { signal: this.#stop.signal });
     try {
       // If it has ended already, the source is started only to be let go: a stream may hold frames.
       const stop = start({ frame: (frame) => this.#arrive(frame), end: (error) => this.#sourceEnds(error) });
