@@ -53,8 +53,8 @@ async function addPath(files: ArchiveFiles, path: string): Promise<void> {
   await addFolder(files, path);
 }
 
-/** Hidden files and folders, and the caches that torch-model-archiver leaves out, too. */
-export const LEFT_OUT = /^(\.|__MACOSX$|__pycache__$)/;
+/** Hidden files and folders, what macOS and Windows add to folders, and the caches that torch-model-archiver leaves out, too. */
+export const LEFT_OUT = /^(\.|(__MACOSX|__pycache__|Thumbs\.db|desktop\.ini)$)/i;
 
 /** Adds the files of a folder. @throws what `listFolder` throws */
 export async function addFolder(files: ArchiveFiles, folder: string): Promise<void> {
@@ -100,7 +100,7 @@ async function matches(pattern: string): Promise<readonly string[]> {
   const isMatch = wildcard(name);
   const entries = await readdir(folder).catch(() => [] as string[]);
   const found = entries
-    .filter((entry) => isMatch.test(entry) && (name.startsWith('.') || !entry.startsWith('.')))
+    .filter((entry) => isMatch.test(entry) && (name.startsWith('.') || !LEFT_OUT.test(entry)))
     .map((entry) => join(folder, entry));
   if (found.length === 0) throw new TabServeError('model-not-found', `--extra-files: nothing matches ${pattern}.`);
   return found.sort();

@@ -10,7 +10,7 @@ import { formatOf } from '../shared/model-url.js';
 import { readWeightsManifest } from '../models/shards.js';
 import { LABELS } from '../models/manifest.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
-import { addExtraFiles, addFile, integrityOf, readLocal, type ArchiveFiles } from './archive-files.js';
+import { addExtraFiles, addFile, integrityOf, LEFT_OUT, readLocal, type ArchiveFiles } from './archive-files.js';
 import { checkArchive, readArchive } from './check.js';
 import { addHuggingFace } from './hugging-face.js';
 import { makeGoldenExamples, type GoldenExample } from './golden-examples.js';
@@ -69,11 +69,22 @@ export async function createArchive(flags: ArchiveFlags): Promise<CreatedArchive
     files,
     golden.map((example) => example.path),
   );
+  refuseLeftOut(files);
   let checked: string | undefined;
   await writeArchive(path, format, files, async (made) => {
     if (flags.check) checked = await checkArchive(made);
   });
   return { path, files: [...files].map(([one, { length }]) => [one, length]), checked, warnings: warningsOf(golden) };
+}
+
+/** Refuses files that are left out when an archive is read from a folder. @throws `model-format` */
+function refuseLeftOut(files: ArchiveFiles): void {
+  const hidden = [...files.keys()].find((path) => path.split('/').some((name) => LEFT_OUT.test(name)));
+  if (hidden === undefined) return;
+  throw new TabServeError(
+    'model-format',
+    `Rename ${hidden}: hidden files, and those that macOS and Windows add to folders, are no part of an archive.`,
+  );
 }
 
 function warningsOf(golden: readonly GoldenExample[]): readonly string[] {

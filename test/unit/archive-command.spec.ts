@@ -418,7 +418,13 @@ test('an archive that fails its check is not written, and the one before it stay
 
 test('extra files: what a shell would take, links followed, hidden files left out', async () => {
   const from = folder();
-  for (const [name, text] of Object.entries({ '.env': 'SECRET', 'a.txt': 'a', 'b.txt': 'b', 'labels[1].json': '[]' }))
+  for (const [name, text] of Object.entries({
+    '.env': 'SECRET',
+    'a.txt': 'a',
+    'b.txt': 'b',
+    'labels[1].json': '[]',
+    'Thumbs.db': 'w',
+  }))
     writeFileSync(join(from, name), text);
   mkdirSync(join(from, '.git'));
   writeFileSync(join(from, '.git/config'), 'SECRET');
@@ -442,8 +448,16 @@ test('names that no manifest can hold, seeds that no number can, and places that
   const extra = join(folder(), 'b,c.txt');
   writeFileSync(extra, 'b');
   const parent = join(extra, '..');
+  const hidden = join(folder(), '.vocab');
+  writeFileSync(hidden, 'words');
   const cases: [ArchiveFlags, RegExp][] = [
     [digits({ 'extra-files': parent }), /^Rename b,c\.txt/],
+    // Read from a folder, an archive has no such files.
+    [digits({ 'extra-files': hidden }), /^Rename \.vocab: hidden files/],
+    [
+      digits({ 'extra-files': join(hidden, '../.v*'), 'archive-format': 'no-archive' }),
+      /^Rename \.vocab: hidden files/,
+    ],
     [digits({ golden: 'seed:9007199254740993' }), /too large/],
     [digits({ golden: 'sed:1' }), /seed:N/],
     [digits({ 'export-path': extra }), /cannot be written/],
