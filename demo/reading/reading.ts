@@ -5,16 +5,17 @@ import type { Exhibit, Exhibited } from '../exhibit.js';
 import { el } from '../page/dom.js';
 import { address, onSettings, route } from '../page/route.js';
 
-/** Returns the page with this id; the first one, if there is none. */
+/** Returns the page with this id; one that says so, if there is no such document. */
 export async function reading(id: string): Promise<Exhibit> {
-  const one = documents.find((each) => each.id === id) ?? documents[0]!;
-  const html = await one.load();
-  return { id: one.id, title: one.title, mount: () => mount(one.id, one.title, html) };
+  const one = documents.find((each) => each.id === id);
+  const title = one?.title ?? 'No such document';
+  const text = el('div', { class: 'prose' });
+  if (one) text.innerHTML = await one.load();
+  else text.append(el('p', {}, `There is no document “${id}”. See the `, el('a', { href: address('docs') }, 'list of documents'), '.')); // prettier-ignore
+  return { id, title, mount: () => mount(id, title, text) };
 }
 
-function mount(id: string, title: string, html: string): Exhibited {
-  const text = el('div', { class: 'prose' });
-  text.innerHTML = html;
+function mount(id: string, title: string, text: HTMLElement): Exhibited {
   const element = el('div', { class: 'reading' }, contents(id), el('article', {}, el('h1', {}, title), text));
   const go = (): void => {
     const { at } = route().settings;

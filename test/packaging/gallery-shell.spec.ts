@@ -147,6 +147,24 @@ test('navigation: Back returns, focus goes to the heading; docs and model cards 
   expect(complaints).toEqual([]);
 });
 
+test('the address of a document that does not exist says so, and leads to the list', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
+  const heading = page.getByRole('heading', { level: 1 });
+  for (const id of ['docs/nothing', 'models/<b>nothing']) {
+    await page.goto(`${gallery}#/${id}`);
+    await expect(heading).toHaveText('No such document');
+    await expect(page).toHaveTitle('No such document · TabServe');
+    await expect(page.getByText(`There is no document “${id}”.`)).toBeVisible();
+  }
+  await page.getByRole('link', { name: 'list of documents' }).click();
+  await expect(heading).toHaveText('TabServe');
+  await expect(page.getByRole('navigation', { name: 'Documents' }).locator('[aria-current]')).toHaveText('TabServe');
+  expect(complaints).toEqual([]);
+});
+
 test('every page has an address and a title, and focus goes to its heading; axe finds nothing on a phone and on a screen, by day and by night', async ({
   page,
   gallery,
