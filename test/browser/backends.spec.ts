@@ -125,7 +125,7 @@ test('an engine that the app left out is not tried @once', async ({ open }) => {
   expect(answer.name).toBe('wasm');
   // WebGPU, WebGL and WebNN.
   expect(answer.reasons).toEqual(
-    Array.from({ length: 3 }, () => expect.stringContaining('This worker was built without')),
+    Array.from({ length: 3 }, () => expect.stringContaining("is not among the worker's engines")),
   );
   expect(answer.named).toMatchObject({ code: 'no-backend' });
 });
