@@ -1,5 +1,6 @@
 import type { Probe } from '../contract/backends.js';
 import { messageOf } from '../contract/errors.js';
+import { canShareMemory } from '../shared/threads.js';
 import { createWebnnContext } from '../shared/webnn.js';
 
 /** Renderers that emulate a GPU on the CPU. */
@@ -93,7 +94,7 @@ function probeWasm(): Probe['wasm'] {
       available: true,
       simd: compiled instanceof WebAssembly.Module,
       jspi: 'Suspending' in WebAssembly,
-      threads: globalThis.crossOriginIsolated === true && typeof SharedArrayBuffer !== 'undefined',
+      threads: canShareMemory(),
     };
   } catch (error) {
     const reason = WebAssembly.validate(SIMD_MODULE)

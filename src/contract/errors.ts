@@ -127,11 +127,6 @@ function changed(
   return copy;
 }
 
-/** Returns the error of a model's file in one of its precisions. */
-export function inPrecision(error: unknown, precision: Precision | undefined): TabServeError {
-  return changed(asTabServeError(error), { precision });
-}
-
 /** Returns the error of a node as that of its workflow: `node` and the message name it. The node of a node is named by its path, such as `reader/detect`. */
 export function atNode(error: unknown, node: string): TabServeError {
   const own = asTabServeError(error);

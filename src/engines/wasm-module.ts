@@ -197,7 +197,7 @@ async function inflated(blob: Blob, url: URL): Promise<Blob | undefined> {
 function unusable(url: URL, what: string, cause?: unknown): TabServeError {
   return new TabServeError(
     'backend-failed',
-    `The engine's file ${url.href} could not be loaded: ${what}. If Vite or webpack built the app, publish all files of the build. Otherwise copy the engines' files with \`npx tabserve copy\`, and name their folder in the option "assets".`,
+    `The engine's file ${url.href} could not be loaded: ${what}. Copy the engines' files with \`npx tabserve copy\`, and name their folder in the option "assets".`,
     { cause },
   );
 }

@@ -21,7 +21,7 @@ export async function importFile<Library>(name: string, placed: URL, assets?: st
     if (assets !== undefined) return await importFile(name, new URL(name, assets));
     throw new TabServeError(
       'worker-failed',
-      `The file ${href} could not be loaded: ${messageOf(cause)}. If Vite or webpack built the app, publish all files of the build. Otherwise copy the engines' files with \`npx tabserve copy\`, and name their folder in the option "assets": docs/hosting.md#engine-files-from-your-own-url.`,
+      `The file ${href} could not be loaded: ${messageOf(cause)}. Publish the whole build, or copy the engines' files with \`npx tabserve copy\`, and name their folder in the option "assets": docs/hosting.md#engine-files-from-your-own-url.`,
       { cause },
     );
   }

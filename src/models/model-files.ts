@@ -1,7 +1,7 @@
 import { precisionOf, type Archive, type BlobFiles } from '../contract/archive.js';
-import { formatOfEngine, MODEL_FORMATS, type EngineName, type ModelFormat } from '../contract/backends.js';
+import { formatOfEngine, type EngineName, type ModelFormat } from '../contract/backends.js';
 import { shorten } from '../contract/describe-value.js';
-import { asTabServeError, inPrecision, TabServeError } from '../contract/errors.js';
+import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { LARGEST_TEXT, MOST_FILES } from '../contract/limits.js';
 import type { Precision } from '../contract/precisions.js';
 import { chooseModel } from './choose-model.js';
@@ -60,9 +60,7 @@ export async function fetchModel(
     return archive;
   };
   const downloadChosen = async (path: string): Promise<void> => {
-    const model = download(path).catch((error: unknown) => {
-      throw withOtherModel(error, whole, format!);
-    });
+    const model = download(path);
     if (engine === 'onnx') onPlanned();
     await model;
     if (engine === 'onnx') await Promise.all((await externalFiles(files[path]!, path)).map(download));
@@ -87,26 +85,17 @@ export async function fetchModel(
   return { ...archive, files, unmatched, local: isUsedUp(source, files) ? undefined : archive.local };
 }
 
-/** Returns the error of a model's file. If the file is missing, and the archive has a model in another format, the error says how to use that one. */
-function withOtherModel(error: unknown, { models }: Archive, format: ModelFormat): unknown {
-  const { code, message } = asTabServeError(error);
-  const other = MODEL_FORMATS.find((one) => one !== format && models[one] !== undefined);
-  if (code !== 'model-not-found' || !other) return error;
-  return new TabServeError(
-    code,
-    `${message} The archive also has ${shorten(models[other]!)}: to use it, remove models.${format} from tabserve.json, or name only candidates of ${other} in backends, such as '${other}/wasm'.`,
-    { cause: error },
-  );
-}
-
-/** Reads the file of an archive's model. If it is damaged or incomplete, the error has its precision: another one may be fine. */
+/** Reads the file of an archive's model. If it is damaged or incomplete, the error has its precision: another one may be fine. If a file is missing, the error says how to use the model in another format. */
 async function blaming(archive: Archive, engine: EngineName, read: () => Promise<void>): Promise<void> {
   try {
     await read();
   } catch (error) {
-    const { code } = asTabServeError(error);
-    const isDamaged = code === 'model-format' || code === 'model-not-found';
-    throw isDamaged ? inPrecision(error, precisionOf(archive, engine)) : error;
+    const { code, message, cause } = asTabServeError(error);
+    const isMissing = code === 'model-not-found';
+    if (!isMissing && code !== 'model-format') throw error;
+    const other = Object.keys(archive.models).find((one) => one !== engine);
+    const advice = isMissing && other ? ` To use ${other}, name ${other}/wasm in backends, or remove models.${engine} from tabserve.json.` : ''; // prettier-ignore
+    throw new TabServeError(code, message + advice, { cause, precision: precisionOf(archive, engine) });
   }
 }
 

@@ -11,10 +11,8 @@ export function abortError(signal: AbortSignal): TabServeError {
 /** Returns the error for a stream that its own `signal` has ended: the message says so, since the loop that throws it may be far from the signal. */
 export function streamAbortError(signal: AbortSignal): TabServeError {
   const error = abortError(signal);
-  const reason: unknown = signal.reason;
-  if (error === reason) return error;
-  const why = isError(reason) ? `: ${error.message}` : '.';
-  return new TabServeError('aborted', `The stream's signal was aborted${why}`, { cause: reason });
+  if (error === signal.reason) return error;
+  return new TabServeError('aborted', `The stream's signal ended it: ${error.message}`, error);
 }
 
 /** Returns the error for a request whose own timeout, in milliseconds, has passed. */

@@ -1,3 +1,8 @@
+/** Returns whether threads of WASM can share memory here: only on a page that is cross-origin isolated. */
+export function canShareMemory(): boolean {
+  return globalThis.crossOriginIsolated === true && typeof SharedArrayBuffer !== 'undefined';
+}
+
 /**
  * Returns the number of threads that a model computes with if nothing else says it: at most half of the cores, at most four, and at most so many that
  * each of `maxWorkers` workers has cores of its own.

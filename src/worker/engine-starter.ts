@@ -78,10 +78,9 @@ export class EngineStarter {
     const { engines, platform, downloads, emit } = this.#options;
     const start = engines[candidate];
     if (!start) throw new TabServeError('backend-failed', `This worker was built without ${candidate}.`);
-    const warn = (message: string): void => emit({ type: 'warn', message });
     try {
       const threads = Promise.resolve(config).then((own) =>
-        platform.threads(candidate, wanted ?? own.engine?.threads, servingOf(own).maxWorkers, warn),
+        platform.threads(candidate, wanted ?? own.engine?.threads, servingOf(own).maxWorkers),
       );
       // An engine that computes with one thread does not ask.
       threads.catch(() => {});
@@ -89,6 +88,7 @@ export class EngineStarter {
       const onLost = (why: string): void =>
         void (this.#started?.candidate === candidate && emit({ type: 'lost', why }));
       const onCompiled = (file: CompiledFile): void => this.#shareCompiled(candidate, file);
+      const warn = (message: string): void => emit({ type: 'warn', message });
       return await timed('start engine', () =>
         downloads.engine(download, (environment) =>
           start({ assets, remote, onLost, warn, threads, compiled, onCompiled, ...environment }),

@@ -7,18 +7,8 @@ import { threadCount } from './threads.js';
 export interface Platform {
   /** Finds out what there is for the backends. @param needsGpus whether to look for GPUs */
   readonly probe: (needsGpus: boolean) => Promise<Probe>;
-  /**
-   * Returns the number of threads for a candidate.
-   * @param wanted what the page or the archive's config asks for
-   * @param maxWorkers how many workers may share the cores
-   * @param warn called if there are fewer than `wanted`
-   */
-  readonly threads: (
-    candidate: CandidateName,
-    wanted: number | undefined,
-    maxWorkers: number,
-    warn: (message: string) => void,
-  ) => number;
+  /** Returns the number of threads for a candidate. @param wanted what the page or the archive's config asks for. @param maxWorkers how many workers may share the cores */
+  readonly threads: (candidate: CandidateName, wanted: number | undefined, maxWorkers: number) => number;
   /** Downloads the model's files, and the engine's. */
   readonly fetch: typeof fetch;
 }
@@ -27,7 +17,7 @@ export interface Platform {
 export function browserPlatform(): Platform {
   return {
     probe: probeBackends,
-    threads: (candidate, ...request) => (candidate === 'onnx/wasm' ? threadCount(...request) : 1),
+    threads: (candidate, wanted, maxWorkers) => (candidate === 'onnx/wasm' ? threadCount(wanted, maxWorkers) : 1),
     fetch: fetchUnlessForbidden(globalThis),
   };
 }

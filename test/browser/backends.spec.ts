@@ -252,7 +252,7 @@ test('threads where the page is isolated, one with a warning where it is not @on
   expect(isolated.sum).toBeCloseTo(1, 6);
   await open('?isolated=no');
   const alone = await load();
-  const warning = 'ONNX Runtime computes with 1 thread in place of 2: the page is not cross-origin isolated.';
+  const warning = 'ONNX Runtime computes with 1 thread in place of 2: the page is not cross-origin isolated';
   expect(alone).toMatchObject({ threads: 1, warnings: [expect.stringContaining(warning)] });
   expect(alone.sum).toBeCloseTo(1, 6);
 });

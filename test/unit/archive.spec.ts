@@ -270,13 +270,13 @@ test('a model that is missing in one of two formats: the error says how to use t
     const fetch = server({ ...files, ...more }) as typeof globalThis.fetch;
     return await fetchModel(await fetchArchive('https://example.org/m', { fetch }), engine, { fetch });
   };
-  const missing = (path: string, other: string, format: EngineName, engine: EngineName) => ({
+  const missing = (path: string, format: EngineName, other: EngineName) => ({
     code: 'model-not-found',
-    message: `https://example.org/m/${path} is missing: the server answered 404, or a page of HTML. The archive also has ${other}: to use it, remove models.${format} from tabserve.json, or name only candidates of ${engine} in backends, such as '${engine}/wasm'.`,
+    message: `https://example.org/m/${path} is missing: the server answered 404, or a page of HTML. To use ${other}, name ${other}/wasm in backends, or remove models.${format} from tabserve.json.`,
   });
   const onnx = { '/m/m.onnx': 'w' };
-  await expect(load('tfjs', onnx)).rejects.toMatchObject(missing('tf/model.json', 'm.onnx', 'tfjs', 'onnx'));
-  await expect(load('onnx', {})).rejects.toMatchObject(missing('m.onnx', 'tf/model.json', 'onnx', 'tfjs'));
+  await expect(load('tfjs', onnx)).rejects.toMatchObject(missing('tf/model.json', 'tfjs', 'onnx'));
+  await expect(load('onnx', {})).rejects.toMatchObject(missing('m.onnx', 'onnx', 'tfjs'));
   // Both remedies work.
   expect((await load('onnx', onnx)).files).toHaveProperty(['m.onnx']);
   files['/m/tabserve.json'] = '{ "models": { "onnx": "m.onnx" } }';

@@ -199,7 +199,7 @@ test('the sample rate in the header of other formats', () => {
 test('a live track that cannot be read, and a signal that is aborted or none: a TabServeError, and nothing is left open', async () => {
   const track = { kind: 'audio', readyState: 'live' } as MediaStreamTrack;
   const read = (options = {}): Promise<unknown> => audioChunks(track, options).next();
-  await expect(read({ signal: AbortSignal.abort(new Error('left')) })).rejects.toMatchObject({ code: 'aborted', message: "The stream's signal was aborted: left" }); // prettier-ignore
+  await expect(read({ signal: AbortSignal.abort(new Error('left')) })).rejects.toMatchObject({ code: 'aborted', message: "The stream's signal ended it: left" }); // prettier-ignore
   let open = 0;
   class FakeContext {
     readonly close = async (): Promise<void> => void (open -= 1);

@@ -253,8 +253,8 @@ test('the reason for skipping a candidate is what it lacks, before what would be
     );
   expect(reasons({ archive: of(ONNX), named: ['tfjs/webgl'] })).toEqual(['The archive has no TensorFlow.js model.']);
   expect(reasons({ archive: of(ONNX), built: ['onnx/webgpu', 'onnx/wasm'] })).toEqual([
-    `"onnx/webgl" is not among the worker's engines. To use it, add it to engines, of the Vite plugin or of expose.`,
-    `"onnx/webnn" is not among the worker's engines. To use it, add it to engines, of the Vite plugin or of expose.`,
+    `"onnx/webgl" is not among the worker's engines. To use it, add it in the Vite plugin or expose.`,
+    `"onnx/webnn" is not among the worker's engines. To use it, add it in the Vite plugin or expose.`,
   ]);
   expect(reasons({ archive: of(ONNX), probe: noWebgl })).toEqual([
     'This browser has no WebGL 2 in workers.',
@@ -282,7 +282,7 @@ test('a server is asked only where backends names it, and the app its URL', () =
   expect(choose(ONNX, { named: ['remote', 'wasm'], hasServer: true })).toEqual(['remote/remote', 'onnx/wasm']);
   expect(choose(ONNX, { named: ['wasm', 'remote/http'], hasServer: true })).toEqual(['onnx/wasm', 'remote/remote']);
   expect(choose({}, { named: ['remote'] })).toEqual(['remote/remote: No server is named: set the option remote, such as { url }, and name it in backends.']); // prettier-ignore
-  expect(choose({}, { named: ['remote'], hasServer: true, built: ['onnx/wasm'] })).toEqual([`remote/remote: "remote/http" is not among the worker's engines. To use it, add it to engines, of the Vite plugin or of expose.`]); // prettier-ignore
+  expect(choose({}, { named: ['remote'], hasServer: true, built: ['onnx/wasm'] })).toEqual([`remote/remote: "remote/http" is not among the worker's engines. To use it, add it in the Vite plugin or expose.`]); // prettier-ignore
   const archive = { ...of({}), config: { engine: { remote: {} } } };
   expect(choose({}, { archive, hasServer: true })).toEqual([
     "remote/remote: A server is asked only if it is named: add 'remote' to backends, and set the option remote.",

@@ -68,6 +68,6 @@ test('a factory that fails is asked again when its failure can be reported', asy
 
 test('a worker whose script cannot be loaded: what to do, for each kind of bundler', () => {
   expect(notLoaded('https://app.example/worker.js')).toContain(
-    'If Vite or webpack built the app, publish all files of the build. With esbuild, Rollup or Parcel: Run `npx tabserve copy',
+    'Publish the whole build. With esbuild, Rollup or Parcel: Run `npx tabserve copy',
   );
 });

@@ -459,7 +459,7 @@ test('an abort while nobody reads is told at the next read; one before the first
 
 test('the error after an abort says that it was the signal of the stream; that of dispose stays as it is', async () => {
   for (const [reason, message] of [
-    [new DOMException('The user left.', 'AbortError'), "The stream's signal was aborted: The user left."],
+    [new DOMException('The user left.', 'AbortError'), "The stream's signal ended it: The user left."],
     [new TabServeError('disposed', 'gone'), 'gone'],
   ] as const) {
     const studio = new Studio();

@@ -26,7 +26,7 @@ test.describe('a library file', () => {
     await expect(failure).rejects.toMatchObject({
       code: 'worker-failed',
       message: expect.stringMatching(
-        /engines\/lost\.mjs could not be loaded: .*Vite or webpack.*publish all files.*npx tabserve copy.*option "assets": docs\/hosting\.md/,
+        /engines\/lost\.mjs could not be loaded: .*Publish the whole build, or copy .*npx tabserve copy.*option "assets": docs\/hosting\.md/,
       ),
     });
   });

@@ -193,8 +193,8 @@ test("the error of a stream that its own signal has aborted says that it was the
   const { client } = await pageWith(async () => await never.passed);
   await using _ = client;
   for (const [reason, message] of [
-    [new DOMException('The user left.', 'AbortError'), "The stream's signal was aborted: The user left."],
-    ['the user left', "The stream's signal was aborted."],
+    [new DOMException('The user left.', 'AbortError'), "The stream's signal ended it: The user left."],
+    ['the user left', "The stream's signal ended it: The call was aborted."],
   ] as const) {
     const abort = new AbortController();
     const next = stream(client, 1, { signal: abort.signal }).next();

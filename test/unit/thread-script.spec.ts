@@ -6,6 +6,9 @@ const SCRIPT = () => new URL('https://cdn.example.org/ort-wasm-simd-threaded.mjs
 /** What a browser does that refuses nothing. */
 const willing = { load: async (): Promise<object> => ({ default: () => {} }), startFromBlob: async () => {} };
 
+test.beforeEach(() => void Object.assign(globalThis, { crossOriginIsolated: true }));
+test.afterAll(() => void Reflect.deleteProperty(globalThis, 'crossOriginIsolated'));
+
 /** The number of threads with a server of another origin that answers in this way, the kind of URL for ONNX Runtime, and the warnings. */
 async function threadsWith(answer: () => Response, actions = willing, wanted = 4): Promise<object> {
   const warnings: string[] = [];
@@ -64,6 +67,18 @@ test('one thread if the script is another one', async () => {
   expect(await threadsWith(sentAs('text/javascript'), actions)).toEqual(
     oneThread('it is not the script of ONNX Runtime'),
   );
+});
+
+test('one thread, with the headers, on a page that is not isolated; no warning if one was wanted', async () => {
+  Object.assign(globalThis, { crossOriginIsolated: false });
+  expect(await threadsWith(fail)).toEqual({
+    threads: 1,
+    from: undefined,
+    warnings: [
+      'ONNX Runtime computes with 1 thread in place of 4: the page is not cross-origin isolated by the headers COOP and COEP.',
+    ],
+  });
+  expect(await threadsWith(fail, willing, 1)).toEqual({ threads: 1, from: undefined, warnings: [] });
 });
 
 test('one thread needs no script', async () => {

@@ -145,7 +145,7 @@ function whatLacks(candidate: CandidateName, choice: Omit<Choice, 'named'>): str
   if (!built.includes(candidate)) {
     if (candidate === 'onnx/cpu') return 'It runs under Node only.';
     if (isNode(built)) return 'It runs in a browser only.';
-    return `"${candidate}" is not among the worker's engines. To use it, add it to engines, of the Vite plugin or of expose.`;
+    return `"${candidate}" is not among the worker's engines. To use it, add it in the Vite plugin or expose.`;
   }
   if (name === 'remote')
     return hasServer

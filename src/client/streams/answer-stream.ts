@@ -18,10 +18,11 @@ export function streamAnswer<T>(
   return readOnce(
     () =>
       new AnswerReader<T>(async (parts, stop) => {
-        const [result] = await requester.send(input, options, { streamed: { parts, stop } }).catch((error: unknown) => {
-          const isAborted = asTabServeError(error).code === 'aborted' && options.signal?.aborted;
-          throw isAborted ? streamAbortError(options.signal) : error;
-        });
+        const [result] = await requester
+          .send(input, options, { streamed: { parts, stop } })
+          .catch((error: TabServeError) => {
+            throw error.code === 'aborted' && options.signal?.aborted ? streamAbortError(options.signal) : error;
+          });
         if (result instanceof PredictionError) throw result;
         return result as T;
       }),

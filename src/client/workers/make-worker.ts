@@ -23,7 +23,7 @@ const COPY = "Run `npx tabserve copy public/tabserve`, and set the option assets
 
 const ASK =
   'Is it there, served as JavaScript, and allowed by worker-src of the Content-Security-Policy? On a cross-origin isolated page, does its response have ' +
-  `Cross-Origin-Embedder-Policy? If Vite or webpack built the app, publish all files of the build. With esbuild, Rollup or Parcel: ${COPY} See docs/hosting.md#standalone-files.`;
+  `Cross-Origin-Embedder-Policy? Publish the whole build. With esbuild, Rollup or Parcel: ${COPY} See docs/hosting.md#standalone-files.`;
 
 /** Returns what to do about a worker that cannot start on this page; empty if nothing is known. */
 function remedyFor(url: string | undefined, cause?: unknown): string {

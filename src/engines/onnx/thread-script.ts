@@ -1,4 +1,5 @@
 import { discard } from '../../shared/request-policy.js';
+import { canShareMemory } from '../../shared/threads.js';
 import type { EngineEnvironment } from '../engine.js';
 import { describeAnswer } from '../wasm-module.js';
 
@@ -38,7 +39,7 @@ export interface UsableThreads {
 }
 
 /**
- * Returns how many threads ONNX Runtime can start: one, with a warning, if the browser does not accept the script of its threads.
+ * Returns how many threads ONNX Runtime can start: one, with a warning, if the page is not cross-origin isolated, or the browser does not accept the script of its threads.
  * Otherwise ONNX Runtime itself would fail on it, and could not be started again in this worker.
  */
 export async function usableThreads(
@@ -48,15 +49,17 @@ export async function usableThreads(
   actions = inBrowser,
 ): Promise<UsableThreads> {
   if (wanted === 1) return { threads: 1 };
+  const oneThread = (why: string): UsableThreads => {
+    warn?.(`ONNX Runtime computes with 1 thread in place of ${wanted}: ${why}.`);
+    return { threads: 1 };
+  };
+  if (!canShareMemory()) return oneThread('the page is not cross-origin isolated by the headers COOP and COEP');
   const url = script();
   const prepare = url.origin === globalThis.location?.origin ? prepareOwn : prepareForeign;
   try {
     return { threads: wanted, mjs: await prepare(url, fetch, actions) };
   } catch (error) {
-    warn?.(
-      `ONNX Runtime computes with 1 thread in place of ${wanted}: the script of its threads, ${url.href}, could not be loaded: ${(error as Error).message}.`,
-    );
-    return { threads: 1 };
+    return oneThread(`the script of its threads, ${url.href}, could not be loaded: ${(error as Error).message}`);
   }
 }
 
