@@ -12,7 +12,7 @@ export function abortError(signal: AbortSignal): TabServeError {
 export function streamAbortError(signal: AbortSignal): TabServeError {
   const error = abortError(signal);
   if (error === signal.reason) return error;
-  return new TabServeError('aborted', `The stream's signal ended it: ${error.message}`, error);
+  return new TabServeError('aborted', `The stream's signal ended it: ${error.message}`, { cause: error.cause });
 }
 
 /** Returns the error for a request whose own timeout, in milliseconds, has passed. */
