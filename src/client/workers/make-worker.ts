@@ -22,7 +22,7 @@ export function notLoaded(url: string | undefined): string {
 const COPY = "Run `npx tabserve copy public/tabserve`, and set the option assets: '/tabserve/'.";
 
 const ASK =
-  'Is it there, served as JavaScript, and allowed by worker-src of the Content-Security-Policy? On a cross-origin isolated page, does its response have ' +
+  'Is it there, served as JavaScript, and allowed by worker-src of the Content-Security-Policy? On a cross-origin isolated page, is it served with ' +
   `Cross-Origin-Embedder-Policy? Publish the whole build. With esbuild, Rollup or Parcel: ${COPY} See docs/hosting.md#standalone-files.`;
 
 /** Returns what to do about a worker that cannot start on this page; empty if nothing is known. */
