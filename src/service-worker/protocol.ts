@@ -88,7 +88,7 @@ export type Header = readonly [name: string, value: string];
 export const HANDSHAKE_LIMIT = 2_000;
 /** Milliseconds between two pings of a page that is answering. */
 export const PING_EVERY = 2_000;
-/** Milliseconds without a sign of life after which a page counts as lost. */
+/** Milliseconds without a message after which a page counts as lost. */
 export const SILENCE_LIMIT = 10_000;
 /** Milliseconds that an answer of the device may take: `responseTimeout` of TorchServe. */
 export const ANSWER_LIMIT = 120_000;

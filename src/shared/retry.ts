@@ -1,20 +1,20 @@
 import { TabServeError } from '../contract/errors.js';
 import type { Clock } from './clock.js';
 
-/** Retries after the first attempt, since an attempt last got on. */
+/** Retries after the first attempt, or after the last one that made progress. */
 const MAX_RETRIES = 4;
 /** The wait before the first retry; each further one waits twice as long. */
 const FIRST_DELAY_MS = 500;
-/** A server that asks for more patience than this (Retry-After) is not asked again. */
+/** If a server asks for a longer wait (Retry-After), there is no retry. */
 const MAX_RETRY_AFTER_MS = 30_000;
-/** While it waits, a worker shows that often that it is alive. */
+/** While it waits, a worker sends a heartbeat this often. */
 const HEARTBEAT_MS = 1000;
 
 /** A failure that may pass. `withRetries` makes another attempt. */
 export class TransientFailure extends Error {
   /**
    * @param failure what to throw if no attempt succeeds
-   * @param gotOn whether the attempt has brought the work so much further that retries are counted anew
+   * @param gotOn whether the attempt made enough progress for retries to be counted anew
    * @param retryAfter milliseconds that the server asks to wait
    */
   constructor(
@@ -37,7 +37,7 @@ export interface RetryOptions {
 
 /**
  * Makes attempts until one succeeds: again after a `TransientFailure`, at most four times, with exponential backoff and jitter.
- * Retry n comes after a time between half and the whole of 0.5 s · 2ⁿ⁻¹, so that clients that failed together do not return together; or after the time that the server asks for.
+ * Retry n comes after a time between half and the whole of 0.5 s · 2ⁿ⁻¹, so that clients that failed together do not return together; or after the time that the server asks for, if that is longer.
  * @throws the last failure; the signal's reason
  */
 export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {

@@ -1,7 +1,7 @@
 import type { Endpoint } from 'comlink';
 import type { GroupedAnswers } from '../../contract/wire.js';
 
-/** Wraps a worker's port, or a worker, for comlink so that it hears each answer alone, though the worker has sent several in one message. */
+/** Wraps a worker's port, or a worker, for comlink, which gets each answer as a message of its own, even if the worker has sent several in one. */
 export function ungrouped(port: MessagePort | Worker): Endpoint {
   return {
     postMessage: port.postMessage.bind(port),
