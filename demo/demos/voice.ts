@@ -9,7 +9,7 @@ const SAMPLES = 'models/vad/samples';
 export const voice: Demo = {
   id: 'voice',
   title: 'Voice',
-  summary: 'Hears when somebody speaks, in a recording or live from the microphone.',
+  summary: 'Detects speech in a recording, or live from the microphone.',
   layout: 'wide',
   models: [
     {

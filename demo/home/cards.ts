@@ -22,9 +22,9 @@ export function cards(): HTMLElement {
     card('language', 'Language', 'Tells thirty languages apart while you type.', language()),
     card('digits', 'Digits', 'Reads a digit that you draw.', digits()),
     card('orientation', 'Orientation', 'Finds lines of text that are upside down.', orientation()),
-    card('voice', 'Voice', 'Hears when somebody speaks, in a recording or live.', voice()),
+    card('voice', 'Voice', 'Detects speech, in a recording or live.', voice()),
     card('reasons', 'Reasons', 'Shows which parts of a picture support the answer.', reasons()),
-    card('likeness', 'Likeness', 'Sorts pictures by how much they are like one another.', likeness()),
+    card('likeness', 'Likeness', 'Sorts pictures by how similar they are.', likeness()),
     card('upscaling', 'Upscaling', 'Doubles the size of a small photo.', upscaling()),
     card(
       'backends',

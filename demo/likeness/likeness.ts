@@ -45,7 +45,7 @@ export const likeness: Exhibit = {
   id: 'likeness',
   title: 'Likeness',
   summary:
-    'Choose a picture: the others are sorted by how much they are like it. Add your own; they stay on this device.',
+    'Choose a picture: the others are sorted by how similar they are to it. Add your own; they stay on this device.',
   mount,
 };
 

@@ -11,7 +11,7 @@ const WORDS: { readonly [Code in ErrorCode]?: (it: string) => string } = {
   'no-backend': () => 'This browser cannot run the model as selected. Under “Runs on”, choose “Auto” and “Any”.',
   'image-decode': (it) => `${it} could not be read as an image. Choose a JPEG, PNG or WebP file.`,
   'image-too-large': (it) => `${it} has too many pixels. Choose a smaller image.`,
-  'invalid-input': (it) => `${it} is nothing that this model can read. Choose another one.`,
+  'invalid-input': (it) => `${it} cannot be read by this model. Choose another one.`,
   'inference-failed': (it) => `The model failed on this input. ${it} may be unusual: choose another one.`,
   'out-of-memory': () => 'This device has too little free memory for the model. Close other tabs, then try again.',
   'worker-lost': () => 'The browser stopped the model. Close other tabs, then try again.',

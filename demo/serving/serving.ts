@@ -74,7 +74,7 @@ function mount(announce: (text: string) => void): Exhibited {
     ),
     fold(
       'Settings',
-      'The load and the capacity stay as they are, so you see what a setting does about them. All but the timeout open the model again.',
+      'The load and the capacity stay as they are, so you see what a setting does about them. Every setting but the timeout opens the model again.',
       settings.element,
     ),
     fold('More measurements', 'Of the last minute, and by stage of a request.', board.more),
