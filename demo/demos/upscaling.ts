@@ -11,7 +11,7 @@ const LONGEST = 256;
 export const upscaling: Demo = {
   id: 'upscaling',
   title: 'Upscaling',
-  summary: 'Doubles the width and the height of a small photo, beside what the browser makes of it.',
+  summary: 'Doubles the width and the height of a small photo, next to the browser’s own enlargement.',
   layout: 'wide',
   models: [
     {
