@@ -400,6 +400,46 @@ test('what another tab is writing is not deleted, however full the disk is', asy
   expect(warnings).toEqual([expect.stringContaining('is not cached')]);
 });
 
+test('a new version that this tab is writing is not deleted with what crashes have left', async () => {
+  const store = memoryStore();
+  const { visit, open } = world({ store });
+  const files = ['a', 'b'].map((name) => ({
+    url: `https://example.org/m/${name}`,
+    ...server({ text: 'v1', etag: '"1"' }),
+  }));
+  for (const { url, download } of files) await visit().get({ url }, download);
+  for (const { state } of files) state.file = { text: 'v2', etag: '"2"' };
+  // The first file's content is in the store before its entry is.
+  const { write } = store;
+  const held = { release: (): void => {}, isWriting: false };
+  store.write = async (name, blob) => {
+    await write(name, blob);
+    if (held.isWriting || name.endsWith('.json')) return;
+    held.isWriting = true;
+    await new Promise<void>((resolve) => (held.release = resolve));
+  };
+  const cache = open();
+  await cache.get({ url: files[0]!.url }, files[0]!.download);
+  await until(() => held.isWriting);
+  await cache.get({ url: files[1]!.url }, files[1]!.download);
+  for (let turn = 0; turn < 20; turn++) await settle();
+  held.release();
+  await cache.stored();
+  for (const { url, download, asked } of files) {
+    expect(await text(await visit().get({ url }, download))).toBe('v2');
+    expect(asked.at(-1), url).toEqual({ etag: '"2"', lastModified: undefined });
+  }
+});
+
+test('what a crash has left of a file is deleted when its new version is stored', async () => {
+  const { visit, store } = world();
+  const { download } = server();
+  await visit().get({ url: URL }, download);
+  await store.write(`${await idOf(`url ${URL}`)}.0f`, new Blob(['half']));
+  await visit().get({ url: URL }, download);
+  expect((await store.names()).filter((name) => !name.endsWith('.json'))).toHaveLength(1);
+});
+
 test('recording a use changes no entry: a version that another tab has stored meanwhile stays, and a deleted file stays deleted', async () => {
   const { entries, store } = world();
   await entries.save('url a', 'a', new Blob(['old']), { etag: '1' });

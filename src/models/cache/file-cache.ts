@@ -63,7 +63,7 @@ interface Turn {
   readonly onCopy: OnCopy | undefined;
   readonly signal: AbortSignal | undefined;
   /** Whether this tab holds the file's lock, so that no other tab writes it. */
-  readonly isLocked: boolean;
+  readonly isLocked: boolean | Promise<boolean>;
   /** Takes the file as soon as it is there, before it is stored. */
   readonly deliver: (blob: Blob | undefined) => void;
 }
@@ -136,9 +136,12 @@ export class FileCache {
         .catch(() => undefined);
     const giveBack = (): void => void taken?.then((release) => release?.());
     const found = await this.#find(key, signal).finally(() => signal?.aborted && giveBack());
-    if (found || this.#isDown) giveBack();
-    if (found) return await this.#use(found, { request, download, onBytes, onCopy, signal, isLocked: false, deliver });
-    if (this.#isDown) return fileOf(await download(undefined, onBytes))?.blob;
+    // While it holds the lock, nobody deletes what it writes. No tab that finds the file waits for the lock.
+    if (found) return await this.#use(found, { request, download, onBytes, onCopy, signal, isLocked: taken?.then(Boolean) ?? false, deliver }).finally(giveBack); // prettier-ignore
+    if (this.#isDown) {
+      giveBack();
+      return fileOf(await download(undefined, onBytes))?.blob;
+    }
     const work = async (onBytes: OnBytes, lock: 'free' | 'waited' | undefined): Promise<Blob | undefined> => {
       const turn = { request, download, onBytes, onCopy, signal, isLocked: lock !== undefined, deliver };
       // A tab that had the lock may have stored it meanwhile.
@@ -244,7 +247,7 @@ export class FileCache {
     const { locks } = this.#options;
     if (!locks) return false;
     this.#isSwept = true;
-    const own = isLocked ? await idOf(keyOf(request)) : undefined;
+    const own = (await isLocked) ? await idOf(keyOf(request)) : undefined;
     return await this.#entries.sweep(
       async (id) => id === own || (await locks.request(lockOf(id), { ifAvailable: true }, (lock) => lock !== null)),
     );
