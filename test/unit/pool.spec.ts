@@ -650,6 +650,28 @@ test.describe('healing', () => {
     expect(worker.batches).toHaveLength(1);
   });
 
+  test('a failure names no failed attempts if each worker could be opened, and was lost', async () => {
+    const world = new World({ maxRetryTimeoutInSec: 0 });
+    (await world.start()).die();
+    await settle();
+    (await world.opened()).die('worker-lost', 'it died again');
+    await settle();
+    const message = 'The worker was lost, and could not be replaced. it died again';
+    expect(world.failures).toMatchObject([{ code: 'no-backend', message }]);
+  });
+
+  test('after a failure, a pool that is started again adds workers at once', async () => {
+    const world = new World({ minWorkers: 2, maxWorkers: 2 });
+    const first = await world.start();
+    await world.notOpened();
+    first.die();
+    await settle();
+    await world.notOpened('model-config');
+    expect(world.failures).toHaveLength(1);
+    await world.start();
+    expect(world.attempts).toHaveLength(1);
+  });
+
   test('an error that blames the archive ends the attempts', async () => {
     const world = new World();
     (await world.start()).die();

@@ -55,6 +55,7 @@ export class PoolState {
     this.settings = isShared ? { ...settings, minWorkers: 1, maxWorkers: 1, batchSize: 1, maxBatchDelay: 0 } : settings;
     this.failure = undefined;
     this.backend = undefined;
+    this.growAt = 0;
     this.backoff.restart();
   }
 

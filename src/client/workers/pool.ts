@@ -270,7 +270,7 @@ export class WorkerPool {
   #fail(cause: TabServeError): void {
     const { reasons } = this.#state.backoff;
     const why = [...new Set(reasons)].join(' ') || cause.message;
-    const message = `The worker was lost, and ${reasons.length} attempts to open another one failed. ${why}`;
+    const message = `The worker was lost, and could not be replaced. ${why}`;
     const failure = new TabServeError('no-backend', message, { cause });
     this.#stop(failure);
     this.#options.on.fail(failure);
