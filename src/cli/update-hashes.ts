@@ -1,4 +1,4 @@
-import { lstat, rename, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Integrity } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
@@ -49,7 +49,7 @@ export async function updateHashes(folder: string): Promise<string> {
   }
   if (count === 0)
     throw new TabServeError('model-config', `${folder} has no ${EXTRAS} that lists files with their hashes.`);
-  for (const [path, content] of edited) await replaceFile(path, content);
+  await replaceFiles(edited);
   const summary = `${basename(resolve(folder))}: ${changed.length} of ${count} hashes updated`;
   return [summary, ...changed.map((path) => `  ${path}`)].join('\n');
 }
@@ -82,10 +82,18 @@ function update(entry: Integrity, file: Uint8Array): Integrity {
   };
 }
 
-/** Replaces a file's content at once, so that an interruption leaves the old file or the new one. */
-async function replaceFile(path: string, content: Uint8Array): Promise<void> {
-  // A hidden file is no part of the archive, should it be left behind.
-  const temporary = join(dirname(path), `.${basename(path)}.new`);
-  await writeFile(temporary, content, { mode: (await stat(path)).mode, flush: true });
-  await rename(temporary, path);
+/** Replaces the content of files when all of it is on the disk. An interruption leaves each as it was or with its new content. */
+async function replaceFiles(files: ReadonlyMap<string, Uint8Array>): Promise<void> {
+  for (const [path, content] of files) {
+    const { mode } = await stat(path);
+    await writeFile(temporaryOf(path), content, { mode, flush: true });
+    // The umask may have taken permissions away.
+    await chmod(temporaryOf(path), mode);
+  }
+  for (const path of files.keys()) await rename(temporaryOf(path), path);
+}
+
+/** Returns the path of a file beside another one. A hidden file is no part of the archive, should it be left behind. */
+function temporaryOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.new`);
 }

@@ -206,10 +206,18 @@ test('hashes are updated in all files or in none, without what an interruption c
   await expect(updateHashes(root)).rejects.toMatchObject({ code: 'unsupported', message: expect.stringMatching(/^tabserve\.json is a symbolic link/) }); // prettier-ignore
   expect(readFileSync(node, 'utf8')).toBe(stale);
   rmSync(list);
-  chmodSync(node, 0o600);
+  // One list that cannot be written leaves the others as they are.
+  writeFileSync(list, JSON.stringify({ files: { 'node/tabserve.json': { bytes: 1 } } }));
+  mkdirSync(join(root, '.tabserve.json.new'));
+  await expect(updateHashes(root)).rejects.toThrow('.tabserve.json.new');
+  expect(readFileSync(node, 'utf8')).toBe(stale);
+  rmSync(join(root, '.tabserve.json.new'), { recursive: true });
+  rmSync(list);
+  // More than the umask grants a new file.
+  chmodSync(node, 0o666);
   await updateHashes(root);
   expect(JSON.parse(readFileSync(node, 'utf8'))).toEqual({ files: { 'a.json': { bytes: 2, source: 'a key of the app' } } }); // prettier-ignore
-  expect(statSync(node).mode & 0o777).toBe(0o600);
+  expect(statSync(node).mode & 0o777).toBe(0o666);
   expect(readdirSync(join(root, 'node')).sort()).toEqual(['a.json', 'tabserve.json']);
 });
 
