@@ -1,6 +1,3 @@
-/** The most buffers that wait for reuse: a GPU has at most two batches in flight. */
-const MAX_IDLE = 2;
-
 /** Buffers of one kind on a GPU. Those that are given back are reused for the same size. */
 export class GpuBuffers {
   readonly #device: GPUDevice;
@@ -8,6 +5,8 @@ export class GpuBuffers {
   readonly #taken = new Set<GPUBuffer>();
   /** The oldest first. */
   readonly #idle: GPUBuffer[] = [];
+  /** The most buffers that wait for reuse: a GPU has at most two batches in flight. */
+  #maxIdle = 2;
 
   constructor(device: GPUDevice, usage: GPUBufferUsageFlags) {
     this.#device = device;
@@ -28,7 +27,7 @@ export class GpuBuffers {
   giveBack(buffer: GPUBuffer): void {
     if (!this.#taken.delete(buffer)) return;
     this.#idle.push(buffer);
-    if (this.#idle.length > MAX_IDLE) this.#idle.shift()!.destroy();
+    if (this.#idle.length > this.#maxIdle) this.#idle.shift()!.destroy();
   }
 
   /** Destroys a buffer that may be unusable. */
@@ -36,10 +35,9 @@ export class GpuBuffers {
     if (this.#taken.delete(buffer)) buffer.destroy();
   }
 
-  /** Destroys all buffers, also those that have not been given back. */
+  /** Destroys all buffers; those that are still in use when they are given back. */
   destroy(): void {
-    for (const buffer of [...this.#taken, ...this.#idle]) buffer.destroy();
-    this.#taken.clear();
-    this.#idle.length = 0;
+    this.#maxIdle = 0;
+    for (const buffer of this.#idle.splice(0)) buffer.destroy();
   }
 }

@@ -29,7 +29,7 @@ export interface GpuTransforms {
    * @throws what reading the image throws; an Error if the device is lost or cannot do it, and after `dispose`
    */
   run(image: DecodedImage): Promise<GpuRow | undefined>;
-  /** Frees everything on the GPU, rows included. */
+  /** Frees everything on the GPU, but a row only when it is released: a model may be about to read it. */
   dispose(): void;
 }
 
@@ -41,6 +41,9 @@ export function compileGpuTransforms(device: GPUDevice, { transforms, outputDims
   const flags = new GpuBuffers(device, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
 
   let isDisposed = false;
+  const checkOpen = (): void => {
+    if (isDisposed) throw new Error('The transforms have been disposed of.');
+  };
 
   // All frames of a video have the same size: what one image needs is kept for the next one.
   let last: Planned | undefined;
@@ -75,7 +78,7 @@ export function compileGpuTransforms(device: GPUDevice, { transforms, outputDims
       const source = bitmap ? 'texture' : sourceOf(pixels);
       if (!source || !fits(device.limits, window, passes, source)) return undefined;
       const pipelines = await compile(source, passes);
-      if (isDisposed) throw new Error('The transforms have been disposed of.');
+      checkOpen();
       const taken: { result?: GPUBuffer; flag?: GPUBuffer } = {};
       try {
         // Nothing is awaited in between, so overlapping runs can share a stage: the device keeps their order.
@@ -88,6 +91,7 @@ export function compileGpuTransforms(device: GPUDevice, { transforms, outputDims
           ready.submit(taken.result, taken.flag);
         });
         const [isTransparent] = await Promise.all([taken.flag && isSet(taken.flag), submitted]);
+        checkOpen();
         if (taken.flag) flags.giveBack(taken.flag);
         const buffer = taken.result!;
         const release = (): void => results.giveBack(buffer);

@@ -146,6 +146,7 @@ async function compareCases(seed: number, count: number): Promise<{ run: number;
     if (wrong !== 0)
       differing.push(`${seed}: ${wrong} of ${bytes.length}, ${source} ${width}×${height} ${JSON.stringify(steps)}`);
     image.close();
+    row?.release();
     transforms.dispose();
     run++;
   }
