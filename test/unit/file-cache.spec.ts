@@ -168,6 +168,23 @@ test('offline, a file that the server did not have is still missing, and one tha
   await expect(visit().get({ url: `${URL}2` }, download)).rejects.toBe(offline);
 });
 
+test('a file that the server did not have, and still has not, is not stored again', async () => {
+  const store = memoryStore();
+  const { visit } = world({ store });
+  const { download, state, asked } = server();
+  state.file = undefined;
+  await visit().get({ url: URL }, download);
+  const written: string[] = [];
+  const { write } = store;
+  store.write = async (name, blob) => {
+    written.push(name);
+    await write(name, blob);
+  };
+  expect(await visit().get({ url: URL }, download)).toBeUndefined();
+  expect(asked).toHaveLength(2);
+  expect(written).toEqual([]);
+});
+
 test('a file that the server has no more is deleted; one that it has again is found', async () => {
   const { visit, entries, store } = world();
   const { download, state } = server({ text: 'v1', etag: '"1"' });

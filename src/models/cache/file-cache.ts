@@ -179,7 +179,7 @@ export class FileCache {
       };
       try {
         const answer = await download(known, onNewBytes);
-        isCurrent = answer === 'not-modified';
+        isCurrent = answer === 'not-modified' || (!answer && !blob);
         if (!isCurrent) return await this.#store(answer, turn);
       } catch (error) {
         // The server has begun to send another version: the copy would not fit the archive's other files.
