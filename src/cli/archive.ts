@@ -203,7 +203,7 @@ function addExtras(files: ArchiveFiles, golden: readonly string[]): void {
 /** @throws `model-format` */
 function readGiven(text: string): { readonly golden?: readonly string[] } {
   readExtras(text);
-  return JSON.parse(text) as { golden?: readonly string[] };
+  return (JSON.parse(text) ?? {}) as { golden?: readonly string[] };
 }
 
 function required(flags: ArchiveFlags, flag: 'model-name' | 'serialized-file' | 'handler'): string {

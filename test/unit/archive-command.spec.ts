@@ -142,6 +142,13 @@ test('files that were edited: the error says what to do, and that brings their s
   expect(await checkArchive(made)).toContain('with a SHA-256: 3 files');
 });
 
+test('an empty tabserve.json among the extra files says nothing', async () => {
+  const extras = join(folder(), 'tabserve.json');
+  writeFileSync(extras, 'null');
+  const { path: made } = await createArchive(digits({ 'extra-files': extras, 'archive-format': 'no-archive' }));
+  expect(JSON.parse(readFileSync(join(made, 'tabserve.json'), 'utf8'))).toEqual({ files: expect.anything() });
+});
+
 test('hashes of a workflow: those of its nodes first, which it may list', async () => {
   const root = folder();
   mkdirSync(join(root, 'node'));
