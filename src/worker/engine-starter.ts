@@ -54,7 +54,7 @@ export class EngineStarter {
     const possible = Object.values(starts);
     const isCertain = possible.every(({ candidate }) => candidate === possible[0]!.candidate);
     const keyOf = ({ models }: ManifestFound): string => formatsKey(Object.keys(models) as ModelFormat[]);
-    let before: ManifestFound | undefined;
+    let begun: ManifestFound | undefined;
     for (const one of manifests) {
       // The copy is of no interest once the server has answered.
       const manifest = Promise.race([manifests[1], one]);
@@ -66,8 +66,8 @@ export class EngineStarter {
       void this.start(request, config);
       const format = formatOfEngine(candidateOf(request.candidate).engine);
       const found = await manifest;
-      if (format && found !== before) found.begin(format);
-      before = found;
+      if (format && found !== begun) found.begin(format);
+      begun = found;
     }
   }
 

@@ -96,7 +96,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
   #cancelTimer: (() => void) | undefined;
   /** When the last answer came, and how long after the one before it. */
   #answeredAt = -Infinity;
-  #interval = Infinity;
+  #answerInterval = Infinity;
 
   constructor(options: FrameReaderOptions<Result>) {
     this.#options = options;
@@ -153,7 +153,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
   /** An answer to an older frame than another answer's is of no use. */
   #answered(ticket: FrameTicket, result: Result, took: number): void {
     const now = this.#options.clock.now();
-    this.#interval = now - this.#answeredAt;
+    this.#answerInterval = now - this.#answeredAt;
     this.#answeredAt = now;
     const before = this.#answer;
     if (this.#state === 'running' && numberOf(ticket) > Math.max(this.#read, before ? numberOf(before.ticket) : 0)) {
@@ -220,7 +220,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     const atOnce = limit();
-    const most = atOnce === 1 && this.#interval < spareBelow ? 2 : atOnce;
+    const most = atOnce === 1 && this.#answerInterval < spareBelow ? 2 : atOnce;
     if (!this.#latest || this.#queued || this.#answer || this.#running >= most) return;
     const wait = this.#due - clock.now();
     if (wait > 0) {

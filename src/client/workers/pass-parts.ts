@@ -11,7 +11,7 @@ export function passParts(
   onHeldBack: () => void,
 ): ((part: unknown) => void) | undefined {
   const { id, parts } = batch;
-  // Before the list of its jobs is made: few answers are streamed.
+  // Few answers are streamed: for the others, `pending` would make a list in vain.
   const job = parts && batch.pending[0];
   if (!parts || !job) return undefined;
   parts.onRead = () => {

@@ -42,7 +42,7 @@ export class Slots {
     return this.#sorted.draining;
   }
 
-  /** The slots that count as workers: those that are ready, and those that are opening but do not replace another one. */
+  /** The slots that count as workers: those that are ready, and those that are opening, but for the replacement of a ready one. */
   get counted(): readonly Slot[] {
     return this.#sorted.counted;
   }

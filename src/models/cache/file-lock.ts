@@ -10,7 +10,7 @@ const MESSAGE_MS = 250;
 export type OnBytes = (loaded: number, total: number | undefined) => void;
 
 export interface LockOptions {
-  /** @default the browser's; undefined where it has none, in an insecure context */
+  /** Undefined where the browser has none, in an insecure context. */
   readonly locks: Pick<LockManager, 'request'> | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
