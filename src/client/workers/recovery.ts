@@ -29,8 +29,8 @@ export function addLoss(before: OpenLoss | undefined, loss: OpenLoss): OpenLoss 
 
 /**
  * Decides about each job of a lost worker. A job that the page can send again is replayed, alone. A job that has lost two workers in which it was
- * alone is to blame, and is rejected; so a job that lost its first worker together with others is replayed twice at most. Jobs whose input is gone
- * are rejected too, and explanations that have lost two workers, beside whatever requests, and streams of which a part was read: another run need not send the same parts.
+ * alone is to blame, and is rejected; so a job that lost its first worker together with others is replayed twice at most. Also rejected are jobs whose
+ * input is gone; explanations that have lost two workers, whatever ran beside them; and streams of which a part was read, since another run may send other parts.
  * @param isHandover whether it was a session that tabs share, whose host has ended. No job is to blame for that
  * @returns the jobs to replay
  */

@@ -179,6 +179,7 @@ export class FileCache {
       };
       try {
         const answer = await download(known, onNewBytes);
+        // A file that was missing, and still is, need not be stored again.
         isCurrent = answer === 'not-modified' || (!answer && !blob);
         if (!isCurrent) return await this.#store(answer, turn);
       } catch (error) {
