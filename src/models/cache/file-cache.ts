@@ -63,7 +63,7 @@ interface Turn {
   readonly onCopy: OnCopy | undefined;
   readonly signal: AbortSignal | undefined;
   /** Whether this tab holds the file's lock, so that no other tab writes it. */
-  readonly isLocked: boolean | Promise<boolean>;
+  readonly isLocked: boolean | Promise<boolean> | undefined;
   /** Takes the file as soon as it is there, before it is stored. */
   readonly deliver: (blob: Blob | undefined) => void;
 }
@@ -137,7 +137,7 @@ export class FileCache {
     const giveBack = (): void => void taken?.then((release) => release?.());
     const found = await this.#find(key, signal).finally(() => signal?.aborted && giveBack());
     // While it holds the lock, nobody deletes what it writes. No tab that finds the file waits for the lock.
-    if (found) return await this.#use(found, { request, download, onBytes, onCopy, signal, isLocked: taken?.then(Boolean) ?? false, deliver }).finally(giveBack); // prettier-ignore
+    if (found) return await this.#use(found, { request, download, onBytes, onCopy, signal, isLocked: taken?.then(Boolean), deliver }).finally(giveBack); // prettier-ignore
     if (this.#isDown) {
       giveBack();
       return fileOf(await download(undefined, onBytes))?.blob;
