@@ -54,7 +54,9 @@ for (const engine of ['onnx', 'tfjs'] as const) {
   }) => {
     const candidate = `${engine}/${backend}` as const;
     test.skip(candidate === 'onnx/webgl', 'ONNX Runtime’s WebGL runs only when it is proven');
-    test.slow();
+    // A GPU in software takes seconds for a photo, and there are fifty variants of photos.
+    if (full && backend !== 'wasm') test.setTimeout(1_200_000);
+    else test.slow();
     const cases = byModel(imagesFor(candidate, full));
     expect(cases.length).toBeGreaterThan(0);
     const page = await open();
