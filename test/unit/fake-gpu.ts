@@ -5,7 +5,7 @@ export class FakeGpu {
   /** What is found wrong with the next work; a test may let it be pending. */
   nextCheck: () => Promise<GPUError | null> = async () => null;
   /** The first bytes of each buffer that is read. */
-  contents = new Uint8Array(0);
+  contents: Uint8Array = new Uint8Array(0);
 
   readonly device = {
     limits: {
