@@ -118,7 +118,7 @@ export class Requester {
     const { timings, nodes, batchSize } = answer;
     onRan?.({ timings, ...(nodes && { nodes }), handlerTime, memory, ran: { batchSize, queued: job.queued } });
     if (job.sequence && state !== undefined) job.sequence.state = state;
-    // Alone, its failure would be the whole batch's, which has no response.
+    // A request whose rows have all failed has no response, whether it ran alone or with others.
     if (rows.some(({ ok }) => ok)) this.#options.onResponse({ ...answer, rows: rows.length, queued: job.queued });
     return rows.map((row) => (row.ok ? row.value : PredictionError.from(errorFromData(row.error as ErrorData))));
   }

@@ -1,10 +1,12 @@
 /**
- * What an archive takes of any worker: the work that TabServe does for a first answer, written by hand for this one archive. Manifest and list of files, then config, labels, golden example and model; the model's
- * hash; engine and model kept with the Cache API; one run as a proof. Whatever can be done side by side is. It has no errors to explain, no progress, and no other engine, handler or backend.
+ * The least that an archive asks of a worker: what TabServe does for a first answer, written by hand for this one archive. It reads the manifest and the list of files, then config, labels, golden example and
+ * model; checks the model's hash; keeps engine and model with the Cache API; and runs the model twice, once where TabServe proves it. It does side by side whatever can be. It explains no errors, tells no
+ * progress, and knows no other engine, handler or backend.
  */
 import * as ort from 'onnxruntime-web/wasm';
 import { parse } from 'yaml';
-import { SESSION_OPTIONS, THREADS } from '../model.ts';
+import { runOnZeros, useModule } from '../loading/onnx-by-hand.ts';
+import { SESSION_OPTIONS } from '../model.ts';
 
 /** What the worker is sent. It answers with `null` once the model has answered. */
 export interface ByHandRequest {
@@ -20,7 +22,7 @@ interface Archive {
 
 const WASM = new URL('onnxruntime-web/ort-wasm-simd-threaded.wasm', import.meta.url);
 const scope = globalThis as unknown as Worker;
-/** What is being kept for the next visit. */
+/** Pending while files are stored for the next visit. */
 const keeping: Promise<void>[] = [];
 
 scope.onmessage = ({ data }: MessageEvent<ByHandRequest>) => {
@@ -30,32 +32,25 @@ scope.onmessage = ({ data }: MessageEvent<ByHandRequest>) => {
 async function answer({ archive }: ByHandRequest): Promise<void> {
   const cache = await caches.open('by-hand');
   const engine = readEngine(cache);
-  const [model, golden] = await readArchive(archive, cache);
-  await useEngine(await engine);
+  const model = await readArchive(archive, cache);
+  useModule(await engine);
   const session = await ort.InferenceSession.create(model, SESSION_OPTIONS);
-  const [input] = session.inputMetadata;
-  if (!input?.isTensor || golden.length === 0) throw new Error('The archive is another one.');
-  const dims = input.shape.map((size) => (typeof size === 'number' ? size : 1));
-  const run = async (): Promise<unknown> => {
-    const zeros = new Float32Array(dims.reduce((product, size) => product * size, 1));
-    return await session.run({ [input.name]: new ort.Tensor('float32', zeros, dims) });
-  };
-  await Promise.all([run(), ...keeping]);
-  await run();
+  await Promise.all([runOnZeros(session), ...keeping]);
+  await runOnZeros(session);
 }
 
-/** Reads the files of the archive, and returns the bytes of the model and of its golden example. */
-async function readArchive(folder: string, cache: Cache): Promise<[model: Uint8Array, golden: Uint8Array]> {
+/** Reads the files of the archive, and returns the model's bytes. */
+async function readArchive(folder: string, cache: Cache): Promise<Uint8Array> {
   const ask = async (path: string): Promise<Response> => await fetch(folder + path);
   const manifest = ask('MAR-INF/MANIFEST.json').then((response) => response.json());
   const { models, golden, files } = (await (await ask('tabserve.json')).json()) as Archive;
-  const [example, model] = await Promise.all([
-    ask(golden[0]!).then((response) => response.arrayBuffer()),
+  const [model] = await Promise.all([
     readModel(folder + models.onnx, files[models.onnx]!.sha256, cache),
+    ask(golden[0]!).then((response) => response.arrayBuffer()),
     manifest.then(async ({ model }) => parse(await (await ask(model.configFile)).text()) as unknown),
     ask('index_to_name.json').then((response) => response.json()),
   ]);
-  return [model, new Uint8Array(example)];
+  return model;
 }
 
 async function readModel(url: string, sha256: string, cache: Cache): Promise<Uint8Array> {
@@ -76,15 +71,4 @@ async function readEngine(cache: Cache): Promise<WebAssembly.Module> {
   const response = await fetch(WASM);
   keeping.push(cache.put(WASM, response.clone()));
   return await WebAssembly.compileStreaming(response);
-}
-
-/** ONNX Runtime asks for bytes, which it would compile: the module is put in their place. */
-async function useEngine(module: WebAssembly.Module): Promise<void> {
-  const { instantiate } = WebAssembly;
-  WebAssembly.instantiate = (async (_: unknown, imports: WebAssembly.Imports) => ({
-    module,
-    instance: await instantiate(module, imports),
-  })) as unknown as typeof WebAssembly.instantiate;
-  ort.env.wasm.numThreads = THREADS;
-  ort.env.wasm.wasmBinary = new ArrayBuffer(0);
 }

@@ -1,6 +1,7 @@
 /** ONNX Runtime alone in a worker, as one writes it by hand, with its `.wasm` compiled once for a page: what a worker takes that repeats nothing but what no two workers can share. */
 import * as ort from 'onnxruntime-web/wasm';
-import { SESSION_OPTIONS, THREADS } from '../model.ts';
+import { SESSION_OPTIONS } from '../model.ts';
+import { runOnZeros, useModule } from './onnx-by-hand.ts';
 import type { SharedRequest } from './shared.ts';
 
 const WASM = new URL('onnxruntime-web/ort-wasm-simd-threaded.wasm', import.meta.url);
@@ -14,19 +15,8 @@ scope.onmessage = ({ data }: MessageEvent<SharedRequest>) => {
 async function open({ url, module: compiled }: SharedRequest): Promise<WebAssembly.Module> {
   const compiling = Promise.resolve(compiled ?? WebAssembly.compileStreaming(fetch(WASM)));
   const [module, model] = await Promise.all([compiling, fetch(url).then((response) => response.arrayBuffer())]);
-  // It asks for bytes, which it would compile: a module is put in their place.
-  const { instantiate } = WebAssembly;
-  WebAssembly.instantiate = (async (_: unknown, imports: WebAssembly.Imports) => ({
-    module,
-    instance: await instantiate(module, imports),
-  })) as unknown as typeof WebAssembly.instantiate;
-  ort.env.wasm.numThreads = THREADS;
-  ort.env.wasm.wasmBinary = new ArrayBuffer(0);
+  useModule(module);
   const session = await ort.InferenceSession.create(new Uint8Array(model), SESSION_OPTIONS);
-  const [input] = session.inputMetadata;
-  if (!input?.isTensor) throw new Error('The model takes no tensor.');
-  const dims = input.shape.map((size) => (typeof size === 'number' ? size : 1));
-  const zeros = new Float32Array(dims.reduce((product, size) => product * size, 1));
-  await session.run({ [input.name]: new ort.Tensor('float32', zeros, dims) });
+  await runOnZeros(session);
   return module;
 }

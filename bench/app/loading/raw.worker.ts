@@ -1,6 +1,7 @@
 /** onnxruntime-web alone in a worker, as one writes it by hand: reads the model's file, creates a session from memory, and runs it once. */
 import * as ort from 'onnxruntime-web/wasm';
 import { SESSION_OPTIONS, THREADS } from '../model.ts';
+import { runOnZeros } from './onnx-by-hand.ts';
 
 /** Where the file is read from: the Cache API, in the cache `bench`; or the server, by way of the HTTP cache. */
 export type Source = 'cache-api' | 'http';
@@ -32,17 +33,11 @@ scope.onmessage = async ({ data: { url, source, weights } }: MessageEvent<RawReq
     ...(externalData && { externalData }),
   });
   const create = performance.now() - started - read;
-  await session.run(Object.fromEntries(session.inputMetadata.map((input) => [input.name, zeros(input)])));
+  await runOnZeros(session);
   scope.postMessage({ read, create } satisfies RawAnswer);
 };
 
 async function readFile(url: string, source: Source): Promise<Uint8Array> {
   const response = source === 'http' ? await fetch(url) : await (await caches.open('bench')).match(url);
   return new Uint8Array(await response!.arrayBuffer());
-}
-
-function zeros(input: ort.InferenceSession.ValueMetadata): ort.Tensor {
-  if (!input.isTensor) throw new Error(`${input.name} is no tensor.`);
-  const dims = input.shape.map((size) => (typeof size === 'number' ? size : 1));
-  return new ort.Tensor('float32', new Float32Array(dims.reduce((product, size) => product * size, 1)), dims);
 }
