@@ -36,10 +36,7 @@ export const LIBRARIES = {
     inModules: true,
   },
   tokenizers: { entry: `export { Tokenizer } from '@huggingface/tokenizers';`, inModules: false },
-  yaml: {
-    entry: `export { isAlias, isCollection, isMap, isPair, isScalar, Lexer, parseDocument, visit } from 'yaml';`,
-    inModules: false,
-  },
+  yaml: { entry: `export { CORE_SCHEMA, loadAll, mapTag, mergeTag } from 'js-yaml';`, inModules: false },
   zip: {
     entry: `export { BlobReader, configure, ZipReader } from '@zip.js/zip.js/lib/zip-core-custom.js';`,
     inModules: false,

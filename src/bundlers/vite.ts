@@ -11,8 +11,8 @@ const DEPENDENCIES = [
   '@noble/hashes/sha2.js',
   '@zip.js/zip.js/lib/zip-core-custom.js',
   'comlink',
+  'js-yaml',
   'modern-tar',
-  'yaml',
 ];
 
 /** What the Vite plugin takes. */
@@ -92,8 +92,9 @@ import { loadHandler } from '../handlers/registry.js';
 import { serve } from './serve.js';
 
 serve({ engines: allEngines, handlerClass: loadHandler });
-// Every built-in handler needs it. It is loaded while the page says which model is wanted; whoever needs it reports a failure.
-import('../handlers/base-handler.js').catch(() => {});
+// Every built-in handler needs it. It is loaded while the page says which model is wanted; whoever needs it reports a failure. Called at the top level, import() would have V8
+// parse the whole script once more, to know the line.
+queueMicrotask(() => void import('../handlers/base-handler.js').catch(() => {}));
 `;
 
 /** Returns the source of `engines/index.js` with these engines alone. */

@@ -51,8 +51,8 @@ export async function addHuggingFace(
     const place = places.get(path);
     if (place !== undefined) addFile(files, place, new Uint8Array(await blob.arrayBuffer()));
   }
-  const { stringify } = await import('yaml');
-  addFile(files, CONFIG_FILE, new TextEncoder().encode(stringify(withoutPrecision(archive.config))));
+  const { dump } = await import('js-yaml');
+  addFile(files, CONFIG_FILE, new TextEncoder().encode(dump(withoutPrecision(archive.config))));
   return { serializedFile: basename(model), handler, configFile: CONFIG_FILE };
 }
 

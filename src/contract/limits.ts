@@ -42,11 +42,8 @@ export const MOST_DEPTH = 4;
 /** The most threads of an engine. */
 export const MOST_THREADS = 64;
 
-/** The most values under one key of a section of a config, at any depth. Labels may also be in a file. */
+/** The most values of a config in YAML, and under one key of a section of a config, at any depth. Labels may also be in a file. */
 export const MOST_VALUES = 50_000;
-
-/** The most tokens of a config in YAML: keys, values, punctuation, spaces and line breaks. A line `key: value` has about seven. Labels may also be in a file. */
-export const MOST_TOKENS = 20_000;
 
 /** The most files of an archive, its folders included: packed, picked, or named by an archive on a server. */
 export const MOST_FILES = 10_000;

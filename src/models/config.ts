@@ -112,7 +112,7 @@ export function beginYaml(): void {
 export async function parseConfig(text: string, file: string): Promise<ModelConfig> {
   const parseYaml = await loadYaml();
   const config = parseYaml(text, file);
-  if (config === null) return {};
+  if (config === null || config === undefined) return {};
   if (!isRecord(config)) throw new TabServeError('model-config', `${file} must be a mapping of keys to values.`);
   for (const section of ['handler', 'engine']) {
     if (config[section] !== undefined && !isRecord(config[section]))

@@ -72,7 +72,7 @@ function checkKeys(
 }
 
 /** Returns how many values there are in a value, at any depth. Stops counting above `most`, because a list may contain itself. */
-function countValues(value: unknown, most: number): number {
+export function countValues(value: unknown, most: number): number {
   const lists: unknown[] = [value];
   let count = 1;
   for (let list = lists.pop(); list !== undefined && count <= most; list = lists.pop()) {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Validator, type Schema } from '@cfworker/json-schema';
 import { expect, test } from '@playwright/test';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { ADVICE, configSchema, PAGES, withTables } from '../../scripts/config-docs.mjs';
 import * as budget from '../../src/client/workers/budget.ts';
 import type { Manifest } from '../../src/contract/archive.ts';
@@ -74,7 +74,7 @@ for (const [name, files] of examples)
 for (const [name, { manifest, config }] of archives) {
   test(`the published schema takes the config of ${name}`, () => {
     const { handler } = (JSON.parse(manifest) as Manifest).model;
-    const values: unknown = parse(config);
+    const values: unknown = load(config);
     expect(new Validator(published, '7').validate(values).errors).toEqual([]);
     const own = {
       ...published,

@@ -4,7 +4,7 @@
  * progress, and knows no other engine, handler or backend.
  */
 import * as ort from 'onnxruntime-web/wasm';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { runOnZeros, useModule } from '../loading/onnx-by-hand.ts';
 import { SESSION_OPTIONS } from '../model.ts';
 
@@ -47,7 +47,7 @@ async function readArchive(folder: string, cache: Cache): Promise<Uint8Array> {
   const [model] = await Promise.all([
     readModel(folder + models.onnx, files[models.onnx]!.sha256, cache),
     ask(golden[0]!).then((response) => response.arrayBuffer()),
-    manifest.then(async ({ model }) => parse(await (await ask(model.configFile)).text()) as unknown),
+    manifest.then(async ({ model }) => load(await (await ask(model.configFile)).text()) as unknown),
     ask('index_to_name.json').then((response) => response.json()),
   ]);
   return model;

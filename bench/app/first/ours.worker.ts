@@ -6,4 +6,4 @@ import { spans } from './spans.ts';
 
 addEventListener('message', ({ data }) => data === 'spans' && postMessage({ spans: spans() }));
 serve({ engines: allEngines, handlerClass: loadHandler });
-import('../../../src/handlers/base-handler.js').catch(() => {});
+queueMicrotask(() => void import('../../../src/handlers/base-handler.js').catch(() => {}));
