@@ -135,21 +135,26 @@ export class FileCache {
         .then((id) => takeFileLock(lockOf(id), locks))
         .catch(() => undefined);
     const giveBack = (): void => void taken?.then((release) => release?.());
-    const found = await this.#find(key, signal).finally(() => signal?.aborted && giveBack());
-    // While it holds the lock, nobody deletes what it writes. No tab that finds the file waits for the lock.
-    if (found) return await this.#use(found, { request, download, onBytes, onCopy, signal, isLocked: taken?.then(Boolean), deliver }).finally(giveBack); // prettier-ignore
-    if (this.#isDown) {
+    const turn = { request, download, onBytes, onCopy, signal, deliver };
+    try {
+      const found = await this.#find(key, signal);
+      // While it holds the lock, nobody deletes what it writes. No tab that finds the file waits for the lock.
+      if (found) return await this.#use(found, { ...turn, isLocked: taken?.then(Boolean) });
+      if (this.#isDown) {
+        giveBack();
+        return fileOf(await download(undefined, onBytes))?.blob;
+      }
+      const work = async (onBytes: OnBytes, lock: 'free' | 'waited' | undefined): Promise<Blob | undefined> => {
+        const own = { ...turn, onBytes, isLocked: lock !== undefined };
+        // A tab that had the lock may have stored it meanwhile.
+        if (lock !== 'free') this.#isNew = Promise.resolve(false);
+        const found = lock === 'free' ? undefined : await this.#find(key, signal);
+        return found ? await this.#use(found, own) : await this.#store(await download(undefined, onBytes), own);
+      };
+      return await withFileLock(lockOf(await idOf(key)), work, { locks, clock, signal, onBytes, taken });
+    } finally {
       giveBack();
-      return fileOf(await download(undefined, onBytes))?.blob;
     }
-    const work = async (onBytes: OnBytes, lock: 'free' | 'waited' | undefined): Promise<Blob | undefined> => {
-      const turn = { request, download, onBytes, onCopy, signal, isLocked: lock !== undefined, deliver };
-      // A tab that had the lock may have stored it meanwhile.
-      if (lock !== 'free') this.#isNew = Promise.resolve(false);
-      const found = lock === 'free' ? undefined : await this.#find(key, signal);
-      return found ? await this.#use(found, turn) : await this.#store(await download(undefined, onBytes), turn);
-    };
-    return await withFileLock(lockOf(await idOf(key)), work, { locks, clock, signal, onBytes, taken });
   }
 
   async #find(key: string, signal: AbortSignal | undefined): Promise<CachedFile | undefined> {

@@ -16,7 +16,7 @@ export interface LockOptions {
   readonly signal: AbortSignal | undefined;
   /** Called with the progress of the download, whichever tab makes it. */
   readonly onBytes: OnBytes;
-  /** The lock, if it was free: see `takeFileLock`. */
+  /** The lock, if it was free: see `takeFileLock`. Whoever took it gives it back. */
   readonly taken?: Promise<Release | undefined> | undefined;
 }
 
@@ -47,11 +47,7 @@ export async function withFileLock<T>(
   work: (onBytes: OnBytes, lock: 'free' | 'waited' | undefined) => Promise<T>,
   { locks, clock, signal, onBytes, taken }: LockOptions,
 ): Promise<T> {
-  const giveBack = (): void => void taken?.then((release) => release?.());
-  if (signal?.aborted) {
-    giveBack();
-    throw abortError(signal);
-  }
+  if (signal?.aborted) throw abortError(signal);
   const channel = new BroadcastChannel(name);
   let reported = 0;
   // If another tab's download is given up, this tab's begins anew; what was reported does not fall.
@@ -77,8 +73,7 @@ export async function withFileLock<T>(
   try {
     if (!locks) return await run(undefined);
     const signals = signal ? AbortSignal.any([signal, waiting.signal]) : waiting.signal;
-    const release = taken && (await unlessAborted(taken, signals));
-    if (release) return await run('free').finally(release);
+    if (taken && (await unlessAborted(taken, signals))) return await run('free');
     return await locks.request(name, { signal: signals }, () => run('waited'));
   } catch {
     // The lock may be refused, or taken away; the download goes on without it.
@@ -88,7 +83,6 @@ export async function withFileLock<T>(
   } finally {
     cancel();
     channel.close();
-    giveBack();
   }
 }
 
