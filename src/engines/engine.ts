@@ -23,10 +23,10 @@ export interface EngineEnvironment {
   readonly remote?: RemoteServer | undefined;
   /** @default `globalThis.fetch` */
   readonly fetch?: typeof fetch;
-  /** Returns a file from the cache, where URL and version name it for good; or calls `download`, and stores what it returns. Undefined if nothing is kept for the next visit. */
+  /** Returns a file from the cache, where URL and version name it for good; or calls `download`, and stores what it returns, as it does if the file in the cache is damaged. Undefined if nothing is kept for the next visit. */
   readonly cached?:
     | ((
-        file: { readonly url: string; readonly version: string },
+        file: { readonly url: string; readonly version: string; readonly isDamaged?: boolean | undefined },
         download: (onBytes: OnBytes) => Promise<Blob>,
         onBytes: OnBytes,
       ) => Promise<Blob | undefined>)

@@ -61,22 +61,24 @@ async function loadWasm(
   onBytes(0, bytes);
   if (!cached) return (await download(onBytes)).module;
   let module: WebAssembly.Module | undefined;
-  const blob = await cached(
-    { url: url.href, version },
-    async (onBytes) => {
-      const compiled = await download(onBytes);
-      module = compiled.module;
-      return compiled.blob;
-    },
-    onBytes,
-  );
+  const read = (isDamaged?: boolean): Promise<Blob | undefined> =>
+    cached(
+      { url: url.href, version, isDamaged },
+      async (onBytes) => {
+        const compiled = await download(onBytes);
+        module = compiled.module;
+        return compiled.blob;
+      },
+      onBytes,
+    );
+  const blob = await read();
   if (module) return module;
   report(blob!.size, blob!.size, 'compile');
   try {
     return await compile(responseOf(blob!));
   } catch {
-    // The cached file is damaged.
-    return (await download(onBytes)).module;
+    await read(true);
+    return module!;
   }
 }
 

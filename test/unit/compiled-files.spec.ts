@@ -3,7 +3,11 @@ import { CompiledFiles } from '../../src/client/selection/compiled-files.ts';
 import type { CompiledFile } from '../../src/contract/wire.ts';
 import { compileWasm } from '../../src/engines/wasm-module.ts';
 import { BaseHandler } from '../../src/handlers/base-handler.ts';
+import { FileCache } from '../../src/models/cache/file-cache.ts';
+import { CacheEntries } from '../../src/shared/cache/cache-entries.ts';
+import { browserClock } from '../../src/shared/clock.ts';
 import { Host } from '../../src/worker/host.ts';
+import { memoryStore } from '../memory-store.ts';
 import { stubSession } from './stub-session.ts';
 
 /** The smallest file of WebAssembly: its magic number and version. */
@@ -44,6 +48,30 @@ test('a compiled file of another version, build or origin is not taken', async (
     const again = await compile({ ...made[0]!, ...other });
     expect(again.module).not.toBe(made[0]!.module);
     expect(again.requests).toEqual([URL_.href]);
+  }
+});
+
+test('an engine that is damaged in the cache is downloaded once more, and not again at each visit', async () => {
+  const store = memoryStore();
+  let requests = 0;
+  const visit = async (): Promise<void> => {
+    const cache = new FileCache({ store, clock: browserClock, locks: undefined, estimate: async () => ({}), warn: () => {} }); // prettier-ignore
+    await compileWasm(URL_, FILE, {
+      cached: (file, download, onBytes) =>
+        cache.get(file, async (_, report) => ({ blob: await download(report) }), { onBytes }),
+      fetch: async () => {
+        requests += 1;
+        return new Response(WASM, { headers: { 'content-type': 'application/wasm' } });
+      },
+    });
+    await cache.stored();
+  };
+  await visit();
+  const [entry] = await new CacheEntries(store).list();
+  await store.write(entry!.content!, new Blob([new Uint8Array(WASM.length)]));
+  for (const expected of [2, 2]) {
+    await visit();
+    expect(requests).toBe(expected);
   }
 });
 

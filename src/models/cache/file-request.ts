@@ -8,6 +8,8 @@ export interface FileRequest {
   readonly sha256?: string | undefined;
   /** The version of a file that never changes, such as an engine's. It is found by URL and version, and the server is not asked. */
   readonly version?: string | undefined;
+  /** Whether the copy in the cache was found to be damaged: it is downloaded again, and replaced. */
+  readonly isDamaged?: boolean | undefined;
   /**
    * Whether the request has headers or credentials of the app's. The server is then asked at every use, with those of the moment, whether they may have the file,
    * and whether it is the same, by its strong ETag alone: another user's file may have the same date. A server that cannot be reached is not replaced by the cache.
@@ -23,8 +25,8 @@ export function keyOf({ url, sha256, version, isPrivate }: FileRequest): string 
 }
 
 /** Returns whether a file that is found is the one that is wanted, whatever the server has now. */
-export function isImmutable({ sha256, version, isPrivate }: FileRequest): boolean {
-  return !isPrivate && (sha256 !== undefined || version !== undefined);
+export function isImmutable({ sha256, version, isPrivate, isDamaged }: FileRequest): boolean {
+  return !isPrivate && !isDamaged && (sha256 !== undefined || version !== undefined);
 }
 
 /** Returns what tells whether the cached file is still the server's. */
