@@ -437,3 +437,11 @@ test('with a copy at hand, a server that cannot be reached is asked once; if it 
   expect(await isWhole(begun)).toBe(true);
   expect(begun.clock.waits).toHaveLength(2);
 });
+
+test('a private file is asked for again if the server cannot be reached: its copy may not be used then', async () => {
+  let requests = 0;
+  const once: typeof fetch = (...request) =>
+    requests++ === 0 ? Promise.reject(new TypeError('Failed to fetch')) : fetch(...request);
+  const options = { validators: { etag: '"other"' }, headers: { Authorization: 'Bearer t' }, fetch: once };
+  expect(await isWhole(await get([{ kind: 'ok' }], options, { own: false }))).toBe(true);
+});

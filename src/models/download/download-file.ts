@@ -26,7 +26,7 @@ export interface DownloadOptions extends RequestPolicy {
   readonly expected?: Integrity | undefined;
   /** The most bytes that the file may have. */
   readonly maxBytes?: number | undefined;
-  /** Of a copy that the caller has: if it is still the server's, nothing is downloaded; if the server cannot be reached, that is not tried again. */
+  /** Of a copy that the caller has: if it is still the server's, nothing is downloaded; if the server cannot be reached, that is not tried again, except for a private file, whose copy may not be used then. */
   readonly validators?: Validators | undefined;
 }
 
@@ -115,7 +115,7 @@ class Download {
     } catch (error) {
       if (error instanceof TabServeError || error instanceof TransientFailure || signal?.aborted) throw error;
       const failure = this.#failed(`could not be downloaded: ${messageOf(error)}${this.#advice()}`, error);
-      if (validators && !this.#hasBegun) throw failure;
+      if (validators && !isPrivate(this.options) && !this.#hasBegun) throw failure;
       throw new TransientFailure(failure, this.#reported >= before + PROGRESS_BYTES);
     } finally {
       stall.stop();
