@@ -349,6 +349,18 @@ test('the least recently used file leaves first, and never one of the model that
   expect(warnings[1]).toContain('no room for its 11 bytes');
 });
 
+test('a new version of a file that takes up most of the room replaces the former one', async () => {
+  const usage = { bytes: 0 };
+  const { visit, entries, warnings } = world({ estimate: async () => ({ quota: 1000, usage: usage.bytes }) });
+  const { download, state } = server({ text: '1'.repeat(400), etag: '"1"' });
+  await visit().get({ url: URL }, download);
+  usage.bytes = 400;
+  state.file = { text: '2'.repeat(400), etag: '"2"' };
+  await visit().get({ url: URL }, download);
+  expect(warnings).toEqual([]);
+  expect(await entries.list()).toEqual([expect.objectContaining({ bytes: 400, etag: '"2"' })]);
+});
+
 test('a full disk: others are deleted, and then the file is only downloaded', async () => {
   const disk = { room: 12 };
   const store = memoryStore();

@@ -210,7 +210,7 @@ export class FileCache {
       const milliseconds = WRITE_MS + bytes / BYTES_PER_MS;
       await this.#ask('Files cannot be cached', milliseconds, signal, async () => {
         const limit = await limitFor(bytes, this.#options.estimate);
-        const hasRoom = limit === undefined || (await this.#makeRoom(bytes, limit));
+        const hasRoom = limit === undefined || (await this.#makeRoom(bytes, limit, request));
         if (hasRoom && (await this.#save(file, turn))) {
           if (!this.#isSwept) await this.#sweep(turn);
           return;
@@ -228,7 +228,7 @@ export class FileCache {
     const { request } = turn;
     const remedies = [
       () => this.#sweep(turn),
-      async () => await this.#makeRoom(file?.blob.size ?? 0, totalOf(await this.#entries.list())),
+      async () => await this.#makeRoom(file?.blob.size ?? 0, totalOf(await this.#entries.list()), request),
     ];
     for (;;) {
       try {
@@ -244,8 +244,10 @@ export class FileCache {
     }
   }
 
-  async #makeRoom(bytes: number, limit: number): Promise<boolean> {
-    return await makeRoom(this.#entries, bytes, limit, ({ key }) => this.#used.has(key));
+  /** Deletes other files, and the version that is to be replaced: the server has it no more. */
+  async #makeRoom(bytes: number, limit: number, request: FileRequest): Promise<boolean> {
+    const own = keyOf(request);
+    return await makeRoom(this.#entries, bytes, limit, ({ key }) => key !== own && this.#used.has(key));
   }
 
   /** Deletes what crashes have left. The lock of a file shows that nobody is writing it. Returns whether there was any. */
