@@ -623,23 +623,6 @@ test('abort ends every wait: for the store, for another tab', async () => {
   }
 });
 
-test('what was downloaded without the cache is stored, unless it has this version', async () => {
-  const { open, visit, entries } = world();
-  const v1 = { blob: new Blob(['v1']), etag: '"1"' };
-  const times = new Set<number>();
-  for (const answer of [v1, v1, { blob: new Blob(['v2']), etag: '"2"' }]) {
-    const cache = open();
-    cache.keep({ url: URL }, answer);
-    await cache.stored();
-    times.add((await entries.find(`url ${URL}`))!.storedAt);
-    while (Date.now() === (await entries.find(`url ${URL}`))!.storedAt) await settle();
-  }
-  expect(times.size).toBe(2);
-  const { download, asked } = server({ text: 'v2', etag: '"2"' });
-  expect(await text(await visit().get({ url: URL }, download))).toBe('v2');
-  expect(asked).toEqual([{ etag: '"2"', lastModified: undefined }]);
-});
-
 test('a file that no other tab downloads is looked for once, before it is downloaded; one that another tab has downloaded is looked for again', async () => {
   const store = memoryStore();
   const read: string[] = [];

@@ -106,11 +106,6 @@ export class FileCache {
     });
   }
 
-  /** Stores what was downloaded without this cache, unless it has this version. See `stored`. */
-  keep(request: FileRequest, answer: DownloadedFile | undefined): void {
-    this.get(request, async (known) => (known && isSame(answer, known) ? 'not-modified' : answer)).catch(() => {});
-  }
-
   /** Waits until every file that was asked for is stored, or cannot be. Then records which files were used: while they are waited for, that would hold them up. */
   async stored(): Promise<void> {
     await Promise.all(this.#storing);
@@ -292,12 +287,6 @@ function fileOf(answer: Answer): DownloadedFile | undefined {
 /** Returns whether a download has failed without an answer of the server's: then there is a cause. */
 function isUnreachable(error: unknown): error is TabServeError {
   return isError(error) && error instanceof TabServeError && error.code === 'network' && error.cause !== undefined;
-}
-
-/** Returns whether a file is the version that these validators name. */
-function isSame(file: Validators | undefined, known: Validators): boolean {
-  if (file?.etag !== undefined && known.etag !== undefined) return file.etag === known.etag;
-  return file?.lastModified !== undefined && file.lastModified === known.lastModified;
 }
 
 function isQuotaError(error: unknown): boolean {
