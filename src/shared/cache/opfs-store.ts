@@ -5,8 +5,12 @@ const FOLDER = 'tabserve';
 /** Stores blobs as files of the origin private file system, in its folder `tabserve`. */
 export const opfsStore: BlobStore = {
   async read(name) {
-    const file = await ifFound(async () => (await (await open()).getFileHandle(name)).getFile());
-    return file && (await copy(file));
+    const read = async (): Promise<Blob | undefined> => {
+      const file = await ifFound(async () => (await (await open()).getFileHandle(name)).getFile());
+      return file && (await copy(file));
+    };
+    // Another tab may replace or delete the file while it is read.
+    return await read().catch(read);
   },
   async write(name, blob) {
     const handle = await (await open()).getFileHandle(name, { create: true });

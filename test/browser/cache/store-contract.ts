@@ -53,6 +53,22 @@ export const STORE_CONTRACT: Readonly<Record<string, Case>> = {
     await same(a, bytes(70_000));
     await same(b, bytes(70_000));
   },
+  async 'a blob that is replaced or deleted while it is read is read in one version, or not at all'(store) {
+    const { arrayBuffer } = Blob.prototype;
+    const readWhile = async (change: () => Promise<void>): Promise<Blob | undefined> => {
+      await store.write('a', bytes(10));
+      Blob.prototype.arrayBuffer = async function (this: Blob) {
+        Blob.prototype.arrayBuffer = arrayBuffer;
+        await change();
+        return await arrayBuffer.call(this);
+      };
+      return await store.read('a').finally(() => (Blob.prototype.arrayBuffer = arrayBuffer));
+    };
+    const replaced = await readWhile(() => store.write('a', bytes(20)));
+    await same(replaced, bytes(replaced?.size === 10 ? 10 : 20));
+    const deleted = await readWhile(() => store.delete('a'));
+    if (deleted) await same(deleted, bytes(10));
+  },
   async 'a store in which something was written is not new'(store) {
     await store.write('a', bytes(1));
     equal(await store.isNew(), false);
