@@ -1,6 +1,6 @@
 import { isError, messageOf, TabServeError } from '../contract/errors.js';
 import type { BlobStore } from '../shared/cache/blob-store.js';
-import { CacheEntries, type CacheEntry } from '../shared/cache/cache-entries.js';
+import { CacheEntries, settleAll, type CacheEntry } from '../shared/cache/cache-entries.js';
 import type { StoreName } from '../shared/cache/stores.js';
 import type { Clock } from '../shared/clock.js';
 import { withinLimit } from '../shared/limit.js';
@@ -33,9 +33,7 @@ export async function findFiles(stores: Stores): Promise<Found[]> {
  * @throws `timeout` that names a file that could not be deleted
  */
 export async function deleteFiles(stores: Stores, files: readonly Found[], clock: Clock): Promise<void> {
-  const results = await Promise.allSettled(files.map((file) => deleteFile(stores, file, clock)));
-  const failed = results.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
-  if (failed) throw failed.reason;
+  await settleAll(files.map((file) => deleteFile(stores, file, clock)));
 }
 
 async function deleteFile(stores: Stores, { store, entry }: Found, clock: Clock): Promise<void> {

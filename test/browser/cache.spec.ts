@@ -60,6 +60,18 @@ for (const store of ['cache-api', 'opfs'] as const) {
   });
 }
 
+test('opfs: the files are listed while a tab is writing one @once', async ({ page }) => {
+  await open(page);
+  const listed = await page.evaluate(async () => {
+    const entries = new window.cacheTest.CacheEntries(window.cacheTest.STORES.opfs());
+    await entries.save('url a', 'a', new Blob(['whole']));
+    const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle('tabserve');
+    await (await folder.getFileHandle('b.json', { create: true })).createWritable();
+    return (await entries.list()).map(({ url }) => url);
+  });
+  expect(listed).toEqual(['a']);
+});
+
 /** A server of a model and of ONNX Runtime's files. It counts what it sends. */
 async function serve(): Promise<{ origin: string; server: Server; sent: string[] }> {
   const sent: string[] = [];

@@ -96,7 +96,8 @@ export class CacheEntries {
     const entries = await Promise.all(
       ids.map(async (id) => {
         const [entry, used] = await Promise.all([this.#read(id), this.#lastUse(id)]);
-        if (!entry) await this.#store.delete(id + ENTRY);
+        // One that is just being written cannot be deleted.
+        if (!entry) await this.#store.delete(id + ENTRY).catch(() => {});
         return entry && { ...entry, usedAt: Math.max(entry.usedAt, used) };
       }),
     );
@@ -135,7 +136,7 @@ export class CacheEntries {
 
   /** Returns when a use was recorded last, in milliseconds since 1970; 0 if none was. */
   async #lastUse(id: string): Promise<number> {
-    return Number((await (await this.#store.read(id + USED))?.text()) ?? 0) || 0;
+    return Number(await (await this.#store.read(id + USED))?.text()) || 0;
   }
 
   async #write(id: string, entry: CacheEntry): Promise<void> {
@@ -145,10 +146,14 @@ export class CacheEntries {
   /** Deletes what can be deleted: of a private file, the content may not stay because its entry is in use. */
   async #delete(id: string, { content }: CacheEntry): Promise<void> {
     const names = [id + ENTRY, id + USED, ...(content === null ? [] : [content])];
-    const results = await Promise.allSettled(names.map((name) => this.#store.delete(name)));
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed) throw failed.reason;
+    await settleAll(names.map((name) => this.#store.delete(name)));
   }
+}
+
+/** Waits until all work has ended. @throws why the first of it failed */
+export async function settleAll(work: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.allSettled(work);
+  await Promise.all(work);
 }
 
 /** Returns the sizes of files, together. */
