@@ -75,7 +75,8 @@ async function copy(
   const parts: Uint8Array[] = [];
   for (let at = message.from; at < message.to;) {
     const field = await readField(reader, at, message.to);
-    parts.push(...((await change(field)) ?? [await reader.read(field)]));
+    // One by one: a call takes fewer arguments than a graph may have nodes.
+    for (const part of (await change(field)) ?? [await reader.read(field)]) parts.push(part);
     at = field.to;
   }
   return parts;

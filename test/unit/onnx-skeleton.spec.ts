@@ -4,6 +4,7 @@ import * as ort from 'onnxruntime-web';
 import { readSignature } from '../../src/engines/onnx/signature.ts';
 import { readExternalData } from '../../src/shared/onnx-external-data.ts';
 import { OWN_FILE, readSkeleton } from '../../src/shared/onnx-skeleton.ts';
+import { encode, encodeText, join } from '../../src/shared/protobuf-writer.ts';
 
 const MODEL = readFileSync(new URL('../models/moderation/model.onnx', import.meta.url));
 
@@ -42,4 +43,10 @@ test('small files, and damaged ones, have no skeleton', async () => {
   // A graph that is shorter than it says, in a file that is long enough.
   file.set([0xff, 0xff, 0xff, 0x7f], file.indexOf((7 << 3) | 2) + 1);
   expect(await readSkeleton(new Blob([file]))).toBeUndefined();
+});
+
+test('a graph of very many nodes has a skeleton, too', async () => {
+  const nodes = Array<Uint8Array>(300_000).fill(join(encode(1, encodeText(3, 'n'.repeat(60)))));
+  const file = join(encode(7, nodes));
+  expect((await readSkeleton(new Blob([file])))?.length).toBe(file.length);
 });
