@@ -445,3 +445,25 @@ test('a private file is asked for again if the server cannot be reached: its cop
   const options = { validators: { etag: '"other"' }, headers: { Authorization: 'Bearer t' }, fetch: once };
   expect(await isWhole(await get([{ kind: 'ok' }], options, { own: false }))).toBe(true);
 });
+
+test('a part of the rest is not taken for the end where no size is told', async () => {
+  const headers = { etag: '"1"' };
+  const answers = [
+    () => {
+      let isBroken = false;
+      const pull = (controller: ReadableStreamDefaultController): void => {
+        if (isBroken) controller.error(new TypeError('terminated'));
+        else controller.enqueue(FILE.subarray(0, HALF));
+        isBroken = true;
+      };
+      return new Response(new ReadableStream({ pull }), { headers });
+    },
+    () =>
+      new Response(FILE.subarray(HALF, HALF + 100), {
+        status: 206,
+        headers: { ...headers, 'content-range': `bytes ${HALF}-${HALF + 99}/*` },
+      }),
+    () => new Response(FILE, { headers }),
+  ];
+  expect(await isWhole(await get([], { fetch: async () => answers.shift()!() }))).toBe(true);
+});

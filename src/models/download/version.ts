@@ -50,8 +50,9 @@ export function continues(response: Response, version: Version, offset: number):
   if (range === null) return length !== undefined && version.size !== undefined && offset + length === version.size;
   const [, first, last, size] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range.trim()) ?? [];
   if (Number(first) !== offset) return false;
-  const end = size === '*' ? undefined : Number(size);
-  return (end === undefined || Number(last) === end - 1) && (version.size === undefined || Number(last) === version.size - 1); // prettier-ignore
+  // Without either size, nothing tells whether the range goes on to the end.
+  const end = size === '*' ? version.size : Number(size);
+  return Number(last) + 1 === end && (version.size ?? end) === end;
 }
 
 /** Whether all headers of a response can be read, as those of the page's own origin can. */
