@@ -460,6 +460,20 @@ test('a new version that this tab is writing is not deleted with what crashes ha
   }
 });
 
+test('a file of which another tab is writing a version of its own is cached all the same, and so are the others', async () => {
+  const store = memoryStore();
+  // As OPFS refuses it.
+  const refuse = (): Promise<never> => Promise.reject(new DOMException('locked', 'NoModificationAllowedError'));
+  const { visit, entries, warnings } = world({
+    store: { ...store, delete: (name) => (name.endsWith('.0f') ? refuse() : store.delete(name)) },
+  });
+  await store.write(`${await idOf(`url ${URL}`)}.0f`, new Blob(['half']));
+  const tab = visit();
+  for (const url of [URL, 'https://example.org/m/other']) await tab.get({ url }, server().download);
+  expect(warnings).toEqual([]);
+  expect(await entries.list()).toHaveLength(2);
+});
+
 test('what a crash has left of a file is deleted when its new version is stored', async () => {
   const { visit, store } = world();
   const { download } = server();

@@ -122,8 +122,11 @@ export class CacheEntries {
       const entry = await this.#read(id);
       const kept = entry ? [entry.content, id + USED] : [];
       for (const name of ofFile.filter((name) => !kept.includes(name))) {
-        await this.#store.delete(name);
-        hasDeleted = true;
+        // Two tabs may write new versions of a file at once, and what one is writing cannot be deleted.
+        await this.#store.delete(name).then(
+          () => (hasDeleted = true),
+          () => {},
+        );
       }
     }
     return hasDeleted;
