@@ -460,6 +460,21 @@ test('a new version that this tab is writing is not deleted with what crashes ha
   }
 });
 
+test('a file whose entry another tab is writing is left to that tab, and the others are cached', async () => {
+  const store = memoryStore();
+  const busy = `${await idOf(`url ${URL}`)}.json`;
+  const refuse = (): Promise<never> => Promise.reject(new DOMException('locked', 'NoModificationAllowedError'));
+  const { visit, entries, warnings } = world({
+    store: { ...store, write: (name, blob) => (name === busy ? refuse() : store.write(name, blob)) },
+  });
+  const tab = visit();
+  for (const url of [URL, 'https://example.org/m/other'])
+    expect(await text(await tab.get({ url }, server().download))).toBe('v1');
+  expect(warnings).toEqual([]);
+  expect((await entries.list()).map(({ url }) => url)).toEqual(['https://example.org/m/other']);
+  expect(await store.names()).toHaveLength(2);
+});
+
 test('a file of which another tab is writing a version of its own is cached all the same, and so are the others', async () => {
   const store = memoryStore();
   // As OPFS refuses it.

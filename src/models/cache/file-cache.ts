@@ -231,7 +231,9 @@ export class FileCache {
         await this.#entries.save(keyOf(request), request.url, file?.blob, file);
         return true;
       } catch (error) {
-        if (!isQuotaError(error)) throw error;
+        // Another tab is writing the file's entry: in the file system of some browsers, one at a time may.
+        if (isNamed(error, 'NoModificationAllowedError')) return true;
+        if (!isNamed(error, 'QuotaExceededError')) throw error;
         let hasRoom = false;
         while (!hasRoom && remedies.length > 0) hasRoom = await remedies.shift()!();
         if (!hasRoom) return false;
@@ -289,6 +291,6 @@ function isUnreachable(error: unknown): error is TabServeError {
   return isError(error) && error instanceof TabServeError && error.code === 'network' && error.cause !== undefined;
 }
 
-function isQuotaError(error: unknown): boolean {
-  return isError(error) && error.name === 'QuotaExceededError';
+function isNamed(error: unknown, name: string): boolean {
+  return isError(error) && error.name === name;
 }
