@@ -185,6 +185,20 @@ test('the host’s client that is disposed of leaves the session to another tab,
   expect(world.clock.pending).toBe(0);
 });
 
+test('a client that is disposed of while it joins the share leaves nothing', async () => {
+  const world = new ShareWorld();
+  const environment = world.environment('a');
+  const { locks } = environment;
+  const request = ((...args: Parameters<typeof locks.request>) => {
+    void tab.dispose();
+    return locks.request(...args);
+  }) as typeof locks.request;
+  const tab = world.tab('a', {}, { ...environment, locks: { request } });
+  expect(await codeOf(tab.initialize())).toBe('disposed');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect([world.channels.size, world.locks.names.length, world.live]).toEqual([0, 0, 0]);
+});
+
 test('the host’s client that is disposed of first answers what it has accepted, for a second at most', async () => {
   const world = new ShareWorld();
   const tabs = await open(world, 'abc', {}, undefined, gated);

@@ -19,7 +19,7 @@ export interface Membership {
   ): Partial<Pick<Description, 'workers' | 'jobQueueStatus' | 'metrics' | 'sharing'>>;
 }
 
-/** Joins the share of the options' name. Where the browser lacks what that needs, the client is told, and has a session of its own. @throws `model-config` */
+/** Joins the share of the options' name. Where the browser lacks what that needs, the client is told, and has a session of its own. @throws `model-config`, `disposed` */
 export async function join(
   options: OpenerOptions,
   hooks: OpenerHooks,
@@ -35,7 +35,10 @@ export async function join(
       describe: () => ({ sharing: { role: 'alone', reason: reason! } }),
     };
   }
-  return new Share(await shareName(options), { ...hooks, onSession }, environment);
+  const name = await shareName(options);
+  // Nobody would close the channel of a client that was disposed of meanwhile.
+  hooks.disposed.throwIfAborted();
+  return new Share(name, { ...hooks, onSession }, environment);
 }
 
 /** Returns why this page may not use Web Locks: in a sandboxed frame they exist, but requests are refused. Returns undefined if it may. */
