@@ -10,7 +10,10 @@ export class Emitter<Events> {
   }
 
   emit<E extends keyof Events>(event: E, detail: Events[E]): void {
-    for (const listener of this.#listeners.get(event) ?? []) notify(listener as (event: Events[E]) => void, detail);
+    const listeners = this.#listeners.get(event) ?? new Set();
+    // What a listener adds hears the next event, and what it removes hears none.
+    for (const listener of Array.from(listeners))
+      if (listeners.has(listener)) notify(listener as (event: Events[E]) => void, detail);
   }
 }
 

@@ -169,6 +169,26 @@ test('handle with a sparse list, and a client that is disposed of by its own eve
   await expect(other.initialize()).rejects.toMatchObject({ code: 'disposed' });
 });
 
+test('a listener that replaces itself hears each event once, and one that another has removed hears none', async () => {
+  await using client = connect(factory, { model: MODEL, verdicts: noStore });
+  await client.initialize();
+  const heard: string[] = [];
+  const listen = (): void => {
+    const remove = client.on('response', () => {
+      heard.push('replaced');
+      remove();
+      removeOther();
+      if (heard.length < 10) listen();
+    });
+  };
+  listen();
+  const removeOther = client.on('response', () => heard.push('other'));
+  await client.predict(1 as never);
+  expect(heard).toEqual(['replaced']);
+  await client.predict(1 as never);
+  expect(heard).toEqual(['replaced', 'replaced']);
+});
+
 test('load on a server says what to do', async () => {
   await withoutWorker(async () => {
     await expect(load('/models/digits/')).rejects.toMatchObject({
