@@ -156,13 +156,10 @@ export class SharedClient {
 /** Reachable as long as a component has them, or their worker runs. */
 const clients = new Set<WeakRef<SharedClient>>();
 
-/** Returns the client that components with this source share. It takes calls at once: a child's effect may call before the component's own effects run. */
+/** Returns the client that components with this source share. */
 export function sharedClient(source: Source): SharedClient {
   const known = find((client) => isSame(client.source, source));
-  if (known) {
-    known.reopen();
-    return known;
-  }
+  if (known) return known;
   const client = new SharedClient(source);
   clients.add(new WeakRef(client));
   return client;

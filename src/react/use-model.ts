@@ -80,6 +80,8 @@ export function useModel(first: unknown, second?: unknown): unknown {
   const [held, hold] = useState(() => sharedClient(source));
   const client = isSameData(held.source, source) ? held : sharedClient(source);
   if (client !== held) hold(client);
+  // When it is mounted, or shown again by an <Activity>, its children's effects may call before its own run.
+  client.reopen();
 
   const state = useSyncExternalStore(client.subscribe, client.getState, () => IDLE);
   // The effect is going to load it: the server, and the first render, show this already.

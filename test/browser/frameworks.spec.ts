@@ -169,6 +169,20 @@ test('a worker factory that is written inline: one worker; refused where it woul
   await expect(page.locator('#b')).toHaveText('thrown model-config');
 });
 
+test('an Activity that is hidden ends the worker; when it is shown again, its children’s effects are answered @once', async ({
+  opened: { page, count },
+}) => {
+  const answers = (): Promise<string[]> => page.evaluate(() => window.frameworks.answers);
+  await page.evaluate(() => window.frameworks.showActivity('visible'));
+  await expect.poll(answers).toEqual(['answered']);
+  await page.evaluate(() => window.frameworks.showActivity('hidden'));
+  await noWorkers(page);
+  await page.evaluate(() => window.frameworks.showActivity('visible'));
+  await expect.poll(answers).toEqual(['answered', 'answered']);
+  await expect(page.locator('#parent')).toHaveText('ready');
+  expect(count.workers).toBe(2);
+});
+
 test('the recipe for react, with a handler of its own @once', async ({ opened: { page } }) => {
   await page.evaluate(() =>
     window.frameworks.recipes['react, with a handler of its own'](document.querySelector('main')!),

@@ -117,6 +117,7 @@ test('a component that is mounted again takes calls before its effects run: thos
   await expect.poll(() => client.predict(1).catch((error: unknown) => error)).toMatchObject({ code: 'disposed' });
   const again = sharedClient({ ...one });
   expect(again).toBe(client);
+  again.reopen();
   expect(await again.predict(2)).toBe(2);
   again.subscribe(() => {})();
 });

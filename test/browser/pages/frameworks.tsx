@@ -1,4 +1,4 @@
-import { Component, StrictMode, Suspense, useEffect, type ReactNode } from 'react';
+import { Activity, Component, StrictMode, Suspense, useEffect, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { mount, unmount } from 'svelte';
 import { createApp } from 'vue';
@@ -103,7 +103,39 @@ function show(asked: Readonly<Record<string, Asked>>): void {
   );
 }
 
-const frameworks = { recipes, show, models, shown, effects: () => effects };
+/** What the effect of a component's child was answered, each time that it ran. */
+const answers: string[] = [];
+
+function Child({ predict }: Pick<DigitModel, 'predict'>) {
+  useEffect(() => {
+    predict(new ImageData(28, 28)).then(
+      () => answers.push('answered'),
+      (error: TabServeError) => answers.push(error.code),
+    );
+  }, [predict]);
+  return null;
+}
+
+function Parent() {
+  const model = use({});
+  return (
+    <output id="parent">
+      {model.status}
+      <Child predict={model.predict} />
+    </output>
+  );
+}
+
+/** Shows a component with a child, or hides both: React ends their effects then, and keeps their state. */
+function showActivity(mode: 'visible' | 'hidden'): void {
+  root.render(
+    <Activity mode={mode}>
+      <Parent />
+    </Activity>,
+  );
+}
+
+const frameworks = { recipes, show, showActivity, models, shown, answers, effects: () => effects };
 
 declare global {
   interface Window {
