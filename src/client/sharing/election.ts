@@ -1,4 +1,4 @@
-import type { ShareEnvironment } from './environment.js';
+import { aborted, type ShareEnvironment } from './environment.js';
 
 /** Events of an election. */
 export interface ElectionEvents {
@@ -48,7 +48,7 @@ export class Election {
     const held = (): Promise<void> | undefined => {
       if (term.signal.aborted) return undefined;
       this.#on.elected();
-      return new Promise((release) => term.signal.addEventListener('abort', () => release(), { once: true }));
+      return aborted(term.signal);
     };
     this.#locks.request(this.#name, options(term.signal), held).catch(() => {
       if (term.signal.aborted) return;

@@ -36,11 +36,16 @@ export function holdLock(locks: ShareEnvironment['locks'], name: string, signal:
   return new Promise((resolve, reject) => {
     const held = (): Promise<void> => {
       resolve();
-      return new Promise((release) => {
-        if (signal.aborted) release();
-        else signal.addEventListener('abort', () => release(), { once: true });
-      });
+      return aborted(signal);
     };
     locks.request(name, held).catch(reject);
+  });
+}
+
+/** Resolves when a signal aborts; at once, if it has. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }

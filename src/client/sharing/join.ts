@@ -28,28 +28,25 @@ export async function join(
   checkShare(options, { isBuiltIn: hooks.isPossible !== undefined });
   const environment = hooks.shareEnvironment ?? browserEnvironment();
   const reason = typeof environment === 'string' ? environment : await refusal(environment);
-  if (typeof environment === 'string' || reason !== undefined) {
+  if (reason !== undefined) {
     hooks.warn(`share: this page has a session of its own, which other tabs do not use: ${reason}`);
     return {
       open: () => Promise.resolve(undefined),
-      describe: () => ({ sharing: { role: 'alone', reason: reason! } }),
+      describe: () => ({ sharing: { role: 'alone', reason } }),
     };
   }
   const name = await shareName(options);
   // Nobody would close the channel of a client that was disposed of meanwhile.
   hooks.disposed.throwIfAborted();
-  return new Share(name, { ...hooks, onSession }, environment);
+  return new Share(name, { ...hooks, onSession }, environment as ShareEnvironment);
 }
 
 /** Returns why this page may not use Web Locks: in a sandboxed frame they exist, but requests are refused. Returns undefined if it may. */
 async function refusal({ locks, id }: ShareEnvironment): Promise<string | undefined> {
-  const attempt = new AbortController();
   try {
-    await holdLock(locks, `tabserve/share/${id()}`, attempt.signal);
+    await holdLock(locks, `tabserve/share/${id()}`, AbortSignal.abort());
     return undefined;
   } catch (error) {
     return `this page may not use Web Locks: ${messageOf(error)}`;
-  } finally {
-    attempt.abort();
   }
 }

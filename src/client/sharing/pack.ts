@@ -66,8 +66,8 @@ async function planesOf(frame: VideoFrame): Promise<Planes> {
   };
 }
 
-/** TypeScript's declarations do not have a frame's rotation and flip yet. */
+/** TypeScript's declarations do not have a frame's rotation and flip yet. A browser without them has undefined, which its constructor takes as nothing. */
 function turnOf(frame: VideoFrame): object {
   const { rotation, flip } = frame as { readonly rotation?: number; readonly flip?: boolean };
-  return { ...(rotation !== undefined && { rotation }), ...(flip !== undefined && { flip }) };
+  return { rotation, flip };
 }

@@ -10,7 +10,7 @@ import type { Recovery } from '../workers/recovery.js';
 import type { OpenedWorker } from '../workers/slot.js';
 import type { DistantWorker } from './distant-worker.js';
 import { Election } from './election.js';
-import type { ShareEnvironment } from './environment.js';
+import { aborted, type ShareEnvironment } from './environment.js';
 import { GuestWorker } from './guest-worker.js';
 import type { Membership } from './join.js';
 import type { LobbyMessage, SessionInfo } from './messages.js';
@@ -181,10 +181,8 @@ export class Share implements Membership {
 
   /** Waits until the page is shown, or one of the signals aborts. */
   async #present(ends: readonly (AbortSignal | undefined)[]): Promise<void> {
-    const all = [this.#away?.signal, ...ends].filter((signal) => signal !== undefined);
-    if (!this.#away || all.some(({ aborted }) => aborted)) return;
-    const over = AbortSignal.any(all);
-    await new Promise<void>((resolve) => over.addEventListener('abort', () => resolve(), { once: true }));
+    if (!this.#away) return;
+    await aborted(AbortSignal.any([this.#away.signal, ...ends].filter((signal) => signal !== undefined)));
   }
 
   /** Ends the session, if this is the host, and no longer waits to be it. */
