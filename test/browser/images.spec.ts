@@ -810,3 +810,20 @@ test.describe('inputs on the page @once', () => {
     });
   });
 });
+
+test('an <img> with loading="lazy" is loaded, wherever it is on the page @once @firefox', async ({ page }) => {
+  await open(page, 'page');
+  const found = await page.evaluate(async () => {
+    const src = '/test/goldens/images/rgb.png';
+    const lazy = ['below', 'hidden', 'detached'].map((name) => Object.assign(new Image(), { loading: 'lazy', src: `${src}?${name}` })); // prettier-ignore
+    const [below, hidden] = lazy as [HTMLImageElement, HTMLImageElement];
+    below.style.marginTop = '100000px';
+    hidden.hidden = true;
+    document.body.append(below, hidden);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const loaded = lazy.map(({ complete }) => complete);
+    const prepared = await Promise.all(lazy.map(async (image) => await images.prepare(image)));
+    return { loaded, widths: prepared.map((one) => (one.message()!.value as ImageBitmap).width) };
+  });
+  expect(found).toEqual({ loaded: [false, false, false], widths: [33, 33, 33] });
+});

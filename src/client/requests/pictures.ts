@@ -28,6 +28,8 @@ export function isFrame(value: unknown): value is VideoFrame {
 
 async function ofImage(image: HTMLImageElement): Promise<ImageBitmap> {
   try {
+    // The browser loads a lazy image only when the visitor has scrolled to it.
+    if (image.loading === 'lazy' && !image.complete) image.loading = 'eager';
     await image.decode();
   } catch (cause) {
     const source = image.currentSrc || image.src;
