@@ -2,6 +2,7 @@ import { PredictionError, TabServeError } from '../contract/errors.js';
 import type { Context } from '../contract/handler.js';
 import type { Tensor } from '../contract/tensors.js';
 import { row } from '../tensors/tensors.js';
+import { checkLength } from './check-length.js';
 
 /**
  * Returns what an output holds for one row of a batch.
@@ -12,7 +13,7 @@ export function rowPart(name: string, output: Tensor, index: number, rows: numbe
   if (rows === 1) return output;
   throw new TabServeError(
     'batch-contract',
-    `Output "${name}" has the dims [${output.dims.join(', ')}]; the first axis must have the size ${rows}, one item for each row.`,
+    `Output "${name}" has the dims [${output.dims.join(', ')}]; the first axis must have the size ${rows}, one item per row.`,
   );
 }
 
@@ -25,13 +26,7 @@ export function withFailures<Result>(
   rows: number,
   { failures }: Context,
 ): readonly (Result | PredictionError)[] {
-  const allFailed = failures.size === rows;
-  if (!allFailed && (!Array.isArray(results) || results.length !== rows)) {
-    throw new TabServeError(
-      'batch-contract',
-      `The handler got ${rows} rows and returned ${Array.isArray(results) ? `${results.length} results` : 'no list'}; it must return a list with one result for each row.`,
-    );
-  }
+  if (failures.size < rows) checkLength(results, rows);
   return Array.from({ length: rows }, (_, index) => {
     const failure = failures.get(index);
     return failure ? PredictionError.from(failure) : results[index]!;

@@ -221,7 +221,7 @@ export class ImageSegmenter extends VisionHandler {
     if (output.dims[0] !== rows)
       throw new TabServeError(
         'batch-contract',
-        `Output "${name}" has the dims [${output.dims.join(', ')}]; the first axis must have the size ${rows}, one item for each row.`,
+        `Output "${name}" has the dims [${output.dims.join(', ')}]; the first axis must have the size ${rows}, one item per row.`,
       );
     return Array.from({ length: rows }, (_, index) => {
       try {

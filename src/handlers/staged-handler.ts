@@ -104,8 +104,14 @@ export abstract class StagedHandler<Input, Prepared, Outputs> implements Handler
     if (data.length === 0) throw new TabServeError('invalid-input', 'The batch is empty; it needs at least one row.');
     for (const params of new Set(context.params))
       if (Object.keys(params).length > 0) this.#checkParams(params, context);
-    const inputs = await this.preprocess(data, context);
-    const results = context.failures.size === data.length ? [] : await this.#runModel(inputs, data, context);
+    let results: readonly unknown[] = [];
+    try {
+      const inputs = await this.preprocess(data, context);
+      if (context.failures.size < data.length) results = await this.#runModel(inputs, data, context);
+    } catch (error) {
+      // An override that uses what `super` returns may throw because no row is left. The rows' own errors say why.
+      if (context.failures.size < data.length) throw error;
+    }
     return withFailures(results as readonly ResultOf<this>[], data.length, context);
   }
 

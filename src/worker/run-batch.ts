@@ -1,7 +1,8 @@
 import type { Handler } from '../contract/handler.js';
 import type { Envelope, HandleRequest } from '../contract/wire.js';
 import { errorToData } from '../contract/error-data.js';
-import { asTabServeError, blameOf, PredictionError, TabServeError, type ErrorCode } from '../contract/errors.js';
+import { asTabServeError, blameOf, PredictionError, type ErrorCode, type TabServeError } from '../contract/errors.js';
+import { checkLength } from '../handlers/check-length.js';
 import { transferablesOf } from '../outputs/transfer.js';
 import { batchContext, type BatchContext, type BatchOptions, type HandlerEnvironment } from './context.js';
 import { notCloneable } from './endpoint.js';
@@ -97,6 +98,7 @@ async function runRows(
     sequenceIds: sequenceIds?.slice(from, to),
     states: states?.slice(from, to),
   });
+  // A handler's class may override `handle`, and so its check.
   const results = checkLength(await handler.handle(rows.slice(from, to) as never[], context), batchSize);
   for (const [index, state] of context.newStates)
     if (!(results[index] instanceof PredictionError)) newStates[from + index] = state;
@@ -118,15 +120,6 @@ function isFaultOfHandler(code: ErrorCode): boolean {
   if (blameOf(code) === 'handler') return code !== 'handler-failed';
   // A handler may throw the archive's other codes for a row: `network`, if it downloads something for each row.
   return code === 'model-config';
-}
-
-/** A handler's class may override `handle`, and so its check. */
-function checkLength(results: readonly unknown[], rows: number): readonly unknown[] {
-  if (Array.isArray(results) && results.length === rows) return results;
-  throw new TabServeError(
-    'batch-contract',
-    `handle got ${rows} rows and returned ${Array.isArray(results) ? `${results.length} results` : 'no list'}; it must return one result per row.`,
-  );
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Session, TensorInfo, Tensors } from '../../src/contract/tensors.ts
 import {
   BaseHandler,
   createTestContext,
+  createTestHandler,
   ImageClassifier,
   ImageSegmenter,
   ObjectDetector,
@@ -11,6 +12,8 @@ import {
   type Classification,
   type Context,
   type Handler,
+  type ImageInput,
+  type Row,
   type TensorInput,
 } from '../../src/worker.ts';
 import { stubSession } from './stub-session.ts';
@@ -129,6 +132,29 @@ test('a row that fails keeps its place; when all fail the model is not run', asy
   const none = await handle(new Picky(), session, [f32([2], [-1, 2])]);
   expect(none[0]).toBeInstanceOf(PredictionError);
   expect(session.runs.length).toBe(runs);
+});
+
+test('an override that throws because every row has failed in super does not hide why they failed', async () => {
+  const damaged = { data: new Uint8Array(1), dims: [4, 4, 3] };
+  class Inverted extends ImageClassifier {
+    override async preprocess(data: readonly Row<ImageInput>[], context: Context): Promise<Tensors> {
+      const { image } = await super.preprocess(data, context);
+      return { image: { ...image!, data: (image!.data as Float32Array).map((value) => 1 - value) } };
+    }
+  }
+  const preprocessed = await createTestHandler(Inverted, { outputs: { logits: [[1, 3]] } });
+  await expect(preprocessed.predict(damaged)).rejects.toMatchObject({ code: 'invalid-input', stage: 'preprocess' });
+
+  class Best extends ImageClassifier {
+    override async postprocess(outputs: Tensors, context: Context): Promise<string[]> {
+      return (await super.postprocess(outputs, context)).map(([best]) => best!.label);
+    }
+  }
+  const postprocessed = await createTestHandler(Best, { outputs: { logits: [[NaN, 3]] } });
+  await expect(postprocessed.predict(image(1))).rejects.toMatchObject({
+    code: 'inference-failed',
+    stage: 'postprocess',
+  });
 });
 
 const image = (value: number) => ({ data: new Uint8Array(4 * 4 * 3).fill(value), dims: [4, 4, 3] });
