@@ -45,19 +45,19 @@ export interface ClassifyOptions {
 /**
  * Converts a model's output, `[rows, classes]`, to the likeliest classes of each row. `optionsOf` returns the options
  * of a row. A row fails with `inference-failed` if its numbers are not finite, or if `output` is `probabilities` and a
- * number is not in 0..1; the other rows do not fail.
+ * number is not in 0..1; the other rows do not fail. A row that has failed has an empty list.
  */
 export function classify(
   output: Tensor,
   context: Context,
   optionsOf: (index: number) => ClassifyOptions,
-): (Classification | TorchServeClassification | undefined)[] {
+): (Classification | TorchServeClassification)[] {
   return rowScores(output, context.systemProperties.batchSize).map((scores, index) => {
     try {
-      return context.failures.has(index) ? undefined : toClassification(scores, optionsOf(index));
+      return context.failures.has(index) ? [] : toClassification(scores, optionsOf(index));
     } catch (error) {
       context.fail(index, asTabServeError(error, 'postprocess'));
-      return undefined;
+      return [];
     }
   });
 }

@@ -6,7 +6,7 @@ export class EagerClassifier extends ImageClassifier {
 
   override async postprocess(outputs: Tensors, context: Context): Promise<readonly Classification[]> {
     const results = await super.postprocess(outputs, context);
-    for (const [index, [best]] of results.entries()) await context.send(index, { best: best!.label });
+    for (const [index, [best]] of results.entries()) if (best) await context.send(index, { best: best.label });
     return results;
   }
 }

@@ -157,6 +157,19 @@ test('an override that throws because every row has failed in super does not hid
   });
 });
 
+test('a subclass finds an empty list in the place of a row that has failed, and the batch runs once', async () => {
+  class Best extends ImageClassifier {
+    override async postprocess(outputs: Tensors, context: Context): Promise<(string | undefined)[]> {
+      return (await super.postprocess(outputs, context)).map(([best]) => best?.label);
+    }
+  }
+  const handler = await createTestHandler(Best, { outputs: { logits: [[1, 3]] }, labels: ['three', 'four'] });
+  const [good, bad] = await handler.handle([image(1), { data: new Uint8Array(1), dims: [4, 4, 3] }]);
+  expect(good).toBe('four');
+  expect(bad).toMatchObject({ code: 'invalid-input' });
+  expect(handler.runs).toHaveLength(1);
+});
+
 const image = (value: number) => ({ data: new Uint8Array(4 * 4 * 3).fill(value), dims: [4, 4, 3] });
 /** Its logits are the mean of the image, times the class. */
 const classifier = (classes = 4) =>
