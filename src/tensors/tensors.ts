@@ -24,7 +24,7 @@ export function from({ data, dims, dtype = dtypeOf(data) }: TypedArrayInput | Te
 
 function dtypeOf(data: unknown): DType {
   const name = Object.prototype.toString.call(data).slice(8, -1);
-  const dtype = Array.isArray(data) ? 'string' : DTYPE_BY_ARRAY.get(name);
+  const dtype = Array.isArray(data) && typeof data[0] !== 'number' ? 'string' : DTYPE_BY_ARRAY.get(name);
   if (!dtype) throw new TabServeError('invalid-input', `Expected a typed array as data, got ${name}.`);
   return dtype;
 }

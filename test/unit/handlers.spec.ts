@@ -73,6 +73,14 @@ test('BaseHandler: a model with a fixed batch gets the batch in pieces', async (
   }
 });
 
+test('BaseHandler: a list of numbers in place of a typed array is refused as that, not as strings', async () => {
+  const list = { data: [1, 2], dims: [2] } as never;
+  await expect(handle(new BaseHandler(), doubler(), [list])).rejects.toMatchObject({
+    code: 'invalid-input',
+    message: 'Expected a typed array as data, got Array.',
+  });
+});
+
 test('the stages run in their order, each overridable alone', async () => {
   const calls: string[] = [];
   class Traced extends BaseHandler {
