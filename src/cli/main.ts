@@ -131,6 +131,11 @@ async function archive(args: readonly string[]): Promise<void> {
     throw new TabServeError('model-config', `${existing} belongs to no flag. Try: tabserve --help`);
   if (updates && existing === undefined)
     throw new TabServeError('model-config', '--update-hashes takes the folder of an archive. Try: tabserve --help');
+  if (check && existing === undefined && Object.keys(values).length === 1)
+    throw new TabServeError(
+      'model-config',
+      '--check takes an archive, or the flags of a new one. Try: tabserve --help',
+    );
   if (existing !== undefined) {
     if (updates) print(await updateHashes(existing));
     if (check) print(await checkArchive(existing));
@@ -219,7 +224,7 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       return console.log(VERSION);
     default: {
       const why = command === undefined ? 'A command is missing.' : unknownName(command, 'command', COMMANDS);
-      throw new TabServeError('model-config', `${why} Try: tabserve --help`);
+      throw new TabServeError('model-config', `${why} The commands are ${COMMANDS.join(', ')}. Try: tabserve --help`);
     }
   }
 }
