@@ -40,8 +40,10 @@ export function serve(
 
 /** Holds a lock until the worker ends. The browser releases it however the worker ends, and so tells the page, which waits for the lock. */
 function holdForLife(name: string, onHeld: () => void): void {
-  void globalThis.navigator?.locks?.request(name, () => {
+  const hold = (): Promise<void> => {
     onHeld();
     return new Promise(() => {});
-  });
+  };
+  // In a sandboxed frame there are locks, but requests are refused.
+  globalThis.navigator?.locks?.request(name, hold).catch(() => {});
 }

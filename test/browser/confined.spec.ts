@@ -122,6 +122,8 @@ test('a sandboxed frame: the error of a worker that it may not load names the re
 }) => {
   const [expected] = await (await open()).evaluate(answers, ARCHIVES.slice(0, 1));
   await using site = await serveWithHeaders(baseURL!, { 'access-control-allow-origin': '*' });
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
   await page.goto(`${site.origin}/no-such-page?isolated=no`);
   await page.setContent(`<iframe sandbox="allow-scripts" src="${PAGE}"></iframe>`);
   const frame = page.frames()[1]!;
@@ -147,4 +149,5 @@ test('a sandboxed frame: the error of a worker that it may not load names the re
   if (browserName === 'chromium') expect(refused.message).toContain("Failed to construct 'Worker'");
   expect(answer).toEqual(expected);
   expect(warnings).toEqual(['Cached files cannot be read: a frame or worker with an opaque origin has no storage']);
+  expect(errors, 'that nobody handled').toEqual([]);
 });
