@@ -92,7 +92,8 @@ export class Requester {
       const own = { parts: streamed?.parts, sequence: sequence?.held };
       const job = { ...checked, signal, order, request, exclusive, arrivedAt, ...own };
       const answers = prepared.length > 0 ? await this.#run(new Job(prepared, job), onRan) : [];
-      return rows.map((row) => (row instanceof PredictionError ? row : answers.shift()));
+      let at = 0;
+      return rows.map((row) => (row instanceof PredictionError ? row : answers[at++]));
     });
   }
 
