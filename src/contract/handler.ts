@@ -196,7 +196,7 @@ export type MaybePromise<T> = T | Promise<T>;
 
 /** Describes a handler's model: its inputs, outputs and labels. */
 export interface ModelInfo {
-  /** The handler's name as requested; the name of the class, if the app has its own class and requested no name. */
+  /** The built-in handler's name; the name of the class, if the app has its own class. */
   readonly handler: string;
   /** Undefined if the handler has no single `model`. */
   readonly inputs: readonly TensorInfo[] | undefined;

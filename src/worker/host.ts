@@ -64,7 +64,7 @@ export class Host implements WorkerApi {
   readonly #definitions = new Definitions();
   /** What the handler recorded in `initialize`. The first batch's answer carries it. */
   #recorded: readonly Observation[] = [];
-  /** The handler's name, as requested. */
+  /** The built-in handler's name, or that of the app's own class. */
   #name = '';
   #engine: Engine | undefined;
   /** The last heartbeat of the worker itself, outside of any batch. */
@@ -132,7 +132,8 @@ export class Host implements WorkerApi {
     return envelope(async () => {
       const format = engineOf(request.candidate);
       const archive = archiveFor(request.archive, format);
-      const Class = await this.#handlerClass(request.handler ?? archive.manifest.model.handler);
+      const name = request.handler ?? archive.manifest.model.handler;
+      const Class = await this.#handlerClass(name);
       checkConfigs(archive, (message) => this.#warn(message));
       const engine = (this.#engine = await this.#engines.start(request, archive.config));
       const { handlerClass, builtIn } = this.#options;
@@ -153,7 +154,8 @@ export class Host implements WorkerApi {
         timed('store files', () => this.#downloads.stored()),
       ]);
       this.#recorded = metrics.observations;
-      this.#name = request.handler ?? archive.manifest.model.handler ?? Class.name;
+      // The archive may name a built-in handler, and the app's own class has another contract.
+      this.#name = builtIn ? Class.name : name!;
       this.#parts = parts.open;
       return { threads: engine.threads, nodes: engine.nodes, version: engine.version, ...tried };
     }, 'initialize');

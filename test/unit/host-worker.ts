@@ -4,10 +4,12 @@ import { PROTOCOL } from '../../src/contract/wire.ts';
 import type { Archive } from '../../src/contract/archive.ts';
 import { cloneSafe } from '../../src/worker/endpoint.ts';
 import type { Engine, Engines } from '../../src/engines/engine.ts';
+import { servingClass } from '../../src/worker/expose.ts';
 import { Host } from '../../src/worker/host.ts';
 import type { HandlerClass } from '../../src/worker/parts.ts';
 
-const archive: Archive = {
+/** An archive with a model. */
+export const archive: Archive = {
   url: 'http://127.0.0.1/model.onnx',
   manifest: { model: { modelName: 'model' } },
   config: {},
@@ -48,7 +50,7 @@ export class HostWorker extends EventTarget {
     const engine = { version: '0', threads: 1, memory: () => 0, open };
     const host = new Host({
       engines: this.#options.engines ?? { 'onnx/wasm': async () => engine },
-      handlerClass: async () => this.#handlerClass,
+      ...servingClass(this.#handlerClass),
       emit: (event) => events.postMessage(event),
       sendPart: (message, list) => calls.postMessage(message, list),
     });

@@ -1,6 +1,8 @@
 // The HTTP front door over clients whose answers the test makes. Statuses, types and texts of errors are TorchServe's: `frontend/server/src/main/java` of pytorch/serve 62c4d6a.
 import { expect, test } from '@playwright/test';
+import { connect } from '../../src/client/connect.ts';
 import { PredictionError, TabServeError, type ErrorCode } from '../../src/contract/errors.ts';
+import type { Context, Handler } from '../../src/contract/handler.ts';
 import { schemaOf } from '../../src/handlers/config.ts';
 import { HANDLER_NAMES, loadHandler } from '../../src/handlers/registry.ts';
 import { VisionHandler } from '../../src/handlers/vision-handler.ts';
@@ -9,6 +11,7 @@ import { ModelServer } from '../../src/serving/model-server.ts';
 import type { ModelServerOptions } from '../../src/serving/options.ts';
 import { FakeClient, pending, type Asked } from './fake-client.ts';
 import { FakeClock } from './fake-clock.ts';
+import { archive, HostWorker } from './host-worker.ts';
 
 const isVision = (Class: unknown): boolean => Class === VisionHandler || (Class as typeof VisionHandler).prototype instanceof VisionHandler; // prettier-ignore
 type HandlerClass = Parameters<typeof schemaOf>[0];
@@ -255,6 +258,29 @@ test('built-in handlers answer in TorchServe’s form, unless the config says ot
   expect(await paramsFor(config({ result: 'typed' }))).toEqual({});
   expect(await paramsFor({ handler: 'BirdClassifier' })).toEqual({});
   expect(await paramsFor({ handler: 'base_handler' })).toEqual({});
+});
+
+test("a handler class of the app's own gets what was sent, whichever built-in handler its archive names", async () => {
+  class Own implements Handler {
+    async initialize(): Promise<void> {}
+    preprocess(): void {}
+    inference(): void {}
+    postprocess(): void {}
+    async handle(rows: readonly unknown[], { params }: Context): Promise<readonly unknown[]> {
+      return rows.map((row, index) => ({ row, params: params[index] }));
+    }
+  }
+  const named = { ...archive, manifest: { model: { modelName: 'own', handler: 'image_classifier' } } };
+  const worker = (): Worker => new HostWorker(Own, { archive: named }) as unknown as Worker;
+  const verdicts = { get: async () => undefined, set: async () => {}, clear: async () => {} };
+  const client = connect<Handler>(worker, { model: archive.url as string, verdicts });
+  await client.initialize();
+  const server = new ModelServer();
+  await server.register(client, { name: 'own' });
+  const request = new Request('http://server/predictions/own', { method: 'POST', body: 'a text' });
+  expect(await told(await server.fetch(request))).toEqual([200, { row: 'a text', params: {} }]);
+  expect((await client.describe()).handler).toBe('Own');
+  await client.dispose();
 });
 
 test('the lists of handlers are those of the registry', async () => {
