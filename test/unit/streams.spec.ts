@@ -316,7 +316,10 @@ test('a stream is read once; options are checked when it is read', async () => {
   expect(await readToFailure(client.stream(1 as never, { timeout: -1 }))).toEqual({ items: [], code: 'invalid-input' });
 });
 
-test('many streams at once on one worker, each with its own parts', async () => {
+test('many streams at once on one worker, each with its own parts: Node warns of no leak', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error): unknown => warnings.push(warning);
+  process.on('warning', note);
   const { client } = await pageWith(count, { batchSize: 4 });
   await using _ = client;
   const all = await Promise.all(Array.from({ length: 20 }, (_, parts) => readAll(client.stream(parts as never))));
@@ -325,6 +328,8 @@ test('many streams at once on one worker, each with its own parts', async () => 
       ...Array.from({ length: parts }, (_, index) => index + 1),
       `sum ${(parts * (parts + 1)) / 2}`,
     ]);
+  process.off('warning', note);
+  expect(warnings).toEqual([]);
 });
 
 test('tests of handlers: a context collects the parts, and stream returns them with the result', async () => {

@@ -158,7 +158,7 @@ export class Connection {
   #hear(id: string, onPart: (part: unknown) => void): void {
     this.#onPart.set(id, onPart);
     // Adding it again changes nothing.
-    this.#calls.addEventListener('message', this.#onPartMessage as EventListener, { signal: this.#listening.signal });
+    this.#calls.addEventListener('message', this.#onPartMessage as EventListener);
   }
 
   readonly #onPartMessage = ({ data }: MessageEvent<PartMessage | undefined>): void => {
@@ -186,6 +186,7 @@ export class Connection {
     this.#ended.abort(error);
     for (const reject of this.#pending) reject(error);
     this.#pending.clear();
+    this.#onPart.clear();
     this.#worker.terminate();
     for (const proxy of [this.#remote, ...Object.values(this.#methods)]) proxy[releaseProxy]();
     for (const port of this.#ports) port.close();
