@@ -100,6 +100,7 @@ function answerOf({ status, statusText, headers, body }: Extract<FromHost, { typ
   }
   // The model was removed after the page had accepted.
   if (status === 404) return { response, failure: 'unknown-model' };
+  if (status === 408) return { response, failure: 'device-timeout' };
   if (status === 413) return { response, failure: 'body-too-large' };
   return status >= 500 || status === 415 ? { response, failure: 'device-failed' } : { response };
 }

@@ -19,6 +19,7 @@ const DOWN = async (): Promise<Response> => {
 };
 const BROKEN = async (): Promise<Response> => Response.json({ code: 500 }, { status: 500 });
 const FULL = async (): Promise<Response> => Response.json({ code: 503 }, { status: 503 });
+const LATE = async (): Promise<Response> => Response.json({ code: 408 }, { status: 408 });
 const only = (policy: Policy) => ({ models: { digits: policy } });
 
 /** A world whose one page hosts a model. */
@@ -30,7 +31,7 @@ async function hosted(): Promise<World & { readonly device: FakeServer }> {
 }
 
 test('policies: who answers, in which order, and what the headers say', async () => {
-  type Case = readonly [Policy, device: 'answers' | 'fails' | 'full' | 'loads' | 'none', server: typeof DOWN | undefined, said: string, uploads: number]; // prettier-ignore
+  type Case = readonly [Policy, device: 'answers' | 'fails' | 'full' | 'late' | 'loads' | 'none', server: typeof DOWN | undefined, said: string, uploads: number]; // prettier-ignore
   const cases: readonly Case[] = [
     ['device-first', 'answers', undefined, '200 by device, because: device-first', 0],
     ['device-first', 'none', undefined, '200 by server, because: no-host', 1],
@@ -38,6 +39,7 @@ test('policies: who answers, in which order, and what the headers say', async ()
     ['device-first', 'fails', undefined, '200 by server, because: device-failed', 1],
     ['device-first', 'full', undefined, '200 by server, because: device-failed', 1],
     ['device-first', 'full', DOWN, '503 by device, because: server-unreachable', 1],
+    ['device-first', 'late', undefined, '200 by server, because: device-timeout', 1],
     ['device-first', 'fails', BROKEN, '500 by device, because: server-failed', 1],
     ['device-first', 'none', BROKEN, '500 by server, because: no-host', 1],
     ['device-first', 'none', DOWN, '503 by none, because: no-host', 1],
@@ -48,6 +50,7 @@ test('policies: who answers, in which order, and what the headers say', async ()
     ['server-first', 'none', DOWN, '503 by none, because: server-unreachable', 1],
     ['device-only', 'answers', undefined, '200 by device, because: device-only', 0],
     ['device-only', 'full', undefined, '503 by device, because: device-only', 0],
+    ['device-only', 'late', undefined, '408 by device, because: device-only', 0],
     ['device-only', 'loads', undefined, '503 by none, because: not-ready', 0],
     ['device-only', 'none', undefined, '503 by none, because: no-host', 0],
   ];
@@ -58,6 +61,7 @@ test('policies: who answers, in which order, and what the headers say', async ()
       if (state === 'loads') device.ready = 503;
       if (state === 'fails') device.respond = BROKEN;
       if (state === 'full') device.respond = FULL;
+      if (state === 'late') device.respond = LATE;
     }
     if (server) world.server = server;
     const name = `${policy}, the device ${state}, the server ${server === DOWN ? 'is down' : server ? 'fails' : 'answers'}`;
