@@ -116,7 +116,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   /**
    * Changes the number of workers of a version, the default if none is given: loads it once more, sends new requests there, and disposes of the client that it had when
    * that has answered its requests. TorchServe's scale API.
-   * @throws `model-not-found`; `unsupported` for a version that was registered as a client; `disposed`; what `load` throws
+   * @throws `model-not-found`; `unsupported` for a version that was registered as a client; `invalid-input` if another call has scaled it meanwhile; `disposed`; what `load` throws
    */
   async scale(
     name: string,

@@ -38,7 +38,7 @@ export class Registry {
   add(served: ServedVersion): void {
     const { name, version } = served.options;
     const entry = this.#entry(name);
-    if (entry.versions.has(version)) throw conflict(name, version);
+    if (entry.versions.has(version)) throw registered(name, version);
     entry.versions.set(version, served);
     entry.defaultVersion ??= version;
   }
@@ -89,10 +89,11 @@ export class Registry {
     return entry?.defaultVersion === version && entry.versions.get(version) === served;
   }
 
-  /** Puts a version in the place of another one of the same name and version. @throws `model-not-found` if that one is no longer registered */
+  /** Puts a version in the place of another one of the same name and version. @throws `model-not-found` if that one is no longer registered; `invalid-input` if it was replaced meanwhile */
   replace(served: ServedVersion, by: ServedVersion): void {
     const { name, version } = served.options;
-    if (this.#entries.get(name)?.versions.get(version) !== served) throw versionNotFound(name, version);
+    if (this.find(name, version) !== served)
+      throw conflict(`Model version ${version} of model ${name} was loaded again by another call meanwhile.`);
     this.#entries.get(name)!.versions.set(version, by);
   }
 
@@ -136,12 +137,15 @@ export class Registry {
 }
 
 function checkFree(name: string, version: string, { versions, loading }: Entry): void {
-  if (versions.has(version) || loading.includes(version)) throw conflict(name, version);
+  if (versions.has(version) || loading.includes(version)) throw registered(name, version);
 }
 
 /** TorchServe's text. */
-function conflict(name: string, version: string): ServingError {
-  const message = `Model version ${version} is already registered for model ${name}`;
+function registered(name: string, version: string): ServingError {
+  return conflict(`Model version ${version} is already registered for model ${name}`);
+}
+
+function conflict(message: string): ServingError {
   return new ServingError('invalid-input', 409, 'ConflictStatusException', message);
 }
 

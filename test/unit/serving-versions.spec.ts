@@ -307,6 +307,25 @@ test('wrong parameters of the management API: 400, with what is wrong', async ()
   }
 });
 
+test('of two calls that scale a version at once, the slower one has no effect and says why', async () => {
+  const loading = [pending<FakeClient>(), pending<FakeClient>()];
+  const server = new ModelServer({
+    load: async (_: string, { minWorkers = 0 }) =>
+      minWorkers === 0 ? new FakeClient() : await loading[minWorkers - 1]!.promise,
+  });
+  await server.register('/digits/', { name: 'digits' });
+  const scaled = [1, 2].map((minWorkers) => outcome(server.scale('digits', { minWorkers })));
+  const [slow, quick] = [new FakeClient(), new FakeClient()];
+  loading[1]!.resolve(quick);
+  await scaled[1];
+  loading[0]!.resolve(slow);
+  expect(await scaled[0]).toBe('invalid-input: Model version 1.0 of model digits was loaded again by another call meanwhile.'); // prettier-ignore
+  expect([slow.disposed, quick.disposed]).toEqual([true, false]);
+  const removed = outcome(server.scale('digits', { minWorkers: 1 }));
+  await server.unregister('digits');
+  expect(await removed).toMatch(/^model-not-found/);
+});
+
 test('a version is scaled after the call that registered it has been aborted', async () => {
   const signals: AbortSignal[] = [];
   const server = new ModelServer({
