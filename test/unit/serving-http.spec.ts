@@ -69,6 +69,8 @@ test('bodies reach the handler by their type, as TorchServe sends them', async (
   expect(await post('{"data":"a text","n":[1,2]}', 'application/json')).toEqual({ data: 'a text', n: [1, 2] });
   expect(await post('{"data":{"b64":"iVBORw=="}}', 'application/json')).toEqual({ data: blob });
   expect(await post('data=a+text&x=1', 'application/x-www-form-urlencoded')).toEqual({ data: 'a text', x: '1' });
+  // TorchServe's `InferenceRequestHandler.parseRequest` reads the query.
+  expect(await told(await send('/predictions/digits?data=a+text&x=%C3%BC&x=2'))).toEqual([200, { data: 'a text', x: ['ü', '2'] }]); // prettier-ignore
   const form = new FormData();
   form.append('data', new Blob([bytes], { type: 'image/png' }), 'digit.png');
   form.append('params', new Blob(['{"k":3}'], { type: 'application/json' }));

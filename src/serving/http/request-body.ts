@@ -69,10 +69,13 @@ function tooLarge(limit: number): ServingError {
  * | `multipart/form-data`, `application/x-www-form-urlencoded` | an object with the fields; each by its own type; a list where a name comes several times |
  * | anything else, or none | a Blob of that type |
  *
- * In JSON, `{ "b64": "…" }` is a Blob with these bytes.
+ * In JSON, `{ "b64": "…" }` is a Blob with these bytes. A GET has no body: its query has the fields.
  * @throws `invalid-input` for a body that is not what its type says, and what `readBytes` throws
  */
 export async function readInput(request: Request, limits: Limits): Promise<unknown> {
+  const { search } = new URL(request.url);
+  if (request.method === 'GET' && search !== '')
+    return await readForm(new TextEncoder().encode(search.slice(1)).buffer, 'application/x-www-form-urlencoded');
   const type = request.headers.get('content-type') ?? '';
   const bytes = await readBytes(request, limits);
   const isForm = /^\s*(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(type);
