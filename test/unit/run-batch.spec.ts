@@ -57,6 +57,15 @@ test('two rows that share one result object get an object each', async () => {
   expect(new Set(outcome as object[]).size).toBe(3);
 });
 
+test('a place of the list that the handler has not set is undefined', async () => {
+  const { outcome } = await run(() => {
+    const results = Array<unknown>(3);
+    results[1] = 'answer';
+    return results;
+  });
+  expect(outcome).toStrictEqual([undefined, 'answer', undefined]);
+});
+
 test('a handler that returns more or fewer results than rows', async () => {
   expect(await run(() => [])).toEqual({ outcome: 'batch-contract', sizes: [3, 1, 1, 1] });
 });
