@@ -191,6 +191,7 @@ test('results as JSON: PyTorch’s lists for tensors', async () => {
   expect(await json({ dtype: 'string', dims: [1], data: ['a'] })).toEqual(['a']);
   expect(await json({ mask: new Uint8Array([0, 255]), size: [1, 2] })).toEqual({ mask: [0, 255], size: [1, 2] });
   expect(await json([Number.NaN, undefined, null])).toEqual([null, null, null]);
+  expect(await json({ at: new Date(0) })).toEqual({ at: '1970-01-01T00:00:00.000Z' });
   expect(await json(undefined)).toBe(null);
   expect(await post('a text')).toEqual(['text/plain; charset=utf-8', 'a text']);
   expect(await post(new Uint8Array([97, 98]))).toEqual(['application/octet-stream', 'ab']);

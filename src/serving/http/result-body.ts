@@ -17,7 +17,8 @@ export function resultResponse(result: unknown): Response {
 /** Returns a result as data that JSON can hold. */
 export function toJson(value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-  if (typeof value !== 'object' || value === null) return value;
+  // A date becomes its text.
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (isTensor(value)) return nested(value);
   if (ArrayBuffer.isView(value)) return listOf(value as never);
   if (Array.isArray(value)) return value.map((item) => toJson(item) ?? null);
