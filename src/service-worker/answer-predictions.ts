@@ -1,5 +1,6 @@
 import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { LONGEST_MS } from '../contract/settings.js';
 import { browserClock } from '../shared/clock.js';
 import { answerByPolicy } from './answer-by-policy.js';
 import { askDevice } from './ask-device.js';
@@ -94,8 +95,9 @@ export function readOptions(
     throw wrong('models', "the name and policy of a model, such as { digits: 'device-first' }", models);
   for (const [name, policy] of entries)
     if (!POLICIES.includes(policy)) throw wrong(`models.${name}`, `one of ${POLICIES.join(', ')}`, policy);
-  for (const [name, value] of Object.entries({ serverTimeout, maxRequestSize }))
-    if (!(value > 0)) throw wrong(name, 'a number above 0', value);
+  if (!(serverTimeout > 0 && serverTimeout <= LONGEST_MS))
+    throw wrong('serverTimeout', `a number above 0, and up to ${LONGEST_MS}`, serverTimeout);
+  if (!(maxRequestSize > 0)) throw wrong('maxRequestSize', 'a number above 0', maxRequestSize);
   if (!URL.canParse(base, scope)) throw wrong('base', 'a URL or a path', base);
   const url = new URL(base, scope);
   if (!url.pathname.endsWith('/')) url.pathname += '/';

@@ -2,7 +2,7 @@ import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import type { FormName, Handler, ResultFor } from '../contract/handler.js';
 import { browserClock, type Clock } from '../shared/clock.js';
-import { withinLimit } from '../shared/limit.js';
+import { checkTimeout, withinLimit } from '../shared/limit.js';
 import { answer } from './http/answer.js';
 import type { Manager } from './http/management.js';
 import type {
@@ -23,6 +23,8 @@ import { Traffic } from './traffic.js';
 
 /** The longest time to wait for a client's description, which a worker gives between two batches. */
 const DESCRIBE_MS = 30_000;
+/** TorchServe's. */
+const TIMEOUT = 120_000;
 
 /**
  * Serves models by name, each in one version or more: TorchServe's model server. `predict` is for the app itself, and `fetch` answers HTTP requests.
@@ -44,7 +46,9 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   /** How the versions that the server has loaded were loaded. */
   readonly #sources = new WeakMap<ServedVersion, { readonly model: unknown; readonly options: object }>();
 
+  /** @throws `invalid-input` for a wrong `timeout` */
   constructor(options: ModelServerOptions<Load> = {}) {
+    checkTimeout(options.timeout ?? TIMEOUT);
     this.#options = options;
     this.#clock = options.clock ?? browserClock;
   }
@@ -255,7 +259,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
    * of the request's URL does not matter. It never rejects: an error is a response with TorchServe's status and body.
    */
   async fetch(request: Request): Promise<Response> {
-    const { maxRequestSize = 6_553_500, timeout = 120_000, management } = this.#options;
+    const { maxRequestSize = 6_553_500, timeout = TIMEOUT, management } = this.#options;
     return await answer(request, {
       registry: this.#registry,
       server: this as unknown as Manager,

@@ -1,4 +1,6 @@
+import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { LONGEST_MS } from '../contract/settings.js';
 import { abortError } from './abort.js';
 import { browserClock, type Clock } from './clock.js';
 
@@ -7,6 +9,13 @@ export interface Limit {
   /** @default the browser's */
   readonly clock?: Clock | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** @throws `invalid-input` for milliseconds that no timer waits: of too many, infinity too, it waits none */
+export function checkTimeout(timeout: unknown): void {
+  if (typeof timeout === 'number' && timeout > 0 && timeout <= LONGEST_MS) return;
+  const expected = `expected milliseconds above 0, and up to ${LONGEST_MS}`;
+  throw new TabServeError('invalid-input', `timeout: ${expected}, got ${describeValue(timeout)}.`);
 }
 
 /**

@@ -386,7 +386,10 @@ test('options: what is wrong is named', () => {
       { models: { digits: 'local' } },
       '`models.digits` must be one of device-first, server-first, device-only, not "local"',
     ],
-    [{ ...only('device-first'), serverTimeout: 0 }, '`serverTimeout` must be a number above 0, not 0'],
+    [{ ...only('device-first'), serverTimeout: 0 }, '`serverTimeout` must be a number above 0, and up to 2147483647, not 0'], // prettier-ignore
+    // A timer of that length ends at once.
+    [{ ...only('server-first'), serverTimeout: Infinity }, '`serverTimeout` must be a number above 0, and up to 2147483647, not Infinity'], // prettier-ignore
+    [{ ...only('device-first'), maxRequestSize: NaN }, '`maxRequestSize` must be a number above 0, not NaN'],
     [{ ...only('device-first'), base: 'http://' }, '`base` must be a URL or a path'],
   ] as const)
     expect(() => readOptions(options as AnswerOptions, SCOPE)).toThrow(message);

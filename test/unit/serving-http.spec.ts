@@ -9,6 +9,7 @@ import { VisionHandler } from '../../src/handlers/vision-handler.ts';
 import { WITH_IMAGES, WITH_OTHERS, WITH_TORCHSERVE_FORM } from '../../src/serving/http/torchserve-form.ts';
 import { ModelServer } from '../../src/serving/model-server.ts';
 import type { ModelServerOptions } from '../../src/serving/options.ts';
+import { whenControlled } from '../../src/service-worker/when-controlled.ts';
 import { FakeClient, pending, type Asked } from './fake-client.ts';
 import { FakeClock } from './fake-clock.ts';
 import { archive, HostWorker } from './host-worker.ts';
@@ -378,6 +379,12 @@ test('an abort reaches the client, and a disposed server answers 503', async () 
   expect(client.disposed).toBe(false);
   expect(client.listeners).toBe(0);
   expect((await send('/ping')).status).toBe(503);
+});
+
+test('a timeout that no timer waits is refused: with it, each request would be late at once', async () => {
+  for (const timeout of [Infinity, NaN, 0, 2 ** 31])
+    expect(() => new ModelServer({ timeout })).toThrow(/^timeout: expected milliseconds above 0, and up to 2147483647, got /); // prettier-ignore
+  await expect(whenControlled({ timeout: Infinity })).rejects.toMatchObject({ code: 'invalid-input' });
 });
 
 test('ping, metrics, OPTIONS', async () => {
