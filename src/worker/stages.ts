@@ -1,7 +1,8 @@
 import type { Context, Handler } from '../contract/handler.js';
 import { STAGES, type Stage } from '../contract/stages.js';
-import { asTabServeError, TabServeError } from '../contract/errors.js';
+import { asTabServeError } from '../contract/errors.js';
 import { isPlain } from '../handlers/plain-inference.js';
+import { abortError } from '../shared/abort.js';
 import { addSpan } from '../shared/spans.js';
 import { Recorder } from './recorder.js';
 
@@ -25,8 +26,7 @@ export function instrument(handler: Handler, onStage: (context: Context | undefi
       const context = args.at(-1) as Context | undefined;
       const started = performance.now();
       try {
-        if (context?.signal?.aborted)
-          throw new TabServeError('aborted', 'The request was aborted.', { cause: context.signal.reason });
+        if (context?.signal?.aborted) throw abortError(context.signal);
         return await run(...args);
       } catch (error) {
         throw asTabServeError(error, stage);
