@@ -1,6 +1,5 @@
 import type { ModelConfig } from '../contract/archive.js';
 import type { Backend } from '../contract/backends.js';
-import type { TabServeError } from '../contract/errors.js';
 import type { ModelInfo, Params } from '../contract/handler.js';
 import type { Serving } from '../contract/settings.js';
 import type { Tensors } from '../contract/tensors.js';
@@ -35,6 +34,6 @@ export interface ServedClient {
   explain(input: unknown, options?: object): Promise<unknown>;
   infer(inputs: Tensors, options?: Omit<ServedRequestOptions, 'params'>): Promise<Tensors>;
   describe(): Promise<ServedDescription>;
-  on(event: 'fail', listener: (error: TabServeError) => void): () => void;
+  on(event: 'fail' | 'backendchange', listener: () => void): () => void;
   dispose(): Promise<void>;
 }

@@ -26,15 +26,20 @@ const DRAIN_MS = 120_000;
 /** A version that takes requests. It counts them, so that it can be removed without losing one. */
 export class ServedVersion {
   readonly options: ServedVersionOptions;
-  /** Whether the client has failed: every request is rejected until one succeeds. */
+  /** Whether the client has failed: every request is rejected until it is initialized again. */
   hasFailed = false;
   #active = 0;
   #onDrained: (() => void) | undefined;
-  readonly #stopListening: () => void;
+  readonly #stopListening: readonly (() => void)[];
 
   constructor(options: ServedVersionOptions) {
     this.options = options;
-    this.#stopListening = options.client.on('fail', () => (this.hasFailed = true));
+    const { client } = options;
+    this.#stopListening = [
+      client.on('fail', () => (this.hasFailed = true)),
+      // A client that is initialized again has a backend.
+      client.on('backendchange', () => (this.hasFailed = false)),
+    ];
   }
 
   /** Number of requests that are not answered. */
@@ -60,9 +65,7 @@ export class ServedVersion {
   async run<T>(request: (client: ServedClient) => Promise<T>): Promise<T> {
     const end = this.begin();
     try {
-      const answer = await request(this.options.client);
-      this.hasFailed = false;
-      return answer;
+      return await request(this.options.client);
     } finally {
       end();
     }
@@ -83,7 +86,7 @@ export class ServedVersion {
 
   /** Disposes of the client if the server has opened it: requests that still run are rejected. */
   async close(): Promise<void> {
-    this.#stopListening();
+    for (const stop of this.#stopListening) stop();
     if (this.options.owned) await this.options.client.dispose();
   }
 }

@@ -32,7 +32,7 @@ export class FakeClient implements ServedClient {
   prometheus = '';
   parts: readonly unknown[] = [];
   readonly description: ServedDescription;
-  #failed: ((error: TabServeError) => void)[] = [];
+  #listeners: (readonly [event: 'fail' | 'backendchange', listener: () => void])[] = [];
 
   constructor(
     description: Partial<ServedDescription> = {},
@@ -79,18 +79,19 @@ export class FakeClient implements ServedClient {
     return this.description;
   }
 
-  on(_: 'fail', listener: (error: TabServeError) => void): () => void {
-    this.#failed.push(listener);
-    return () => void (this.#failed = this.#failed.filter((one) => one !== listener));
+  on(event: 'fail' | 'backendchange', listener: () => void): () => void {
+    const own = [event, listener] as const;
+    this.#listeners.push(own);
+    return () => void (this.#listeners = this.#listeners.filter((one) => one !== own));
   }
 
-  /** The client fails: no worker can be opened. */
-  fail(): void {
-    for (const listener of this.#failed) listener(new TabServeError('worker-lost', 'gone'));
+  /** Something happens to the client: no worker can be opened, or the app has initialized it again. */
+  emit(event: 'fail' | 'backendchange'): void {
+    for (const [of, listener] of this.#listeners) if (of === event) listener();
   }
 
   get listeners(): number {
-    return this.#failed.length;
+    return this.#listeners.length;
   }
 
   async dispose(): Promise<void> {
