@@ -16,7 +16,16 @@ import {
   type Row,
   type TensorInput,
 } from '../../src/worker.ts';
+import { Recorder } from '../../src/worker/recorder.ts';
+import { runOrRetry } from '../../src/worker/run-batch.ts';
 import { stubSession } from './stub-session.ts';
+
+/** What a worker runs a batch with. */
+const runner = {
+  environment: { modelDir: '', manifest: { model: { modelName: 'm' } }, config: {} } as never,
+  metrics: new Recorder(),
+  signal: new AbortController().signal,
+};
 
 const vector = (name: string, size: number, batch: number | string = 'batch'): TensorInfo => ({
   name,
@@ -79,6 +88,33 @@ test('BaseHandler: a list of numbers in place of a typed array is refused as tha
     code: 'invalid-input',
     message: 'Expected a typed array as data, got Array.',
   });
+});
+
+test('a model that takes one row and answers as many boxes as it finds: each row gets its own, as it does alone', async () => {
+  /** As many boxes as the first number of the row, each with the second number. */
+  const boxes = (isBatched: boolean) =>
+    stubSession([vector('x', 2, 1)], [{ name: 'boxes', dtype: 'float32', dims: isBatched ? [1, null, 1] : [null, 1] }], ({ x }) => {
+      const [count, value] = x!.data as Float32Array as unknown as [number, number];
+      return { boxes: f32(isBatched ? [1, count, 1] : [count, 1], Array.from({ length: count }, () => value)) };
+    }); // prettier-ignore
+  for (const isBatched of [true, false])
+    for (const counts of [
+      [3, 5],
+      [5, 3],
+      [0, 2],
+      [1, 1],
+    ]) {
+      const handler = new BaseHandler();
+      await handler.initialize(createTestContext({ session: boxes(isBatched) }));
+      const rows = counts.map((count, index) => f32([2], [count, index + 7]));
+      const { environment, metrics, signal } = runner;
+      const request = { request: 'predict', rows, ids: ['a', 'b'], params: [{}, {}] } as const;
+      const answers = (await runOrRetry(request, { handler, environment, metrics, signal }, [])) as Tensors[];
+      expect(
+        answers.map((answer) => [...(answer['boxes']!.data as Float32Array)]),
+        String(counts),
+      ).toEqual(counts.map((count, index) => Array.from({ length: count }, () => index + 7)));
+    }
 });
 
 test('the stages run in their order, each overridable alone', async () => {
