@@ -104,11 +104,11 @@ export class TextDetector extends BaseHandler<ImageInput> {
   }
 
   #resized(photo: Raster): Raster {
-    const { width, height } = photo.width + photo.height < TINY ? padded(photo) : photo;
+    const { width, height } = paddedSize(photo);
     const limit = (this.config['limitSide'] ?? this.defaults['limitSide']) as number;
     const ratio = Math.min(1, limit / Math.max(width, height));
     const side = (length: number): number => Math.max(roundEven(Math.trunc(length * ratio) / STEP) * STEP, STEP);
-    return resizeLinear(photo.width === width ? photo : padded(photo), side(width), side(height));
+    return resizeLinear(padded(photo), side(width), side(height));
   }
 
   /** Returns the tensor of a black photo. */
@@ -130,18 +130,25 @@ export class TextDetector extends BaseHandler<ImageInput> {
     return this.#sizes.get(context)!.map((size, index) => {
       const { dims, data } = row(maps, index);
       const [height, width] = dims.slice(-2) as [number, number];
-      return findBoxes({ width, height, data: data as Float32Array }, size, {
-        threshold: this.param('threshold', index, context),
-        boxThreshold: this.param('boxThreshold', index, context),
-        unclipRatio: this.param('unclipRatio', index, context),
-      });
+      const options = {
+        threshold: this.param<number>('threshold', index, context),
+        boxThreshold: this.param<number>('boxThreshold', index, context),
+        unclipRatio: this.param<number>('unclipRatio', index, context),
+      };
+      return findBoxes({ width, height, data: data as Float32Array }, paddedSize(size), options, size);
     });
   }
 }
 
-/** Returns a photo with black at the right and at the bottom, at least 32 pixels on each side. */
+/** Returns a photo's size, or that of a tiny one with black around it, at least 32 pixels on each side. */
+function paddedSize({ width, height }: Size): Size {
+  return width + height < TINY ? { width: Math.max(width, STEP), height: Math.max(height, STEP) } : { width, height };
+}
+
+/** Returns a photo, a tiny one with black at the right and at the bottom. */
 function padded(photo: Raster): Raster {
-  const [width, height] = [Math.max(photo.width, STEP), Math.max(photo.height, STEP)];
+  const { width, height } = paddedSize(photo);
+  if (width === photo.width && height === photo.height) return photo;
   const data = new Uint8Array(width * height * 3);
   for (let y = 0; y < photo.height; y++)
     data.set(photo.data.subarray(y * photo.width * 3, (y + 1) * photo.width * 3), y * width * 3);

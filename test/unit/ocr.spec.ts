@@ -179,6 +179,34 @@ test('photos are scaled to 960 pixels, and to multiples of 32', async () => {
   expect(detector.runs.map(({ x }) => x!.dims)).toEqual([[1, 3, 480, 960], [1, 3, 32, 32]]); // prettier-ignore
 });
 
+test('a tiny photo gets black at the right and at the bottom, whichever of its sides is short; its boxes are in its own pixels', async () => {
+  for (const [width, height] of [
+    [40, 20],
+    [20, 40],
+    [24, 20],
+  ] as const) {
+    const detector = await createTestHandler(TextDetector, detect);
+    const [box] = await detector.predict(photo(width, height));
+    const { dims, data } = detector.runs[0]!['x']!;
+    expect(dims).toEqual([1, 3, 32, 32]);
+    // PaddleOCR's `image_padding`: to 32 pixels, without scaling the photo.
+    const isBlack = (x: number, y: number): boolean => Number(data[y * 32 + x]) < -2;
+    const [across, down] = [Math.min(width, 32), Math.min(height, 32)];
+    expect([isBlack(across - 1, down - 1), isBlack(31, down - 1), isBlack(across - 1, 31)], `${width} × ${height}`).toEqual([false, width < 32, height < 32]); // prettier-ignore
+    // The map has text from 9 to 23 of its 32 pixels; a box grows by 14² · 1.5 / 56 = 5.25 on each side, and ends with the photo.
+    const near = (at: number, side: number): number => Math.min((at * Math.max(side, 32)) / 32, side - 1);
+    const [left, top] = box![0];
+    const [right, bottom] = box![2];
+    for (const [value, expected] of [
+      [left, near(4, width)],
+      [top, near(4, height)],
+      [right, near(28, width)],
+      [bottom, near(28, height)],
+    ] as const)
+      expect(Math.abs(value - expected), `${width} × ${height}: ${box}`).toBeLessThan(1.5);
+  }
+});
+
 test('a file of characters of another model, and an orienter of more classes', async () => {
   const wrong = createTestHandler(TextRecognizer, { ...recognize, files: { 'characters.txt': 'a\nb\nc\n' } });
   await expect(wrong).rejects.toMatchObject({

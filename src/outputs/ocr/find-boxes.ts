@@ -21,11 +21,16 @@ const LEAST_IN_PHOTO = 3;
 /** Boxes whose tops differ by less are of one line. */
 const SAME_LINE = 10;
 
-/** Returns the boxes in the photo's pixels, in reading order. @param photo the size of the photo that the map is of */
+/**
+ * Returns the boxes in the photo's pixels, in reading order.
+ * @param padded the size of the photo that the map is of, with what was added at the right and at the bottom
+ * @param photo the size without it. PaddleOCR scales the map to this size, so its boxes of a padded photo are elsewhere
+ */
 export function findBoxes(
   map: TextMap,
-  photo: { readonly width: number; readonly height: number },
+  padded: { readonly width: number; readonly height: number },
   options: FindOptions,
+  photo = padded,
 ): Quad[] {
   const boxes: Quad[] = [];
   for (const outline of findOutlines(map, options.threshold).slice(0, MOST_OUTLINES)) {
@@ -37,7 +42,7 @@ export function findBoxes(
     const box = miniBox(grown);
     if (box.side < LEAST_SIDE + 2) continue;
     const placed = clockwise(
-      box.corners.map(([x, y]): Point => [toPhoto(x, map.width, photo.width), toPhoto(y, map.height, photo.height)]),
+      box.corners.map(([x, y]): Point => [toPhoto(x, map.width, padded.width), toPhoto(y, map.height, padded.height)]),
       photo,
     );
     const [a, b, , d] = placed;
