@@ -9,13 +9,13 @@ export interface Texts {
 
 /**
  * Reads a row's texts. An unpaired surrogate becomes U+FFFD, as in UTF-8.
- * @throws `invalid-input` if it is neither a text, a Blob of UTF-8, nor a pair of texts
+ * @throws `invalid-input` if it is neither a text, a Blob of UTF-8, nor a pair of texts, or a file that cannot be read any more
  */
 export async function readText(input: unknown): Promise<Texts> {
   if (input instanceof Blob) checkLength(input.size);
   const { text, textPair } =
     input instanceof Blob
-      ? { text: await input.text() }
+      ? { text: await input.text().catch(notRead) }
       : typeof input === 'string'
         ? { text: input }
         : ((input ?? {}) as { text?: string; textPair?: string });
@@ -26,6 +26,12 @@ export async function readText(input: unknown): Promise<Texts> {
     );
   }
   return { text: wellFormed(text), textPair: textPair === undefined ? undefined : wellFormed(textPair) };
+}
+
+function notRead(cause: unknown): never {
+  throw new TabServeError('invalid-input', 'The text file cannot be read: it has been changed, moved or removed.', {
+    cause,
+  });
 }
 
 function wellFormed(text: string): string {

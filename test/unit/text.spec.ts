@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { openAsBlob, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import type { TensorInfo } from '../../src/contract/tensors.ts';
 import { expandContractions } from '../../src/text/contractions.ts';
@@ -365,6 +365,16 @@ test.describe('TextClassifier', () => {
       ...Array.from({ length: 5 }, () => 'invalid-input preprocess'),
     ]);
     expect(String(rows[7])).toContain('a list');
+  });
+
+  test('a file that was changed after it was chosen fails its row, and says so', async () => {
+    const path = test.info().outputPath('text.txt');
+    writeFileSync(path, 'a');
+    const file = await openAsBlob(path);
+    writeFileSync(path, 'a longer text');
+    const rows = await classify({ texts: [file, 'a'] });
+    expect(rows[0]).toMatchObject({ code: 'invalid-input', message: expect.stringContaining('changed, moved or removed') }); // prettier-ignore
+    expect(rows[1]).not.toBeInstanceOf(PredictionError);
   });
 
   test('half of a surrogate pair is U+FFFD', async () => {
