@@ -187,8 +187,7 @@ async function inflated(blob: Blob, url: URL): Promise<Blob | undefined> {
   const [first, second] = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
   if (first !== 0x1f || second !== 0x8b) return undefined;
   const content = countBytes(blob.stream().pipeThrough(new DecompressionStream('gzip')), (size) => {
-    if (size > MOST_INFLATED)
-      throw unusable(url, `it is a gzip file of more than ${MOST_INFLATED} bytes, and no engine has as many`);
+    if (size > MOST_INFLATED) throw unusable(url, `it is a gzip file of more than ${MOST_INFLATED} bytes`);
   });
   return await new Response(content).blob().catch((cause: unknown) => {
     if (cause instanceof TabServeError) throw cause;

@@ -11,9 +11,14 @@ import { checkLength } from './check-length.js';
 export function rowPart(name: string, output: Tensor, index: number, rows: number): Tensor {
   if (output.dims[0] === rows) return row(output, index);
   if (rows === 1) return output;
-  throw new TabServeError(
+  throw otherRows(name, output, rows);
+}
+
+/** Returns the error for an output whose first axis has not one item for each row. */
+export function otherRows(name: string, { dims }: Tensor, rows: number): TabServeError {
+  return new TabServeError(
     'batch-contract',
-    `Output "${name}" has the dims [${output.dims.join(', ')}]; the first axis must have the size ${rows}, one item per row.`,
+    `Output "${name}" has the dims [${dims.join(', ')}]; the first axis must have the size ${rows}, one item per row.`,
   );
 }
 

@@ -9,6 +9,7 @@ import type { Segmentation, SegmentationForms } from '../outputs/segmentation.js
 import { slice } from '../tensors/tensors.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
+import { otherRows } from './batch-contract.js';
 import { ImageTensorInput, isChannelsLast } from './image-tensor-input.js';
 import type { Placement } from './placements.js';
 import { VisionHandler } from './vision-handler.js';
@@ -218,11 +219,7 @@ export class ImageSegmenter extends VisionHandler {
     const { name } = this.outputInfo;
     const output = outputs[name]!;
     const rows = context.systemProperties.batchSize;
-    if (output.dims[0] !== rows)
-      throw new TabServeError(
-        'batch-contract',
-        `Output "${name}" has the dims [${output.dims.join(', ')}]; the first axis must have the size ${rows}, one item per row.`,
-      );
+    if (output.dims[0] !== rows) throw otherRows(name, output, rows);
     return Array.from({ length: rows }, (_, index) => {
       try {
         if (!context.failures.has(index)) return this.#segment(slice(output, index, index + 1), index, context);

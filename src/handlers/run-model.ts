@@ -1,12 +1,11 @@
 import { zeroData } from '../contract/dtypes.js';
-import { TabServeError } from '../contract/errors.js';
 import type { RunOptions, Session, Tensor, TensorInfo, Tensors } from '../contract/tensors.js';
-import { concat, row, slice, stack } from '../tensors/tensors.js';
+import { checkEqual, concat, row, slice, stack } from '../tensors/tensors.js';
 
 /**
  * Runs a batch. If the model fixes its batch axis at another size, the batch runs in chunks of that size; copies of the
  * last row pad the last chunk. If the model has no batch axis, each row runs alone.
- * @throws `batch-contract` if the chunks' outputs differ in dims: then the worker runs each row alone
+ * @throws `invalid-input` if the chunks' outputs differ in dims: then the worker runs each row alone
  */
 export async function runBatch(session: Session, feeds: Tensors, options?: RunOptions): Promise<Tensors> {
   if (session.inputs.every((input) => lacksBatch(input, feeds))) {
@@ -20,7 +19,6 @@ export async function runBatch(session: Session, feeds: Tensors, options?: RunOp
   if (rows === undefined || typeof fixed !== 'number' || rows === fixed || fixed === 0 || !batched)
     return await session.run(feeds, options);
   const chunks: Tensors[] = [];
-  let first: Tensors | undefined;
   for (let from = 0; from < rows; from += fixed) {
     const to = Math.min(from + fixed, rows);
     const chunk = mapTensors(feeds, (tensor) => {
@@ -29,21 +27,13 @@ export async function runBatch(session: Session, feeds: Tensors, options?: RunOp
       const last = view(tensor, to - 1, to);
       return concat([part, ...Array.from({ length: fixed - (to - from) }, () => last)]);
     });
-    const outputs = await session.run(chunk, options);
-    first ??= outputs;
-    checkSameDims(first, outputs);
-    chunks.push(mapTensors(outputs, (tensor) => (tensor.dims[0] === fixed ? slice(tensor, 0, to - from) : tensor)));
+    chunks.push(await session.run(chunk, options));
   }
-  return mapTensors(chunks[0]!, (_, name) => concat(chunks.map((chunk) => chunk[name]!)));
-}
-
-function checkSameDims(first: Tensors, outputs: Tensors): void {
-  for (const [name, { dims }] of Object.entries(outputs))
-    if (dims.join() !== first[name]!.dims.join())
-      throw new TabServeError(
-        'batch-contract',
-        `Output "${name}" has the dims [${first[name]!.dims.join(', ')}] for some rows and [${dims.join(', ')}] for others: they do not make a batch.`,
-      );
+  return mapTensors(chunks[0]!, ({ dims }, name) => {
+    const parts = chunks.map((chunk) => chunk[name]!);
+    checkEqual(parts);
+    return dims[0] === fixed ? slice(concat(parts), 0, rows) : concat(parts);
+  });
 }
 
 /** Returns the rows `start` to `end` − 1 in the same memory: an engine copies what it runs on. */

@@ -2,8 +2,9 @@ import { TabServeError } from '../contract/errors.js';
 import type { Context, MaybePromise } from '../contract/handler.js';
 import type { ImageInput } from '../contract/images.js';
 import type { Tensor, Tensors } from '../contract/tensors.js';
-import { findBoxes, roundEven } from '../outputs/ocr/find-boxes.js';
+import { findBoxes } from '../outputs/ocr/find-boxes.js';
 import { resizeLinear, type Quad, type Raster } from '../outputs/ocr/raster.js';
+import { roundHalfEven } from '../shared/round.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { row, stack } from '../tensors/tensors.js';
 import { BaseHandler } from './base-handler.js';
@@ -107,7 +108,7 @@ export class TextDetector extends BaseHandler<ImageInput> {
     const { width, height } = paddedSize(photo);
     const limit = (this.config['limitSide'] ?? this.defaults['limitSide']) as number;
     const ratio = Math.min(1, limit / Math.max(width, height));
-    const side = (length: number): number => Math.max(roundEven(Math.trunc(length * ratio) / STEP) * STEP, STEP);
+    const side = (length: number): number => Math.max(roundHalfEven(Math.trunc(length * ratio) / STEP) * STEP, STEP);
     return resizeLinear(padded(photo), side(width), side(height));
   }
 

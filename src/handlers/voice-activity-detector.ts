@@ -16,6 +16,7 @@ import {
 } from '../outputs/speech.js';
 import { transferResult } from '../outputs/transfer.js';
 import type { ConfigSchema } from '../shared/schema.js';
+import { concatenate } from '../tensors/tensors.js';
 import { AudioHandler } from './audio-handler.js';
 import { checkSilero, CONTEXT, RATE, runWindows, STATE, WINDOW, type Voice } from './silero.js';
 
@@ -161,7 +162,7 @@ export class VoiceActivityDetector extends AudioHandler {
       checkFinite(block);
       parts.push(resampler.push(block));
     }
-    const samples = joined(parts);
+    const samples = concatenate(parts);
     const whole = samples.length - (samples.length % WINDOW);
     mapOf(this.#live, context).set(index, { sampleRate, resampler: resampler.state, rest: samples.slice(whole) });
     if (before) mapOf(this.#voices, context).set(index, { context: before.context, state: before.state });
@@ -272,14 +273,4 @@ function mapOf<Value>(maps: WeakMap<Context, Map<number, Value>>, context: Conte
   const map = maps.get(context) ?? new Map<number, Value>();
   maps.set(context, map);
   return map;
-}
-
-function joined(parts: readonly Float32Array[]): Float32Array {
-  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }

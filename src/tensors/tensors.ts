@@ -41,20 +41,26 @@ const DTYPE_BY_ARRAY = new Map([
 export function stack(rows: readonly Tensor[]): Tensor {
   const [first, ...others] = rows;
   if (!first) throw new TabServeError('invalid-input', 'There is nothing to stack.');
-  for (const [i, row] of others.entries()) {
-    if (row.dtype !== first.dtype || row.dims.join() !== first.dims.join()) {
-      throw new TabServeError(
-        'invalid-input',
-        `Row ${i + 1} is ${row.dtype} [${row.dims.join(', ')}], row 0 is ${first.dtype} [${first.dims.join(', ')}]; a batch needs equal rows.`,
-      );
-    }
-  }
+  checkEqual(rows);
   if (first instanceof GpuTensor && others.length === 0) return new GpuTensor([1, ...first.dims], first.buffer);
   return {
     dtype: first.dtype,
     dims: [rows.length, ...first.dims],
     data: others.length === 0 ? first.data : concatenate(rows.map(({ data }) => data)),
   };
+}
+
+/** @throws `invalid-input` if tensors differ in dtype or dims */
+export function checkEqual(rows: readonly Tensor[]): void {
+  const [first] = rows;
+  for (const [i, row] of rows.entries()) {
+    if (row.dtype !== first!.dtype || row.dims.join() !== first!.dims.join()) {
+      throw new TabServeError(
+        'invalid-input',
+        `Row ${i} is ${row.dtype} [${row.dims.join(', ')}], row 0 is ${first!.dtype} [${first!.dims.join(', ')}]; a batch needs equal rows.`,
+      );
+    }
+  }
 }
 
 /** Joins tensors of equal dtype along their first axis; their other dims must be equal. A single tensor's data is not copied. @throws `invalid-input` */
@@ -109,9 +115,10 @@ export function toFloats({ dtype, data }: Tensor): Float32Array {
 
 type Mutable = Float32Array & { set(values: ArrayLike<number>, offset: number): void };
 
-function concatenate(parts: readonly TensorDataMap[DType][]): TensorDataMap[DType] {
+/** Joins arrays of one class; there must be at least one. */
+export function concatenate<Data extends TensorDataMap[DType]>(parts: readonly Data[]): Data {
   const [first] = parts;
-  if (Array.isArray(first)) return (parts as readonly (readonly string[])[]).flat();
+  if (Array.isArray(first)) return parts.flat() as unknown as Data;
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const all = new (first!.constructor as new (length: number) => Mutable)(length);
   let at = 0;
@@ -119,5 +126,5 @@ function concatenate(parts: readonly TensorDataMap[DType][]): TensorDataMap[DTyp
     all.set(part as Float32Array, at);
     at += part.length;
   }
-  return all as TensorDataMap[DType];
+  return all as unknown as Data;
 }

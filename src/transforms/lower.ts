@@ -3,6 +3,7 @@
  */
 import { TabServeError } from '../contract/errors.js';
 import { LARGEST_RESIZE, LARGEST_TENSOR } from '../contract/limits.js';
+import { roundHalfEven } from '../shared/round.js';
 import type { FillColor, Interpolation, Rounding, StepOptions, Transforms } from './steps.js';
 
 /** One primitive operation. `width` and `height` are those of its result. */
@@ -172,11 +173,4 @@ function torchvisionSize(
 function cropOffset(image: number, crop: number, rounding?: Rounding): number {
   if (rounding === 'transformers') return -Math.floor((image - crop) / 2);
   return crop > image ? Math.floor((crop - image) / 2) : -roundHalfEven((image - crop) / 2);
-}
-
-/** Rounds as Python's `round`: a half to the even neighbor. */
-function roundHalfEven(value: number): number {
-  const floor = Math.floor(value);
-  if (value - floor !== 0.5) return Math.round(value);
-  return floor % 2 === 0 ? floor : floor + 1;
 }

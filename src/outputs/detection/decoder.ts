@@ -1,6 +1,7 @@
 import type { OutputInfo } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { ConfigSchema } from '../../shared/schema.js';
+import { concatenate } from '../../tensors/tensors.js';
 import type { Proposals } from './proposals.js';
 
 /** Width and height in pixels. */
@@ -69,12 +70,7 @@ export function join(views: readonly TensorView[]): TensorView {
   const [first] = views;
   if (views.length === 1 && first!.dims.length === 2) return first!;
   const columns = first!.dims.at(-1)!;
-  const data = new Float32Array(views.reduce((sum, view) => sum + view.data.length, 0));
-  let at = 0;
-  for (const view of views) {
-    data.set(view.data, at);
-    at += view.data.length;
-  }
+  const data = concatenate(views.map((view) => view.data));
   return { dims: [data.length / columns, columns], data };
 }
 

@@ -1,4 +1,5 @@
 /** Boxes around lines of text, from a map of a DB detector: PaddleOCR's `DBPostProcess` (boxes as quadrilaterals, score mode fast), and the order of its `sorted_boxes`. */
+import { roundHalfEven } from '../../shared/round.js';
 import { distance, type Point, type Quad } from './raster.js';
 import { miniBox, offsetPolygon, perimeter, signedArea } from './rectangle.js';
 import { findOutlines, type TextMap } from './regions.js';
@@ -52,14 +53,7 @@ export function findBoxes(
 }
 
 function toPhoto(value: number, from: number, to: number): number {
-  return Math.min(Math.max(roundEven((value / from) * to), 0), to);
-}
-
-/** Rounds halves to even, as Python does. */
-export function roundEven(value: number): number {
-  const floor = Math.floor(value);
-  if (value - floor !== 0.5) return Math.round(value);
-  return floor % 2 === 0 ? floor : floor + 1;
+  return Math.min(Math.max(roundHalfEven((value / from) * to), 0), to);
 }
 
 /** Returns the corners from the top left one, clockwise, within the photo. */
