@@ -1,3 +1,4 @@
+import { describeValue } from '../contract/describe-value.js';
 import { dtypesBy, zeroData } from '../contract/dtypes.js';
 import type { DType, Tensor, TensorDataMap, TypedArrayInput } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
@@ -6,9 +7,12 @@ import { GpuTensor } from './gpu-tensor.js';
 
 /**
  * Returns a tensor of a typed array, or of a list of strings. Its dtype is the array's, unless one is given. The data is not copied.
- * @throws `invalid-input` if the data does not fill the dims
+ * @throws `invalid-input` if it is no tensor, or if the data does not fill the dims
  */
-export function from({ data, dims, dtype = dtypeOf(data) }: TypedArrayInput | Tensor): Tensor {
+export function from(value: TypedArrayInput | Tensor): Tensor {
+  if (typeof value?.dims !== 'object' || !value.dims)
+    throw new TabServeError('invalid-input', `Expected a tensor, { data, dims }, got ${describeValue(value)}.`);
+  const { data, dims, dtype = dtypeOf(data) } = value;
   const size = dims.reduce((product, dim) => product * dim, 1);
   if (data.length !== size)
     throw new TabServeError(

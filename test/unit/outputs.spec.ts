@@ -68,6 +68,8 @@ test('tensors: stacking, taking rows, joining', () => {
   expect(() => stack([a, tensor({ data: new Int32Array(2), dims: [2] })])).toThrow(
     expect.objectContaining({ code: 'invalid-input' }),
   );
+  for (const wrong of [undefined, null, 7, [1, 2], {}, { data: new Float32Array(1), dims: 1 }])
+    expect(() => tensor(wrong as never)).toThrow(expect.objectContaining({ code: 'invalid-input', message: expect.stringContaining('Expected a tensor, { data, dims }, got') })); // prettier-ignore
   expect(() => tensor({ data: new Float32Array(3), dims: [2] })).toThrow(
     expect.objectContaining({ code: 'invalid-input' }),
   );
