@@ -10,10 +10,10 @@ export class Emitter<Events> {
   }
 
   emit<E extends keyof Events>(event: E, detail: Events[E]): void {
-    const listeners = this.#listeners.get(event) ?? new Set();
+    const listeners = this.#listeners.get(event);
     // What a listener adds hears the next event, and what it removes hears none.
-    for (const listener of [...listeners])
-      if (listeners.has(listener)) notify(listener as (event: Events[E]) => void, detail);
+    for (const listener of Array.from(listeners ?? []))
+      if (listeners!.has(listener)) notify(listener as (event: Events[E]) => void, detail);
   }
 }
 
