@@ -12,7 +12,7 @@ export class Emitter<Events> {
   emit<E extends keyof Events>(event: E, detail: Events[E]): void {
     const listeners = this.#listeners.get(event);
     // What a listener adds hears the next event, and what it removes hears none.
-    for (const listener of Array.from(listeners ?? []))
+    for (const listener of new Set(listeners))
       if (listeners!.has(listener)) notify(listener as (event: Events[E]) => void, detail);
   }
 }
