@@ -19,13 +19,13 @@ const CHUNKS: readonly Chunk[] = [
     // What every model needs, whatever its engine and its handler.
     name: 'model',
     modules:
-      /^(?:engines\/(?:session|lock|feeds|failure)|tensors\/gpu-tensor|handlers\/(?:base-handler|staged-handler|run-model|batch-contract|row|config|explain\/options)|outputs\/(?:labels|maps|scores|sigmoid|softmax|top-k|classification)|tensors\/tensors|shared\/wasm-kernel)\.[jt]s$/,
+      /^(?:engines\/(?:session|lock|feeds|failure)|tensors\/gpu-tensor|handlers\/(?:base-handler|staged-handler|run-model|batch-contract|row|config|explain\/options)|outputs\/(?:labels|maps|scores|sigmoid|softmax|top-k|classification)|tensors\/(?:tensors|check-equal|concatenate)|shared\/wasm-kernel)\.[jt]s$/,
   },
   {
     // What every model that takes images needs, and the handler that most of them have.
     name: 'images',
     modules:
-      /^(?:transforms\/[\w.-]+|handlers\/(?:vision-handler|vision-params|example-picture|gpu-access|images-ahead|pixel-mask|image-tensor-input|placements|image-classifier))\.[jt]s$/,
+      /^(?:transforms\/[\w.-]+|handlers\/(?:vision-handler|vision-params|example-picture|gpu-access|images-ahead|pixel-mask|image-tensor-input|placements|image-classifier)|shared\/round)\.[jt]s$/,
   },
 ];
 

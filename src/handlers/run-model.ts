@@ -1,6 +1,7 @@
 import { zeroData } from '../contract/dtypes.js';
 import type { RunOptions, Session, Tensor, TensorInfo, Tensors } from '../contract/tensors.js';
-import { checkEqual, concat, row, slice, stack } from '../tensors/tensors.js';
+import { checkEqual } from '../tensors/check-equal.js';
+import { concat, row, slice, stack } from '../tensors/tensors.js';
 
 /**
  * Runs a batch. If the model fixes its batch axis at another size, the batch runs in chunks of that size; copies of the

@@ -16,7 +16,7 @@ import {
 } from '../outputs/speech.js';
 import { transferResult } from '../outputs/transfer.js';
 import type { ConfigSchema } from '../shared/schema.js';
-import { concatenate } from '../tensors/tensors.js';
+import { concatenate } from '../tensors/concatenate.js';
 import { AudioHandler } from './audio-handler.js';
 import { checkSilero, CONTEXT, RATE, runWindows, STATE, WINDOW, type Voice } from './silero.js';
 

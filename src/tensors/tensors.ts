@@ -3,6 +3,8 @@ import { dtypesBy, zeroData } from '../contract/dtypes.js';
 import type { DType, Tensor, TensorDataMap, TypedArrayInput } from '../contract/tensors.js';
 import { TabServeError } from '../contract/errors.js';
 import { fromFloat16 } from './float16.js';
+import { checkEqual } from './check-equal.js';
+import { concatenate } from './concatenate.js';
 import { GpuTensor } from './gpu-tensor.js';
 
 /**
@@ -54,19 +56,6 @@ export function stack(rows: readonly Tensor[]): Tensor {
   };
 }
 
-/** @throws `invalid-input` if tensors differ in dtype or dims */
-export function checkEqual(rows: readonly Tensor[]): void {
-  const [first] = rows;
-  for (const [i, row] of rows.entries()) {
-    if (row.dtype !== first!.dtype || row.dims.join() !== first!.dims.join()) {
-      throw new TabServeError(
-        'invalid-input',
-        `Row ${i} is ${row.dtype} [${row.dims.join(', ')}], row 0 is ${first!.dtype} [${first!.dims.join(', ')}]; a batch needs equal rows.`,
-      );
-    }
-  }
-}
-
 /** Joins tensors of equal dtype along their first axis; their other dims must be equal. A single tensor's data is not copied. @throws `invalid-input` */
 export function concat(parts: readonly Tensor[]): Tensor {
   const [first] = parts;
@@ -115,20 +104,4 @@ export function toFloats({ dtype, data }: Tensor): Float32Array {
   if (dtype === 'float32') return data as Float32Array;
   if (dtype === 'float16') return fromFloat16(data as Uint16Array);
   return Float32Array.from(data as ArrayLike<number | bigint>, Number);
-}
-
-type Mutable = Float32Array & { set(values: ArrayLike<number>, offset: number): void };
-
-/** Joins arrays of one class; there must be at least one. */
-export function concatenate<Data extends TensorDataMap[DType]>(parts: readonly Data[]): Data {
-  const [first] = parts;
-  if (Array.isArray(first)) return parts.flat() as unknown as Data;
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  const all = new (first!.constructor as new (length: number) => Mutable)(length);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part as Float32Array, at);
-    at += part.length;
-  }
-  return all as unknown as Data;
 }

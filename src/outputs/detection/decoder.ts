@@ -1,7 +1,7 @@
 import type { OutputInfo } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { ConfigSchema } from '../../shared/schema.js';
-import { concatenate } from '../../tensors/tensors.js';
+import { concatenate } from '../../tensors/concatenate.js';
 import type { Proposals } from './proposals.js';
 
 /** Width and height in pixels. */
