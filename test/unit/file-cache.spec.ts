@@ -148,6 +148,65 @@ test('a copy is not used once the server has begun to send another version, if t
   await expect(visit().get({ url: URL }, breaksOff), 'there was no such file').rejects.toThrow('no connection');
 });
 
+test('a copy that the server was not asked about never meets a new version of another file', async () => {
+  const [model, labels] = [{ url: URL }, { url: 'https://example.org/m/labels.json' }];
+  const begin = async () => {
+    const own = world();
+    const servers = { model: server({ text: 'v1', etag: '"1"' }), labels: server({ text: 'v1', etag: '"1"' }) };
+    await own.visit().get(model, servers.model.download);
+    await own.visit().get(labels, servers.labels.download);
+    return { ...own, ...servers };
+  };
+
+  // The new version is there first: the file whose request was dropped is asked for like one without a copy, which is tried several times.
+  const first = await begin();
+  first.model.state.file = first.labels.state.file = { text: 'v2', etag: '"2"' };
+  const cache = first.visit();
+  expect(await text(await cache.get(model, first.model.download))).toBe('v2');
+  const dropsOnce: Download = async (validators, onBytes) => {
+    if (validators) throw offline;
+    return await first.labels.download(validators, onBytes);
+  };
+  expect(await text(await cache.get(labels, dropsOnce))).toBe('v2');
+  expect(first.warnings).toEqual([]);
+  first.labels.state.error = offline;
+  await expect(cache.get(labels, first.labels.download)).rejects.toBe(offline);
+
+  // The copy is in use first: the new version is refused, and the next visit gets both.
+  const second = await begin();
+  second.model.state.file = second.labels.state.file = { text: 'v2', etag: '"2"' };
+  second.labels.state.error = offline;
+  const later = second.visit();
+  expect(await text(await later.get(labels, second.labels.download))).toBe('v1');
+  await expect(later.get(model, second.model.download)).rejects.toMatchObject({ code: 'network', retriable: true });
+  await expect(later.get({ url: `${URL}2` }, second.model.download), 'one without a copy').rejects.toThrow('is new');
+  expect((await second.entries.list()).map(({ etag }) => etag)).toEqual(['"1"', '"1"']);
+  second.labels.state.error = undefined;
+  const next = second.visit();
+  for (const [request, { download }] of [
+    [model, second.model],
+    [labels, second.labels],
+  ] as const)
+    // prettier-ignore
+    expect(await text(await next.get(request, download))).toBe('v2');
+});
+
+test('a copy that the server was not asked about is used beside files that it still has, and beside those that a hash or a version names', async () => {
+  const { visit, warnings } = world();
+  const [model, labels] = [server({ text: 'v1', etag: '"1"' }), server({ text: 'v1', etag: '"1"' })];
+  const other = { url: 'https://example.org/m/labels.json' };
+  await visit().get({ url: URL }, model.download);
+  await visit().get(other, labels.download);
+  const cache = visit();
+  expect(await text(await cache.get({ url: URL }, model.download))).toBe('v1');
+  expect(await text(await cache.get({ url: URL, sha256: SHA }, server().download))).toBe('v1');
+  labels.state.error = offline;
+  expect(await text(await cache.get(other, labels.download))).toBe('v1');
+  expect(warnings).toEqual(['Cached files are used: no connection']);
+  expect(await text(await cache.get({ url: URL, version: '2' }, server({ text: 'v2' }).download))).toBe('v2');
+  expect(await text(await cache.get({ url: URL }, model.download))).toBe('v1');
+});
+
 test('a server that answers with an error is not replaced by the cache', async () => {
   const { visit } = world();
   const { download, state } = server({ text: 'v1', etag: '"1"' });

@@ -5,7 +5,7 @@ import { CacheEntries, idOf, totalOf, type CacheEntry, type CachedFile } from '.
 import type { Clock } from '../../shared/clock.js';
 import { withinLimit } from '../../shared/limit.js';
 import { strongEtag } from '../download/version.js';
-import { isImmutable, keyOf, validatorsFor, type FileRequest } from './file-request.js';
+import { isImmutable, keyOf, mayDiffer, validatorsFor, type FileRequest } from './file-request.js';
 import { takeFileLock, withFileLock, type OnBytes } from './file-lock.js';
 import { limitFor, makeRoom } from './make-room.js';
 
@@ -84,7 +84,10 @@ export class FileCache {
   #isNew: Promise<boolean> | undefined;
   #isDown = false;
   #isSwept = false;
-  #isOffline = false;
+  /** Whether a copy is used although the server did not say that it still has this version. Then nothing new is: it may not fit the copy. */
+  #usesCopies = false;
+  /** Whether the server has sent another version of a file, or one that there was no copy of. Then no copy is used without its word. */
+  #isNewer = false;
 
   constructor(options: FileCacheOptions) {
     this.#options = options;
@@ -95,7 +98,8 @@ export class FileCache {
    * Returns a file from the cache, or downloads and stores it. One tab downloads it for all that want it. What is downloaded is returned at once, and stored
    * meanwhile: see `stored`.
    * @returns undefined if the server has no such file
-   * @throws what `download` throws, except that a file at hand is returned if the server cannot be reached; `aborted`
+   * @throws what `download` throws, except that a file at hand is returned if the server cannot be reached; `network` for a file that is new where others are such
+   *   copies; `aborted`
    */
   get(request: FileRequest, download: Download, options: GetOptions = {}): Promise<Blob | undefined> {
     return new Promise((resolve, reject) => {
@@ -175,6 +179,7 @@ export class FileCache {
       let isReplaced = false;
       const onNewBytes: OnBytes = (loaded, total) => {
         isReplaced = blob === undefined || known?.etag !== undefined || known?.lastModified !== undefined;
+        this.#isNewer ||= isReplaced && mayDiffer(request);
         onBytes(loaded, total);
       };
       try {
@@ -185,8 +190,10 @@ export class FileCache {
       } catch (error) {
         // The server has begun to send another version: the copy would not fit the archive's other files.
         if (request.isPrivate || isReplaced || !isUnreachable(error)) throw error;
-        if (!this.#isOffline) this.#options.warn(`Cached files are used: ${error.message}`);
-        this.#isOffline = true;
+        // The server can be reached, and has other versions: this file is tried as often as one without a copy.
+        if (this.#isNewer) return await this.#store(await download(undefined, onBytes), turn);
+        if (!this.#usesCopies) this.#options.warn(`Cached files are used: ${error.message}`);
+        this.#usesCopies = true;
       }
     }
     if (Date.now() - entry.usedAt > TOUCH_MS) this.#hits.push(entry);
@@ -194,9 +201,18 @@ export class FileCache {
     return blob;
   }
 
+  /** Returns a file that the server has sent, and stores it. @throws `network` if a copy of another file is in use that may be older */
   async #store(answer: Answer, turn: Turn): Promise<Blob | undefined> {
     const { request, signal, deliver } = turn;
     const file = fileOf(answer);
+    if (mayDiffer(request)) {
+      if (this.#usesCopies)
+        throw new TabServeError(
+          'network',
+          `${request.url} is new on the server, which could not be reached for other files: their copies from an earlier visit may not fit it. Load the model again.`,
+        );
+      this.#isNewer = true;
+    }
     deliver(file?.blob);
     // Without a strong ETag, a private file could never be used again.
     const isUseful = request.isPrivate ? file && strongEtag(file) : file !== undefined || !isImmutable(request);

@@ -25,8 +25,13 @@ export function keyOf({ url, sha256, version, isPrivate }: FileRequest): string 
 }
 
 /** Returns whether a file that is found is the one that is wanted, whatever the server has now. */
-export function isImmutable({ sha256, version, isPrivate, isDamaged }: FileRequest): boolean {
-  return !isPrivate && !isDamaged && (sha256 !== undefined || version !== undefined);
+export function isImmutable(request: FileRequest): boolean {
+  return !request.isPrivate && !request.isDamaged && !mayDiffer(request);
+}
+
+/** Returns whether there may be several versions of the file, which neither a hash nor a name of the version tells apart. */
+export function mayDiffer({ sha256, version }: FileRequest): boolean {
+  return sha256 === undefined && version === undefined;
 }
 
 /** Returns what tells whether the cached file is still the server's. */
