@@ -2,10 +2,11 @@ import type { Engine, Engines } from '../engines/engine.js';
 import { onnxNode, onnxNodeWasm } from '../engines/onnx-node.js';
 import { remoteHttp } from '../engines/remote-http.js';
 import { tfjsNode } from '../engines/tfjs-node.js';
+import { nativeCalls } from './thread-worker.js';
 
 /** The engines that run under Node: on the CPU, and a server. */
 export const nodeEngines = {
-  'onnx/cpu': onnxNode,
+  'onnx/cpu': onnxNode(nativeCalls && ((call) => nativeCalls!.run(call))),
   'onnx/wasm': onnxNodeWasm,
   'tfjs/cpu': tfjsNode,
   'remote/http': remoteHttp,

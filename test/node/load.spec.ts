@@ -43,7 +43,8 @@ for (const backend of ['onnx/cpu', 'onnx/wasm', 'tfjs/cpu'] as const)
   });
 
 test('a thread that is lost under load: every request is answered, by another thread', async () => {
-  await using digits = await load(MODEL, { batchSize: 4 });
+  // On WASM: whoever ends a thread in the middle of onnxruntime-node, past its ThreadWorker, ends the process.
+  await using digits = await load(MODEL, { backends: ['wasm'], batchSize: 4 });
   const recovered: unknown[] = [];
   digits.on('recover', (recovery) => recovered.push(recovery));
   const answers = Array.from({ length: 60 }, () => digits.predict(sample('digit-4.png')));
@@ -52,6 +53,16 @@ test('a thread that is lost under load: every request is answered, by another th
   const labels = (await Promise.all(answers)).map((answer) => (answer as { label: string }[])[0]!.label);
   expect(labels).toEqual(Array(60).fill('four'));
   expect([recovered.length, threads.length]).toEqual([1, 2]);
+});
+
+test('clients that are disposed of in the middle of a run, and a process that exits in one, end quietly', async () => {
+  test.setTimeout(120_000);
+  const script = fileURLToPath(new URL('test/node/end-under-load.mjs', root));
+  const child = spawn(process.execPath, [script], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let errors = '';
+  child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
+  const ended = await new Promise((resolve) => child.on('exit', (...how) => resolve(how)));
+  expect([ended, errors]).toEqual([[0, null], '']);
 });
 
 test("a handler of the app's own: batches, cancellation, a thread that ends itself", async () => {
