@@ -1,12 +1,13 @@
-import { TabServeError } from '../contract/errors.js';
+import { asTabServeError, TabServeError } from '../contract/errors.js';
 import type { Context, MaybePromise } from '../contract/handler.js';
 import type { ImageInput } from '../contract/images.js';
 import type { Tensor, Tensors } from '../contract/tensors.js';
 import { findBoxes } from '../outputs/ocr/find-boxes.js';
+import { checkScores } from '../outputs/scores.js';
 import { resizeLinear, type Quad, type Raster } from '../outputs/ocr/raster.js';
 import { roundHalfEven } from '../shared/round.js';
 import type { ConfigSchema } from '../shared/schema.js';
-import { row, stack } from '../tensors/tensors.js';
+import { row, stack, toFloats } from '../tensors/tensors.js';
 import { BaseHandler } from './base-handler.js';
 import { unwrap, type Row } from './row.js';
 import { decodeRaster } from './text-line-handler.js';
@@ -118,6 +119,7 @@ export class TextDetector extends BaseHandler<ImageInput> {
     return { [this.inputInfo.name]: stack([this.#tensorOf(black)]) };
   }
 
+  /** Converts the maps to boxes. A row whose map has a number that is not finite fails with `inference-failed`. */
   override postprocess<Found extends readonly Quad[] = readonly Quad[]>(
     outputs: Tensors,
     context: Context,
@@ -129,14 +131,20 @@ export class TextDetector extends BaseHandler<ImageInput> {
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     const maps = outputs[this.outputInfo.name]!;
     return this.#sizes.get(context)!.map((size, index) => {
-      const { dims, data } = row(maps, index);
-      const [height, width] = dims.slice(-2) as [number, number];
+      const map = row(maps, index);
+      const [height, width] = map.dims.slice(-2) as [number, number];
+      const data = toFloats(map);
+      try {
+        checkScores(data, 'logits');
+      } catch (error) {
+        return context.fail(index, asTabServeError(error, 'postprocess'));
+      }
       const options = {
         threshold: this.param<number>('threshold', index, context),
         boxThreshold: this.param<number>('boxThreshold', index, context),
         unclipRatio: this.param<number>('unclipRatio', index, context),
       };
-      return findBoxes({ width, height, data: data as Float32Array }, paddedSize(size), options, size);
+      return findBoxes({ width, height, data }, paddedSize(size), options, size);
     });
   }
 }

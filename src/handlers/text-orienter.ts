@@ -1,7 +1,9 @@
 import type { Context, MaybePromise } from '../contract/handler.js';
 import type { Tensors } from '../contract/tensors.js';
 import type { ConfigSchema } from '../shared/schema.js';
-import { TabServeError } from '../contract/errors.js';
+import { asTabServeError, TabServeError } from '../contract/errors.js';
+import { checkScores } from '../outputs/scores.js';
+import { toFloats } from '../tensors/tensors.js';
 import { TextLineHandler } from './text-line-handler.js';
 
 /** The width of a line's tensor, in pixels. A longer line is squeezed. */
@@ -41,6 +43,7 @@ export class TextOrienter extends TextLineHandler {
       );
   }
 
+  /** Compares the scores of each line. A row that has a number that is not finite fails with `inference-failed`. */
   override postprocess<Row extends LineOrientation = LineOrientation>(
     outputs: Tensors,
     context: Context,
@@ -50,9 +53,15 @@ export class TextOrienter extends TextLineHandler {
     context: Context,
   ): MaybePromise<readonly Row[]>;
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
-    const data = outputs[this.outputInfo.name]!.data as Float32Array;
-    return Array.from({ length: context.systemProperties.batchSize }, (_, index): LineOrientation => {
-      const [upright, turned] = [data[2 * index]!, data[2 * index + 1]!];
+    const scores = toFloats(outputs[this.outputInfo.name]!);
+    return Array.from({ length: context.systemProperties.batchSize }, (_, index): LineOrientation | void => {
+      const own = scores.subarray(2 * index, 2 * index + 2);
+      const [upright, turned] = own as unknown as readonly [number, number];
+      try {
+        checkScores(own, 'logits');
+      } catch (error) {
+        return context.fail(index, asTabServeError(error, 'postprocess'));
+      }
       const least = this.param<number>('minScore', index, context);
       return { upsideDown: turned > upright && turned > least, score: turned };
     });

@@ -1,8 +1,10 @@
-import { TabServeError } from '../contract/errors.js';
+import { asTabServeError, TabServeError } from '../contract/errors.js';
 import type { Context, MaybePromise } from '../contract/handler.js';
 import type { Tensors } from '../contract/tensors.js';
 import { decodeCtc, type ReadText } from '../outputs/ocr/ctc.js';
+import { checkScores } from '../outputs/scores.js';
 import type { ConfigSchema } from '../shared/schema.js';
+import { toFloats } from '../tensors/tensors.js';
 import { TextLineHandler } from './text-line-handler.js';
 
 /** The least ratio of width to height of a tensor. */
@@ -59,6 +61,7 @@ export class TextRecognizer extends TextLineHandler {
     );
   }
 
+  /** Reads the text of each line. A row that has a number that is not finite fails with `inference-failed`. */
   override postprocess<Row extends ReadText = ReadText>(
     outputs: Tensors,
     context: Context,
@@ -68,12 +71,18 @@ export class TextRecognizer extends TextLineHandler {
     context: Context,
   ): MaybePromise<readonly Row[]>;
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
-    const { dims, data } = outputs[this.outputInfo.name]!;
-    const [, steps, classes] = dims as readonly [number, number, number];
+    const output = outputs[this.outputInfo.name]!;
+    const [, steps, classes] = output.dims as readonly [number, number, number];
     this.#checkClasses(classes);
-    const scores = data as Float32Array;
-    return Array.from({ length: context.systemProperties.batchSize }, (_, index) =>
-      decodeCtc(scores.subarray(index * steps * classes, (index + 1) * steps * classes), classes, this.#characters),
-    );
+    const scores = toFloats(output);
+    return Array.from({ length: context.systemProperties.batchSize }, (_, index) => {
+      const own = scores.subarray(index * steps * classes, (index + 1) * steps * classes);
+      try {
+        checkScores(own, 'logits');
+        return decodeCtc(own, classes, this.#characters);
+      } catch (error) {
+        return context.fail(index, asTabServeError(error, 'postprocess'));
+      }
+    });
   }
 }

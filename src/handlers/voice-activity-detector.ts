@@ -14,6 +14,7 @@ import {
   type SpeechRules,
   type SpeechSegment,
 } from '../outputs/speech.js';
+import { checkScores } from '../outputs/scores.js';
 import { transferResult } from '../outputs/transfer.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { concatenate } from '../tensors/concatenate.js';
@@ -191,7 +192,8 @@ export class VoiceActivityDetector extends AudioHandler {
   }
 
   /**
-   * Converts probabilities to segments of speech or, for a sequence, to where it began and ended.
+   * Converts probabilities to segments of speech or, for a sequence, to where it began and ended. A row with a
+   * probability that is not finite fails with `inference-failed`.
    *
    * An override may return a list of any other type, with one result for each row, and may call `super.postprocess`
    * without a cast. The two equal signatures with a type parameter make this possible: TypeScript compares an override
@@ -213,6 +215,7 @@ export class VoiceActivityDetector extends AudioHandler {
       const count = Math.ceil(this.sampleCount(index, context) / WINDOW);
       const probabilities = (data as OnArrayBuffer<Float32Array>).slice(index * most, index * most + count);
       try {
+        checkScores(probabilities, 'logits');
         const live = this.#live.get(context)?.get(index);
         const result = live
           ? this.#update(probabilities, live, index, context)

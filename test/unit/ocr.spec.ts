@@ -10,6 +10,7 @@ import { findBoxes } from '../../src/outputs/ocr/find-boxes.ts';
 import { cropQuad, resizeLinear, turnAround, type Point, type Quad } from '../../src/outputs/ocr/raster.ts';
 import { miniBox, offsetPolygon, perimeter, signedArea } from '../../src/outputs/ocr/rectangle.ts';
 import { findOutlines } from '../../src/outputs/ocr/regions.ts';
+import { toFloat16 } from '../../src/tensors/float16.ts';
 import { createTestHandler } from '../../src/worker/testing.ts';
 
 interface Goldens {
@@ -230,6 +231,34 @@ test("a line is scaled to 48 pixels; a batch is as wide as its longest line, as 
   expect([data[0], data[239], data[240]].map((value) => Math.round(Number(value) * 1000) / 1000)).toEqual([
     0.569, 0.569, 0,
   ]);
+});
+
+test('numbers of half precision are read as such, and a row with one that is not finite fails alone', async () => {
+  type Feeds = Record<string, { readonly dims: readonly number[] }>;
+  /** A model whose last row of two has a NaN, in half precision. */
+  const half = <M extends typeof detect | typeof recognize | typeof orient>(model: M) => ({
+    ...model,
+    outputs: ({ x }: Feeds) =>
+      Object.fromEntries(
+        Object.entries(model.outputs({ x: x! })).map(([name, { dims, data }]) => {
+          const values = Float32Array.from(data);
+          if (dims[0] === 2) values[values.length / 2 + 3 * Number(dims.length > 2)] = NaN;
+          return [name, { dtype: 'float16' as const, dims, data: toFloat16(values) }];
+        }),
+      ),
+  });
+  const failed = expect.objectContaining({ code: 'inference-failed', stage: 'postprocess' });
+  const photos = [photo(200, 100), photo(200, 100)];
+
+  const detector = await createTestHandler(TextDetector, half(detect));
+  const [expected] = await (await createTestHandler(TextDetector, detect)).handle(photos);
+  expect(await detector.handle(photos)).toEqual([expected, failed]);
+
+  const recognizer = await createTestHandler(TextRecognizer, half(recognize));
+  expect(await recognizer.handle(photos)).toEqual([{ text: 'ab', score: expect.closeTo(0.9, 3) }, failed]);
+
+  const orienter = await createTestHandler(TextOrienter, half(orient));
+  expect(await orienter.handle(photos)).toEqual([{ upsideDown: true, score: expect.closeTo(0.98, 3) }, failed]);
 });
 
 test('a picture of one row of pixels is refused where it would be too long, and no other', async () => {

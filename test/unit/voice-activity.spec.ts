@@ -47,6 +47,24 @@ function bursts(seconds: number, sampleRate: number, on = 0.5, every = 1.2): Flo
   });
 }
 
+test('a recording whose probabilities are not finite fails alone, and so does a piece of a sequence', async () => {
+  const loud = (feeds: Tensors): Tensors => {
+    const outputs = model(feeds);
+    const { data } = outputs['output'] as { readonly data: Float32Array };
+    data.forEach((probability, row) => (data[row] = probability > 0.5 ? NaN : probability));
+    return outputs;
+  };
+  const vad = await createTestHandler(VoiceActivityDetector, { outputs: loud, inputs: INPUTS });
+  const failed = expect.objectContaining({ code: 'inference-failed', stage: 'postprocess' });
+  const [quiet, speech] = [new Float32Array(16_000), bursts(3, 16_000)].map((samples) => ({
+    samples,
+    sampleRate: 16_000,
+  }));
+  const [first, second] = await vad.handle([quiet!, speech!]);
+  expect([(first as { segments: unknown }).segments, second]).toEqual([[], failed]);
+  await expect(vad.openSequence().predict(speech!)).rejects.toEqual(failed);
+});
+
 test('a recording: segments and probabilities', async () => {
   const vad = await detector();
   const samples = bursts(3, 16_000);
