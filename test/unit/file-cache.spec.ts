@@ -50,12 +50,12 @@ function server(file: Partial<DownloadedFile> & { text?: string } = { text: 'v1'
     asked.push(validators);
     if (state.error) throw state.error;
     if (!state.file) return undefined;
-    const { text, etag, lastModified } = state.file;
+    const { text, etag, lastModified, isStorable = true } = state.file;
     if (etag !== undefined && validators?.etag === etag) return 'not-modified';
     if (lastModified !== undefined && validators?.lastModified === lastModified) return 'not-modified';
     const blob = new Blob([text!]);
     onBytes(blob.size, blob.size);
-    return { blob, etag, lastModified };
+    return { blob, etag, lastModified, isStorable };
   };
   return { asked, state, download };
 }
@@ -242,6 +242,16 @@ test('a file that the server did not have, and still has not, is not stored agai
   expect(await visit().get({ url: URL }, download)).toBeUndefined();
   expect(asked).toHaveLength(2);
   expect(written).toEqual([]);
+});
+
+test('a file that may be kept no more is deleted', async () => {
+  const { visit, store } = world();
+  const { download, state } = server({ text: 'v1', etag: '"1"' });
+  await visit().get({ url: URL }, download);
+  expect(await store.names()).toHaveLength(2);
+  state.file = { text: 'v2', etag: '"2"', isStorable: false };
+  expect(await text(await visit().get({ url: URL }, download))).toBe('v2');
+  expect(await store.names()).toEqual([]);
 });
 
 test('a file that the server has no more is deleted; one that it has again is found', async () => {

@@ -193,6 +193,14 @@ test('results as JSON: PyTorch’s lists for tensors', async () => {
   expect(await json({ mask: new Uint8Array([0, 255]), size: [1, 2] })).toEqual({ mask: [0, 255], size: [1, 2] });
   expect(await json([Number.NaN, undefined, null])).toEqual([null, null, null]);
   expect(await json({ at: new Date(0) })).toEqual({ at: '1970-01-01T00:00:00.000Z' });
+  const mixed = { map: new Map<unknown, unknown>([['a', 1n], [2, new Map()]]), set: new Set([1, 'b']), bytes: Uint8Array.of(1, 2).buffer, none: {} }; // prettier-ignore
+  expect(await json(mixed)).toEqual({ map: { a: 1, 2: {} }, set: [1, 'b'], bytes: [1, 2], none: {} });
+  for (const lost of [new Blob(['x']), new Error('x'), /x/, new DataView(new ArrayBuffer(1))]) {
+    results.push([{ lost }]);
+    const response = await send('/predictions/digits', { method: 'POST', body: 'x' });
+    const message = `The result has a ${lost.constructor.name}, which JSON cannot hold.`;
+    expect(await told(response)).toEqual([500, { code: 500, type: 'InternalServerException', message }]);
+  }
   expect(await json(undefined)).toBe(null);
   expect(await post('a text')).toEqual(['text/plain; charset=utf-8', 'a text']);
   expect(await post(new Uint8Array([97, 98]))).toEqual(['application/octet-stream', 'ab']);

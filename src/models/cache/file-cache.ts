@@ -115,7 +115,7 @@ export class FileCache {
     await Promise.all(this.#storing);
     const touch = (entry: CacheEntry): Promise<void> => this.#entries.touch(entry, TOUCH_MS);
     await Promise.all(
-      this.#hits.splice(0).map((entry) => this.#ask('Cached files cannot be written', LOOK_MS, undefined, () => touch(entry))), // prettier-ignore
+      this.#hits.splice(0).map((entry) => this.#ask('Files cannot be cached', LOOK_MS, undefined, () => touch(entry))), // prettier-ignore
     );
   }
 
@@ -186,7 +186,13 @@ export class FileCache {
         const answer = await download(known, onNewBytes);
         // A file that was missing, and still is, need not be stored again.
         isCurrent = answer === 'not-modified' || (!answer && !blob);
-        if (!isCurrent) return await this.#store(answer, turn);
+        if (!isCurrent) {
+          const sent = await this.#store(answer, turn);
+          // The server had allowed to keep the former version, and does so no more.
+          if (fileOf(answer)?.isStorable === false)
+            await this.#ask('Files cannot be cached', WRITE_MS, turn.signal, () => this.#entries.delete(entry));
+          return sent;
+        }
       } catch (error) {
         // The server has begun to send another version: the copy would not fit the archive's other files.
         if (request.isPrivate || isReplaced || !isUnreachable(error)) throw error;
@@ -209,7 +215,7 @@ export class FileCache {
       if (this.#usesCopies)
         throw new TabServeError(
           'network',
-          `${request.url} is new on the server, which could not be reached for other files: their copies from an earlier visit may not fit it. Load the model again.`,
+          `${request.url} is new on the server, and may not fit the cached files in use. Load the model again.`,
         );
       this.#isNewer = true;
     }
@@ -227,7 +233,7 @@ export class FileCache {
           return;
         }
         this.#options.warn(
-          `${request.url} is not cached, and will be downloaded again at the next visit: there is no room for its ${bytes} bytes.`,
+          `${request.url} is not cached, and will be downloaded again: there is no room for its ${bytes} bytes.`,
         );
       });
     }

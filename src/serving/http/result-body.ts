@@ -1,10 +1,13 @@
+import { TabServeError } from '../../contract/errors.js';
 import type { Tensor } from '../../contract/tensors.js';
 import { fromFloat16 } from '../../tensors/float16.js';
 import { response } from './responses.js';
 
 /**
  * Returns a response with a handler's result: a string as text, a Blob or a Uint8Array as bytes, and everything else as JSON, in which tensors are lists in lists,
- * other typed arrays are lists, a 64-bit integer is a number if a number can hold it and else a string, and NaN and infinity are null.
+ * other arrays of numbers, of bytes too, and sets are lists, a Map is an object, a 64-bit integer is a number if a number can hold it and else a string, and NaN and
+ * infinity are null.
+ * @throws `handler-failed` if something in it has no such form, a Blob say
  */
 export function resultResponse(result: unknown): Response {
   if (typeof result === 'string') return response(result, 'text/plain; charset=utf-8');
@@ -14,15 +17,21 @@ export function resultResponse(result: unknown): Response {
   return response(JSON.stringify(toJson(result) ?? null), 'application/json');
 }
 
-/** Returns a result as data that JSON can hold. */
+/** Returns a result as data that JSON can hold. @throws `handler-failed` if there is none */
 export function toJson(value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   // A date becomes its text.
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (isTensor(value)) return nested(value);
-  if (ArrayBuffer.isView(value)) return listOf(value as never);
-  if (Array.isArray(value)) return value.map((item) => toJson(item) ?? null);
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toJson(item)]));
+  if (value instanceof ArrayBuffer) return toJson(new Uint8Array(value));
+  const isMap = value instanceof Map;
+  if (!isMap && Symbol.iterator in value) return Array.from(value as Iterable<unknown>, (item) => toJson(item) ?? null);
+  const entries = isMap ? [...value] : Object.entries(value);
+  const name = (value.constructor as Function | undefined)?.name ?? 'Object';
+  // An object of such a class hides what it holds.
+  if (!isMap && entries.length === 0 && name !== 'Object')
+    throw new TabServeError('handler-failed', `The result has a ${name}, which JSON cannot hold.`);
+  return Object.fromEntries(entries.map(([key, item]) => [key, toJson(item)]));
 }
 
 function isTensor(value: object): value is Tensor {
