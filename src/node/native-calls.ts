@@ -1,6 +1,9 @@
 /** What a thread does: JavaScript, a call of native code, its last such call, or none any more. */
 const [FREE, BUSY, ENDING, ENDED] = [0, 1, 2, 3];
 
+/** How long a process that exits waits for the last call of a thread, which may have ended in some other way. */
+const MOST_MS = 10_000;
+
 /**
  * Keeps a thread from being ended in the middle of a call of onnxruntime-node: when such a call returns to a thread whose JavaScript has been stopped, it ends the whole
  * process. The thread and its parent have one each, on the same memory.
@@ -33,13 +36,16 @@ export class NativeCalls {
 
   /** In the parent: lets the thread make no other call. Returns whether it makes one now, after which it ends by itself. */
   end(): boolean {
-    if (Atomics.compareExchange(this.#state, 0, FREE, ENDED) !== BUSY) return false;
-    return Atomics.compareExchange(this.#state, 0, BUSY, ENDING) === BUSY || this.end();
+    for (;;) {
+      const before = Atomics.load(this.#state, 0);
+      if (before === ENDING || before === ENDED) return before === ENDING;
+      if (Atomics.compareExchange(this.#state, 0, before, before === BUSY ? ENDING : ENDED) === before)
+        return before === BUSY;
+    }
   }
 
   /** In the parent, whose process is about to end the thread: waits until it makes no call. */
   endNow(): void {
-    this.end();
-    Atomics.wait(this.#state, 0, ENDING);
+    if (this.end()) Atomics.wait(this.#state, 0, ENDING, MOST_MS);
   }
 }

@@ -29,7 +29,7 @@ export function isImmutable(request: FileRequest): boolean {
   return !request.isPrivate && !request.isDamaged && !mayDiffer(request);
 }
 
-/** Returns whether there may be several versions of the file, which neither a hash nor a name of the version tells apart. */
+/** Returns whether the server may have another version of the file at the same URL: neither its hash nor its version is known. */
 export function mayDiffer({ sha256, version }: FileRequest): boolean {
   return sha256 === undefined && version === undefined;
 }
