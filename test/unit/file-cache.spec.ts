@@ -203,6 +203,11 @@ test('a copy that the server was not asked about is used beside files that it st
   labels.state.error = offline;
   expect(await text(await cache.get(other, labels.download))).toBe('v1');
   expect(warnings).toEqual(['Cached files are used: no connection']);
+  // A service worker may have some of the files, and does not say which versions.
+  const plain = 'https://example.org/m/plain.json';
+  await visit().get({ url: plain }, server().download);
+  expect(await text(await cache.get({ url: plain }, server().download))).toBe('v1');
+  expect(await text(await cache.get(other, labels.download))).toBe('v1');
   expect(await text(await cache.get({ url: URL, version: '2' }, server({ text: 'v2' }).download))).toBe('v2');
   expect(await text(await cache.get({ url: URL }, model.download))).toBe('v1');
 });

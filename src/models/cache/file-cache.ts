@@ -176,10 +176,11 @@ export class FileCache {
     if (!isCurrent) {
       const known = validatorsFor(request, entry);
       if (!request.isPrivate) onCopy?.(blob);
+      // Without validators, what the server sends may be the copy's version.
+      const isTold = blob === undefined || known?.etag !== undefined || known?.lastModified !== undefined;
       let isReplaced = false;
       const onNewBytes: OnBytes = (loaded, total) => {
-        isReplaced = blob === undefined || known?.etag !== undefined || known?.lastModified !== undefined;
-        this.#isNewer ||= isReplaced && mayDiffer(request);
+        isReplaced = isTold;
         onBytes(loaded, total);
       };
       try {
@@ -187,7 +188,7 @@ export class FileCache {
         // A file that was missing, and still is, need not be stored again.
         isCurrent = answer === 'not-modified' || (!answer && !blob);
         if (!isCurrent) {
-          const sent = await this.#store(answer, turn);
+          const sent = await this.#store(answer, turn, isTold);
           // The server had allowed to keep the former version, and does so no more.
           if (fileOf(answer)?.isStorable === false)
             await this.#ask('Files cannot be cached', WRITE_MS, turn.signal, () => this.#entries.delete(entry));
@@ -207,15 +208,19 @@ export class FileCache {
     return blob;
   }
 
-  /** Returns a file that the server has sent, and stores it. @throws `network` if a copy of another file is in use that may be older */
-  async #store(answer: Answer, turn: Turn): Promise<Blob | undefined> {
+  /**
+   * Returns a file that the server has sent, and stores it.
+   * @param isNew whether it is another version than the copy's, or there is none
+   * @throws `network` if it is new, and a copy of another file is in use that it may not fit
+   */
+  async #store(answer: Answer, turn: Turn, isNew = true): Promise<Blob | undefined> {
     const { request, signal, deliver } = turn;
     const file = fileOf(answer);
-    if (mayDiffer(request)) {
+    if (isNew && mayDiffer(request)) {
       if (this.#usesCopies)
         throw new TabServeError(
           'network',
-          `${request.url} is new on the server, and may not fit the cached files in use. Load the model again.`,
+          `${request.url} is new on the server, and may not fit cached files in use. Load the model again.`,
         );
       this.#isNewer = true;
     }
