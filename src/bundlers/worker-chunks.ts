@@ -19,7 +19,7 @@ const CHUNKS: readonly Chunk[] = [
     // What every model needs, whatever its engine and its handler.
     name: 'model',
     modules:
-      /^(?:engines\/(?:session|lock|feeds|failure)|tensors\/gpu-tensor|handlers\/(?:base-handler|staged-handler|run-model|batch-contract|row|config|explain\/options)|outputs\/(?:labels|maps|scores|sigmoid|softmax|top-k|classification)|tensors\/(?:tensors|check-equal|concatenate)|shared\/wasm-kernel)\.[jt]s$/,
+      /^(?:engines\/(?:session|lock|feeds|failure)|tensors\/gpu-tensor|handlers\/(?:base-handler|staged-handler|run-model|batch-contract|row|config|explain\/options)|outputs\/(?:labels|maps|rows|scores|sigmoid|softmax|top-k|classification)|tensors\/(?:tensors|check-equal|concatenate)|shared\/wasm-kernel)\.[jt]s$/,
   },
   {
     // What every model that takes images needs, and the handler that most of them have.

@@ -8,7 +8,7 @@ import { transferResult } from '../outputs/transfer.js';
 import { markPlain } from './plain-inference.js';
 import { runBatch, zeros } from './run-model.js';
 import type { ConfigSchema } from '../shared/schema.js';
-import { rowPart } from './batch-contract.js';
+import { rowPart } from '../outputs/rows.js';
 import { unwrap, type Row } from './row.js';
 import { StagedHandler } from './staged-handler.js';
 

@@ -2,11 +2,11 @@ import { asTabServeError, TabServeError } from '../contract/errors.js';
 import type { Context } from '../contract/handler.js';
 import type { OutputInfo, Tensor, Tensors } from '../contract/tensors.js';
 import { unit, type Embedding } from '../outputs/embedding.js';
+import { rowPart } from '../outputs/rows.js';
 import { checkScores } from '../outputs/scores.js';
 import { transferResult } from '../outputs/transfer.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { toFloats } from '../tensors/tensors.js';
-import { rowPart } from './batch-contract.js';
 
 /** The key that both feature extractors have besides `pooling`. */
 export const NORMALIZE: ConfigSchema = {

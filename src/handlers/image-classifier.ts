@@ -8,6 +8,7 @@ import {
   classScores,
   maxResultClasses,
   type Classification,
+  type ClassOutput,
   type ClassificationForms,
 } from '../outputs/classification.js';
 import type { ScoreKind } from '../outputs/scores.js';
@@ -106,10 +107,9 @@ export class ImageClassifier extends VisionHandler {
     context: Context,
   ): MaybePromise<readonly Row[]>;
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
-    return classify(outputs[this.outputInfo.name]!, context, (index) => ({
+    return classify(this.#classes(outputs), context, (index) => ({
       output: this.param('output', index, context),
       activation: softmax,
-      labels: this.mapping,
       topK: this.param('topK', index, context),
       result: this.param('result', index, context),
     }));
@@ -136,9 +136,13 @@ export class ImageClassifier extends VisionHandler {
     _data: readonly RowOf<ImageInput>[],
     context: Context,
   ): MaybePromise<readonly unknown[]> {
-    const { name } = this.outputInfo;
     return this.explainImages(inputs, context, (outputs, rows) =>
-      classScores(outputs[name]!, rows, { output: this.param('output', 0, context), activation: softmax }),
+      classScores(this.#classes(outputs), rows, { output: this.param('output', 0, context), activation: softmax }),
     );
+  }
+
+  #classes(outputs: Tensors): ClassOutput {
+    const { name } = this.outputInfo;
+    return { name, output: outputs[name]!, labels: this.mapping };
   }
 }

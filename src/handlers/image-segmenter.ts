@@ -4,12 +4,12 @@ import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { checkLabels, classCount, labelOf } from '../outputs/labels.js';
 import { mapForm, type MapForm, type MapLayout, type DimSize } from '../outputs/maps.js';
 import { axis, type Grid } from '../outputs/interpolate.js';
+import { checkFilled, checkRows } from '../outputs/rows.js';
 import { segment, type OutputKind, type SegmentParams } from '../outputs/segment.js';
 import type { Segmentation, SegmentationForms } from '../outputs/segmentation.js';
 import { slice } from '../tensors/tensors.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
-import { otherRows } from './batch-contract.js';
 import { ImageTensorInput, isChannelsLast } from './image-tensor-input.js';
 import type { Placement } from './placements.js';
 import { VisionHandler } from './vision-handler.js';
@@ -219,7 +219,8 @@ export class ImageSegmenter extends VisionHandler {
     const { name } = this.outputInfo;
     const output = outputs[name]!;
     const rows = context.systemProperties.batchSize;
-    if (output.dims[0] !== rows) throw otherRows(name, output, rows);
+    checkRows(name, output, rows);
+    checkFilled(name, output);
     return Array.from({ length: rows }, (_, index) => {
       try {
         if (!context.failures.has(index)) return this.#segment(slice(output, index, index + 1), index, context);

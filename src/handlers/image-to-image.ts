@@ -1,14 +1,14 @@
 import { asTabServeError, TabServeError } from '../contract/errors.js';
 import type { Context, MaybePromise } from '../contract/handler.js';
 import { LARGEST_TENSOR } from '../contract/limits.js';
-import type { Tensor, Tensors } from '../contract/tensors.js';
+import type { DType, Tensor, Tensors } from '../contract/tensors.js';
 import { mapForm, type MapLayout } from '../outputs/maps.js';
 import { toPicture, type Picture } from '../outputs/picture.js';
+import { rowPart } from '../outputs/rows.js';
 import { cut, divide, paste, sameType, type Numbers, type Raster } from '../outputs/tiles.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { slice, stack } from '../tensors/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
-import { rowPart } from './batch-contract.js';
 import { isChannelsLast } from './image-tensor-input.js';
 import { nextTask } from './next-task.js';
 import { PIXEL_MASK, pixelMask } from './pixel-mask.js';
@@ -67,8 +67,7 @@ export class ImageToImage extends VisionHandler {
       maxItems: 2,
       readOnly: true,
       description:
-        "The numbers of the model's output that stand for 0 and for 255; the first one must be lower. Numbers beyond are clamped.",
-      default: [0, 1],
+        "The numbers of the model's output that stand for 0 and for 255; the first one must be lower. Numbers beyond are clamped. Default: 0 and 255 if the output is uint8, otherwise 0 and 1.",
     },
     layout: {
       enum: ['NCHW', 'NHWC'],
@@ -91,7 +90,7 @@ export class ImageToImage extends VisionHandler {
         'model-config',
         `handler.outputName: an image-to-image handler needs numbers for pixels, but the output "${name}" is ${dtype}. Name another output.`,
       );
-    const [low, high] = this.#range;
+    const [low, high] = this.#rangeOf(dtype);
     if (!(low < high))
       throw new TabServeError(
         'model-config',
@@ -109,8 +108,8 @@ export class ImageToImage extends VisionHandler {
     return row.dims.length === 3 ? row : super.checkRow(row);
   }
 
-  get #range(): readonly [low: number, high: number] {
-    return (this.config['outputRange'] ?? this.defaults['outputRange']) as [number, number];
+  #rangeOf(dtype: DType | undefined): readonly [low: number, high: number] {
+    return (this.config['outputRange'] as [number, number] | undefined) ?? [0, dtype === 'uint8' ? 255 : 1];
   }
 
   get #inputLayout(): MapLayout {
@@ -220,7 +219,7 @@ export class ImageToImage extends VisionHandler {
           likely: this.#outputLayout,
           input: [null, null],
         });
-        return toPicture(output, { form, range: this.#range, isBgr });
+        return toPicture(output, { form, range: this.#rangeOf(output.dtype), isBgr });
       } catch (error) {
         context.fail(index, asTabServeError(error, 'postprocess'));
         return undefined;

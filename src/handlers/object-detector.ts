@@ -9,6 +9,7 @@ import { createDecoder, decoderSchema, DEFAULT_THRESHOLDS } from '../outputs/det
 import { selectBoxes } from '../outputs/detection/proposals.js';
 import { checkLabels, classCount, labelCount, labelOf } from '../outputs/labels.js';
 import { nms } from '../outputs/nms.js';
+import { checkRows } from '../outputs/rows.js';
 import { pad, stack, toFloats } from '../tensors/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
@@ -225,12 +226,13 @@ export class ObjectDetector extends VisionHandler {
     return Float64Array.from({ length: count }, (_, index) => best[index] ?? 0);
   }
 
-  /** Returns each row's part of the outputs that the decoder reads. */
+  /** Returns each row's part of the outputs that the decoder reads. @throws `batch-contract` */
   #views(outputs: Tensors, rows: number): TensorView[][] {
-    const tensors = this.#decoder.outputs.map((name) => ({
-      dims: outputs[name]!.dims.slice(1),
-      data: toFloats(outputs[name]!),
-    }));
+    const tensors = this.#decoder.outputs.map((name) => {
+      const output = outputs[name]!;
+      checkRows(name, output, rows);
+      return { dims: output.dims.slice(1), data: toFloats(output) };
+    });
     return Array.from({ length: rows }, (_, index) =>
       tensors.map(({ dims, data }) => ({
         dims,

@@ -7,6 +7,7 @@ import {
   classScores,
   maxResultClasses,
   type Classification,
+  type ClassOutput,
   type ClassificationForms,
 } from '../outputs/classification.js';
 import type { TextExplanation } from '../outputs/explanation.js';
@@ -113,10 +114,9 @@ export class TextClassifier extends TextHandler {
     context: Context,
   ): MaybePromise<readonly Row[]>;
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
-    return classify(outputs[this.outputInfo.name]!, context, (index) => ({
+    return classify(this.#classes(outputs), context, (index) => ({
       output: this.param('output', index, context),
       activation: this.#activation,
-      labels: this.mapping,
       topK: this.param('topK', index, context),
       result: this.param('result', index, context),
       threshold: this.#threshold(index, context),
@@ -145,18 +145,22 @@ export class TextClassifier extends TextHandler {
     context: Context,
   ): Promise<readonly unknown[]> {
     const { explainTexts } = await import('./explain/texts.js');
-    const { name } = this.outputInfo;
     const options = { output: this.param<ScoreKind>('output', 0, context), activation: this.#activation };
     return await explainTexts(
       {
         labels: this.mapping,
-        scores: (outputs, rows) => classScores(outputs[name]!, rows, options),
+        scores: (outputs, rows) => classScores(this.#classes(outputs), rows, options),
         preprocess: (texts, rows) => this.preprocess(texts, rows),
         inference: (inputs, rows) => this.inference(inputs, rows),
       },
       data,
       context,
     );
+  }
+
+  #classes(outputs: Tensors): ClassOutput {
+    const { name } = this.outputInfo;
+    return { name, output: outputs[name]!, labels: this.mapping };
   }
 
   get #activation(): typeof softmax {

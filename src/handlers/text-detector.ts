@@ -3,6 +3,7 @@ import type { Context, MaybePromise } from '../contract/handler.js';
 import type { ImageInput } from '../contract/images.js';
 import type { Tensor, Tensors } from '../contract/tensors.js';
 import { findBoxes } from '../outputs/ocr/find-boxes.js';
+import { checkRows } from '../outputs/rows.js';
 import { checkScores } from '../outputs/scores.js';
 import { resizeLinear, type Quad, type Raster } from '../outputs/ocr/raster.js';
 import { roundHalfEven } from '../shared/round.js';
@@ -129,11 +130,18 @@ export class TextDetector extends BaseHandler<ImageInput> {
     context: Context,
   ): MaybePromise<readonly Found[]>;
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
-    const maps = outputs[this.outputInfo.name]!;
-    return this.#sizes.get(context)!.map((size, index) => {
-      const map = row(maps, index);
-      const [height, width] = map.dims.slice(-2) as [number, number];
-      const data = toFloats(map);
+    const { name } = this.outputInfo;
+    const maps = outputs[name]!;
+    const sizes = this.#sizes.get(context)!;
+    checkRows(name, maps, sizes.length);
+    const [height, width] = maps.dims.slice(-2) as [number, number];
+    if (!(width > 0) || maps.data.length !== sizes.length * height * width)
+      throw new TabServeError(
+        'model-config',
+        `handler.outputName: text_detector needs an output [images, 1, height, width], but "${name}" has the dims [${maps.dims.join(', ')}]. Name another output.`,
+      );
+    return sizes.map((size, index) => {
+      const data = toFloats(row(maps, index));
       try {
         checkScores(data, 'logits');
       } catch (error) {

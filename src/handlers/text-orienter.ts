@@ -2,6 +2,7 @@ import type { Context, MaybePromise } from '../contract/handler.js';
 import type { Tensors } from '../contract/tensors.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
+import { checkRows } from '../outputs/rows.js';
 import { checkScores } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
 import { TextLineHandler } from './text-line-handler.js';
@@ -36,11 +37,15 @@ export class TextOrienter extends TextLineHandler {
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     const classes = this.outputInfo.dims.at(-1);
-    if (typeof classes === 'number' && classes !== 2)
-      throw new TabServeError(
-        'model-config',
-        `handler.outputName: text_orienter needs an output with two classes, 0° and 180°, but "${this.outputInfo.name}" has ${classes}.`,
-      );
+    if (typeof classes === 'number') this.#checkClasses(classes);
+  }
+
+  #checkClasses(classes: number): void {
+    if (classes === 2) return;
+    throw new TabServeError(
+      'model-config',
+      `handler.outputName: text_orienter needs an output with two classes, 0° and 180°, but "${this.outputInfo.name}" has ${classes}.`,
+    );
   }
 
   /** Compares the scores of each line. A row that has a number that is not finite fails with `inference-failed`. */
@@ -53,8 +58,12 @@ export class TextOrienter extends TextLineHandler {
     context: Context,
   ): MaybePromise<readonly Row[]>;
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
-    const scores = toFloats(outputs[this.outputInfo.name]!);
-    return Array.from({ length: context.systemProperties.batchSize }, (_, index): LineOrientation | void => {
+    const { name } = this.outputInfo;
+    const rows = context.systemProperties.batchSize;
+    checkRows(name, outputs[name]!, rows);
+    const scores = toFloats(outputs[name]!);
+    this.#checkClasses(scores.length / rows);
+    return Array.from({ length: rows }, (_, index): LineOrientation | void => {
       const own = scores.subarray(2 * index, 2 * index + 2);
       const [upright, turned] = own as unknown as readonly [number, number];
       try {

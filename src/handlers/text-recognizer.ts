@@ -2,6 +2,7 @@ import { asTabServeError, TabServeError } from '../contract/errors.js';
 import type { Context, MaybePromise } from '../contract/handler.js';
 import type { Tensors } from '../contract/tensors.js';
 import { decodeCtc, type ReadText } from '../outputs/ocr/ctc.js';
+import { checkRows } from '../outputs/rows.js';
 import { checkScores } from '../outputs/scores.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { toFloats } from '../tensors/tensors.js';
@@ -71,11 +72,19 @@ export class TextRecognizer extends TextLineHandler {
     context: Context,
   ): MaybePromise<readonly Row[]>;
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
-    const output = outputs[this.outputInfo.name]!;
+    const { name } = this.outputInfo;
+    const output = outputs[name]!;
+    const rows = context.systemProperties.batchSize;
+    checkRows(name, output, rows);
     const [, steps, classes] = output.dims as readonly [number, number, number];
+    if (output.dims.length !== 3)
+      throw new TabServeError(
+        'model-config',
+        `handler.outputName: text_recognizer needs an output [lines, steps, classes], but "${name}" has the dims [${output.dims.join(', ')}]. Name another output.`,
+      );
     this.#checkClasses(classes);
     const scores = toFloats(output);
-    return Array.from({ length: context.systemProperties.batchSize }, (_, index) => {
+    return Array.from({ length: rows }, (_, index) => {
       const own = scores.subarray(index * steps * classes, (index + 1) * steps * classes);
       try {
         checkScores(own, 'logits');

@@ -2,6 +2,7 @@ import type { Context } from '../contract/handler.js';
 import type { OutputInfo, Tensor } from '../contract/tensors.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { checkLabels, labelOf, type Labels } from './labels.js';
+import { checkFilled, checkRows } from './rows.js';
 import { checkScores, type ScoreKind } from './scores.js';
 import { toFloats } from '../tensors/tensors.js';
 import { topK as likeliest } from './top-k.js';
@@ -28,12 +29,18 @@ export interface ClassificationForms {
   readonly torchserve: TorchServeClassification;
 }
 
+/** A classifier's output, `[rows, classes]`, of which other axes have the size 1. */
+export interface ClassOutput {
+  readonly name: string;
+  readonly output: Tensor;
+  readonly labels: Labels | undefined;
+}
+
 /** How to convert a row's scores to a classification. */
 export interface ClassifyOptions {
   readonly output: ScoreKind;
   /** Converts logits to probabilities: `softmax` if exactly one class is right, `sigmoid` if several may be. */
   readonly activation: (logits: ArrayLike<number>) => ArrayLike<number>;
-  readonly labels: Labels | undefined;
   /** The largest number of classes in a result. */
   readonly topK: number;
   /** A result has the classes whose probability, in 0..1, reaches this threshold; without a threshold, all classes. */
@@ -43,18 +50,19 @@ export interface ClassifyOptions {
 }
 
 /**
- * Converts a model's output, `[rows, classes]`, to the likeliest classes of each row. `optionsOf` returns the options
- * of a row. A row fails with `inference-failed` if its numbers are not finite, or if `output` is `probabilities` and a
- * number is not in 0..1; the other rows do not fail. A row that has failed has an empty list.
+ * Converts a model's output to the likeliest classes of each row. `optionsOf` returns the options of a row. A row fails
+ * with `inference-failed` if its numbers are not finite, or if `output` is `probabilities` and a number is not in 0..1;
+ * the other rows do not fail. A row that has failed has an empty list.
+ * @throws `batch-contract`, `model-config`, `inference-failed` if the output is not `[rows, classes]`
  */
 export function classify(
-  output: Tensor,
+  output: ClassOutput,
   context: Context,
   optionsOf: (index: number) => ClassifyOptions,
 ): (Classification | TorchServeClassification)[] {
   return rowScores(output, context.systemProperties.batchSize).map((scores, index) => {
     try {
-      return context.failures.has(index) ? [] : toClassification(scores, optionsOf(index));
+      return context.failures.has(index) ? [] : toClassification(scores, output.labels, optionsOf(index));
     } catch (error) {
       context.fail(index, asTabServeError(error, 'postprocess'));
       return [];
@@ -63,11 +71,11 @@ export function classify(
 }
 
 /**
- * Returns the score of each class, in 0..1, for each row of a model's output `[rows, classes]`.
- * @throws `inference-failed` if a number is not finite, or if `output` is `probabilities` and a number is not in 0..1
+ * Returns the score of each class, in 0..1, for each row of a model's output.
+ * @throws `inference-failed` if a number is not finite, or if `output` is `probabilities` and a number is not in 0..1; what `classify` throws
  */
 export function classScores(
-  output: Tensor,
+  output: ClassOutput,
   rows: number,
   { output: kind, activation }: Pick<ClassifyOptions, 'output' | 'activation'>,
 ): ArrayLike<number>[] {
@@ -79,7 +87,8 @@ export function classScores(
 
 function toClassification(
   scores: Float32Array,
-  { output, activation, labels, topK, threshold = -Infinity, result }: ClassifyOptions,
+  labels: Labels | undefined,
+  { output, activation, topK, threshold = -Infinity, result }: ClassifyOptions,
 ): Classification | TorchServeClassification {
   checkScores(scores, output);
   const ranked = likeliest(output === 'probabilities' ? scores : activation(scores), topK)
@@ -120,8 +129,13 @@ export function checkClasses({ name, dtype, dims }: OutputInfo, labels: Labels |
   if (dims.length > 0 && typeof classes === 'number') checkLabels(labels, classes);
 }
 
-/** Returns the part of the output that belongs to each row. */
-function rowScores(output: Tensor, rows: number): Float32Array[] {
+/** Returns the part of the output that belongs to each row. That of a single row may lack the batch axis. */
+function rowScores({ name, output, labels }: ClassOutput, rows: number): Float32Array[] {
+  const { dims, dtype } = output;
+  const isVector = dims.length === 1;
+  if (rows > 1 || !isVector) checkRows(name, output, rows);
+  checkFilled(name, output);
+  checkClasses({ name, dtype, dims: rows > 1 && isVector ? [rows, 1] : dims }, labels);
   const scores = toFloats(output);
   const classes = scores.length / rows;
   return Array.from({ length: rows }, (_, index) => scores.subarray(index * classes, (index + 1) * classes));

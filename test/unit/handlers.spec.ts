@@ -307,6 +307,37 @@ test('ImageClassifier: probabilities are returned unchanged; a value that is not
   expect(good).toHaveLength(2);
 });
 
+test('classifiers: an output whose open dims turn out to be no list of classes for each row is an error, not other classes', async () => {
+  const answer = async (dims: number[], rows: number, labels?: string[]) => {
+    const open = [{ name: 'image', dtype: 'float32', dims: ['batch', 3, 4, 4] }] as const;
+    const length = dims.reduce((product, size) => product * size, 1);
+    const session = stubSession(open, [{ name: 'logits', dtype: 'float32', dims: [] }], () => ({
+      logits: f32(dims, Array<number>(length).fill(1)),
+    }));
+    const config = { handler: { ...CONFIG.handler, ...(labels && { labels }) } };
+    return await handle(new ImageClassifier(), session, Array(rows).fill(image(1)), { config });
+  };
+  for (const [dims, rows] of [
+    [[1, 4], 2],
+    [[3, 4], 2],
+    [[3, 2], 1],
+    [[4], 2],
+    [[], 2],
+  ] as const)
+    // prettier-ignore
+    await expect(answer([...dims], rows), `[${dims.join()}] for ${rows}`).rejects.toMatchObject({
+      code: 'batch-contract',
+      message: expect.stringContaining(`"logits" has the dims [${dims.join(', ')}]`),
+    });
+  await expect(answer([2, 5, 2], 2)).rejects.toMatchObject({ code: 'model-config' });
+  await expect(answer([2, 3], 2, ['a', 'b'])).rejects.toMatchObject({ code: 'model-config' });
+  await expect(answer([2, 0], 2)).rejects.toMatchObject({
+    code: 'inference-failed',
+    message: expect.stringContaining('"logits" is empty: its dims are [2, 0]'),
+  });
+  for (const dims of [[3], [1, 3], [1, 3, 1, 1]]) expect((await answer(dims, 1))[0], `${dims}`).toHaveLength(3);
+});
+
 test('ImageClassifier: logits that are said to be probabilities fail their row with a hint; what float16 rounds does not', async () => {
   const outputs = [[0.25, 0.75], [2, -1], [1.0005, -0.0005], [0.5, 1.25]]; // prettier-ignore
   const session = stubSession(

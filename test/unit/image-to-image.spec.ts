@@ -149,10 +149,14 @@ test('image to image: the range, the order of colors, gray and alpha, rounding a
     channels: number,
     values: number[],
     config: Readonly<Record<string, unknown>> = {},
+    numbers: Pick<Tensor<'float32' | 'uint8'>, 'dtype' | 'data'> = {
+      dtype: 'float32',
+      data: Float32Array.from(values),
+    },
   ): Promise<number[] | Error> =>
     await (
       await createTestHandler(ImageToImage, {
-        outputs: { y: { dtype: 'float32', dims: [1, channels, 1, 1], data: Float32Array.from(values) } },
+        outputs: { y: { ...numbers, dims: [1, channels, 1, 1] } as Tensor },
         config: { handler: config },
       })
     )
@@ -163,6 +167,9 @@ test('image to image: the range, the order of colors, gray and alpha, rounding a
   expect(await predict(3, [-3, 126.5, 300], { outputRange: [0, 255] })).toEqual([0, 126, 255, 255]);
   expect(await predict(3, [-1, 0, 1], { outputRange: [-1, 1] })).toEqual([0, 128, 255, 255]);
   expect(await predict(1, [0.2])).toEqual([51, 51, 51, 255]);
+  const bytes = { dtype: 'uint8', data: Uint8Array.of(0, 126, 255) } as const;
+  expect(await predict(3, [], {}, bytes)).toEqual([0, 126, 255, 255]);
+  expect(await predict(3, [], { outputRange: [0, 252] }, bytes)).toEqual([0, 128, 255, 255]);
   expect(await predict(4, [0, 0.2, 1, 0.4])).toEqual([0, 51, 255, 102]);
   expect(await predict(3, [0, 0.2, 1], { imageProcessing: [{ colorOrder: 'BGR' }, 'toTensor'] })).toEqual([255, 51, 0, 255]); // prettier-ignore
   expect(await predict(2, [0, 1])).toMatchObject({ code: 'model-config' });

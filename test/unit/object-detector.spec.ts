@@ -434,6 +434,14 @@ test('dims that a model leaves open are checked when they are there', async () =
   }
 });
 
+test('an output with other rows than the batch is an error, not the boxes of other images', async () => {
+  const two = f32([1, 2, 6], [0, 0, 16, 16, 0.9, 2, 0, 0, 8, 8, 0.8, 1]);
+  const input = { ...IMAGE, dims: ['batch', 3, SIDE, SIDE] };
+  const boxes = stub([out(['batch', 'n', 6])], () => ({ output: two }), input);
+  const { handle } = await start(boxes, { handler: { decoder: 'rows' } });
+  await expect(handle([image(), image()])).rejects.toMatchObject({ code: 'batch-contract' });
+});
+
 test('labels: a gap gets its index as label, one label too many is refused, and a sparse mapping may start at 1', async () => {
   const yolov5 = () =>
     stub([out([1, 63, 8])], () => ({

@@ -261,6 +261,29 @@ test('numbers of half precision are read as such, and a row with one that is not
   expect(await orienter.handle(photos)).toEqual([{ upsideDown: true, score: expect.closeTo(0.98, 3) }, failed]);
 });
 
+test('an output whose open dims turn out to be others is an error, not another text', async () => {
+  const photos = [photo(200, 100), photo(200, 100)];
+  const wrong = [
+    [TextDetector, detect, 'model-config', [[2], [2, 10], [2, 3, 32, 32], [2, 1, 0, 0]]],
+    [TextRecognizer, recognize, 'model-config', [[2], [2, 4], [2, 3, 5], [2, 3, 2, 4]]],
+    [TextOrienter, orient, 'model-config', [[2], [2, 0], [2, 4]]],
+    [TextDetector, detect, 'batch-contract', [[4], [1, 1, 32, 32]]],
+    [TextRecognizer, recognize, 'batch-contract', [[4], [1, 3, 4]]],
+    [TextOrienter, orient, 'batch-contract', [[4], [1, 2]]],
+  ] as const;
+  for (const [handler, model, code, all] of wrong)
+    for (const dims of all) {
+      /** Gives these dims for a batch of two, where the dims that it declares are its own. */
+      const outputs = (feeds: Record<string, { readonly dims: readonly number[] }>) => {
+        const own = model.outputs({ x: feeds['x']! });
+        const name = Object.keys(own)[0]!;
+        return feeds['x']!.dims[0] === 2 ? { [name]: floats([...dims], () => 0.5) } : own;
+      };
+      const tested = await createTestHandler(handler as typeof TextOrienter, { ...model, outputs });
+      await expect(tested.handle(photos), `${handler.name} [${dims.join()}]`).rejects.toMatchObject({ code });
+    }
+});
+
 test('a picture of one row of pixels is refused where it would be too long, and no other', async () => {
   const recognizer = await createTestHandler(TextRecognizer, {
     outputs: ({ x }) => ({

@@ -219,6 +219,19 @@ test('numbers that are not finite, or no probabilities, fail their row alone', a
   } // prettier-ignore
 });
 
+test('an empty map is an error, not a class', async () => {
+  for (const dims of [
+    [1, 1, 0, 0],
+    [1, 0, 2, 4],
+    [1, 3, 0, 4],
+  ])
+    // prettier-ignore
+    await expect(segment(model(dims, [], { declared: [] })), `${dims}`).rejects.toMatchObject({
+      code: 'inference-failed',
+      message: expect.stringContaining(`"out" is empty: its dims are [${dims.join(', ')}]`),
+    });
+});
+
 test('an image that cannot be read keeps its place', async () => {
   const session = model([2, 1, 2, 4], Array<number>(16).fill(1), {
     input: ['rows', 3, 2, 4],
