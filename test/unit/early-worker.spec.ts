@@ -66,6 +66,21 @@ test('a factory that fails is asked again when its failure can be reported', asy
   expect(calls).toBe(2);
 });
 
+test('the workers of an async factory end, and the error says that it must return a Worker', async () => {
+  const made: CountedWorker[] = [];
+  const factory = async (): Promise<Worker> => {
+    made.push(new CountedWorker());
+    return made.at(-1) as unknown as Worker;
+  };
+  const client = connect(factory as unknown as () => Worker, { model: 'http://127.0.0.1/model.onnx' });
+  await expect(client.initialize()).rejects.toMatchObject({
+    code: 'worker-failed',
+    message: expect.stringContaining('must return a Worker'),
+  });
+  expect(made.map(({ terminated }) => terminated)).toEqual(made.map(() => 1));
+  expect(made.length).toBeGreaterThan(0);
+});
+
 test('a worker whose script cannot be loaded: what to do, for each kind of bundler', () => {
   expect(notLoaded('https://app.example/worker.js')).toContain(
     'Publish the whole build. With esbuild, Rollup or Parcel: Run `npx tabserve copy',

@@ -1,4 +1,5 @@
 /** Copies of objects that hold bytes. */
+import { isA } from './is-a.js';
 
 type Allocate = (bytes: number) => ArrayBuffer;
 type TypedArray = new (source: ArrayBuffer | Uint8Array, byteOffset?: number, length?: number) => object;
@@ -22,7 +23,7 @@ const typedArrayKeys = typedArray.keys as (this: object) => unknown;
  */
 export function duplicate(value: object, allocate: Allocate = (bytes) => new ArrayBuffer(bytes)): object {
   if (value instanceof ArrayBuffer) return value.slice(0);
-  if (typeof ImageData !== 'undefined' && value instanceof ImageData) {
+  if (isA('ImageData', value)) {
     return new ImageData(duplicate(value.data) as Uint8ClampedArray<ArrayBuffer>, value.width, value.height, {
       colorSpace: value.colorSpace,
     });
@@ -68,6 +69,6 @@ function isResizable(buffer: ArrayBufferLike): boolean {
 
 /** Returns the ArrayBuffer, or SharedArrayBuffer, of an ImageData or a view, and anything else as it is. */
 export function bufferOf(value: object): object {
-  const inner = typeof ImageData !== 'undefined' && value instanceof ImageData ? value.data : value;
+  const inner = isA('ImageData', value) ? value.data : value;
   return ArrayBuffer.isView(inner) ? inner.buffer : inner;
 }

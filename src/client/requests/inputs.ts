@@ -5,6 +5,7 @@ import { giveBack, takeBuffer, takeReady } from '../../shared/buffers.js';
 import { bufferOf, duplicate, isOutOfBounds, isSmall } from './copies.js';
 import { audioFile, samplesOf } from './sounds.js';
 import { downloadImage } from './download.js';
+import { isA } from './is-a.js';
 import { mapLeaves } from './leaves.js';
 import { OwnImage } from './own-image.js';
 import { isBitmap, isFrame, pictureOf, type Picture } from './pictures.js';
@@ -111,7 +112,7 @@ class PreparedInput implements Prepared {
 
   /** Starts to make what is sent in the place of `leaf`, where that takes time. */
   #replace(leaf: object, options: PrepareOptions): Promise<unknown> | undefined {
-    if (typeof URL !== 'undefined' && leaf instanceof URL)
+    if (isA('URL', leaf))
       return downloadImage(leaf.href, options.signal)
         .then((blob) => audioFile(blob) ?? blob)
         .then((file) => this.#files.set(leaf, file));

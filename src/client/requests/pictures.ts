@@ -2,6 +2,7 @@
  * Pictures of elements and canvases, and of bitmaps that stay the caller's. The page never reads their pixels.
  */
 import { TabServeError } from '../../contract/errors.js';
+import { isA } from './is-a.js';
 
 export type Picture = ImageBitmap | VideoFrame;
 
@@ -10,20 +11,20 @@ export type Picture = ImageBitmap | VideoFrame;
  * @throws `image-decode` (by rejecting, as below) if an `<img>` is broken or has no source; `invalid-input` if there are no pixels, or none that this page may read
  */
 export function pictureOf(value: object): Promise<Picture> | undefined {
-  if (typeof HTMLImageElement !== 'undefined' && value instanceof HTMLImageElement) return ofImage(value);
-  if (typeof HTMLVideoElement !== 'undefined' && value instanceof HTMLVideoElement) return ofVideo(value);
-  if (typeof HTMLCanvasElement !== 'undefined' && value instanceof HTMLCanvasElement) return ofCanvas(value);
-  if (typeof OffscreenCanvas !== 'undefined' && value instanceof OffscreenCanvas) return ofCanvas(value);
+  if (isA('HTMLImageElement', value)) return ofImage(value);
+  if (isA('HTMLVideoElement', value)) return ofVideo(value);
+  if (isA('HTMLCanvasElement', value)) return ofCanvas(value);
+  if (isA('OffscreenCanvas', value)) return ofCanvas(value);
   if (isBitmap(value)) return ofBitmap(value);
   return undefined;
 }
 
 export function isBitmap(value: unknown): value is ImageBitmap {
-  return typeof ImageBitmap !== 'undefined' && value instanceof ImageBitmap;
+  return isA('ImageBitmap', value);
 }
 
 export function isFrame(value: unknown): value is VideoFrame {
-  return typeof VideoFrame !== 'undefined' && value instanceof VideoFrame;
+  return isA('VideoFrame', value);
 }
 
 async function ofImage(image: HTMLImageElement): Promise<ImageBitmap> {

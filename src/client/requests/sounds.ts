@@ -1,5 +1,6 @@
 import type { AudioSamples } from '../../contract/audio.js';
 import { TabServeError } from '../../contract/errors.js';
+import { isA } from './is-a.js';
 
 /**
  * Returns the samples of an AudioBuffer, and undefined for anything else.
@@ -7,14 +8,11 @@ import { TabServeError } from '../../contract/errors.js';
  * @throws `invalid-input` for a MediaStreamTrack or a MediaStream, which has no end
  */
 export function samplesOf(value: object, copied: boolean): AudioSamples | undefined {
-  if (typeof AudioBuffer !== 'undefined' && value instanceof AudioBuffer) {
+  if (isA('AudioBuffer', value)) {
     const channels = Array.from({ length: value.numberOfChannels }, (_, index) => value.getChannelData(index));
     return { channels: copied ? channels.map((one) => one.slice()) : channels, sampleRate: value.sampleRate };
   }
-  const isLive = ['MediaStreamTrack', 'MediaStream'].some((name) => {
-    const Class = (globalThis as Record<string, unknown>)[name];
-    return typeof Class === 'function' && value instanceof Class;
-  });
+  const isLive = isA('MediaStreamTrack', value) || isA('MediaStream', value);
   if (isLive)
     throw new TabServeError(
       'invalid-input',

@@ -204,13 +204,14 @@ async function probeAndLoad(
   const { archive, only, backends, source, config, handler, download } = options;
   const since = performance.now();
   const gpus = needsGpus(backends, only);
-  // After a loss the GPU may be another one, or none.
-  const known = archive && !only ? undefined : lastProbe;
+  // After a loss the GPU may be another one, or none, and later there again.
+  const isLost = archive !== undefined && only === undefined;
+  const known = isLost ? undefined : lastProbe;
   const probing = worker.call(({ probe }) => probe(known, gpus));
   const loading = archive ?? worker.call(({ load }) => load({ source, config, handler, download }));
   const preparing = probing.then((found) => !archive && prepareEngine(worker, options, found));
   const [{ probe, built }, loaded] = await Promise.all([probing, loading, preparing]);
-  if (gpus) lastProbe = probe;
+  if (gpus) lastProbe = isLost ? undefined : probe;
   options.onArchive(loaded);
   options.onProbe(probe);
   options.log(

@@ -64,7 +64,10 @@ export function callFactory(factory: WorkerFactory, onUrl: (url: string) => void
       }
     };
   try {
-    return factory();
+    const made: unknown = factory();
+    // Whoever waits for an async factory must not be left with its worker.
+    if (!isWorker(made)) Promise.resolve(made).then((late) => isWorker(late) && late.terminate(), () => {}); // prettier-ignore
+    return made as Worker;
   } finally {
     if (Original) globalThis.Worker = Original;
   }
