@@ -250,6 +250,23 @@ test('a detector is explained by the best box of a class, an own handler by scor
   expect(await bright.explain(white, { params: { window: 1 } })).toMatchObject({ high: 1, label: '0' });
 });
 
+test('a detector of one image a run, whose answers differ in length, is explained variant by variant', async () => {
+  const detector = await createTestHandler(ObjectDetector, {
+    inputs: [{ name: 'image', dtype: 'float32', dims: [1, 3, 4, 4] }],
+    outputs: ({ image }) => {
+      const last = image!.data[3] as number;
+      const boxes = [[0, 0, 4, 4, 0.2, 0], ...(last > 0 ? [[0, 0, 2, 2, 0.9 * last, 0]] : [])];
+      return { output: { dtype: 'float32', dims: [1, boxes.length, 6], data: Float32Array.from(boxes.flat()) } };
+    },
+    config: { handler: { imageProcessing: [{ resize: [4, 4] }, 'toTensor'], decoder: 'rows' } },
+  });
+  const { high } = await detector.explain(white, { params: { window: 1 } });
+  expect(high).toBeCloseTo(0.7, 6);
+  // The whole image, and each of the 16 windows, of which some ran in a batch that failed as well.
+  expect(detector.runs.length).toBeGreaterThanOrEqual(17);
+  expect(detector.runs.length).toBeLessThan(30);
+});
+
 test('without getInsights there is no explanation', async () => {
   const handler = await createTestHandler(VisionHandler, { outputs: { y: [[1]] } });
   await expect(handler.explain(white)).rejects.toMatchObject({ code: 'unsupported' });

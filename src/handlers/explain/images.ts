@@ -77,12 +77,12 @@ async function explainRow(
     {
       count: masks.count,
       mostRows: Math.floor(MOST_NUMBERS / image.data.length),
-      async score(_, rows) {
-        const drawn = Array.from({ length: rows }, () => masks.draw());
+      make: (_, rows) => Array.from({ length: rows }, () => masks.draw()),
+      async score(drawn) {
         const variants = handler.input.stackImages(drawn.map(cover));
         const others = Object.entries(own).filter(([name]) => !(name in variants));
         const repeated = others.map(([name, tensor]) => [name, concat(drawn.map(() => tensor))]);
-        const scores = await scoresOf({ ...Object.fromEntries(repeated), ...variants }, rows);
+        const scores = await scoresOf({ ...Object.fromEntries(repeated), ...variants }, drawn.length);
         return drawn.map((mask, at) => {
           const score = scores[at]![target.index]!;
           masks.add(mask, score);

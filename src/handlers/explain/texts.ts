@@ -71,8 +71,8 @@ async function explainRow(
     {
       count: words.length,
       mostRows: Math.floor(MOST_LETTERS / (texts.text.length + (texts.textPair?.length ?? 0))),
-      async score(from, rows) {
-        const left = words.slice(from, from + rows);
+      make: (from, rows) => words.slice(from, from + rows),
+      async score(left) {
         const answers = await scoresOf(left.map((word) => without(texts, word))).catch((error: unknown) => {
           throw words.length === 1 ? onlyWord(words[0]!, error) : error;
         });
