@@ -142,7 +142,7 @@ export class ImageClassifier extends VisionHandler {
   }
 
   #classes(outputs: Tensors): ClassOutput {
-    const { name } = this.outputInfo;
-    return { name, output: outputs[name]!, labels: this.mapping };
+    const info = this.outputInfo;
+    return { info, output: outputs[info.name]!, labels: this.mapping };
   }
 }

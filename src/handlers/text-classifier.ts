@@ -159,8 +159,8 @@ export class TextClassifier extends TextHandler {
   }
 
   #classes(outputs: Tensors): ClassOutput {
-    const { name } = this.outputInfo;
-    return { name, output: outputs[name]!, labels: this.mapping };
+    const info = this.outputInfo;
+    return { info, output: outputs[info.name]!, labels: this.mapping };
   }
 
   get #activation(): typeof softmax {

@@ -31,7 +31,8 @@ export interface ClassificationForms {
 
 /** A classifier's output, `[rows, classes]`, of which other axes have the size 1. */
 export interface ClassOutput {
-  readonly name: string;
+  /** What the model declares. */
+  readonly info: OutputInfo;
   readonly output: Tensor;
   readonly labels: Labels | undefined;
 }
@@ -130,12 +131,15 @@ export function checkClasses({ name, dtype, dims }: OutputInfo, labels: Labels |
 }
 
 /** Returns the part of the output that belongs to each row. That of a single row may lack the batch axis. */
-function rowScores({ name, output, labels }: ClassOutput, rows: number): Float32Array[] {
+function rowScores({ info, output, labels }: ClassOutput, rows: number): Float32Array[] {
+  const { name } = info;
   const { dims, dtype } = output;
   const isVector = dims.length === 1;
   if (rows > 1 || !isVector) checkRows(name, output, rows);
   checkFilled(name, output);
-  checkClasses({ name, dtype, dims: rows > 1 && isVector ? [rows, 1] : dims }, labels);
+  // A declared number of classes was compared with the labels when the model was opened.
+  const isKnown = typeof info.dims.at(-1) === 'number';
+  checkClasses({ name, dtype, dims: rows > 1 && isVector ? [rows, 1] : dims }, isKnown ? undefined : labels);
   const scores = toFloats(output);
   const classes = scores.length / rows;
   return Array.from({ length: rows }, (_, index) => scores.subarray(index * classes, (index + 1) * classes));
