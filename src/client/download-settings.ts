@@ -1,7 +1,7 @@
 import type { Integrity } from '../contract/archive.js';
-import { describeValue } from '../contract/describe-value.js';
-import { CACHES, type CacheName, type DownloadSettings, type RequestSettings } from '../contract/downloads.js';
+import { CACHES, type DownloadSettings, type RequestSettings } from '../contract/downloads.js';
 import { TabServeError } from '../contract/errors.js';
+import { oneOf, readMapping, wrong } from './option-values.js';
 import type { ClientOptions } from './options.js';
 
 const CREDENTIALS = ['omit', 'same-origin', 'include'] as const satisfies RequestSettings['credentials'][];
@@ -22,13 +22,8 @@ export function readDownloadSettings({
     ...(request !== undefined && { request: readRequestSettings(request, 'request') }),
     ...(allowedOrigins !== undefined && { allowedOrigins: readOrigins(allowedOrigins) }),
     ...(integrity !== undefined && { integrity: readIntegrity(integrity) }),
-    ...(cache !== undefined && { cache: readCache(cache) }),
+    ...(cache !== undefined && { cache: oneOf('cache', CACHES, cache) }),
   };
-}
-
-function readCache(cache: unknown): CacheName {
-  if (CACHES.some((one) => one === cache)) return cache as CacheName;
-  throw wrong('cache', `one of ${CACHES.map(describeValue).join(', ')}`, cache);
 }
 
 /** Reads what requests carry. @param option the option's name, for messages. @throws `model-config` */
@@ -37,11 +32,9 @@ export function readRequestSettings(request: unknown, option: string): RequestSe
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
     throw new TabServeError('model-config', `${option}.${unknown} is not a known key; there are headers, credentials.`);
-  if (credentials !== undefined && !CREDENTIALS.some((one) => one === credentials))
-    throw wrong(`${option}.credentials`, `one of ${CREDENTIALS.map(describeValue).join(', ')}`, credentials);
   return {
     ...(headers !== undefined && { headers: readHeaders(headers, `${option}.headers`) }),
-    ...(credentials !== undefined && { credentials: credentials as NonNullable<RequestSettings['credentials']> }),
+    ...(credentials !== undefined && { credentials: oneOf(`${option}.credentials`, CREDENTIALS, credentials) }),
   };
 }
 
@@ -104,20 +97,4 @@ function readIntegrity(value: unknown): Readonly<Record<string, Integrity>> {
 
 function isHash(value: unknown): value is string {
   return typeof value === 'string' && /^[\da-f]{64}$/i.test(value);
-}
-
-/** Returns a copy of a mapping: what the app does to its own afterwards changes nothing, and its getters may throw. */
-export function readMapping(value: unknown, option: string, what: string): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    try {
-      return { ...value };
-    } catch {
-      // Reported below.
-    }
-  }
-  throw wrong(option, `a mapping of ${what}`, value);
-}
-
-export function wrong(option: string, expected: string, got: unknown): TabServeError {
-  return new TabServeError('model-config', `${option}: expected ${expected}, got ${describeValue(got)}.`);
 }

@@ -22,6 +22,9 @@ export function notify<T>(listener: (detail: T) => void, detail: T): void {
   try {
     listener(detail);
   } catch (error) {
-    reportError(error);
+    // Node has no reportError.
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 }

@@ -1,9 +1,9 @@
 import type { ModelConfig } from '../contract/archive.js';
-import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { REMOTE_PROTOCOLS, type RemoteModel, type RemoteServer } from '../contract/remote.js';
 import { LONGEST_MS, resolveSettings } from '../contract/settings.js';
-import { readMapping, readRequestSettings, wrong } from './download-settings.js';
+import { readRequestSettings } from './download-settings.js';
+import { oneOf, readMapping, wrong } from './option-values.js';
 import type { ClientOptions } from './options.js';
 import { absoluteUrl, folderUrl } from './url.js';
 
@@ -76,8 +76,7 @@ function readTimeout(timeout: unknown): number {
 function readModel({ model, version, protocol, binary }: Readonly<Record<string, unknown>>): RemoteModel {
   for (const [key, name] of Object.entries({ model, version }))
     if (name !== undefined && (typeof name !== 'string' || name === '')) throw wrong(`remote.${key}`, 'a string that is not empty', name); // prettier-ignore
-  if (protocol !== undefined && !REMOTE_PROTOCOLS.some((one) => one === protocol))
-    throw wrong('remote.protocol', `one of ${REMOTE_PROTOCOLS.map(describeValue).join(', ')}`, protocol);
+  if (protocol !== undefined) oneOf('remote.protocol', REMOTE_PROTOCOLS, protocol);
   if (binary !== undefined && typeof binary !== 'boolean') throw wrong('remote.binary', 'true or false', binary);
   const given = Object.entries({ model, version, protocol, binary }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given);

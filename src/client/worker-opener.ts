@@ -139,25 +139,23 @@ export class WorkerOpener {
   }
 
   async #openOptions(
-    { browserVerdicts, readDownloadSettings, CompiledFiles }: Chunk,
+    { browserVerdicts, readChoice, readDownloadSettings, CompiledFiles }: Chunk,
     signal: AbortSignal | undefined,
   ): Promise<Omit<OpenOptions, 'signal'>> {
-    const { model, handler, backends, assets } = this.options;
-    const { prefer = 'first', verify = 'golden', verdicts = browserVerdicts } = this.options;
+    const { model, handler, assets, verdicts = browserVerdicts } = this.options;
+    const choice = readChoice(this.options);
     const { measureBudget } = resolveSettings(CLIENT_SETTINGS, { ...this.options });
     const { server, config } = await this.#readRemote(signal);
     return {
       factory: this.#factory,
       source: readLocation(model),
       handler,
-      backends,
+      ...choice,
       config,
       remote: server,
       assets: assets === undefined ? undefined : folderUrl(absoluteUrl(assets, 'assets')),
       download: readDownloadSettings(this.options),
-      prefer,
       measureBudget,
-      verify,
       verdicts,
       archive: this.archive,
       onArchive: (archive) => (this.archive = archive),

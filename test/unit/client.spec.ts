@@ -239,6 +239,42 @@ test('an option that does not exist is refused, whoever misspelt it', async () =
   });
 });
 
+test('an option with a wrong value is refused by its name', async () => {
+  const wrong = {
+    backends: ['wasm', []],
+    prefer: ['fast'],
+    verify: [true],
+    config: [5, []],
+    cache: ['disk'],
+    request: ['token', { credentials: 'all' }],
+  };
+  for (const [name, values] of Object.entries(wrong))
+    for (const value of values) {
+      await using client = connect(factory, { model: MODEL, verdicts: noStore, [name]: value } as never);
+      await expect(client.initialize(), `${name}: ${JSON.stringify(value)}`).rejects.toMatchObject({
+        code: 'model-config',
+        message: expect.stringMatching(new RegExp(`^${name}\\b.*: expected `)),
+      });
+    }
+});
+
+test('a listener that throws is an uncaught error of the app, and the request is answered', async () => {
+  await using client = connect(factory, { model: MODEL, verdicts: noStore });
+  await client.initialize();
+  client.on('response', () => {
+    throw new Error('a mistake of the app');
+  });
+  const others = process.listeners('uncaughtException');
+  for (const other of others) process.off('uncaughtException', other);
+  const thrown = new Promise((resolve) => process.once('uncaughtException', resolve));
+  try {
+    await client.predict(1 as never);
+    expect(await thrown).toMatchObject({ message: 'a mistake of the app' });
+  } finally {
+    for (const other of others) process.on('uncaughtException', other);
+  }
+});
+
 test('an abort whose reason cannot be looked at settles the request too', async () => {
   const client = connect(factory, { model: MODEL, verdicts: noStore });
   await client.initialize();

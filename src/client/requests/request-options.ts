@@ -24,7 +24,7 @@ export function readRequestOptions(options: RequestOptions): CheckedOptions {
   const { signal, timeout, priority, params, transfer = false } = read;
   const numbers = resolveSettings(REQUEST_SETTINGS, { timeout, priority }, 'invalid-input');
   if (typeof transfer !== 'boolean') throw wrong('transfer', 'true or false', transfer);
-  if (params !== undefined && (typeof params !== 'object' || params === null))
+  if (params !== undefined && (typeof params !== 'object' || params === null || Array.isArray(params)))
     throw wrong('params', 'an object', params);
   return { ...numbers, signal: checkedSignal(signal), params: copied(params as Params | undefined), transfer };
 }
