@@ -222,7 +222,7 @@ export class WorkerPool {
       connection.tell((worker) => worker.cancel(id));
     });
     const isQuick = slot.isQuick(batch);
-    slot.batches.add(batch);
+    slot.add(batch);
     const sentAt = clock.now();
     let answered: HandleAnswer | undefined;
     try {
@@ -240,14 +240,14 @@ export class WorkerPool {
       const failure = failureOf(answer);
       if (!failure || blameOf(failure.code) !== 'worker') this.#state.backoff.reset();
       if (failure) throw failure;
-      slot.batches.delete(batch);
+      slot.delete(batch);
       batch.resolve(answer);
       answered = answer;
     } catch (cause) {
       const error = asTabServeError(cause);
       // Closing calls `#lost`, which takes the batch's jobs. A shared session's worker is not this pool's to close.
       if (!slot.isShared && blameOf(error.code) === 'worker') connection.close(error);
-      else if (slot.state !== 'lost' && slot.batches.delete(batch)) this.#failed(slot, batch, error);
+      else if (slot.state !== 'lost' && slot.delete(batch)) this.#failed(slot, batch, error);
     }
     if (slot.state === 'lost') return;
     slot.ran(answered, Math.min(1, batch.size / this.#state.settings.batchSize), clock.now());

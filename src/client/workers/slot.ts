@@ -43,7 +43,9 @@ export class Slot {
   onState: (() => void) | undefined;
   /** Undefined while it is opening. */
   worker: OpenedWorker | undefined;
-  readonly batches = new Set<Batch>();
+  readonly #batches = new Set<Batch>();
+  /** Those that may count differently: replays, explanations and streams. There are seldom any, and the pool counts several times for each request. */
+  readonly #others = new Set<Batch>();
   /** Batches that it has run. */
   runs = 0;
   /** When it became ready, and when it last became idle, by the pool's clock. */
@@ -82,30 +84,42 @@ export class Slot {
     return this.worker?.shared !== undefined;
   }
 
+  /** Adds a batch that its worker is going to run. */
+  add(batch: Batch): void {
+    this.#batches.add(batch);
+    if (batch.isReplay || batch.isExplanation || batch.parts) this.#others.add(batch);
+  }
+
+  /** Removes a batch that has come back. Returns whether it was there. */
+  delete(batch: Batch): boolean {
+    this.#others.delete(batch);
+    return this.#batches.delete(batch);
+  }
+
   get isIdle(): boolean {
-    return this.batches.size === 0;
+    return this.#batches.size === 0;
   }
 
   /** The number of batches that give it something to do: those that are not held back by the reader of a stream. */
   get load(): number {
-    return this.#count((batch) => !batch.isHeldBack);
+    return this.#batches.size - this.#count(({ isHeldBack }) => isHeldBack);
   }
 
-  /** Counts without a list: the pool asks several times for each request. */
+  /** Counts replays, explanations and streams. */
   #count(counts: (batch: Batch) => boolean): number {
     let count = 0;
-    for (const batch of this.batches) if (counts(batch)) count += 1;
+    for (const batch of this.#others) if (counts(batch)) count += 1;
     return count;
   }
 
   /** The jobs in it that a caller still waits for. */
   get pending(): readonly Job[] {
-    return [...this.batches].flatMap(({ pending }) => pending);
+    return [...this.#batches].flatMap(({ pending }) => pending);
   }
 
   /** Whether it runs one job and no other, not even an aborted one. */
   get hasLoneJob(): boolean {
-    return [...this.batches].reduce((sum, { jobs }) => sum + jobs, 0) === 1;
+    return [...this.#batches].reduce((sum, { jobs }) => sum + jobs, 0) === 1;
   }
 
   /** Whether it runs a replay. A replay runs alone, but for streams that are held back. That of an explanation is begun alone, and lets other requests in. */
@@ -136,7 +150,7 @@ export class Slot {
     if (this.state !== 'ready') return false;
     if (this.isShared || this.isIdle) return true;
     if (this.isReplaying) return false;
-    const requests = this.#count(({ isExplanation, isHeldBack }) => !isExplanation && !isHeldBack);
+    const requests = this.#batches.size - this.#count(({ isExplanation, isHeldBack }) => isExplanation || isHeldBack);
     return requests < Math.min(this.#most(isFull, mayGrow), Math.max(1, maxRuns - this.runs));
   }
 
