@@ -68,7 +68,7 @@ export function tabserve({ engines = BROWSER_CANDIDATES, assets }: TabServePlugi
 /** Leaves the other engines out of the built-in worker, and sets the URL of the engines' files. */
 function replaceModules(engines: readonly CandidateName[], assets: string | undefined): Plugin {
   const replaced = new Map([
-    [pathOf('../engines/index.js'), registryOf(engines)],
+    [pathOf('../engines/index.js'), registryOf([...new Set(engines)])],
     [pathOf('../worker/default.worker.js'), BUILT_IN_WORKER],
   ]);
   return {
