@@ -13,7 +13,7 @@ import type { RemoteServer } from './remote.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 11;
+export const PROTOCOL = 12;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -76,12 +76,6 @@ export interface PartMessage {
   readonly part: unknown;
 }
 
-/** The answers to several quick requests. Each is the message that it would have been alone. */
-export interface GroupedAnswers {
-  readonly type: 'answers';
-  readonly answers: readonly unknown[];
-}
-
 /** An answer, or an error as data. comlink could carry errors, but its transfer handlers for them belong to the app. */
 export type Envelope<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
 
@@ -120,7 +114,8 @@ export interface WorkerApi {
   measure(budget: number): Promise<Envelope<Measured | undefined>>;
   /** Returns the SHA-256 of the model's files; undefined in an insecure context. */
   hash(archive: Archive, engine: EngineName): Promise<Envelope<string | undefined>>;
-  handle(request: HandleRequest): Promise<Envelope<HandleAnswer>>;
+  /** Runs batches, one after the other. */
+  handle(requests: readonly HandleRequest[]): Promise<readonly Envelope<HandleAnswer>[]>;
   cancel(id: string): void;
   /** Tells the worker that the page has room for one more part of the answer to the streamed request in batch `id`. */
   more(id: string): void;
@@ -245,8 +240,6 @@ export interface HandleRequest {
   readonly states?: readonly unknown[];
   /** Present if it goes to a session that tabs share. */
   readonly terms?: QueueTerms;
-  /** Whether the batch is expected to be quick, and others wait at its worker: its answer may wait a little, and be sent with theirs. */
-  readonly quick?: boolean;
   /** The memory of earlier answers that the app has released: the worker may write the next ones to it. */
   readonly released?: readonly ArrayBuffer[];
 }

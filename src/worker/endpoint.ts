@@ -2,24 +2,9 @@ import type { Endpoint } from 'comlink';
 import type { Envelope, HandleAnswer } from '../contract/wire.js';
 import { errorToData } from '../contract/error-data.js';
 import { messageOf, PredictionError } from '../contract/errors.js';
-import { AnswerGroups } from './answer-groups.js';
 
 /** A port, or what a worker hears the page with. */
 type Channel = Pick<Worker, 'addEventListener' | 'removeEventListener' | 'postMessage'> & { start?(): void };
-
-/**
- * Wraps the port of a built-in handler for comlink: as `cloneSafe`, and the answers to quick batches go together.
- */
-export function groupedAnswers(port: Channel): Endpoint {
-  const alone = cloneSafe(port);
-  const groups = new AnswerGroups(
-    (message, transferables) => port.postMessage(message, transferables),
-    (message, transferables) => alone.postMessage(message, transferables),
-  );
-  // Before comlink, which adds its listener later.
-  port.addEventListener('message', ({ data }: MessageEvent) => groups.received(data));
-  return { ...alone, postMessage: (message, transferables = []) => groups.send(message, transferables) };
-}
 
 /**
  * Wraps a port for comlink so that sending an answer does not fail: a row that cannot be cloned (a function, a session), or whose sequence's state cannot, is replaced by an
@@ -30,18 +15,9 @@ export function cloneSafe(port: Channel): Endpoint {
     try {
       port.postMessage(message, transferables);
     } catch (error) {
-      const answer = (message as { value?: Envelope<HandleAnswer> }).value;
-      if (!answer?.ok || !Array.isArray(answer.value?.rows)) throw error;
-      const { states } = answer.value;
-      const fits = answer.value.rows.map((row, index) => isCloneable(row) && isCloneable(states?.[index]));
-      const value = {
-        ...answer.value,
-        rows: answer.value.rows.map((row, index) =>
-          fits[index] ? row : { ok: false, error: errorToData(notCloneable(error)) },
-        ),
-        ...(states && { states: states.map((state, index) => (fits[index] ? state : undefined)) }),
-      };
-      port.postMessage({ ...(message as object), value: { ok: true, value } });
+      const answers = (message as { value?: readonly Envelope<HandleAnswer>[] }).value;
+      if (!Array.isArray(answers)) throw error;
+      port.postMessage({ ...(message as object), value: answers.map((answer) => cloneable(answer, error)) });
     }
   };
   return {
@@ -50,6 +26,21 @@ export function cloneSafe(port: Channel): Endpoint {
     removeEventListener: port.removeEventListener.bind(port),
     start: () => port.start?.(),
   };
+}
+
+/** Returns an answer without what cannot be cloned. */
+function cloneable(answer: Envelope<HandleAnswer>, cause: unknown): Envelope<HandleAnswer> {
+  if (!answer.ok) return answer;
+  const { rows, states } = answer.value;
+  const fits = rows.map((row, index) => isCloneable(row) && isCloneable(states?.[index]));
+  const value = {
+    ...answer.value,
+    rows: rows.map((row, index) =>
+      fits[index] ? row : { ok: false as const, error: errorToData(notCloneable(cause)) },
+    ),
+    ...(states && { states: states.map((state, index) => (fits[index] ? state : undefined)) }),
+  };
+  return { ok: true, value };
 }
 
 function isCloneable(value: unknown): boolean {

@@ -207,7 +207,15 @@ export class Host implements WorkerApi {
     this.#options.emit({ type: 'warn', message });
   }
 
-  async handle(call: HandleRequest): Promise<Envelope<HandleAnswer>> {
+  async handle(calls: readonly HandleRequest[]): Promise<readonly Envelope<HandleAnswer>[]> {
+    const answers: Envelope<HandleAnswer>[] = [];
+    const transferables: Transferable[] = [];
+    for (const call of calls) answers.push(await this.#handle(call, transferables));
+    return transferables.length > 0 ? comlinkTransfer(answers, transferables) : answers;
+  }
+
+  /** Runs a batch. @param transferables where what moves to the page is put */
+  async #handle(call: HandleRequest, transferables: Transferable[]): Promise<Envelope<HandleAnswer>> {
     const aborter = new AbortController();
     const { id, room } = call;
     const post = (part: unknown, list: Transferable[]): void =>
@@ -241,15 +249,19 @@ export class Host implements WorkerApi {
       };
     };
     try {
-      const { rows, transferables, states } = await runBatch(call, {
+      const {
+        rows,
+        transferables: own,
+        states,
+      } = await runBatch(call, {
         ...this.#opened.at(-1)!,
         metrics: recorder,
         signal: aborter.signal,
         send: parts && ((_, part) => parts.send(part)),
       });
       await parts?.allSent();
-      const answered = answer(rows, undefined, states);
-      return transferables.length > 0 ? comlinkTransfer(answered, transferables) : answered;
+      transferables.push(...own);
+      return answer(rows, undefined, states);
     } catch (error) {
       return answer([], errorToData(asTabServeError(error)));
     } finally {

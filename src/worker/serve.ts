@@ -6,7 +6,7 @@ import {
   type ReadyMessage,
   type WorkerEvent,
 } from '../contract/wire.js';
-import { cloneSafe, groupedAnswers } from './endpoint.js';
+import { cloneSafe } from './endpoint.js';
 import { Host, type HostOptions } from './host.js';
 
 /** What a worker hears the page with: its global scope, or under Node the port to its parent. */
@@ -32,7 +32,7 @@ export function serve(
       calls.addEventListener('messageerror', () => emit({ type: 'unreadable' }));
       holdForLife(data.life, () => emit({ type: 'held' }));
       const sendPart: HostOptions['sendPart'] = (message, list) => calls.postMessage(message, list);
-      comlinkExpose(new Host({ ...options, emit, sendPart }), (isBuiltIn ? groupedAnswers : cloneSafe)(calls));
+      comlinkExpose(new Host({ ...options, emit, sendPart }), cloneSafe(calls));
     },
   );
   scope.postMessage({ tabserve: 'ready', protocol: PROTOCOL } satisfies ReadyMessage);

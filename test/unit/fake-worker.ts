@@ -61,7 +61,9 @@ export class EchoWorker extends EventTarget {
       name,
       (...args: never[]) => this.answer(method, args),
     ]);
-    expose(Object.fromEntries(api), calls);
+    const handle = async (requests: readonly never[]): Promise<unknown[]> =>
+      await Promise.all(requests.map((request) => this.answer(this.#api.handle!, [request])));
+    expose({ ...Object.fromEntries(api), handle }, calls);
   }
 
   protected answer(method: (...args: never[]) => unknown, args: never[]): unknown {

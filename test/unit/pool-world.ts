@@ -6,6 +6,7 @@ import type { Parts } from '../../src/client/requests/parts.ts';
 import { Job } from '../../src/client/requests/job.ts';
 import { CoreBudget } from '../../src/client/workers/budget.ts';
 import type { WorkerMethod } from '../../src/client/workers/connection.ts';
+import type { HandleGroups } from '../../src/client/workers/handle-groups.ts';
 import { WorkerPool } from '../../src/client/workers/pool.ts';
 import type { OpenWorker } from '../../src/client/workers/pool-options.ts';
 import type { Recovery } from '../../src/client/workers/recovery.ts';
@@ -20,8 +21,8 @@ export async function settle(): Promise<void> {
 export class FakeWorker implements WorkerConnection {
   readonly requests: {
     readonly ids: readonly string[];
-    /** Whether its answer may wait for those of others. */
-    readonly isQuick: boolean;
+    /** Of how many batches its message may be. */
+    readonly together: number;
     readonly answer: (envelope: Envelope<HandleAnswer>) => void;
     /** How many more parts of its answer it may send; undefined if the request is not streamed. */
     room: number | undefined;
@@ -51,7 +52,7 @@ export class FakeWorker implements WorkerConnection {
     return new Promise<T>((resolve, reject) => {
       this.#pending.add(reject);
       this.#onPart = onPart;
-      method(this.#api as never, ((message: unknown) => message) as never).then((envelope) => {
+      method(this.#api as never).then((envelope) => {
         this.#pending.delete(reject);
         if (envelope.ok) resolve(envelope.value);
         else reject(envelope.error as Error);
@@ -99,12 +100,12 @@ export class FakeWorker implements WorkerConnection {
     request.onPart!(part);
   }
 
-  readonly #api: Partial<WorkerApi> = {
-    handle: ({ ids, room, quick: isQuick = false }: HandleRequest) =>
+  readonly #api: Partial<Omit<WorkerApi, 'handle'>> & Pick<HandleGroups, 'handle'> = {
+    handle: ({ ids, room }: HandleRequest, _list, together) =>
       new Promise((resolve, reject) => {
         if (ids.some((id) => this.uncloneable.has(id)))
           reject(new TabServeError('not-cloneable', 'It cannot be cloned.'));
-        else this.requests.push({ ids, room, isQuick, answer: resolve, onPart: this.#onPart });
+        else this.requests.push({ ids, room, together, answer: resolve, onPart: this.#onPart });
       }),
     cancel: (id) => void this.canceled.push(id),
     more: (id) => {

@@ -37,22 +37,29 @@ test.describe('dispatch', () => {
     expect(await after(20)).toBe(2);
   });
 
-  test('an answer may wait for others only where batches were quick and two of them are with the worker', async () => {
+  test('batches share a message only where they were quick and two of them are with the worker', async () => {
     const world = new World({ jobQueueSize: 300 });
     const worker = await world.start();
     for (let i = 0; i < 60; i++) world.ask();
-    const quick = (): boolean[] => worker.requests.map(({ isQuick }) => isQuick);
-    expect(quick()).toEqual([false, false]);
+    const together = (): number[] => worker.requests.map((request) => request.together);
+    expect(together()).toEqual([1, 1]);
     worker.answer({ handlerTime: 0.1 });
     await settle();
-    expect(quick().slice(0, 4)).toEqual([false, false, true, true]);
-    // Once one was slow, none may wait.
+    expect(together().slice(0, 4)).toEqual([1, 1, 8, 8]);
+    // Once one was slow, each goes alone.
     while (worker.requests.length > 1) {
       worker.answer({ handlerTime: 20 });
       await settle();
     }
     world.ask();
-    expect(quick()).not.toContain(true);
+    expect(together().at(-1)).toBe(1);
+    // A message is for 2 ms of work at most.
+    const other = new World({ jobQueueSize: 300 });
+    const slower = await other.start();
+    for (let i = 0; i < 60; i++) other.ask();
+    slower.answer({ handlerTime: 0.5 });
+    await settle();
+    expect(slower.requests.at(-1)!.together).toBe(4);
   });
 
   test('slow requests after quick ones wait in the queue while another worker may be opened', async () => {

@@ -536,7 +536,7 @@ test('an answer whose frame cannot be read in the host’s tab is told to the gu
     );
     host.greet('g');
     const request = { id: 'r', request: 'predict', rows: [1], params: [{}] };
-    const call = { id: 'c', type: 'APPLY', path: ['handle'], argumentList: [{ type: 'RAW', value: request }] };
+    const call = { id: 'c', type: 'APPLY', path: ['handle'], argumentList: [{ type: 'RAW', value: [request] }] };
     channel.postMessage({ type: 'call', guest: 'g', data: { value: call } });
     expect(await told).toMatchObject({ type: 'unreadable' });
     host.close();

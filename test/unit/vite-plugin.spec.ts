@@ -26,7 +26,11 @@ test('what is copied is what the modules of the engines name', () => {
 });
 
 test('the built-in worker gets the engines that are named', () => {
-  const code = transformed({ engines: ['onnx/wasm', 'tfjs/webgl', 'onnx/wasm'] }, `${src}engines/index.js?worker_file`, '');
+  const code = transformed(
+    { engines: ['onnx/wasm', 'tfjs/webgl', 'onnx/wasm'] },
+    `${src}engines/index.js?worker_file`,
+    '',
+  );
   expect(code).toBe(
     "import { onnxWasm } from './onnx-wasm.js';\nimport { tfjsWebgl } from './tfjs-webgl.js';\n" +
       "export const allEngines = { 'onnx/wasm': onnxWasm, 'tfjs/webgl': tfjsWebgl };",

@@ -1,5 +1,4 @@
 /** No contender: the same worker, handler and message as ours, by comlink alone: no supervisor, nothing kept for another try. */
-import { transfer } from 'comlink';
 import { Connection } from '../../../src/client/workers/connection.ts';
 import type { Envelope, HandleAnswer } from '../../../src/contract/wire.ts';
 import { CHANNELS, HEIGHT, MODEL_URL, WIDTH, type Answer } from '../model.ts';
@@ -28,7 +27,7 @@ export async function openBareCall(): Promise<(pixels: Float32Array) => Promise<
       params: [{}],
       rows: [{ data, dims: [CHANNELS, HEIGHT, WIDTH] }],
     };
-    const { rows } = await connection.call<HandleAnswer>((worker) => worker.handle(transfer(call, [data.buffer])));
+    const { rows } = await connection.call<HandleAnswer>((worker) => worker.handle(call, [data.buffer], 1));
     return (rows[0] as Extract<Envelope<Answer>, { ok: true }>).value;
   };
 }

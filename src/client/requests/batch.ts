@@ -52,13 +52,17 @@ export class Batch {
     return this.#jobs[0]!.parts;
   }
 
+  /** Copies what the callers may change before the message is sent. */
+  snapshot(): void {
+    for (const job of this.#jobs) job.snapshot();
+  }
+
   /**
    * Returns what is sent to the worker, and what moves there with it.
    * @param withTerms whether it goes to a session that queues it again
-   * @param isQuick whether its answer may be sent with those of others
    * @throws `not-cloneable` if there is no memory for a copy of an input
    */
-  message({ withTerms = false, isQuick = false } = {}): readonly [HandleRequest, Transferable[]] {
+  message({ withTerms = false } = {}): readonly [HandleRequest, Transferable[]] {
     const messages = this.#messages();
     const { id, request, parts, priority, exclusive } = this.#jobs[0]!;
     const terms = withTerms && { terms: { priority, exclusive, isReplay: this.isReplay } };
@@ -83,7 +87,6 @@ export class Batch {
         ...(parts && { room: parts.room }),
         ...this.#sequences(),
         ...terms,
-        ...(isQuick && { quick: true }),
         ...(released.length > 0 && { released }),
       },
       [...transferables],

@@ -50,7 +50,7 @@ export class Relay {
   serve(calls: Endpoint): void {
     const send = (message: PartMessage): void => calls.postMessage(message);
     const api: Pick<WorkerApi, 'handle' | 'cancel' | 'more' | 'describe' | 'ping'> = {
-      handle: (request) => enveloped(() => this.#handle(request, send)),
+      handle: (requests) => Promise.all(requests.map((one) => enveloped(() => this.#handle(one, send)))),
       cancel: (id) => this.#running.get(id)?.stop.abort(),
       more: (id) => this.#running.get(id)?.stream?.more(),
       describe: () => enveloped(() => this.#describe()),

@@ -12,17 +12,17 @@ import type {
 import { timed } from '../../shared/spans.js';
 import { isBuiltIn } from './built-in.js';
 import type { WorkerFactory } from './early-worker.js';
-import { ungrouped } from './ungrouped.js';
+import { HandleGroups } from './handle-groups.js';
 import { describeErrorEvent, startWorker, type StartOptions } from './start.js';
 import { Watchdog } from './watchdog.js';
 
-type Methods = Pick<Remote<WorkerApi>, keyof WorkerApi>;
+type Proxies = Pick<Remote<WorkerApi>, keyof WorkerApi>;
 
-/** Marks what moves to the worker with an argument. */
-type Transfer = typeof transfer;
+/** The worker's methods, of which `handle` takes one request. */
+type Methods = Omit<Proxies, 'handle'> & Pick<HandleGroups, 'handle'>;
 
 /** A call to the worker, e.g. `({ ping }) => ping()`. */
-export type WorkerMethod<T> = (worker: Methods, transfer: Transfer) => Promise<Envelope<T>>;
+export type WorkerMethod<T> = (worker: Methods) => Promise<Envelope<T>>;
 
 export interface ConnectionOptions extends StartOptions {
   readonly onEvent: (event: WorkerEvent) => void;
@@ -36,6 +36,7 @@ export class Connection {
   readonly #worker: Worker;
   readonly #remote: Remote<WorkerApi>;
   /** The methods of `#remote`. comlink creates a proxy at each access, and keeps the port of each proxy that is not released, so each is accessed once. */
+  readonly #proxies: Proxies;
   readonly #methods: Methods;
   readonly #ports: readonly MessagePort[];
   /** What its answers come from. */
@@ -71,9 +72,9 @@ export class Connection {
       on,
     );
     events.port1.start();
-    this.#remote = wrap<WorkerApi>(ungrouped(this.#calls));
+    this.#remote = wrap<WorkerApi>(this.#calls);
     const remote = this.#remote;
-    this.#methods = {
+    this.#proxies = {
       probe: remote.probe,
       load: remote.load,
       prepare: remote.prepare,
@@ -89,6 +90,11 @@ export class Connection {
       describe: remote.describe,
       ping: remote.ping,
     };
+    const { handle } = this.#proxies;
+    const groups = new HandleGroups((requests, list) => handle(list.length > 0 ? transfer(requests, [...list]) : requests)); // prettier-ignore
+    // The app's own handler may change what it has answered when the next batch runs: each answer goes alone.
+    const most = calls ? 1 : Infinity;
+    this.#methods = { ...this.#proxies, handle: (request, list, together) => groups.handle(request, list, Math.min(together, most)) }; // prettier-ignore
     worker.addEventListener(
       'error',
       (event) => this.#end(describeErrorEvent(event) ?? 'it failed to load a script'),
@@ -131,7 +137,7 @@ export class Connection {
   call<T>(method: WorkerMethod<T>, id?: string, onPart?: (part: unknown) => void): Promise<T> {
     if (this.#error) return Promise.reject(this.#error);
     return new Promise((resolve, reject) => {
-      const answer = method(this.#methods, transfer);
+      const answer = method(this.#methods);
       const watched = this.#watchdog.watch(id);
       this.#pending.add(reject);
       if (id !== undefined && onPart) this.#hear(id, onPart);
@@ -188,7 +194,7 @@ export class Connection {
     this.#pending.clear();
     this.#onPart.clear();
     this.#worker.terminate();
-    for (const proxy of [this.#remote, ...Object.values(this.#methods)]) proxy[releaseProxy]();
+    for (const proxy of [this.#remote, ...Object.values(this.#proxies)]) proxy[releaseProxy]();
     for (const port of this.#ports) port.close();
   }
 

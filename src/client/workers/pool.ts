@@ -221,15 +221,15 @@ export class WorkerPool {
       connection.holdBack(id, false);
       connection.tell((worker) => worker.cancel(id));
     });
-    const isQuick = slot.isQuick(batch);
+    const together = slot.together(batch);
     slot.add(batch);
     const sentAt = clock.now();
     let answered: HandleAnswer | undefined;
     try {
       const answer = await connection.call<HandleAnswer>(
-        (worker, transfer) => {
-          const [request, list] = batch.message({ withTerms: slot.isShared, isQuick });
-          return worker.handle(list.length > 0 ? transfer(request, list) : request);
+        (worker) => {
+          if (together > 1) batch.snapshot();
+          return worker.handle(...batch.message({ withTerms: slot.isShared }), together);
         },
         batch.id,
         passParts(batch, connection, () => this.#reconciler.reconcile()),

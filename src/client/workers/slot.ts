@@ -26,8 +26,9 @@ export const MAX_BATCHES = 2;
 const AHEAD_MS = 8;
 const MOST_AHEAD = 32;
 
-/** The most milliseconds of a batch whose answer may wait for those behind it. */
-const QUICK_MS = 1;
+/** The milliseconds of work, and the most batches, in one message: the first answer comes after the last one has run. */
+const TOGETHER_MS = 2;
+const MOST_TOGETHER = 8;
 
 /**
  * The place of one worker in the pool.
@@ -163,12 +164,13 @@ export class Slot {
   }
 
   /**
-   * Returns whether the answer to a batch that is about to be sent may wait for those of others: batches take so little that their messages cost more, and enough of
-   * them are with the worker that it does not run dry meanwhile.
+   * Returns of how many batches the message of one that is about to be sent may be: of several if they take so little that their messages cost more, and enough
+   * others are with the worker that it does not run dry meanwhile.
    */
-  isQuick({ isReplay, isExplanation, parts }: Batch): boolean {
-    if (isReplay || isExplanation || parts || this.isShared || computesElsewhere(this.backend!)) return false;
-    return this.#took !== undefined && this.#took <= QUICK_MS && this.load >= MAX_BATCHES;
+  together({ isReplay, isExplanation, parts }: Batch): number {
+    if (isReplay || isExplanation || parts || this.isShared || computesElsewhere(this.backend!)) return 1;
+    if (this.#took === undefined || this.load < MAX_BATCHES) return 1;
+    return Math.max(1, Math.min(MOST_TOGETHER, Math.floor(TOGETHER_MS / this.#took)));
   }
 
   /** Records a batch that it has run. @param answer undefined if the batch failed. @param fullness its rows over those of a full batch, at most 1 */
