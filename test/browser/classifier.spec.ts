@@ -150,6 +150,29 @@ test('every kind of input gives the same answer @once @firefox', async ({ open, 
       expect(Math.abs(scoreOf(other, label) - score)).toBeLessThanOrEqual(TOLERANCE);
 });
 
+test('one array for many requests: each takes what the array holds at its call @once', async ({ open, backend }) => {
+  const page = await open();
+  const [alone, together] = await page.evaluate(async (backend) => {
+    const client = await window.tabserve.load('/models/digits/', {
+      handler: 'image_classifier',
+      backends: [backend],
+      jobQueueSize: 100,
+    });
+    const shared = new Float32Array(28 * 28);
+    const ask = (digit: number) => {
+      shared.forEach((_, at) => (shared[at] = ((at * (digit + 3)) % 29) / 10 - 1));
+      return client.predict({ data: shared, dims: [1, 28, 28] });
+    };
+    const digits = Array.from({ length: 60 }, (_, at) => at % 12);
+    const alone: Classification[] = [];
+    for (const digit of digits) alone.push(await ask(digit));
+    // These share messages, where the model is quick.
+    return [alone, await Promise.all(digits.map(ask))];
+  }, backend);
+  expect(new Set(alone!.map((answer) => JSON.stringify(answer))).size).toBe(12);
+  expect(together).toEqual(alone);
+});
+
 test('a handler of one’s own overrides one stage and keeps the rest @once', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(async (backend) => {

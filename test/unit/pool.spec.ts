@@ -53,11 +53,11 @@ test.describe('dispatch', () => {
     }
     world.ask();
     expect(together().at(-1)).toBe(1);
-    // A message is for 2 ms of work at most.
+    // A message is for 4 ms of work at most.
     const other = new World({ jobQueueSize: 300 });
     const slower = await other.start();
     for (let i = 0; i < 60; i++) other.ask();
-    slower.answer({ handlerTime: 0.5 });
+    slower.answer({ handlerTime: 1 });
     await settle();
     expect(slower.requests.at(-1)!.together).toBe(4);
   });

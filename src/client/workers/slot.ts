@@ -27,7 +27,7 @@ const AHEAD_MS = 8;
 const MOST_AHEAD = 32;
 
 /** The milliseconds of work, and the most batches, in one message: the first answer comes after the last one has run. */
-const TOGETHER_MS = 2;
+const TOGETHER_MS = 4;
 const MOST_TOGETHER = 8;
 
 /**
