@@ -28,7 +28,10 @@ export class HandleGroups {
 
   /** Sends a request. @param most of how many requests its message may be; with 1 it is sent at once, behind those that wait */
   handle(request: HandleRequest, transferables: readonly Transferable[], most: number): Promise<Answer> {
-    if (most === 1) this.#flush();
+    if (most === 1) {
+      this.#flush();
+      return this.#sendAlone(request, transferables);
+    }
     return new Promise((resolve) => {
       this.#waiting.push({ request, transferables, resolve });
       if (this.#waiting.length >= most) this.#flush();
@@ -38,24 +41,19 @@ export class HandleGroups {
 
   #flush(): void {
     const group = this.#waiting;
-    if (group.length === 0) return;
     this.#waiting = [];
-    const send = async (some: readonly Waiting[]): Promise<readonly Answer[]> =>
-      await this.#send(
-        some.map(({ request }) => request),
-        some.flatMap(({ transferables }) => transferables),
-      );
-    const answers = send(group);
-    for (const [at, one] of group.entries())
-      one.resolve(
-        answers.then(
-          (all) => all[at]!,
-          async (error: unknown) => {
-            if (group.length === 1) throw error;
-            // One of them cannot be sent: each goes alone.
-            return (await send([one]))[0]!;
-          },
-        ),
-      );
+    if (group.length === 0) return;
+    const answers = this.#send(
+      group.map(({ request }) => request),
+      group.flatMap(({ transferables }) => transferables),
+    );
+    for (const [at, { request, transferables, resolve }] of group.entries())
+      // If one of them cannot be sent, each goes alone.
+      resolve(answers.then((all) => all[at]!, () => this.#sendAlone(request, transferables))); // prettier-ignore
+  }
+
+  async #sendAlone(request: HandleRequest, transferables: readonly Transferable[]): Promise<Answer> {
+    const [answer] = await this.#send([request], transferables);
+    return answer!;
   }
 }
