@@ -37,6 +37,29 @@ test.describe('dispatch', () => {
     expect(await after(20)).toBe(2);
   });
 
+  test('quick batches follow by what has probably run by now, 128 at most, if the page hears of none', async () => {
+    const world = new World({ jobQueueSize: 1000 });
+    const worker = await world.start();
+    world.ask();
+    worker.answer({ handlerTime: 1 });
+    await settle();
+    for (let i = 0; i < 20; i++) world.ask();
+    expect(worker.batches).toHaveLength(8);
+    // Nothing is answered while the app's code asks on, for 3 ms and then for long.
+    world.now += 3;
+    for (let i = 0; i < 20; i++) world.ask();
+    expect(worker.batches).toHaveLength(11);
+    for (let i = 0; i < 300; i++) {
+      world.now += 1;
+      world.ask();
+    }
+    expect(worker.batches).toHaveLength(128);
+    // An answer says how many are left in truth.
+    worker.answer({ handlerTime: 1 });
+    await settle();
+    expect(worker.batches).toHaveLength(127);
+  });
+
   test('batches share a message only where they were quick and two of them are with the worker', async () => {
     const world = new World({ jobQueueSize: 300 });
     const worker = await world.start();

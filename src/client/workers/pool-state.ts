@@ -46,7 +46,7 @@ export class PoolState {
     if (computesElsewhere(this.backend!)) return 1;
     const { minWorkers, maxWorkers } = this.settings;
     const { isWaiting, hasReplays } = this.backlog;
-    const requestsWait = isWaiting && !this.slots.free({ isFull: false, hasReplays });
+    const requestsWait = isWaiting && !this.slots.free({ hasReplays });
     return Math.min(maxWorkers, Math.max(minWorkers, requestsWait ? this.slots.counted.length + 1 : 0));
   }
 

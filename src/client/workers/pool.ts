@@ -222,8 +222,8 @@ export class WorkerPool {
       connection.tell((worker) => worker.cancel(id));
     });
     const together = slot.together(batch);
-    slot.add(batch);
     const sentAt = clock.now();
+    slot.add(batch, sentAt);
     let answered: HandleAnswer | undefined;
     try {
       const answer = await connection.call<HandleAnswer>(

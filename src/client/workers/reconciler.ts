@@ -72,8 +72,8 @@ export class Reconciler {
     for (;;) {
       if (!backlog.isWaiting) return undefined;
       const { hasReplays } = backlog;
-      const free = slots.free({ isFull: false, hasReplays });
-      const slot = free ?? slots.free({ isFull: true, hasReplays, mayGrow });
+      const free = slots.free({ hasReplays });
+      const slot = free ?? slots.free({ hasReplays, full: { mayGrow, now } });
       const next = slot && backlog.take(settings, now, { onlyFull: !free, explanations: !slot.isExplaining });
       if (!next?.jobs) return next?.dueIn;
       for (const job of next.jobs) {

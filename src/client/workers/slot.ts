@@ -22,9 +22,14 @@ export interface OpenedWorker {
 /** With two batches, a GPU runs one while the next is preprocessed, and a WASM worker need not wait for the page between two full batches. */
 export const MAX_BATCHES = 2;
 
-/** The milliseconds of work that a WASM worker has in full batches, and the most of these: a model that takes less than a message there and back need not wait for the page. */
+/** The milliseconds of work that a WASM worker has in full batches: a model that takes less than a message there and back need not wait for the page. */
 const AHEAD_MS = 8;
-const MOST_AHEAD = 32;
+
+/** The milliseconds that a batch takes at least, with its share of a message. */
+const LEAST_MS = 0.25;
+
+/** The most batches whose answers the page has not taken: it takes none while the app's own code runs. */
+const MOST_UNANSWERED = 128;
 
 /** The milliseconds of work, and the most batches, in one message: the first answer comes after the last one has run. */
 const TOGETHER_MS = 4;
@@ -54,6 +59,8 @@ export class Slot {
   idleSince = 0;
   /** Milliseconds that a full batch takes, by the last one, or a little less than by earlier ones. Undefined before the first. */
   #took: number | undefined;
+  /** When its worker will probably have run its batches, by the pool's clock. */
+  #doneAt = 0;
   /** Bytes that its engine held after the first batch, and after the last. */
   #memory: { readonly first: number; readonly last: number } | undefined;
   /** Releases the cores that are reserved for it; undefined while none are. */
@@ -86,8 +93,9 @@ export class Slot {
   }
 
   /** Adds a batch that its worker is going to run. */
-  add(batch: Batch): void {
+  add(batch: Batch, now: number): void {
     this.#batches.add(batch);
+    this.#doneAt = Math.max(this.#doneAt, now) + (this.#took ?? 0);
     if (batch.isReplay || batch.isExplanation || batch.parts) this.#others.add(batch);
   }
 
@@ -141,26 +149,27 @@ export class Slot {
 
   /**
    * Whether it may take a batch from the queue. WASM preprocesses and runs on one thread, so a second batch saves only the round trip to the page. It
-   * should therefore be full, because requests that arrive later could not join it; of quick ones, there are more. An explanation takes no request's place:
+   * should therefore be full, because requests that arrive later could not join it; of quick ones, it has more, by what it has probably run by now. An explanation takes no request's place:
    * the worker pauses it for them.
-   * @param isFull whether the batch is full
-   * @param mayGrow whether another worker could be opened for requests that wait: then this one has two batches at most, because requests that seem quick may turn out slow
+   * @param full undefined if the batch is not full
    * @param maxRuns after as many batches, its worker is replaced: no more are sent ahead
    */
-  takes(isFull: boolean, mayGrow: boolean, maxRuns = Infinity): boolean {
+  takes(full: FullBatch | undefined, maxRuns = Infinity): boolean {
     if (this.state !== 'ready') return false;
     if (this.isShared || this.isIdle) return true;
     if (this.isReplaying) return false;
     const requests = this.#batches.size - this.#count(({ isExplanation, isHeldBack }) => isExplanation || isHeldBack);
-    return requests < Math.min(this.#most(isFull, mayGrow), Math.max(1, maxRuns - this.runs));
+    if (requests === 0) return true;
+    if (requests >= maxRuns - this.runs) return false;
+    if (computesElsewhere(this.backend!)) return requests < MAX_BATCHES;
+    if (!full) return false;
+    return requests < MAX_BATCHES || (!full.mayGrow && requests < MOST_UNANSWERED && this.#isSoonDone(full.now));
   }
 
-  #most(isFull: boolean, mayGrow: boolean): number {
-    if (computesElsewhere(this.backend!)) return MAX_BATCHES;
-    if (!isFull) return 1;
-    if (mayGrow) return MAX_BATCHES;
-    const quick = Math.floor(AHEAD_MS / (this.#took ?? AHEAD_MS));
-    return Math.min(MOST_AHEAD, Math.max(MAX_BATCHES, quick));
+  /** Whether batches are quick, and another one would be run within `AHEAD_MS`. */
+  #isSoonDone(now: number): boolean {
+    const took = this.#took ?? Infinity;
+    return took < AHEAD_MS / MAX_BATCHES && Math.max(0, this.#doneAt - now) + took <= AHEAD_MS;
   }
 
   /**
@@ -179,7 +188,8 @@ export class Slot {
     if (this.isIdle) this.idleSince = now;
     if (!answer) return;
     const { handlerTime, memory } = answer;
-    this.#took = Math.max(handlerTime / fullness, 0.9 * (this.#took ?? 0));
+    this.#took = Math.max(handlerTime / fullness, 0.9 * (this.#took ?? 0), LEAST_MS);
+    this.#doneAt = now + this.#batches.size * this.#took;
     this.#memory = { first: this.#memory?.first ?? memory, last: memory };
   }
 
@@ -195,6 +205,14 @@ export class Slot {
     this.releaseCores?.();
     this.worker?.connection.close(error);
   }
+}
+
+/** What says whether a slot takes a full batch. */
+export interface FullBatch {
+  /** Whether another worker could be opened for requests that wait: then a slot has two batches at most, because requests that seem quick may turn out slow. */
+  readonly mayGrow: boolean;
+  /** By the pool's clock. */
+  readonly now: number;
 }
 
 export interface WearLimits {

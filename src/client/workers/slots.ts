@@ -1,4 +1,4 @@
-import type { Slot, WearLimits } from './slot.js';
+import type { FullBatch, Slot, WearLimits } from './slot.js';
 
 /** The slots of a pool by what they do. */
 interface Lists {
@@ -10,9 +10,8 @@ interface Lists {
 }
 
 interface FreeOptions {
-  readonly isFull: boolean;
   readonly hasReplays: boolean;
-  readonly mayGrow?: boolean;
+  readonly full?: FullBatch;
 }
 
 /** All slots of a pool. */
@@ -71,14 +70,13 @@ export class Slots {
 
   /**
    * Returns the least busy slot that takes a batch from the queue.
-   * @param isFull whether the batch is full
    * @param hasReplays whether jobs wait to be replayed. The least busy slot of all is then reserved for them
-   * @param mayGrow see `Slot.takes`; it matters only for a full batch
+   * @param full undefined if the batch is not full
    */
-  free({ isFull, hasReplays, mayGrow = false }: FreeOptions): Slot | undefined {
+  free({ hasReplays, full }: FreeOptions): Slot | undefined {
     const { ready } = this;
     const reserved = hasReplays ? leastBusy(ready) : undefined;
-    return leastBusy(ready, (slot) => slot !== reserved && slot.takes(isFull, mayGrow, this.#wear.maxRuns));
+    return leastBusy(ready, (slot) => slot !== reserved && slot.takes(full, this.#wear.maxRuns));
   }
 }
 
