@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { documents } from './scripts/vite/documents.ts';
 import { isolation } from './scripts/vite/isolation.ts';
@@ -11,6 +12,20 @@ import { sharing } from './scripts/vite/sharing.ts';
 import { sourceWorkers } from './scripts/vite/source-workers.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')) as { version: string };
+
+/** The client, and what every client loads. */
+const CLIENT = ['connect', 'chunk'].map((name) => fileURLToPath(new URL(`src/client/${name}.ts`, import.meta.url)));
+
+interface Modules {
+  getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
+}
+
+/** Returns modules and those that they import, without those that they load later. */
+function neededBy(ids: readonly string[], modules: Modules): ReadonlySet<string> {
+  const needed = new Set(ids);
+  for (const one of needed) for (const imported of modules.getModuleInfo(one)?.importedIds ?? []) needed.add(imported);
+  return needed;
+}
 
 /** The gallery: started by `npm start`, built by `npm run gallery`. */
 export default defineConfig({
@@ -56,12 +71,7 @@ export default defineConfig({
       output: {
         codeSplitting: {
           // What every page with TabServe needs: as one file it is smaller than as the five that bundling by use makes.
-          groups: [
-            {
-              name: 'basics',
-              test: /src\/(contract\/(archive|backends|describe-value|downloads|error-data|errors|precisions|settings|version)|shared\/(abort|clock|limit|model-url|spans|threads)|client\/(download-settings|progress|selection\/.*|workers\/(built-in|connection|make-worker|start|watchdog)))\.ts|\/comlink\//,
-            },
-          ],
+          groups: [{ name: (id, modules) => (neededBy(CLIENT, modules).has(id) ? 'basics' : null) }],
         },
       },
     },
