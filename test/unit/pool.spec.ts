@@ -60,6 +60,20 @@ test.describe('dispatch', () => {
     expect(worker.batches).toHaveLength(127);
   });
 
+  test('of several workers, none has more than 8 ms of batches that it has not answered: one may be slow', async () => {
+    const world = new World({ jobQueueSize: 1000, minWorkers: 2, maxWorkers: 2, cores: 2 });
+    const first = await world.start();
+    const second = await world.opened();
+    for (let i = 0; i < 2; i++) world.ask();
+    for (const worker of [first, second]) worker.answer({ handlerTime: 1 });
+    await settle();
+    for (let i = 0; i < 300; i++) {
+      world.now += 1;
+      world.ask();
+    }
+    expect([first.batches.length, second.batches.length]).toEqual([8, 8]);
+  });
+
   test('batches share a message only where they were quick and two of them are with the worker', async () => {
     const world = new World({ jobQueueSize: 300 });
     const worker = await world.start();

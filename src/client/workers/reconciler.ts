@@ -69,11 +69,12 @@ export class Reconciler {
   #dispatch(now: number): number | undefined {
     const { slots, backlog, settings, backend } = this.#state;
     const mayGrow = slots.counted.length < settings.maxWorkers && this.#options.cores.hasRoom(backend!.threads);
+    const isOnly = slots.counted.length === 1;
     for (;;) {
       if (!backlog.isWaiting) return undefined;
       const { hasReplays } = backlog;
       const free = slots.free({ hasReplays });
-      const slot = free ?? slots.free({ hasReplays, full: { mayGrow, now } });
+      const slot = free ?? slots.free({ hasReplays, full: { mayGrow, isOnly, now } });
       const next = slot && backlog.take(settings, now, { onlyFull: !free, explanations: !slot.isExplaining });
       if (!next?.jobs) return next?.dueIn;
       for (const job of next.jobs) {

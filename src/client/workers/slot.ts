@@ -149,7 +149,7 @@ export class Slot {
 
   /**
    * Whether it may take a batch from the queue. WASM preprocesses and runs on one thread, so a second batch saves only the round trip to the page. It
-   * should therefore be full, because requests that arrive later could not join it; of quick ones, it has more, by what it has probably run by now. An explanation takes no request's place:
+   * should therefore be full, because requests that arrive later could not join it; of quick ones, it has more. An explanation takes no request's place:
    * the worker pauses it for them.
    * @param full undefined if the batch is not full
    * @param maxRuns after as many batches, its worker is replaced: no more are sent ahead
@@ -163,13 +163,14 @@ export class Slot {
     if (requests >= maxRuns - this.runs) return false;
     if (computesElsewhere(this.backend!)) return requests < MAX_BATCHES;
     if (!full) return false;
-    return requests < MAX_BATCHES || (!full.mayGrow && requests < MOST_UNANSWERED && this.#isSoonDone(full.now));
+    return requests < MAX_BATCHES || (!full.mayGrow && requests < MOST_UNANSWERED && this.#isSoonDone(full));
   }
 
   /** Whether batches are quick, and another one would be run within `AHEAD_MS`. */
-  #isSoonDone(now: number): boolean {
+  #isSoonDone({ isOnly, now }: FullBatch): boolean {
     const took = this.#took ?? Infinity;
-    return took < AHEAD_MS / MAX_BATCHES && Math.max(0, this.#doneAt - now) + took <= AHEAD_MS;
+    const left = isOnly ? Math.max(0, this.#doneAt - now) : this.#batches.size * took;
+    return took < AHEAD_MS / MAX_BATCHES && left + took <= AHEAD_MS;
   }
 
   /**
@@ -211,6 +212,8 @@ export class Slot {
 export interface FullBatch {
   /** Whether another worker could be opened for requests that wait: then a slot has two batches at most, because requests that seem quick may turn out slow. */
   readonly mayGrow: boolean;
+  /** Whether no other worker could take it: then those count as run that have had the time for it. Behind a slow batch, they wait no longer than in the queue. */
+  readonly isOnly: boolean;
   /** By the pool's clock. */
   readonly now: number;
 }
