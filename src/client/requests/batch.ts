@@ -52,11 +52,6 @@ export class Batch {
     return this.#jobs[0]!.parts;
   }
 
-  /** Copies what the callers may change before the message is sent. */
-  snapshot(): void {
-    for (const job of this.#jobs) job.snapshot();
-  }
-
   /**
    * Returns what is sent to the worker, and what moves there with it.
    * @param withTerms whether it goes to a session that queues it again

@@ -15,6 +15,9 @@ const builtInName = Object.getOwnPropertyDescriptor(typedArray, Symbol.toStringT
 /** A method that checks that the elements are there, and reads none of them. */
 const typedArrayKeys = typedArray.keys as (this: object) => unknown;
 
+/** Up to here, an array makes its copy in less time by itself. */
+const SMALL_BYTES = 2 ** 13;
+
 /**
  * Returns a copy of a typed array (of its own part of its buffer), a DataView, an ArrayBuffer or an ImageData, and anything else as it is.
  * As in a structured clone, the copy of a derived class is of the built-in one.
@@ -30,24 +33,10 @@ export function duplicate(value: object, allocate: Allocate = (bytes) => new Arr
   }
   if (!ArrayBuffer.isView(value)) return value;
   const Class = globalThis[(builtInName.call(value) ?? 'DataView') as 'Uint8Array'] as unknown as TypedArray;
-  if (isSmall(value as object)) return new Class(value as Uint8Array);
+  if (value.byteLength <= SMALL_BYTES && !(value instanceof DataView)) return new Class(value as Uint8Array);
   const buffer = allocate(value.byteLength);
   new Uint8Array(buffer).set(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
   return new Class(buffer, 0, (value as Partial<Uint8Array>).length ?? value.byteLength);
-}
-
-/** Up to here, a structured clone takes less than a copy and its transfer. */
-const SMALL_BYTES = 2 ** 13;
-
-/**
- * Returns whether a message should clone the value itself, instead of a copy being transferred: it is a small array of a built-in class, and fills its buffer,
- * all of which is cloned with it.
- */
-export function isSmall(value: object): value is ArrayBufferView {
-  if (!ArrayBuffer.isView(value) || Object.getPrototypeOf(Object.getPrototypeOf(value)) !== typedArray) return false;
-  const { buffer, byteLength } = value;
-  if (!(buffer instanceof ArrayBuffer) || isResizable(buffer)) return false;
-  return byteLength <= SMALL_BYTES && byteLength === buffer.byteLength;
 }
 
 /** Returns whether a view of a resizable buffer has lost its elements because the buffer has shrunk. Such a view says that it is empty. */

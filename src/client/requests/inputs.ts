@@ -2,7 +2,7 @@
 import { isError, messageOf, TabServeError } from '../../contract/errors.js';
 import type { AudioSamples } from '../../contract/audio.js';
 import { giveBack, takeBuffer, takeReady } from '../../shared/buffers.js';
-import { bufferOf, duplicate, isOutOfBounds, isSmall } from './copies.js';
+import { bufferOf, duplicate, isOutOfBounds } from './copies.js';
 import { audioFile, samplesOf } from './sounds.js';
 import { downloadImage } from './download.js';
 import { isA } from './is-a.js';
@@ -14,10 +14,9 @@ import { isBitmap, isFrame, pictureOf, type Picture } from './pictures.js';
 export interface Prepared {
   /**
    * Returns a new message at each call; undefined if the input can be sent only once and was sent.
-   * @param cloned the buffers that other rows of the same message hold, to which it adds: each row gets memory of its own
    * @throws if a copy could not be made, here or in `snapshot`
    */
-  message(cloned?: Set<ArrayBufferLike>): Message | undefined;
+  message(): Message | undefined;
   /** Copies what the caller may change, before the call returns. A message may be made first, so that the worker need not wait for this copy. */
   snapshot(): void;
   /** Whether `message` will return another message. */
@@ -155,7 +154,7 @@ class PreparedInput implements Prepared {
     }
   }
 
-  message(cloned = new Set<ArrayBufferLike>()): Message | undefined {
+  message(): Message | undefined {
     if (!this.replayable) return undefined;
     if (this.#failure !== undefined) throw this.#failure;
     const sent: { undo: (() => void)[]; movesCallers: boolean } = (this.#sent = { undo: [], movesCallers: false });
@@ -175,10 +174,7 @@ class PreparedInput implements Prepared {
           list(copy, transferables);
           return copy;
         });
-      // It is cloned when the message is sent, which is at once.
-      const isCloned = isSmall(leaf) && !cloned.has(leaf.buffer);
-      if (isCloned) cloned.add(leaf.buffer);
-      const own = this.#transfer || isCloned ? leaf : duplicate(leaf, takeReady);
+      const own = this.#transfer ? leaf : duplicate(leaf, takeReady);
       if (own === leaf && !this.#transfer) return own;
       const before = transferables.size;
       list(own, transferables);

@@ -125,8 +125,7 @@ export class Job {
 
   /** Returns a message for each row, made afresh at each call. To be called only while `replayable`. */
   messages(): readonly Message[] {
-    const cloned = new Set<ArrayBufferLike>();
-    return this.#rows.map((row) => row.message(cloned)!);
+    return this.#rows.map((row) => row.message()!);
   }
 
   /** Copies what the caller may change once its call has returned. */

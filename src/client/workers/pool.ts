@@ -227,10 +227,7 @@ export class WorkerPool {
     let answered: HandleAnswer | undefined;
     try {
       const answer = await connection.call<HandleAnswer>(
-        (worker) => {
-          if (together > 1) batch.snapshot();
-          return worker.handle(...batch.message({ withTerms: slot.isShared }), together);
-        },
+        (worker) => worker.handle(...batch.message({ withTerms: slot.isShared }), together),
         batch.id,
         passParts(batch, connection, () => this.#reconciler.reconcile()),
       );
