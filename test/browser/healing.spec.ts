@@ -422,3 +422,65 @@ test('many quick requests on their way to a worker: whatever ends it, each is an
   expect(seen.outcomes[599]).toBe('aborted');
   expect(seen.recoveries).toBe(2);
 });
+
+test('quick requests that share messages to the built-in worker: it is ended twice, and each is answered right, once @once', async ({
+  open,
+  backend,
+}) => {
+  test.skip(backend !== 'wasm', 'On a GPU, each batch has a message of its own.');
+  const page = await open();
+  const seen = await page.evaluate(async () => {
+    const made: Worker[] = [];
+    const sizes: number[] = [];
+    window.Worker = class extends Worker {
+      constructor(...args: ConstructorParameters<typeof Worker>) {
+        super(...args);
+        made.push(this);
+      }
+      override postMessage(...args: unknown[]): void {
+        const { argumentList } = (args[0] ?? {}) as { argumentList?: { value: unknown }[] };
+        const [first] = argumentList ?? [];
+        if (Array.isArray(first?.value)) sizes.push(first.value.length);
+        super.postMessage(...(args as [unknown]));
+      }
+    };
+    const client = await window.tabserve.load('/models/digits/', {
+      handler: 'image_classifier',
+      backends: ['onnx/wasm'],
+      jobQueueSize: 1000,
+    });
+    let recoveries = 0;
+    client.on('recover', () => (recoveries += 1));
+    const tensors = Array.from({ length: 7 }, (_, digit) =>
+      Float32Array.from({ length: 28 * 28 }, (_, at) => ((at * (digit + 3)) % 29) / 10 - 1),
+    );
+    const ask = async (digit: number, options = {}): Promise<string> =>
+      JSON.stringify(await client.predict({ data: tensors[digit]!, dims: [1, 28, 28] }, options));
+    const right: string[] = [];
+    for (const digit of tensors.keys()) right.push(await ask(digit));
+    const abort = new AbortController();
+    let answers = 0;
+    const outcomes = await Promise.all(
+      Array.from({ length: 600 }, async (_, index) => {
+        try {
+          const answer = await ask(index % 7, index % 50 === 49 ? { signal: abort.signal } : {});
+          answers += 1;
+          if (answers === 80) abort.abort();
+          if (answers === 60 || answers === 300) made.at(-1)!.terminate();
+          return answer === right[index % 7] ? 'right' : answer;
+        } catch (error) {
+          return (error as { code: string }).code;
+        }
+      }),
+    );
+    await client.dispose();
+    return { outcomes, recoveries, right, sizes, workers: made.length };
+  });
+  expect(new Set(seen.right).size).toBe(7);
+  expect(Math.max(...seen.sizes)).toBeGreaterThan(1);
+  for (const [index, outcome] of seen.outcomes.entries())
+    if (index % 50 === 49) expect(['right', 'aborted']).toContain(outcome);
+    else expect(`${index} ${outcome}`).toBe(`${index} right`);
+  expect(seen.outcomes[599]).toBe('aborted');
+  expect(seen).toMatchObject({ recoveries: 2, workers: 3 });
+});
