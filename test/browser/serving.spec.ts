@@ -131,16 +131,21 @@ test('a higher priority runs first, in order of arrival within a priority; maxBa
       maxBatchDelay: 40,
     });
     await brief.initialize();
+    const queued: number[] = [];
+    brief.on('response', (response) => queued.push(response.queued));
     const pair = (await Promise.all([1, 2].map(() => brief.predict(input())))) as unknown as GatedAnswer[];
     const waited = brief.metrics.snapshot().histograms['QueueTime']![0]!;
     await brief.dispose();
-    return { order, company, pair, waited };
+    return { order, company, pair, queued, waited };
   });
   expect(answer.order).toEqual([5, 1, 4, 0, 2, 3]);
   expect(answer.company.map(({ batchSize }) => batchSize)).toEqual([3, 3, 3]);
   expect(answer.pair.map(({ batchSize }) => batchSize)).toEqual([2, 2]);
+  // The delay counts from the older one's call.
+  expect(Math.max(...answer.queued)).toBeGreaterThanOrEqual(40);
   expect(answer.waited.count).toBe(2);
-  expect(answer.waited.p50, 'quantiles are within 1 %').toBeGreaterThanOrEqual(39);
+  expect(answer.waited.sum).toBeCloseTo(answer.queued[0]! + answer.queued[1]!, 6);
+  expect(answer.waited.p50, 'quantiles are within 1 %').toBeGreaterThanOrEqual(0.99 * Math.min(...answer.queued));
 });
 
 test('a full queue refuses at once; an aborted request makes room; each abort and timeout settles its own request @once', async ({

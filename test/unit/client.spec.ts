@@ -142,6 +142,27 @@ test('whatever is passed to connect', () => {
   );
 });
 
+test('whatever an option of connect is: an answer, or a TabServeError', async () => {
+  const names = ['model', 'handler', 'backends', 'prefer', 'verify', 'config', 'assets', 'remote', 'share', 'cache', 'request', 'integrity', 'allowedOrigins', 'batchSize']; // prettier-ignore
+  for (const name of names)
+    for (const [hostile, value] of Object.entries(HOSTILE)) {
+      const used = async (): Promise<void> => {
+        await using client = connect(factory, { model: MODEL, verdicts: noStore, [name]: value } as never);
+        await client.initialize();
+        await client.predict(1 as never);
+      };
+      await expect(outcomeOf(used), `${name}: ${hostile}`).resolves.toEqual(expect.any(String));
+    }
+});
+
+test('params that cannot be looked at cannot be sent', async () => {
+  await using client = connect(factory, { model: MODEL, verdicts: noStore });
+  await client.initialize();
+  await expect(client.predict(1 as never, { params: revoked() as never })).rejects.toMatchObject({
+    code: 'not-cloneable',
+  });
+});
+
 test('a factory that returns no worker, and a worker with invalid answers', async () => {
   for (const made of [null, {}, undefined, 5]) {
     const client = connect(() => made as never, { model: MODEL, verdicts: noStore });

@@ -24,9 +24,11 @@ export function readRequestOptions(options: RequestOptions): CheckedOptions {
   const { signal, timeout, priority, params, transfer = false } = read;
   const numbers = resolveSettings(REQUEST_SETTINGS, { timeout, priority }, 'invalid-input');
   if (typeof transfer !== 'boolean') throw wrong('transfer', 'true or false', transfer);
-  if (params !== undefined && (typeof params !== 'object' || params === null || Array.isArray(params)))
+  if (params !== undefined && (typeof params !== 'object' || params === null))
     throw wrong('params', 'an object', params);
-  return { ...numbers, signal: checkedSignal(signal), params: copied(params as Params | undefined), transfer };
+  const own = copied(params as Params | undefined);
+  if (Array.isArray(own)) throw wrong('params', 'an object', own);
+  return { ...numbers, signal: checkedSignal(signal), params: own, transfer };
 }
 
 /** Checks the options of `initialize`. @throws `invalid-input` naming the option */
