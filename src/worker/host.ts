@@ -58,7 +58,8 @@ const HEARTBEAT_MS = 1000;
 export class Host implements WorkerApi {
   readonly #options: HostOptions;
   readonly #platform: Platform;
-  readonly #running = new Map<string, { readonly aborter: AbortController; readonly parts: PartSender | undefined }>();
+  /** The batches of the page's messages that are not answered yet, by their ids. */
+  readonly #running = new Map<string, { readonly aborter: AbortController; parts?: PartSender | undefined }>();
   readonly #warned = new Set<string>();
   /** The definitions of the handler's metrics. */
   readonly #definitions = new Definitions();
@@ -194,11 +195,14 @@ export class Host implements WorkerApi {
   /** Sends a heartbeat: a batch that goes from stage to stage is alive, however long it takes. */
   #heartbeat(context: Context | undefined): void {
     const { metrics } = context ?? {};
-    const batch = (metrics instanceof Recorder && metrics.batch.heartbeat) || this.#workerBeat;
+    this.#beat((metrics instanceof Recorder && metrics.batch.heartbeat) || this.#workerBeat);
+  }
+
+  #beat(last: { readonly id: string | undefined; sentAt: number }): void {
     const now = performance.now();
-    if (now - batch.sentAt < HEARTBEAT_MS) return;
-    batch.sentAt = now;
-    this.#options.emit({ type: 'heartbeat', id: batch.id });
+    if (now - last.sentAt < HEARTBEAT_MS) return;
+    last.sentAt = now;
+    this.#options.emit({ type: 'heartbeat', id: last.id });
   }
 
   #warn(message: string): void {
@@ -210,23 +214,34 @@ export class Host implements WorkerApi {
   async handle(calls: readonly HandleRequest[]): Promise<readonly Envelope<HandleAnswer>[]> {
     const answers: Envelope<HandleAnswer>[] = [];
     const transferables: Transferable[] = [];
-    for (const call of calls) answers.push(await this.#handle(call, transferables));
+    // None of them is answered before the last one has run: each is a heartbeat of the first, and so of all that wait for it.
+    const heartbeat = { id: calls[0]!.id, sentAt: performance.now() };
+    // One that waits behind others can be canceled, too.
+    for (const { id } of calls) this.#running.set(id, { aborter: new AbortController() });
+    for (const call of calls) {
+      this.#beat(heartbeat);
+      answers.push(await this.#handle(call, heartbeat, transferables));
+    }
     return transferables.length > 0 ? comlinkTransfer(answers, transferables) : answers;
   }
 
   /** Runs a batch. @param transferables where what moves to the page is put */
-  async #handle(call: HandleRequest, transferables: Transferable[]): Promise<Envelope<HandleAnswer>> {
-    const aborter = new AbortController();
+  async #handle(
+    call: HandleRequest,
+    heartbeat: Recorder['heartbeat'],
+    transferables: Transferable[],
+  ): Promise<Envelope<HandleAnswer>> {
     const { id, room } = call;
+    const running = this.#running.get(id)!;
+    const { signal } = running.aborter;
     const post = (part: unknown, list: Transferable[]): void =>
       this.#options.sendPart({ type: 'part', id, part }, list);
-    const parts = room === undefined ? undefined : new PartSender(room, post, aborter.signal);
-    this.#running.set(id, { aborter, parts });
+    const parts = (running.parts = room === undefined ? undefined : new PartSender(room, post, signal));
     call.released?.forEach(returnReady);
     const recorder = new Recorder(this.#definitions, this.#recorded);
     this.#recorded = [];
     const started = performance.now();
-    recorder.heartbeat = { id, sentAt: started };
+    recorder.heartbeat = heartbeat;
     const answer = (
       rows: readonly Envelope<unknown>[],
       failure?: unknown,
@@ -249,6 +264,7 @@ export class Host implements WorkerApi {
       };
     };
     try {
+      signal.throwIfAborted();
       const {
         rows,
         transferables: own,
@@ -256,7 +272,7 @@ export class Host implements WorkerApi {
       } = await runBatch(call, {
         ...this.#opened.at(-1)!,
         metrics: recorder,
-        signal: aborter.signal,
+        signal,
         send: parts && ((_, part) => parts.send(part)),
       });
       await parts?.allSent();
