@@ -1,6 +1,8 @@
 /** Page and worker from their first message on: `Connection` and `serve`, over a channel in place of a thread. */
 import { expect, test } from '@playwright/test';
+import { expose } from 'comlink';
 import { TabServeError } from '../../src/contract/errors.ts';
+import { PROTOCOL, type HandleAnswer, type HandleRequest } from '../../src/contract/wire.ts';
 import { Connection } from '../../src/client/workers/connection.ts';
 import { markBuiltIn } from '../../src/client/workers/built-in.ts';
 import { serve } from '../../src/worker/serve.ts';
@@ -35,4 +37,41 @@ test('the calls of a built-in worker are its own messages, and so are its answer
   ]);
   await expect(connection.call(({ describe }) => describe())).rejects.toMatchObject({ code: 'not-initialized' });
   connection.close(new TabServeError('disposed', 'The test is over.'));
+});
+
+/** A built-in worker of which only `handle` answers. */
+function makeHandling(handle: (requests: readonly HandleRequest[]) => unknown): Worker {
+  const { port1, port2 } = new MessageChannel();
+  expose({ handle }, port2);
+  port2.postMessage({ tabserve: 'ready', protocol: PROTOCOL });
+  return markBuiltIn(Object.assign(port1, { terminate: () => port1.close() }) as unknown as Worker);
+}
+
+/** Makes two requests that share a message. */
+function askTwice(connection: Connection): Promise<PromiseSettledResult<HandleAnswer>[]> {
+  const ask = (id: string): Promise<HandleAnswer> =>
+    connection.call<HandleAnswer>(({ handle }) => handle({ id } as HandleRequest, [], 8), id);
+  return Promise.allSettled([ask('a'), ask('b')]);
+}
+
+test('a worker that does not answer a message of several requests with a list of answers has failed', async () => {
+  for (const answers of [undefined, null, [], [{ ok: true, value: 'a' }], 'text', 7, {}]) {
+    let messages = 0;
+    const connection = await Connection.start(() => makeHandling(() => (messages++, answers)), OPTIONS);
+    const [first, second] = await askTwice(connection);
+    const isFirstThere = Array.isArray(answers) && answers.length > 0;
+    expect(first).toMatchObject(isFirstThere ? { value: 'a' } : { reason: { code: 'worker-failed' } });
+    expect(second).toMatchObject({ reason: { code: 'worker-failed' } });
+    expect(messages).toBe(1);
+    connection.close(new TabServeError('disposed', 'The test is over.'));
+  }
+});
+
+test('requests whose connection is closed before their message is sent end with it, and no error is left over', async () => {
+  const connection = await Connection.start(() => makeHandling(() => []), OPTIONS);
+  const outcomes = askTwice(connection);
+  connection.close(new TabServeError('disposed', 'The client has been disposed of.'));
+  expect(await outcomes).toMatchObject([{ reason: { code: 'disposed' } }, { reason: { code: 'disposed' } }]);
+  // An error that nobody catches fails the test.
+  await new Promise((resolve) => setImmediate(resolve));
 });

@@ -91,7 +91,8 @@ export class Connection {
       ping: remote.ping,
     };
     const { handle } = this.#proxies;
-    const groups = new HandleGroups((requests, list) => handle(list.length > 0 ? transfer(requests, [...list]) : requests)); // prettier-ignore
+    // A group whose connection was closed before it was sent is rejected: comlink throws.
+    const groups = new HandleGroups(async (requests, list) => await handle(list.length > 0 ? transfer(requests, [...list]) : requests)); // prettier-ignore
     // The app's own handler may change what it has answered when the next batch runs: each answer goes alone.
     const most = calls ? 1 : Infinity;
     this.#methods = { ...this.#proxies, handle: (request, list, together) => groups.handle(request, list, Math.min(together, most)) }; // prettier-ignore

@@ -2,11 +2,11 @@ import type { Envelope, HandleAnswer, HandleRequest } from '../../contract/wire.
 
 type Answer = Envelope<HandleAnswer>;
 
-/** Sends requests to the worker in one message. */
+/** Sends requests to the worker in one message. A worker of another library may answer anything. */
 export type SendRequests = (
   requests: readonly HandleRequest[],
   transferables: readonly Transferable[],
-) => Promise<readonly Answer[]>;
+) => Promise<readonly Answer[] | undefined>;
 
 interface Waiting {
   readonly request: HandleRequest;
@@ -49,11 +49,11 @@ export class HandleGroups {
     );
     for (const [at, { request, transferables, resolve }] of group.entries())
       // If one of them cannot be sent, each goes alone.
-      resolve(answers.then((all) => all[at]!, () => this.#sendAlone(request, transferables))); // prettier-ignore
+      resolve(answers.then((all) => all?.[at] as Answer, () => this.#sendAlone(request, transferables))); // prettier-ignore
   }
 
   async #sendAlone(request: HandleRequest, transferables: readonly Transferable[]): Promise<Answer> {
-    const [answer] = await this.#send([request], transferables);
-    return answer!;
+    const answers = await this.#send([request], transferables);
+    return answers?.[0] as Answer;
   }
 }
