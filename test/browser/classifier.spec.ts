@@ -173,6 +173,47 @@ test('one array for many requests: each takes what the array holds at its call @
   expect(together).toEqual(alone);
 });
 
+test('memory that cannot be moved fails its own request, and none that is made with it @once', async ({
+  open,
+  backend,
+}) => {
+  const page = await open();
+  const [right, together] = await page.evaluate(async (backend) => {
+    const sizes: number[] = [];
+    window.Worker = class extends Worker {
+      override postMessage(...args: unknown[]): void {
+        const { argumentList } = (args[0] ?? {}) as { argumentList?: { value: unknown }[] };
+        const [first] = argumentList ?? [];
+        if (Array.isArray(first?.value)) sizes.push(first.value.length);
+        super.postMessage(...(args as [unknown]));
+      }
+    };
+    const client = await window.tabserve.load('/models/digits/', {
+      handler: 'image_classifier',
+      backends: [backend],
+      jobQueueSize: 100,
+    });
+    const ask = async (data: Float32Array, transfer = false) =>
+      await client.predict({ data, dims: [1, 28, 28] }, { transfer }).catch((error: { code: string }) => error.code);
+    const input = Float32Array.from({ length: 28 * 28 }, (_, at) => (at % 29) / 10 - 1);
+    const right = await ask(input);
+    const { buffer } = new WebAssembly.Memory({ initial: 1 });
+    const together: unknown[] = [];
+    // On WASM, until four have shared a message, which quick ones do.
+    for (let round = 0; round < 50 && sizes.every((size) => size < 4); round++) {
+      for (let times = 0; times < 20; times++) await ask(input);
+      const all = Array.from({ length: 40 }, (_, at) =>
+        at % 10 === 5 ? ask(new Float32Array(buffer, 0, 28 * 28), true) : ask(input),
+      );
+      together.push(...(await Promise.all(all)));
+      if (backend !== 'wasm') break;
+    }
+    return [right, together];
+  }, backend);
+  expect(right).toHaveLength(5);
+  for (const [at, answer] of together.entries()) expect(answer).toEqual(at % 10 === 5 ? 'not-cloneable' : right);
+});
+
 test('a handler of one’s own overrides one stage and keeps the rest @once', async ({ open, backend }) => {
   const page = await open();
   const answer = await page.evaluate(async (backend) => {

@@ -99,6 +99,16 @@ test.describe('dispatch', () => {
     expect(slower.requests.at(-1)!.together).toBe(4);
   });
 
+  test('a request that moves memory of the caller has a message of its own', async () => {
+    const world = new World({ jobQueueSize: 300 });
+    const worker = await world.start();
+    world.ask();
+    worker.answer({ handlerTime: 0.1 });
+    await settle();
+    for (const replayable of [true, true, true, false, true]) world.ask({ replayable });
+    expect(worker.requests.map(({ together }) => together)).toEqual([1, 1, 8, 1, 8]);
+  });
+
   test('slow requests after quick ones wait in the queue while another worker may be opened', async () => {
     const world = new World({ jobQueueSize: 200, maxWorkers: 4, cores: 4 });
     const worker = await world.start();

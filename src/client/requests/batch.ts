@@ -36,6 +36,11 @@ export class Batch {
     return this.#jobs.filter(({ settled }) => !settled);
   }
 
+  /** Whether the page can send it again. After `message`: whether nothing of the caller's moves with it. */
+  get isReplayable(): boolean {
+    return this.#jobs.every(({ replayable }) => replayable);
+  }
+
   /** Whether it is an explanation, beside which its worker answers other requests. */
   get isExplanation(): boolean {
     return this.#jobs[0]!.isExplanation;

@@ -227,7 +227,11 @@ export class WorkerPool {
     let answered: HandleAnswer | undefined;
     try {
       const answer = await connection.call<HandleAnswer>(
-        (worker) => worker.handle(...batch.message({ withTerms: slot.isShared }), together),
+        (worker) => {
+          const message = batch.message({ withTerms: slot.isShared });
+          // The browser may refuse to move memory of the caller's after it has moved that of others in the message.
+          return worker.handle(...message, batch.isReplayable ? together : 1);
+        },
         batch.id,
         passParts(batch, connection, () => this.#reconciler.reconcile()),
       );
