@@ -1,3 +1,4 @@
+import { isList } from '../contract/describe-value.js';
 import type { ClientOptions } from './options.js';
 import { oneOf, readMapping, wrong } from './option-values.js';
 
@@ -17,7 +18,7 @@ export function readChoice({
   config = {},
 }: Pick<ClientOptions, 'backends' | 'prefer' | 'verify' | 'config'>): Choice {
   readMapping(config, 'config', "model-config.yaml's keys to values");
-  if (backends !== undefined && !(Array.isArray(backends) && backends.length > 0))
+  if (backends !== undefined && !(isList(backends) && backends.length > 0))
     throw wrong('backends', "a list of at least one backend, such as ['webgpu', 'wasm']", backends);
   return { backends, prefer: oneOf('prefer', PREFERENCES, prefer), verify: oneOf('verify', VERIFICATIONS, verify) };
 }

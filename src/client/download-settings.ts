@@ -1,4 +1,5 @@
 import type { Integrity } from '../contract/archive.js';
+import { isList } from '../contract/describe-value.js';
 import { CACHES, type DownloadSettings, type RequestSettings } from '../contract/downloads.js';
 import { TabServeError } from '../contract/errors.js';
 import { oneOf, readMapping, wrong } from './option-values.js';
@@ -61,7 +62,7 @@ function isAccepted(name: string, text: string): boolean {
 }
 
 function readOrigins(value: unknown): readonly string[] {
-  if (!Array.isArray(value)) throw wrong('allowedOrigins', 'a list of origins', value);
+  if (!isList(value)) throw wrong('allowedOrigins', 'a list of origins', value);
   return value.map((text: unknown, index) => {
     const url = typeof text === 'string' ? parseUrl(text) : undefined;
     const fits = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;

@@ -1,9 +1,9 @@
-import { describeValue } from '../contract/describe-value.js';
+import { describeValue, isList } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 
 /** Returns a copy of a mapping: what the app does to its own afterwards changes nothing, and its getters may throw. @throws `model-config` if it is none */
 export function readMapping(value: unknown, option: string, what: string): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+  if (typeof value === 'object' && value !== null && !isList(value)) {
     try {
       return { ...value };
     } catch {

@@ -11,7 +11,7 @@ export function describeValue(value: unknown): string {
   if (isJson(value)) return shorten(JSON.stringify(value));
   if (typeof value === 'bigint') return shorten(`${value}n`);
   if (typeof value === 'function') return 'a function';
-  if (typeof value === 'object') return isArray(value) ? 'a list' : 'an object';
+  if (typeof value === 'object') return isList(value) ? 'a list' : 'an object';
   return shorten(String(value));
 }
 
@@ -51,8 +51,8 @@ function fits(value: unknown, levels: number): boolean {
   return value === null || typeof value === 'string' || typeof value === 'boolean';
 }
 
-/** `Array.isArray` throws for a revoked proxy. */
-function isArray(value: unknown): boolean {
+/** Returns whether a value is a list. Never throws: `Array.isArray` does, for a revoked proxy. */
+export function isList(value: unknown): value is readonly unknown[] {
   try {
     return Array.isArray(value);
   } catch {

@@ -105,6 +105,17 @@ test('the wrong options by name', async () => {
   }
 });
 
+test('options of a client that fail when they are looked at', async () => {
+  for (const name of ['backends', 'request', 'allowedOrigins']) {
+    const client = connect(factory, { model: MODEL, verdicts: noStore, [name]: revoked() });
+    await expect(client.initialize()).rejects.toMatchObject({
+      code: 'model-config',
+      message: expect.stringContaining(`${name}: expected`),
+    });
+    await client.dispose();
+  }
+});
+
 /** Runs as in plain Node: ONNX Runtime's Node build, which other specs load in this process, defines a Worker. */
 async function withoutWorker<T>(run: () => Promise<T>): Promise<T> {
   const { Worker } = globalThis;
