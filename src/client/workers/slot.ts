@@ -28,6 +28,9 @@ const AHEAD_MS = 8;
 /** The milliseconds that a batch takes at least, with its share of a message. */
 const LEAST_MS = 0.25;
 
+/** What a batch takes is the second slowest of as many: the slowest may have been interrupted. */
+const RECENT = 8;
+
 /** The most batches whose answers the page has not taken: it takes none while the app's own code runs. */
 const MOST_UNANSWERED = 128;
 
@@ -57,10 +60,14 @@ export class Slot {
   /** When it became ready, and when it last became idle, by the pool's clock. */
   readySince = 0;
   idleSince = 0;
-  /** Milliseconds that a full batch takes, by the last one, or a little less than by earlier ones. Undefined before the first. */
-  #took: number | undefined;
+  /** Milliseconds that each of the last full batches took, the last one first. */
+  #times: readonly number[] = [];
+  /** Milliseconds that a full batch takes: unknown before the first, and so thought slow. */
+  #took = Infinity;
   /** When its worker will probably have run its batches, by the pool's clock. */
   #doneAt = 0;
+  /** Whether it takes batches until they are for `AHEAD_MS`. Then it takes none until there is room for a whole message: else one of few follows on each answer. */
+  #fills = true;
   /** Bytes that its engine held after the first batch, and after the last. */
   #memory: { readonly first: number; readonly last: number } | undefined;
   /** Releases the cores that are reserved for it; undefined while none are. */
@@ -95,7 +102,7 @@ export class Slot {
   /** Adds a batch that its worker is going to run. */
   add(batch: Batch, now: number): void {
     this.#batches.add(batch);
-    this.#doneAt = Math.max(this.#doneAt, now) + (this.#took ?? 0);
+    this.#doneAt = Math.max(this.#doneAt, now) + this.#took;
     if (batch.isReplay || batch.isExplanation || batch.parts) this.#others.add(batch);
   }
 
@@ -163,14 +170,16 @@ export class Slot {
     if (requests >= maxRuns - this.runs) return false;
     if (computesElsewhere(this.backend!)) return requests < MAX_BATCHES;
     if (!full) return false;
-    return requests < MAX_BATCHES || (!full.mayGrow && requests < MOST_UNANSWERED && this.#isSoonDone(full));
+    return requests < MAX_BATCHES || (!full.mayGrow && requests < MOST_UNANSWERED && this.#hasRoom(full));
   }
 
   /** Whether batches are quick, and another one would be run within `AHEAD_MS`. */
-  #isSoonDone({ isOnly, now }: FullBatch): boolean {
-    const took = this.#took ?? Infinity;
+  #hasRoom({ isOnly, now }: FullBatch): boolean {
+    const took = this.#took;
     const left = isOnly ? Math.max(0, this.#doneAt - now) : this.#batches.size * took;
-    return took < AHEAD_MS / MAX_BATCHES && left + took <= AHEAD_MS;
+    if (left + took * this.#most <= AHEAD_MS) this.#fills = true;
+    if (left + took > AHEAD_MS) this.#fills = false;
+    return this.#fills && took < AHEAD_MS / MAX_BATCHES;
   }
 
   /**
@@ -179,7 +188,11 @@ export class Slot {
    */
   together({ isReplay, isExplanation, parts }: Batch): number {
     if (isReplay || isExplanation || parts || this.isShared || computesElsewhere(this.backend!)) return 1;
-    if (this.#took === undefined || this.load < MAX_BATCHES) return 1;
+    return this.load < MAX_BATCHES ? 1 : this.#most;
+  }
+
+  /** Of how many batches a message may be. */
+  get #most(): number {
     return Math.max(1, Math.min(MOST_TOGETHER, Math.floor(TOGETHER_MS / this.#took)));
   }
 
@@ -189,7 +202,9 @@ export class Slot {
     if (this.isIdle) this.idleSince = now;
     if (!answer) return;
     const { handlerTime, memory } = answer;
-    this.#took = Math.max(handlerTime / fullness, 0.9 * (this.#took ?? 0), LEAST_MS);
+    this.#times = [handlerTime / fullness, ...this.#times].slice(0, RECENT);
+    const [first, second, third] = [...this.#times].sort((a, b) => b - a);
+    this.#took = Math.max(LEAST_MS, (third === undefined ? first : second)!);
     this.#doneAt = now + this.#batches.size * this.#took;
     this.#memory = { first: this.#memory?.first ?? memory, last: memory };
   }
