@@ -7,7 +7,7 @@ import { formatOf } from '../shared/model-url.js';
 import type { ArchiveLocation, ArchiveOptions } from '../models/archive.js';
 import { fetchWorkflow, fetchWorkflowModels } from '../models/fetch.js';
 import type { ArchiveFiles } from './archive-files.js';
-import { asBlobs, locate } from './local-archive.js';
+import { asBlobs, checkNamesHandler, locate } from './local-archive.js';
 import { openLocally } from './local-model.js';
 import { formatCount } from './text.js';
 
@@ -57,6 +57,7 @@ export async function readArchive(files: ArchiveFiles, chosen?: Chosen): Promise
 export async function checkArchive(path: string): Promise<string> {
   const from = await locate(path);
   const first = await fetchWorkflow(from, OPTIONS);
+  checkNamesHandler(first, path);
   const lines = [
     `${basename(path)}: ${first.manifest.model.modelName}, ${first.manifest.model.handler ?? 'no handler'}`,
   ];

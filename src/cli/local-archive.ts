@@ -1,6 +1,7 @@
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
+import type { Archive } from '../contract/archive.js';
 import { TabServeError } from '../contract/errors.js';
 import type { ArchiveLocation } from '../models/archive.js';
 import { isPlain, listFiles } from '../models/sources/listing.js';
@@ -22,6 +23,15 @@ export async function locate(path: string): Promise<ArchiveLocation> {
   const blobs: Record<string, Blob> = {};
   for (const [one, file] of files) blobs[prefix + one] = await openAsBlob(file);
   return blobs;
+}
+
+/** Says that a model or a folder without a handler is no archive yet. @throws `unknown-handler` */
+export function checkNamesHandler({ manifest, nodes }: Archive, path: string): void {
+  if (manifest.model.handler === undefined && !nodes)
+    throw new TabServeError(
+      'unknown-handler',
+      `${path} names no handler, as an archive does. Pack it with npx tabserve archive --serialized-file and --handler.`,
+    );
 }
 
 /** Reads every file of an archive on disk, a packed one or a folder. @throws `model-not-found`; what `listFolder` and `unpack` throw */

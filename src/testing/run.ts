@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from '@playwright/test';
-import { locate } from '../cli/local-archive.js';
+import { checkNamesHandler, locate } from '../cli/local-archive.js';
 import type { Archive } from '../contract/archive.js';
 import {
   BACKENDS,
@@ -64,7 +64,8 @@ const GRACE_MS = 15_000;
  */
 export async function readForTest(path: string, isBuiltIn: boolean): Promise<Archive> {
   const archive = await fetchWorkflow(await locate(path), { fetch: globalThis.fetch });
-  if (isBuiltIn)
+  if (isBuiltIn) {
+    checkNamesHandler(archive, path);
     await loadHandler(archive.manifest.model.handler).catch((cause: unknown) => {
       throw new TabServeError(
         'unknown-handler',
@@ -72,6 +73,7 @@ export async function readForTest(path: string, isBuiltIn: boolean): Promise<Arc
         { cause },
       );
     });
+  }
   return archive;
 }
 

@@ -25,6 +25,7 @@ import { formatRows, printable } from '../../src/cli/text.ts';
 import { updateHashes } from '../../src/cli/update-hashes.ts';
 import { writeSafetensors } from '../../src/cli/write-safetensors.ts';
 import { readSafetensors } from '../../src/models/safetensors.ts';
+import { readForTest } from '../../src/testing/run.ts';
 
 const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const folder = (): string => mkdtempSync(join(tmpdir(), 'tabserve-'));
@@ -39,6 +40,17 @@ const digits = (more: ArchiveFlags = {}): ArchiveFlags => ({
   'export-path': folder(),
   ...more,
 });
+
+for (const what of ['a model', 'a folder without a manifest']) {
+  test(`--check of ${what}, which names no handler: the error says to pack it`, async () => {
+    const model = path('public/models/digits/digits.onnx');
+    const given = what === 'a model' ? model : folder();
+    if (given !== model) copyFileSync(model, join(given, 'digits.onnx'));
+    const expected = { code: 'unknown-handler', message: `${given} names no handler, as an archive does. Pack it with npx tabserve archive --serialized-file and --handler.` }; // prettier-ignore
+    await expect(checkArchive(given)).rejects.toMatchObject(expected);
+    await expect(readForTest(given, true)).rejects.toMatchObject(expected);
+  });
+}
 
 const FORMATS = { default: 'digits.mar', 'zip-store': 'digits.mar', tgz: 'digits.tar.gz', 'no-archive': 'digits' };
 

@@ -132,7 +132,7 @@ test('no candidate is left: what was tried is told before what was left out, and
 test('WebNN alone, which few browsers have: the error says what to add', async () => {
   const leftOut = [{ engine: 'onnx', name: 'webnn', reason: 'This browser has no WebNN.' }] as const;
   await expect(choose({}, { leftOut }).chosen).rejects.toThrow(
-    "No backend can run digits. onnx/webnn: This browser has no WebNN. Few browsers have WebNN: add 'wasm' to backends, which all of them have.",
+    "No backend can run digits. Few browsers have WebNN: add 'wasm' to backends, which all of them have. onnx/webnn: This browser has no WebNN.",
   );
   await expect(choose({ 'onnx/wasm': failure('out-of-memory') }, { leftOut }).chosen).rejects.toThrow(
     /has no WebNN\.$/,

@@ -49,6 +49,14 @@ for (const [name, draw] of Object.entries(distributions)) {
   });
 }
 
+test('the quantiles of one value, however often, are this value: a batch of one row has no size of 0.99', () => {
+  for (const value of [1, 8, 0.1, 1863.7, 3e-7]) {
+    const sketch = new Sketch();
+    for (let count = 0; count < 3; count++) sketch.add(value);
+    expect(sketch.quantiles(0, 0.5, 1)).toEqual([value, value, value]);
+  }
+});
+
 test('zeros, the unmeasurably small and the enormous have their place', () => {
   const sketch = new Sketch();
   expect(sketch.quantiles(0.5)).toEqual([NaN]);

@@ -14,6 +14,8 @@ export class Sketch {
   readonly #buckets = new Map<number, number>();
   #count = 0;
   #sum = 0;
+  #least = Infinity;
+  #most = 0;
 
   get count(): number {
     return this.#count;
@@ -29,6 +31,8 @@ export class Sketch {
     this.#buckets.set(bucket, (this.#buckets.get(bucket) ?? 0) + 1);
     this.#count += 1;
     this.#sum += value;
+    this.#least = Math.min(this.#least, value);
+    this.#most = Math.max(this.#most, value);
   }
 
   /** Returns the values at ranks ⌊q (n − 1)⌋ of the n sorted values, within `RELATIVE_ERROR`; NaN if there are no values. @param qs ascending, each in 0..1 */
@@ -39,7 +43,8 @@ export class Sketch {
     return qs.map((q) => {
       if (this.#count === 0) return NaN;
       while (seen <= Math.floor(q * (this.#count - 1))) seen += buckets[++at]![1];
-      return (2 * GAMMA ** buckets[at]![0]) / (GAMMA + 1);
+      // A bucket may stand for more than the greatest value, or for less than the least: of batches of one row, for 0.99.
+      return Math.min(this.#most, Math.max(this.#least, (2 * GAMMA ** buckets[at]![0]) / (GAMMA + 1)));
     });
   }
 }

@@ -85,7 +85,7 @@ export async function chooseBackend<R extends Runner>(options: ChooseOptions<R>)
   const reasons = describeSkipped([...failed, ...others]);
   const isWebnnOnly = skips.entries.every(({ name }) => name === 'webnn');
   const advice = isWebnnOnly ? " Few browsers have WebNN: add 'wasm' to backends, which all of them have." : '';
-  throw new TabServeError('no-backend', `No backend can run ${options.modelName}. ${reasons}${advice}`, {
+  throw new TabServeError('no-backend', `No backend can run ${options.modelName}.${advice} ${reasons}`, {
     cause,
     stage: 'initialize',
   });
