@@ -92,7 +92,8 @@ function checkSides(name: string, width: number, height: number): void {
 }
 
 function hint(value: unknown): string {
-  if (typeof value === 'string') return ' For an image on the web, pass new URL(…); for a file on disk, new Blob([bytes]).';
+  if (typeof value === 'string')
+    return ' For an image on the web, pass new URL(…); for a file on disk, new Blob([bytes]).';
   const isBytes = ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
   return isBytes ? ' For the bytes of a file, pass new Blob([bytes]).' : '';
 }

@@ -93,7 +93,8 @@ test.describe('verdicts', () => {
       reason: 'WebGPU has no adapter here.',
     });
     // What the client advises an app that names WebNN alone is no advice for a test of each backend.
-    const webnn = "No backend can run digits. Few browsers have WebNN: add 'wasm' to backends, which all of them have. onnx/webnn: This browser has no WebNN.";
+    const webnn =
+      "No backend can run digits. Few browsers have WebNN: add 'wasm' to backends, which all of them have. onnx/webnn: This browser has no WebNN.";
     expect(judge('onnx/webnn', failed('no-backend', undefined, webnn), 1).reason).toBe('This browser has no WebNN.');
     const refused = failed('no-backend', 'backend-failed', 'int64 is not supported');
     expect(judge('onnx/webgl', refused, 1).verdict).toBe('skipped');
