@@ -83,8 +83,8 @@ const cores = new CoreBudget(availableParallelism());
 
 function clientOf(factory: ThreadFactory, options: NodeOptions): Client {
   const read = readClientOptions(options);
-  // Node has neither the Cache API nor IndexedDB.
-  const all = { cache: 'none', verdicts, ...read, model: modelUrl(read.model) } as const;
+  // Node has neither the Cache API nor IndexedDB. What only a page needs says nothing here, where JavaScript passes it all the same.
+  const all: unknown = { verdicts, ...read, cache: 'none', assets: undefined, model: modelUrl(read.model) };
   return new Client(factory as unknown as () => Worker, all as OpenerOptions, { cores });
 }
 

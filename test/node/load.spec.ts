@@ -42,6 +42,25 @@ for (const backend of ['onnx/cpu', 'onnx/wasm', 'tfjs/cpu'] as const)
     await digits.dispose();
   });
 
+test('the options of a page, with cache and assets: nothing is kept, and nothing is warned of', async () => {
+  const warnings: string[] = [];
+  const page = { model: MODEL, handler: 'image_classifier', cache: 'opfs', assets: '/tabserve/' } as const;
+  const digits = connect<'image_classifier'>(page);
+  digits.on('warn', ({ message }) => warnings.push(message));
+  await digits.initialize();
+  expect((await digits.predict(sample('drawn-7.png')))[0]!.label).toBe('seven');
+  expect(warnings).toEqual([]);
+  await digits.dispose();
+});
+
+test('a file that is missing: the error speaks of no status of a server', async () => {
+  const missing = fileURLToPath(new URL('missing.mar', MODEL));
+  await expect(load(missing)).rejects.toMatchObject({
+    code: 'model-not-found',
+    message: expect.stringMatching(/missing\.mar is missing: there is no such file/),
+  });
+});
+
 test('a thread that is lost under load: every request is answered, by another thread', async () => {
   // On WASM: whoever ends a thread in the middle of onnxruntime-node, past its ThreadWorker, ends the process.
   await using digits = await load(MODEL, { backends: ['wasm'], batchSize: 4 });
