@@ -10,6 +10,7 @@ import { formatOf } from '../shared/model-url.js';
 import { readWeightsManifest } from '../models/shards.js';
 import { LABELS } from '../models/manifest.js';
 import { besideModel, readExternalData } from '../shared/onnx-external-data.js';
+import { checkSegment } from '../serving/registry.js';
 import { addExtraFiles, addFile, integrityOf, LEFT_OUT, readLocal, type ArchiveFiles } from './archive-files.js';
 import { checkArchive, readArchive } from './check.js';
 import { addHuggingFace } from './hugging-face.js';
@@ -51,12 +52,14 @@ const NAME = /^[A-Za-z0-9][\w.-]*$/;
 /**
  * Writes a model archive that both TorchServe and TabServe read: `MAR-INF/MANIFEST.json` as torch-model-archiver writes it, and `tabserve.json` with the
  * SHA-256 of each file and the golden examples.
- * @throws `model-config` for a wrong flag; `model-not-found` for a missing file; `unsupported` for Python handlers and PyTorch weights; what the model throws, with
+ * @throws `model-config` for a wrong flag; `invalid-input` for a wrong version; `model-not-found` for a missing file; `unsupported` for Python handlers and PyTorch weights; what the model throws, with
  * `golden` and `check`. Then nothing is written
  */
 export async function createArchive(flags: ArchiveFlags): Promise<CreatedArchive> {
   const name = required(flags, 'model-name');
   if (!NAME.test(name)) throw wrongFlag('model-name', 'letters, digits, "_", "-" and "."', name);
+  // A server would refuse it when the archive is registered.
+  if (flags.version !== undefined) checkSegment('version', flags.version);
   const format = (flags['archive-format'] ?? 'default') as ArchiveFormat;
   if (!Object.hasOwn(ARCHIVE_FORMATS, format))
     throw wrongFlag('archive-format', `one of ${Object.keys(ARCHIVE_FORMATS).join(', ')}`, format);

@@ -164,7 +164,9 @@ function wrap(words: readonly string[], start = ''): readonly string[] {
 const URL_START = /^https?:\/\//i;
 
 function fileName(source: string): string {
-  return URL_START.test(source) ? basename(new URL(source).pathname) : basename(source);
+  if (!URL_START.test(source)) return basename(source);
+  if (URL.canParse(source)) return basename(new URL(source).pathname);
+  throw new TabServeError('model-not-found', `${source} is no valid URL.`);
 }
 
 function sibling(source: string, path: string): string {
@@ -178,13 +180,13 @@ async function readBytes(source: string): Promise<Uint8Array> {
     if (!file?.isFile()) throw new TabServeError('model-not-found', `There is no file ${source}.`);
     return await readFile(source);
   }
-  let response: Response;
   try {
-    response = await fetch(source);
+    const response = await fetch(source);
+    if (response.status === 404) throw new TabServeError('model-not-found', `${source}: the server answered 404.`);
+    if (!response.ok) throw new TabServeError('network', `${source}: the server answered ${response.status}.`);
+    return new Uint8Array(await response.arrayBuffer());
   } catch (cause) {
+    if (cause instanceof TabServeError) throw cause;
     throw new TabServeError('network', `${source} could not be downloaded: ${messageOf(cause as Error)}`, { cause });
   }
-  if (response.status === 404) throw new TabServeError('model-not-found', `${source}: the server answered 404.`);
-  if (!response.ok) throw new TabServeError('network', `${source}: the server answered ${response.status}.`);
-  return new Uint8Array(await response.arrayBuffer());
 }

@@ -14,7 +14,8 @@ import { listFolder, type ArchiveFiles } from './archive-files.js';
  */
 export async function locate(path: string): Promise<ArchiveLocation> {
   const found = await stat(path).catch(() => undefined);
-  if (!found) throw new TabServeError('model-not-found', `There is no file or folder ${path}.`);
+  if (!found?.isFile() && !found?.isDirectory())
+    throw new TabServeError('model-not-found', `There is no file or folder ${path}.`);
   if (found.isFile()) return new File([await openAsBlob(path)], basename(path));
   const files = await listFolder(path);
   const isNested = [...files.keys()].every((one) => one.includes('/'));

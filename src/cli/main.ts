@@ -125,16 +125,22 @@ async function archive(args: readonly string[]): Promise<void> {
         'unsupported',
         `--${flag}: Python does not run in a browser. Export the model with torch.onnx.export, and pass the .onnx file as --serialized-file.`,
       );
-  const { check, 'update-hashes': updates } = values;
+  const { check, 'update-hashes': updates, ...others } = values;
   const [existing] = positionals;
   if (positionals.length > 0 && !((check || updates) && positionals.length === 1))
     throw new TabServeError('model-config', `${existing} belongs to no flag. Try: tabserve --help`);
-  if (updates && existing === undefined)
+  if (updates && !existing)
     throw new TabServeError('model-config', '--update-hashes takes the folder of an archive. Try: tabserve --help');
-  if (check && existing === undefined && Object.keys(values).length === 1)
+  if (check && !existing && (existing === '' || Object.keys(others).length === 0))
     throw new TabServeError(
       'model-config',
       '--check takes an archive, or the flags of a new one. Try: tabserve --help',
+    );
+  const [unused] = Object.keys(others);
+  if (existing && unused !== undefined)
+    throw new TabServeError(
+      'model-config',
+      `--${unused} is a flag of a new archive, and ${existing} is there already. Leave one of them out. Try: tabserve --help`,
     );
   if (existing !== undefined) {
     if (updates) print(await updateHashes(existing));
@@ -158,7 +164,8 @@ function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArg
   } catch (cause) {
     const [, unknown] = /^Unknown option '(-[^']*)'/.exec(messageOf(cause as Error)) ?? [];
     const flags = Object.keys(config.options ?? {}).map((flag) => `--${flag}`);
-    const why = unknown === undefined ? messageOf(cause as Error) : unknownName(unknown, 'flag', flags);
+    const why =
+      unknown === undefined ? messageOf(cause as Error).replace(/\.?$/, '.') : unknownName(unknown, 'flag', flags);
     throw new TabServeError('model-config', `${why} Try: tabserve --help`, { cause });
   }
 }
@@ -166,6 +173,12 @@ function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArg
 function unknownName(name: string, noun: string, known: readonly string[]): string {
   const meant = nearestName(name, known);
   return `${name} is no ${noun}${meant === undefined ? '' : `; probably ${meant} is meant`}.`;
+}
+
+/** Returns the one file, folder or URL that a command takes. @throws `model-config` for none, an empty one, or several */
+function only([path, ...others]: readonly string[], command: string, what: string): string {
+  if (path && others.length === 0) return path;
+  throw new TabServeError('model-config', `${command} takes one ${what}. Try: tabserve --help`);
 }
 
 /** Returns the help of one command, or of all if there is no such command. */
@@ -181,28 +194,22 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
     case 'archive':
       return await archive(args);
     case 'inspect': {
-      const [source, ...others] = args;
-      if (source !== undefined && others.length === 0) return print(await inspect(source));
-      throw new TabServeError('model-config', 'inspect takes one file or URL. Try: tabserve --help');
+      const { positionals } = parse({ args, options: {}, allowPositionals: true });
+      return print(await inspect(only(positionals, 'inspect', 'file or URL')));
     }
     case 'optimize': {
       const { values, positionals } = parse({ args, options: OPTIMIZE_FLAGS, allowPositionals: true });
-      const [path, ...others] = positionals;
-      if (path === undefined || others.length > 0)
-        throw new TabServeError('model-config', 'optimize takes one archive: a file or a folder. Try: tabserve --help');
-      return print(await optimize(path, values, print));
+      return print(await optimize(only(positionals, 'optimize', 'archive: a file or a folder'), values, print));
     }
     case 'test': {
       const { values, positionals } = parse({ args, options: TEST_FLAGS, allowPositionals: true });
-      const [path, ...others] = positionals;
-      if (path === undefined || others.length > 0)
-        throw new TabServeError('model-config', 'test takes one archive: a file or a folder. Try: tabserve --help');
+      const path = only(positionals, 'test', 'archive: a file or a folder');
       if (!(await testArchive(path, values, print))) process.exitCode = 1;
       return;
     }
     case 'serve': {
       const { values, positionals } = parse({ args, options: SERVE_FLAGS, allowPositionals: true });
-      if (positionals.length === 0)
+      if (positionals.length === 0 || positionals.includes(''))
         throw new TabServeError('model-config', 'serve takes archives: files, folders or URLs. Try: tabserve --help');
       const running = await serve(positionals, values, print);
       print(`Listening on ${running.url}`);
@@ -216,9 +223,8 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       return await running.close();
     }
     case 'copy': {
-      const [folder, ...others] = args;
-      if (folder !== undefined && others.length === 0) return print(await copyAssets(folder));
-      throw new TabServeError('model-config', 'copy takes one folder. Try: tabserve --help');
+      const { positionals } = parse({ args, options: {}, allowPositionals: true });
+      return print(await copyAssets(only(positionals, 'copy', 'folder')));
     }
     case '--version':
       return console.log(VERSION);
@@ -229,10 +235,21 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
   }
 }
 
+/** Says why the command has failed. */
+function fail(why: string): void {
+  console.error(printable(`tabserve: ${why}`));
+  // What `test` exits with 1 for was tested, and is wrong.
+  process.exitCode = process.argv[2] === 'test' ? 2 : 1;
+}
+
+// Without listeners, both would end the process in the middle of its work. A reader may have read enough, as `head -1` has; a full disk has lost the output.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') fail(`The output cannot be written: ${error.message}`);
+});
+process.stderr.on('error', () => {});
+
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  console.error(printable(`tabserve: ${messageOf(error)}`));
-  // What `test` exits with 1 for was tested, and is wrong.
-  process.exitCode = process.argv[2] === 'test' ? 2 : 1;
+  fail(messageOf(error));
 }

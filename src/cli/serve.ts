@@ -3,6 +3,7 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { BackendName, CandidateName } from '../contract/backends.js';
 import { TabServeError } from '../contract/errors.js';
 import { load, type NodeLoadOptions } from '../node/connect.js';
+import { hostName } from '../node/http/guard.js';
 import { serveHttp } from '../node/http/serve-http.js';
 import { ModelServer } from '../serving/model-server.js';
 
@@ -43,14 +44,15 @@ export async function serve(
   const timeout = numberOf(flags, 'timeout', 1, 86_400) ?? 120;
   const workers = numberOf(flags, 'workers', 1, 1024);
   const maxRequestSize = numberOf(flags, 'max-request-size', 1, 2 ** 40);
+  // Node listens on every address of the machine if it gets an empty one.
+  if (flags.host === '')
+    throw new TabServeError('model-config', '--host: expected an address or a host name, such as 127.0.0.1, got "".');
   const options = {
     port: numberOf(flags, 'port', 0, 65_535) ?? PORT,
     host: flags.host ?? '127.0.0.1',
     timeout: timeout * 1000,
     origins: (flags.cors ?? []).map(originOf),
-    hosts: [...(flags['allowed-host'] ?? []), ...(flags.host === undefined ? [] : [flags.host])].map((name) =>
-      name.toLowerCase(),
-    ),
+    hosts: [...(flags['allowed-host'] ?? []).map(allowedHost), ...(flags.host === undefined ? [] : [flags.host.toLowerCase()])], // prettier-ignore
   };
   const common: NodeLoadOptions<never> = {
     ...(flags.backend !== undefined && { backends: flags.backend.split(',') as (BackendName | CandidateName)[] }),
@@ -107,6 +109,16 @@ function numberOf(flags: ServeFlags, name: keyof ServeFlags, least: number, most
   throw new TabServeError(
     'model-config',
     `--${name}: expected a whole number from ${least} to ${most}, got ${String(text)}.`,
+  );
+}
+
+/** @throws `model-config` if it is no host name, or has a port: no request would be allowed by it */
+function allowedHost(text: string): string {
+  const name = text.toLowerCase();
+  if (hostName(name) === name) return name;
+  throw new TabServeError(
+    'model-config',
+    `--allowed-host: expected a host name without http:// and port, such as my-server.example, got ${JSON.stringify(text)}.`,
   );
 }
 

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { lstatSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf, TabServeError } from '../contract/errors.js';
 import { MANIFEST } from '../models/manifest.js';
@@ -42,7 +43,7 @@ export async function checkTarget(path: string, format: ArchiveFormat, force: bo
 }
 
 /**
- * Writes an archive. What is there is replaced when the new one is complete and accepted.
+ * Writes an archive. What is there is replaced when the new one is complete and accepted. A signal that ends the process leaves nothing half-written.
  * @param accept called with the path of the new archive; what it throws leaves everything as it was
  * @throws `model-config` if it cannot be written
  */
@@ -53,20 +54,40 @@ export async function writeArchive(
   accept: (made: string) => Promise<void>,
 ): Promise<void> {
   let folder: string | undefined;
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const interrupt = (signal: NodeJS.Signals): void => {
+    if (folder) rmSync(folder, { recursive: true, force: true });
+    for (const one of signals) process.off(one, interrupt);
+    process.kill(process.pid, signal);
+  };
+  for (const one of signals) process.on(one, interrupt);
   try {
     await mkdir(dirname(path), { recursive: true });
-    folder = await mkdtemp(join(dirname(path), '.tabserve-'));
+    folder = mkdtempSync(join(dirname(path), '.tabserve-'));
     const made = join(folder, basename(path));
     if (format === 'no-archive') await writeFolder(made, files);
     else await writeFile(made, format === 'tgz' ? await packTarFile(path, files) : await packZip(files, format));
     await accept(made);
-    await rm(path, { recursive: true, force: true });
-    await rename(made, path);
+    replace(path, made);
   } catch (cause) {
     if (cause instanceof TabServeError) throw cause;
     throw new TabServeError('model-config', `${path} cannot be written: ${messageOf(cause as Error)}`, { cause });
   } finally {
     if (folder) await rm(folder, { recursive: true, force: true });
+    for (const one of signals) process.off(one, interrupt);
+  }
+}
+
+/** Puts a file or folder in the place of another one, which moves beside it. Synchronous, so that no signal comes between the two steps. */
+function replace(path: string, made: string): void {
+  const before = `${made}.before`;
+  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (isThere) renameSync(path, before);
+  try {
+    renameSync(made, path);
+  } catch (error) {
+    if (isThere) renameSync(before, path);
+    throw error;
   }
 }
 

@@ -38,6 +38,7 @@ export async function optimize(path: string, flags: OptimizeFlags, print: (line:
   const agreement = flags.agreement === undefined ? undefined : choice('agreement', flags.agreement, AGREEMENTS);
   if (agreement !== undefined && weights !== 'int8')
     throw new TabServeError('model-config', '--agreement goes with --weights int8: float16 weights must be within the tolerance.'); // prettier-ignore
+  if (flags.output === '') throw new TabServeError('model-config', '--output: expected a path, got "".');
   const target = flags.output ?? nameBeside(path, weights);
   const format = formatOfArchive(target);
   await checkTarget(target, format, flags.force === true);

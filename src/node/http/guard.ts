@@ -61,7 +61,7 @@ function isFromHere(headers: IncomingHttpHeaders): boolean {
 }
 
 /** Returns the name in a header `Host`, without port and brackets; undefined if it is none. */
-function hostName(host: string): string | undefined {
+export function hostName(host: string): string | undefined {
   const [, bracketed, plain] = /^(?:\[([\da-f:.]+)\]|([^:[\]/?#@\s]+))(?::\d+)?$/i.exec(host) ?? [];
   return (bracketed ?? plain)?.toLowerCase();
 }
