@@ -134,6 +134,40 @@ test('a built-in handler gets the field data or body of a form, and no other, as
   expect(await post('OwnHandler', form(['data', file], ['k', '3']))).toEqual({ data: blob('pixels'), k: '3' });
 });
 
+test('forms as RFC 7578 has them, from any client', async () => {
+  const { send } = await serve(echo, text);
+  const post = async (body: string, type = 'multipart/form-data; boundary=B'): Promise<unknown> =>
+    await told(await send('/predictions/digits', { method: 'POST', body, headers: { 'Content-Type': type } }));
+  const blob = (of: string, type: string) => ({ blob: [...new TextEncoder().encode(of)], type });
+  // What .NET's MultipartFormDataContent sends: a quoted boundary, a name without quotes, and a file name in two ways.
+  const net = '--6d0b4a8f-2f0e\r\nContent-Type: image/png\r\nContent-Disposition: form-data; name=data; filename=a.png; filename*=utf-8\'\'a.png\r\n\r\npixels\r\n--6d0b4a8f-2f0e\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Disposition: form-data; name=note\r\n\r\nä\r\n--6d0b4a8f-2f0e--\r\n'; // prettier-ignore
+  expect(await post(net, 'multipart/form-data; boundary="6d0b4a8f-2f0e"')).toEqual([200, { data: blob('pixels', 'image/png'), note: 'ä' }]); // prettier-ignore
+  const form = (headers: string, value = 'x', after = '--\r\n'): string =>
+    `--B\r\n${headers}\r\n\r\n${value}\r\n--B${after}`;
+  const data = 'Content-Disposition: form-data; name="data"';
+  // The boundary's characters are no delimiter by themselves, and a line break of the value is the value's.
+  expect(await post(form(data, 'A B\r\n-B --B\n'))).toEqual([200, { data: 'A B\r\n-B --B\n' }]);
+  expect(await post(form(data, ''))).toEqual([200, { data: '' }]);
+  expect(await post(`a preamble\r\n${form(data)}an epilogue\r\n--B\r\n`)).toEqual([200, { data: 'x' }]);
+  expect(await post(form(data, 'x', '--'))).toEqual([200, { data: 'x' }]);
+  expect(await post(form(data.toLowerCase()), 'multipart/form-data; charset=utf-8; boundary=B')).toEqual([200, { data: 'x' }]); // prettier-ignore
+  const named = 'Content-Disposition: form-data; filename="a; name=b.png"; name="c"\r\nContent-Type: image/png';
+  expect(await post(form(named))).toEqual([200, { c: blob('x', 'image/png') }]);
+  expect(await post(form('Content-Disposition: form-data; name="a%22b"'))).toEqual([200, { 'a"b': 'x' }]);
+  expect(await post(form(`${data}; filename=""\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64`, 'aGk='))).toEqual([200, { data: blob('hi', 'image/png') }]); // prettier-ignore
+  expect(await post('?a=%3F&b=1+2', 'application/x-www-form-urlencoded')).toEqual([200, { '?a': '?', b: '1 2' }]);
+  const refused = async (body: string, why: string, type = 'multipart/form-data; boundary=B'): Promise<void> =>
+    expect(await post(body, type)).toEqual([400, expect.objectContaining({ message: expect.stringContaining(why) })]);
+  await refused(form(data), 'the type has no boundary', 'multipart/form-data');
+  await refused(form(data), 'the type has no boundary', 'multipart/form-data; boundary=');
+  await refused(form(data), 'its end is missing', 'multipart/form-data; boundary=X');
+  await refused(form(data, 'x', '\r\n'), 'a field has no headers, or no value');
+  await refused(form(data).replace('\r\n--B--', ''), 'its end is missing');
+  await refused(form(data).replaceAll('\r\n', '\n'), 'a field has no headers, or no value');
+  await refused(form('Content-Disposition: form-data; filename="name=data"'), 'a field has no name');
+  await refused('--B--\r\n', 'The form has no fields');
+});
+
 test('bodies that are not what they say, and bodies that are too large', async () => {
   const { send, client } = await serve(undefined, text, { maxRequestSize: 10 });
   const post = async (body: BodyInit, headers: HeadersInit = {}): Promise<unknown> => {

@@ -3,13 +3,11 @@ import { abortError } from '../../shared/abort.js';
 import { whyTooCostly } from '../../shared/json-cost.js';
 import { withinLimit } from '../../shared/limit.js';
 import { badRequest, ServingError } from '../serving-error.js';
+import { blobOf } from './base64.js';
 import type { FrontDoor } from './front-door.js';
 
-/** The most fields of a form, and the most values in base64 of a JSON body: each costs far more than its bytes. */
-const MOST_FIELDS = 1000;
+/** The most values in base64 of a JSON body: each costs far more than its bytes. */
 const MOST_BLOBS = 1000;
-/** The most bytes in front of a field's value: what Node takes of a request's headers. */
-const MOST_HEADERS = 2 ** 14;
 
 type Limits = Pick<FrontDoor, 'clock' | 'maxRequestSize' | 'timeout'>;
 
@@ -88,44 +86,19 @@ export async function readJson(request: Request, limits: Limits): Promise<unknow
 }
 
 async function readForm(bytes: ArrayBuffer, type: string): Promise<Readonly<Record<string, unknown>>> {
-  checkFields(bytes, type);
-  let form: FormData;
-  try {
-    form = await new Response(bytes, { headers: { 'Content-Type': type } }).formData();
-  } catch (cause) {
-    throw badRequest(`The body is not what its type says, ${type.slice(0, 100)}.`, cause);
-  }
+  // Most pages never read a form.
+  const { fieldsOf } = await import('./form.js');
   const values = new Map<string, (Blob | string)[]>();
-  for (const [name, value] of form) {
+  for (const [name, value] of fieldsOf(bytes, type)) {
     const all = values.get(name);
     if (all) all.push(value);
     else values.set(name, [value]);
   }
-  if (values.size === 0) throw badRequest('The form has no fields; its input belongs into the field "data".');
   const fields = [...values].map(async ([name, all]) => {
     const read = await Promise.all(all.map((value) => (typeof value === 'string' ? value : readValue(value))));
     return [name, read.length > 1 ? read : read[0]] as const;
   });
   return Object.fromEntries(await Promise.all(fields));
-}
-
-/**
- * Checks a form's fields by what stands between them, before the form is parsed.
- * @throws `invalid-input` for too many, for one whose headers are too long, and for a type from which that cannot be told for certain
- */
-function checkFields(bytes: ArrayBuffer, type: string): void {
-  const isMultipart = /^\s*multipart\b/i.test(type);
-  const [boundary, ...others] = isMultipart ? type.matchAll(/boundary="?([^";]*)/gi) : [];
-  if (others.length > 0 || (isMultipart && type.includes('\\')))
-    throw badRequest(`The type of the body, ${shorten(type)}, has more than one boundary, or a backslash.`);
-  const delimiter = isMultipart ? `\r\n--${boundary?.[1]!.trim() ?? ''}` : '&';
-  const parts = new TextDecoder('latin1').decode(bytes).split(delimiter, MOST_FIELDS + 2);
-  // A multipart form has one delimiter more, at its end.
-  if (parts.length > MOST_FIELDS + (isMultipart ? 1 : 0))
-    throw badRequest(`The form has more than ${MOST_FIELDS} fields.`);
-  const headers = (part: string): number => (part.includes('\r\n\r\n') ? part.indexOf('\r\n\r\n') : part.length);
-  if (isMultipart && parts.some((part) => headers(part) > MOST_HEADERS))
-    throw badRequest(`The headers of a field of the form have more than ${MOST_HEADERS} bytes, or no end.`);
 }
 
 async function readValue(blob: Blob): Promise<unknown> {
@@ -160,18 +133,4 @@ function parseJson(text: string): unknown {
 /** Returns the bytes of TensorFlow Serving's `{ b64 }`, which TorchServe's JSON envelope reads too; undefined for any other value. */
 function bytesOf(value: object): Blob | undefined {
   return 'b64' in value && Object.keys(value).length === 1 ? blobOf(value.b64) : undefined;
-}
-
-/** Returns the bytes of a text in base64, which may be a `data:` URL. @throws `invalid-input` */
-export function blobOf(text: unknown): Blob {
-  try {
-    if (typeof text !== 'string') throw new TypeError('no string');
-    const base64 = text.replace(/^data:[^,]*;base64,/, '').replaceAll('-', '+').replaceAll('_', '/'); // prettier-ignore
-    const binary = atob(base64);
-    const bytes = new Uint8Array(binary.length);
-    for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
-    return new Blob([bytes]);
-  } catch (cause) {
-    throw badRequest(`Expected bytes as a string in base64, got ${describeValue(text)}.`, cause);
-  }
 }

@@ -2,7 +2,7 @@ import type { Params } from '../../contract/handler.js';
 import type { ServedVersion } from '../served-version.js';
 import { shorten } from '../../contract/describe-value.js';
 import { badRequest } from '../serving-error.js';
-import { blobOf } from './request-body.js';
+import { blobOf } from './base64.js';
 
 /** The built-in handlers whose param `result` selects TorchServe's form of an answer. A unit test compares the list with the handlers' schemas. */
 export const WITH_TORCHSERVE_FORM: ReadonlySet<string> = new Set([
