@@ -37,10 +37,12 @@ export class Initializer {
     if (isServing()) return;
     const joined = this.#opening;
     if (!joined) return await this.#begin(signal, onProgress).done;
-    if (onProgress) joined.listeners.add(onProgress);
+    const listener = (progress: Progress): void => onProgress?.(progress);
+    joined.listeners.add(listener);
     try {
       await unlessAborted(joined.done, signal);
     } catch (error) {
+      joined.listeners.delete(listener);
       // The caller that started it has aborted, but this caller has not: start again.
       if (!joined.signal?.aborted || signal?.aborted) throw error;
       await this.initialize(options);

@@ -3,6 +3,8 @@ import * as fc from 'fast-check';
 import { connect } from '../../src/client/connect.ts';
 import { load } from '../../src/client/load.ts';
 import { TabServeError } from '../../src/contract/errors.ts';
+import type { ConnectMessage } from '../../src/contract/wire.ts';
+import { settle } from './fake-clock.ts';
 import { EchoWorker } from './fake-worker.ts';
 
 const factory = (): Worker => new EchoWorker() as unknown as Worker;
@@ -318,4 +320,90 @@ test('an abort whose reason cannot be looked at settles the request too', async 
     await expect(Promise.race([answer, late])).rejects.toMatchObject({ name: 'TabServeError', code: 'aborted' });
   }
   await client.dispose();
+});
+
+/** A worker that never answers the calls that hang. */
+class HangingWorker extends EchoWorker {
+  isLive = true;
+  events: MessagePort | undefined;
+
+  constructor(readonly hangs: string) {
+    super();
+  }
+
+  override postMessage(message: ConnectMessage): void {
+    this.events = message.events;
+    super.postMessage(message);
+  }
+
+  protected override answer(method: (...args: never[]) => unknown, args: never[]): unknown {
+    return method.name === this.hangs ? new Promise(() => {}) : super.answer(method, args);
+  }
+
+  override terminate(): void {
+    this.isLive = false;
+    super.terminate();
+  }
+}
+
+test('initialize that is aborted at any moment after its worker has started ends that worker', async () => {
+  for (const hangs of ['probe', 'load', 'open'])
+    for (let turns = 0; turns < 40; turns++) {
+      const workers: HangingWorker[] = [];
+      const aborter = new AbortController();
+      const abortLater = async (): Promise<void> => {
+        for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+        aborter.abort();
+      };
+      const make = (): Worker => {
+        const worker = new HangingWorker(hangs);
+        worker.addEventListener('message', () => void abortLater(), { once: true });
+        workers.push(worker);
+        return worker as unknown as Worker;
+      };
+      await using client = connect(make, { model: MODEL, verdicts: noStore });
+      expect(await outcomeOf(() => client.initialize({ signal: aborter.signal }))).toBe('aborted');
+      await settle();
+      expect([hangs, turns, workers.map(({ isLive }) => isLive)]).toEqual([hangs, turns, [false]]);
+    }
+});
+
+test('a caller of initialize that has aborted gets no more progress; the other callers do', async () => {
+  const worker = new HangingWorker('load');
+  await using client = connect(() => worker as unknown as Worker, { model: MODEL, verdicts: noStore });
+  const aborter = new AbortController();
+  const heard: string[] = [];
+  const first = outcomeOf(() => client.initialize({ onProgress: () => heard.push('first') }));
+  const second = client.initialize({ signal: aborter.signal, onProgress: () => heard.push('second') });
+  while (!worker.events) await settle();
+  const report = async (loaded: number): Promise<void> => {
+    const count = heard.length;
+    worker.events!.postMessage({ type: 'progress', progress: { file: 'model.onnx', loaded, total: 9 } });
+    while (heard.length === count) await settle();
+  };
+  await report(1);
+  expect(heard).toEqual(['first', 'second']);
+  aborter.abort();
+  await expect(second).rejects.toMatchObject({ code: 'aborted' });
+  await report(2);
+  expect(heard).toEqual(['first', 'second', 'first']);
+  await client.dispose();
+  expect(await first).toBe('disposed');
+});
+
+test('a request whose signal aborts while its input is read sets no timer for its timeout', async () => {
+  await using client = connect(factory, { model: MODEL, verdicts: noStore });
+  await client.initialize();
+  const aborter = new AbortController();
+  const input = {
+    get data() {
+      aborter.abort();
+      return 1;
+    },
+  };
+  const timers = (): number => process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length;
+  const before = timers();
+  const answer = outcomeOf(() => client.predict(input as never, { signal: aborter.signal, timeout: 1_000_000 }));
+  expect(timers()).toBe(before);
+  expect(await answer).toBe('aborted');
 });

@@ -6,6 +6,7 @@ import type { Client } from '../../src/client/client.ts';
 import { EchoWorker } from './fake-worker.ts';
 import { GuestWorker } from '../../src/client/sharing/guest-worker.ts';
 import type { HostMessage } from '../../src/client/sharing/messages.ts';
+import { ANSWER_MS } from '../../src/client/sharing/relay.ts';
 import { ShareHost, type HostedClient } from '../../src/client/sharing/share-host.ts';
 import { ShareWorld } from './share-world.ts';
 
@@ -224,6 +225,25 @@ test('the host’s client that is disposed of first answers what it has accepted
   GatedWorker.open();
   expect(await slow).toBe('slow');
   await tabs[2]!.dispose();
+});
+
+test('the host’s client that is disposed of soon after an answer waits for a request that it has accepted since', async () => {
+  const world = new ShareWorld();
+  const [host, guest] = await open(world, 'ab', {}, undefined, gated);
+  expect(await guest!.predict('before')).toBe('before');
+  GatedWorker.isOpen = false;
+  // Transferred: no other host could answer it.
+  const accepted = guest!.predict(new Float32Array([1]), { transfer: true });
+  await until(() => GatedWorker.batches.length === 2);
+  let hasLeft = false;
+  const left = host!.dispose().then(() => (hasLeft = true));
+  // The first answer is certainly with the guest now.
+  await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
+  expect(hasLeft).toBe(false);
+  GatedWorker.open();
+  expect(await accepted).toEqual(new Float32Array([1]));
+  await left;
+  await guest!.dispose();
 });
 
 test('a page in the back/forward cache is neither host nor candidate, and takes part again when it is shown', async () => {

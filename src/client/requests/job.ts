@@ -82,12 +82,13 @@ export class Job {
     this.#rows = rows;
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
     const { signal, arrivedAt, timeout } = options;
-    if (signal?.aborted) this.reject(abortError(signal));
-    else signal?.addEventListener('abort', this.#onAbort);
     if (timeout !== undefined) {
       const left = timeout - (performance.now() - arrivedAt);
       this.#timer = setTimeout(() => this.#abandon(timeoutError(timeout)), left);
     }
+    // Last, since it ends the timer.
+    if (signal?.aborted) this.reject(abortError(signal));
+    else signal?.addEventListener('abort', this.#onAbort);
   }
 
   get id(): string {

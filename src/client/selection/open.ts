@@ -258,8 +258,9 @@ class Workers {
     const { factory, signal, warn, compiled } = this.#options;
     const early = this.#early;
     this.#early = undefined;
+    const ends = AbortSignal.any([signal, until].filter((one) => one !== undefined));
     const connection = await Connection.start(factory, {
-      signal: AbortSignal.any([signal, until].filter((one) => one !== undefined)),
+      signal: ends,
       startupTimeout: this.serving.startupTimeout,
       early,
       onEvent: (event) => {
@@ -269,6 +270,8 @@ class Workers {
       },
     });
     this.#started.add(connection);
+    // Aborted since the worker was ready: nobody has closed it.
+    if (ends.aborted) connection.close(abortError(ends));
     return connection;
   }
 

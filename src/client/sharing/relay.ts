@@ -24,7 +24,7 @@ export interface SharedSession {
 }
 
 /** How long the last answer of a host that leaves may be on its way, in milliseconds: the lock that it then releases takes another way. */
-const ANSWER_MS = 50;
+export const ANSWER_MS = 50;
 
 /** A request of a guest that is not answered yet. */
 interface Running {
@@ -59,12 +59,14 @@ export class Relay {
     expose(api, calls);
   }
 
-  /** Waits until every running request has ended. Later ones are left unanswered, for the next host. */
+  /** Waits until every running request has ended, and its answer has arrived. Later ones are left unanswered, for the next host. */
   async drain(): Promise<void> {
+    const isIdle = this.#running.size === 0;
     await new Promise<void>((resolve) => {
       this.#onIdle = resolve;
-      if (this.#running.size === 0) resolve();
+      if (isIdle) resolve();
     });
+    if (!isIdle) await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
   }
 
   /** Drops the requests of a client that has ended. */
@@ -105,7 +107,7 @@ export class Relay {
     } finally {
       this.#running.delete(id);
       closePictures(rows);
-      if (this.#running.size === 0) setTimeout(() => this.#onIdle?.(), ANSWER_MS);
+      if (this.#running.size === 0) this.#onIdle?.();
     }
   }
 
