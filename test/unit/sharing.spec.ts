@@ -3,6 +3,7 @@ import type { ErrorCode, TabServeError } from '../../src/contract/errors.ts';
 import type { HandleRequest, PartMessage } from '../../src/contract/wire.ts';
 import { HOST_TIMEOUT } from '../../src/client/sharing/guest-worker.ts';
 import type { Client } from '../../src/client/client.ts';
+import { settle } from './fake-clock.ts';
 import { EchoWorker } from './fake-worker.ts';
 import { GuestWorker } from '../../src/client/sharing/guest-worker.ts';
 import type { HostMessage } from '../../src/client/sharing/messages.ts';
@@ -242,6 +243,21 @@ test('the host’s client that is disposed of soon after an answer waits for a r
   expect(hasLeft).toBe(false);
   GatedWorker.open();
   expect(await accepted).toEqual(new Float32Array([1]));
+  await left;
+  await guest!.dispose();
+});
+
+test('the host’s client that is disposed of just after an answer leaves when that has arrived', async () => {
+  const world = new ShareWorld();
+  const [host, guest] = await open(world, 'ab');
+  // Its messages take longer than the locks.
+  world.freeze('b');
+  const answer = guest!.predict(new Float32Array([1]), { transfer: true });
+  await until(() => world.frozen.get('b')!.length > 0);
+  const left = host!.dispose();
+  await settle();
+  world.thaw('b');
+  expect(await answer).toEqual(new Float32Array([1]));
   await left;
   await guest!.dispose();
 });

@@ -38,6 +38,8 @@ export class Relay {
   /** How many clients share the session. */
   readonly #clients: () => number;
   readonly #running = new Map<string, Running>();
+  /** When the last answer was sent, by `performance.now()`. */
+  #answeredAt = -Infinity;
   /** Called when the last running request has ended; undefined unless the host is leaving. */
   #onIdle: (() => void) | undefined;
 
@@ -61,12 +63,12 @@ export class Relay {
 
   /** Waits until every running request has ended, and its answer has arrived. Later ones are left unanswered, for the next host. */
   async drain(): Promise<void> {
-    const isIdle = this.#running.size === 0;
     await new Promise<void>((resolve) => {
       this.#onIdle = resolve;
-      if (isIdle) resolve();
+      if (this.#running.size === 0) resolve();
     });
-    if (!isIdle) await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
+    const left = this.#answeredAt + ANSWER_MS - performance.now();
+    if (left > 0) await new Promise((resolve) => setTimeout(resolve, left));
   }
 
   /** Drops the requests of a client that has ended. */
@@ -107,6 +109,7 @@ export class Relay {
     } finally {
       this.#running.delete(id);
       closePictures(rows);
+      this.#answeredAt = performance.now();
       if (this.#running.size === 0) this.#onIdle?.();
     }
   }
