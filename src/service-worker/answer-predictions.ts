@@ -86,22 +86,29 @@ export async function answer(
 }
 
 /** @throws `invalid-input` */
-export function readOptions(
-  { models, base = '/', serverTimeout = 30_000, maxRequestSize = 6_553_500 }: AnswerOptions,
-  scope: string,
-): Settings {
-  const entries = Object.entries(models);
+export function readOptions(options: AnswerOptions, scope: string): Settings {
+  const { models, base = '/', serverTimeout = 30_000, maxRequestSize = 6_553_500, ...others } = options ?? {};
+  for (const name of Object.keys(others))
+    throw new TabServeError(
+      'invalid-input',
+      `answerPredictions: \`${name}\` is not an option (models, base, serverTimeout, maxRequestSize).`,
+    );
+  const entries = Object.entries(models ?? {});
   if (entries.length === 0)
     throw wrong('models', "the name and policy of a model, such as { digits: 'device-first' }", models);
   for (const [name, policy] of entries)
     if (!POLICIES.includes(policy)) throw wrong(`models.${name}`, `one of ${POLICIES.join(', ')}`, policy);
-  if (!(serverTimeout > 0 && serverTimeout <= LONGEST_MS))
+  if (!isAboveZero(serverTimeout) || serverTimeout > LONGEST_MS)
     throw wrong('serverTimeout', `a number above 0, and up to ${LONGEST_MS}`, serverTimeout);
-  if (!(maxRequestSize > 0)) throw wrong('maxRequestSize', 'a number above 0', maxRequestSize);
+  if (!isAboveZero(maxRequestSize)) throw wrong('maxRequestSize', 'a number above 0', maxRequestSize);
   if (!URL.canParse(base, scope)) throw wrong('base', 'a URL or a path', base);
   const url = new URL(base, scope);
   if (!url.pathname.endsWith('/')) url.pathname += '/';
   return { models, serverTimeout, maxRequestSize, base: url };
+}
+
+function isAboveZero(value: unknown): boolean {
+  return typeof value === 'number' && value > 0;
 }
 
 function wrong(name: string, expected: string, value: unknown): TabServeError {

@@ -65,10 +65,11 @@ async function relay(
     return await new Promise<Answer>((resolve, reject) => {
       const gone = (): void => resolve({ failure: 'host-lost' });
       let heardAt = clock.now();
-      port.onmessage = ({ data }: MessageEvent<FromHost>) => {
+      // The page may have listeners of its own that answer any message.
+      port.onmessage = ({ data }: MessageEvent<FromHost | null>) => {
         heardAt = clock.now();
-        if (data.type === 'leave') gone();
-        if (data.type === 'answer') resolve(answerOf(data));
+        if (data?.type === 'leave') gone();
+        if (data?.type === 'answer') resolve(answerOf(data));
       };
       const ping = (): void => {
         if (clock.now() - heardAt >= SILENCE_LIMIT) return gone();

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
+import { TabServeError } from '../../src/contract/errors.ts';
 import { readOptions, type AnswerOptions } from '../../src/service-worker/answer-predictions.ts';
 import {
   ANSWER_LIMIT,
@@ -390,7 +391,33 @@ test('options: what is wrong is named', () => {
     // A timer of that length ends at once.
     [{ ...only('server-first'), serverTimeout: Infinity }, '`serverTimeout` must be a number above 0, and up to 2147483647, not Infinity'], // prettier-ignore
     [{ ...only('device-first'), maxRequestSize: NaN }, '`maxRequestSize` must be a number above 0, not NaN'],
+    [{ ...only('device-first'), serverTimeout: '5000' }, '`serverTimeout` must be a number above 0, and up to 2147483647, not "5000"'], // prettier-ignore
+    [{ ...only('device-first'), maxRequestSize: '10' }, '`maxRequestSize` must be a number above 0, not "10"'],
     [{ ...only('device-first'), base: 'http://' }, '`base` must be a URL or a path'],
-  ] as const)
-    expect(() => readOptions(options as AnswerOptions, SCOPE)).toThrow(message);
+    [undefined, '`models` must be the name and policy of a model'],
+    [null, '`models` must be the name and policy of a model'],
+    [{ base: '/' }, '`models` must be the name and policy of a model'],
+    [{ models: null }, '`models` must be the name and policy of a model'],
+    [{ digits: 'device-first' }, '`digits` is not an option (models, base, serverTimeout, maxRequestSize)'],
+    [{ ...only('server-first'), serverTimeOut: 5 }, '`serverTimeOut` is not an option'],
+  ] as const) {
+    const read = (): unknown => readOptions(options as unknown as AnswerOptions, SCOPE);
+    expect(read).toThrow(TabServeError);
+    expect(read).toThrow(message);
+  }
+});
+
+test('a page may have listeners of its own that answer any message with anything', async () => {
+  const world = await hosted();
+  const [page] = world.pages;
+  page!.container.addEventListener('message', (event) => {
+    const [port] = (event as MessageEvent).ports;
+    const replies = [null, undefined, 5, 'ok', {}];
+    world.device.respond = async () => {
+      for (const reply of replies) port!.postMessage(reply);
+      await delivered();
+      return Response.json('device');
+    };
+  });
+  expect(await world.fetch('predictions/digits')).toEqual({ said: '200 by device, because: device-first', body: 'device' }); // prettier-ignore
 });

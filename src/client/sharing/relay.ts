@@ -40,8 +40,9 @@ export class Relay {
   readonly #running = new Map<string, Running>();
   /** When the last answer was sent, by `performance.now()`. */
   #answeredAt = -Infinity;
-  /** Called when the last running request has ended; undefined unless the host is leaving. */
-  #onIdle: (() => void) | undefined;
+  #isLeaving = false;
+  /** Called when the last running request has ended. */
+  #onIdle = (): void => {};
 
   constructor(session: SharedSession, clients: () => number) {
     this.#session = session;
@@ -63,6 +64,7 @@ export class Relay {
 
   /** Waits until every running request has ended, and its answer has arrived. Later ones are left unanswered, for the next host. */
   async drain(): Promise<void> {
+    this.#isLeaving = true;
     await new Promise<void>((resolve) => {
       this.#onIdle = resolve;
       if (this.#running.size === 0) resolve();
@@ -77,7 +79,7 @@ export class Relay {
   }
 
   async #handle(batch: HandleRequest, send: (message: PartMessage) => void): Promise<HandleAnswer> {
-    if (this.#onIdle) return await new Promise(() => {});
+    if (this.#isLeaving) return await new Promise(() => {});
     const { id, request, rows, params, room, sequenceIds, states, terms } = batch;
     const stop = new AbortController();
     const stream =
@@ -110,7 +112,7 @@ export class Relay {
       this.#running.delete(id);
       closePictures(rows);
       this.#answeredAt = performance.now();
-      if (this.#running.size === 0) this.#onIdle?.();
+      if (this.#running.size === 0) this.#onIdle();
     }
   }
 
