@@ -191,7 +191,6 @@ function unusable(cause: unknown): TabServeError {
 
 function noWorkers(): TabServeError {
   const message =
-    'There are no Web Workers here: this is a server, or another environment that is not a browser. Call load() or initialize() in the ' +
-    'browser; importing tabserve and calling connect() work anywhere.';
+    'There are no Web Workers here: this is a server, or another environment that is not a browser. Call load() or initialize() in the browser.';
   return new TabServeError('unsupported', message);
 }

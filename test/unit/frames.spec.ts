@@ -613,7 +613,7 @@ test('the client: options and states are checked when the frames are read', asyn
   expect(await outcome(none(), { params: { a: () => {} } })).toContain('not-cloneable');
   const twice = client.frames(none());
   for await (const _ of twice);
-  expect(() => twice[Symbol.asyncIterator]()).toThrow('Each stream can be read once');
+  expect(() => twice[Symbol.asyncIterator]()).toThrow('Ask the client for another one');
   await client.dispose();
   expect(await outcome(none())).toContain('disposed');
 });

@@ -75,11 +75,11 @@ export class ServingMetrics implements ClientMetrics {
     // The clocks of the two threads are coarse, so the difference may be negative.
     this.#record('WorkerThreadTime', Math.max(0, roundTrip - handlerTime));
     this.#record('MemoryUsed', memory / 1e6);
-    this.#ranStages(timings, {});
+    this.#ranStages(timings);
     for (const [node, own] of Object.entries(nodes)) this.#ranStages(own, { node });
   }
 
-  #ranStages(timings: Timings, labels: MetricLabels): void {
+  #ranStages(timings: Timings, labels?: MetricLabels): void {
     for (const stage in STAGE_METRICS) {
       const took = timings[stage as Stage];
       if (took !== undefined) this.#record(STAGE_METRICS[stage as keyof typeof STAGE_METRICS], took, labels);

@@ -11,7 +11,7 @@ export function readOnce<T>(read: () => AsyncIterator<T, undefined>): AsyncItera
       if (isRead)
         throw new TabServeError(
           'invalid-input',
-          'This stream is already being read, or was read before. Each stream can be read once: ask the client for another one.',
+          'This stream is being read, or was read before. Ask the client for another one.',
         );
       isRead = true;
       return read();

@@ -63,7 +63,7 @@ function inputGone(cause: TabServeError): TabServeError {
 }
 
 function partsGone(cause: TabServeError): TabServeError {
-  const message = `The worker was lost in the middle of a streamed answer: ${cause.message} Parts of it have been read already, so it is not started again. Send the request again.`;
+  const message = `The worker was lost in the middle of a streamed answer: ${cause.message} Parts of it have been read, so it is not started again.`;
   return new TabServeError('worker-lost', message, { cause });
 }
 

@@ -28,9 +28,6 @@ const AHEAD_MS = 8;
 /** The milliseconds that a batch takes at least, with its share of a message. */
 const LEAST_MS = 0.25;
 
-/** What a batch takes is the second slowest of as many: the slowest may have been interrupted. */
-const RECENT = 8;
-
 /** The most batches whose answers the page has not taken: it takes none while the app's own code runs. */
 const MOST_UNANSWERED = 128;
 
@@ -60,16 +57,16 @@ export class Slot {
   /** When it became ready, and when it last became idle, by the pool's clock. */
   readySince = 0;
   idleSince = 0;
-  /** Milliseconds that each of the last full batches took, the last one first. */
-  #times: readonly number[] = [];
-  /** Milliseconds that a full batch takes: unknown before the first, and so thought slow. */
+  /** Milliseconds that the last full batch took. Undefined before the first. */
+  #last: number | undefined;
+  /** Milliseconds that a full batch takes, by the quicker one of the last two, since one may have been interrupted, or a little less than by earlier ones. */
   #took = Infinity;
   /** When its worker will probably have run its batches, by the pool's clock. */
   #doneAt = 0;
   /** Whether it takes batches until they are for `AHEAD_MS`. Then it takes none until there is room for a whole message: else one of few follows on each answer. */
   #fills = true;
   /** Bytes that its engine held after the first batch, and after the last. */
-  #memory: { readonly first: number; readonly last: number } | undefined;
+  readonly #memory: { first?: number; last?: number } = {};
   /** Releases the cores that are reserved for it; undefined while none are. */
   releaseCores: (() => void) | undefined;
 
@@ -202,17 +199,20 @@ export class Slot {
     if (this.isIdle) this.idleSince = now;
     if (!answer) return;
     const { handlerTime, memory } = answer;
-    this.#times = [handlerTime / fullness, ...this.#times].slice(0, RECENT);
-    const [first, second, third] = [...this.#times].sort((a, b) => b - a);
-    this.#took = Math.max(LEAST_MS, (third === undefined ? first : second)!);
+    const took = handlerTime / fullness;
+    const earlier = this.#last === undefined ? 0 : 0.9 * this.#took;
+    this.#took = Math.max(Math.min(took, this.#last ?? took), earlier, LEAST_MS);
+    this.#last = took;
     this.#doneAt = now + this.#batches.size * this.#took;
-    this.#memory = { first: this.#memory?.first ?? memory, last: memory };
+    this.#memory.first ??= memory;
+    this.#memory.last = memory;
   }
 
   /** Whether it must be replaced because of `maxRuns` or `maxMemory`. A worker that needed more than `maxMemory` from the start is kept: its replacement would too. */
   isWorn({ maxRuns = Infinity, maxMemory = Infinity }: WearLimits): boolean {
-    const grown = this.#memory !== undefined && this.#memory.last > maxMemory && this.#memory.first <= maxMemory;
-    return this.state === 'ready' && !this.isShared && (this.runs >= maxRuns || grown);
+    const { first = 0, last = 0 } = this.#memory;
+    const grown = last > maxMemory && first <= maxMemory;
+    return !this.isShared && (this.runs >= maxRuns || grown);
   }
 
   /** Ends the worker, if there is one, and releases its cores. */

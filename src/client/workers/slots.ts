@@ -48,8 +48,6 @@ export class Slots {
 
   /** The ready slots whose worker must be replaced because of `maxRuns` or `maxMemory`. */
   get worn(): readonly Slot[] {
-    const { maxRuns, maxMemory } = this.#wear;
-    if (maxRuns === undefined && maxMemory === undefined) return [];
     return this.ready.filter((slot) => slot.isWorn(this.#wear));
   }
 
