@@ -216,12 +216,9 @@ export class ObjectDetector extends VisionHandler {
 
   /** Returns the highest score of the boxes of each class. @throws `inference-failed` if no score is finite */
   #classScores(views: readonly TensorView[], size: Size): Float64Array {
-    const { scores, classes } = this.#decoder.decode(views, size);
     const best: number[] = [];
-    for (let box = 0; box < scores.length; box++) {
-      const [score, index] = [scores[box]!, classes[box]!];
-      if (score > (best[index] ?? 0)) best[index] = score;
-    }
+    for (const { score, classIndex } of selectBoxes(this.#decoder.decode(views, size), 0))
+      if (score > (best[classIndex] ?? 0)) best[classIndex] = score;
     const count = this.#decoder.classes ?? Math.max(classCount(this.mapping) ?? 1, best.length);
     return Float64Array.from({ length: count }, (_, index) => best[index] ?? 0);
   }

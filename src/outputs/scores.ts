@@ -4,7 +4,7 @@ import { TabServeError } from '../contract/errors.js';
 export type ScoreKind = 'logits' | 'probabilities';
 
 /** The tolerance for float16 rounding of probabilities. */
-const ROUNDING = 1e-3;
+export const ROUNDING = 1e-3;
 
 /** Checks a model's scores. @throws `inference-failed` if a number is not finite, or if a probability is not in 0..1 */
 export function checkScores(values: Float32Array, kind: ScoreKind): void {

@@ -267,6 +267,46 @@ test('a detector of one image a run, whose answers differ in length, is explaine
   expect(detector.runs.length).toBeLessThan(30);
 });
 
+/** A detector without labels, of images of 4 × 4 white pixels. `find` returns its boxes by what the first pixel is: their scores and classes. */
+async function unlabelled(find: (pixel: number) => readonly (readonly [score: number, index: number])[]) {
+  return await createTestHandler(ObjectDetector, {
+    inputs: [{ name: 'image', dtype: 'float32', dims: [1, 3, 4, 4] }],
+    outputs: ({ image }) => {
+      const boxes = find(image!.data[0] as number).flatMap(([score, index]) => [0, 0, 4, 4, score, index]);
+      return { output: { dtype: 'float32', dims: [1, boxes.length / 6, 6], data: Float32Array.from(boxes) } };
+    },
+    config: { handler: { imageProcessing: [{ resize: [4, 4] }, 'toTensor'], decoder: 'rows' } },
+  });
+}
+
+test('a detector without labels: where a variant hides the object, its class scores 0', async () => {
+  const detector = await unlabelled((pixel) => (pixel > 0 ? [[0.75, 5], [0.25, 1]] : [[0.25, 1]])); // prettier-ignore
+  const { index, score, heat, low, high } = await detector.explain(white, { params: { window: 1 } });
+  expect([index, score, low, high]).toEqual([5, 0.75, 0, 0.75]);
+  expect(heat.some(Number.isNaN)).toBe(false);
+});
+
+test('a detector that finds nothing, or no numbers, is not explained as if it had found the first class', async () => {
+  const nothing = await unlabelled(() => []);
+  await expect(nothing.explain(white)).rejects.toMatchObject({ code: 'invalid-input', message: expect.stringMatching(/^target: /) });
+  const named = await nothing.explain(white, { params: { target: 0, window: 1 } });
+  expect([named.score, named.low, named.high]).toEqual([0, 0, 0]);
+  for (const [score, index, message] of [
+    [NaN, 1, /finite/],
+    [Infinity, 1, /finite/],
+    [80, 1, /score 80; a score must be in 0\.\.1/],
+    [0.5, -1, /class -1; a class must be/],
+    // As an index of a list of scores, it would take minutes and gigabytes.
+    [0.5, 2 ** 28, /class 268435456; a class must be/],
+    [0.5, 3e38, /class 2147483647; a class must be/],
+  ] as const) {
+    const detector = await unlabelled(() => [[score, index]]);
+    await expect(detector.explain(white), String([score, index])).rejects.toMatchObject({ code: 'inference-failed', message: expect.stringMatching(message) }); // prettier-ignore
+  }
+  const later = await unlabelled((pixel) => [[pixel > 0 ? 0.5 : NaN, 0]]);
+  await expect(later.explain(white, { params: { window: 1 } })).rejects.toMatchObject({ code: 'inference-failed' });
+});
+
 test('without getInsights there is no explanation', async () => {
   const handler = await createTestHandler(VisionHandler, { outputs: { y: [[1]] } });
   await expect(handler.explain(white)).rejects.toMatchObject({ code: 'unsupported' });

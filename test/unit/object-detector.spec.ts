@@ -511,6 +511,24 @@ test('a class index that a GPU computes almost as an integer is rounded; NaN is 
   expect(found((await handle([image()]))[0])).toEqual([['3', 0.9], ['1', 0.7]]); // prettier-ignore
 });
 
+test('a score above 1, or an impossible class, fails its row; rows that only fill up do not', async () => {
+  const detect = async (...rows: readonly (readonly number[])[]) => {
+    const { handle } = await start(rowsModel(...rows), { handler: { decoder: 'rows', scoreThreshold: 0 } });
+    return (await handle([image()]))[0];
+  };
+  for (const [score, index, message] of [
+    [87, 0, /score 87; a score must be in 0\.\.1/],
+    [0.5, -3, /class -3; a class must be/],
+    [0.5, 3e38, /class 2147483647; a class must be/],
+  ] as const)
+    expect(await detect([0, 0, 9, 9, score, index])).toMatchObject({
+      code: 'inference-failed',
+      stage: 'postprocess',
+      message: expect.stringMatching(message),
+    });
+  expect(found(await detect([0, 0, 9, 9, 1.0005, 2], [0, 0, 0, 0, 0, -1]))).toEqual([['2', expect.closeTo(1.0005)]]);
+});
+
 test('outputs are recognized by their usual names, else by their dims, in any order', async () => {
   const boxes = f32([1, 2, 4], [0, 0, 0.5, 0.25, 0, 0, 1, 1]);
   const [scores, labels] = [f32([1, 2], [0.9, 0.1]), f32([1, 2], [17, 1])];

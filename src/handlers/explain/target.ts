@@ -10,7 +10,7 @@ export type Target = number | string | undefined;
 /**
  * Returns the class to explain. If several classes have the label, it is the one with the highest score.
  * @param scores the score of each class for the whole input
- * @throws `invalid-input` if the model has no such class
+ * @throws `invalid-input` if the model has no such class, or if no class is named and none has a score
  */
 export function findTarget(target: Target, scores: ArrayLike<number>, labels: Labels | undefined): ExplainedClass {
   const indices = Array.from(scores, (_, index) => index);
@@ -20,6 +20,11 @@ export function findTarget(target: Target, scores: ArrayLike<number>, labels: La
   const [first, ...others] = meant;
   if (first === undefined) throw noSuchClass(target!, indices, labels);
   const index = others.reduce((best, other) => (scores[other]! > scores[best]! ? other : best), first);
+  if (target === undefined && !(scores[index]! > 0))
+    throw new TabServeError(
+      'invalid-input',
+      'target: the model finds no class in this input, so there is none to explain. Name a class.',
+    );
   return { index, label: labelOf(labels, index), score: scores[index]! };
 }
 

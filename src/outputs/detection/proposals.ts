@@ -1,5 +1,7 @@
 import { TabServeError } from '../../contract/errors.js';
+import { MOST_LABELS } from '../../contract/limits.js';
 import type { ScoredBox } from '../nms.js';
+import { ROUNDING } from '../scores.js';
 import { logistic } from '../sigmoid.js';
 import type { Box } from './detection.js';
 
@@ -21,8 +23,8 @@ export interface Proposals {
 export function chosenClasses(scores: Float32Array, classes: Float32Array): Pick<Proposals, 'scores' | 'classes'> {
   return {
     scores: Float64Array.from(scores, (score, box) => (Number.isFinite(classes[box]) ? score : NaN)),
-    // Round, because a GPU may return 2.9999998 for class 3.
-    classes: Int32Array.from(classes, Math.round),
+    // Round, because a GPU may return 2.9999998 for class 3. What int32 cannot hold stays too large, or too small.
+    classes: Int32Array.from(classes, (index) => Math.min(Math.max(Math.round(index), -(2 ** 31)), 2 ** 31 - 1)),
   };
 }
 
@@ -160,13 +162,14 @@ function softmaxOf(
 
 /**
  * Returns the boxes whose score reaches the threshold. It skips boxes with a score or a corner that is not finite.
- * @throws `inference-failed` if there are scores and none of them is finite
+ * @throws `inference-failed` if there are scores and none of them is finite; if one of these boxes has a score above 1, or no possible class
  */
 export function selectBoxes({ scores, classes, box }: Proposals, threshold: number): ScoredBox[] {
   const candidates: ScoredBox[] = [];
   for (let index = 0; index < scores.length; index++) {
     const score = scores[index]!;
     if (!(score >= threshold) || score === Infinity) continue;
+    checkBox(score, classes[index]!);
     const { xmin, ymin, xmax, ymax } = box(index);
     if (Number.isFinite(xmin + ymin + xmax + ymax))
       candidates.push({ xmin, ymin, xmax, ymax, score, classIndex: classes[index]! });
@@ -180,4 +183,19 @@ export function selectBoxes({ scores, classes, box }: Proposals, threshold: numb
       },
     );
   return candidates;
+}
+
+/** @throws `inference-failed` */
+function checkBox(score: number, classIndex: number): void {
+  if (score > 1 + ROUNDING)
+    throw new TabServeError(
+      'inference-failed',
+      `The model returned a box with the score ${score}; a score must be in 0..1. Check handler.decoder and its options.`,
+    );
+  // Rows that only fill up a fixed number of boxes have the score 0, and often the class -1.
+  if (score > 0 && !(classIndex >= 0 && classIndex < MOST_LABELS))
+    throw new TabServeError(
+      'inference-failed',
+      `The model returned a box of class ${classIndex}; a class must be an integer in 0..${MOST_LABELS - 1}. Check handler.decoder and its options.`,
+    );
 }
