@@ -2,7 +2,7 @@ import { asTabServeError, TabServeError } from '../contract/errors.js';
 import type { Context } from '../contract/handler.js';
 import type { OutputInfo, Tensor, Tensors } from '../contract/tensors.js';
 import { unit, type Embedding } from '../outputs/embedding.js';
-import { rowPart } from '../outputs/rows.js';
+import { numbersOf, rowPart } from '../outputs/rows.js';
 import { checkScores } from '../outputs/scores.js';
 import { transferResult } from '../outputs/transfer.js';
 import type { ConfigSchema } from '../shared/schema.js';
@@ -45,16 +45,17 @@ export function embed(
   { pool, normalize }: EmbedOptions,
 ): (Embedding | undefined)[] {
   const rows = context.systemProperties.batchSize;
-  const output: Tensor = { dtype: 'float32', dims: outputs[name]!.dims, data: toFloats(outputs[name]!) };
+  const given = numbersOf(outputs, name);
+  const output: Tensor = { dtype: 'float32', dims: given.dims, data: toFloats(given) };
   return Array.from({ length: rows }, (_, index) => {
     try {
       if (context.failures.has(index)) return undefined;
-      const pooled = pool(rowPart(name, output, index, rows), index);
-      if (pooled.length === 0)
+      if (output.data.length === 0)
         throw new TabServeError(
           'model-config',
           `handler.outputName: the output "${name}" has no features: its dims are [${output.dims.join(', ')}]. Name another output.`,
         );
+      const pooled = pool(rowPart(name, output, index, rows), index);
       checkScores(pooled, 'logits');
       const vector = normalize(index) ? unit(pooled) : pooled;
       return transferResult(vector, [vector.buffer]);

@@ -11,6 +11,7 @@ import {
   type ClassOutput,
   type ClassificationForms,
 } from '../outputs/classification.js';
+import { numbersOf } from '../outputs/rows.js';
 import type { ScoreKind } from '../outputs/scores.js';
 import { softmax } from '../outputs/softmax.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
@@ -143,6 +144,6 @@ export class ImageClassifier extends VisionHandler {
 
   #classes(outputs: Tensors): ClassOutput {
     const info = this.outputInfo;
-    return { info, output: outputs[info.name]!, labels: this.mapping };
+    return { info, output: numbersOf(outputs, info.name), labels: this.mapping };
   }
 }

@@ -96,7 +96,7 @@ export class ImageFeatureExtractor extends VisionHandler {
       'model-config',
       rank === 1 || rank === 3
         ? `pooling: "${pooling}" does not apply to the output "${name}", which has ${rank === 1 ? 'one vector for each image' : 'maps, whose means are the vector'}. Remove pooling.`
-        : `handler.outputName: an image feature extractor needs an output with 2 to 4 dims, but "${name}" has ${rank + 1}. Name another output.`,
+        : `handler.outputName: an image feature extractor needs 1 to 3 dims for each image, but for one image "${name}" has the dims [${part.dims.join(', ')}]. Name another output.`,
     );
   }
 

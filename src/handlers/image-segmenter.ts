@@ -4,7 +4,7 @@ import { asTabServeError, TabServeError } from '../contract/errors.js';
 import { checkLabels, classCount, labelOf } from '../outputs/labels.js';
 import { mapForm, type MapForm, type MapLayout, type DimSize } from '../outputs/maps.js';
 import { axis, type Grid } from '../outputs/interpolate.js';
-import { checkFilled, checkRows } from '../outputs/rows.js';
+import { checkFilled, checkRows, numbersOf } from '../outputs/rows.js';
 import { segment, type OutputKind, type SegmentParams } from '../outputs/segment.js';
 import type { Segmentation, SegmentationForms } from '../outputs/segmentation.js';
 import { slice } from '../tensors/tensors.js';
@@ -217,7 +217,7 @@ export class ImageSegmenter extends VisionHandler {
   ): MaybePromise<readonly Row[]>;
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     const { name } = this.outputInfo;
-    const output = outputs[name]!;
+    const output = numbersOf(outputs, name);
     const rows = context.systemProperties.batchSize;
     checkRows(name, output, rows);
     checkFilled(name, output);

@@ -4,7 +4,7 @@ import { LARGEST_TENSOR } from '../contract/limits.js';
 import type { DType, Tensor, Tensors } from '../contract/tensors.js';
 import { mapForm, type MapLayout } from '../outputs/maps.js';
 import { toPicture, type Picture } from '../outputs/picture.js';
-import { rowPart } from '../outputs/rows.js';
+import { numbersOf, rowPart } from '../outputs/rows.js';
 import { cut, divide, paste, sameType, type Numbers, type Raster } from '../outputs/tiles.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { slice, stack } from '../tensors/tensors.js';
@@ -165,6 +165,7 @@ export class ImageToImage extends VisionHandler {
     ];
     const columns = divide(source.width, tileWidth, overlap);
     const mask = this.model.inputs.find(({ name }) => name === PIXEL_MASK);
+    const { name } = this.outputInfo;
     const others = mask && { [PIXEL_MASK]: pixelMask(mask, [1, tileHeight, tileWidth]) };
     let first: Enlarged | undefined;
     let result:
@@ -178,7 +179,7 @@ export class ImageToImage extends VisionHandler {
         const tile = cut(source, column.start, row.start, tileWidth, tileHeight);
         const feed = { ...image, dims: dimsOf(tile, this.#inputLayout), data: tile.data } as Tensor;
         const outputs = await super.inference({ ...inputs, ...others, [this.inputInfo.name]: feed }, context);
-        const output = rowPart(this.outputInfo.name, outputs[this.outputInfo.name]!, 0, 1);
+        const output = rowPart(name, numbersOf(outputs, name), 0, 1);
         const part = rasterOf(output.dims, output.data as Numbers, this.#outputLayout);
         const scale = scaleOf(part, tile, source);
         first ??= { part, scale };
@@ -213,7 +214,7 @@ export class ImageToImage extends VisionHandler {
     return Array.from({ length: rows }, (_, index) => {
       try {
         if (context.failures.has(index)) return undefined;
-        const output = rowPart(name, outputs[name]!, index, rows);
+        const output = rowPart(name, numbersOf(outputs, name), index, rows);
         const form = mapForm([1, ...output.dims], {
           layout: this.#outputLayout,
           likely: this.#outputLayout,
@@ -237,7 +238,7 @@ function rasterOf(dims: readonly number[], data: Numbers, layout: MapLayout): Ra
       : { planes: 1, height: a, width: b, unit: c, data };
   throw new TabServeError(
     'model-config',
-    `handler.outputName: an image-to-image handler needs an output with 4 dims, but a row has the dims [${dims.join(', ')}]. Name another output.`,
+    `handler.outputName: an image-to-image handler needs channels, height and width for each image, but the output of one image has the dims [${dims.join(', ')}]. Name another output.`,
   );
 }
 

@@ -9,7 +9,7 @@ import { createDecoder, decoderSchema, DEFAULT_THRESHOLDS } from '../outputs/det
 import { selectBoxes } from '../outputs/detection/proposals.js';
 import { checkLabels, classCount, labelCount, labelOf } from '../outputs/labels.js';
 import { nms } from '../outputs/nms.js';
-import { checkRows } from '../outputs/rows.js';
+import { checkRows, numbersOf } from '../outputs/rows.js';
 import { pad, stack, toFloats } from '../tensors/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../shared/schema.js';
@@ -152,7 +152,7 @@ export class ObjectDetector extends VisionHandler {
     if (this.#decoder.isBatched) return await super.inference(inputs, context);
     const rows = await runRows(this.model, inputs, { signal: context.signal });
     return Object.fromEntries(
-      this.#decoder.outputs.map((name) => [name, stackPadded(rows.map((outputs) => outputs[name]!))]),
+      this.#decoder.outputs.map((name) => [name, stackPadded(rows.map((outputs) => numbersOf(outputs, name)))]),
     );
   }
 
@@ -226,7 +226,7 @@ export class ObjectDetector extends VisionHandler {
   /** Returns each row's part of the outputs that the decoder reads. @throws `batch-contract` */
   #views(outputs: Tensors, rows: number): TensorView[][] {
     const tensors = this.#decoder.outputs.map((name) => {
-      const output = outputs[name]!;
+      const output = numbersOf(outputs, name);
       checkRows(name, output, rows);
       return { dims: output.dims.slice(1), data: toFloats(output) };
     });

@@ -3,7 +3,9 @@
  */
 import { TabServeError } from '../contract/errors.js';
 import type { Context } from '../contract/handler.js';
-import type { Session } from '../contract/tensors.js';
+import type { Session, Tensors } from '../contract/tensors.js';
+import { numbersOf } from '../outputs/rows.js';
+import { toFloats } from '../tensors/tensors.js';
 
 /** Samples of a window, and of what the model hears again of the one before. */
 export const WINDOW = 512;
@@ -73,14 +75,15 @@ export async function runWindows(
       for (const layer of [0, 1])
         state.set(states[index]!.subarray(layer * HALF, (layer + 1) * HALF), (layer * count + at) * HALF);
     }
-    const { output, stateN } = await session.run({
+    const outputs = await session.run({
       input: { dtype: 'float32', dims: [count, CONTEXT + WINDOW], data: input },
       state: { dtype: 'float32', dims: [2, count, HALF], data: state },
       sr: { dtype: 'int64', dims: [], data: BigInt64Array.of(BigInt(RATE)) },
     });
+    const [heard, next] = ['output', 'stateN'].map((name) => toFloats(numbersOf(outputs, name))) as [Float32Array, Float32Array]; // prettier-ignore
+    if (heard.length !== count || next.length !== count * STATE) throw wrongOutputs(outputs, count);
     for (const [at, { index }] of running.entries()) {
-      results[index]![window] = (output!.data as Float32Array)[at]!;
-      const next = stateN!.data as Float32Array;
+      results[index]![window] = heard[at]!;
       for (const layer of [0, 1])
         states[index]!.set(next.subarray((layer * count + at) * HALF, (layer * count + at + 1) * HALF), layer * HALF);
     }
@@ -89,6 +92,13 @@ export async function runWindows(
     if (results[index]!.length > 0)
       row.onVoice({ context: heardBefore(row, results[index]!.length).slice(), state: states[index]! });
   return results;
+}
+
+function wrongOutputs({ output, stateN }: Tensors, rows: number): TabServeError {
+  return new TabServeError(
+    'model-config',
+    `voice_activity_detector needs the outputs "output" [${rows}, 1] and "stateN" [2, ${rows}, ${HALF}], but their dims are [${output!.dims.join(', ')}] and [${stateN!.dims.join(', ')}].`,
+  );
 }
 
 /** Returns the 64 samples before a window: the end of the window before it, or what an earlier request has heard. */

@@ -11,6 +11,7 @@ import {
   type ClassificationForms,
 } from '../outputs/classification.js';
 import type { TextExplanation } from '../outputs/explanation.js';
+import { numbersOf } from '../outputs/rows.js';
 import type { ScoreKind } from '../outputs/scores.js';
 import { sigmoid } from '../outputs/sigmoid.js';
 import { softmax } from '../outputs/softmax.js';
@@ -160,7 +161,7 @@ export class TextClassifier extends TextHandler {
 
   #classes(outputs: Tensors): ClassOutput {
     const info = this.outputInfo;
-    return { info, output: outputs[info.name]!, labels: this.mapping };
+    return { info, output: numbersOf(outputs, info.name), labels: this.mapping };
   }
 
   get #activation(): typeof softmax {

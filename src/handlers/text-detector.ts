@@ -3,7 +3,7 @@ import type { Context, MaybePromise } from '../contract/handler.js';
 import type { ImageInput } from '../contract/images.js';
 import type { Tensor, Tensors } from '../contract/tensors.js';
 import { findBoxes } from '../outputs/ocr/find-boxes.js';
-import { checkRows } from '../outputs/rows.js';
+import { checkRows, numbersOf } from '../outputs/rows.js';
 import { checkScores } from '../outputs/scores.js';
 import { resizeLinear, type Quad, type Raster } from '../outputs/ocr/raster.js';
 import { roundHalfEven } from '../shared/round.js';
@@ -120,7 +120,7 @@ export class TextDetector extends BaseHandler<ImageInput> {
     return { [this.inputInfo.name]: stack([this.#tensorOf(black)]) };
   }
 
-  /** Converts the maps to boxes. A row whose map has a number that is not finite fails with `inference-failed`. */
+  /** Converts the maps to boxes. A row whose map has a number that is no probability fails with `inference-failed`. */
   override postprocess<Found extends readonly Quad[] = readonly Quad[]>(
     outputs: Tensors,
     context: Context,
@@ -131,7 +131,7 @@ export class TextDetector extends BaseHandler<ImageInput> {
   ): MaybePromise<readonly Found[]>;
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     const { name } = this.outputInfo;
-    const maps = outputs[name]!;
+    const maps = numbersOf(outputs, name);
     const sizes = this.#sizes.get(context)!;
     checkRows(name, maps, sizes.length);
     const [height, width] = maps.dims.slice(-2) as [number, number];
@@ -143,7 +143,7 @@ export class TextDetector extends BaseHandler<ImageInput> {
     return sizes.map((size, index) => {
       const data = toFloats(row(maps, index));
       try {
-        checkScores(data, 'logits');
+        checkScores(data, 'probabilities', false);
       } catch (error) {
         return context.fail(index, asTabServeError(error, 'postprocess'));
       }

@@ -2,7 +2,7 @@ import type { Context, MaybePromise } from '../contract/handler.js';
 import type { Tensors } from '../contract/tensors.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { asTabServeError, TabServeError } from '../contract/errors.js';
-import { checkRows } from '../outputs/rows.js';
+import { checkRows, numbersOf } from '../outputs/rows.js';
 import { checkScores } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
 import { TextLineHandler } from './text-line-handler.js';
@@ -48,7 +48,7 @@ export class TextOrienter extends TextLineHandler {
     );
   }
 
-  /** Compares the scores of each line. A row that has a number that is not finite fails with `inference-failed`. */
+  /** Compares the scores of each line. A row that has a number that is no probability fails with `inference-failed`. */
   override postprocess<Row extends LineOrientation = LineOrientation>(
     outputs: Tensors,
     context: Context,
@@ -60,14 +60,15 @@ export class TextOrienter extends TextLineHandler {
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     const { name } = this.outputInfo;
     const rows = context.systemProperties.batchSize;
-    checkRows(name, outputs[name]!, rows);
-    const scores = toFloats(outputs[name]!);
+    const output = numbersOf(outputs, name);
+    checkRows(name, output, rows);
+    const scores = toFloats(output);
     this.#checkClasses(scores.length / rows);
     return Array.from({ length: rows }, (_, index): LineOrientation | void => {
       const own = scores.subarray(2 * index, 2 * index + 2);
       const [upright, turned] = own as unknown as readonly [number, number];
       try {
-        checkScores(own, 'logits');
+        checkScores(own, 'probabilities', false);
       } catch (error) {
         return context.fail(index, asTabServeError(error, 'postprocess'));
       }

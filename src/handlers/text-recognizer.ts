@@ -2,7 +2,7 @@ import { asTabServeError, TabServeError } from '../contract/errors.js';
 import type { Context, MaybePromise } from '../contract/handler.js';
 import type { Tensors } from '../contract/tensors.js';
 import { decodeCtc, type ReadText } from '../outputs/ocr/ctc.js';
-import { checkRows } from '../outputs/rows.js';
+import { checkFilled, checkRows, numbersOf } from '../outputs/rows.js';
 import { checkScores } from '../outputs/scores.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { toFloats } from '../tensors/tensors.js';
@@ -62,7 +62,7 @@ export class TextRecognizer extends TextLineHandler {
     );
   }
 
-  /** Reads the text of each line. A row that has a number that is not finite fails with `inference-failed`. */
+  /** Reads the text of each line. A row that has a number that is no probability fails with `inference-failed`. */
   override postprocess<Row extends ReadText = ReadText>(
     outputs: Tensors,
     context: Context,
@@ -73,7 +73,7 @@ export class TextRecognizer extends TextLineHandler {
   ): MaybePromise<readonly Row[]>;
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
     const { name } = this.outputInfo;
-    const output = outputs[name]!;
+    const output = numbersOf(outputs, name);
     const rows = context.systemProperties.batchSize;
     checkRows(name, output, rows);
     const [, steps, classes] = output.dims as readonly [number, number, number];
@@ -83,11 +83,12 @@ export class TextRecognizer extends TextLineHandler {
         `handler.outputName: text_recognizer needs an output [lines, steps, classes], but "${name}" has the dims [${output.dims.join(', ')}]. Name another output.`,
       );
     this.#checkClasses(classes);
+    checkFilled(name, output);
     const scores = toFloats(output);
     return Array.from({ length: rows }, (_, index) => {
       const own = scores.subarray(index * steps * classes, (index + 1) * steps * classes);
       try {
-        checkScores(own, 'logits');
+        checkScores(own, 'probabilities', false);
         return decodeCtc(own, classes, this.#characters);
       } catch (error) {
         return context.fail(index, asTabServeError(error, 'postprocess'));

@@ -14,10 +14,12 @@ import {
   type SpeechRules,
   type SpeechSegment,
 } from '../outputs/speech.js';
+import { checkRows, numbersOf } from '../outputs/rows.js';
 import { checkScores } from '../outputs/scores.js';
 import { transferResult } from '../outputs/transfer.js';
 import type { ConfigSchema } from '../shared/schema.js';
 import { concatenate } from '../tensors/concatenate.js';
+import { toFloats } from '../tensors/tensors.js';
 import { AudioHandler } from './audio-handler.js';
 import { checkSilero, CONTEXT, RATE, runWindows, STATE, WINDOW, type Voice } from './silero.js';
 
@@ -193,7 +195,7 @@ export class VoiceActivityDetector extends AudioHandler {
 
   /**
    * Converts probabilities to segments of speech or, for a sequence, to where it began and ended. A row with a
-   * probability that is not finite fails with `inference-failed`.
+   * number that is no probability fails with `inference-failed`.
    *
    * An override may return a list of any other type, with one result for each row, and may call `super.postprocess`
    * without a cast. The two equal signatures with a type parameter make this possible: TypeScript compares an override
@@ -208,14 +210,18 @@ export class VoiceActivityDetector extends AudioHandler {
     context: Context,
   ): MaybePromise<readonly Row[]>;
   override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
-    const { data, dims } = outputs[this.outputInfo.name]!;
-    const [rows, most] = dims as readonly [number, number];
+    const { name } = this.outputInfo;
+    const rows = context.systemProperties.batchSize;
+    const output = numbersOf(outputs, name);
+    checkRows(name, output, rows);
+    const data = toFloats(output);
+    const most = data.length / rows;
     return Array.from({ length: rows }, (_, index) => {
       if (context.failures.has(index)) return undefined;
       const count = Math.ceil(this.sampleCount(index, context) / WINDOW);
       const probabilities = (data as OnArrayBuffer<Float32Array>).slice(index * most, index * most + count);
       try {
-        checkScores(probabilities, 'logits');
+        checkScores(probabilities, 'probabilities', false);
         const live = this.#live.get(context)?.get(index);
         const result = live
           ? this.#update(probabilities, live, index, context)

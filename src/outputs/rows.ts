@@ -1,6 +1,24 @@
 import { TabServeError } from '../contract/errors.js';
-import type { Tensor } from '../contract/tensors.js';
+import type { Tensor, Tensors } from '../contract/tensors.js';
 import { row } from '../tensors/tensors.js';
+
+/**
+ * Returns the output `name`, which holds numbers.
+ * @throws `inference-failed` if it is missing, as where an override of `inference` returns others; `model-config` if it holds strings
+ */
+export function numbersOf(outputs: Tensors, name: string): Tensor {
+  const output = outputs[name];
+  if (!output)
+    throw new TabServeError(
+      'inference-failed',
+      `The output "${name}" is missing; inference returned ${Object.keys(outputs).map((other) => `"${other}"`).join(', ') || 'none'}.`, // prettier-ignore
+    );
+  if (output.dtype !== 'string') return output;
+  throw new TabServeError(
+    'model-config',
+    `handler.outputName: the handler needs numbers, but the output "${name}" is string [${output.dims.join(', ')}]. Name another output.`,
+  );
+}
 
 /** Checks that an output has one item for each row of a batch. @throws `batch-contract` if its first axis has another size */
 export function checkRows(name: string, { dims }: Pick<Tensor, 'dims'>, rows: number): void {

@@ -6,16 +6,20 @@ export type ScoreKind = 'logits' | 'probabilities';
 /** The tolerance for float16 rounding of probabilities. */
 export const ROUNDING = 1e-3;
 
-/** Checks a model's scores. @throws `inference-failed` if a number is not finite, or if a probability is not in 0..1 */
-export function checkScores(values: Float32Array, kind: ScoreKind): void {
+/**
+ * Checks a model's scores.
+ * @param isChosen whether the handler has the option `output`, which says the kind
+ * @throws `inference-failed` if a number is not finite, or if a probability is not in 0..1
+ */
+export function checkScores(values: Float32Array, kind: ScoreKind, isChosen = true): void {
   const [least, most] = kind === 'probabilities' ? [-ROUNDING, 1 + ROUNDING] : [-Number.MAX_VALUE, Number.MAX_VALUE];
   let at = 0;
   while (at < values.length && values[at]! >= least && values[at]! <= most) at += 1;
-  if (at < values.length) throw wrongScores(values);
+  if (at < values.length) throw wrongScores(values, isChosen);
 }
 
 /** Returns the error for scores of which one is not what it should be. */
-function wrongScores(values: Float32Array): TabServeError {
+function wrongScores(values: Float32Array, isChosen: boolean): TabServeError {
   let low = values[0] ?? 0;
   let high = low;
   // If one of the numbers is NaN, so are both.
@@ -30,6 +34,8 @@ function wrongScores(values: Float32Array): TabServeError {
     );
   return new TabServeError(
     'inference-failed',
-    `output: "probabilities" must be in 0..1, but the model returned numbers from ${low} to ${high}. Use output: "logits" if they are logits.`,
+    isChosen
+      ? `output: "probabilities" must be in 0..1, but the model returned numbers from ${low} to ${high}. Use output: "logits" if they are logits.`
+      : `The handler needs probabilities, in 0..1, but the model returned numbers from ${low} to ${high}. Export the model with its last activation, or name another output in handler.outputName.`,
   );
 }
