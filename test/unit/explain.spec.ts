@@ -288,7 +288,10 @@ test('a detector without labels: where a variant hides the object, its class sco
 
 test('a detector that finds nothing, or no numbers, is not explained as if it had found the first class', async () => {
   const nothing = await unlabelled(() => []);
-  await expect(nothing.explain(white)).rejects.toMatchObject({ code: 'invalid-input', message: expect.stringMatching(/^target: /) });
+  await expect(nothing.explain(white)).rejects.toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringMatching(/^target: /),
+  });
   const named = await nothing.explain(white, { params: { target: 0, window: 1 } });
   expect([named.score, named.low, named.high]).toEqual([0, 0, 0]);
   for (const [score, index, message] of [

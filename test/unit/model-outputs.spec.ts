@@ -141,7 +141,13 @@ test('an explanation names a missing output, too', async () => {
 
 test('handlers of probabilities refuse logits, and say what to do', async () => {
   for (const name of ['text_detector', 'text_orienter', 'text_recognizer', 'voice_activity_detector'])
-    expect(await answer(CASES[name]!, mapAll(({ dims }) => tensor(dims, -4))), name).toMatchObject({
+    expect(
+      await answer(
+        CASES[name]!,
+        mapAll(({ dims }) => tensor(dims, -4)),
+      ),
+      name,
+    ).toMatchObject({
       code: 'inference-failed',
       message:
         'The handler needs probabilities, in 0..1, but the model returned numbers from -4 to -4. Export the model with its last activation, or name another output in handler.outputName.',
@@ -153,7 +159,13 @@ test('an output without numbers is said to be empty, not to be another text or a
     code: 'inference-failed',
     message: expect.stringContaining('Output "y" is empty: its dims are [1, 0, 4]'),
   });
-  for (const dims of [[1, 4, 3, 0], [1, 0], [0, 4], [1, 0, 4]]) // prettier-ignore
+  for (const dims of [
+    [1, 4, 3, 0],
+    [1, 0],
+    [0, 4],
+    [1, 0, 4],
+  ])
+    // prettier-ignore
     expect(await answer(CASES['image_feature_extractor']!, () => ({ y: tensor(dims) })), String(dims)).toMatchObject({
       code: 'model-config',
       message: expect.stringContaining(`has no features: its dims are [${dims.join(', ')}]`),
@@ -173,10 +185,20 @@ test('outputs of more rows than the batch: the error has the dims that came', as
 
 test('voice_activity_detector: outputs of other dims are an error, not the numbers of another row', async () => {
   for (const [output, stateN] of [
-    [[1, 2], [2, 1, 128]],
-    [[1, 0], [2, 1, 128]],
-    [[1, 1], [2, 1, 64]],
-  ] as const) // prettier-ignore
+    [
+      [1, 2],
+      [2, 1, 128],
+    ],
+    [
+      [1, 0],
+      [2, 1, 128],
+    ],
+    [
+      [1, 1],
+      [2, 1, 64],
+    ],
+  ] as const)
+    // prettier-ignore
     expect(
       await answer(CASES['voice_activity_detector']!, () => ({ output: tensor(output), stateN: tensor(stateN) })),
     ).toMatchObject({

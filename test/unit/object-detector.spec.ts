@@ -434,6 +434,63 @@ test('dims that a model leaves open are checked when they are there', async () =
   }
 });
 
+test('a model of any number of boxes may find fewer than it has columns, or none', async () => {
+  const detect = async (decoder: string, declared: Dims, given: number[], values: readonly number[]) => {
+    const session = stub([out(declared)], () => ({ output: f32(given, values) }));
+    const { handle } = await start(session, { handler: { decoder } });
+    return found((await handle([image()]))[0]);
+  };
+  const columns = [16, 16, 8, 8, 0.25, 0.75];
+  // Each number for five boxes, of which the last four score 0.
+  const five = columns.flatMap((value, column) => [value, 0, 0, 0, 0].map((number) => (column < 4 ? value : number)));
+  for (const count of ['boxes', null]) {
+    expect(await detect('yolov8', [1, 6, count], [1, 6, 5], five)).toEqual([['1', 0.75]]);
+    expect(await detect('yolov8', [1, 6, count], [1, 6, 1], columns)).toEqual([['1', 0.75]]);
+    expect(await detect('yolov8', [1, count, 6], [1, 1, 6], columns)).toEqual([['1', 0.75]]);
+    expect(await detect('yolov8', [1, 6, count], [1, 6, 0], [])).toEqual([]);
+    expect(await detect('yolov5', [1, count, 7], [1, 1, 7], [16, 16, 8, 8, 1, 0.25, 0.75])).toEqual([['1', 0.75]]);
+    expect(await detect('yolov5', [1, count, 7], [1, 0, 7], [])).toEqual([]);
+  }
+});
+
+test('boxes whose numbers lie the other way around, and scores of no class, are errors', async () => {
+  const detect = async (decoder: unknown, declared: readonly TensorInfo[], outputs: Tensors) => {
+    const { handle } = await start(
+      stub(declared, () => outputs),
+      { handler: { decoder } },
+    );
+    return (await handle([image()]))[0];
+  };
+  const zeros = (...dims: number[]) => f32(dims, new Array<number>(dims.reduce((a, b) => a * b)).fill(0));
+  const torchvision = [out([1, null, null], 'boxes'), out([1, null], 'labels', 'int64'), out([1, null], 'scores')];
+  expect(
+    await detect('torchvision', torchvision, { boxes: zeros(1, 4, 3), labels: zeros(1, 3), scores: zeros(1, 3) }),
+  ).toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/torchvision reads boxes \[boxes, 4\] .*the model gives "boxes" \[4, 3\]/),
+  });
+  const detr = [out([1, null, null], 'logits'), out([1, null, null], 'pred_boxes')];
+  expect(await detect('detr', detr, { logits: zeros(1, 3, 2), pred_boxes: zeros(1, 4, 3) })).toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/detr reads boxes \[batch, queries, 4\]; .*"pred_boxes" \[batch, 4, 3\]/),
+  });
+  const message = expect.stringMatching(/reads a score for the background \(background: (first|last)\) and for each class; the model gives/); // prettier-ignore
+  expect(await detect('detr', detr, { logits: zeros(1, 3, 1), pred_boxes: zeros(1, 3, 4) })).toMatchObject({
+    code: 'model-config',
+    message,
+  });
+  const ssd = { ssd: { anchors: { torchvision: { grids: [1], aspectRatios: [[2]] } } } };
+  const raw = [out([1, 4, 4], 'boxes'), out([1, 4, null], 'scores')];
+  expect(await detect(ssd, raw, { boxes: zeros(1, 4, 4), scores: zeros(1, 4, 1) })).toMatchObject({ code: 'model-config', message }); // prettier-ignore
+  for (const [decoder, outputs] of [
+    ['detr', [out([1, 3, 1], 'logits'), out([1, 3, 4], 'pred_boxes')]],
+    [ssd, [out([1, 4, 4], 'boxes'), out([1, 4, 1], 'scores')]],
+  ] as const)
+    await expect(start(stub(outputs), { handler: { decoder } })).rejects.toMatchObject({ code: 'model-config', message }); // prettier-ignore
+  const sigmoid = { detr: { activation: 'sigmoid' } };
+  expect(await detect(sigmoid, detr, { logits: zeros(1, 3, 1), pred_boxes: zeros(1, 3, 4) })).toEqual([]);
+});
+
 test('an output with other rows than the batch is an error, not the boxes of other images', async () => {
   const two = f32([1, 2, 6], [0, 0, 16, 16, 0.9, 2, 0, 0, 8, 8, 0.8, 1]);
   const input = { ...IMAGE, dims: ['batch', 3, SIDE, SIDE] };

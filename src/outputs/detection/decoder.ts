@@ -2,7 +2,7 @@ import type { OutputInfo } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { concatenate } from '../../tensors/concatenate.js';
-import type { Proposals } from './proposals.js';
+import type { Background, Proposals } from './proposals.js';
 
 /** Width and height in pixels. */
 export interface Size {
@@ -99,6 +99,23 @@ export function checkCounts(
 ): void {
   const known = counts.filter((count) => typeof count === 'number');
   if (new Set(known).size > 1) throw mismatchError(name, expected, outputs);
+}
+
+/** @throws `model-config` if there are no columns besides the background's */
+export function checkColumns(
+  name: string,
+  columns: OutputInfo['dims'][number] | undefined,
+  background: Background,
+  outputs: readonly Pick<OutputInfo, 'name' | 'dims'>[],
+): void {
+  if (typeof columns !== 'number' || columns > (background === 'none' ? 0 : 1)) return;
+  throw mismatchError(
+    name,
+    background === 'none'
+      ? 'a score for each class'
+      : `a score for the background (background: ${background}) and for each class`,
+    outputs,
+  );
 }
 
 /** Returns a `model-config` error with what the decoder reads and what the model gives instead. */

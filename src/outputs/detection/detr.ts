@@ -1,5 +1,14 @@
 import { numbersAt, toBox, toPixels } from './boxes.js';
-import { checkCounts, isBatch, isBoxTable, isTable, mismatchError, withBatchAxis, type Format } from './decoder.js';
+import {
+  checkColumns,
+  checkCounts,
+  isBatch,
+  isBoxTable,
+  isTable,
+  mismatchError,
+  withBatchAxis,
+  type Format,
+} from './decoder.js';
 import type { Box } from './detection.js';
 import { ACTIVATIONS, allProbabilities, BACKGROUNDS, bestProbabilities, type ProbabilityOptions } from './proposals.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
@@ -44,14 +53,17 @@ export const detr: Format<DetrOptions> = {
     const found = findOutputs('detr', ROLES, outputs, model).map(([output]) => output!);
     const columns = found[0]!.dims.at(-1);
     checkCounts('detr', COUNTS, found, found.map(({ dims }) => dims.at(-2))); // prettier-ignore
+    checkColumns('detr', columns, background, found);
     return {
       outputs: found.map(({ name }) => name),
       isBatched: isBatch(found[0]!),
       classes: typeof columns === 'number' ? columns - (background === 'last' ? 1 : 0) : undefined,
       decode([logits, boxes], size) {
         const [count, columns] = logits!.dims as readonly [number, number];
-        if (boxes!.data.length !== count * 4)
-          throw mismatchError('detr', COUNTS, withBatchAxis(found, [logits!, boxes!]));
+        const given = withBatchAxis(found, [logits!, boxes!]);
+        if (boxes!.dims.at(-1) !== 4) throw mismatchError('detr', `boxes ${ROLES[1]!.dims}`, given);
+        if (boxes!.data.length !== count * 4) throw mismatchError('detr', COUNTS, given);
+        checkColumns('detr', columns, background, given);
         const layout = { count, classes: columns, offset: 0, boxStride: columns, classStride: 1 };
         const box = (query: number): Box =>
           toPixels(toBox('cxcywh', ...numbersAt(boxes!.data, query * 4)), 'fraction', size);

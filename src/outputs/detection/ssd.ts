@@ -13,7 +13,16 @@ import {
   type AnchorGrid,
 } from './anchors.js';
 import { numbersAt, toBox } from './boxes.js';
-import { isBatch, isTable, join, mismatchError, withBatchAxis, type Format, type Size } from './decoder.js';
+import {
+  checkColumns,
+  isBatch,
+  isTable,
+  join,
+  mismatchError,
+  withBatchAxis,
+  type Format,
+  type Size,
+} from './decoder.js';
 import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type ProbabilityOptions } from './proposals.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
@@ -118,6 +127,7 @@ export const ssd: Format<SsdOptions> = {
       mismatchError('ssd', `boxes and scores of the ${anchors.length / 4} anchors that are configured`, given);
 
     const columns = scoreOutputs[0]!.dims.at(-1);
+    checkColumns('ssd', columns, background, found);
     // The number of anchors does not depend on the size.
     const anchors = anchorsOf(model.size ?? { width: 1, height: 1 });
     for (const role of [boxOutputs, scoreOutputs]) {
@@ -139,6 +149,7 @@ export const ssd: Format<SsdOptions> = {
         const classes = scores.dims[1]!;
         if (count !== anchors.length / 4 || scores.dims[0] !== count || stride < 4)
           throw countMismatch(anchors, withBatchAxis(found, views));
+        checkColumns('ssd', classes, background, withBatchAxis(found, views));
         return {
           ...bestProbabilities(
             scores.data,

@@ -1,6 +1,6 @@
 import type { DType, OutputInfo } from '../../contract/tensors.js';
 import { boxFormatSchema, numbersAt, toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
-import { checkCounts, isBatch, isBoxTable, type Format } from './decoder.js';
+import { checkCounts, isBatch, isBoxTable, mismatchError, type Format } from './decoder.js';
 import { chosenClasses } from './proposals.js';
 import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
 
@@ -54,6 +54,8 @@ export const torchvision: Format<TorchvisionOptions> = {
       classes: undefined,
       decode([boxes, labels, scores], size) {
         const given = [boxes!, labels!, scores!].map(({ dims }, index) => ({ name: found[index]!.name, dims }));
+        if (boxes!.data.length > 0 && boxes!.dims.at(-1) !== 4)
+          throw mismatchError('torchvision', `boxes ${ROLES[0]!.dims}`, given);
         checkCounts('torchvision', COUNTS, given, [boxes!.data.length / 4, labels!.data.length, scores!.data.length]);
         return {
           ...chosenClasses(scores!.data, labels!.data),

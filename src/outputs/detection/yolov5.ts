@@ -16,12 +16,15 @@ export const yolov5: Format<YoloOptions> = {
   options: { unit: unitSchema },
   iouThreshold: 0.45,
   create({ unit = 'pixels' }, model) {
+    // Where only the number of columns is declared, a small image may have fewer boxes than columns.
+    const [declaredBoxes, declaredColumns] = model.output.dims.slice(-2);
+    const declaresColumns = typeof declaredColumns === 'number' && typeof declaredBoxes !== 'number';
     return objectnessRows('yolov5', model, {
       expected: () => '[batch, boxes, 5 + classes]',
       fits: ([boxes, columns]) =>
         typeof columns !== 'number' ||
         columns - 5 === model.labels ||
-        (columns > 5 && (typeof boxes !== 'number' || boxes >= columns)),
+        (columns > 5 && (declaresColumns || typeof boxes !== 'number' || boxes >= columns)),
       boxes: (size) => (numbers) => toPixels(toBox('cxcywh', ...numbers), unit, size),
     });
   },

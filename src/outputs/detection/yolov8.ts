@@ -32,8 +32,9 @@ export const yolov8: Format<YoloOptions> = {
     };
     const dims = output.dims.slice(-2);
     const columns = dims[columnAxis(dims)];
-    if (!isTable(output) || (typeof columns === 'number' && columns < 5))
-      throw mismatchError('yolov8', EXPECTED, [output]);
+    /** A model that declares the number of its columns may find as few boxes as it likes, or none. */
+    const declaresColumns = typeof columns === 'number';
+    if (!isTable(output) || (declaresColumns && columns < 5)) throw mismatchError('yolov8', EXPECTED, [output]);
     if (labels === undefined && columnAxis(dims) === 1 && columns === 5 + COCO_CLASSES)
       warn(
         `handler.decoder: ${describeOutputs([output])} looks like YOLOv5's output, with boxes first and 5 + ${COCO_CLASSES} columns; yolov8 reads it as ${columns - 4} classes. Use yolov5 if the model is a YOLOv5.`,
@@ -41,12 +42,13 @@ export const yolov8: Format<YoloOptions> = {
     return {
       outputs: [output.name],
       isBatched: isBatch(output),
-      classes: typeof columns === 'number' ? columns - 4 : undefined,
+      classes: declaresColumns ? columns - 4 : undefined,
       decode([view], size) {
-        const { data, dims } = view!;
-        const axis = columnAxis(dims);
-        const [columns, count] = [dims[axis]!, dims[1 - axis]!];
-        if (dims.length !== 2 || columns < 5) throw mismatchError('yolov8', EXPECTED, withBatchAxis([output], [view!]));
+        const { data, dims: given } = view!;
+        const axis = columnAxis(declaresColumns ? dims : given);
+        const [columns, count] = [given[axis]!, given[1 - axis]!];
+        if (given.length !== 2 || columns < 5)
+          throw mismatchError('yolov8', EXPECTED, withBatchAxis([output], [view!]));
         const [boxStride, columnStride] = axis === 0 ? [1, count] : [columns, 1];
         return {
           ...bestClasses(data, {
