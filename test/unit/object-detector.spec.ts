@@ -461,7 +461,11 @@ test('boxes whose numbers lie the other way around, and scores of no class, are 
     );
     return (await handle([image()]))[0];
   };
-  const zeros = (...dims: number[]) => f32(dims, new Array<number>(dims.reduce((a, b) => a * b)).fill(0));
+  const zeros = (...dims: number[]) =>
+    f32(
+      dims,
+      Array.from({ length: dims.reduce((a, b) => a * b) }, () => 0),
+    );
   const torchvision = [out([1, null, null], 'boxes'), out([1, null], 'labels', 'int64'), out([1, null], 'scores')];
   expect(
     await detect('torchvision', torchvision, { boxes: zeros(1, 4, 3), labels: zeros(1, 3), scores: zeros(1, 3) }),
