@@ -60,6 +60,21 @@ test('a heat map in pixels of the image: interpolated, NaN where a crop has cut 
   expect(map).toMatchObject({ width: 8, height: 2, low: 0, high: 1 });
 });
 
+test('a long text is divided as a short one, in time', () => {
+  // A segmenter of the whole text is right, but its time grows with the square of the length.
+  const mixed =
+    "It isn't 3.14 \u0301x, d\u2019accord?\r\n 🇩🇪🇫🇷🇮🇹 👩\u200D👩\u200D👧  naïve\u00A0Жук。我们今天去北京。\t\n\n";
+  const text = mixed.repeat(Math.ceil(20_000 / mixed.length));
+  const expected = Array.from(new Intl.Segmenter('und', { granularity: 'word' }).segment(text), ({ segment, index }) => [segment, index]).filter(([segment]) => String(segment).trim() !== ''); // prettier-ignore
+  expect(findWords(text).map(({ word, start }) => [word, start])).toEqual(expected);
+
+  const start = performance.now();
+  expect(findWords('Жук words '.repeat(40_000))).toHaveLength(80_000);
+  // What is refused need not be counted.
+  expect(findWords('Жук words '.repeat(1_000_000)).length).toBeLessThan(110_000);
+  expect(performance.now() - start).toBeLessThan(10_000);
+});
+
 test('words, and texts without one of them', () => {
   for (const { input, words } of goldens.texts) {
     const texts = typeof input === 'string' ? { text: input } : (input as { text: string; textPair: string });

@@ -56,8 +56,6 @@ async function explainRow(
     return handler.scores(await handler.inference(inputs, rows), variants.length);
   };
 
-  const [whole] = await scoresOf([texts]);
-  const target = findTarget(context.params[index]?.['target'] as Target, whole!, handler.labels);
   const words = [
     ...findWords(texts.text).map((word) => ({ ...word, of: 'text' as const })),
     ...findWords(texts.textPair ?? '').map((word) => ({ ...word, of: 'textPair' as const })),
@@ -65,8 +63,10 @@ async function explainRow(
   if (words.length > MOST_VARIANTS)
     throw new TabServeError(
       'invalid-input',
-      `The text has ${words.length} words, and the limit of an explanation is ${MOST_VARIANTS}. Pass a shorter text.`,
+      `The text has more than ${MOST_VARIANTS} words, the limit of an explanation. Pass a shorter text.`,
     );
+  const [whole] = await scoresOf([texts]);
+  const target = findTarget(context.params[index]?.['target'] as Target, whole!, handler.labels);
   const scores = await scoreVariants(
     {
       count: words.length,

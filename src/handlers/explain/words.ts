@@ -1,3 +1,5 @@
+import { MOST_VARIANTS } from '../../contract/limits.js';
+
 /** A word or a punctuation mark of a text: `text.slice(start, end)`. */
 export interface Word {
   readonly word: string;
@@ -5,10 +7,25 @@ export interface Word {
   readonly end: number;
 }
 
-/** Returns the words and punctuation marks of a text, by Unicode's word boundaries (UAX 29). White space is none. */
+/** The letters that are divided at a time: the time of browsers' segmenters grows with the square of a text's length. */
+const PIECE = 4096;
+/** Between its two letters there is a boundary in every text, so a text may be cut there. */
+const BOUNDARY = /\S[ \n。]/g;
+
+/**
+ * Returns the words and punctuation marks of a text, by Unicode's word boundaries (UAX 29). White space is none. It stops
+ * soon after more than `MOST_VARIANTS`.
+ */
 export function findWords(text: string): Word[] {
-  const segments = new Intl.Segmenter('und', { granularity: 'word' }).segment(text);
-  return Array.from(segments, ({ segment, index }) => ({ word: segment, start: index, end: index + segment.length })).filter(({ word }) => word.trim() !== ''); // prettier-ignore
+  const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
+  const words: Word[] = [];
+  for (let from = 0, to; from < text.length && words.length <= MOST_VARIANTS; from = to) {
+    BOUNDARY.lastIndex = from + PIECE;
+    to = (BOUNDARY.exec(text)?.index ?? text.length) + 1;
+    for (const { segment, index } of segmenter.segment(text.slice(from, to)))
+      if (segment.trim() !== '') words.push({ word: segment, start: from + index, end: from + index + segment.length });
+  }
+  return words;
 }
 
 /** Returns a text without one of its words and the white space before it; for the first word, the white space after it. */
