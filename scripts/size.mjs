@@ -59,7 +59,7 @@ const LIMITS = [
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   { what: "Hugging Face's tokenizers", limit: 12, measure: () => file('standalone/tokenizers.js') },
   { what: 'the package, without source maps', limit: 2050, measure: () => all((name) => !name.endsWith('.map')) },
-  { what: 'its source maps', limit: 2550, measure: () => all((name) => name.endsWith('.map')) },
+  { what: 'its source maps', limit: 2560, measure: () => all((name) => name.endsWith('.map')) },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */
