@@ -311,7 +311,7 @@ test('a stream is read once; options are checked when it is read', async () => {
   await readAll(items);
   await expect(readAll(items)).rejects.toMatchObject({
     code: 'invalid-input',
-    message: expect.stringContaining('once'),
+    message: expect.stringContaining('Ask the client for another one'),
   });
   expect(await readToFailure(client.stream(1 as never, { timeout: -1 }))).toEqual({ items: [], code: 'invalid-input' });
 });
