@@ -3,7 +3,9 @@ import { expect, test } from '@playwright/test';
 import { connect } from '../../src/client/connect.ts';
 import type { Picture } from '../../src/client/requests/pictures.ts';
 import type { Prepared } from '../../src/client/requests/inputs.ts';
+import type { Requester } from '../../src/client/requester.ts';
 import { FrameReader, type FrameAnswer } from '../../src/client/streams/frame-reader.ts';
+import { readFrames } from '../../src/client/streams/read-frames.ts';
 import { readSource, type FrameSink } from '../../src/client/streams/frame-source.ts';
 import { ReleasedBuffers } from '../../src/client/streams/released-buffers.ts';
 import { trackFrames } from '../../src/client/streams/track-frames.ts';
@@ -616,6 +618,37 @@ test('the client: options and states are checked when the frames are read', asyn
   expect(() => twice[Symbol.asyncIterator]()).toThrow('Ask the client for another one');
   await client.dispose();
   expect(await outcome(none())).toContain('disposed');
+});
+
+test('an fps of nearly nothing waits as long as a timer can: a longer one fires at once, over and over', async () => {
+  class Cloned extends FakeFrame {
+    clone(): Cloned {
+      return new Cloned(this.id);
+    }
+  }
+  const requester = {
+    disposed: new AbortController().signal,
+    parallelism: 1,
+    sendPrepared: async (frame: Prepared) => void frame.message(),
+  };
+  const source = streamOf([new Cloned(1), new Cloned(2)]);
+  const reader = readFrames(requester as unknown as Requester, source, { fps: 1e-9 });
+  const delays: number[] = [];
+  const { setTimeout } = globalThis;
+  globalThis.setTimeout = ((task: () => void, milliseconds = 0) => {
+    delays.push(milliseconds);
+    return setTimeout(task, milliseconds);
+  }) as typeof setTimeout;
+  try {
+    await reader.next();
+    void reader.next();
+    // The second frame waits until it is due.
+    await expect.poll(() => Math.max(...delays)).toBeGreaterThan(2 ** 31 - 60_000);
+    expect(Math.max(...delays)).toBeLessThan(2 ** 31);
+  } finally {
+    globalThis.setTimeout = setTimeout;
+    await reader.return();
+  }
 });
 
 test('an item has its frame, which is closed when the next item is asked for; all others are closed as well', async () => {

@@ -1,4 +1,4 @@
-import { FRAME_SETTINGS, resolveSettings } from '../../contract/settings.js';
+import { FRAME_SETTINGS, LONGEST_MS, resolveSettings } from '../../contract/settings.js';
 import { browserClock } from '../../shared/clock.js';
 import type { FramesOptions } from '../options.js';
 import { readCallOptions } from '../read-options.js';
@@ -19,7 +19,7 @@ export function readFrames<Result>(
   options: FramesOptions,
 ): FrameReader<Result> {
   const { fps, signal, params } = readCallOptions(options, 'frames', ['fps', 'signal', 'params']);
-  const interval = 1000 / (resolveSettings(FRAME_SETTINGS, { fps }, 'invalid-input').fps ?? Infinity);
+  const most = resolveSettings(FRAME_SETTINGS, { fps }, 'invalid-input').fps ?? Infinity;
   const request = readRequestOptions({ ...(signal && { signal }), ...(params && { params }) });
   const ends = [requester.disposed, ...(request.signal ? [request.signal] : [])];
   return new FrameReader<Result>({
@@ -28,7 +28,7 @@ export function readFrames<Result>(
     send: async (frame, stop) => (await requester.sendPrepared(frame, { ...request, signal: stop })) as Result,
     limit: () => requester.parallelism,
     spareBelow: SPARE_BELOW_MS,
-    interval,
+    interval: Math.min(1000 / most, LONGEST_MS),
     signal: AbortSignal.any(ends),
   });
 }
