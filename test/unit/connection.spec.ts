@@ -39,6 +39,37 @@ test('the calls of a built-in worker are its own messages, and so are its answer
   connection.close(new TabServeError('disposed', 'The test is over.'));
 });
 
+test('a page that is being unloaded may be refused the lock that tells of the end of its worker: nothing is left unhandled', async () => {
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+  let refused = (): void => {};
+  const asked = new Promise<void>((resolve) => (refused = resolve));
+  let holder: string | undefined;
+  const request = async (name: string, hold: () => Promise<void>): Promise<void> => {
+    if (holder === name) {
+      refused();
+      throw new DOMException('The document is not fully active.', 'InvalidStateError');
+    }
+    holder = name;
+    await hold();
+  };
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  Object.defineProperty(globalThis, 'navigator', { value: { locks: { request } }, configurable: true });
+  process.on('unhandledRejection', note);
+  try {
+    const connection = await Connection.start(() => makeWorker([]), OPTIONS);
+    await asked;
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(await connection.call(({ ping }) => ping())).toBeUndefined();
+    connection.close(new TabServeError('disposed', 'The test is over.'));
+  } finally {
+    process.off('unhandledRejection', note);
+    Reflect.deleteProperty(globalThis, 'navigator');
+    if (before) Object.defineProperty(globalThis, 'navigator', before);
+  }
+  expect(unhandled).toEqual([]);
+});
+
 /** A built-in worker of which only `handle` answers. */
 function makeHandling(handle: (requests: readonly HandleRequest[]) => unknown): Worker {
   const { port1, port2 } = new MessageChannel();

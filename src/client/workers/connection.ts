@@ -205,7 +205,9 @@ export class Connection {
 
   /** Waits for the lock that the worker holds until it ends. Without Web Locks (in an insecure context), only errors report its end. */
   #watchLock(name: string): void {
-    void navigator.locks.request(name, () => this.#end('it closed itself, or the browser ended it'));
+    const end = (): void => this.#end('it closed itself, or the browser ended it');
+    // Browsers refuse locks to pages that are being unloaded.
+    navigator.locks.request(name, end).catch(() => {});
   }
 }
 
