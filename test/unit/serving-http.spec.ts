@@ -136,7 +136,7 @@ test('a built-in handler gets the field data or body of a form, and no other, as
 
 test('forms as RFC 7578 has them, from any client', async () => {
   const { send } = await serve(echo, text);
-  const post = async (body: string, type = 'multipart/form-data; boundary=B'): Promise<unknown> =>
+  const post = async (body: string | Blob, type = 'multipart/form-data; boundary=B'): Promise<unknown> =>
     await told(await send('/predictions/digits', { method: 'POST', body, headers: { 'Content-Type': type } }));
   const blob = (of: string, type: string) => ({ blob: [...new TextEncoder().encode(of)], type });
   // What .NET's MultipartFormDataContent sends: a quoted boundary, a name without quotes, and a file name in two ways.
@@ -156,6 +156,10 @@ test('forms as RFC 7578 has them, from any client', async () => {
   expect(await post(form('Content-Disposition: form-data; name="a%22b"'))).toEqual([200, { 'a"b': 'x' }]);
   expect(await post(form(`${data}; filename=""\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64`, 'aGk='))).toEqual([200, { data: blob('hi', 'image/png') }]); // prettier-ignore
   expect(await post('?a=%3F&b=1+2', 'application/x-www-form-urlencoded')).toEqual([200, { '?a': '?', b: '1 2' }]);
+  // A file's name in Latin-1, which is what curl sends from a Windows console, and in Japanese, as browsers send it.
+  const [start, end] = form(`${data}; filename="?.png"\r\nContent-Type: image/png`).split('?');
+  for (const name of [Uint8Array.of(0xe4), '日本'])
+    expect(await post(new Blob([start!, name, end!]))).toEqual([200, { data: blob('x', 'image/png') }]);
   const refused = async (body: string, why: string, type = 'multipart/form-data; boundary=B'): Promise<void> =>
     expect(await post(body, type)).toEqual([400, expect.objectContaining({ message: expect.stringContaining(why) })]);
   await refused(form(data), 'the type has no boundary', 'multipart/form-data');
@@ -165,6 +169,8 @@ test('forms as RFC 7578 has them, from any client', async () => {
   await refused(form(data).replace('\r\n--B--', ''), 'its end is missing');
   await refused(form(data).replaceAll('\r\n', '\n'), 'a field has no headers, or no value');
   await refused(form('Content-Disposition: form-data; filename="name=data"'), 'a field has no name');
+  await refused(`--B\r\n\r\nlost\r\n${form(data)}`, 'a field has no name');
+  await refused(`--B\r\nX: y\r\n${form(data)}`, 'a field has no headers, or no value');
   await refused('--B--\r\n', 'The form has no fields');
 });
 

@@ -29,7 +29,8 @@ function checkNumber(count: number): void {
 
 /**
  * Reads a form by RFC 7578. Node's own parser, `Response.formData`, refuses names without quotes and `filename*`, both of which .NET sends, and a value in which the
- * characters of the boundary occur.
+ * characters of the boundary occur. `@remix-run/multipart-parser` 0.16.3 cannot read a form with a file name that is not UTF-8 (curl on Windows), and drops a field
+ * without headers in silence; `multipasta` 0.2.8 loses the name of a field whose file name is Japanese.
  */
 function multipartFields(bytes: ArrayBuffer, type: string): readonly Field[] {
   const [found, ...others] = type.matchAll(/boundary=(?:"([^"]*)"|([^\s;]*))/gi);
