@@ -21,10 +21,16 @@ export function formatOfArchive(path: string): ArchiveFormat {
 
 /**
  * Checks that nothing is lost if an archive is written to a path.
- * @throws `model-config` if there is an archive already, without `force`; or anything else, in any case, such as a folder's `.git`
+ * @throws `model-config` if there is an archive already, without `force`; or anything else, in any case, such as a folder's `.git`; or a file where the path has a folder
  */
 export async function checkTarget(path: string, format: ArchiveFormat, force: boolean): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
+  const found = await stat(path).catch(({ code }: NodeJS.ErrnoException) => {
+    if (code !== 'ENOTDIR') return undefined;
+    throw new TabServeError(
+      'model-config',
+      `${path} cannot be written: what is in front of a slash must be a folder, and is a file. Choose another path.`,
+    );
+  });
   if (!found) return;
   const isArchive =
     format === 'no-archive' ? (await stat(join(path, MANIFEST)).catch(() => undefined))?.isFile() : found.isFile();

@@ -4,7 +4,7 @@ import type { ErrorCode } from './errors.js';
 export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   network: 'A file of the archive could not be downloaded.',
   'model-not-found':
-    'The model, or a file that it needs, is missing: the server answered 404 or a page of HTML, or a picked file has changed since.',
+    'The model, or a file that it needs, is missing: there is no such file, the server answered 404 or a page of HTML, or a picked file has changed since.',
   'model-format': 'The file is not a model, or it is damaged.',
   'model-config': "The archive's config, or an option, has a wrong value; the message names the key.",
   'unknown-handler': 'No handler has that name.',

@@ -25,6 +25,8 @@ export class ServingError extends TabServeError {
     readonly type: ErrorType,
     message: string,
     cause?: unknown,
+    /** Headers of the answer. */
+    readonly headers: Readonly<Record<string, string>> = {},
   ) {
     super(code, message, { cause });
   }

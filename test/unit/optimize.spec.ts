@@ -276,6 +276,8 @@ const refused: readonly (readonly [what: string, prepare: (folder: string) => st
   ['no golden examples', (folder) => (writeFileSync(join(folder, 'tabserve.json'), '{}'), folder), {}, /no golden examples.*tabserve archive --golden/],
   ['unknown weights', (folder) => folder, { weights: 'float8' }, /--weights must be float16 or int8, got "float8"/],
   ['an unknown agreement', (folder) => folder, { weights: 'int8', agreement: 'boxes' }, /--agreement must be labels/],
+  ['an output that a slash makes a folder, and is a file', (folder) => folder, { output: `${goldens}/expected.json/` }, /expected\.json\/ cannot be written: what is in front of a slash must be a folder/],
+  ['an output below a file', (folder) => folder, { output: `${goldens}/expected.json/a.mar` }, /a\.mar cannot be written: what is in front of a slash must be a folder/],
   ['an agreement for float16', (folder) => folder, { agreement: 'labels' }, /--agreement goes with --weights int8/],
 ]; // prettier-ignore
 

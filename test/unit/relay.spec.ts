@@ -35,3 +35,39 @@ for (const [what, answer] of Object.entries(ANSWERS))
     server.closeAllConnections();
     server.close();
   });
+
+// RFC 9112, 3.2.2: a server accepts a whole URL, whose host counts in place of the header's.
+for (const [target, header, answer] of [
+  ['http://127.0.0.1:8080/ping?a=1', '127.0.0.1:8080', '200 /ping?a=1'],
+  ['HTTP://LocalHost/ping', 'localhost', '200 /ping'],
+  ['http://[::1]:8080//ping', '[::1]:8080', '200 //ping'],
+  ['http://127.0.0.1?a=1', '127.0.0.1', '200 /?a=1'],
+  ['http://127.0.0.1', '127.0.0.1', '200 /'],
+  ['http://127.0.0.1/ping', 'evil.example', '200 /ping'],
+  ['http://allowed.example/ping', 'allowed.example', '200 /ping'],
+  ['http://evil.example/ping', 'evil.example', '403'],
+  ['http://evil.example/ping', '127.0.0.1', '403'],
+  ['http://127.0.0.1@evil.example/ping', '127.0.0.1', '403'],
+  ['http://127.0.0.1:80@evil.example/ping', '127.0.0.1', '403'],
+  // Node itself refuses these two.
+  ['http://127.0.0.1\\@evil.example/ping', '127.0.0.1', '400'],
+  ['http://evil.example#127.0.0.1/ping', '127.0.0.1', '400'],
+  ['http:///ping', '127.0.0.1', '403'],
+  ['https://127.0.0.1/ping', '127.0.0.1', '400'],
+  ['/http://127.0.0.1/ping', 'evil.example', '403'],
+] as const)
+  test(`the target ${target} with the host ${header} is answered with ${answer}`, async () => {
+    const server = createServer((incoming, outgoing) => {
+      const told = async ({ url }: Request): Promise<Response> => {
+        const { pathname, search } = new URL(url);
+        return new Response(pathname + search);
+      };
+      void relay(incoming, outgoing, told, { hosts: ['allowed.example'], origins: [] });
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: ${header}\r\nConnection: close\r\n\r\n`);
+    const [, status, path] = /^HTTP\/1\.1 (\d+) [^]*?(\/[/\w?=]*)?(?:\r\n0\r\n\r\n)?$/.exec(await text(socket)) ?? [];
+    expect(status === '200' ? `200 ${path}` : status).toBe(answer);
+    server.close();
+  });

@@ -411,6 +411,14 @@ test('paths and methods that are not there', async () => {
   ] as const)
     // prettier-ignore
     expect(((await failed(path, method)) as unknown[])[0], `${method} ${path} without management`).toBe(405);
+  // RFC 9110, 15.5.6: an answer 405 says what is allowed.
+  const allowed = async (path: string, method: string): Promise<unknown> => {
+    const { status, headers } = await send(path, { method });
+    return [status, headers.get('allow'), headers.get('retry-after')];
+  };
+  expect(await allowed('/predictions/digits', 'DELETE')).toEqual([405, 'POST, PUT, GET, OPTIONS', null]);
+  expect(await allowed('/models', 'POST')).toEqual([405, 'GET', null]);
+  expect(await allowed('/v2/models/digits/infer', 'GET')).toEqual([405, 'POST', null]);
   expect((await send('/predictions/digits/', { method: 'POST', body: new Blob(['x']) })).status).toBe(200);
 });
 

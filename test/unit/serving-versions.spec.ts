@@ -289,6 +289,12 @@ test('wrong parameters of the management API: 400, with what is wrong', async ()
   expect(await register('initial_workers=1e9')).toEqual([400, 'initial_workers: expected a whole number, got "1e9".']);
   expect(await register('initial_workers=2000')).toEqual([400, 'initial_workers: expected at most 1024, got 2000.']);
   expect(await send('POST', '/models', { url: '/n/', batch_size: [1] })).toEqual([400, 'batch_size: expected a whole number, got [1].']); // prettier-ignore
+  // What the server or the client refuses by the name of its option has the name that was sent.
+  for (const [sent, option] of [['batch_size=0', 'batchSize'], ['startup_timeout=0', 'startupTimeout'], ['initial_workers=7', 'minWorkers']]) // prettier-ignore
+    expect(await send('POST', `/models?url=/model-config:${option} must be more.&${sent}`)).toEqual([400, `${sent!.replace(/=.*/, '')} must be more.`]); // prettier-ignore
+  expect(await send('POST', '/models?url=/model-config:batchSize must be more.')).toEqual([400, 'batchSize must be more.']); // prettier-ignore
+  expect(await register('model_version=all')).toEqual([400, expect.stringMatching(/^model_version: expected 1 to 255/)]); // prettier-ignore
+  expect(await register('model_name=a/b')).toEqual([400, expect.stringMatching(/^model_name: expected 1 to 255/)]);
   const scale = (query: string): Promise<unknown> => send('PUT', `/models/m?${query}`);
   expect(await scale('min_worker=many')).toEqual([400, 'min_worker: expected a whole number, got "many".']);
   expect(await scale('min_worker=1.5')).toEqual([400, 'min_worker: expected a whole number, got "1.5".']);

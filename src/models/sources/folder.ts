@@ -46,7 +46,7 @@ export function folderSource(place: ModelUrl, options: FetchOptions, root = ''):
     missing: (path) =>
       new TabServeError(
         'model-not-found',
-        `${locateFile(place, path).href} is missing: there is no such file, or the server answered with a page of HTML.`,
+        `${locateFile(place, path).href} is missing: there is no such file, or a page of HTML in its place.`,
       ),
   };
 }

@@ -14,7 +14,8 @@ export async function relay(
   answer: (request: Request) => Promise<Response>,
   options: GuardOptions,
 ): Promise<void> {
-  const verdict = guard(incoming.headers, options);
+  const { host, path } = targetOf(incoming);
+  const verdict = guard({ ...incoming.headers, host }, options);
   if (!verdict.allowed) return await refuse(incoming, outgoing, 403, verdict.why);
   for (const [name, value] of Object.entries(verdict.headers)) outgoing.setHeader(name, value);
   if (incoming.method === 'OPTIONS' && incoming.headers['access-control-request-method'] !== undefined) {
@@ -23,7 +24,7 @@ export async function relay(
   }
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort(new Error('The client has closed the connection.')));
-  const request = requestOf(incoming, gone.signal);
+  const request = requestOf(incoming, path, gone.signal);
   if (!request)
     return await refuse(incoming, outgoing, 400, 'The request has no path, or a method or a header that is not valid.');
   const response = await answer(request);
@@ -31,16 +32,25 @@ export async function relay(
   await send(response, incoming, outgoing);
 }
 
+/** Returns whom a request is meant for, and its path with its query. In a request line with a whole URL, as for a proxy, the URL's host counts, and not the header's. */
+function targetOf({ url = '', headers }: IncomingMessage): {
+  readonly host: string | undefined;
+  readonly path: string;
+} {
+  const [, host, path = ''] = /^http:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
+  return host === undefined ? { host: headers.host, path: url } : { host, path: path.replace(/^(?!\/)/, '/') };
+}
+
 /** Returns undefined if it cannot be one. */
-function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
-  const { method = 'GET', url = '', headersDistinct } = incoming;
+function requestOf(incoming: IncomingMessage, path: string, signal: AbortSignal): Request | undefined {
+  const { method = 'GET', headersDistinct } = incoming;
   const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) => values.map((value) => [name, value] as [string, string])); // prettier-ignore
   const hasBody = method !== 'GET' && method !== 'HEAD';
   try {
-    if (!url.startsWith('/')) return undefined;
+    if (!path.startsWith('/')) return undefined;
     // The front door looks at the path alone. A path may begin with two slashes.
     const init = { method, headers, signal, ...(hasBody && { body: bodyOf(incoming), duplex: 'half' }) };
-    return new Request(`http://localhost${url}`, init);
+    return new Request(`http://localhost${path}`, init);
   } catch {
     return undefined;
   }

@@ -38,6 +38,7 @@ export function resourceNotFound(): ServingError {
 /** @throws `invalid-input` unless the request has one of these methods. TorchServe's text */
 export function checkMethod({ request: { method } }: Visit, ...allowed: readonly string[]): void {
   if (allowed.includes(method)) return;
-  const message = `Requested method is not allowed, please refer to API document. Allowed: ${allowed.join(', ')}.`;
-  throw new ServingError('invalid-input', 405, 'MethodNotAllowedException', message);
+  const Allow = allowed.join(', ');
+  const message = `Requested method is not allowed, please refer to API document. Allowed: ${Allow}.`;
+  throw new ServingError('invalid-input', 405, 'MethodNotAllowedException', message, undefined, { Allow });
 }

@@ -104,7 +104,7 @@ async function registerModel(visit: Visit, door: FrontDoor): Promise<Response> {
       `This server does not register models from ${shorten(url)}: it takes what its management.allowsUrl allows; tabserve serve takes archives below its working directory.`,
     );
   const options = { signal: visit.request.signal, ...registerOptions(given) };
-  const { name, version } = await door.server.register(url, options).catch(refuse);
+  const { name, version } = await door.server.register(url, options).catch((error) => refuse(error, given));
   return jsonResponse({ status: `Model "${name}" Version: ${version} registered with ${await workersOf(door, name, version)} initial workers` }); // prettier-ignore
 }
 
@@ -119,13 +119,20 @@ const REFUSALS: Readonly<Partial<Record<ErrorCode, ErrorType>>> = {
   'model-format': 'BadRequestException',
   'model-config': 'BadRequestException',
   'unknown-handler': 'BadRequestException',
+  'invalid-input': 'BadRequestException',
 };
 
-/** @throws the error of a model that could not be loaded, with its status */
-function refuse(error: unknown): never {
+/**
+ * @param given what was sent: a message that begins with the name of an option begins with that of its parameter instead
+ * @throws the error of a model that could not be loaded, with its status
+ */
+function refuse(error: unknown, given: Readonly<Record<string, unknown>> = {}): never {
   const { code, message } = asTabServeError(error);
   const type = REFUSALS[code];
-  throw error instanceof ServingError || !type ? error : new ServingError(code, 400, type, message, error);
+  if (error instanceof ServingError || !type) throw error;
+  const [option = ''] = /^\w+/.exec(message) ?? [];
+  const sent = Object.keys(PARAMETERS).find((key) => given[key] !== undefined && PARAMETERS[key] === option) ?? option;
+  throw new ServingError(code, 400, type, sent + message.slice(option.length), error);
 }
 
 /** TorchServe takes the parameters in the query, or as JSON. */
@@ -136,27 +143,29 @@ async function registration({ request, query }: Visit, door: FrontDoor): Promise
   throw badRequest(`Expected a JSON object with "url", got ${describeValue(body)}.`);
 }
 
+const TEXTS = { model_name: 'name', model_version: 'version', handler: 'handler' };
+
 /** TorchServe's parameters that have a meaning here, with the options that they set. */
-const NUMBERS = {
+const PARAMETERS: Readonly<Record<string, string>> = {
+  ...TEXTS,
   batch_size: 'batchSize',
   max_batch_delay: 'maxBatchDelay',
   response_timeout: 'responseTimeout',
   startup_timeout: 'startupTimeout',
   initial_workers: 'minWorkers',
-} as const;
+};
 
 /** @throws `invalid-input` */
 function registerOptions(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const texts = [['model_name', 'name'], ['model_version', 'version'], ['handler', 'handler']] // prettier-ignore
-    .flatMap(([key, option]) => (given[key!] === undefined ? [] : [[option, given[key!]]]));
-  const numbers = Object.entries(NUMBERS).flatMap(([key, option]) => {
+  const options = Object.entries(PARAMETERS).flatMap(([key, option]) => {
     if (given[key] === undefined) return [];
+    if (key in TEXTS) return [[option, given[key]]];
     const value = wholeNumber(key, given[key]);
     if (option === 'minWorkers') checkWorkers(key, value);
     // TorchServe registers a model without workers, and scales it later. Here, a model has at least one.
-    return key === 'initial_workers' && value === 0 ? [] : [[option, value]];
+    return option === 'minWorkers' && value === 0 ? [] : [[option, value]];
   });
-  return Object.fromEntries([...texts, ...numbers]) as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(options) as Readonly<Record<string, unknown>>;
 }
 
 function setDefault({ server }: FrontDoor, name: string, version: string): Response {

@@ -14,8 +14,8 @@ export async function openInference(visit: Visit, door: FrontDoor): Promise<Resp
   try {
     return await route(visit, door);
   } catch (error) {
-    const { code, message, retriable } = errorOf(error);
-    return jsonResponse({ error: message }, code, retriable ? { 'Retry-After': '1' } : {});
+    const { code, message, headers } = errorOf(error);
+    return jsonResponse({ error: message }, code, headers);
   }
 }
 

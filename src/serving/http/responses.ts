@@ -26,26 +26,28 @@ export interface HttpError {
   readonly code: number;
   readonly type: ErrorType;
   readonly message: string;
-  /** Whether the same request may succeed if it is sent again. */
-  readonly retriable: boolean;
+  /** Headers of the answer. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Returns an error as TorchServe tells it. */
 export function errorOf(error: unknown): HttpError {
   const own: TabServeError = asTabServeError(error);
-  const [code, type] =
-    own instanceof ServingError
-      ? [own.status, own.type]
-      : (STATUS[own.code] ?? ([500, 'InternalServerException'] as const));
-  return { code, type, message: own.message, retriable: code === 503 };
+  const isServing = own instanceof ServingError;
+  const [code, type] = isServing
+    ? [own.status, own.type]
+    : (STATUS[own.code] ?? ([500, 'InternalServerException'] as const));
+  // After 503, the same request may succeed if it is sent again.
+  const headers = code === 503 ? { 'Retry-After': '1' } : isServing ? own.headers : {};
+  return { code, type, message: own.message, headers };
 }
 
 /** Nothing of an answer is true later. TorchServe's header. */
 const NO_STORE = { 'Cache-Control': 'no-cache, no-store, must-revalidate, private' };
 
 /** Returns the response for an error, with TorchServe's body. */
-export function errorResponse({ code, type, message, retriable }: HttpError): Response {
-  return jsonResponse({ code, type, message }, code, retriable ? { 'Retry-After': '1' } : {});
+export function errorResponse({ code, type, message, headers }: HttpError): Response {
+  return jsonResponse({ code, type, message }, code, headers);
 }
 
 /** Returns a response with a value as JSON. */
