@@ -4,7 +4,7 @@ import type { Client } from './client.js';
 import { connect, type ConnectOptions } from './connect.js';
 import type { InitializeOptions } from './options.js';
 import type { ModelLocation } from './model-location.js';
-import { readOptions } from './read-options.js';
+import { readOptions } from '../shared/read-options.js';
 
 /** What `load` takes beside the model. */
 export interface LoadOptions<Name extends HandlerName, Form = never>

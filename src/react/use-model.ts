@@ -6,7 +6,7 @@ import type { HandlerName, HandlerOf } from '../handlers/registry.js';
 import type { Client } from '../client/client.js';
 import type { ConnectOptions } from '../client/connect.js';
 import type { ClientOptions } from '../client/options.js';
-import { readOptions } from '../client/read-options.js';
+import { readOptions } from '../shared/read-options.js';
 import type { WorkerFactory } from '../client/workers/early-worker.js';
 import { IDLE, LOADING, type ModelState, type ReadyModel } from './model-state.js';
 import { isSameData, type Source } from './same-options.js';

@@ -1,3 +1,4 @@
+import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { browserClock } from '../shared/clock.js';
 import { Hosting, type ModelHttpServer, type PageEnvironment } from './hosting.js';
@@ -17,9 +18,11 @@ let current: ModelHost | undefined;
  * worker is active for this page; it pauses while the page is frozen or in the back/forward cache.
  *
  * @param server answers the requests: a `ModelServer`
- * @throws `unsupported` where there are no service workers, `invalid-input` if this page hosts already
+ * @throws `unsupported` where there are no service workers, `invalid-input` if this page hosts already, and for what is no server
  */
 export function hostModels(server: ModelHttpServer): ModelHost {
+  if (typeof server?.fetch !== 'function')
+    throw new TabServeError('invalid-input', `hostModels: expected a ModelServer, got ${describeValue(server)}.`);
   const { serviceWorker, locks } = globalThis.navigator ?? {};
   if (!serviceWorker || !locks)
     throw new TabServeError(

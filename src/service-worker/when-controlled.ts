@@ -1,5 +1,6 @@
 import { TabServeError } from '../contract/errors.js';
 import { checkTimeout, withinLimit } from '../shared/limit.js';
+import { readCallOptions } from '../shared/read-options.js';
 import type { Claim } from './protocol.js';
 
 /** Options of `whenControlled`. */
@@ -16,9 +17,10 @@ export interface ControlOptions {
  * Waits until a service worker controls this page. On a first visit and after a hard reload none does, and requests, even to models that are `device-only`, go to the
  * network: wait for this before the first request that must not. It asks the active service worker, which must have called `answerPredictions`, to claim its pages.
  *
- * @throws `unsupported` where there are no service workers; `timeout`, for example if none was registered; `aborted`; `invalid-input` for a wrong `timeout`
+ * @throws `unsupported` where there are no service workers; `timeout`, for example if none was registered; `aborted`; `invalid-input` for a wrong option, and for one that does not exist
  */
-export async function whenControlled({ signal, timeout = 30_000 }: ControlOptions = {}): Promise<void> {
+export async function whenControlled(options: ControlOptions = {}): Promise<void> {
+  const { signal, timeout = 30_000 } = readCallOptions(options, 'whenControlled', ['signal', 'timeout']);
   checkTimeout(timeout);
   const container = globalThis.navigator?.serviceWorker;
   if (!container)

@@ -3,6 +3,7 @@ import { TabServeError } from '../contract/errors.js';
 import type { FormName, Handler, ResultFor } from '../contract/handler.js';
 import { browserClock, type Clock } from '../shared/clock.js';
 import { checkTimeout, withinLimit } from '../shared/limit.js';
+import { readCallOptions } from '../shared/read-options.js';
 import { answer } from './http/answer.js';
 import type { Manager } from './http/management.js';
 import type {
@@ -46,11 +47,16 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   /** How the versions that the server has loaded were loaded. */
   readonly #sources = new WeakMap<ServedVersion, { readonly model: unknown; readonly options: object }>();
 
-  /** @throws `invalid-input` for a wrong `timeout` */
+  /** @throws `invalid-input` for a wrong option, and for one that does not exist */
   constructor(options: ModelServerOptions<Load> = {}) {
-    checkTimeout(options.timeout ?? TIMEOUT);
-    this.#options = options;
-    this.#clock = options.clock ?? browserClock;
+    this.#options = readCallOptions(options, 'ModelServer', ['load', 'maxRequestSize', 'timeout', 'management', 'clock']); // prettier-ignore
+    const { load, maxRequestSize = 1, timeout = TIMEOUT, management, clock = browserClock } = this.#options;
+    checkTimeout(timeout);
+    if (!(typeof maxRequestSize === 'number' && maxRequestSize > 0))
+      throw wrong('maxRequestSize', 'a number above 0', maxRequestSize);
+    if (load) checkFunction('load', load);
+    if (management) checkFunction('management.allowsUrl', management.allowsUrl);
+    this.#clock = clock;
   }
 
   /**
@@ -244,8 +250,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   shadow(name: string, version: string, options: ShadowOptions = {}): Shadow {
     this.#checkOpen();
     const { share = 1 } = options;
-    if (!(typeof share === 'number' && share >= 0 && share <= 1))
-      throw new TabServeError('invalid-input', `share: expected a number in 0..1, got ${describeValue(share)}.`);
+    if (!(typeof share === 'number' && share >= 0 && share <= 1)) throw wrong('share', 'a number in 0..1', share);
     const find = (): ServedVersion => this.#registry.find(name, version);
     find();
     this.#shadows.get(name)?.stop();
@@ -288,6 +293,14 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   #checkOpen(): void {
     if (this.#disposed.signal.aborted) throw serverDisposed();
   }
+}
+
+function checkFunction(option: string, value: unknown): void {
+  if (typeof value !== 'function') throw wrong(option, 'a function', value);
+}
+
+function wrong(option: string, expected: string, value: unknown): TabServeError {
+  return new TabServeError('invalid-input', `${option}: expected ${expected}, got ${describeValue(value)}.`);
 }
 
 function isClient(model: unknown): model is ServedClient {

@@ -9,6 +9,7 @@ import { VisionHandler } from '../../src/handlers/vision-handler.ts';
 import { WITH_IMAGES, WITH_OTHERS, WITH_TORCHSERVE_FORM } from '../../src/serving/http/torchserve-form.ts';
 import { ModelServer } from '../../src/serving/model-server.ts';
 import type { ModelServerOptions } from '../../src/serving/options.ts';
+import { hostModels } from '../../src/service-worker/host-models.ts';
 import { whenControlled } from '../../src/service-worker/when-controlled.ts';
 import { FakeClient, pending, type Asked } from './fake-client.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -21,11 +22,11 @@ type Answer = ConstructorParameters<typeof FakeClient>[1];
 async function serve(
   answer?: Answer,
   description: ConstructorParameters<typeof FakeClient>[0] = {},
-  options: ModelServerOptions & { readonly stream?: boolean } = {},
+  { stream = false, ...options }: ModelServerOptions & { readonly stream?: boolean } = {},
 ): Promise<{ server: ModelServer; client: FakeClient; send: (path: string, init?: RequestInit) => Promise<Response> }> {
   const client = new FakeClient(description, answer);
   const server = new ModelServer(options);
-  await server.register(client, { stream: options.stream ?? false });
+  await server.register(client, { stream });
   const send = (path: string, init?: RequestInit): Promise<Response> =>
     server.fetch(new Request(`http://server${path}`, init));
   return { server, client, send };
@@ -441,6 +442,29 @@ test('a timeout that no timer waits is refused: with it, each request would be l
   for (const timeout of [Infinity, NaN, 0, 2 ** 31])
     expect(() => new ModelServer({ timeout })).toThrow(/^timeout: expected milliseconds above 0, and up to 2147483647, got /); // prettier-ignore
   await expect(whenControlled({ timeout: Infinity })).rejects.toMatchObject({ code: 'invalid-input' });
+});
+
+test('options that are none, do not exist or have a wrong type are refused by their names', async () => {
+  const server = (options: unknown) => async () => new ModelServer(options as object);
+  const controlled = (options: unknown) => async () => whenControlled(options as object);
+  const host = (of: unknown) => async () => hostModels(of as ModelServer);
+  const cases: readonly (readonly [() => Promise<unknown>, string])[] = [
+    [server(null), 'expected an object as options of ModelServer, got null.'],
+    [server('load'), 'expected an object as options of ModelServer, got "load".'],
+    [server({ timeOut: 5 }), 'timeOut is not an option of ModelServer (load, maxRequestSize, timeout, management, clock).'],
+    [server({ load: '/models/' }), 'load: expected a function, got "/models/".'],
+    [server({ maxRequestSize: '10' }), 'maxRequestSize: expected a number above 0, got "10".'],
+    [server({ maxRequestSize: NaN }), 'maxRequestSize: expected a number above 0, got NaN.'],
+    [server({ management: true }), 'management.allowsUrl: expected a function, got undefined.'],
+    [server({ management: { allowsUrl: '/models/' } }), 'management.allowsUrl: expected a function, got "/models/".'],
+    [controlled(null), 'expected an object as options of whenControlled, got null.'],
+    [controlled({ timeOut: 5 }), 'timeOut is not an option of whenControlled (signal, timeout).'],
+    [host(null), 'hostModels: expected a ModelServer, got null.'],
+    [host({ fetch: true }), 'hostModels: expected a ModelServer, got {"fetch":true}.'],
+  ]; // prettier-ignore
+  for (const [call, message] of cases)
+    expect(await call().catch((error: TabServeError) => [error.code, error.message])).toEqual(['invalid-input', message]); // prettier-ignore
+  expect(new ModelServer({ timeout: 5, maxRequestSize: 1, load: undefined, management: undefined } as object)).toBeInstanceOf(ModelServer); // prettier-ignore
 });
 
 test('ping, metrics, OPTIONS', async () => {

@@ -1,7 +1,7 @@
 import type { ExplainProgress } from '../../outputs/explanation.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
-import { readOptions } from '../read-options.js';
+import { readOptions } from '../../shared/read-options.js';
 import type { RequestOptions } from '../options.js';
 
 /** The options of an explanation: those of every request, whose `params` have what is the handler's. */

@@ -2,7 +2,7 @@ import { messageOf, TabServeError } from '../../contract/errors.js';
 import type { Params } from '../../contract/handler.js';
 import { REQUEST_SETTINGS, resolveSettings } from '../../contract/settings.js';
 import { describeValue } from '../../contract/describe-value.js';
-import { readCallOptions } from '../read-options.js';
+import { readCallOptions } from '../../shared/read-options.js';
 import type { InitializeOptions, RequestOptions } from '../options.js';
 
 /** The options of one request, checked, with their defaults. */

@@ -1,7 +1,7 @@
 import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import { streamAbortError } from '../../shared/abort.js';
-import { readCallOptions } from '../read-options.js';
+import { readCallOptions } from '../../shared/read-options.js';
 import { checkedSignal } from '../requests/request-options.js';
 import { listenToTrack } from './track-samples.js';
 

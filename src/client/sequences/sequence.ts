@@ -3,7 +3,7 @@ import { PredictionError, TabServeError } from '../../contract/errors.js';
 import { resolveSettings, SEQUENCE_SETTINGS, type SequenceSettings } from '../../contract/settings.js';
 import type { Clock } from '../../shared/clock.js';
 import type { ClientInput, RequestOptions } from '../options.js';
-import { readCallOptions } from '../read-options.js';
+import { readCallOptions } from '../../shared/read-options.js';
 import type { SequenceState } from '../requests/job.js';
 
 /** What `openSequence` takes. */

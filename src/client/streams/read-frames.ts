@@ -1,7 +1,7 @@
 import { FRAME_SETTINGS, LONGEST_MS, resolveSettings } from '../../contract/settings.js';
 import { browserClock } from '../../shared/clock.js';
 import type { FramesOptions } from '../options.js';
-import { readCallOptions } from '../read-options.js';
+import { readCallOptions } from '../../shared/read-options.js';
 import type { Requester } from '../requester.js';
 import { readRequestOptions } from '../requests/request-options.js';
 import { FrameReader } from './frame-reader.js';
