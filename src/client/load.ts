@@ -29,7 +29,7 @@ export async function loadWith<C extends Pick<Client, 'initialize' | 'dispose'>>
   make: (options: object) => C,
   options: InitializeOptions,
 ): Promise<C> {
-  const { signal, onProgress, ...rest } = readOptions(options, 'an object as options', 'invalid-input');
+  const { signal, onProgress, ...rest } = readOptions(options, 'an object as options');
   const client = make(rest);
   try {
     await client.initialize({

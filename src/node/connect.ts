@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { FormName, Handler, ResultFor } from '../contract/handler.js';
 import type { HandlerName, HandlerOf } from '../handlers/registry.js';
-import { Client } from '../client/client.js';
+import type { Client } from '../client/client.js';
 import { loadWith } from '../client/load.js';
 import type { ClientOptions, InitializeOptions } from '../client/options.js';
 import { readClientOptions } from '../client/read-options.js';
@@ -9,6 +9,7 @@ import type { OpenerOptions } from '../client/worker-opener.js';
 import type { Verdict, VerdictStore } from '../client/selection/verdicts.js';
 import { CoreBudget } from '../client/workers/budget.js';
 import { modelUrl } from './model-url.js';
+import { NodeClient } from './node-client.js';
 import { ThreadWorker } from './thread-worker.js';
 
 /** What `connect` takes under Node: what it takes on a page, but for what only a browser has. */
@@ -85,7 +86,7 @@ function clientOf(factory: ThreadFactory, options: NodeOptions): Client {
   const read = readClientOptions(options);
   // Node has neither the Cache API nor IndexedDB. What only a page needs says nothing here, where JavaScript passes it all the same.
   const all: unknown = { verdicts, ...read, cache: 'none', assets: undefined, model: modelUrl(read.model) };
-  return new Client(factory as unknown as () => Worker, all as OpenerOptions, { cores });
+  return new NodeClient(factory as unknown as () => Worker, all as OpenerOptions, { cores });
 }
 
 const found = new Map<string, Verdict>();

@@ -54,8 +54,9 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
     checkTimeout(timeout);
     if (!(typeof maxRequestSize === 'number' && maxRequestSize > 0))
       throw wrong('maxRequestSize', 'a number above 0', maxRequestSize);
-    if (load) checkFunction('load', load);
-    if (management) checkFunction('management.allowsUrl', management.allowsUrl);
+    if (load && typeof load !== 'function') throw wrong('load', 'a function', load);
+    const { allowsUrl } = management ?? {};
+    if (management && typeof allowsUrl !== 'function') throw wrong('management.allowsUrl', 'a function', allowsUrl);
     this.#clock = clock;
   }
 
@@ -293,10 +294,6 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   #checkOpen(): void {
     if (this.#disposed.signal.aborted) throw serverDisposed();
   }
-}
-
-function checkFunction(option: string, value: unknown): void {
-  if (typeof value !== 'function') throw wrong(option, 'a function', value);
 }
 
 function wrong(option: string, expected: string, value: unknown): TabServeError {

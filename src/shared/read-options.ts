@@ -6,7 +6,7 @@ import { TabServeError, type ErrorCode } from '../contract/errors.js';
  * @param expected in words, for the message
  * @throws `code` if they are not an object, or cannot be read
  */
-export function readOptions<T extends object>(options: T, expected: string, code: ErrorCode): T {
+export function readOptions<T extends object>(options: T, expected: string, code: ErrorCode = 'invalid-input'): T {
   if (typeof options !== 'object' || options === null)
     throw new TabServeError(code, `expected ${expected}, got ${describeValue(options)}.`);
   try {
@@ -20,7 +20,7 @@ export function readOptions<T extends object>(options: T, expected: string, code
  * Reads the options of a call.
  * @param call what takes them, for the message
  * @param names of the options that there are
- * @param advice a sentence for the message
+ * @param advice a sentence for the message, with a space in front
  * @throws `invalid-input` if they are not an object, cannot be read, or have one that does not exist
  */
 export function readCallOptions<T extends object>(
@@ -29,12 +29,12 @@ export function readCallOptions<T extends object>(
   names: readonly (keyof T & string)[],
   advice = '',
 ): T {
-  const read = readOptions(options, `an object as options of ${call}`, 'invalid-input');
+  const read = readOptions(options, `an object as options of ${call}`);
   for (const [name, value] of Object.entries(read))
-    if (value !== undefined && !names.some((known) => known === name))
+    if (value !== undefined && !(names as readonly string[]).includes(name))
       throw new TabServeError(
         'invalid-input',
-        `${shorten(name)} is not an option of ${call} (${names.join(', ')}).${advice && ` ${advice}`}`,
+        `${shorten(name)} is not an option of ${call} (${names.join(', ')}).${advice}`,
       );
   return read;
 }

@@ -53,6 +53,29 @@ test('the options of a page, with cache and assets: nothing is kept, and nothing
   await digits.dispose();
 });
 
+test('many requests at once with one signal: Node warns of no leak', async () => {
+  const warnings: string[] = [];
+  const listen = ({ name, message }: Error): void => void warnings.push(`${name}: ${message}`);
+  process.on('warning', listen);
+  await using digits = await load<'image_classifier'>(MODEL);
+  const pixels = sample('drawn-7.png');
+  const image = { dtype: 'float32', dims: [1, 1, 28, 28], data: new Float32Array(28 * 28) } as const;
+  const input = (await digits.describe()).inputs![0]!.name;
+  const calls = [
+    (options: { signal: AbortSignal }) => digits.predict(pixels, options),
+    (options: { signal: AbortSignal }) => digits.handle([pixels], options),
+    (options: { signal: AbortSignal }) => digits.infer({ [input]: image }, options),
+    // Before it is listened to, an explanation is refused by a model without one; nothing else is.
+    (options: { signal: AbortSignal }) => digits.explain(pixels, options).catch(() => {}),
+  ];
+  for (const call of calls) {
+    const { signal } = new AbortController();
+    await Promise.all(Array.from({ length: 20 }, () => call({ signal })));
+  }
+  process.off('warning', listen);
+  expect(warnings).toEqual([]);
+});
+
 test('a file that is missing: the error speaks of no status of a server', async () => {
   const missing = fileURLToPath(new URL('missing.mar', MODEL));
   await expect(load(missing)).rejects.toMatchObject({

@@ -18,6 +18,6 @@ export function readExplainOptions(options: object): CheckedExplainOptions {
   if (onProgress !== undefined && typeof onProgress !== 'function')
     throw new TabServeError('invalid-input', `onProgress: expected a function, got ${describeValue(onProgress)}.`);
   const given = Object.entries({ signal, timeout, priority, transfer }).filter(([, value]) => value !== undefined);
-  const common: object = params === undefined ? {} : readOptions(params, 'an object as params', 'invalid-input');
+  const common: object = params === undefined ? {} : readOptions(params, 'an object as params');
   return { request: { ...Object.fromEntries(given), params: { ...common, ...own } }, onProgress };
 }

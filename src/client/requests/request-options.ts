@@ -20,7 +20,7 @@ const REQUEST_OPTIONS = ['signal', 'timeout', 'priority', 'transfer', 'params'] 
 
 /** Checks the options of a request. @throws `invalid-input` naming the option; `not-cloneable` for params that cannot be sent */
 export function readRequestOptions(options: RequestOptions): CheckedOptions {
-  const read = readCallOptions(options, 'a request', REQUEST_OPTIONS, 'Keys of the config go into params.');
+  const read = readCallOptions(options, 'a request', REQUEST_OPTIONS, ' Keys of the config go into params.');
   const { signal, timeout, priority, params, transfer = false } = read;
   const numbers = resolveSettings(REQUEST_SETTINGS, { timeout, priority }, 'invalid-input');
   if (typeof transfer !== 'boolean') throw wrong('transfer', 'true or false', transfer);
