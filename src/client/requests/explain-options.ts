@@ -14,7 +14,7 @@ export interface CheckedExplainOptions {
 export function readExplainOptions(options: object): CheckedExplainOptions {
   const { signal, timeout, priority, transfer, params, onProgress, ...own } = readOptions<
     RequestOptions & Partial<CheckedExplainOptions>
-  >(options, 'an object as options', 'invalid-input');
+  >(options, 'an object as options');
   if (onProgress !== undefined && typeof onProgress !== 'function')
     throw new TabServeError('invalid-input', `onProgress: expected a function, got ${describeValue(onProgress)}.`);
   const given = Object.entries({ signal, timeout, priority, transfer }).filter(([, value]) => value !== undefined);
