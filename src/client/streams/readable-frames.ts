@@ -14,7 +14,7 @@ export function readableFrames(stream: ReadableStream<unknown>): StartFrames {
   if (stream.locked)
     throw new TabServeError(
       'invalid-input',
-      'The ReadableStream is locked: something else reads it. Pass a stream that nobody reads, such as one half of tee().',
+      'The ReadableStream is locked: something else reads it. Pass a stream that nobody reads.',
     );
   return (sink) => {
     const reader = stream.getReader();

@@ -11,7 +11,7 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
   if (typeof video.requestVideoFrameCallback !== 'function')
     throw new TabServeError(
       'unsupported',
-      'This browser has no requestVideoFrameCallback, which tells when a <video> shows a frame. Pass a ReadableStream of frames.',
+      'This browser has no requestVideoFrameCallback. Pass a ReadableStream of frames.',
     );
   if (video.error) throw unplayable(video);
   if (!video.srcObject && video.networkState === HTMLMediaElement.NETWORK_EMPTY)
