@@ -238,11 +238,12 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
 /** Says why the command has failed. */
 function fail(why: string): void {
   console.error(printable(`tabserve: ${why}`));
-  // What `test` exits with 1 for was tested, and is wrong.
+  // `test` exits with 1 if the archive fails its test, and with 2 if it could not be tested.
   process.exitCode = process.argv[2] === 'test' ? 2 : 1;
 }
 
-// Without listeners, both would end the process in the middle of its work. A reader may have read enough, as `head -1` has; a full disk has lost the output.
+// Without a listener, an error of stdout or stderr would end the process in the middle of its work. EPIPE says that the reader has read enough, as `head -1` does;
+// other errors, such as a full disk, mean that output is lost.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') fail(`The output cannot be written: ${error.message}`);
 });

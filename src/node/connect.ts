@@ -84,7 +84,7 @@ const cores = new CoreBudget(availableParallelism());
 
 function clientOf(factory: ThreadFactory, options: NodeOptions): Client {
   const read = readClientOptions(options);
-  // Node has neither the Cache API nor IndexedDB. What only a page needs says nothing here, where JavaScript passes it all the same.
+  // Node has neither the Cache API nor IndexedDB. JavaScript may still pass options that only a page needs: they are ignored.
   const all: unknown = { verdicts, ...read, cache: 'none', assets: undefined, model: modelUrl(read.model) };
   return new NodeClient(factory as unknown as () => Worker, all as OpenerOptions, { cores });
 }

@@ -2,6 +2,7 @@ import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
 import { LONGEST_MS } from '../contract/settings.js';
 import { browserClock } from '../shared/clock.js';
+import { readCallOptions } from '../shared/read-options.js';
 import { answerByPolicy } from './answer-by-policy.js';
 import { askDevice } from './ask-device.js';
 import { askServer } from './ask-server.js';
@@ -87,12 +88,8 @@ export async function answer(
 
 /** @throws `invalid-input` */
 export function readOptions(options: AnswerOptions, scope: string): Settings {
-  const { models, base = '/', serverTimeout = 30_000, maxRequestSize = 6_553_500, ...others } = options ?? {};
-  for (const name of Object.keys(others))
-    throw new TabServeError(
-      'invalid-input',
-      `answerPredictions: \`${name}\` is not an option (models, base, serverTimeout, maxRequestSize).`,
-    );
+  const read = readCallOptions(options, 'answerPredictions', ['models', 'base', 'serverTimeout', 'maxRequestSize']);
+  const { models, base = '/', serverTimeout = 30_000, maxRequestSize = 6_553_500 } = read;
   const entries = Object.entries(models ?? {});
   if (entries.length === 0)
     throw wrong('models', "the name and policy of a model, such as { digits: 'device-first' }", models);

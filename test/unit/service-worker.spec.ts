@@ -394,12 +394,15 @@ test('options: what is wrong is named', () => {
     [{ ...only('device-first'), serverTimeout: '5000' }, '`serverTimeout` must be a number above 0, and up to 2147483647, not "5000"'], // prettier-ignore
     [{ ...only('device-first'), maxRequestSize: '10' }, '`maxRequestSize` must be a number above 0, not "10"'],
     [{ ...only('device-first'), base: 'http://' }, '`base` must be a URL or a path'],
-    [undefined, '`models` must be the name and policy of a model'],
-    [null, '`models` must be the name and policy of a model'],
+    [undefined, 'expected an object as options of answerPredictions, got undefined.'],
+    [null, 'expected an object as options of answerPredictions, got null.'],
     [{ base: '/' }, '`models` must be the name and policy of a model'],
     [{ models: null }, '`models` must be the name and policy of a model'],
-    [{ digits: 'device-first' }, '`digits` is not an option (models, base, serverTimeout, maxRequestSize)'],
-    [{ ...only('server-first'), serverTimeOut: 5 }, '`serverTimeOut` is not an option'],
+    [
+      { digits: 'device-first' },
+      'digits is not an option of answerPredictions (models, base, serverTimeout, maxRequestSize)',
+    ],
+    [{ ...only('server-first'), serverTimeOut: 5 }, 'serverTimeOut is not an option of answerPredictions'],
   ] as const) {
     const read = (): unknown => readOptions(options as unknown as AnswerOptions, SCOPE);
     expect(read).toThrow(TabServeError);

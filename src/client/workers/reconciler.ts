@@ -122,7 +122,7 @@ export class Reconciler {
       const releaseCores = cores.reserve(backend.threads, { must: false });
       if (releaseCores) return this.#acts.open(new Slot({ releaseCores }), request);
       if (counted.length < state.settings.minWorkers) {
-        log(`There are ${counted.length} workers: other models use the other cores.`);
+        log(`There are ${counted.length} workers: all other cores are in use.`);
         state.growAt = now + PAUSE_MS;
       }
     }

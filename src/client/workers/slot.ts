@@ -59,11 +59,17 @@ export class Slot {
   idleSince = 0;
   /** Milliseconds that the last full batch took. Undefined before the first. */
   #last: number | undefined;
-  /** Milliseconds that a full batch takes, by the quicker one of the last two, since one may have been interrupted, or a little less than by earlier ones. */
+  /**
+   * How long a full batch takes, in milliseconds: as long as the quicker of the last two, because the other may have been interrupted; but it falls
+   * by at most a tenth with each batch, because a quick one may be an exception.
+   */
   #took = Infinity;
   /** When its worker will probably have run its batches, by the pool's clock. */
   #doneAt = 0;
-  /** Whether it takes batches until they are for `AHEAD_MS`. Then it takes none until there is room for a whole message: else one of few follows on each answer. */
+  /**
+   * Whether it is being filled up to `AHEAD_MS` of work. Once full, it takes no more until a whole message fits; otherwise each answer would be followed by
+   * a message of one batch or two.
+   */
   #fills = true;
   /** Bytes that its engine held after the first batch, and after the last. */
   readonly #memory: { first?: number; last?: number } = {};
@@ -188,7 +194,7 @@ export class Slot {
     return this.load < MAX_BATCHES ? 1 : this.#most;
   }
 
-  /** Of how many batches a message may be. */
+  /** The most batches in one message. */
   get #most(): number {
     return Math.max(1, Math.min(MOST_TOGETHER, Math.floor(TOGETHER_MS / this.#took)));
   }

@@ -7,9 +7,9 @@ export interface Word {
   readonly end: number;
 }
 
-/** The letters that are divided at a time: the time of browsers' segmenters grows with the square of a text's length. */
+/** How many characters are segmented at a time, at least: the time of browsers' segmenters grows with the square of a text's length. */
 const PIECE = 4096;
-/** Between its two letters there is a boundary in every text, so a text may be cut there. */
+/** Matches two characters between which there is a word boundary in any text, so a text may be cut there. */
 const BOUNDARY = /\S[ \n。]/g;
 
 /**

@@ -23,7 +23,7 @@ export interface Proposals {
 export function chosenClasses(scores: Float32Array, classes: Float32Array): Pick<Proposals, 'scores' | 'classes'> {
   return {
     scores: Float64Array.from(scores, (score, box) => (Number.isFinite(classes[box]) ? score : NaN)),
-    // Round, because a GPU may return 2.9999998 for class 3. What int32 cannot hold stays too large, or too small.
+    // Round, because a GPU may return 2.9999998 for class 3. Clamp what int32 cannot hold: wrapped around, it could be a possible class.
     classes: Int32Array.from(classes, (index) => Math.min(Math.max(Math.round(index), -(2 ** 31)), 2 ** 31 - 1)),
   };
 }
