@@ -6,13 +6,29 @@ import type { BackendOptions } from './test/browser/fixtures.ts';
 const PORT = Number(process.env['PORT'] ?? 4173);
 const BACKENDS = ['wasm', 'webgl', 'webgpu'] as const;
 
-/** The browser suite runs on every backend. A test that does not depend on the backend is tagged `@once`, and runs on the first. */
+/** Driven by WebDriver BiDi. */
+export const firefox = {
+  browserName: 'firefox' as const,
+  channel: 'moz-firefox',
+  launchOptions: {
+    firefoxUserPrefs: { 'webgl.force-enabled': true },
+    ...(firefoxPath && { executablePath: firefoxPath }),
+  },
+};
+
+/**
+ * The browser suite runs on every backend. A test that does not depend on the backend is tagged `@once`, and runs on
+ * the first. What takes long runs in `npm run test:full` only: a test that is tagged `@full`, and on the other
+ * backends one that is tagged `@wasm`.
+ */
 export default defineConfig<BackendOptions>({
   testDir: 'test',
   fullyParallel: true,
   workers: 2,
+  grepInvert: /@full|@long/,
   forbidOnly: !!process.env['CI'],
-  // One moment of a busy machine must not hide the answer of all other tests. What passed only on the second try is named at the end, and is to be mended.
+  // One moment of a busy machine must not hide the answer of all other tests. What passed only on the second try is
+  // named at the end, and is to be mended.
   retries: process.env['CI'] ? 1 : 0,
   timeout: 90_000,
   expect: { timeout: 15_000 },
@@ -20,38 +36,31 @@ export default defineConfig<BackendOptions>({
   use: { baseURL: `http://127.0.0.1:${PORT}`, actionTimeout: 15_000 },
   projects: [
     { name: 'unit', fullyParallel: true, testMatch: ['unit/**/*.spec.ts', 'readme/**/*.spec.ts'] },
-    // Under Node, without a browser: the engines' contract suite, and the built package's `tabserve/node` and `tabserve serve`.
+    // Under Node, without a browser: the engines' contract suite, and the built package's `tabserve/node` and
+    // `tabserve serve`.
     { name: 'node', testDir: 'test/node' },
     ...BACKENDS.map((backend, index) => ({
       name: backend,
       testDir: 'test/browser',
-      ...(index > 0 && { grepInvert: /@once/ }),
+      ...(index > 0 && { grepInvert: /@once|@wasm|@full|@long/ }),
       use: {
         backend,
-        // The tabs of a context share a process, and what V8 has compiled: `openLastingTab` in `test/browser/fixtures.ts`.
+        // The tabs of a context share a process, and what V8 has compiled: `openLastingTab` in
+        // `test/browser/fixtures.ts`.
         launchOptions: {
           args: [...chromiumArgs[backend], '--process-per-site'],
           ...(chromiumPath && { executablePath: chromiumPath }),
         },
       },
     })),
-    // Driven by WebDriver BiDi. Here only what is tagged `@firefox` runs; `npm run test:full` runs the whole suite. Chaos and fuzzing have commands of their own.
-    ...(['wasm', 'webgl'] as const).map((backend) => ({
-      name: backend === 'wasm' ? 'firefox' : `firefox-${backend}`,
+    {
+      // Only what is tagged `@firefox`; `npm run test:full` runs the whole suite.
+      name: 'firefox',
       testDir: 'test/browser',
       testIgnore: ['chaos.spec.ts', 'fuzz.spec.ts'],
-      grep: backend === 'wasm' ? /@firefox/ : /engines.*@firefox/,
-      ...(backend !== 'wasm' && { grepInvert: /@once/ }),
-      use: {
-        backend,
-        browserName: 'firefox' as const,
-        channel: 'moz-firefox',
-        launchOptions: {
-          firefoxUserPrefs: { 'webgl.force-enabled': true },
-          ...(firefoxPath && { executablePath: firefoxPath }),
-        },
-      },
-    })),
+      grep: /@firefox/,
+      use: { backend: 'wasm', ...firefox },
+    },
     {
       name: 'packaging',
       testDir: 'test/packaging',

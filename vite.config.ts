@@ -14,7 +14,9 @@ import { sourceWorkers } from './scripts/vite/source-workers.ts';
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')) as { version: string };
 
 /** The client, and what every client loads. */
-const CLIENT = ['connect', 'chunk'].map((name) => fileURLToPath(new URL(`src/client/${name}.ts`, import.meta.url)));
+const CLIENT = ['client/connect', 'selection/open-worker'].map((name) =>
+  fileURLToPath(new URL(`src/page/${name}.ts`, import.meta.url)),
+);
 
 interface Modules {
   getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
@@ -49,9 +51,13 @@ export default defineConfig({
   optimizeDeps: {
     include: [
       'comlink',
-      'yaml',
+      'js-yaml',
+      '@noble/hashes/sha2.js',
+      '@huggingface/jinja',
       '@huggingface/tokenizers',
       '@cfworker/json-schema',
+      '@zip.js/zip.js/lib/zip-core-custom.js',
+      'modern-tar',
       ...['wasm', 'webgpu', 'jspi', 'webgl'].map((build) => `onnxruntime-web/${build}`),
       ...['core', 'converter', 'layers', 'backend-cpu', 'backend-wasm', 'backend-webgl', 'backend-webgpu'].map(
         (part) => `@tensorflow/tfjs-${part}`,

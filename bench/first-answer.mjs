@@ -1,4 +1,7 @@
-/** The section on the first answer: from the call until a model has answered once, at the first visit and at later ones, beside ONNX Runtime alone in a worker. */
+/**
+ * The section on the first answer: from the call until a model has answered once, at the first visit and at later ones
+ * on a visitor's line, beside ONNX Runtime alone in a worker.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,10 +15,15 @@ import { waterfall } from './lib/waterfall.mjs';
 const WARM_UPS = 2;
 const ROUNDS = { cold: 5, warm: 5 };
 const QUICK_ROUNDS = { cold: 2, warm: 4 };
-/** After its start with a fresh profile, Chromium prepares its page for new tabs, on both cores. No visitor comes that early. */
+/**
+ * After its start with a fresh profile, Chromium prepares its page for new tabs, on both cores. No visitor comes that
+ * early.
+ */
 const STARTUP_MS = 2500;
+/** A page is left open for so long after its answer: its files are stored meanwhile. */
+const STORE_MS = 1000;
 const GOAL = 1.1;
-/** A visitor's line. It takes two minutes, and is measured only with `--only first`. */
+/** A visitor's line. */
 export const LINE = { bitsPerSecond: 50e6, roundTrip: 40 };
 const ON_LINE = `on a line of ${LINE.bitsPerSecond / 1e6} Mbit/s`;
 
@@ -41,35 +49,32 @@ const CHOICES = { "backends: ['wasm']": ['wasm'], 'backends not named': undefine
 /**
  * @param {import('@playwright/test').BrowserType} chromium
  * @param {import('@playwright/test').LaunchOptions} options
- * @param {{ url: string, lineUrl: string }} servers of the benchmark: on this machine, and behind the line
- * @param {{ isQuick: boolean, isAlone: boolean }} mode `isAlone`: whether no other part is measured
+ * @param {string} url of the benchmark's server behind the line
+ * @param {{ isQuick: boolean }} mode
  */
-export async function firstRows(chromium, options, { url, lineUrl }, { isQuick, isAlone }) {
+export async function firstRows(chromium, options, url, { isQuick }) {
   const rounds = isQuick ? QUICK_ROUNDS : ROUNDS;
-  const firstVisits = (contenders, from) =>
+  const firstVisits = (contenders) =>
     inTurns(contenders, 0, rounds.cold, (work) =>
       inProfile(chromium, options, undefined, async (context) => {
         await setTimeout(STARTUP_MS);
-        return await onPage(context, from, work);
+        return await onPage(context, url, work);
       }),
     );
-  const laterVisits = (contenders, from) =>
+  const laterVisits = (contenders) =>
     inProfile(chromium, options, undefined, (context) =>
-      inTurns(contenders, WARM_UPS, rounds.warm, (work) => onPage(context, from, work)),
+      inTurns(contenders, WARM_UPS, rounds.warm, (work) => onPage(context, url, work)),
     );
   const rows = [];
   for (const model of isQuick ? MODELS.slice(0, 1) : MODELS) {
     const contenders = contendersOf(model);
-    const measure = async (what, visits, from) => {
+    const measure = async (what, visits) => {
       tell(`first answer: ${model.name}, ${what}`);
-      rows.push(...rowsOf(model, what, await visits(contenders, from)));
+      rows.push(...rowsOf(model, what, await visits(contenders)));
     };
-    await measure('first visit', firstVisits, url);
-    await measure('later visit', laterVisits, url);
-    if (!isAlone) continue;
-    await measure(`first visit ${ON_LINE}`, firstVisits, lineUrl);
+    await measure(`first visit ${ON_LINE}`, firstVisits);
     // One file is asked for at a time either way: there is nothing else to wait for.
-    if (model.model.endsWith('/')) await measure(`later visit ${ON_LINE}`, laterVisits, lineUrl);
+    if (model.model.endsWith('/')) await measure(`later visit ${ON_LINE}`, laterVisits);
   }
   return rows;
 }
@@ -79,8 +84,7 @@ function contendersOf({ model, onnx, handler, dims }) {
     name,
     (call) => call('ours', { model, handler, backends, dims }),
   ]);
-  const byHand = model.endsWith('/') ? [['byHand', (call) => call('byHand', model)]] : [];
-  return Object.fromEntries([['raw', (call) => call('raw', onnx)], ...byHand, ...ours]);
+  return Object.fromEntries([['raw', (call) => call('raw', onnx)], ...ours]);
 }
 
 /** The contenders take turns, and each round starts with another one. */
@@ -118,16 +122,15 @@ async function onPage(context, url, work) {
       page.evaluate(([name, argument]) => globalThis.first[name](argument), [name, argument]),
     );
   } finally {
+    await setTimeout(STORE_MS);
     await page.close();
   }
 }
 
-function rowsOf({ name }, visit, { raw, byHand, ...ours }) {
+function rowsOf({ name }, visit, { raw, ...ours }) {
   const taken = (samples) => samples.map(({ took }) => took);
   const what = `first answer: ${name}, ${visit}`;
   const rows = [row(`${what}, onnxruntime-web in a worker`, taken(raw), 'ms')];
-  if (byHand)
-    rows.push(row(`${what}, the archive by hand over onnxruntime-web`, pairs(taken(byHand), taken(raw), over), '×'));
   for (const [choice, samples] of Object.entries(ours)) {
     const times = taken(samples);
     const middle = samples.toSorted((a, b) => Math.abs(a.took - median(times)) - Math.abs(b.took - median(times)))[0];

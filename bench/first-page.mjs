@@ -1,4 +1,7 @@
-/** Measures the gallery's first page, built and served by `vite preview`: `npm run gallery && node bench/first-page.mjs`. Quiet machine: LCP at most 1.0 s, CLS at most 0.02. */
+/**
+ * Measures the gallery's first page, built and served by `vite preview`:
+ * `npm run gallery && node bench/first-page.mjs`. Quiet machine: LCP at most 1.0 s, CLS at most 0.02.
+ */
 import { chromium } from '@playwright/test';
 import { preview, runnerImport } from 'vite';
 

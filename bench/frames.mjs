@@ -11,7 +11,10 @@ const PARTS = { backend: 'wasm', warmUps: 30, rounds: 120 };
 const TRACED = { backend: 'wasm', format: 'I420', warmUps: 150, rounds: 100 };
 /** Three contenders, whose inferences take turns. */
 const BY_HAND = { backend: 'wasm', format: 'I420', warmUps: 20, rounds: 60 };
-/** With two workers, one reads the next frame while the other computes. A GPU has one worker, which reads while the GPU computes. */
+/**
+ * With two workers, one reads the next frame while the other computes. A GPU has one worker, which reads while the GPU
+ * computes.
+ */
 const THROUGHPUTS = [
   { backend: 'wasm', workers: 1, rounds: 5, frames: 40 },
   { backend: 'wasm', workers: 2, rounds: 5, frames: 40, goal: 0.95 },
@@ -29,7 +32,7 @@ export async function frameRows(launch, url, { isAlone }) {
   const browser = await launch('wasm');
   try {
     for (const format of FORMATS)
-      rows.push(...partRows(format, await onPage(browser, url, 'measureParts', { ...PARTS, format })));
+      rows.push(...partRows(format, await onPage(browser, url, 'measureHandlers', { ...PARTS, format })));
     rows.push(...pageRows(await tracePage(browser, url)));
     rows.push(...byHandRows(await onPage(browser, url, 'measureByHand', BY_HAND)));
   } finally {
@@ -62,14 +65,16 @@ async function onPage(browser, url, work, options) {
   }
 }
 
-/** Returns the milliseconds of its own that the page's main thread spends on a frame and on a bare message, more than on waiting. */
+/**
+ * Returns the milliseconds of its own that the page's main thread spends on a frame and on a bare message, more than on
+ * waiting.
+ */
 async function tracePage(browser, url) {
   await browser.startTracing(undefined, { categories: TASK_CATEGORIES });
   await onPage(browser, url, 'markPage', TRACED);
-  const { frames, kept, bare, idle } = ownTime((await browser.stopTracing()).toString());
+  const { frames, bare, idle } = ownTime((await browser.stopTracing()).toString());
   return {
     ours: (frames - idle) / TRACED.rounds,
-    kept: (kept - idle) / TRACED.rounds,
     bare: bare / TRACED.rounds,
   };
 }
@@ -98,9 +103,8 @@ function partRows(format, { elapsed, ...parts }) {
   ];
 }
 
-function pageRows({ ours, kept, bare }) {
+function pageRows({ ours, bare }) {
   return [
-    row(`the page's main thread, own time of a \`predict\` whose mask is not released`, kept, 'ms'),
     row(`the page's main thread, own time of a bare message with a frame, and one back with a mask`, bare, 'ms'),
     row(`the page's main thread, own time a frame`, ours, 'ms', '<= 1 ms', ours <= 1),
   ];

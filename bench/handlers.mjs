@@ -1,4 +1,7 @@
-/** The section on handlers that run a model many times for one input: a workflow by its nodes, and explanations by their masks. */
+/**
+ * The section on handlers that run a model many times for one input: a workflow by its nodes, and explanations by their
+ * masks.
+ */
 import { tell } from './lib/progress.mjs';
 import { row as rowOf } from './lib/rows.mjs';
 import { median } from './lib/statistics.mjs';

@@ -1,4 +1,6 @@
-/** The section on loading: what TabServe adds to reading a file and creating a session from it, in time and in memory. */
+/**
+ * The section on loading: what TabServe adds to reading a file and creating a session from it, in time and in memory.
+ */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,12 +19,20 @@ const LARGE = { layers: 24, width: 1024 };
 const TINY = { layers: 1, width: 8 };
 
 /**
- * Whose workers are opened one after another; `model`: another one than the digits; `raw`: the model's file for workers by hand, which show what no two workers can share;
- * `build`: that of browsers without JSPI. A GPU in software is slow: it has few rounds, and only with `--only loading`.
+ * Whose workers are opened one after another; `model`: another one than the digits; `raw`: the model's file for workers
+ * by hand, which show what no two workers can share; `build`: that of browsers without JSPI. A GPU in software is slow:
+ * it has few rounds, and only with `--only loading`.
  */
 const ENGINES = [
   { name: 'onnx/wasm', candidate: 'onnx/wasm', backend: 'wasm', raw: '/models/digits/digits.onnx', rounds: ROUNDS },
-  { name: 'onnx/wasm, 4.6 MB', candidate: 'onnx/wasm', backend: 'wasm', model: '/model/onnx/model.onnx', raw: '/model/onnx/model.onnx', rounds: ROUNDS }, // prettier-ignore
+  {
+    name: 'onnx/wasm, 4.6 MB',
+    candidate: 'onnx/wasm',
+    backend: 'wasm',
+    model: '/model/onnx/model.onnx',
+    raw: '/model/onnx/model.onnx',
+    rounds: ROUNDS,
+  },
   { name: 'tfjs/wasm', candidate: 'tfjs/wasm', backend: 'wasm', raw: '/models/digits/model.json', rounds: ROUNDS },
   { name: 'onnx/webgpu with JSPI', candidate: 'onnx/webgpu', backend: 'webgpu', rounds: 2 },
   { name: 'onnx/webgpu without JSPI', candidate: 'onnx/webgpu', backend: 'webgpu', build: 'asyncify', rounds: 2 },
@@ -186,21 +196,39 @@ function timeRows({ name }, { ours, cacheApi, http }) {
   return [
     row(`${name}, TabServe load from the cache`, taken(ours), 'ms'),
     row(`${name}, raw worker from the Cache API`, taken(cacheApi), 'ms'),
-    row(`${name}, raw worker from the Cache API: reading`, cacheApi.map(({ read }) => read), 'ms'), // prettier-ignore
-    row(`${name}, raw worker from the Cache API: InferenceSession.create`, cacheApi.map(({ create }) => create), 'ms'), // prettier-ignore
+    row(
+      `${name}, raw worker from the Cache API: reading`,
+      cacheApi.map(({ read }) => read),
+      'ms',
+    ),
+    row(
+      `${name}, raw worker from the Cache API: InferenceSession.create`,
+      cacheApi.map(({ create }) => create),
+      'ms',
+    ),
     row(`${name}, raw worker from the HTTP cache`, taken(http), 'ms'),
     row(`${name}, TabServe from the cache over the raw worker from the HTTP cache`, ...compared(http)),
-    row(`${name}, TabServe from the cache over the raw worker from the Cache API`, ...compared(cacheApi, atMost(1.1, '×'))), // prettier-ignore
+    row(
+      `${name}, TabServe from the cache over the raw worker from the Cache API`,
+      ...compared(cacheApi, atMost(1.1, '×')),
+    ),
   ];
 }
 
-/** @param byHand the time of a later worker by hand over that of its first: what the engine's build allows. 0 if it was not measured */
+/**
+ * @param byHand the time of a later worker by hand over that of its first: what the engine's build allows. 0 if it was
+ *   not measured
+ */
 function workerRows({ name }, rounds, byHand = 0) {
   const first = rounds.map(({ opened }) => opened[0]);
   const later = rounds.map(({ opened }) => median(opened.slice(1)));
   const healed = rounds.map(({ healed }) => healed);
   const allowed = Math.max(LATER, byHand);
-  const goal = atMost(allowed, '×', allowed > LATER ? `<= ${LATER} ×, or what a worker by hand takes (${allowed} ×)` : undefined); // prettier-ignore
+  const goal = atMost(
+    allowed,
+    '×',
+    allowed > LATER ? `<= ${LATER} ×, or what a worker by hand takes (${allowed} ×)` : undefined,
+  );
   const overFirst = (what, times) => row(`${name}, ${what} over the first`, pairs(times, first, over), '×', goal);
   return [
     row(`${name}, the first worker of a page, from the cache`, first, 'ms'),

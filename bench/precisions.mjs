@@ -1,4 +1,7 @@
-/** The part on smaller weights, as `tabserve optimize` makes them: bytes, memory, first answer and time of a run on one thread of WASM, side by side. */
+/**
+ * The part on smaller weights, as `tabserve optimize` makes them: bytes, memory, first answer and time of a run on one
+ * thread of WASM, side by side.
+ */
 import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,10 +15,29 @@ const WEIGHTS = ['float32', 'float16', 'int8'];
 /** Weights are float32 again when the model is open. */
 const GOAL = atMost(1.03, '×');
 
-/** `from`: the folder with its archive, in `made` if it is written there; `file`: its model. One instance of ONNX Runtime may be slower than another for as long as it lives, so each is opened several times. */
+/**
+ * `from`: the folder with its archive, in `made` if it is written there; `file`: its model. One instance of ONNX
+ * Runtime may be slower than another for as long as it lives, so each is opened several times.
+ */
 const MODELS = [
-  { label: 'MobileNetV2 1.0', from: (made) => join(made, 'mobilenet'), file: 'onnx/model.onnx', handler: 'image_classifier', warmUps: 2, rounds: 6, openings: 3 }, // prettier-ignore
-  { label: 'selfie', from: () => here('../public/models/selfie'), file: 'model.onnx', handler: 'image_segmenter', warmUps: 4, rounds: 20, openings: 3 }, // prettier-ignore
+  {
+    label: 'MobileNetV2 1.0',
+    from: (made) => join(made, 'mobilenet'),
+    file: 'onnx/model.onnx',
+    handler: 'image_classifier',
+    warmUps: 2,
+    rounds: 6,
+    openings: 3,
+  },
+  {
+    label: 'selfie',
+    from: () => here('../public/models/selfie'),
+    file: 'model.onnx',
+    handler: 'image_segmenter',
+    warmUps: 4,
+    rounds: 20,
+    openings: 3,
+  },
 ];
 
 /**
@@ -24,7 +46,10 @@ const MODELS = [
  * @param {string} made the folder that it serves as `/made/`
  */
 export async function precisionRows(launch, url, made) {
-  const { module } = await runnerImport(here('../src/cli/optimize/onnx-weights.ts'), { configFile: false, logLevel: 'error' }); // prettier-ignore
+  const { module } = await runnerImport(here('../src/tools/cli/optimize/onnx-weights.ts'), {
+    configFile: false,
+    logLevel: 'error',
+  });
   const browser = await launch('wasm');
   try {
     const rows = [];
@@ -53,7 +78,16 @@ export async function precisionRows(launch, url, made) {
             row(`${what}: memory of the engine`, values(name, 'memory'), 'MB'),
             row(`${what}: first answer from the cache`, values(name, 'firstAnswer'), 'ms'),
             row(`${what}: inference`, runs(name), 'ms'),
-            ...(name === 'float32' ? [] : [row(`${what}: inference over float32`, ratios(runs(name), runs('float32')), '×', name === 'float16' ? GOAL : undefined)]), // prettier-ignore
+            ...(name === 'float32'
+              ? []
+              : [
+                  row(
+                    `${what}: inference over float32`,
+                    ratios(runs(name), runs('float32')),
+                    '×',
+                    name === 'float16' ? GOAL : undefined,
+                  ),
+                ]),
           ];
         }),
       );
@@ -64,7 +98,10 @@ export async function precisionRows(launch, url, made) {
   }
 }
 
-/** Copies an archive, with its model in these weights. Golden examples and hashes are those of the model as it was, and stay behind. */
+/**
+ * Copies an archive, with its model in these weights. Golden examples and hashes are those of the model as it was, and
+ * stay behind.
+ */
 function writeArchive(from, to, file, weights, shrinkOnnx) {
   rmSync(to, { recursive: true, force: true });
   cpSync(from, to, { recursive: true });

@@ -1,4 +1,6 @@
-/** The section on requests: one model, on a ready tensor and from a file, by TabServe and by what one has without it. */
+/**
+ * The section on requests: one model, on a ready tensor and from a file, by TabServe and by what one has without it.
+ */
 import { mkdirSync, copyFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -12,8 +14,9 @@ import { CATEGORIES, longestTasks } from './lib/trace.mjs';
 const SMALL = { name: '640×480', width: 640, height: 480 };
 const LARGE = { name: '12 MP', width: 4000, height: 3000 };
 /**
- * `openings`: one instance of ONNX Runtime computes up to a tenth slower than another of the same page, and keeps at it: what is compared is opened anew so many times.
- * `rounds` of each opening; `fileRounds` and `tracedRounds` of each size of photo.
+ * `openings`: one instance of ONNX Runtime computes up to a tenth slower than another of the same page, and keeps at
+ * it: what is compared is opened anew so many times. `rounds` of each opening; `fileRounds` and `tracedRounds` of each
+ * size of photo.
  */
 const FULL = {
   models: [
@@ -125,7 +128,10 @@ async function measureTensor(open, { name }, { openings, rounds }) {
   return samples;
 }
 
-/** What starts from a file; and, unless that is skipped, what runs on a tensor after pauses, and the longest tasks of the page's main thread. */
+/**
+ * What starts from a file; and, unless that is skipped, what runs on a tensor after pauses, and the longest tasks of
+ * the page's main thread.
+ */
 async function measureFile(open, { name, tracedSizes }, size, { fileRounds, pausedRounds, tracedRounds, photoRounds }) {
   tell(`requests: ${name}, from a file, ${size.name}`);
   const page = await open();
@@ -147,7 +153,10 @@ async function measureFile(open, { name, tracedSizes }, size, { fileRounds, paus
   return { file, paused, photos, tasks };
 }
 
-/** Tracing costs time: what is traced is not timed. Nor does it run in turns: one's garbage would be collected in another's time. */
+/**
+ * Tracing costs time: what is traced is not timed. Nor does it run in turns: one's garbage would be collected in
+ * another's time.
+ */
 async function traceTasks(page, rounds) {
   const devtools = await page.context().newCDPSession(page);
   const browser = page.context().browser();
@@ -182,7 +191,12 @@ function overheadRows({ name: model }, { times, stages, answers }, { openings, r
       '×',
       atMost(1.02, '×'),
     ),
-    add("our answer on the tensor less the raw run's", difference(answers.oursTensor, answers.raw), 'probability', atMost(1e-5, '', '<= 0.00001')), // prettier-ignore
+    add(
+      "our answer on the tensor less the raw run's",
+      difference(answers.oursTensor, answers.raw),
+      'probability',
+      atMost(1e-5, '', '<= 0.00001'),
+    ),
     add(NAMES.raw, times.raw, 'ms'),
     add(`${NAMES.raw}, 95th percentile`, quantile(times.raw, 0.95), 'ms'),
     add(NAMES.oursTensor, times.oursTensor, 'ms'),

@@ -1,6 +1,7 @@
 /**
- * `npm run bench`: see README.md. Prints each part's table as it ends, then what has a goal; writes results.json, and exits with 1 if a goal is missed.
- * `-- --quick` is a shorter run, and `-- --only PART` is one part; they write nothing.
+ * `npm run bench`: see README.md. Prints each part's table as it ends, then what has a goal; writes results.json, and
+ * exits with 1 if a goal is missed. `-- --quick` is a shorter run, and `-- --only PART` is one part; they write
+ * nothing.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,10 +25,7 @@ import { webnnRows } from './webnn.mjs';
 
 /** What each part measures: rows of the table. `isQuick`: whether a quick run has it. */
 const PARTS = {
-  first: {
-    isQuick: true,
-    rows: ({ options, url, lineUrl, mode }) => firstRows(chromium, options('wasm'), { url, lineUrl }, mode),
-  },
+  first: { isQuick: true, rows: ({ options, lineUrl, mode }) => firstRows(chromium, options('wasm'), lineUrl, mode) },
   requests: { isQuick: true, rows: ({ launch, url, mode }) => requestRows(launch, url, mode) },
   serving: { isQuick: false, rows: ({ launch, url, mode }) => servingRows(launch, url, mode) },
   loading: { isQuick: false, rows: ({ options, url, mode }) => loadingRows(chromium, options, url, mode) },
@@ -62,7 +60,9 @@ const { rows, ...machine } = await measure();
 const goals = rows.filter(({ goal }) => goal !== null);
 console.log(
   `\n${machine.browser}, ${machine.cores} cores (${machine.cpu}), load ${before} before and ${machine.load.after} after; 1 thread each. ` +
-    Object.entries(machine.versions).map(([name, version]) => `${name} ${version}`).join(', '), // prettier-ignore
+    Object.entries(machine.versions)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(', '),
 );
 console.log('\nWhat has a goal:\n');
 printTable(goals);

@@ -3,17 +3,16 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeLargeModel } from './lib/large-model.mjs';
 import { tell } from './lib/progress.mjs';
-import { atLeast, atMost, minus, over, row as rowOf } from './lib/rows.mjs';
+import { atLeast, minus, over, row as rowOf } from './lib/rows.mjs';
 import { pairs, quantile } from './lib/statistics.mjs';
 
 const BATCHING = { batchSize: 8, runs: 12, rounds: 5 };
 const INTERACTIVE = { batchSize: 8, rounds: 60, openings: 3 };
-const SMALL = { single: 25, turns: 30, atOnce: 960, rounds: 7, batchSize: 16 };
 const LAYERS = { atOnce: 960, rounds: 7, batchSize: 16, layers: 384, width: 16 };
 const LARGE = { bytes: 3 * 224 * 224 * 4, rounds: 100 };
 /**
- * On a GPU that is software the model takes as many cores as there are; then a large photo is what leaves something to hide. It is measured only with
- * `--only serving`.
+ * On a GPU that is software the model takes as many cores as there are; then a large photo is what leaves something to
+ * hide. It is measured only with `--only serving`.
  */
 const PIPELINES = [
   { name: 'onnx/wasm, two workers', options: { backend: 'wasm', width: 1600, height: 1200, rounds: 5, requests: 12 } },
@@ -50,7 +49,6 @@ export async function servingRows(launch, url, { isAlone }) {
     }
   };
   const rows = [
-    ...smallRows(await on('wasm', 'measureSmall', SMALL)),
     ...layerRows(await on('wasm', 'measureLayers', LAYERS)),
     ...largeRows(await on('wasm', 'measureLarge', LARGE)),
     ...batchingRows(await on('wasm', 'measureBatching', BATCHING)),
@@ -63,27 +61,6 @@ export async function servingRows(launch, url, { isAlone }) {
 
 function row(name, values, unit, goal) {
   return rowOf(`serving: ${name}`, values, unit, goal);
-}
-
-/** Of a model that takes no time: what a request costs beside it. */
-function smallRows({ single, preprocess, atOnce, raw }) {
-  const { batchSize, atOnce: requests } = SMALL;
-  const rates = (times) => times.map((time) => (1000 * requests) / time);
-  const gain = (name) => pairs(atOnce.bare, atOnce[name], over);
-  return [
-    row('small requests one at a time: a message of that size there and back', single.floor, 'ms'),
-    row('small requests one at a time: ONNX Runtime behind bare comlink', single.bare, 'ms'),
-    row('small requests one at a time: TabServe', single.ours, 'ms'),
-    row('small requests one at a time: beyond bare comlink', pairs(single.ours, single.bare, minus), 'ms', atMost(0.1, 'ms')), // prettier-ignore
-    row('small requests: preprocessing 28 × 28 pixels, which the tensors above are spared', preprocess, 'ms'),
-    row(`${requests} at once: ONNX Runtime behind bare comlink`, rates(atOnce.bare), 'requests/s'),
-    row(`${requests} at once: TabServe`, rates(atOnce.ours), 'requests/s'),
-    row(`${requests} at once: TabServe, batchSize ${batchSize}`, rates(atOnce.batched), 'requests/s'),
-    row(`${requests} ready rows in raw runs`, rates(raw), 'rows/s'),
-    row(`${requests} at once: over bare comlink`, gain('ours'), '×', atLeast(1, '×')),
-    // The model has a batch of one: what a batch gains is around its runs. `batchingRows` has a model that gains.
-    row(`${requests} at once, batchSize ${batchSize}: over bare comlink`, gain('batched'), '×'),
-  ];
 }
 
 /** Of a model that takes hardly longer for a batch than for a row. */
@@ -106,7 +83,11 @@ function largeRows(times) {
     row(`${what}: cloned with its message`, times.cloned, 'ms'),
     row(`${what}: copied into shared memory`, times.shared, 'ms'),
     row(`${what}: transferred without a copy, as with transfer: true`, times.moved, 'ms'),
-    row(`${what}: shared memory beyond a copy that is transferred`, pairs(times.shared, times.transferred, minus), 'ms'), // prettier-ignore
+    row(
+      `${what}: shared memory beyond a copy that is transferred`,
+      pairs(times.shared, times.transferred, minus),
+      'ms',
+    ),
   ];
 }
 

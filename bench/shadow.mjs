@@ -1,5 +1,5 @@
-// What a shadow costs the requests that it follows: the latency of `ModelServer.fetch` with and without one, on WASM, with requests at random times. It prints a table.
-//   node bench/shadow.mjs [requests of a block]
+// What a shadow costs the requests that it follows: the latency of `ModelServer.fetch` with and without one, on WASM,
+// with requests at random times. It prints a table. node bench/shadow.mjs [requests of a block]
 import { openTestPages } from './lib/test-page.mjs';
 
 const requests = Number(process.argv[2] ?? 150);

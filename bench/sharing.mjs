@@ -1,5 +1,5 @@
-// How long five tabs that share a session wait when the host's tab is closed under a hundred requests, on WASM. It prints a table.
-//   node bench/sharing.mjs [handovers]
+// How long five tabs that share a session wait when the host's tab is closed under a hundred requests, on WASM. It
+// prints a table. node bench/sharing.mjs [handovers]
 import { openTestPages } from './lib/test-page.mjs';
 
 const handovers = Number(process.argv[2] ?? 5);
@@ -24,7 +24,9 @@ try {
     });
     pages.splice(0, 1);
     // The tab that took over is the next to be closed.
-    const isHost = await Promise.all(pages.map((page) => page.evaluate(async () => (await window.shared.describe()).sharing.role === 'host'))); // prettier-ignore
+    const isHost = await Promise.all(
+      pages.map((page) => page.evaluate(async () => (await window.shared.describe()).sharing.role === 'host')),
+    );
     pages.unshift(...pages.splice(isHost.indexOf(true), 1));
     pages.push(await openTab(context));
   }

@@ -1,4 +1,7 @@
-/** The part on threads: models of several sizes on ONNX Runtime's WASM with one thread and more, and what a pool does with the same cores. */
+/**
+ * The part on threads: models of several sizes on ONNX Runtime's WASM with one thread and more, and what a pool does
+ * with the same cores.
+ */
 import { availableParallelism } from 'node:os';
 import { row } from './lib/rows.mjs';
 import { onTurnsPage, ratios } from './lib/turns.mjs';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { sourceWorkers } from '../scripts/vite/source-workers.ts';
-import { workerChunks } from '../src/bundlers/worker-chunks.ts';
+import { workerChunks } from '../src/tools/vite/worker-chunks.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 

@@ -1,4 +1,7 @@
-/** The part on WebNN: MobileNetV2 there and on one thread of WASM, in turns, in the Chromium that `npm run webnn` installs. */
+/**
+ * The part on WebNN: MobileNetV2 there and on one thread of WASM, in turns, in the Chromium that `npm run webnn`
+ * installs.
+ */
 import { row } from './lib/rows.mjs';
 import { onTurnsPage, ratios } from './lib/turns.mjs';
 import { tell } from './lib/progress.mjs';

@@ -71,8 +71,7 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
       reflect();
     },
     refused(error, file) {
-      if (!file) emptied();
-      stale(false);
+      emptied();
       note.refused(error, file && nameOf(file));
     },
     waits: (file) => note.waits(nameOf(file)),
@@ -146,7 +145,7 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
   function sourceOf(picture: Picture): Source {
     const sample = selected();
     if (typeof picture === 'string') return { kind: 'text', text: picture };
-    if (sample) return { kind: 'sample', url: absolute(sample.url) };
+    if (sample) return { kind: 'sample', url: inApp(sample.url) };
     if (picture instanceof Blob) return { kind: 'file' };
     if ('sampleRate' in picture) return { kind: 'microphone' };
     return { kind: picture instanceof HTMLCanvasElement ? 'canvas' : 'camera' };
@@ -154,7 +153,7 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
 
   /** Shows the selected sample and the code, and writes what differs from the defaults into the address. */
   function reflect(): void {
-    const archive = absolute(models.model.url);
+    const archive = inApp(models.model.url);
     code.show(demo.snippet({ archive, backends: backend.candidates, settings: settings(), ...last }));
     const sample = selected();
     samples.select(sample);
@@ -208,7 +207,7 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
   backend.restore(wanted);
   output.restore?.(wanted);
   const first = demo.samples.find((sample) => nameOfSample(sample) === wanted['sample']) ?? demo.samples[0];
-  last = { source: { kind: 'sample', url: absolute(first.url) }, params: output.params ?? {} };
+  last = { source: { kind: 'sample', url: inApp(first.url) }, params: output.params ?? {} };
   open();
   void takeSample(first).then((taken) => taken && input.restore?.(wanted));
   element.addEventListener('change', reflect);
@@ -228,6 +227,9 @@ function nameOf(file: File): string {
   return file.name || 'The image';
 }
 
-function absolute(url: string): string {
-  return new URL(url, document.baseURI).href;
+/** Returns the path of a file of the gallery as it is in an app: from its root. Other URLs stay as they are. */
+function inApp(url: string): string {
+  const { href } = new URL(url, document.baseURI);
+  const gallery = new URL('.', document.baseURI).href;
+  return href.startsWith(gallery) ? href.slice(gallery.length - 1) : href;
 }

@@ -1,5 +1,6 @@
 /**
- * What a demo is made of. A new one is a file in `demos/`, and one for whatever it takes or shows that no other demo does.
+ * What a demo is made of. A new one is a file in `demos/`, and one for whatever it takes or shows that no other demo
+ * does.
  */
 import type { Backend, CandidateName, ClientEvents, ModelFormat, Params, Progress } from '../src/index.js';
 import type { Settings } from './page/route.js';
@@ -82,7 +83,7 @@ export interface Model {
   frames?(
     video: HTMLVideoElement,
     options: { readonly params: Params; readonly signal: AbortSignal },
-  ): AsyncIterable<{ readonly result: unknown; readonly frame: VideoFrame | undefined; readonly release: () => void }>;
+  ): AsyncIterable<{ readonly result: unknown; readonly frame: VideoFrame | undefined }>;
   on<E extends 'response' | 'backendchange' | 'fail'>(event: E, listener: (event: ClientEvents[E]) => void): () => void;
   dispose(): Promise<void>;
 }
@@ -93,7 +94,10 @@ export type Picture = string | Blob | HTMLCanvasElement | HTMLVideoElement | Liv
 /** A camera that runs. */
 export interface Live {
   readonly video: HTMLVideoElement;
-  /** Is called with the frame of each answer, before the answer is shown. It is closed afterwards; undefined in a browser without VideoFrame. */
+  /**
+   * Is called with the frame of each answer, before the answer is shown. It is closed afterwards; undefined in a
+   * browser without VideoFrame.
+   */
   predicted(frame: VideoFrame | undefined): void;
 }
 
@@ -105,7 +109,7 @@ export interface LiveSound {
   readonly session: number;
 }
 
-export interface Mounted {
+interface Mounted {
   readonly input: Input;
   readonly output: Output;
 }
@@ -123,7 +127,9 @@ export interface InputEvents {
 interface Adjustable {
   /** The names and the current values. They are the defaults until `restore` is called. */
   readonly settings?: Settings;
-  /** Sets what `settings` names, and ignores what it does not know. An input that is another one then calls `changed`. */
+  /**
+   * Sets what `settings` names, and ignores what it does not know. An input that is another one then calls `changed`.
+   */
   restore?(settings: Settings): void;
 }
 

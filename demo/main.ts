@@ -8,6 +8,9 @@ import { HOME, pageOf, PAGES, type Page } from './pages.js';
 
 const announce = announcer(byId('live'));
 const main = byId('page');
+/** Milliseconds after which a page that is not there yet says that it is being loaded. */
+const AT_ONCE = 100;
+
 let shown: Page | undefined;
 let exhibited: Exhibited | undefined;
 
@@ -24,6 +27,8 @@ async function show(): Promise<void> {
     else link.removeAttribute('aria-current');
     if (link.hasAttribute('aria-current')) link.scrollIntoView({ block: 'nearest', inline: 'center' });
   }
+  main.setAttribute('aria-busy', 'true');
+  const slow = setTimeout(() => loading(page), AT_ONCE);
   try {
     const exhibit = await page.open();
     if (page === shown) mount(exhibit);
@@ -31,9 +36,18 @@ async function show(): Promise<void> {
   } catch (error) {
     if (page === shown) failed(page, error);
   }
-  if (page !== shown || isFirst) return;
+  clearTimeout(slow);
+  if (page !== shown) return;
+  main.removeAttribute('aria-busy');
+  if (isFirst) return;
   window.scrollTo(0, 0);
   heading()?.focus({ preventScroll: true });
+}
+
+/** Says that a page's code is being downloaded. */
+function loading({ title }: Page): void {
+  leave(title);
+  main.replaceChildren(intro(title, 'Loading the page…'));
 }
 
 function mount({ title, summary, mount }: Exhibit): void {
@@ -54,7 +68,10 @@ function failed({ title }: Page, error: unknown): void {
   announce(text);
 }
 
-/** Has a service worker keep the gallery for visits without a network. It downloads all pages, so it waits until a visitor opens one. */
+/**
+ * Has a service worker keep the gallery for visits without a network. It downloads all pages, so it waits until a
+ * visitor opens one.
+ */
 function keepOffline(): void {
   if (!import.meta.env.PROD || !navigator.serviceWorker || navigator.serviceWorker.controller) return;
   navigator.serviceWorker.register('sw.js').catch((error: unknown) => console.warn(error));

@@ -12,7 +12,9 @@ export interface Page {
 
 export const HOME: Page = { id: home.id, title: home.title, open: async () => home };
 
-/** The pages in the order of the navigation. Each is a chunk of its own: a visitor downloads the pages that they open. */
+/**
+ * The pages in the order of the navigation. Each is a chunk of its own: a visitor downloads the pages that they open.
+ */
 export const PAGES: readonly Page[] = [
   demo('detection', 'Objects', async () => (await import('./demos/detection.js')).detection),
   demo('background', 'Background', async () => (await import('./demos/segmentation.js')).segmentation),

@@ -24,7 +24,7 @@ export interface Page {
 }
 
 /** An answer, and the request. */
-export interface Answer {
+interface Answer {
   readonly result: unknown;
   readonly picture: Picture;
   readonly params: Params;
@@ -41,8 +41,8 @@ export interface Runner {
   /** Disposes of the model. */
   close(): void;
   /**
-   * Predicts a file, or the page's current input; of a camera, one frame after the other until the next call. Of the calls that come while a request runs,
-   * only the last counts.
+   * Predicts a file, or the page's current input; of a camera, one frame after the other until the next call. Of the
+   * calls that come while a request runs, only the last counts.
    */
   ask(file?: File): void;
   /** Discards the answers to all earlier requests. @returns a function: whether nothing newer has come since */
@@ -79,16 +79,11 @@ export function runner(page: Page): Runner {
   const follow = async (to: Required<Model>, { video, predicted }: Live, signal: AbortSignal): Promise<void> => {
     const still = since();
     const params = page.params();
-    /** Gives back the memory of the result that is shown. */
-    let releaseShown = (): void => {};
     try {
-      for await (const { result, frame, release } of to.frames(video, { signal, params })) {
+      for await (const { result, frame } of to.frames(video, { signal, params })) {
         if (!still() || to !== model) return;
         predicted(frame);
         await page.answered({ result, picture: video, params, file: undefined, stages, roundTrip: undefined }, still);
-        if (!still()) return;
-        releaseShown();
-        releaseShown = release;
       }
     } catch (error) {
       if (still() && to === model && !signal.aborted) page.refused(error, undefined);

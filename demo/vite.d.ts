@@ -23,6 +23,8 @@ declare module 'virtual:documents' {
     /** The page in its address: `docs/healing`, `models/selfie`. */
     readonly id: string;
     readonly title: string;
+    /** The heading under which it is listed. */
+    readonly group: string;
     /** Returns its HTML, without the title. */
     load(): Promise<string>;
   }[];

@@ -1,5 +1,6 @@
-// Writes api/*.txt: what each public entry of the built package exports, without comments. A packaging test compares them with the build, so that
-// every change of the API is seen in a diff. Run it after a build: `npm run build && npm run api`.
+// Writes api/*.txt: what each public entry of the built package exports, without comments, and what each built-in
+// handler takes, with its config keys. A packaging test compares them with the build, so that every change of the API is seen in a diff. Run it after a build:
+// `npm run build && npm run api`.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 // TypeScript 7 has no such API yet.
@@ -44,6 +45,32 @@ export function apiReports() {
   return { reports, undocumented: [...undocumented] };
 }
 
+/** The report of the built-in handlers: their names, and what their classes say of themselves. */
+export async function handlersReport() {
+  const built = async (path) => await import(new URL(`../dist/${path}.js`, import.meta.url).href);
+  const { HANDLER_NAMES, loadHandler } = await built('worker/handlers/registry');
+  const { schemaOf } = await built('worker/handlers/descriptor');
+  const { expected } = await built('shared/schema');
+  const handlers = await Promise.all(
+    HANDLER_NAMES.map(async (name) => {
+      const Class = await loadHandler(name);
+      const { architectures = [], processor } = Class.huggingFace ?? {};
+      const keys = Object.entries(schemaOf(Class)).map(
+        ([key, schema]) => `${schema.readOnly ? 'config' : 'params'} ${key}: ${expected(schema)}`,
+      );
+      const served = [...architectures.map((ending) => `*${ending}`), ...(processor ? [`${processor} processor`] : [])];
+      return [
+        `# ${name}`,
+        `class ${Class.name}`,
+        `takes ${Class.takes}`,
+        ...(served.length > 0 ? [`Hugging Face: ${served.join(', ')}`] : []),
+        ...keys,
+      ].join('\n');
+    }),
+  );
+  return `handlers\n\n${handlers.join('\n\n')}\n`;
+}
+
 /** `export * as name`: what stands for it is a whole module. */
 function isNamespace({ flags }) {
   return (flags & ts.SymbolFlags.ValueModule) !== 0;
@@ -57,6 +84,7 @@ function declarationOf(node, printer) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { reports, undocumented } = apiReports();
+  reports['handlers.txt'] = await handlersReport();
   mkdirSync(`${root}api`, { recursive: true });
   for (const [file, text] of Object.entries(reports)) writeFileSync(`${root}api/${file}`, text);
   if (undocumented.length > 0) {

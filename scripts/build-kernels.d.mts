@@ -1,4 +1,8 @@
 /** The text of one kernel's `.wasm.ts`; `path` is under `src`, without its ending. */
 export function buildKernel(
-  path: 'transforms/resample' | 'images/planar/ycc' | 'images/planar/video' | 'outputs/interpolate',
+  path:
+    | 'worker/transforms/resample'
+    | 'worker/images/planar/ycc'
+    | 'worker/images/planar/video'
+    | 'worker/outputs/interpolate',
 ): Promise<string>;

@@ -5,10 +5,10 @@ import wabt from 'wabt';
 
 /** Where each kernel lies under `src`, without its ending, and the name of its constant. */
 const KERNELS = {
-  'transforms/resample': 'RESAMPLE_WASM',
-  'images/planar/ycc': 'YCC_WASM',
-  'images/planar/video': 'VIDEO_WASM',
-  'outputs/interpolate': 'INTERPOLATE_WASM',
+  'worker/transforms/resample': 'RESAMPLE_WASM',
+  'worker/images/planar/ycc': 'YCC_WASM',
+  'worker/images/planar/video': 'VIDEO_WASM',
+  'worker/outputs/interpolate': 'INTERPOLATE_WASM',
 };
 
 /** The text of one kernel's `.wasm.ts`. */

@@ -1,11 +1,11 @@
 /**
- * Builds the package into `dist`: modules and declarations for apps with a bundler, and `dist/standalone` for pages without one.
- * Plain JavaScript: it runs on every Node that we support.
+ * Builds the package into `dist`: modules and declarations for apps with a bundler, and `dist/standalone` for pages
+ * without one. Plain JavaScript: it runs on every Node that we support.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { buildLibraries, replaceModule } from './build/libraries.mjs';
+import { buildLibraries, buildValidator, replaceModule } from './build/libraries.mjs';
 import { notice } from './build/notice.mjs';
 import { buildStandalone } from './build/standalone.mjs';
 
@@ -17,6 +17,6 @@ for (const project of ['build', 'cli', 'testing'])
   });
 const dist = `${root}dist`;
 mkdirSync(`${dist}/standalone`);
-const sources = [...(await buildLibraries(dist)), ...(await buildStandalone(dist))];
+const sources = [...(await buildValidator(dist)), ...(await buildLibraries(dist)), ...(await buildStandalone(dist))];
 writeFileSync(`${dist}/standalone/NOTICE.txt`, notice(root, sources));
 replaceModule(`${dist}/worker/default.worker.js`, "import '../built-in/worker.js';\n");

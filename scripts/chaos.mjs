@@ -9,7 +9,17 @@ console.log(
 );
 const { status } = spawnSync(
   'npx',
-  ['playwright', 'test', 'browser/chaos', '--project=wasm', '--project=webgl', '--project=webgpu', '--workers=1'],
+  [
+    'playwright',
+    'test',
+    'browser/chaos',
+    '--project=wasm',
+    '--project=webgl',
+    '--project=webgpu',
+    '--workers=1',
+    '--config',
+    'playwright.full.config.ts',
+  ],
   {
     stdio: 'inherit',
     env: { ...process.env, CHAOS_SEED: seed, CHAOS_REQUESTS: values.requests },

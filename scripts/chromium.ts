@@ -6,8 +6,8 @@ export const chromiumPath =
   ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 
 /**
- * Chromium's windows have a page of their own for what its address bar shows, in every context anew. Of several lists Chromium reads the last,
- * so the part of Playwright's that can matter here is in this one.
+ * Chromium's windows have a page of their own for what its address bar shows, in every context anew. Of several lists
+ * Chromium reads the last, so the part of Playwright's that can matter here is in this one.
  */
 const DISABLED_FEATURES = [
   'WebUIOmniboxPopup',
@@ -36,7 +36,10 @@ const BASE = [
   '--disable-sync',
 ];
 
-/** Chromium's flags for each backend; where there is no GPU, SwiftShader computes in its place. Without them WebGPU has no adapter: the fallback's own test. */
+/**
+ * Chromium's flags for each backend; where there is no GPU, SwiftShader computes in its place. Without them WebGPU has
+ * no adapter: the fallback's own test.
+ */
 export const chromiumArgs = {
   wasm: BASE,
   webgl: [...BASE, '--enable-unsafe-swiftshader'],

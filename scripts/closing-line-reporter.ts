@@ -1,7 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, Suite, TestCase } from '@playwright/test/reporter';
 
-/** Prints each skipped test with its reason and each one that failed, or passed only on the second try, with its errors, and ends with `N passed, N failed`. */
+/**
+ * Prints each skipped test with its reason and each one that failed, or passed only on the second try, with its errors,
+ * and ends with `N passed, N failed`.
+ */
 export default class ClosingLine implements Reporter {
   #suite: Suite | undefined;
 

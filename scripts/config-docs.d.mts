@@ -1,21 +1,21 @@
 import type { ErrorCode } from '../src/contract/errors.ts';
-import type { HandlerName } from '../src/handlers/registry.ts';
+import type { HandlerName } from '../src/worker/handlers/registry.ts';
 import type { Schema } from '../src/shared/schema.ts';
 
 /** The modules under `src` that the documents are made from, by their path there without its ending. */
 export interface Modules {
-  readonly registry: typeof import('../src/handlers/registry.ts');
-  readonly config: typeof import('../src/handlers/config.ts');
+  readonly registry: typeof import('../src/worker/handlers/registry.ts');
+  readonly descriptor: typeof import('../src/worker/handlers/descriptor.ts');
   readonly schema: typeof import('../src/shared/schema.ts');
-  readonly models: typeof import('../src/models/config.ts');
-  readonly transforms: typeof import('../src/transforms/transforms-schema.ts');
+  readonly models: typeof import('../src/worker/models/config.ts');
+  readonly transforms: typeof import('../src/worker/transforms/transforms-schema.ts');
   readonly errors: typeof import('../src/contract/errors.ts');
   readonly meanings: typeof import('../src/contract/error-meanings.ts');
   readonly settings: typeof import('../src/contract/settings.ts');
   readonly settingTexts: typeof import('../src/contract/setting-texts.ts');
   readonly metrics: typeof import('../src/shared/metrics/built-in.ts');
   readonly threads: typeof import('../src/shared/threads.ts');
-  readonly budget: typeof import('../src/client/workers/budget.ts');
+  readonly budget: typeof import('../src/page/workers/budget.ts');
 }
 
 /** The JSON Schema of a `model-config.yaml`. `definitions` has the `handler:` section of each handler. */
@@ -23,14 +23,26 @@ export function configSchema(
   modules: Modules,
 ): Promise<Schema & { readonly definitions: Readonly<Record<HandlerName, Schema>> }>;
 
+/** Returns the source of `src/worker/handlers/loaders.ts`. */
+export function loadersSource(): string;
+
+/** Returns the source of `src/worker/models/hugging-face/tasks.ts`. */
+export function tasksSource(modules: Pick<Modules, 'registry'>): Promise<string>;
+
 /** The pages in docs/ that have tables made from the code. */
 export const PAGES: readonly string[];
 
 /** What an app's developer does about an error, by its code. */
 export const ADVICE: Readonly<Record<ErrorCode, string>>;
 
-/** Returns `page` with its tables made anew: what stands between `<!-- keys of … -->` or `<!-- table of … -->` and `<!-- end -->`. */
+/**
+ * Returns `page` with its tables made anew: what stands between `<!-- keys of … -->` or `<!-- table of … -->` and
+ * `<!-- end -->`.
+ */
 export function withTables(page: string, modules: Modules): Promise<string>;
 
-/** Returns `page` with its code blocks made anew: a block after `<!-- path -->` is that file. Of a test it is a part, from its first `test(` on. */
+/**
+ * Returns `page` with its code blocks made anew: a block after `<!-- path -->` is that file. Of a test it is a part,
+ * from its first `test(` on.
+ */
 export function withSnippets(page: string, read: (path: string) => string): string;

@@ -1,11 +1,16 @@
-// Makes docs/model-config.schema.json, the tables in docs/ (of keys, settings and error codes) and the code blocks of the pages, each from the code itself.
-// Run it after every change of one of these: `node scripts/config-docs.mjs`; unit tests compare.
+// Makes docs/model-config.schema.json, the tables in docs/ (of handlers, keys, settings and error codes), the code blocks
+// of the pages, and what the code must know of a handler's class before it is loaded: each from the code itself. Run it
+// after every change of one of these: `node scripts/config-docs.mjs`; unit tests compare.
 import { readFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { ROOMS } from './lint/rooms.mjs';
+import { SPECS } from './tests/map.mjs';
 
 const ROOT = new URL('../', import.meta.url);
 const SCHEMA = new URL('../docs/model-config.schema.json', import.meta.url);
+const LOADERS = new URL('../src/worker/handlers/loaders.ts', import.meta.url);
+const TASKS = new URL('../src/worker/models/hugging-face/tasks.ts', import.meta.url);
 /** The pages that have such tables, in docs/. */
 export const PAGES = [
   'model-config.md',
@@ -16,20 +21,24 @@ export const PAGES = [
   'sequences.md',
   'explain.md',
   'backends.md',
+  'inputs.md',
+  'generate.md',
+  '../ARCHITECTURE.md',
+  '../CONTRIBUTING.md',
 ];
 const SOURCES = {
-  registry: 'handlers/registry',
-  config: 'handlers/config',
+  registry: 'worker/handlers/registry',
+  descriptor: 'worker/handlers/descriptor',
   schema: 'shared/schema',
-  models: 'models/config',
-  transforms: 'transforms/transforms-schema',
+  models: 'worker/models/config',
+  transforms: 'worker/transforms/transforms-schema',
   errors: 'contract/errors',
   meanings: 'contract/error-meanings',
   settings: 'contract/settings',
   settingTexts: 'contract/setting-texts',
   metrics: 'shared/metrics/built-in',
   threads: 'shared/threads',
-  budget: 'client/workers/budget',
+  budget: 'page/workers/budget',
 };
 
 /** What an app's developer does about an error, by its code. */
@@ -70,7 +79,9 @@ export const ADVICE = {
 /** Adds the texts of settings to entries that have none. */
 function described(entries, { SETTING_TEXTS }) {
   const pairs = Object.entries(entries);
-  return Object.fromEntries(pairs.map(([key, entry]) => [key, { ...entry, description: entry.description ?? SETTING_TEXTS[key] }])); // prettier-ignore
+  return Object.fromEntries(
+    pairs.map(([key, entry]) => [key, { ...entry, description: entry.description ?? SETTING_TEXTS[key] }]),
+  );
 }
 
 /** The handler classes by name. */
@@ -78,14 +89,17 @@ async function classes({ loadHandler, HANDLER_NAMES }) {
   return Object.fromEntries(await Promise.all(HANDLER_NAMES.map(async (name) => [name, await loadHandler(name)])));
 }
 
-export async function configSchema({ registry, config, models, transforms, settingTexts }) {
+export async function configSchema({ registry, descriptor, models, transforms, settingTexts }) {
   const section = (properties, description) => ({
     type: 'object',
     description,
     properties,
     additionalProperties: false,
   });
-  const schemas = Object.entries(await classes(registry)).map(([name, handler]) => [name, config.schemaOf(handler)]);
+  const schemas = Object.entries(await classes(registry)).map(([name, handler]) => [
+    name,
+    descriptor.schemaOf(handler),
+  ]);
   // A handler's own schema leaves the steps to parseTransforms; an editor can complete them.
   const steps = {
     ...transforms.TRANSFORMS_SCHEMA,
@@ -130,7 +144,9 @@ export async function withTables(
   },
 ) {
   const { image_classifier, text_classifier, ...others } = await classes(registry);
-  const own = [image_classifier, text_classifier, ...Object.values(others)].map((handler) => [
+  const handlers = [image_classifier, text_classifier, ...Object.values(others)];
+  // Several handlers may have the keys of a class that is no handler itself.
+  const own = [...new Set([...handlers.map(Object.getPrototypeOf), ...handlers])].map((handler) => [
     handler.name,
     Object.hasOwn(handler, 'schema') ? handler.schema : {},
   ]);
@@ -140,7 +156,10 @@ export async function withTables(
   const { handler: _handler, engine: _engine, nodes: _nodes, ...serving } = models.CONFIG_SCHEMA;
   const tables = {
     ...Object.fromEntries(own.map(([name, schema]) => [name, keyTable(schema, expected, true)])),
-    steps: table(['Step', 'What it does', 'Options'], steps.map(([name, schema]) => [code(name), schema.description, optionsOf(schema, expected)])), // prettier-ignore
+    steps: table(
+      ['Step', 'What it does', 'Options'],
+      steps.map(([name, schema]) => [code(name), schema.description, optionsOf(schema, expected)]),
+    ),
     'explain images': keyTable(image_classifier.explainSchema, expected),
     'explain texts': keyTable(text_classifier.explainSchema, expected),
     engine: keyTable(models.ENGINE_SCHEMA, expected),
@@ -152,11 +171,101 @@ export async function withTables(
     errors: errorTable(errors, meanings),
     metrics: metricsTable(metrics),
     threads: threadsTable(threads, budget),
+    handlers: handlersTable(await classes(registry)),
+    rooms: roomsTable(),
+    specs: specsTable(),
   };
   return page.replace(/(<!-- (?:keys|table) of (\w[\w ]*) -->\n)[^]*?(?=<!-- end -->)/g, (_, start, name) => {
     if (!tables[name]) throw new Error(`There is no table of ${name}.`);
     return `${start}\n${tables[name]}\n\n`;
   });
+}
+
+/** The source of a handler's class, by the handler's name. */
+function handlerSource(name) {
+  const path = `src/worker/handlers/${name.replaceAll('_', '-')}.ts`;
+  const text = readFileSync(new URL(path, ROOT), 'utf8');
+  const [, docblock, className, isGeneric] =
+    /\n(\/\*\*\n(?: \*.*\n)* \*\/)\nexport class (\w+)(<)?/.exec(`\n${text}`) ?? [];
+  if (!className) throw new Error(`${path} needs a class with a docblock: \`export class\`.`);
+  return { path, docblock, className, isGeneric: isGeneric !== undefined };
+}
+
+/** Returns the source of `loaders.ts`. A class with type parameters gets its type: inference would lose their defaults. */
+export function loadersSource() {
+  const index = readFileSync(new URL('src/worker/handlers/index.ts', ROOT), 'utf8');
+  const handlers = Array.from(index.matchAll(/^export \* from '\.\/([\w-]+)\.js';$/gm), ([, file]) => {
+    const name = file.replaceAll('-', '_');
+    return { name, file, ...handlerSource(name) };
+  });
+  const types = handlers.filter(({ isGeneric }) => isGeneric);
+  const imports = types.map(({ file, className }) => `import type { ${className} } from './${file}.js';`).toSorted();
+  const lines = handlers.map(({ name, file, className, isGeneric }) => {
+    const type = isGeneric ? `: Promise<new () => ${className}>` : '';
+    return `  ${name}: async ()${type} => (await import('./${file}.js')).${className},`;
+  });
+  return `/** The built-in handlers' classes, each a chunk of its own: made from \`index.ts\` by \`scripts/config-docs.mjs\`. */
+import type { HandlerClass } from '../../contract/handler.js';
+${imports.join('\n')}
+
+/** By the handler's name. */
+export const HANDLERS = {
+${lines.join('\n')}
+} satisfies Readonly<Record<string, () => Promise<HandlerClass>>>;
+`;
+}
+
+/** Returns the source of `tasks.ts`: the part of the classes' static members that must be known before they are loaded. */
+export async function tasksSource({ registry }) {
+  const tasks = Object.entries(await classes(registry)).flatMap(([name, { huggingFace }]) => {
+    if (!huggingFace) return [];
+    const { architectures, processor, models, nodes, files, ...others } = huggingFace;
+    const list = (key, texts) => (texts ? [`${key}: [${texts.map((text) => `'${text}'`).join(', ')}]`] : []);
+    const entries = [
+      ...list('architectures', architectures),
+      `processor: '${processor}'`,
+      ...list('models', models),
+      ...(nodes
+        ? [
+            `nodes: { ${Object.entries(nodes)
+              .flatMap(([node, names]) => list(node, names))
+              .join(', ')} }`,
+          ]
+        : []),
+      ...['generates', 'sentenceTransformers'].flatMap((key) => (others[key] ? [`${key}: true`] : [])),
+      ...list('files', files),
+    ];
+    const line = `  ${name}: { ${entries.join(', ')} },`;
+    return line.length <= 120 ? line : [`  ${name}: {`, ...entries.map((entry) => `    ${entry},`), '  },'];
+  });
+  return `/** What must be known of a handler's class before it is loaded: made from the classes by \`scripts/config-docs.mjs\`. */
+import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+
+/** By the handler's name. */
+export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig'>>> = {
+${tasks.join('\n')}
+};
+`;
+}
+
+const INPUTS = { image: 'an image', text: 'a text', audio: 'audio', tensors: 'a tensor, or tensors by name' };
+
+/** Each handler's answer is the tag `@answer` of its class. */
+function handlersTable(handlers) {
+  const rows = Object.entries(handlers).map(([name, { takes, huggingFace }]) => {
+    const { path, docblock } = handlerSource(name);
+    const [, answer] = /\n \* @answer ([^]*?)\n \*\/$/.exec(docblock) ?? [];
+    if (!answer)
+      throw new Error(`The class of ${path} needs an @answer in its docblock: what it answers, for the docs.`);
+    const architectures = huggingFace?.architectures ?? [];
+    return [
+      code(name),
+      INPUTS[takes],
+      answer.replace(/\s*\n \*\s*/g, ' '),
+      architectures.map((ending) => code(`…${ending}`)).join(', '),
+    ];
+  });
+  return table(['Handler', 'Input', 'Answer', '`architectures` of Hugging Face'], rows);
 }
 
 /** Of a handler's keys, a request may give all but the `readOnly` ones. */
@@ -172,7 +281,10 @@ function keyTable(schema, expected, ofHandler = false) {
   return table(['Key', 'Value', ...(ofHandler ? ['`params`'] : []), 'Meaning'], rows);
 }
 
-/** A page with its code blocks made anew: a block after `<!-- path -->` is that file. Of a test it is a part, from its first `test(` on. */
+/**
+ * A page with its code blocks made anew: a block after `<!-- path -->` is that file. Of a test it is a part, from its
+ * first `test(` on.
+ */
 export function withSnippets(page, read) {
   return page.replace(/(<!-- ((?:public|test)\/\S+\.\w+) -->\n```\w+\n)[^]*?```/g, (_, start, path) => {
     const text = read(path);
@@ -223,6 +335,24 @@ function workersOf(budget, threads, maxWorkers) {
   return workers;
 }
 
+function roomsTable() {
+  const rows = Object.entries(ROOMS).map(([room, { runs, what, imports, types = [] }]) => {
+    const allowed = [...imports.map(code), ...types.map((one) => `types of ${code(one)}`)];
+    return [code(`${room}/`), runs, what, allowed.join(', ') || 'nothing'];
+  });
+  return table(['Room of `src/`', 'Runs', 'What is in it', 'May import'], rows);
+}
+
+function specsTable() {
+  const rows = Object.entries(SPECS).map(([path, specs]) => [
+    path === '' ? 'anything else' : code(path),
+    Object.entries(specs)
+      .map(([project, names]) => `${project}: ${names.join(', ')}`)
+      .join('; '),
+  ]);
+  return table(['Changed', 'Tests'], rows);
+}
+
 function errorTable({ ERROR_CODES }, { ERROR_MEANINGS }) {
   const rows = Object.entries(ERROR_CODES).map(([name, { retriable, blames }]) => {
     if (!ADVICE[name]) throw new Error(`scripts/config-docs.mjs has no advice for the error code ${name}.`);
@@ -268,6 +398,7 @@ function code(text) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await writeFile(LOADERS, loadersSource());
   const { createServer } = await import('vite');
   const vite = await createServer({
     configFile: false,
@@ -280,6 +411,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       Object.entries(SOURCES).map(async ([name, path]) => [name, await vite.ssrLoadModule(`/src/${path}.ts`)]),
     ),
   );
+  await writeFile(TASKS, await tasksSource(modules));
   await writeFile(SCHEMA, `${JSON.stringify(await configSchema(modules), null, 2)}\n`);
   for (const name of PAGES) {
     const page = new URL(`../docs/${name}`, import.meta.url);
@@ -287,6 +419,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   }
   const pages = [
     'README.md',
+    'CONTRIBUTING.md',
     ...(await readdir(new URL('docs/', ROOT))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
   ];
   for (const name of pages) {

@@ -1,4 +1,7 @@
-/** `npm run consumers`: a fresh app in each toolchain, from the packed tarball. `npm run consumers -- -g Parcel` runs those whose title matches. */
+/**
+ * `npm run consumers`: a fresh app in each toolchain, from the packed tarball. `npm run consumers -- -g Parcel` runs
+ * those whose title matches.
+ */
 import { spawnSync } from 'node:child_process';
 
 const { status } = spawnSync(

@@ -1,4 +1,7 @@
-/** `npm run models FOLDER [MODEL…]` copies the gallery's models, or the named ones, to a folder of an app, whole: the repository leaves out what npm packages ship. */
+/**
+ * `npm run models FOLDER [MODEL…]` copies the gallery's models, or the named ones, to a folder of an app, whole: the
+ * repository leaves out what npm packages ship.
+ */
 import { cpSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

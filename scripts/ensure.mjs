@@ -1,11 +1,11 @@
 /**
- * Installs what is missing before `npm start` and `npm test`: the packages, and with `--browser` Chromium; with `--firefox` also Firefox,
- * without which its tests are skipped.
- * Plain JavaScript without dependencies: it runs before there are any.
+ * Installs what is missing before `npm start` and `npm test`: the packages, and with `--browser` Chromium; with
+ * `--firefox` also Firefox, without which its tests are skipped. Plain JavaScript without dependencies: it runs before
+ * there are any.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) fail(`Node 20.19 or newer is needed; this is ${process.version}.`);
@@ -15,7 +15,12 @@ await Promise.all([installPackages(), installBrowsers()]);
 
 async function installPackages() {
   if (isInstalled()) return;
-  await run('npm', ['ci', '--no-audit', '--no-fund']).catch(() => fail('npm ci failed.'));
+  // npm ci empties the folder that a link leads to: another clone's packages.
+  if (lstatSync('node_modules', { throwIfNoEntry: false })?.isSymbolicLink())
+    fail(
+      'node_modules is a symbolic link, and packages are missing there. Remove the link, or install them in its folder.',
+    );
+  await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']).catch(() => fail('npm ci failed.'));
 }
 
 async function installBrowsers() {
@@ -23,7 +28,9 @@ async function installBrowsers() {
   if (process.argv.includes('--firefox') && !findFirefox()) await installFirefox();
 }
 
-/** npm leaves the lock file that it installed in node_modules; each package in ours must be in it, in the same version. */
+/**
+ * npm leaves the lock file that it installed in node_modules; each package in ours must be in it, in the same version.
+ */
 function isInstalled() {
   const installed = 'node_modules/.package-lock.json';
   if (!existsSync(installed)) return false;

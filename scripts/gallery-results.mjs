@@ -1,6 +1,7 @@
 /**
- * Makes what the cards of the gallery's first page show: each demo's model answers one of its samples, in Chromium, and the answers are written to `demo/home/`.
- * Run it after a change of a model or a sample: `node scripts/gallery-results.mjs`.
+ * Makes what the cards of the gallery's first page show: each demo's model answers one of its samples, in Chromium, and
+ * the answers are written to `demo/home/`. Run it after a change of a model or a sample:
+ * `node scripts/gallery-results.mjs`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -69,7 +70,10 @@ await sharp(`${root}public/${line.url}`)
   .toFile(`${root}demo/home/line.avif`);
 
 /** The gallery's clients and functions, for answers of another form than a demo's. */
-const run = (work, ...args) => page.evaluate(`import('/@fs${root}src/index.ts').then((tabserve) => (${work})(tabserve, ...${JSON.stringify(args)}))`); // prettier-ignore
+const run = (work, ...args) =>
+  page.evaluate(
+    `import('/@fs${root}src/index.ts').then((tabserve) => (${work})(tabserve, ...${JSON.stringify(args)}))`,
+  );
 
 /** The line that is upside down, as the models for text in photos read it. */
 const [read] = await run(async ({ load }, url) => {

@@ -7,7 +7,17 @@ const { values } = parseArgs({
 });
 const { status } = spawnSync(
   'npx',
-  ['playwright', 'test', 'browser/load', '--project=wasm', '--project=webgl', '--project=webgpu', '--workers=1'],
+  [
+    'playwright',
+    'test',
+    'browser/load',
+    '--project=wasm',
+    '--project=webgl',
+    '--project=webgpu',
+    '--workers=1',
+    '--config',
+    'playwright.full.config.ts',
+  ],
   {
     stdio: 'inherit',
     env: { ...process.env, LOAD_SEED: values.seed, LOAD_REQUESTS: values.requests },

@@ -1,7 +1,8 @@
 /**
- * node scripts/optimized.mjs: makes the weights of the gallery's models smaller with `tabserve optimize`, and prints what that saves and costs, as the tables of `docs/command-line.md`:
- * sizes, differences, the time of a run on WASM under Node, and, for one model in each precision, download, memory and first answer.
- * With `--backends webgl,wasm` each archive is also run on these backends of Chromium, with `tabserve test`.
+ * node scripts/optimized.mjs: makes the weights of the gallery's models smaller with `tabserve optimize`, and prints
+ * what that saves and costs, as the tables of `docs/command-line.md`: sizes, differences, the time of a run on WASM
+ * under Node, and, for one model in each precision, download, memory and first answer. With `--backends webgl,wasm`
+ * each archive is also run on these backends of Chromium, with `tabserve test`.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -10,10 +11,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runnerImport } from 'vite';
-import { startEngine } from '../dist/node/engines.js';
+import { startEngine } from '../dist/server/node/engines.js';
 import { load } from '../dist/node.js';
-import { readGolden } from '../dist/models/golden.js';
-import { createFiles } from '../dist/models/files.js';
+import { readGolden } from '../dist/worker/models/golden.js';
+import { createFiles } from '../dist/worker/models/files.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const { values } = parseArgs({
@@ -45,7 +46,7 @@ function gather(name) {
 }
 
 const tabserve = (...args) =>
-  spawnSync(process.execPath, [join(root, 'dist/cli/main.js'), ...args], { encoding: 'utf8', timeout: 900_000 });
+  spawnSync(process.execPath, [join(root, 'dist/tools/cli/main.js'), ...args], { encoding: 'utf8', timeout: 900_000 });
 
 /** Runs two models in turns on the inputs of a golden example. Returns the least time of each, in milliseconds. */
 async function race(paths, golden) {
@@ -65,9 +66,12 @@ async function race(paths, golden) {
   return least;
 }
 
-const SIZES = /^(\S+) → (\S+): (.+) → (.+) \((\d+) %\), \d+ tensors?\n +largest difference on the golden examples: (\S+); before: (\S+)$/gm; // prettier-ignore
+const SIZES =
+  /^(\S+) → (\S+): (.+) → (.+) \((\d+) %\), \d+ tensors?\n +largest difference on the golden examples: (\S+); before: (\S+)$/gm;
 
-console.log(`\n| Model | File | Before | After | | Largest difference | Before | Time of a run, before and after | ${values.backends ? 'Backends | ' : ''}`); // prettier-ignore
+console.log(
+  `\n| Model | File | Before | After | | Largest difference | Before | Time of a run, before and after | ${values.backends ? 'Backends | ' : ''}`,
+);
 console.log(`| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ${values.backends ? '--- | ' : ''}`);
 for (const name of values.models.split(',')) {
   const folder = gather(name);
@@ -82,20 +86,24 @@ for (const name of values.models.split(',')) {
     const { stdout: report, stderr: refused } = tabserve(
       'test',
       made,
-      '--backend',
+      '--backends',
       values.backends,
       '--timeout',
       '180',
     );
     console.error(report, refused);
-    verdicts = [...report.matchAll(/^ +((?:onnx|tfjs)\/\w+) +(right|wrong|skipped|failed) +(\S+)/gm)].map(([, backend, verdict, error]) => `${backend} ${verdict} (${error})`).join(', '); // prettier-ignore
+    verdicts = [...report.matchAll(/^ +((?:onnx|tfjs)\/\w+) +(right|wrong|skipped|failed) +(\S+)/gm)]
+      .map(([, backend, verdict, error]) => `${backend} ${verdict} (${error})`)
+      .join(', ');
   }
   for (const [, from, to, before, after, percent, error, own] of stdout.matchAll(SIZES)) {
     const isOnnx = from.endsWith('.onnx');
     const times = isOnnx
       ? await race([join(folder, from), join(made, to)], join(folder, 'golden.safetensors'))
       : undefined;
-    const time = times ? `${times.map((one) => one.toPrecision(3)).join(' and ')} ms (${(((times[1] - times[0]) / times[0]) * 100).toFixed(1)} %)` : '-'; // prettier-ignore
+    const time = times
+      ? `${times.map((one) => one.toPrecision(3)).join(' and ')} ms (${(((times[1] - times[0]) / times[0]) * 100).toFixed(1)} %)`
+      : '-';
     const own2 = values.backends ? ` ${verdicts} |` : '';
     console.log(`| ${name} | \`${from}\` | ${before} | ${after} | ${percent} % | ${error} | ${own} | ${time} |${own2}`);
   }
@@ -104,8 +112,11 @@ for (const name of values.models.split(',')) {
 /** One model in each precision: what is downloaded, how long the first answer takes, and the memory of the engine. */
 async function variants(name) {
   const folder = gather(name);
-  for (const [from, flags] of [[folder, []], [`${folder}-a`, ['--weights', 'int8', '--agreement', 'labels']]])
-    tabserve('optimize', from, '--keep', '--force', '-o', from === folder ? `${folder}-a` : `${folder}-b`, ...flags); // prettier-ignore
+  for (const [from, flags] of [
+    [folder, []],
+    [`${folder}-a`, ['--weights', 'int8', '--agreement', 'labels']],
+  ])
+    tabserve('optimize', from, '--keep', '--force', '-o', from === folder ? `${folder}-a` : `${folder}-b`, ...flags);
   const all = `${folder}-b`;
   const model = readdirSync(all).find((file) => file.endsWith('.onnx') && !file.includes('-'));
   const { inputs } = readGolden(readFileSync(join(all, 'golden.safetensors')), 'golden');
@@ -129,7 +140,9 @@ async function variants(name) {
       await client.dispose();
     }
     const { size } = statSync(join(all, model.replace('.onnx', `${ending}.onnx`)));
-    console.log(`| \`${dtype}\` | ${(size / 1e6).toFixed(2)} MB | ${Math.min(...took).toFixed(0)} ms | ${memory.toFixed(1)} MB | ${error.toPrecision(2)} |`); // prettier-ignore
+    console.log(
+      `| \`${dtype}\` | ${(size / 1e6).toFixed(2)} MB | ${Math.min(...took).toFixed(0)} ms | ${memory.toFixed(1)} MB | ${error.toPrecision(2)} |`,
+    );
   }
 }
 if (!values.backends) await variants('languages');

@@ -1,4 +1,7 @@
-/** `npm run soak -- --cycles N --frames N --backend NAME`: so many cycles of load, predict and dispose, and so many frames, with flat memory. */
+/**
+ * `npm run soak -- --cycles N --frames N --backend NAME`: so many cycles of load, predict and dispose, and so many
+ * frames, with flat memory.
+ */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 

@@ -1,6 +1,6 @@
 /**
- * Serves the gallery, and opens it in a browser where there is a desktop. Arguments go to Vite: `npm start -- --port 3000`.
- * Plain JavaScript: it runs on every Node that we support.
+ * Serves the gallery, and opens it in a browser where there is a desktop. Arguments go to Vite:
+ * `npm start -- --port 3000`. Plain JavaScript: it runs on every Node that we support.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

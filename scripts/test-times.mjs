@@ -1,6 +1,7 @@
 /**
- * Prints how long the tests of each project and file took, from Playwright's JSON report: `node scripts/test-times.mjs REPORT.json`. Two run at a time, and what
- * prepares them, such as `beforeAll`, is not counted.
+ * Prints how long the tests of each project and file took, from Playwright's JSON report:
+ * `node scripts/test-times.mjs REPORT.json`. Two run at a time, and what prepares them, such as `beforeAll`, is not
+ * counted.
  */
 import { readFileSync } from 'node:fs';
 

@@ -1,6 +1,6 @@
 /**
- * `npm run webnn`: installs a Chromium for Linux whose WebNN works, unless it is there, and runs the tests of WebNN in it. What follows `--` goes to Playwright;
- * `npm run webnn -- --install` installs it, and runs nothing.
+ * `npm run webnn`: installs a Chromium for Linux whose WebNN works, unless it is there, and runs the tests of WebNN in
+ * it. What follows `--` goes to Playwright; `npm run webnn -- --install` installs it, and runs nothing.
  */
 import { spawnSync } from 'node:child_process';
 import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync } from 'node:fs';
@@ -17,7 +17,10 @@ const options = process.argv.slice(2);
 if (!options.includes('--install'))
   process.exitCode = run('npx', ['playwright', 'test', '--config', 'playwright.webnn.config.ts', ...options]);
 
-/** The package has the browser as one compressed file, and the libraries of its graphics in an archive; without these there is no WebNN. */
+/**
+ * The package has the browser as one compressed file, and the libraries of its graphics in an archive; without these
+ * there is no WebNN.
+ */
 async function install() {
   if (process.platform !== 'linux' || process.arch !== 'x64')
     throw new Error('It runs on Linux on x64 only. Set WEBNN_CHROMIUM_PATH to a Chromium whose WebNN works.');

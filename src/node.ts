@@ -6,7 +6,7 @@ export {
   type NodeLoadOptions,
   type NodeOptions,
   type ThreadFactory,
-} from './node/connect.js';
-export { ThreadWorker } from './node/thread-worker.js';
-export type { Client } from './client/client.js';
+} from './server/node/connect.js';
+export { ThreadWorker } from './server/node/thread-worker.js';
+export type { Client } from './page/client/client.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';

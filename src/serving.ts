@@ -1,5 +1,8 @@
-/** A model server: named models with versions, and an HTTP front door on `Request` and `Response`. It runs on a page and under Node. */
-export { ModelServer } from './serving/model-server.js';
+/**
+ * A model server: named models with versions, and an HTTP front door on `Request` and `Response`. It runs on a page and
+ * under Node.
+ */
+export { ModelServer } from './server/model-server.js';
 export type {
   DescribedModel,
   ListedModel,
@@ -8,7 +11,8 @@ export type {
   ModelServerOptions,
   RegisteredModel,
   RegisterOptions,
-} from './serving/options.js';
-export type { Shadow, ShadowOptions, ShadowReport } from './serving/shadow.js';
-export type { ManagementOptions } from './serving/http/management.js';
-export type { ServedClient, ServedDescription, ServedRequestOptions } from './serving/served-client.js';
+} from './server/options.js';
+export type { Shadow, ShadowOptions } from './server/shadow.js';
+export type { ShadowReport } from './server/shadow-report.js';
+export type { ManagementOptions } from './server/http/management.js';
+export type { ServedClient, ServedDescription, ServedRequestOptions } from './server/served-client.js';

@@ -1,4 +1,4 @@
 /** A Playwright fixture that runs a model archive on every backend of a browser. */
-export { expect, test, type TabServeFixture } from './testing/fixture.js';
-export type { RunOptions } from './testing/run.js';
-export type { BackendResult, BackendVerdict } from './testing/verdict.js';
+export { expect, test, type TabServeFixture } from './tools/testing/fixture.js';
+export type { RunOptions } from './tools/testing/run.js';
+export type { BackendResult, BackendVerdict } from './tools/testing/verdict.js';

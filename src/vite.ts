@@ -1,2 +1,2 @@
 /** The Vite plugin, for `vite.config.ts`. */
-export { tabserve, type TabServePluginOptions, type VitePlugin } from './bundlers/vite.js';
+export { tabserve, type TabServePluginOptions, type VitePlugin } from './tools/vite/vite.js';

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 /**
- * How the server misbehaves on one request for a file. A request takes the first behavior in its file's list, and the last one stays.
+ * How the server misbehaves on one request for a file. A request takes the first behavior in its file's list, and the
+ * last one stays.
  *
  * - `ok`: as a good server does, with ranges and validators.
  * - `cut`: closes the connection after so many bytes of what it sends.

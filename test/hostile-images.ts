@@ -1,5 +1,6 @@
 /**
- * Makes image files that claim more than they have, each of a few hundred bytes. What needs real pixels is made from the fixtures in `test/goldens/images`.
+ * Makes image files that claim more than they have, each of a few hundred bytes. What needs real pixels is made from
+ * the fixtures in `test/goldens/images`.
  */
 import { readFileSync } from 'node:fs';
 import { crc32, deflateSync } from 'node:zlib';
@@ -99,7 +100,7 @@ export const frameControl = (width: number, height: number): Uint8Array =>
 export const riff = (...chunks: readonly Uint8Array[]): Uint8Array =>
   bytes('RIFF', little(4, 4 + chunks.reduce((sum, { length }) => sum + length, 0)), 'WEBP', ...chunks);
 
-export const riffChunk = (type: string, data: Part): Uint8Array => {
+const riffChunk = (type: string, data: Part): Uint8Array => {
   const { length } = bytes(data);
   return bytes(type, little(4, length), data, length % 2 ? [0] : []);
 };

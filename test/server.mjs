@@ -1,6 +1,6 @@
 /**
- * Builds the browser tests' pages and workers, and serves them with everything else in the repository under its own path.
- * Plain JavaScript: it runs on every Node that we support.
+ * Builds the browser tests' pages and workers, and serves them with everything else in the repository under its own
+ * path. Plain JavaScript: it runs on every Node that we support.
  */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -47,11 +47,13 @@ createServer(async (request, response) => {
   // A script may be named by its source.
   const built = (await build()).get(path.replace(/\.tsx?$/, '.js'));
   const body = built ?? (await find(path));
-  // Threads need isolation. A page that is opened with `?isolated=no` gets none; a worker in an isolated page must bring its own.
+  // Threads need isolation. A page that is opened with `?isolated=no` gets none; a worker in an isolated page must
+  // bring its own.
   if (!search.includes('isolated=no')) {
     response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
     response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
   }
+  if (search.includes('clear=storage')) response.setHeader('Clear-Site-Data', '"storage"');
   if (body === undefined)
     return response.writeHead(404, { 'Content-Type': 'text/plain' }).end('There is no such file.');
   const type = TYPES[/\.tsx?$/.test(path) ? '.js' : extname(path)] ?? 'application/octet-stream';

@@ -25,7 +25,10 @@ const ENTRIES = [
   'src/worker/default.worker.ts',
 ];
 
-/** Workers are entries of the one build, so that all of them share its chunks; Vite would build each with engines of its own. */
+/**
+ * Workers are entries of the one build, so that all of them share its chunks; Vite would build each with engines of its
+ * own.
+ */
 function workersAreEntries(): Plugin {
   return {
     name: 'tabserve:workers-are-entries',
@@ -39,7 +42,10 @@ function workersAreEntries(): Plugin {
   };
 }
 
-/** `onnxruntime-web_webgl` for a build of ONNX Runtime, the package's name for any other: tests look at what is downloaded. */
+/**
+ * `onnxruntime-web_webgl` for a build of ONNX Runtime, the package's name for any other: tests look at what is
+ * downloaded.
+ */
 function chunkOf(module: string): string | undefined {
   const [, build] = /onnxruntime-web\/dist\/ort\.(\w+)/.exec(module) ?? [];
   if (build) return `onnxruntime-web_${build}`;
@@ -60,7 +66,7 @@ export default defineConfig({
     alias: [
       { find: /^tabserve$/, replacement: source('index') },
       { find: /^tabserve\/worker$/, replacement: source('worker') },
-      { find: /^tabserve\/engines\/([\w-]+)$/, replacement: source('engines/$1') },
+      { find: /^tabserve\/engines\/([\w-]+)$/, replacement: source('worker/engines/$1') },
       { find: /^tabserve\/serving$/, replacement: source('serving') },
       { find: /^tabserve\/service-worker$/, replacement: source('service-worker') },
       { find: /^tabserve\/react$/, replacement: source('react') },

@@ -7,7 +7,7 @@
 Writes  public/models/*/golden.safetensors   what a backend must answer: of our own archives by ONNX Runtime on the CPU, of the others by tfjs_graph.py in float64
         public/models/*/tabserve.json        golden, and files: bytes and SHA-256 by path
 
-Run it after the weights have changed; it comes out the same each time. `src/models/golden.ts` documents the form of a golden example.
+Run it after the weights have changed; it comes out the same each time. `src/worker/models/golden.ts` documents the form of a golden example.
 """
 
 import hashlib

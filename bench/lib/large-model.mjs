@@ -6,7 +6,8 @@ const LOCATION = 'weights.bin';
 /**
  * Writes `model.onnx` into a folder: y = x · W₁ · … · Wₙ, with float32 weights of width × width.
  * @param {string} folder
- * @param {{ layers: number, width: number, batch?: number | string, isExternal: boolean }} options `batch`: its size, or the name of one that is free; `isExternal`: whether the weights are in a file of their own, `weights.bin`
+ * @param {{ layers: number, width: number, batch?: number | string, isExternal: boolean }} options `batch`: its size,
+ *   or the name of one that is free; `isExternal`: whether the weights are in a file of their own, `weights.bin`
  */
 export async function writeLargeModel(folder, { layers, width, batch = 1, isExternal }) {
   const nodes = [];

@@ -1,6 +1,9 @@
 import { node, tensor, writeModel } from './onnx.mjs';
 
-/** Expansion, channels, repetitions and first stride of each group of blocks: table 2 of "MobileNetV2: Inverted Residuals and Linear Bottlenecks" (arXiv 1801.04381). */
+/**
+ * Expansion, channels, repetitions and first stride of each group of blocks: table 2 of "MobileNetV2: Inverted
+ * Residuals and Linear Bottlenecks" (arXiv 1801.04381).
+ */
 const GROUPS = [
   [1, 16, 1, 1],
   [6, 24, 2, 2],
@@ -13,8 +16,9 @@ const GROUPS = [
 const [FIRST, LAST] = [32, 1280];
 
 /**
- * Writes a MobileNetV2 of width 1.0, 224 × 224, whose batch normalizations are folded into its convolutions, as a tool that exports models does: 300 million
- * multiply-adds. Its weights are random, and the same ones each time: it computes as long as a trained one, and says nothing.
+ * Writes a MobileNetV2 of width 1.0, 224 × 224, whose batch normalizations are folded into its convolutions, as a tool
+ * that exports models does: 300 million multiply-adds. Its weights are random, and the same ones each time: it computes
+ * as long as a trained one, and says nothing.
  * @param {string} path of the `.onnx`
  * @param {number} classes
  */
@@ -22,7 +26,10 @@ export async function writeMobileNet(path, classes) {
   const nodes = [];
   const tensors = [];
   const random = randomNumbers();
-  /** Uniform numbers of variance `gain` / `inputs`, with which activations keep their size (He et al., arXiv 1502.01852). */
+  /**
+   * Uniform numbers of variance `gain` / `inputs`, with which activations keep their size (He et al., arXiv
+   * 1502.01852).
+   */
   const weights = (name, dims, inputs, gain) => {
     const reach = Math.sqrt((3 * gain) / inputs);
     const count = dims.reduce((product, dim) => product * dim, 1);

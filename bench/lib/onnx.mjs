@@ -2,13 +2,14 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 
-export const FLOAT = 1;
+const FLOAT = 1;
 const [ATTRIBUTE_INT, ATTRIBUTE_INTS] = [2, 7];
 
 /**
  * Writes a model. A batch axis may have a name in place of a size.
  * @param {string} path
- * @param {{ name: string, nodes: unknown[], tensors: unknown[], input: [string, (number | string)[]], output: [string, (number | string)[]] }} graph
+ * @param {{ name: string, nodes: unknown[], tensors: unknown[], input: [string, (number | string)[]], output: [string,
+ *   (number | string)[]] }} graph
  */
 export async function writeModel(path, { name, nodes, tensors, input, output }) {
   const graph = [

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Returns how many bytes the peak of a browser's resident memory rises while `work` runs, above what each process has before: of its renderers, and of all others
- * (Blobs and the disk's caches are there). Linux counts the peak of each process exactly (`VmHWM`); sums of such peaks are an upper bound.
+ * Returns how many bytes the peak of a browser's resident memory rises while `work` runs, above what each process has
+ * before: of its renderers, and of all others (Blobs and the disk's caches are there). Linux counts the peak of each
+ * process exactly (`VmHWM`); sums of such peaks are an upper bound.
  * @param {import('@playwright/test').CDPSession} devtools of the browser
  * @param {() => Promise<unknown>} work
  */

@@ -3,7 +3,8 @@ import { median, spread } from './statistics.mjs';
 
 /**
  * @typedef {{ readonly text: string, readonly holds: (value: number) => boolean }} Goal
- * @typedef {{ name: string, value: number, unit: string, goal: string | null, holds: boolean | null, spread?: { low: number, high: number, rounds: number } }} Row
+ * @typedef {{ name: string, value: number, unit: string, goal: string | null, holds: boolean | null, spread?: { low:
+ *   number, high: number, rounds: number } }} Row
  */
 
 /**

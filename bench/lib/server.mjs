@@ -55,8 +55,10 @@ function sender({ bitsPerSecond }) {
 
 /**
  * Serves folders and single files, cross-origin isolated: only there is the clock finer than 0.1 ms.
- * @param {Readonly<Record<string, string>>} folders by the path that they are served under; the longest that fits is taken. A file's path does not end with a slash
- * @param {Line} [line] the visitor's, which all answers share. Default: none, so that the files come as fast as this machine reads them
+ * @param {Readonly<Record<string, string>>} folders by the path that they are served under; the longest that fits is
+ *   taken. A file's path does not end with a slash
+ * @param {Line} [line] the visitor's, which all answers share. Default: none, so that the files come as fast as this
+ *   machine reads them
  * @returns {Promise<{ url: string, close(): void }>}
  */
 export function serve(folders, line) {
@@ -73,7 +75,8 @@ export function serve(folders, line) {
     const size = isServed && statSync(file, { throwIfNoEntry: false });
     if (!size || !size.isFile()) return void response.writeHead(404, { 'Content-Type': 'text/plain' }).end('absent');
     const etag = `"${size.size}-${size.mtimeMs}"`;
-    // As a web host sends them: a built file has its hash in its name, and is kept for ever; any other is asked for again.
+    // As a web host sends them: a built file has its hash in its name, and is kept for ever; any other is asked for
+    // again.
     const headers = {
       ETag: etag,
       'Cache-Control': path.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-cache',

@@ -12,7 +12,8 @@ export function median(values) {
 }
 
 /**
- * The quartiles of what the rounds have said, and how many rounds there were: `{ ...row, spread: spread(values) }` shows them beside the row's value.
+ * The quartiles of what the rounds have said, and how many rounds there were: `{ ...row, spread: spread(values) }`
+ * shows them beside the row's value.
  * @param {readonly number[]} values
  */
 export function spread(values) {

@@ -6,8 +6,9 @@ import { runnerImport } from 'vite';
 
 /**
  * Starts a browser, and the server of the browser tests.
- * @returns {Promise<{ browser: import('@playwright/test').Browser, goto(page: import('@playwright/test').Page, name: string): Promise<void>, close(): Promise<void> }>}
- *   `goto` opens the tests' page, and waits until it has a global of this name
+ * @returns {Promise<{ browser: import('@playwright/test').Browser, goto(page: import('@playwright/test').Page, name:
+ *   string): Promise<void>, close(): Promise<void> }>} `goto` opens the tests' page, and waits until it has a global of
+ *   this name
  */
 export async function openTestPages() {
   const { module } = await runnerImport(fileURLToPath(new URL('../../scripts/chromium.ts', import.meta.url)), {

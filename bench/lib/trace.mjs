@@ -5,13 +5,16 @@ export const CATEGORIES = [
   'blink.user_timing',
   'toplevel',
 ];
-/** No more than what `ownTime` reads: the events for DevTools take the page's thread a fifth of a millisecond for each message. */
+/**
+ * No more than what `ownTime` reads: the events for DevTools take the page's thread a fifth of a millisecond for each
+ * message.
+ */
 export const TASK_CATEGORIES = ['blink.user_timing', 'toplevel'];
 const TASKS = new Set(['RunTask', 'ThreadControllerImpl::RunTask']);
 
 /**
- * The longest task of the page's main thread during each marked run, in milliseconds: by the clock, in which others may have had the core,
- * and of the thread's own time.
+ * The longest task of the page's main thread during each marked run, in milliseconds: by the clock, in which others may
+ * have had the core, and of the thread's own time.
  * @param {string} json Chromium's trace
  * @returns {Record<string, { wall: number, cpu: number }[]>} by contender
  */

@@ -1,8 +1,8 @@
 const COLUMNS = 60;
 
 /**
- * Returns lines that show what happened when, one line a step: from when to when in milliseconds, and the step that had ended last before it, for which it waited
- * if no time lies between them.
+ * Returns lines that show what happened when, one line a step: from when to when in milliseconds, and the step that had
+ * ended last before it, for which it waited if no time lies between them.
  * @param {readonly { name: string, start: number, end: number, bytes?: number }[]} spans the first one is the whole
  */
 export function waterfall([whole, ...spans]) {

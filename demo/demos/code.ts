@@ -1,4 +1,4 @@
-/** Parts of the code that the page shows. */
+/** Parts of the code that the page shows: TypeScript, as in the docs. */
 import type { Run, Source } from '../demo.js';
 
 /** Returns the statement that loads the model as `name`. */
@@ -13,11 +13,11 @@ export function input(name: string, source: Source): string {
 }
 
 const INPUTS: { readonly [Kind in Source['kind']]: (source: Source & { kind: Kind }) => string } = {
-  sample: ({ url }) => `new URL(${literal(url)})`,
+  sample: ({ url }) => `new URL(${literal(url)}, location.href)`,
   text: ({ text }) => literal(text),
-  file: () => `document.querySelector('input[type="file"]').files[0]`,
-  camera: () => `document.querySelector('video')`,
-  canvas: () => `document.querySelector('canvas')`,
+  file: () => `document.querySelector<HTMLInputElement>('input[type="file"]')!.files![0]!`,
+  camera: () => `document.querySelector('video')!`,
+  canvas: () => `document.querySelector('canvas')!`,
   microphone: () => `(await navigator.mediaDevices.getUserMedia({ audio: true })).getAudioTracks()[0]`,
 };
 

@@ -52,6 +52,7 @@ ${comment(run.result, 1)}console.log(objects, detector.backend);`;
 
 function camera(run: Run): string {
   return `${CAMERA}
-// While a frame is predicted, the latest one waits. If a worker or the GPU is lost, the loop goes on with the next frame.
+// While a frame is predicted, the latest one waits. If a worker or the GPU is lost, the loop goes on with the next
+// frame.
 for await (const { result } of detector.frames(video${options(run)})) console.log(result);`;
 }

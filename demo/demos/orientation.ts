@@ -41,7 +41,7 @@ function turned(source: Source): string {
   return `${input('file', source)}
 const upright = await createImageBitmap(${source.kind === 'sample' ? 'await (await fetch(file)).blob()' : 'file'});
 const image = new OffscreenCanvas(upright.width, upright.height);
-const context = image.getContext('2d');
+const context = image.getContext('2d')!;
 context.translate(image.width, image.height);
 context.rotate(Math.PI);
 context.drawImage(upright, 0, 0);`;

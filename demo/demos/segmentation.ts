@@ -51,7 +51,7 @@ const person = await segmenter.predict(photo${options(run)});
 const picture = await createImageBitmap(${run.source.kind === 'sample' ? 'await (await fetch(photo)).blob()' : 'photo'});
 const { width, height } = picture;
 const canvas = Object.assign(document.createElement('canvas'), { width, height });
-const context = canvas.getContext('2d');
+const context = canvas.getContext('2d')!;
 ${drawing(run.settings)}
 document.body.append(canvas);`;
 }
@@ -59,14 +59,14 @@ document.body.append(canvas);`;
 function camera(run: Run): string {
   return `${CAMERA}
 const canvas = document.createElement('canvas');
-const context = canvas.getContext('2d');
+const context = canvas.getContext('2d')!;
 document.body.append(canvas);
-// 'picture' is the frame that the mask belongs to, until the next one.
-for await (const { result: person, frame: picture, release } of segmenter.frames(video${options(run)})) {
+// 'frame' is the one that the mask belongs to. It is closed when the next one comes.
+for await (const { result: person, frame } of segmenter.frames(video${options(run)})) {
+  const picture = frame!; // a camera has VideoFrames
   const { displayWidth: width, displayHeight: height } = picture;
   Object.assign(canvas, { width, height });
   ${drawing(run.settings).replaceAll('\n', '\n  ')}
-  release(); // the next mask is written to the memory of this one
 }`;
 }
 

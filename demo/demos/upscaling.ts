@@ -37,7 +37,7 @@ const picture = await upscaler.predict(photo${options(run)}); // in tiles, where
 
 const { width, height } = picture;
 const canvas = Object.assign(document.createElement('canvas'), { width, height });
-canvas.getContext('2d').putImageData(paintPicture(picture), 0, 0);
+canvas.getContext('2d')!.putImageData(paintPicture(picture), 0, 0);
 document.body.append(canvas);
 await upscaler.dispose();
 `,

@@ -41,7 +41,9 @@ await vad.dispose();
   },
 };
 
-/** A client whose `predict` takes recordings, and the microphone's pieces: each session of the microphone is a sequence. */
+/**
+ * A client whose `predict` takes recordings, and the microphone's pieces: each session of the microphone is a sequence.
+ */
 async function detector(url: string, given: LoadOptions): Promise<Model> {
   // Native WebGPU computes this model wrongly: its engine is not downloaded, unless the visitor asks for it.
   const client = await load(url, { handler: 'voice_activity_detector', backends: ['wasm'], ...given });

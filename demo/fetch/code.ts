@@ -4,6 +4,7 @@ import { MODELS, type ModelName } from './models.js';
 export function codeOf(name: ModelName): string {
   return [
     '// The client, anywhere in the app: it knows only fetch.',
+    `const image = document.querySelector<HTMLInputElement>('input[type="file"]')!.files![0]!;`,
     `const response = await fetch('predictions/${name}', { method: 'POST', body: image });`,
     'await response.json(); // { seven: 0.998, … }, as TorchServe answers',
     "response.headers.get('TabServe-Answered-By'); // device, server or none",

@@ -1,7 +1,7 @@
 import '../styles/instruments.css';
 import '../styles/lab.css';
 import '../styles/fetch.css';
-import { FAILURES } from '../../src/service-worker/protocol.js';
+import { FAILURES } from '../../src/server/service-worker/protocol.js';
 import { whenControlled, type Failure } from '../../src/service-worker.js';
 import { digits } from '../demos/digits.js';
 import type { Exhibit, Exhibited } from '../exhibit.js';

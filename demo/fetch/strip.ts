@@ -18,7 +18,10 @@ export interface Strip {
   add(who: Who, time: number): void;
 }
 
-/** Shows the last answers as bars, one color for each who answers, with the numbers of all. The higher, the longer it took. */
+/**
+ * Shows the last answers as bars, one color for each who answers, with the numbers of all. The higher, the longer it
+ * took.
+ */
 export function strip(): Strip {
   const bars = el('div', { class: 'strip', role: 'img', 'aria-label': 'The last answers' });
   const counts: Record<Who, number> = { here: 0, tab: 0, server: 0, nobody: 0 };

@@ -1,6 +1,9 @@
-/** The cards of the demos, each with an answer of its model: `scripts/gallery-results.mjs` asks the models, and writes `results.json` and the pictures. */
+/**
+ * The cards of the demos, each with an answer of its model: `scripts/gallery-results.mjs` asks the models, and writes
+ * `results.json` and the pictures.
+ */
 import { el } from '../page/dom.js';
-import { percent } from '../page/format.js';
+import { milliseconds, percent } from '../page/format.js';
 import { address } from '../page/route.js';
 import results from './results.json' with { type: 'json' };
 
@@ -29,7 +32,7 @@ export function cards(): HTMLElement {
     card(
       'backends',
       'Backends',
-      'A report card of your device: which backends run, how fast, and whether they compute right.',
+      'A report card of your device: which backends run, how fast, and whether they compute correctly.',
       backends(),
     ),
     card('serving', 'Serving', 'Send more requests than a model can answer, and watch its queue.', serving()),
@@ -134,7 +137,7 @@ function backends(): HTMLElement {
   const rows = measured.map(({ candidate, took }) => {
     const bar = el('span', { class: 'card-bar' });
     bar.style.width = `${(took / slowest) * 100}%`;
-    return el('li', {}, el('span', {}, candidate), el('span', {}, `${took.toFixed(1)} ms`), bar);
+    return el('li', {}, el('span', {}, candidate), el('span', {}, milliseconds(took)), bar);
   });
   return el(
     'div',

@@ -3,7 +3,10 @@ import { el } from '../page/dom.js';
 /** One take: a photo, and how the camera moves over it from its start to its end. */
 interface Take {
   readonly url: string;
-  /** The middle of the view, in 0..1 of the photo, and how many times the photo is enlarged beyond what covers the frame. */
+  /**
+   * The middle of the view, in 0..1 of the photo, and how many times the photo is enlarged beyond what covers the
+   * frame.
+   */
   readonly from: View;
   readonly to: View;
 }

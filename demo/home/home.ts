@@ -16,7 +16,7 @@ const INSTALL = `npm install ./tabserve-${VERSION}.tgz`;
 const CLAIMS = [
   {
     title: 'Right, or not used',
-    says: 'Before a backend serves, it answers examples whose answers are known. One that computes wrongly, as some GPUs do, is skipped, and you are told why.',
+    says: 'Before a backend serves, it answers examples whose answers are known. One that computes wrongly, as some GPUs do, is skipped, and the page says why.',
     proof: 'Test this device',
     at: address('backends'),
   },

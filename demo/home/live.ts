@@ -5,8 +5,6 @@ import { film } from './film.js';
 import type { Segmenter } from './segmenter.js';
 import { stage } from './stage.js';
 
-/** Bytes of the model's weights. */
-const MODEL = 331_000;
 /** The strip shows the median of so many frames, so often, in milliseconds. */
 const RECENT = 15;
 const EVERY = 400;
@@ -18,7 +16,10 @@ export interface Live {
   dispose(): void;
 }
 
-/** The live sample of the first page: a moving picture whose person is cut out by a model in a worker, which the visitor can kill. */
+/**
+ * The live sample of the first page: a moving picture whose person is cut out by a model in a worker, which the visitor
+ * can kill.
+ */
 export function live(): Live {
   const moving = film();
   const view = stage(moving.canvas, { killed, toggled });
@@ -141,7 +142,10 @@ export function live(): Live {
       // A chunk of its own: the page is there before it.
       const { openSegmenter } = await import('./segmenter.js');
       segmenter = await openSegmenter(closed.signal, {
-        progress: (loaded) => view.say(`Loading the model, ${bytes(loaded)} of ${bytes(MODEL)}…`),
+        progress: (loaded, total) =>
+          view.say(
+            `Loading the model and its engine, ${total === undefined ? '' : `${bytes(loaded)} of `}${bytes(total ?? loaded)}…`,
+          ),
         uploaded: (sent) => view.read('uploaded', sent === 1 ? '1 byte' : `${sent.toLocaleString('en')} bytes`),
         recovered: () => (replaced = true),
         failed,

@@ -1,4 +1,7 @@
-/** The model of the first page: it cuts a person out of a frame, and its worker can be killed. A chunk of its own, because it brings TabServe. */
+/**
+ * The model of the first page: it cuts a person out of a frame, and its worker can be killed. A chunk of its own,
+ * because it brings TabServe.
+ */
 import { onUpload } from './uploads.js';
 import { connect, paintMask, type Backend, type SoftMask } from '../../src/index.js';
 import type { ImageSegmenter } from '../../src/worker-core.js';
@@ -14,8 +17,8 @@ export interface Segmenter {
 }
 
 export interface SegmenterEvents {
-  /** `loaded`: bytes of the model that have arrived. */
-  progress(loaded: number): void;
+  /** `loaded`: bytes of the model and its engine that have arrived; `total`: of how many, if that is known. */
+  progress(loaded: number, total: number | undefined): void;
   /** Is called with the bytes that the page and its workers have uploaded. */
   uploaded(bytes: number): void;
   /** Is called when another worker runs the model, after one was lost. */
@@ -54,7 +57,7 @@ export async function openSegmenter(signal: AbortSignal, events: SegmenterEvents
   client.on('recover', events.recovered);
   client.on('fail', events.failed);
   try {
-    await client.initialize({ signal, onProgress: ({ overall }) => events.progress(overall.loaded) });
+    await client.initialize({ signal, onProgress: ({ overall }) => events.progress(overall.loaded, overall.total) });
   } catch (error) {
     dispose();
     throw error;

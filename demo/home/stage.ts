@@ -2,7 +2,7 @@ import { button, el } from '../page/dom.js';
 import { frameLog, type FrameLog } from './frame-log.js';
 
 /** What the strip under the picture says. */
-export type Readout = 'backend' | 'latency' | 'uploaded' | 'lost';
+type Readout = 'backend' | 'latency' | 'uploaded' | 'lost';
 const READOUTS: Readonly<Record<Readout, string>> = {
   backend: 'Backend',
   latency: 'A frame takes',
@@ -11,7 +11,7 @@ const READOUTS: Readonly<Record<Readout, string>> = {
 };
 
 /** `still`: nothing runs yet, or it is paused. */
-export type StageState = 'still' | 'loading' | 'running' | 'stalled' | 'failed';
+type StageState = 'still' | 'loading' | 'running' | 'stalled' | 'failed';
 
 export interface Stage {
   readonly element: HTMLElement;

@@ -1,11 +1,13 @@
 /**
- * Counts the bytes that this page, or this worker, sends: the bodies of `fetch`, `XMLHttpRequest` and `sendBeacon`, and the messages of a `WebSocket`.
- * It must be imported before what it counts.
+ * Counts the bytes that this page, or this worker, sends: the bodies of `fetch`, `XMLHttpRequest` and `sendBeacon`, and
+ * the messages of a `WebSocket`. It must be imported before what it counts.
  */
 let sent = 0;
 const listeners = new Set<(sent: number) => void>();
 
-/** Calls `listener` with the bytes that were sent since the script was loaded: now, and after each request with a body. */
+/**
+ * Calls `listener` with the bytes that were sent since the script was loaded: now, and after each request with a body.
+ */
 export function onUpload(listener: (sent: number) => void): () => void {
   listeners.add(listener);
   listener(sent);
@@ -17,12 +19,16 @@ async function count(body: Response | Request): Promise<void> {
   for (const listener of listeners) listener(sent);
 }
 
-/** Replaces a method by one that first sees its arguments. */
-function watch<Host extends object>(host: Host | undefined, name: keyof Host, see: (...args: never[]) => void): void {
+/** Replaces a method by one that first sees its owner and its arguments. */
+function watch<Host extends object>(
+  host: Host | undefined,
+  name: keyof Host,
+  see: (owner: Host, ...args: never[]) => void,
+): void {
   if (!host) return;
   const original = host[name] as (...args: unknown[]) => unknown;
   host[name] = function (this: unknown, ...args: unknown[]) {
-    see(...(args as never[]));
+    see(this as Host, ...(args as never[]));
     return original.apply(this, args);
   } as Host[typeof name];
 }
@@ -38,6 +44,11 @@ globalThis.fetch = async (input, init) => {
   void count(whole.clone());
   return await request(whole);
 };
-watch(globalThis.XMLHttpRequest?.prototype, 'send', (what: XMLHttpRequestBodyInit | null) => body(what));
-watch(globalThis.WebSocket?.prototype, 'send', (what: Exclude<BodyInit, ReadableStream>) => body(what));
-watch(globalThis.navigator as Navigator | undefined, 'sendBeacon', (_: string, what: BodyInit | null) => body(what));
+watch(globalThis.XMLHttpRequest?.prototype, 'send', (_, what: XMLHttpRequestBodyInit | null) => body(what));
+watch(globalThis.WebSocket?.prototype, 'send', ({ protocol }, what: Exclude<BodyInit, ReadableStream>) => {
+  // Vite's development server asks its own script whether the page is still there.
+  if (!protocol.startsWith('vite-')) body(what);
+});
+watch(globalThis.navigator as Navigator | undefined, 'sendBeacon', (_, __: string, what: BodyInit | null) =>
+  body(what),
+);

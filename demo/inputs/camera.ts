@@ -5,7 +5,10 @@ export type Facing = 'user' | 'environment';
 
 export interface Camera {
   readonly running: boolean;
-  /** Asks for the camera, and resolves once the video plays. @throws `DeviceError`; `AbortError` if it was stopped before */
+  /**
+   * Asks for the camera, and resolves once the video plays.
+   * @throws `DeviceError`; `AbortError` if it was stopped before
+   */
   start(): Promise<void>;
   stop(): void;
 }

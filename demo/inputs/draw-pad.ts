@@ -5,7 +5,9 @@ import { penKeys } from './pen-keys.js';
 const SIDE = 280;
 const PEN = 20;
 
-/** Creates a square to draw in, white on black, with mouse, finger, pen or keyboard. The first stroke replaces an image. */
+/**
+ * Creates a square to draw in, white on black, with mouse, finger, pen or keyboard. The first stroke replaces an image.
+ */
 export function drawPad({ changed, emptied }: InputEvents, invitation: string): Input {
   const canvas = el('canvas', {
     class: 'pad',

@@ -3,7 +3,10 @@ import { DeviceError, openDevice } from './device.js';
 
 export interface Microphone {
   readonly running: boolean;
-  /** Asks for the microphone, and resolves once it is on. @throws `DeviceError`; `AbortError` if it was stopped before */
+  /**
+   * Asks for the microphone, and resolves once it is on.
+   * @throws `DeviceError`; `AbortError` if it was stopped before
+   */
   start(): Promise<void>;
   stop(): void;
 }

@@ -19,7 +19,10 @@ const ARROWS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowDown: [0, STEP],
 };
 
-/** Draws with the keyboard while `canvas` has the focus: arrow keys move the pen (two at once: at an angle), Space lowers and lifts it, Delete clears. */
+/**
+ * Draws with the keyboard while `canvas` has the focus: arrow keys move the pen (two at once: at an angle), Space
+ * lowers and lifts it, Delete clears.
+ */
 export function penKeys(canvas: HTMLCanvasElement, side: number, { moved, clear }: PenEvents): PenKeys {
   const pressed = new Set<string>();
   let at: readonly [number, number] = [side / 2, side / 4];

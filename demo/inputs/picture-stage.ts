@@ -19,7 +19,9 @@ export interface PictureStage extends Input {
   readonly shown: Shown | undefined;
 }
 
-/** Shows a photo, or the camera's picture while the camera runs, and predicts every frame. A front camera is mirrored. */
+/**
+ * Shows a photo, or the camera's picture while the camera runs, and predicts every frame. A front camera is mirrored.
+ */
 export function pictureStage({ changed, emptied, refused }: InputEvents, facing: Facing): PictureStage {
   const image = el('img', { alt: 'The photo', hidden: '' });
   const video = el('video', { playsinline: '', 'aria-label': 'The camera’s picture', hidden: '' });

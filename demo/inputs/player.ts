@@ -1,4 +1,7 @@
-/** Plays one recording. It needs no `media-src` in the page's Content-Security-Policy, as an audio element with a file would. */
+/**
+ * Plays one recording. It needs no `media-src` in the page's Content-Security-Policy, as an audio element with a file
+ * would.
+ */
 export class Player {
   readonly #changed: () => void;
   #context: AudioContext | undefined;

@@ -172,7 +172,9 @@ function joined(before: LiveSound | undefined, samples: Float32Array, rest: Omit
   return { ...rest, samples: all };
 }
 
-/** Returns a recording, to be drawn and played; undefined if the page cannot decode it: the answer says what is wrong. */
+/**
+ * Returns a recording, to be drawn and played; undefined if the page cannot decode it: the answer says what is wrong.
+ */
 async function decoded(file: Blob): Promise<AudioBuffer | undefined> {
   try {
     return await new OfflineAudioContext(1, 1, SHOWN_RATE).decodeAudioData(await file.arrayBuffer());

@@ -2,7 +2,10 @@ import type { Timeline } from './live-timeline.js';
 
 const WINDOW_SECONDS = 0.032;
 
-/** Draws a waveform, the speech in it as bands, the probability as a line, and the threshold as a dashed one. @param at where it plays, in seconds */
+/**
+ * Draws a waveform, the speech in it as bands, the probability as a line, and the threshold as a dashed one.
+ * @param at where it plays, in seconds
+ */
 export function drawSound(
   canvas: HTMLCanvasElement,
   timeline: Timeline | undefined,

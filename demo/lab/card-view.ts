@@ -4,7 +4,7 @@ import { conclude, isRun, type Card, type Device, type Row } from './card.js';
 import { deviceFacts } from './device.js';
 import { ranks } from './ranks.js';
 
-export interface Shown {
+interface Shown {
   readonly model: string;
   readonly device: Device;
   /** Whether a worker has looked for GPUs and threads. */

@@ -1,8 +1,11 @@
 import type { CandidateName } from '../../src/index.js';
 
-/** How a backend's outputs compare with those of WASM: it is WASM itself, they agree, they differ, or WASM does not run the model. */
+/**
+ * How a backend's outputs compare with those of WASM: it is WASM itself, they agree, they differ, or WASM does not run
+ * the model.
+ */
 export const PROOFS = ['reference', 'right', 'wrong', 'none'] as const;
-export type Proof = (typeof PROOFS)[number];
+type Proof = (typeof PROOFS)[number];
 
 export interface Measured {
   readonly candidate: CandidateName;
@@ -67,7 +70,10 @@ const ORDER: Readonly<Record<Row['state'], number>> = {
   skipped: 4,
 };
 
-/** Sorts rows: the fastest first, then those that compute wrongly, those that wait, and those that do not run. Only what is not wrong has a place. */
+/**
+ * Sorts rows: the fastest first, then those that compute wrongly, those that wait, and those that do not run. Only what
+ * is not wrong has a place.
+ */
 export function rank(rows: readonly Row[]): readonly Ranked[] {
   const group = (row: Row): number => (isWrong(row) ? 1 : ORDER[row.state]);
   const median = (row: Row): number => (row.state === 'measured' ? row.median : 0);
@@ -80,7 +86,10 @@ export function isRun(row: Row): row is Measured | Skipped {
   return row.state === 'measured' || row.state === 'skipped';
 }
 
-/** Returns whether a candidate computes wrongly. The SDK itself refuses to run ONNX Runtime's WebGL then, and says so in the reason. */
+/**
+ * Returns whether a candidate computes wrongly. The SDK itself refuses to run ONNX Runtime's WebGL then, and says so in
+ * the reason.
+ */
 export function isWrong(row: Row): boolean {
   return row.state === 'measured'
     ? row.proof === 'wrong'
@@ -99,7 +108,11 @@ export function conclude(rows: readonly Row[]): { readonly headline: string; rea
     headline: best ? `${title(best.candidate)} is the fastest${times}` : 'No backend computes this model correctly',
     rest: [
       ...(best ? [`${ran} of ${rows.length} backends run it${wrong.length > 0 ? ' correctly' : ''}.`] : []),
-      ...(wrong.length > 0 ? [`${wrong.join(' and ')} ${wrong.length > 1 ? 'compute' : 'computes'} wrongly, so TabServe does not use ${wrong.length > 1 ? 'them' : 'it'}.`] : []), // prettier-ignore
+      ...(wrong.length > 0
+        ? [
+            `${wrong.join(' and ')} ${wrong.length > 1 ? 'compute' : 'computes'} wrongly, so TabServe does not use ${wrong.length > 1 ? 'them' : 'it'}.`,
+          ]
+        : []),
       ...(skipped > 0 ? [`The other${skipped > 1 ? ` ${skipped} do` : ' does'} not run, for the reasons below.`] : []),
     ].join(' '),
   };

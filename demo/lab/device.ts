@@ -40,7 +40,10 @@ function browserOf(userAgent: string): string {
   return `A browser on ${system}`;
 }
 
-/** Returns the GPU's name without what Chromium puts around it: `ANGLE (NVIDIA, NVIDIA GeForce RTX 3060 (0x2504) Direct3D11 vs_5_0 ps_5_0, D3D11)`. */
+/**
+ * Returns the GPU's name without what Chromium puts around it:
+ * `ANGLE (NVIDIA, NVIDIA GeForce RTX 3060 (0x2504) Direct3D11 vs_5_0 ps_5_0, D3D11)`.
+ */
 function gpuOf(renderer: string): string {
   const inner = /^ANGLE \([^,]*, (.*), [^,]*\)$/.exec(renderer)?.[1] ?? renderer;
   const bare = inner

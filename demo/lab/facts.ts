@@ -15,14 +15,19 @@ export interface Facts {
   show(model: ReadModel | undefined, known?: Sizes): void;
 }
 
-/** Shows what an ONNX file says of its model: inputs, outputs and operators, and which of these stop ONNX Runtime's WebGL. */
+/**
+ * Shows what an ONNX file says of its model: inputs, outputs and operators, and which of these stop ONNX Runtime's
+ * WebGL.
+ */
 export function facts(): Facts {
   const element = el('section', { class: 'facts', 'aria-label': 'The model’s file', hidden: '' });
   let fields: readonly HTMLInputElement[] = [];
   return {
     element,
     get sizes() {
-      return Object.fromEntries(fields.map(({ name, valueAsNumber }) => [name, valueAsNumber >= 1 ? Math.floor(valueAsNumber) : 1])); // prettier-ignore
+      return Object.fromEntries(
+        fields.map(({ name, valueAsNumber }) => [name, valueAsNumber >= 1 ? Math.floor(valueAsNumber) : 1]),
+      );
     },
     show(model, known = {}) {
       element.hidden = !model;
@@ -43,10 +48,17 @@ export function facts(): Facts {
 }
 
 function tensors(title: string, list: readonly TensorInfo[]): readonly HTMLElement[] {
-  const rows = list.slice(0, MOST.tensors).map(
-    ({ name, dtype, dims }) =>
-    el('li', {}, el('b', {}, cut(name)), ` ${dtype} `, el('span', {}, `[${dims.map((size) => (typeof size === 'string' ? cut(size) : (size ?? '?'))).join(', ')}]`)), // prettier-ignore
-  );
+  const rows = list
+    .slice(0, MOST.tensors)
+    .map(({ name, dtype, dims }) =>
+      el(
+        'li',
+        {},
+        el('b', {}, cut(name)),
+        ` ${dtype} `,
+        el('span', {}, `[${dims.map((size) => (typeof size === 'string' ? cut(size) : (size ?? '?'))).join(', ')}]`),
+      ),
+    );
   return [el('h3', {}, title), el('ul', { class: 'tensors' }, ...rows, ...more(list.length - MOST.tensors))];
 }
 

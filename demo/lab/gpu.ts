@@ -1,4 +1,7 @@
-/** Remembers the GPU device or context that an engine created last, so that `lose` can destroy it. Import it before an engine starts. */
+/**
+ * Remembers the GPU device or context that an engine created last, so that `lose` can destroy it. Import it before an
+ * engine starts.
+ */
 let loseGpu = (): void => {};
 const getContext = OffscreenCanvas.prototype.getContext as (this: OffscreenCanvas, ...args: unknown[]) => unknown;
 OffscreenCanvas.prototype.getContext = function (this: OffscreenCanvas, ...args: unknown[]) {

@@ -28,7 +28,13 @@ export function modelChoice(chosen: (model: LabModel) => void, take: (file: File
   });
   const options = (label: string, models: readonly LabModel[]): readonly HTMLElement[] =>
     models.length > 0
-      ? [el('optgroup', { label }, ...models.map(({ id, name, bytes: size }) => el('option', { value: id }, `${name}, ${bytes(size)}`)))] // prettier-ignore
+      ? [
+          el(
+            'optgroup',
+            { label },
+            ...models.map(({ id, name, bytes: size }) => el('option', { value: id }, `${name}, ${bytes(size)}`)),
+          ),
+        ]
       : [];
   const update = (): void => {
     list.replaceChildren(

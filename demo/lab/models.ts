@@ -6,7 +6,10 @@ export interface LabModel {
   readonly name: string;
   /** Size of the ONNX file, in bytes. */
   readonly bytes: number;
-  /** Bare weights, without the archive around them: its golden examples would refuse a wrong backend before its error is seen. */
+  /**
+   * Bare weights, without the archive around them: its golden examples would refuse a wrong backend before its error is
+   * seen.
+   */
   readonly weights: Readonly<Partial<Record<ModelFormat, string | File>>>;
   /** Sizes of dimensions that the model leaves open, by their symbol. */
   readonly sizes?: Readonly<Record<string, number>>;

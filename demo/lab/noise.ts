@@ -29,7 +29,10 @@ export function freeDimensions(inputs: readonly TensorInfo[], sizes: Sizes): Rec
   return Object.fromEntries(symbols.filter(([symbol]) => typeof symbol === 'string'));
 }
 
-/** Returns the same random input at every call: floats in 0..1, integers and booleans 0 or 1, which are valid indices of any table. */
+/**
+ * Returns the same random input at every call: floats in 0..1, integers and booleans 0 or 1, which are valid indices of
+ * any table.
+ */
 export function noise(inputs: readonly TensorInfo[], sizes: Sizes): Tensors {
   const next = random(1);
   return Object.fromEntries(

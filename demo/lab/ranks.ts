@@ -97,7 +97,11 @@ function proof({ proof: verdict, error, scale, wrong }: Measured): HTMLElement {
       element.append(el('b', {}, 'Not compared'), ' ', el('small', {}, 'WASM does not run this model'));
       break;
     case 'right':
-      element.append(el('b', {}, 'Right'), ' ', el('small', {}, error === 0 ? 'no difference' : `largest error ${exponential(error)} of ${exponential(scale)}`)); // prettier-ignore
+      element.append(
+        el('b', {}, 'Right'),
+        ' ',
+        el('small', {}, error === 0 ? 'no difference' : `largest error ${exponential(error)} of ${exponential(scale)}`),
+      );
       break;
     case 'wrong':
       element.append(el('b', {}, 'Wrong'), ' ', el('small', {}, wrong));

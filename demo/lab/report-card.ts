@@ -22,7 +22,10 @@ export interface ReportCard {
   dispose(): void;
 }
 
-/** Measures every backend of this device at the press of a button, and shows the result; or the result of another device, which a link holds. */
+/**
+ * Measures every backend of this device at the press of a button, and shows the result; or the result of another
+ * device, which a link holds.
+ */
 export function reportCard(announce: (text: string) => void): ReportCard {
   let busy: AbortController | undefined;
   let probe: Probe | undefined;
@@ -55,7 +58,14 @@ export function reportCard(announce: (text: string) => void): ReportCard {
     shared ?? (at && rows.every(isRun) ? { model: choice.model.name, device: device(), at, rows } : undefined);
   const show = (): void => {
     go.textContent = busy ? 'Cancel' : shared ? 'Run on this device' : at ? 'Run again' : 'Run';
-    view.show({ model: choice.model.name, device: device(), isProbed: probe !== undefined, rows, shared, notes: opened?.notes ?? {} }); // prettier-ignore
+    view.show({
+      model: choice.model.name,
+      device: device(),
+      isProbed: probe !== undefined,
+      rows,
+      shared,
+      notes: opened?.notes ?? {},
+    });
     share.offer(current() !== undefined && !busy);
   };
   const say = (text: string, state: 'quiet' | 'failed' = 'quiet'): void => {

@@ -1,6 +1,10 @@
 import type { Tensors } from '../../src/index.js';
-import { compareOutputs, HALF_REFERENCE_TOLERANCES, REFERENCE_TOLERANCES } from '../../src/backends/proof.js';
-import { fromFloat16 } from '../../src/tensors/float16.js';
+import {
+  compareOutputs,
+  HALF_REFERENCE_TOLERANCES,
+  REFERENCE_TOLERANCES,
+} from '../../src/worker/host/compare-outputs.js';
+import { fromFloat16 } from '../../src/worker/tensors/float16.js';
 
 /** Returns a quantile: 0.5 is the median, the lower one of an even number of values. */
 export function quantile(values: readonly number[], share: number): number {

@@ -4,6 +4,7 @@ import type { Exhibit, Exhibited } from '../exhibit.js';
 import { el } from '../page/dom.js';
 import { chooses } from '../page/drop.js';
 import { codePanel } from '../panels/code.js';
+import { CODE } from './code.js';
 import { noteLine } from '../panels/note.js';
 import { loadState } from '../panels/progress.js';
 import { inWords } from '../panels/words.js';
@@ -29,17 +30,6 @@ const SAMPLES: readonly (readonly [url: string, shows: string])[] = [
   ['models/ocr/samples/receipt.jpg', 'a receipt'],
   ['models/ocr/samples/ticket.jpg', 'a ticket'],
 ];
-
-const CODE = `import { load, nearest } from 'tabserve';
-
-const features = await load('/models/likeness/', { handler: 'image_feature_extractor' });
-const photos = [...document.querySelectorAll('img')];
-const vectors = await Promise.all(photos.map((photo) => features.predict(photo)));
-
-const file = document.querySelector('input[type="file"]').files[0];
-for (const { index, score } of nearest(await features.predict(file), vectors, 3)) console.log(photos[index], score);
-await features.dispose();
-`;
 
 export const likeness: Exhibit = {
   id: 'likeness',
@@ -96,7 +86,13 @@ function mount(announce: (text: string) => void): Exhibited {
   function sort(): void {
     const query = chosen?.vector;
     const known = entries.filter((entry) => entry !== chosen && entry.vector);
-    const found = query ? nearest(query, known.map(({ vector }) => vector!), known.length) : []; // prettier-ignore
+    const found = query
+      ? nearest(
+          query,
+          known.map(({ vector }) => vector!),
+          known.length,
+        )
+      : [];
     const scores = new Map(found.map(({ index, score }) => [known[index]!, score]));
     const rank = (entry: Entry): number => (entry === chosen ? 2 : (scores.get(entry) ?? -2));
     entries = entries.toSorted((a, b) => rank(b) - rank(a));
@@ -131,7 +127,14 @@ function mount(announce: (text: string) => void): Exhibited {
 
   const take = (file: File): void => choose(add(file, file.name || 'The image'));
   const pick = el('button', { type: 'button' }, 'Add a picture…');
-  const chooser = el('input', { type: 'file', id: 'chooser', accept: 'image/*', 'aria-label': 'Image file', tabindex: '-1', hidden: '' }); // prettier-ignore
+  const chooser = el('input', {
+    type: 'file',
+    id: 'chooser',
+    accept: 'image/*',
+    'aria-label': 'Image file',
+    tabindex: '-1',
+    hidden: '',
+  });
   chooses(pick, chooser, take);
   note.set('You can also drop or paste pictures anywhere on the page. Nothing is uploaded.');
   code.show(CODE);

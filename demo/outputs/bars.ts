@@ -10,7 +10,10 @@ interface BarsOptions {
   readonly sureFrom?: number;
 }
 
-/** Shows the best class in large, and below it `count` bars, the best first. The rows are always there: nothing moves when a result comes. */
+/**
+ * Shows the best class in large, and below it `count` bars, the best first. The rows are always there: nothing moves
+ * when a result comes.
+ */
 export function bars(count: number, { longLabels = false, sureFrom = 0 }: BarsOptions = {}): Output<Classification> {
   const name = el('span', { class: 'top-name' });
   const share = el('span', { class: 'top-share' });

@@ -3,8 +3,8 @@ const SMALLER = 4;
 const LEVELS = 2;
 
 /**
- * Blurs what is behind a person by halving it a few times and doubling it again: a canvas does that anywhere, on the GPU where there is one,
- * and without a filter, which not every browser has.
+ * Blurs what is behind a person by halving it a few times and doubling it again: a canvas does that anywhere, on the
+ * GPU where there is one, and without a filter, which not every browser has.
  * @returns a small picture, to be enlarged
  */
 export function blurrer(): (image: HTMLCanvasElement, person: HTMLCanvasElement) => HTMLCanvasElement {

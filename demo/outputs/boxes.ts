@@ -12,7 +12,10 @@ export interface Boxes {
   dispose(): void;
 }
 
-/** Draws boxes with their labels over a stage's picture, as sharp as the screen, and again when the picture gets another size. */
+/**
+ * Draws boxes with their labels over a stage's picture, as sharp as the screen, and again when the picture gets another
+ * size.
+ */
 export function boxes(stage: PictureStage, colorOf: (label: string) => string): Boxes {
   const { canvas } = stage;
   const context = canvas.getContext('2d')!;

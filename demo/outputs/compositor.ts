@@ -12,7 +12,8 @@ export interface Compositor {
 }
 
 /**
- * Puts the person of a picture in front of another background. JavaScript touches only the mask's pixels, at the model's size; the canvas does the rest.
+ * Puts the person of a picture in front of another background. JavaScript touches only the mask's pixels, at the
+ * model's size; the canvas does the rest.
  * @param largest a picture is drawn no larger than this, in pixels of its longer side
  */
 export function compositor(canvas: HTMLCanvasElement, largest: number): Compositor {

@@ -12,7 +12,10 @@ const NODES: Readonly<Record<string, string>> = { detect: 'Find', orient: 'Orien
 
 type Times = Readonly<Record<string, Timings>>;
 
-/** Shows the lines of text over the photo, where they can be selected, and in a list. @param times of the workflow's nodes at the last answer */
+/**
+ * Shows the lines of text over the photo, where they can be selected, and in a list.
+ * @param times of the workflow's nodes at the last answer
+ */
 export function textLines(stage: PhotoStage, times: () => Times): Output<readonly TextLine[]> {
   const layer = document.createElementNS(SVG, 'svg');
   layer.setAttribute('class', 'text-layer');
@@ -49,7 +52,18 @@ export function textLines(stage: PhotoStage, times: () => Times): Output<readonl
       ? Object.entries(times()).map(([node, stages]) => `${NODES[node] ?? node} ${milliseconds(sum(stages))}`)
       : [];
     took.textContent = parts.join(' · ') || ' ';
-    list.replaceChildren(...current.map(({ text, score }) => el('li', {}, el('span'), el('span', { class: 'found-label', title: text }, text), el('span'), el('span', { class: 'found-score' }, percent(score))))); // prettier-ignore
+    list.replaceChildren(
+      ...current.map(({ text, score }) =>
+        el(
+          'li',
+          {},
+          el('span'),
+          el('span', { class: 'found-label', title: text }, text),
+          el('span'),
+          el('span', { class: 'found-score' }, percent(score)),
+        ),
+      ),
+    );
     const { width, height } = stage.size ?? { width: 1, height: 1 };
     layer.setAttribute('viewBox', `0 0 ${width} ${height}`);
     layer.replaceChildren(...current.flatMap(overlay));
@@ -85,7 +99,9 @@ function overlay({ text, box }: TextLine): readonly SVGElement[] {
   const [width, height] = [Math.hypot(b[0] - a[0], b[1] - a[1]), Math.hypot(d[0] - a[0], d[1] - a[1])];
   // A line that runs downwards was read with its top on the right.
   const isDownwards = height >= DOWNWARDS * width;
-  const [[x, y], along, length, size] = isDownwards ? ([a, [d[0] - a[0], d[1] - a[1]], height, width] as const) : ([d, [b[0] - a[0], b[1] - a[1]], width, height] as const); // prettier-ignore
+  const [[x, y], along, length, size] = isDownwards
+    ? ([a, [d[0] - a[0], d[1] - a[1]], height, width] as const)
+    : ([d, [b[0] - a[0], b[1] - a[1]], width, height] as const);
   const degrees = (Math.atan2(along[1], along[0]) * 180) / Math.PI;
   const letters = document.createElementNS(SVG, 'text');
   const attributes = {

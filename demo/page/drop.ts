@@ -1,7 +1,10 @@
 import type { FileTaker } from '../exhibit.js';
 import { Explained } from './explained.js';
 
-/** Gives a file that is dropped anywhere or pasted to the shown page; of several, the first. `zone` shows by `data-dragging` that something is about to be dropped. */
+/**
+ * Gives a file that is dropped anywhere or pasted to the shown page; of several, the first. `zone` shows by
+ * `data-dragging` that something is about to be dropped.
+ */
 export function takeFiles(zone: HTMLElement, current: () => FileTaker | undefined): void {
   const accepts = (): boolean => current()?.take !== undefined;
   const first = (data: DataTransfer | null, how: string): void => {

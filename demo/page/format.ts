@@ -10,9 +10,9 @@ export function percent(share: number): string {
   return percentage.format(share);
 }
 
-/** `0.42 ms`, `13.1 ms`, `1,204 ms` */
+/** `0.42 ms`, `13 ms`, `1,204 ms` */
 export function milliseconds(value: number): string {
-  const digits = value < 10 ? 2 : value < 100 ? 1 : 0;
+  const digits = value < 10 ? 2 : 0;
   return `${value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })} ms`;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The address says what is shown: `#/background?sample=friends&backdrop=blur`. A page reads its settings when it is mounted, and again when `onSettings` tells it;
- * it writes them when the visitor changes something.
+ * The address says what is shown: `#/background?sample=friends&backdrop=blur`. A page reads its settings when it is
+ * mounted, and again when `onSettings` tells it; it writes them when the visitor changes something.
  */
 
 /** Names and values, e.g. `{ sample: 'friends' }`. */
@@ -35,14 +35,9 @@ export function replaceSettings(changes: Readonly<Record<string, string | undefi
   if (next !== location.hash) history.replaceState(history.state, '', next);
 }
 
-/** Like `replaceSettings`, but *Back* returns to the settings before. */
-export function pushSettings(changes: Readonly<Record<string, string | undefined>>): void {
-  const next = changed(changes);
-  if (next !== location.hash) history.pushState(null, '', next);
-}
-
 /**
- * Calls `listener` when *Back*, *Forward* or a link has changed the settings of the page that is shown. Without a listener, the page is mounted anew.
+ * Calls `listener` when *Back*, *Forward* or a link has changed the settings of the page that is shown. Without a
+ * listener, the page is mounted anew.
  * @returns a function that ends it: call it when the page is disposed of
  */
 export function onSettings(listener: (settings: Settings) => void): () => void {

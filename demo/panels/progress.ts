@@ -31,6 +31,8 @@ export function loadState(retry: () => void): LoadState {
     ),
   );
 
+  /** What was last said of each file. */
+  const files = new Map<string, Progress>();
   let expected = 0;
   let destination = '';
   let opening: ReturnType<typeof setTimeout> | undefined;
@@ -48,6 +50,7 @@ export function loadState(retry: () => void): LoadState {
     element,
     start(size, where) {
       state('loading');
+      files.clear();
       expected = size;
       destination = where;
       what.textContent = 'Starting the worker…';
@@ -58,8 +61,15 @@ export function loadState(retry: () => void): LoadState {
       const { loaded, total: known } = progress.overall;
       const total = Math.max(expected, known ?? loaded);
       clearTimeout(opening);
-      what.textContent = 'Downloading the model';
-      amount.textContent = `${bytes(loaded)} of ${bytes(total)}`;
+      if (progress.phase === 'download') files.set(progress.file, progress);
+      const [model, engine] = [false, true].map((is) =>
+        [...files.values()].filter(({ file }) => isOfEngine(file) === is),
+      );
+      what.textContent = engine!.length > 0 ? 'Downloading the model and its engine' : 'Downloading the model';
+      amount.textContent = [
+        `model ${amountOf(model!, expected)}`,
+        ...(engine!.length > 0 ? [`engine ${amountOf(engine!, 0)}`] : []),
+      ].join(', ');
       bar.max = total;
       bar.value = loaded;
       // Between two small files all known bytes have arrived for a moment.
@@ -71,4 +81,21 @@ export function loadState(retry: () => void): LoadState {
     },
     done: () => state('ready'),
   };
+}
+
+/** Returns whether a file is the engine's, and not the model's. */
+function isOfEngine(file: string): boolean {
+  return /\.(wasm|mjs)$/.test(file);
+}
+
+/** Returns how much of files has arrived: `0.4 MB of 3.1 MB`. @param expected the size that they have at least */
+function amountOf(files: readonly Progress[], expected: number): string {
+  const sum = (of: (file: Progress) => number): number => files.reduce((total, file) => total + of(file), 0);
+  const loaded = sum((file) => file.loaded);
+  return `${bytes(loaded)} of ${bytes(
+    Math.max(
+      expected,
+      sum((file) => file.total ?? file.loaded),
+    ),
+  )}`;
 }

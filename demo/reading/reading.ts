@@ -1,4 +1,7 @@
-/** The pages to read: the documentation, and the card of each model. Their HTML is made of the repository's Markdown when the gallery is built. */
+/**
+ * The pages to read: the documentation, and the card of each model. Their HTML is made of the repository's Markdown
+ * when the gallery is built.
+ */
 import '../styles/reading.css';
 import documents from 'virtual:documents';
 import type { Exhibit, Exhibited } from '../exhibit.js';
@@ -11,45 +14,62 @@ export async function reading(id: string): Promise<Exhibit> {
   const title = one?.title ?? 'No such document';
   const text = el('div', { class: 'prose' });
   if (one) text.innerHTML = await one.load();
-  else text.append(el('p', {}, `There is no document “${id}”. See the `, el('a', { href: address('docs') }, 'list of documents'), '.')); // prettier-ignore
+  else
+    text.append(
+      el(
+        'p',
+        {},
+        `There is no document “${id}”. See the `,
+        el('a', { href: address('docs') }, 'list of documents'),
+        '.',
+      ),
+    );
   return { id, title, mount: () => mount(id, title, text) };
 }
 
 function mount(id: string, title: string, text: HTMLElement): Exhibited {
-  const element = el('div', { class: 'reading' }, contents(id), el('article', {}, el('h1', {}, title), text));
+  const list = contents(id);
+  const element = el('div', { class: 'reading' }, list, el('article', {}, el('h1', {}, title), text));
   const go = (): void => {
     const { at } = route().settings;
     if (at !== undefined) element.querySelector(`#${CSS.escape(at)}`)?.scrollIntoView();
   };
   // Once the page stands, and the shell has scrolled to its top.
-  requestAnimationFrame(() => requestAnimationFrame(go));
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => {
+      const current = list.querySelector<HTMLElement>('[aria-current]');
+      if (current) list.scrollTop = current.offsetTop - list.clientHeight / 2;
+      go();
+    }),
+  );
   return { element, dispose: onSettings(go) };
 }
 
-/** Lists all pages. */
+/** Lists all pages, in groups. On a narrow screen it is folded. */
 function contents(id: string): HTMLElement {
-  const list = (title: string, folder: string): HTMLElement =>
+  const link = (one: (typeof documents)[number]): HTMLElement =>
+    el(
+      'li',
+      {},
+      el(
+        'a',
+        { href: address(one.id), ...(one.id === id && { 'aria-current': 'page' }) },
+        one.id.startsWith('models/') ? one.id.slice('models/'.length) : one.title,
+      ),
+    );
+  const lists = [...new Set(documents.map(({ group }) => group))].map((group) =>
     el(
       'div',
       {},
-      el('h2', {}, title),
-      el(
-        'ul',
-        {},
-        ...documents
-          .filter((one) => one.id.startsWith(folder))
-          .map((one) =>
-            el(
-              'li',
-              {},
-              el(
-                'a',
-                { href: address(one.id), ...(one.id === id && { 'aria-current': 'page' }) },
-                one.id.startsWith('models/') ? one.id.slice('models/'.length) : one.title,
-              ),
-            ),
-          ),
-      ),
-    );
-  return el('nav', { class: 'contents', 'aria-label': 'Documents' }, list('Docs', 'docs'), list('Models', 'models'));
+      ...(group === '' ? [] : [el('h2', {}, group)]),
+      el('ul', {}, ...documents.filter((one) => one.group === group).map(link)),
+    ),
+  );
+  const isWide = matchMedia('(min-width: 60rem)').matches;
+  return el(
+    'details',
+    { class: 'contents', ...(isWide && { open: '' }) },
+    el('summary', {}, 'All documents'),
+    el('nav', { 'aria-label': 'Documents' }, ...lists),
+  );
 }

@@ -107,7 +107,7 @@ const explanation = await model.explain(photo, {
 
 const { width, height } = explanation;
 const canvas = Object.assign(document.createElement('canvas'), { width, height });
-canvas.getContext('2d').putImageData(paintHeatMap(explanation), 0, 0); // to be shown over the photo
+canvas.getContext('2d')!.putImageData(paintHeatMap(explanation), 0, 0); // to be shown over the photo
 document.body.append(canvas);
 await model.dispose();
 `;

@@ -3,7 +3,9 @@ import type { ExplainProgress } from '../../src/index.js';
 /** One explanation at a time, which can be canceled. */
 export interface Work {
   /** Starts an explanation, and ends the one before. @returns its result, or undefined if it was canceled */
-  run<T>(start: (signal: AbortSignal, onProgress: (progress: ExplainProgress) => void) => Promise<T>): Promise<T | undefined>; // prettier-ignore
+  run<T>(
+    start: (signal: AbortSignal, onProgress: (progress: ExplainProgress) => void) => Promise<T>,
+  ): Promise<T | undefined>;
   cancel(): void;
   /** Is called with the progress, and with undefined when there is nothing more to do. */
   onProgress: (progress: ExplainProgress | undefined) => void;

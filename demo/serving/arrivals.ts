@@ -7,8 +7,8 @@ export interface Arrivals {
 const LATE = 250;
 
 /**
- * Calls at random times and never waits for an answer: an open loop, the load of many independent visitors (a Poisson process).
- * A browser's timers are at least 4 ms apart: all calls that fall between two of them are made together.
+ * Calls at random times and never waits for an answer: an open loop, the load of many independent visitors (a Poisson
+ * process). A browser's timers are at least 4 ms apart: all calls that fall between two of them are made together.
  */
 export function arrivals(call: () => void): Arrivals {
   let rate = 0;

@@ -1,4 +1,7 @@
-/** The length of a window in which answers are counted, at least, and the longest time in which further workers may start; in milliseconds. */
+/**
+ * The length of a window in which answers are counted, at least, and the longest time in which further workers may
+ * start; in milliseconds.
+ */
 const [WINDOW, GROWING] = [700, 4000];
 
 /** Windows are counted until their rate no longer grows, and at most so many. */
@@ -18,8 +21,9 @@ export interface Closed {
 }
 
 /**
- * Measures the capacity, in answers a second: a closed loop of callers, each of which sends a request when its last one is answered.
- * It is the best of several windows: engines get faster in their first seconds, and other programs only make them slower.
+ * Measures the capacity, in answers a second: a closed loop of callers, each of which sends a request when its last one
+ * is answered. It is the best of several windows: engines get faster in their first seconds, and other programs only
+ * make them slower.
  * @throws what `ask` throws
  */
 export async function capacity({ ask, callers, batchSize, grown, signal }: Closed): Promise<number> {

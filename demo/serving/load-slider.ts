@@ -8,7 +8,10 @@ export interface LoadSlider {
   update(): void;
 }
 
-/** A slider for the load with a scale of the capacity, and a button for each preset. `moved` is called when the visitor changes the load, `settled` when the hand has left the slider. */
+/**
+ * A slider for the load with a scale of the capacity, and a button for each preset. `moved` is called when the visitor
+ * changes the load, `settled` when the hand has left the slider.
+ */
 export function loadSlider(load: Load, moved: () => void, settled: () => void): LoadSlider {
   const range = el('input', { type: 'range', id: 'load', min: '0', max: String(MOST), step: String(STEP) });
   const rate = el('output', { for: 'load', class: 'load-rate' });
@@ -31,14 +34,19 @@ export function loadSlider(load: Load, moved: () => void, settled: () => void): 
     range.disabled = capacity === undefined;
     range.valueAsNumber = multiple;
     const times = `${Number(multiple.toFixed(2))} × capacity`;
-    rate.replaceChildren(...(capacity === undefined ? [] : [el('strong', {}, inShort(perSecond)), ' requests a second', el('span', { class: 'quiet' }, ` · ${times}`)])); // prettier-ignore
+    rate.replaceChildren(
+      ...(capacity === undefined
+        ? []
+        : [el('strong', {}, inShort(perSecond)), ' requests a second', el('span', { class: 'quiet' }, ` · ${times}`)]),
+    );
     range.setAttribute('aria-valuetext', `${inShort(perSecond)} requests a second, ${times}`);
     for (const { element, multiple: own } of presets) {
       element.disabled = capacity === undefined;
       element.setAttribute('aria-pressed', String(own === multiple));
     }
     for (const { mark, multiple: own } of marks) {
-      mark.textContent = own === 0 ? '0' : own === 1 && capacity !== undefined ? `capacity, ${inShort(capacity)}/s` : `${own} ×`; // prettier-ignore
+      mark.textContent =
+        own === 0 ? '0' : own === 1 && capacity !== undefined ? `capacity, ${inShort(capacity)}/s` : `${own} ×`;
     }
   };
   range.addEventListener('input', () => {
@@ -57,7 +65,11 @@ export function loadSlider(load: Load, moved: () => void, settled: () => void): 
         { class: 'load-head' },
         el('label', { for: 'load' }, 'Load'),
         rate,
-        el('div', { class: 'load-presets', role: 'group', 'aria-label': 'Presets' }, ...presets.map(({ element }) => element)), // prettier-ignore
+        el(
+          'div',
+          { class: 'load-presets', role: 'group', 'aria-label': 'Presets' },
+          ...presets.map(({ element }) => element),
+        ),
       ),
       el(
         'div',

@@ -5,8 +5,9 @@ export const MOST = 4;
 export const STEP = 0.05;
 
 /**
- * The load: a multiple of a capacity that holds still. It is measured once for a model on a backend. Neither the answers under load nor other settings change it,
- * so three times the capacity stays the same number of requests, and one sees what a setting does about them.
+ * The load: a multiple of a capacity that holds still. It is measured once for a model on a backend. Neither the
+ * answers under load nor other settings change it, so three times the capacity stays the same number of requests, and
+ * one sees what a setting does about them.
  */
 export class Load {
   #capacity: number | undefined;

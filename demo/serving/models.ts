@@ -37,6 +37,9 @@ export function snippetOf(
     ...Object.entries(settings).map(([key, value]) => `  ${key}: ${value},`),
     ...(maxWorkers > 1 ? ['  config: { engine: { threads: 1 } }, // more workers use more cores'] : []),
     '});',
+    id === 'language'
+      ? "const text = document.querySelector('textarea')!.value;"
+      : `const image = document.querySelector<HTMLInputElement>('input[type="file"]')!.files![0]!;`,
     `await client.predict(${id === 'language' ? 'text' : 'image'}${deadline > 0 ? `, { timeout: ${deadline} }` : ''});`,
     'client.jobQueueStatus.pendingRequests;',
     'client.metrics.prometheus();',

@@ -8,7 +8,7 @@ export interface Rates {
   readonly failed: number;
 }
 
-export const NOTHING: Rates = { answered: 0, refused: 0, late: 0, failed: 0 };
+const NOTHING: Rates = { answered: 0, refused: 0, late: 0, failed: 0 };
 
 const OUTCOMES: Readonly<Record<string, keyof Rates>> = { ok: 'answered', 'queue-full': 'refused', timeout: 'late' };
 

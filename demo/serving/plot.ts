@@ -62,7 +62,16 @@ export function plot({ title, series, stacked = [], large = false, says }: PlotO
   let points: Readonly<Record<string, number>>[] = [];
 
   const draw = (): void => {
-    const highest = Math.max(...points.map((point) => heightOf(point, paths.map(({ name }) => name), stacked)), 0); // prettier-ignore
+    const highest = Math.max(
+      ...points.map((point) =>
+        heightOf(
+          point,
+          paths.map(({ name }) => name),
+          stacked,
+        ),
+      ),
+      0,
+    );
     const limit = roundUp(highest);
     const x = (index: number): number => index + COUNT - points.length;
     const y = (value: number): string => (HEIGHT - (value / limit) * HEIGHT).toFixed(2);
@@ -70,7 +79,12 @@ export function plot({ title, series, stacked = [], large = false, says }: PlotO
     for (const { name, path } of paths) {
       const values = points.map((point) => point[name]!);
       if (!stacked.includes(name)) {
-        path.setAttribute('d', lines(values).map((run) => `M${run.map(([value, index]) => `${x(index)},${y(value)}`).join('L')}`).join('')); // prettier-ignore
+        path.setAttribute(
+          'd',
+          lines(values)
+            .map((run) => `M${run.map(([value, index]) => `${x(index)},${y(value)}`).join('L')}`)
+            .join(''),
+        );
         continue;
       }
       const below = floor;

@@ -5,21 +5,26 @@ import { build } from 'rolldown';
 const CORE = '@tensorflow/tfjs-core';
 
 /**
- * The libraries that are loaded when they are used. `src/libraries/NAME.ts` imports one; the build makes the file `dist/standalone/NAME.js` of it.
+ * The libraries that are loaded when they are used. `src/worker/libraries/NAME.ts` imports one; the build makes the
+ * file `dist/standalone/NAME.js` of it.
  *
  * - `entry`: what the file exports.
+ * - `needed`: one of its exports, without which it is not the file that is wanted.
  * - `needsCore`: it shares TensorFlow.js's core with other files. It exports a function `link`, which takes the core.
- * - `inModules`: the compiled modules load the file, too; else only the built-in worker does, and the modules import the npm package.
+ * - `inModules`: the compiled modules load the file, too; else only the built-in worker does, and the modules import
+ *   the npm package.
  *
- * @type {Readonly<Record<string, { readonly entry: string, readonly needsCore?: boolean, readonly inModules: boolean }>>}
+ * @type {Readonly<Record<string, { readonly entry: string, readonly needed?: string, readonly needsCore?: boolean, readonly inModules: boolean
+ *   }>>}
  */
 export const LIBRARIES = {
-  'onnx-wasm': { entry: `export * from 'onnxruntime-web/wasm';`, inModules: true },
-  'onnx-webgl': { entry: `export * from 'onnxruntime-web/webgl';`, inModules: true },
-  'onnx-webgpu': { entry: `export * from 'onnxruntime-web/webgpu';`, inModules: true },
-  'onnx-webgpu-jspi': { entry: `export * from 'onnxruntime-web/jspi';`, inModules: true },
+  'onnx-wasm': { entry: `export * from 'onnxruntime-web/wasm';`, needed: 'InferenceSession', inModules: true },
+  'onnx-webgl': { entry: `export * from 'onnxruntime-web/webgl';`, needed: 'InferenceSession', inModules: true },
+  'onnx-webgpu': { entry: `export * from 'onnxruntime-web/webgpu';`, needed: 'InferenceSession', inModules: true },
+  'onnx-webgpu-jspi': { entry: `export * from 'onnxruntime-web/jspi';`, needed: 'InferenceSession', inModules: true },
   'tfjs-core': {
     entry: `export * as core from '${CORE}'; export { loadGraphModel } from '@tensorflow/tfjs-converter';`,
+    needed: 'core',
     inModules: true,
   },
   'tfjs-cpu': { entry: `import '@tensorflow/tfjs-backend-cpu';`, needsCore: true, inModules: true },
@@ -35,10 +40,16 @@ export const LIBRARIES = {
     needsCore: true,
     inModules: true,
   },
-  tokenizers: { entry: `export { Tokenizer } from '@huggingface/tokenizers';`, inModules: false },
-  yaml: { entry: `export { CORE_SCHEMA, loadAll, mapTag, mergeTag } from 'js-yaml';`, inModules: false },
+  jinja: { entry: `export { Template } from '@huggingface/jinja';`, needed: 'Template', inModules: false },
+  tokenizers: { entry: `export { Tokenizer } from '@huggingface/tokenizers';`, needed: 'Tokenizer', inModules: false },
+  yaml: {
+    entry: `export { CORE_SCHEMA, loadAll, mapTag, mergeTag } from 'js-yaml';`,
+    needed: 'loadAll',
+    inModules: false,
+  },
   zip: {
     entry: `export { BlobReader, configure, ZipReader } from '@zip.js/zip.js/lib/zip-core-custom.js';`,
+    needed: 'ZipReader',
     inModules: false,
   },
 };
@@ -77,13 +88,34 @@ export async function buildLibraries(dist) {
       `${dist}/standalone/${name}.js`,
       `/* Licenses: NOTICE.txt */\n${needsCore ? linked(code.trim()) : code}`,
     );
-    if (inModules) replaceModule(`${dist}/libraries/${name}.js`, loader(name, '../standalone/'));
+    if (inModules) replaceModule(`${dist}/worker/libraries/${name}.js`, loader(name, '../../standalone/'));
   }
   return sources;
 }
 
 /**
- * Makes a function of a script that takes TensorFlow.js's core from the variable `core`, and sets `library` if it exports anything.
+ * Puts the validator of JSON Schema into its module, without what reads `location`.
+ * @param {string} dist where the compiled modules are
+ * @returns {Promise<readonly string[]>} the files of npm packages that went into it
+ */
+export async function buildValidator(dist) {
+  const { output } = await build({
+    input: 'virtual:validator',
+    platform: 'browser',
+    plugins: [virtual('virtual:validator', `export { Validator } from '@cfworker/json-schema';`)],
+    transform: { define: { 'self.location': 'undefined' } },
+    logLevel: 'warn',
+    write: false,
+    output: OUTPUT,
+  });
+  const [{ code, moduleIds }] = output;
+  replaceModule(`${dist}/shared/json-schema.js`, code);
+  return moduleIds;
+}
+
+/**
+ * Makes a function of a script that takes TensorFlow.js's core from the variable `core`, and sets `library` if it
+ * exports anything.
  * @param {string} script
  */
 function linked(script) {
@@ -112,7 +144,7 @@ export function libraryFiles(folder) {
       /** @param {string} id */
       handler(id) {
         const name = id.replace(/^.*\/|\.js$/g, '');
-        return Object.hasOwn(LIBRARIES, name) ? loader(name, folder, id.replace(/[^/]*$/, 'load.js')) : undefined;
+        return Object.hasOwn(LIBRARIES, name) ? loader(name, folder) : undefined;
       },
     },
   };
@@ -122,14 +154,14 @@ export function libraryFiles(folder) {
  * Returns the code of a module that loads a library's file.
  * @param {string} name
  * @param {string} folder
- * @param {string} [load] path of the module with `importFile`
  */
-function loader(name, folder, load = './load.js') {
+function loader(name, folder) {
   // Files beside a bundle are hidden from bundlers: standalone.mjs.
   const base = folder === './' ? 'String(import.meta.url)' : 'import.meta.url';
-  const file = `importFile('${name}.js', new URL('${folder}${name}.js', ${base}), assets)`;
-  return `import { importFile } from '${load}';\n${
-    LIBRARIES[name]?.needsCore
+  const { needsCore = false, needed } = LIBRARIES[name];
+  const file = `importFile('${name}.js', new URL('${folder}${name}.js', ${base}), '${needsCore ? 'link' : needed}', assets)`;
+  return `import { importFile } from './load.js';\n${
+    needsCore
       ? `export const load = async (assets, core) => {\n  const [library, own] = await Promise.all([${file}, core]);\n  return library.link(own);\n};`
       : `export const load = (assets) => ${file};`
   }\n`;

@@ -14,7 +14,8 @@ const ISC = `Permission to use, copy, modify, and/or distribute this software fo
 THE SOFTWARE IS PROVIDED "AS IS" AND THE AUTHOR DISCLAIMS ALL WARRANTIES WITH REGARD TO THIS SOFTWARE INCLUDING ALL IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS. IN NO EVENT SHALL THE AUTHOR BE LIABLE FOR ANY SPECIAL, DIRECT, INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS OF USE, DATA OR PROFITS, WHETHER IN AN ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE.`;
 
 /**
- * Returns the text of `NOTICE.txt`: each npm package that files went into the bundles from, with its license and its copyright lines. A license that several have is there once.
+ * Returns the text of `NOTICE.txt`: each npm package that files went into the bundles from, with its license and its
+ * copyright lines. A license that several have is there once.
  * @param {string} root the repository
  * @param {readonly string[]} files paths of the files that were bundled
  */

@@ -4,10 +4,14 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { replacePlugin } from 'rolldown/plugins';
 import { libraryFiles, OUTPUT } from './libraries.mjs';
+import { linkParts } from './parts.mjs';
+
+/** As `src/page/client/connect.ts` names the built-in worker. */
+const WORKER_OF_PAGE = '../../worker/default.worker.js';
 
 /**
- * Bundles the page and the workers, with every dependency inside but for the libraries that are loaded when used, which have files of their own, and
- * the engines' `.wasm` and `.mjs` files, which are too large.
+ * Bundles the page and the workers, with every dependency inside but for the libraries that are loaded when used, which
+ * have files of their own, and the engines' `.wasm` and `.mjs` files, which are too large.
  *
  * | file                            | is                                                                            |
  * | ------------------------------- | ----------------------------------------------------------------------------- |
@@ -21,18 +25,13 @@ import { libraryFiles, OUTPUT } from './libraries.mjs';
  */
 export async function buildStandalone(dist) {
   const worker = `${dist}/worker/default.worker.js`;
-  const { workerChunks } = await import(pathToFileURL(`${dist}/bundlers/worker-chunks.js`).href);
+  const { workerChunks } = await import(pathToFileURL(`${dist}/tools/vite/worker-chunks.js`).href);
   const chunks = workerChunks(`${dist}/`);
   const beside = [await siblings(dist)];
-  const builtIn = await bundle(`${dist}/built-in`, { worker }, '../standalone/', [], chunks);
-  // Both workers of the folder share what the first script of one has, but for what only that one needs.
-  const ids = builtIn.find(({ isEntry }) => isEntry).moduleIds;
-  const first = new Set(ids.filter((id) => !/\/(?:default\.worker|registry)\.js$/.test(id)));
-  const shared = { ...chunks, groups: [...chunks.groups, { name: 'serve', test: (id) => first.has(id) }] };
   const all = [
-    ...builtIn,
+    ...(await bundle(`${dist}/built-in`, { worker }, '../standalone/', [linkParts()], chunks, '[name].js')),
     ...(await bundle(`${dist}/standalone`, { tabserve: `${dist}/index.js` }, './', beside)),
-    ...(await bundle(`${dist}/standalone`, { worker, 'tabserve-worker': `${dist}/worker.js` }, './', beside, shared)),
+    ...(await bundle(`${dist}/standalone`, { worker, 'tabserve-worker': `${dist}/worker.js` }, './', beside, chunks)),
   ];
   return all.flatMap(({ moduleIds }) => moduleIds);
 }
@@ -43,8 +42,9 @@ export async function buildStandalone(dist) {
  * @param {string} folder where the libraries' files are, relative to `dir`
  * @param {readonly import('rolldown').Plugin[]} plugins
  * @param {import('rolldown').OutputOptions['codeSplitting']} [codeSplitting]
+ * @param {string} [chunkFileNames]
  */
-async function bundle(dir, input, folder, plugins, codeSplitting) {
+async function bundle(dir, input, folder, plugins, codeSplitting, chunkFileNames = '[name]-[hash].js') {
   const { output } = await build({
     input,
     platform: 'browser',
@@ -52,6 +52,8 @@ async function bundle(dir, input, folder, plugins, codeSplitting) {
     preserveEntrySignatures: 'allow-extension',
     plugins: [libraryFiles(folder), ...plugins],
     logLevel: 'warn',
+    // The first script has what some modules import statically, and others when they need it.
+    checks: { ineffectiveDynamicImport: false },
     output: {
       ...OUTPUT,
       ...(codeSplitting && { codeSplitting }),
@@ -59,16 +61,20 @@ async function bundle(dir, input, folder, plugins, codeSplitting) {
       format: 'es',
       sourcemap: true,
       entryFileNames: '[name].js',
-      chunkFileNames: '[name]-[hash].js',
+      chunkFileNames,
     },
   });
   const chunks = output.filter((file) => file.type === 'chunk');
-  for (const { fileName, code } of chunks) writeFileSync(`${dir}/${fileName}`, quoted(code));
+  for (const { fileName, code } of chunks) {
+    if (code.includes('default.worker.js')) throw new Error(`${fileName} names a worker that is not beside it.`);
+    writeFileSync(`${dir}/${fileName}`, quoted(code));
+  }
   return chunks;
 }
 
 /**
- * Puts quotes around what bundlers look for, as the sources have it: the minifier writes backticks, which not every bundler reads. No position changes.
+ * Puts quotes around what bundlers look for, as the sources have it: the minifier writes backticks, which not every
+ * bundler reads. No position changes.
  * @param {string} code
  */
 function quoted(code) {
@@ -76,12 +82,13 @@ function quoted(code) {
 }
 
 /**
- * Files that are not bundled are looked up beside the bundle. `String` hides them from a bundler that bundles the bundle: Parcel fails if they are not there.
+ * Files that are not bundled are looked up beside the bundle. `String` hides them from a bundler that bundles the
+ * bundle: Parcel fails if they are not there.
  * @param {string} dist
  */
 async function siblings(dist) {
-  const { ENGINE_FILES } = await import(pathToFileURL(`${dist}/bundlers/engine-files.js`).href);
-  const files = [['../worker/default.worker.js', 'worker.js'], ...ENGINE_FILES.map((file) => [file, basename(file)])];
+  const { ENGINE_FILES } = await import(pathToFileURL(`${dist}/tools/cli/copy.js`).href);
+  const files = [[WORKER_OF_PAGE, 'worker.js'], ...ENGINE_FILES.map((file) => [file, basename(file)])];
   return replacePlugin(
     Object.fromEntries(
       files.map(([file, name]) => [

@@ -7,12 +7,8 @@ import type { Plugin } from 'vite';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const LIST = 'virtual:documents';
 const ONE = 'virtual:document/';
-
-/** The documentation, in the order in which a reader needs it; a page that is not named comes after these. */
-const ORDER =
-  'your-model hugging-face inputs options model-config archives handlers testing backends healing serving fetch metrics errors hosting browsers downloads caching command-line'.split(
-    ' ',
-  );
+/** The group of what the README's index does not list. */
+const REPOSITORY = 'In the repository';
 
 export interface DocumentFile {
   /** The page in the gallery's address, e.g. `docs/healing` or `models/selfie`. */
@@ -21,28 +17,40 @@ export interface DocumentFile {
   readonly file: string;
   /** Its first heading. */
   readonly title: string;
+  /** The heading under which it is listed: that of the README's index. */
+  readonly group: string;
 }
 
 /** Returns the pages that the gallery shows: the documentation, and the card of each of its models. */
 export function documentFiles(): readonly DocumentFile[] {
   const docs = namesIn('docs', /(.+)\.md$/);
-  const ordered = [...ORDER.filter((name) => docs.includes(name)), ...docs.filter((name) => !ORDER.includes(name))];
+  // The README's index has them in the order in which a reader needs them.
+  const index = text('README.md').split('## Documentation')[1] ?? '';
+  const named = Array.from(index.matchAll(/^- \*\*(.+?)\*\*(.*)$/gm), ([, group, links]) =>
+    Array.from(links!.matchAll(/\(docs\/([\w-]+)\.md\)/g), ([, name]) => ({ name: name!, group: group! })),
+  ).flat();
+  const others = docs.filter((name) => !named.some((one) => one.name === name));
+  const ordered = [...named, ...others.map((name) => ({ name, group: REPOSITORY }))];
   return [
-    { id: 'docs', file: 'README.md' },
-    ...ordered.map((name) => ({ id: `docs/${name}`, file: `docs/${name}.md` })),
-    { id: 'docs/architecture', file: 'ARCHITECTURE.md' },
-    { id: 'docs/benchmark', file: 'bench/README.md' },
-    { id: 'docs/changelog', file: 'CHANGELOG.md' },
+    { id: 'docs', file: 'README.md', group: '' },
+    ...ordered.map(({ name, group }) => ({ id: `docs/${name}`, file: `docs/${name}.md`, group })),
+    { id: 'docs/architecture', file: 'ARCHITECTURE.md', group: REPOSITORY },
+    { id: 'docs/benchmark', file: 'bench/README.md', group: REPOSITORY },
+    { id: 'docs/changelog', file: 'CHANGELOG.md', group: REPOSITORY },
     ...namesIn('public/models', /(.+)/).map((name) => ({
       id: `models/${name}`,
       file: `public/models/${name}/README.md`,
+      group: 'Models',
     })),
   ]
     .filter(({ file }) => existsSync(join(ROOT, file)))
     .map((one) => ({ ...one, title: /^# (.+)$/m.exec(text(one.file))?.[1]?.replaceAll('`', '') ?? one.id }));
 }
 
-/** Makes the documentation and the model cards into pages: `virtual:documents` lists them, each with its HTML in a chunk of its own. */
+/**
+ * Makes the documentation and the model cards into pages: `virtual:documents` lists them, each with its HTML in a chunk
+ * of its own.
+ */
 export function documents(): Plugin {
   return {
     name: 'tabserve:documents',
@@ -50,8 +58,8 @@ export function documents(): Plugin {
     load(id) {
       if (id === `\0${LIST}`) {
         const entries = documentFiles().map(
-          ({ id, title }) =>
-            `{ id: ${JSON.stringify(id)}, title: ${JSON.stringify(title)}, load: async () => (await import('${ONE}${id}')).default }`,
+          ({ id, title, group }) =>
+            `{ id: ${JSON.stringify(id)}, title: ${JSON.stringify(title)}, group: ${JSON.stringify(group)}, load: async () => (await import('${ONE}${id}')).default }`,
         );
         return `export default [${entries.join(',\n')}];`;
       }
@@ -63,7 +71,10 @@ export function documents(): Plugin {
   };
 }
 
-/** Returns a page's HTML without its first heading. Links to other pages lead to their place in the gallery; those to other files of the repository are text. */
+/**
+ * Returns a page's HTML without its first heading. Links to other pages lead to their place in the gallery; those to
+ * other files of the repository are text.
+ */
 export function asHtml(markdown: string, file: string): string {
   const marked = new Marked({
     gfm: true,

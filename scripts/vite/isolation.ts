@@ -1,6 +1,9 @@
 import type { Plugin } from 'vite';
 
-/** Cross-origin isolation, which threads need. Every answer carries the headers, since a worker in an isolated page must bring its own. */
+/**
+ * Cross-origin isolation, which threads need. Every answer carries the headers, since a worker in an isolated page must
+ * bring its own.
+ */
 export function isolation(): Plugin {
   type Server = {
     middlewares: {

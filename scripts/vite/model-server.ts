@@ -11,8 +11,8 @@ const [SIDE, MEAN, STD] = [28, 0.1307, 0.3081];
 const LARGEST = 6_553_500;
 
 /**
- * The model server behind the page *Fetch*, on the dev server: ONNX Runtime in Node, with the gallery's model of digits and TorchServe's path and JSON.
- * `POST /model-server/off` has it drop every connection, until `on`.
+ * The model server behind the page *Fetch*, on the dev server: ONNX Runtime in Node, with the gallery's model of digits
+ * and TorchServe's path and JSON. `POST /model-server/off` has it drop every connection, until `on`.
  */
 export function modelServer(): Plugin {
   let isOn = true;
@@ -53,7 +53,12 @@ async function open(): Promise<(image: Buffer) => Promise<unknown>> {
   const session = await InferenceSession.create(`${MODEL}digits.onnx`);
   const names = JSON.parse(readFileSync(`${MODEL}index_to_name.json`, 'utf8')) as Record<string, string>;
   return async (image) => {
-    const pixels = await sharp(image).flatten({ background: 'white' }).grayscale().resize(SIDE, SIDE, { fit: 'fill', kernel: 'linear' }).raw().toBuffer(); // prettier-ignore
+    const pixels = await sharp(image)
+      .flatten({ background: 'white' })
+      .grayscale()
+      .resize(SIDE, SIDE, { fit: 'fill', kernel: 'linear' })
+      .raw()
+      .toBuffer();
     const values = Float32Array.from(pixels, (value) => (value / 255 - MEAN) / STD);
     const outputs = await session.run({ [session.inputNames[0]!]: new Tensor('float32', values, [1, 1, SIDE, SIDE]) });
     const scores = softmax(outputs[session.outputNames[0]!]!.data as Float32Array);

@@ -18,8 +18,9 @@ self.addEventListener('activate', (event) => {
 `;
 
 /**
- * Lets the built gallery open with the network off: a service worker keeps the page, its scripts and the samples. Models and engines are kept by TabServe's own cache.
- * The dev server has no service worker, and ends the one that a built gallery has left on the same port.
+ * Lets the built gallery open with the network off: a service worker keeps the page, its scripts and the samples.
+ * Models and engines are kept by TabServe's own cache. The dev server has no service worker, and ends the one that a
+ * built gallery has left on the same port.
  */
 export function offline(): Plugin[] {
   const needed = new Set<string>();

@@ -5,7 +5,10 @@ import type { Plugin } from 'vite';
 /** The script's name, beside the page. */
 export const PREDICTIONS_WORKER = 'predictions.sw.js';
 
-/** Makes the part of the gallery's service worker that answers predictions: one classic script, which Workbox's script imports. The dev server has it alone. */
+/**
+ * Makes the part of the gallery's service worker that answers predictions: one classic script, which Workbox's script
+ * imports. The dev server has it alone.
+ */
 export function predictionsWorker(): Plugin {
   return {
     name: 'tabserve:predictions-worker',

@@ -1,8 +1,8 @@
 import type { Plugin } from 'vite';
 
 /**
- * Makes the addresses of the Open Graph tags absolute, as those who show a link's picture need them: `GALLERY_URL=https://example.org/ npm run gallery`.
- * Without it they stay relative to the page.
+ * Makes the addresses of the Open Graph tags absolute, as those who show a link's picture need them:
+ * `GALLERY_URL=https://example.org/ npm run gallery`. Without it they stay relative to the page.
  */
 export function sharing(): Plugin {
   const base = process.env['GALLERY_URL'];

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Plugin } from 'vite';
 
-/** `new URL('./x.worker.js', import.meta.url)` is right in what tsc emits; in the sources themselves the file is a `.ts`. */
+/**
+ * `new URL('./x.worker.js', import.meta.url)` is right in what tsc emits; in the sources themselves the file is a
+ * `.ts`.
+ */
 export function sourceWorkers(): Plugin {
   return {
     name: 'tabserve:source-workers',

@@ -42,12 +42,18 @@ export interface NodeConfig {
 export interface EngineOptions {
   /** @default 'all' */
   readonly graphOptimizationLevel?: 'disabled' | 'basic' | 'extended' | 'all';
-  /** Fixes symbolic dimensions: name → size. WebNN needs it. A name that no input has is an error while a dimension is free. */
+  /**
+   * Fixes symbolic dimensions: name → size. WebNN needs it. A name that no input has is an error while a dimension is
+   * free.
+   */
   readonly freeDimensions?: Readonly<Record<string, number>>;
   /** Threads on WASM. More than one needs cross-origin isolation. @default min(4, ⌈cores / 2⌉, cores / maxWorkers) */
   readonly threads?: number;
-  /** The precision of the weights, for a model that is there in several. @default what Hugging Face's config.json says, otherwise what suits each backend */
-  readonly dtype?: Precision;
+  /**
+   * The precision of the weights, for a model that is there in several; for several models, also by the node's name.
+   * @default what Hugging Face's config.json says, otherwise what suits each backend
+   */
+  readonly dtype?: Precision | Readonly<Record<string, Precision>>;
   /** The model on a server, for the backend `remote`. Which server it is, only the app says. */
   readonly remote?: RemoteModel;
 }
@@ -61,24 +67,31 @@ export interface Archive {
   /** The path of the model in each format that the archive has: its `.onnx`, or its `model.json`. */
   readonly models: Readonly<Partial<Record<ModelFormat, string>>>;
   /**
-   * The files that a model may be in, one for each format and precision. In Hugging Face's layout, which of them are on a server shows when they are asked for.
-   * `models` has the ones that were chosen for the last backend.
+   * The files that a model may be in, one for each format and precision. In Hugging Face's layout, which of them are on
+   * a server shows when they are asked for. `models` has the ones that were chosen for the last backend.
    */
   readonly alternatives?: readonly ModelFile[];
-  /** The files downloaded so far, by path. Of several formats of a model, only those that an engine needs are downloaded. */
+  /**
+   * The files downloaded so far, by path. Of several formats of a model, only those that an engine needs are
+   * downloaded.
+   */
   readonly files: Readonly<Record<string, Blob>>;
   /**
-   * Where the other files are, if they are at hand: in a zip file, or by path. Undefined if they are in a folder on a server, or nothing is left to read.
+   * Where the other files are, if they are at hand: in a zip file, or by path. Undefined if they are in a folder on a
+   * server, or nothing is left to read.
    */
   readonly local?: Blob | Readonly<Record<string, Blob>> | undefined;
   /** Paths of the golden examples. A backend must reproduce them before it serves. */
   readonly golden: readonly string[];
   /**
-   * The archives of a workflow's nodes, by name. An archive that several nodes name is one object. A node may be a workflow itself.
-   * See `config.nodes`.
+   * The archives of a workflow's nodes, by name. An archive that several nodes name is one object. A node may be a
+   * workflow itself. See `config.nodes`.
    */
   readonly nodes?: Readonly<Record<string, Archive>>;
-  /** The archive of a node that lies inside of its workflow's archive: its folder there, with a slash at the end, or `''`. Undefined for any other archive. */
+  /**
+   * The archive of a node that lies inside of its workflow's archive: its folder there, with a slash at the end, or
+   * `''`. Undefined for any other archive.
+   */
   readonly root?: string;
   /** The precision of the model that an engine opens, if there are alternatives. `archiveFor` sets it. */
   readonly precision?: Precision;
@@ -88,7 +101,9 @@ export interface Archive {
   readonly variants?: Readonly<Partial<Record<ModelFormat, ArchiveVariant>>>;
   /** The expected size and hash of files, by path. */
   readonly integrity: Readonly<Record<string, Integrity>>;
-  /** Paths in `integrity` that no file has had so far: they may be weights of a format that no engine has needed yet. */
+  /**
+   * Paths in `integrity` that no file has had so far: they may be weights of a format that no engine has needed yet.
+   */
   readonly unmatched?: readonly string[];
 }
 
@@ -101,7 +116,10 @@ function chosenFile({ alternatives, models }: Archive, format: ModelFormat | und
   return format && alternatives?.find(({ path }) => path === models[format]);
 }
 
-/** Overrides the archive's config and golden examples for one engine, whose model may have another layout or other names of inputs and outputs. */
+/**
+ * Overrides the archive's config and golden examples for one engine, whose model may have another layout or other names
+ * of inputs and outputs.
+ */
 export interface ArchiveVariant {
   /** The whole config. */
   readonly config?: ModelConfig;
@@ -109,7 +127,10 @@ export interface ArchiveVariant {
   readonly agreement?: Agreement;
 }
 
-/** Returns the archive and those of its nodes as one engine sees them, with the config, the golden examples and the precision of its model. */
+/**
+ * Returns the archive and those of its nodes as one engine sees them, with the config, the golden examples and the
+ * precision of its model.
+ */
 export function archiveFor(archive: Archive, engine: EngineName): Archive {
   const format = formatOfEngine(engine);
   if (format === undefined) return archive;
@@ -136,11 +157,17 @@ export interface Part {
   /** The node, by its path in the workflow, such as `detect` or `reader/detect`; `''` for the archive itself. */
   readonly node: string;
   readonly archive: Archive;
-  /** Stands before the names of its files in progress: a part that lies outside of the whole archive has its node's path there. */
+  /**
+   * Stands before the names of its files in progress: a part that lies outside of the whole archive has its node's path
+   * there.
+   */
   readonly prefix: string;
 }
 
-/** Returns the archives that have a model, here or on a server: the archive itself, if it does, and those of its nodes. An archive that several nodes share is listed once. */
+/**
+ * Returns the archives that have a model, here or on a server: the archive itself, if it does, and those of its nodes.
+ * An archive that several nodes share is listed once.
+ */
 export function partsOf(archive: Archive): readonly Part[] {
   return allParts(archive).filter((part) => hasModel(part.archive));
 }
@@ -150,7 +177,9 @@ export function hasModel({ nodes, models }: Pick<Archive, 'nodes' | 'models'>): 
   return nodes === undefined || Object.keys(models).length > 0;
 }
 
-/** Returns an archive and those of its nodes, also without a model. An archive that several nodes share is listed once. */
+/**
+ * Returns an archive and those of its nodes, also without a model. An archive that several nodes share is listed once.
+ */
 export function allParts(archive: Archive): readonly Part[] {
   const parts = new Map<Archive, Part>();
   const add = (node: string, one: Archive, prefix: string): void => {
@@ -170,7 +199,10 @@ export function enginesOf(archive: Archive): readonly ModelFormat[] {
   return MODEL_FORMATS.filter((format) => partsOf(archive).every((part) => part.archive.models[format] !== undefined));
 }
 
-/** Returns the name under which the progress of a part's file is reported: its path in the whole archive, if it lies in it. */
+/**
+ * Returns the name under which the progress of a part's file is reported: its path in the whole archive, if it lies in
+ * it.
+ */
 export function fileName({ prefix, archive: { root = '' } }: Part, path: string): string {
   return prefix + root + path;
 }
@@ -200,7 +232,8 @@ export interface BlobFiles extends Files {
 }
 
 /**
- * What is done with a file: it is downloaded, compared with its hash, or compiled by an engine. `warm-up`: the model runs for the first time.
+ * What is done with a file: it is downloaded, compared with its hash, or compiled by an engine. `warm-up`: the model
+ * runs for the first time.
  */
 export type FilePhase = 'download' | 'verify' | 'compile' | 'warm-up';
 
@@ -217,8 +250,9 @@ export interface FileProgress {
 /** The download progress of one file, and of all files together. */
 export interface Progress extends FileProgress {
   /**
-   * All files of the model and the engine. `total` is undefined until the size of each is known; it grows if another engine is needed. `fraction`, in 0..1,
-   * is what a progress bar shows: it never falls, and is undefined until `total` was known.
+   * All files of the model and the engine. `total` is undefined until the size of each is known; it grows if another
+   * engine is needed. `fraction`, in 0..1, is what a progress bar shows: it never falls, and is undefined until `total`
+   * was known.
    */
   readonly overall: {
     readonly loaded: number;

@@ -16,7 +16,10 @@ export type AudioSamples =
       readonly sampleRate: number;
     };
 
-/** Sound that a handler takes: samples, or a WAV file. The page may also pass a file of another format: it decodes a Blob of a type that begins with `audio/`. */
+/**
+ * Sound that a handler takes: samples, or a WAV file. The page may also pass a file of another format: it decodes a
+ * Blob that is an audio file by its type or its bytes.
+ */
 export type AudioInput = AudioSamples | Blob;
 
 /** Sound that a page may pass besides: an AudioBuffer, or a URL object, whose file it downloads. */

@@ -33,7 +33,10 @@ export type CandidateName = (typeof CANDIDATES)[number];
 export interface Candidate {
   readonly engine: EngineName;
   readonly name: BackendName;
-  /** Number of threads that the engine is to compute with, where several numbers are measured (WASM). @default the engine's default */
+  /**
+   * Number of threads that the engine is to compute with, where several numbers are measured (WASM).
+   * @default the engine's default
+   */
   readonly threads?: number | undefined;
 }
 
@@ -129,7 +132,9 @@ export interface GraphNodes {
 
 /** A candidate that is not used, with the reason. */
 export interface Skipped extends Candidate {
-  /** The precision of the model that failed there, if it was not the last: another one was tried on the same backend. */
+  /**
+   * The precision of the model that failed there, if it was not the last: another one was tried on the same backend.
+   */
   readonly precision?: Precision;
   readonly reason: string;
 }
@@ -140,13 +145,22 @@ export interface Backend {
   readonly name: BackendName;
   /** Number of threads that the engine computes with (WASM). */
   readonly threads: number;
-  /** Nodes of the model's graph, and how many of them run on WASM because the backend cannot run them. Only WebNN reports it. */
+  /**
+   * Nodes of the model's graph, and how many of them run on WASM because the backend cannot run them. Only WebNN
+   * reports it.
+   */
   readonly nodes?: GraphNodes;
-  /** The precision of the model's file, if the model is there in several; undefined if there is only one, also that of `tabserve optimize` without `--keep`. */
+  /**
+   * The precision of the model's file, if the model is there in several; undefined if there is only one, also that of
+   * `tabserve optimize` without `--keep`.
+   */
   readonly precision?: Precision;
   /** How its outputs were proven correct: by the archive's golden examples, or by a comparison with WASM. */
   readonly proof: 'golden' | 'reference' | 'none';
-  /** The largest absolute difference from the expected outputs, if its outputs were compared when it was opened. A verdict from an earlier visit has none. */
+  /**
+   * The largest absolute difference from the expected outputs, if its outputs were compared when it was opened. A
+   * verdict from an earlier visit has none.
+   */
   readonly largestError?: number;
   /** The median latency of a run of the model, in milliseconds, if it was measured. */
   readonly median?: number;

@@ -19,7 +19,10 @@ interface DTypeInfo {
   readonly safetensors?: string;
   /** The dtype's name in the Open Inference Protocol. */
   readonly openInference: string;
-  /** The dtype's name and number in TensorFlow's `types.proto`, if TensorFlow.js supports it. TensorFlow.js holds every integer as int32. */
+  /**
+   * The dtype's name and number in TensorFlow's `types.proto`, if TensorFlow.js supports it. TensorFlow.js holds every
+   * integer as int32.
+   */
   readonly tensorFlow?: readonly [name: string, number: number];
 }
 
@@ -35,7 +38,8 @@ export const DTYPES = {
   uint32: { array: Uint32Array, onnx: 12, openInference: 'UINT32', safetensors: 'U32' },
   int64: { array: BigInt64Array, onnx: 7, openInference: 'INT64', safetensors: 'I64', tensorFlow: ['DT_INT64', 9] },
   uint64: { array: BigUint64Array, onnx: 13, openInference: 'UINT64', safetensors: 'U64' },
-  // These two share their array class with a dtype above. An array of that class without a dtype is read as the one above.
+  // These two share their array class with a dtype above. An array of that class without a dtype is read as the one
+  // above.
   float16: { array: Uint16Array, onnx: 10, openInference: 'FP16', safetensors: 'F16' },
   bool: { array: Uint8Array, onnx: 9, openInference: 'BOOL', safetensors: 'BOOL', tensorFlow: ['DT_BOOL', 10] },
   string: { array: undefined, onnx: 8, openInference: 'BYTES', tensorFlow: ['DT_STRING', 7] },

@@ -1,8 +1,8 @@
 /** Errors as data that a structured clone can carry, and back. */
 import {
+  asTabServeError,
   describeThrown,
   ERROR_CODES,
-  isError,
   messageOf,
   PredictionError,
   TabServeError,
@@ -10,6 +10,7 @@ import {
   type ErrorStage,
 } from './errors.js';
 import type { Precision } from './precisions.js';
+import type { Envelope } from './wire.js';
 
 /** An error as data. */
 export interface ErrorData {
@@ -25,15 +26,8 @@ export interface ErrorData {
 
 /** Converts an error, and its chain of causes, to data that a structured clone can carry. */
 export function errorToData(error: unknown, depth = 8): ErrorData {
-  if (!isError(error)) return { name: 'Error', message: describeThrown(error) };
-  const read = <T>(key: string): T | undefined => {
-    try {
-      return (error as unknown as Record<string, T>)[key];
-    } catch {
-      return undefined;
-    }
-  };
-  const [name, stack, code, cause] = ['name', 'stack', 'code', 'cause'].map((key) => read<unknown>(key));
+  if (!(error instanceof Error)) return { name: 'Error', message: describeThrown(error) };
+  const { name, stack, code, cause } = error as { [Key in 'name' | 'stack' | 'code' | 'cause']?: unknown };
   return {
     name:
       error instanceof PredictionError
@@ -52,15 +46,16 @@ export function errorToData(error: unknown, depth = 8): ErrorData {
     cause:
       cause === undefined || depth === 0
         ? undefined
-        : isError(cause)
+        : cause instanceof Error
           ? errorToData(cause, depth - 1)
           : { value: describeThrown(cause) },
   };
 }
 
 /**
- * Restores an error from data: a `TabServeError` as one, any other as an `Error` of the same name, message, stack, code and cause.
- * A `TabServeError` whose code is not in the table becomes a `handler-failed`, as any other error of a handler's does.
+ * Restores an error from data: a `TabServeError` as one, any other as an `Error` of the same name, message, stack, code
+ * and cause. A `TabServeError` whose code is not in the table becomes a `handler-failed`, as any other error of a
+ * handler's does.
  */
 export function errorFromData(data: ErrorData): Error {
   if (typeof data?.message !== 'string')
@@ -97,4 +92,13 @@ function restored(
 
 function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
+}
+
+/** Returns what `work` returns, or its error as data. @param stage of an error that names none */
+export async function envelope<T>(work: () => Promise<T>, stage?: ErrorStage): Promise<Envelope<T>> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    return { ok: false, error: errorToData(asTabServeError(error, stage)) };
+  }
 }

@@ -24,7 +24,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   aborted: "The caller aborted; `cause` is the signal's reason.",
   timeout: "The request's `timeout` passed before its answer.",
   'queue-full': 'The queue already holds `jobQueueSize` requests.',
-  'worker-failed': "The worker's script could not be loaded, or did not report that it is ready.",
+  'worker-failed':
+    'A script of the worker or of the page could not be loaded, or the worker did not report that it is ready.',
   'worker-lost': 'The worker ended while it ran the request.',
   'device-lost': 'The GPU was lost, or the server of a model on the backend `remote`.',
   'out-of-memory': 'The engine, or the page, ran out of memory.',

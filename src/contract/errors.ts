@@ -20,7 +20,10 @@ interface ErrorCodeInfo {
   readonly blames: Blame;
 }
 
-/** Every error code: the only place that says whether to retry, and what it blames. `error-meanings.ts` has the texts for the docs, which no app needs. */
+/**
+ * Every error code: the only place that says whether to retry, and what it blames. `error-meanings.ts` has the texts
+ * for the docs, which no app needs.
+ */
 export const ERROR_CODES = {
   network: { retriable: true, blames: 'archive' },
   'model-not-found': { retriable: false, blames: 'archive' },
@@ -73,7 +76,10 @@ export class TabServeError extends Error {
   readonly code: ErrorCode;
   /** The stage in which it occurred, if it occurred in one. */
   readonly stage: ErrorStage | undefined;
-  /** The node of a workflow in which it occurred, such as `detect`, or `reader/detect` for a workflow in a workflow; undefined outside of a node. */
+  /**
+   * The node of a workflow in which it occurred, such as `detect`, or `reader/detect` for a workflow in a workflow;
+   * undefined outside of a node.
+   */
   readonly node: string | undefined;
   /** The precision of the model whose file cannot be used, where the model is there in several. */
   readonly precision: Precision | undefined;
@@ -96,17 +102,23 @@ export class TabServeError extends Error {
 export class PredictionError extends TabServeError {
   override readonly name = 'PredictionError';
 
-  /** Converts any error to a row's failure. A `TabServeError` keeps its code and stage; any other becomes the cause of a `handler-failed`. */
+  /**
+   * Converts any error to a row's failure. A `TabServeError` keeps its code and stage; any other becomes the cause of a
+   * `handler-failed`.
+   */
   static from(error: unknown): PredictionError {
-    if (isError(error) && error instanceof PredictionError) return error;
+    if (error instanceof PredictionError) return error;
     const { code, message, stage, cause, node } = asTabServeError(error);
     return new PredictionError(code, message, { stage, cause, node });
   }
 }
 
-/** Converts any thrown value to a `TabServeError`. One of ours is returned as it is, with `stage` if it had none; any other becomes the cause of a `handler-failed`. */
+/**
+ * Converts any thrown value to a `TabServeError`. One of ours is returned as it is, with `stage` if it had none; any
+ * other becomes the cause of a `handler-failed`.
+ */
 export function asTabServeError(error: unknown, stage?: ErrorStage): TabServeError {
-  if (isError(error) && error instanceof TabServeError) {
+  if (error instanceof TabServeError) {
     if (error.stage !== undefined || stage === undefined) return error;
     return changed(error, { stage });
   }
@@ -127,7 +139,10 @@ function changed(
   return copy;
 }
 
-/** Returns the error of a node as that of its workflow: `node` and the message name it. The node of a node is named by its path, such as `reader/detect`. */
+/**
+ * Returns the error of a node as that of its workflow: `node` and the message name it. The node of a node is named by
+ * its path, such as `reader/detect`.
+ */
 export function atNode(error: unknown, node: string): TabServeError {
   const own = asTabServeError(error);
   const path = own.node === undefined ? node : `${node}/${own.node}`;
@@ -140,49 +155,39 @@ function prefixOf(node: string): string {
   return `Node "${node}": `;
 }
 
-/** Returns whether a value is an error. A proxy that throws when it is inspected is not. */
+/** Returns whether a value is an error. */
 export function isError(value: unknown): value is Error {
+  return value instanceof Error;
+}
+
+/**
+ * Returns an error's message, and a description of any other thrown value. Errors of other libraries may have a message
+ * that is not a string.
+ */
+export function messageOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return describeThrown(thrown);
+  const message: unknown = thrown.message;
+  return typeof message === 'string' ? message : describeThrown(message);
+}
+
+/** Describes any thrown value as text. */
+export function describeThrown(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  const tag = Object.prototype.toString.call(value);
   try {
-    return value instanceof Error;
+    return describeException(value, tag) ?? JSON.stringify(value) ?? tag;
   } catch {
-    return false;
+    // It contains itself, or a bigint.
+    return tag;
   }
 }
 
 /**
- * Returns an error's message, and a description of any other thrown value. Never throws: errors of other libraries may have a message that is not a string,
- * or that throws when it is read.
+ * Returns name and message of an `Exception` of Firefox; undefined for anything else. It is no `Error`, and has no
+ * properties of its own for JSON.
  */
-export function messageOf(thrown: unknown): string {
-  if (!isError(thrown)) return describeThrown(thrown);
-  try {
-    return typeof thrown.message === 'string' ? thrown.message : describeThrown(thrown.message);
-  } catch {
-    return 'An error whose message cannot be read.';
-  }
-}
-
-/** Describes any thrown value as text. Never throws, whatever the value's own methods do. */
-export function describeThrown(value: unknown): string {
-  const ways = [
-    () => describeException(value),
-    () => (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)),
-    () => Object.prototype.toString.call(value),
-  ];
-  for (const way of ways) {
-    try {
-      const text: unknown = way();
-      if (typeof text === 'string') return text;
-    } catch {
-      // Try the next way.
-    }
-  }
-  return `A value of type ${typeof value} that cannot be shown.`;
-}
-
-/** Returns name and message of an `Exception` of Firefox; undefined for anything else. It is no `Error`, and has no properties of its own for JSON. */
-function describeException(value: unknown): string | undefined {
-  if (Object.prototype.toString.call(value) !== '[object Exception]') return undefined;
-  const { name, message } = value as { readonly name: unknown; readonly message: unknown };
+function describeException(value: object, tag: string): string | undefined {
+  if (tag !== '[object Exception]') return undefined;
+  const { name, message } = value as { readonly name?: unknown; readonly message?: unknown };
   return [name, message].filter((part) => typeof part === 'string' && part !== '').join(': ') || undefined;
 }

@@ -3,11 +3,15 @@ import type { DecodeOptions, DecodedImage, ImageInput } from './images.js';
 import type { Files, Manifest, ModelConfig } from './archive.js';
 import type { Metrics } from './metrics.js';
 import type { PredictionError } from './errors.js';
+import type { HuggingFaceTask } from './hugging-face-task.js';
 
 /** Parameters of one request, e.g. `{ topK: 3 }`. */
 export type Params = Readonly<Record<string, unknown>>;
 
-/** A handler's access to its model, its archive and the current batch. A handler gets one in `initialize`, and a fresh one with every batch. */
+/**
+ * A handler's access to its model, its archive and the current batch. A handler gets one in `initialize`, and a fresh
+ * one with every batch.
+ */
 export interface Context {
   readonly modelName: string;
   readonly manifest: Manifest;
@@ -34,42 +38,66 @@ export interface Context {
   readonly metrics: Metrics;
   /** Returns the milliseconds of a monotonic clock. */
   now(): number;
-  /** Opens the archive's model, or the model at `path`. Each model is opened once, and TabServe disposes of it. */
-  open(path?: string): Promise<Session>;
   /**
-   * Opens the handler of a node that the config's `nodes` names, with the node's own archive. Call it in `initialize`; a node that is open already is returned.
+   * Opens the archive's model; or by its name the model of a node, which then needs no handler of its own; or the model
+   * at a path. Each model is opened once, and TabServe disposes of it.
+   * @param name of a node: to be opened in `initialize`, as `openHandler` does; the handler's `example` gets it
+   */
+  open(name?: string): Promise<Session>;
+  /**
+   * Opens the handler of a node that the config's `nodes` names, with the node's own archive. Call it in `initialize`;
+   * a node that is open already is returned.
    * @param handlerClass by default, the built-in handler that the node's archive names
-   * @throws an error that names the node: `model-config` if `nodes` has no such node, `unknown-handler`, and what the handler's `initialize` throws
+   * @throws an error that names the node: `model-config` if `nodes` has no such node, `unknown-handler`, and what the
+   *   handler's `initialize` throws
    */
   openHandler<H extends Handler = Handler>(node: string, handlerClass?: new () => H): Promise<NodeHandler<H>>;
   /** @throws `image-decode`, `image-too-large`, `invalid-input` */
   decodeImage(source: ImageInput, options?: DecodeOptions): Promise<DecodedImage>;
   /** Fails row `index` of this batch: its result is the error, whatever the stages return for it. */
   fail(index: number, error: unknown): void;
-  /** Returns the id of the sequence that row `index` belongs to, or undefined if it belongs to none: TorchServe's `get_sequence_id`. */
+  /**
+   * Returns the id of the sequence that row `index` belongs to, or undefined if it belongs to none: TorchServe's
+   * `get_sequence_id`.
+   */
   sequenceId(index: number): string | undefined;
   /**
-   * Returns the state of row `index`'s sequence: what `setState` set when the sequence's last request was answered. Undefined for a sequence's first request, and for a row of no
-   * sequence. It must not be changed, because a request that runs again gets the same state.
+   * Returns the state of row `index`'s sequence: what `setState` set when the sequence's last request was answered.
+   * Undefined for a sequence's first request, and for a row of no sequence. It must not be changed, because a request
+   * that runs again gets the same state.
    */
   state(index: number): unknown;
   /**
-   * Sets the state of row `index`'s sequence. It goes to the page with the row's result, and comes back with the sequence's next request, to whatever worker that is. So it is a value
-   * that can be cloned: tensors, typed arrays, numbers. A sequence whose row fails, or whose state is not set, keeps its state. For a row of no sequence the value is discarded.
+   * Sets the state of row `index`'s sequence. It goes to the page with the row's result, and comes back with the
+   * sequence's next request, to whatever worker that is. So it is a value that can be cloned: tensors, typed arrays,
+   * numbers. A sequence whose row fails, or whose state is not set, keeps its state. For a row of no sequence the value
+   * is discarded.
    */
   setState(index: number, value: unknown): void;
   /** The rows that failed so far. */
   readonly failures: ReadonlyMap<number, Error>;
   /**
-   * Sends a part of the answer to row `index` to the page, before the result: TorchServe's `send_intermediate_predict_response`. `client.stream` yields the
-   * parts in order, and the result as the last item. Resolves when the page has room for the part, so a slow reader holds the handler back. For a request that
-   * is not streamed, it does nothing.
+   * Sends a part of the answer to row `index` to the page, before the result: TorchServe's
+   * `send_intermediate_predict_response`. `client.stream` yields the parts in order, and the result as the last item.
+   * Resolves when the page has room for the part, so a slow reader holds the handler back. For a request that is not
+   * streamed, it does nothing.
    *
    * The part is cloned; what `transferResult` has marked in it is transferred.
-   * @throws `aborted` if no caller waits for the answer any more; `not-cloneable` if the part cannot be cloned; `handler-failed` if there is no such row
+   * @param resume what another worker needs to go on behind this part if this one is lost: it finds it in `resumed`.
+   *   Without it, an answer of which a part was read fails with `worker-lost`. It is cloned
+   * @throws `aborted` if no caller waits for the answer any more; `not-cloneable` if the part cannot be cloned;
+   *   `handler-failed` if there is no such row
    */
-  send(index: number, part: unknown): Promise<void>;
-  /** Tells the page that this batch makes progress. To be called in a stage that may take longer than `responseTimeout`, or its worker is ended; the end of a stage is a heartbeat itself. */
+  send(index: number, part: unknown, resume?: unknown): Promise<void>;
+  /**
+   * What came with the last part of row `index`'s answer that has reached the page, from a worker that was lost: go on
+   * behind that part. Undefined for an answer that begins.
+   */
+  resumed(index: number): unknown;
+  /**
+   * Tells the page that this batch makes progress. To be called in a stage that may take longer than `responseTimeout`,
+   * or its worker is ended; the end of a stage is a heartbeat itself.
+   */
   heartbeat(): void;
   /** Warns the developer, once for each message: the client's event `warn`, and the console. */
   warn(message: string): void;
@@ -82,9 +110,11 @@ export interface NodeHandler<H extends Handler = Handler> {
   /** The handler itself, initialized. */
   readonly handler: H;
   /**
-   * Runs rows as one batch of the node: tensors and pixels do not leave the worker. A row that fails is a `PredictionError` in its place, which names the
-   * node; the workflow decides what follows, e.g. `context.fail(index, result)`. If a stage throws for the batch, the rows are run one by one.
-   * @param context the workflow's context for the batch: its signal ends the node's batch, and its metrics receive the node's times
+   * Runs rows as one batch of the node: tensors and pixels do not leave the worker. A row that fails is a
+   * `PredictionError` in its place, which names the node; the workflow decides what follows, e.g.
+   * `context.fail(index, result)`. If a stage throws for the batch, the rows are run one by one.
+   * @param context the workflow's context for the batch: its signal ends the node's batch, and its metrics receive the
+   *   node's times
    * @returns a result for each row; an empty list for no rows
    * @throws an error that names the node, if no single row caused it
    */
@@ -95,7 +125,10 @@ export interface NodeHandler<H extends Handler = Handler> {
   ): Promise<readonly (ResultOf<H> | PredictionError)[]>;
 }
 
-/** The contract of every handler class: takes a list, and returns a list of the same length. See `handlers/base-handler.ts`. */
+/**
+ * The contract of every handler class: takes a list, and returns a list of the same length. See
+ * `handlers/base-handler.ts`.
+ */
 export interface Handler {
   /** For the compiler only: the `params` that a request may give. */
   readonly paramsType?: object;
@@ -110,9 +143,18 @@ export interface Handler {
   inference(inputs: never, context: Context): unknown;
   postprocess(outputs: never, context: Context): unknown;
   handle(data: readonly never[], context: Context): Promise<readonly unknown[]>;
-  /** Returns the input of one row for a warm-up run. It shows whether a backend can run the model, and makes the first request faster. */
-  example?(context: Context): Tensors | undefined | Promise<Tensors | undefined>;
-  /** Returns more inputs of one row, with realistic values. Backends are compared on them: a wrong backend is often right on zeros and on noise. */
+  /**
+   * Returns the input of one row for a warm-up run. It shows whether a backend can run the model, and makes the first
+   * request faster.
+   * @param node the name of a node whose model the handler has opened with `context.open`: the input is for that model
+   */
+  example?(context: Context, node?: string): Tensors | undefined | Promise<Tensors | undefined>;
+  /** Whether `example` returns the model's own inputs, because `inference` takes something else than tensors. */
+  readonly exampleIsForModel?: boolean;
+  /**
+   * Returns more inputs of one row, with realistic values. Backends are compared on them: a wrong backend is often
+   * right on zeros and on noise.
+   */
   examples?(context: Context): readonly Tensors[] | Promise<readonly Tensors[]>;
 }
 
@@ -131,14 +173,20 @@ export type ResultOf<H extends Handler> = H['postprocess'] extends (...args: nev
     : unknown
   : never;
 
-/** The type of the parts of a handler's answer; never, if the handler declares none, and its parts have the type of its result. */
+/**
+ * The type of the parts of a handler's answer; never, if the handler declares none, and its parts have the type of its
+ * result.
+ */
 export type PartOf<H extends Handler> = H extends { readonly partType?: infer Part }
   ? unknown extends Part
     ? never
     : Exclude<Part, undefined>
   : never;
 
-/** The type of a handler's result for a request of a sequence: what the class declares as `sequenceResultType`, otherwise its `ResultOf`. */
+/**
+ * The type of a handler's result for a request of a sequence: what the class declares as `sequenceResultType`,
+ * otherwise its `ResultOf`.
+ */
 export type SequenceResultOf<H extends Handler> = 'sequenceResultType' extends keyof H
   ? NonNullable<H['sequenceResultType']>
   : ResultOf<H>;
@@ -146,18 +194,27 @@ export type SequenceResultOf<H extends Handler> = 'sequenceResultType' extends k
 /** The `params` that a request to a handler may give: any, if the handler does not declare them. */
 export type ParamsOf<H extends Handler> = NonNullable<H['paramsType']>;
 
-/** The options that `explain` takes for a handler beside those of every request: any, if the handler does not declare them. */
+/**
+ * The options that `explain` takes for a handler beside those of every request: any, if the handler does not declare
+ * them.
+ */
 export type ExplainParamsOf<H extends Handler> = H extends { readonly explainParamsType?: infer Declared }
   ? [keyof NonNullable<Declared>] extends [never]
     ? Params
     : NonNullable<Declared>
   : Params;
 
-/** The type of a handler's explanation of a row: an element of the list that its `explainHandle` or its `getInsights` returns. */
+/**
+ * The type of a handler's explanation of a row: an element of the list that its `explainHandle` or its `getInsights`
+ * returns.
+ */
 export type ExplanationOf<H extends Handler> =
   unknown extends ElementOf<H, 'explainHandle'> ? ElementOf<H, 'getInsights'> : ElementOf<H, 'explainHandle'>;
 
-/** Whether a handler may have explanations: false if the compiler knows that it has those of its base class, which throw `unsupported`. */
+/**
+ * Whether a handler may have explanations: false if the compiler knows that it has those of its base class, which throw
+ * `unsupported`.
+ */
 export type HasExplanations<H extends Handler> = 0 extends 1 & H
   ? true
   : H extends { getInsights(...args: never[]): unknown }
@@ -191,6 +248,18 @@ export type ResultFor<H extends Handler, Form, Otherwise = ResultOf<H>> = [Form]
     ? FormsOf<H>[Form]
     : Otherwise;
 
+/** What a handler takes as a row: an image, a text, audio, or tensors for the model's inputs. */
+export type InputKind = 'image' | 'text' | 'audio' | 'tensors';
+
+/** What a handler class says of itself, in static members. A class inherits those that it does not declare. */
+export interface HandlerDescriptor {
+  readonly takes?: InputKind | undefined;
+  readonly huggingFace?: HuggingFaceTask | undefined;
+}
+
+/** A handler class. Its constructor takes no arguments. */
+export type HandlerClass = (new () => Handler) & HandlerDescriptor;
+
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
 
@@ -198,15 +267,24 @@ export type MaybePromise<T> = T | Promise<T>;
 export interface ModelInfo {
   /** The built-in handler's name; the name of the class, if the app has its own class. */
   readonly handler: string;
+  /** Missing if the handler's class, and those that it extends, do not say it in `static takes`. */
+  readonly takes?: InputKind | undefined;
+  /** The values of the param `result`; none if the handler has no such param, or a `postprocess` of its own. */
+  readonly resultForms?: readonly string[];
   /** Undefined if the handler has no single `model`. */
   readonly inputs: readonly TensorInfo[] | undefined;
   readonly outputs: readonly OutputInfo[] | undefined;
-  /** Number of rows that the model runs at once; `any` if its batch axis is dynamic. A larger batch is run in pieces. */
+  /**
+   * Number of rows that the model runs at once; `any` if its batch axis is dynamic. A larger batch is run in pieces.
+   */
   readonly rowsPerRun: number | 'any' | undefined;
   /** Labels by class index; undefined if there are none. */
   readonly labels: unknown;
   /** The return value of the handler's `describeHandle`. */
   readonly customizedMetadata: unknown;
-  /** The handlers of a workflow's nodes, by the node's name, or by its path such as `reader/detect`; missing if there are no nodes. */
+  /**
+   * The handlers of a workflow's nodes, by the node's name, or by its path such as `reader/detect`; missing if there
+   * are no nodes.
+   */
   readonly nodes?: Readonly<Record<string, ModelInfo>>;
 }

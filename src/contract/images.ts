@@ -26,7 +26,10 @@ export interface Strips {
   readonly format: PixelFormat;
   readonly width: number;
   readonly height: number;
-  /** Returns `rows` rows from `top` on, with four bytes per pixel and no gaps. They are valid until the next call, on any image. */
+  /**
+   * Returns `rows` rows from `top` on, with four bytes per pixel and no gaps. They are valid until the next call, on
+   * any image.
+   */
   strip(top: number, rows: number): Uint8Array | Uint8ClampedArray;
 }
 
@@ -35,11 +38,20 @@ export interface DecodedImage {
   /** Upright width and height, in pixels. */
   readonly width: number;
   readonly height: number;
-  /** The bitmap that the image was opened from, if its pixels are the image's: a GPU can copy it without reading it. Undefined otherwise. */
+  /**
+   * The bitmap that the image was opened from, if its pixels are the image's: a GPU can copy it without reading it.
+   * Undefined otherwise.
+   */
   readonly bitmap?: ImageBitmap | undefined;
-  /** Returns the pixels of `rect`, by default of the whole image. Their buffer is valid until the next call of `read` or `close`. */
+  /**
+   * Returns the pixels of `rect`, by default of the whole image. Their buffer is valid until the next call of `read` or
+   * `close`.
+   */
   read(rect?: Rect): Pixels | Promise<Pixels>;
-  /** Does what `read` does, but where that saves time, it returns pixels that are made a few rows at a time. Images of other makers may lack it. */
+  /**
+   * Does what `read` does, but where that saves time, it returns pixels that are made a few rows at a time. Images of
+   * other makers may lack it.
+   */
   readStrips?(rect: Rect): Pixels | Strips | Promise<Pixels | Strips>;
   close(): void;
 }
@@ -50,15 +62,21 @@ export interface DecodeOptions {
   readonly exifOrientation?: boolean;
   /** The color behind transparent pixels: red, green, blue in 0..255. @default [255, 255, 255] */
   readonly background?: readonly [number, number, number];
-  /** An image with more pixels than this is refused with `image-too-large`. @default 178956970, which is Pillow's limit */
+  /**
+   * An image with more pixels than this is refused with `image-too-large`.
+   * @default 102400000, more than a camera of 100 megapixels has
+   */
   readonly maxPixels?: number;
 }
 
 /**
- * What a vision handler takes: an encoded image (a Blob or a File), a bitmap, a frame or a canvas, 8-bit pixels of dims `[height, width, 1 | 3 | 4]`
- * (gray, RGB or RGBA), or a float32 tensor that has the model's dims and is not transformed.
+ * What a vision handler takes: an encoded image (a Blob or a File), a bitmap, a frame or a canvas, 8-bit pixels of dims
+ * `[height, width, 1 | 3 | 4]` (gray, RGB or RGBA), or a float32 tensor that has the model's dims and is not
+ * transformed.
  */
 export type ImageInput = Blob | ImageBitmap | ImageData | VideoFrame | OffscreenCanvas | TypedArrayInput;
 
-/** Elements that a page may pass as an image. The client sends the worker an ImageBitmap, or a VideoFrame of a video. */
+/**
+ * Elements that a page may pass as an image. The client sends the worker an ImageBitmap, or a VideoFrame of a video.
+ */
 export type ElementInput = HTMLImageElement | HTMLVideoElement | HTMLCanvasElement;

@@ -2,7 +2,10 @@ export const METRIC_TYPES = ['counter', 'gauge', 'histogram'] as const;
 /** A counter adds its values up, a gauge keeps the last value, and a histogram has quantiles. */
 export type MetricType = (typeof METRIC_TYPES)[number];
 
-/** Labels distinguish the series of one metric. A metric has at most 100 sets of labels; observations with further sets share the series `{ other: 'true' }`. */
+/**
+ * Labels distinguish the series of one metric. A metric has at most 100 sets of labels; observations with further sets
+ * share the series `{ other: 'true' }`.
+ */
 export type MetricLabels = Readonly<Record<string, string>>;
 
 /** One call of a handler to its `context.metrics`. */
@@ -41,11 +44,13 @@ export interface MetricOptions extends LabelOptions {
 }
 
 /**
- * Records what a handler counts and measures. The batch's answer carries it to the page, into `client.metrics`; it is sent nowhere else.
- * A metric's type and unit are those of its first observation. Its name has letters, digits, underscores and colons.
+ * Records what a handler counts and measures. The batch's answer carries it to the page, into `client.metrics`; it is
+ * sent nowhere else. A metric's type and unit are those of its first observation. Its name has letters, digits,
+ * underscores and colons.
  *
- * Each method throws `invalid-input`, naming the metric, for NaN, ±∞, a number below 0 unless the metric is a gauge, a name or a label that
- * Prometheus cannot read, a metric that already has another type or unit, the name of a metric that TabServe records by itself, and more than 500 metrics.
+ * Each method throws `invalid-input`, naming the metric, for NaN, ±∞, a number below 0 unless the metric is a gauge, a
+ * name or a label that Prometheus cannot read, a metric that already has another type or unit, the name of a metric
+ * that TabServe records by itself, and more than 500 metrics.
  */
 export interface Metrics {
   /** Adds to a counter. @param value at least 0. @default 1 */

@@ -1,6 +1,9 @@
 /** The precisions of the ONNX models in a repository of Hugging Face, as transformers.js calls them. */
 export const HUB_PRECISIONS = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const;
-/** Smaller files of a model that computes in full precision: only its weights are stored in fewer bits, and become float32 when it is opened. `tabserve optimize` makes them. */
+/**
+ * Smaller files of a model that computes in full precision: only its weights are stored in fewer bits, and become
+ * float32 when it is opened. `tabserve optimize` makes them.
+ */
 export const STORED_PRECISIONS = ['float16-weights', 'int8-weights'] as const;
 export const PRECISIONS = [...HUB_PRECISIONS, ...STORED_PRECISIONS] as const;
 /** The precision of a model's weights. */

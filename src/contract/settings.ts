@@ -3,7 +3,10 @@ import { describeValue } from './describe-value.js';
 import { TabServeError, type ErrorCode } from './errors.js';
 
 /** The longest time that a browser's timer can wait, in milliseconds: a little less than 25 days. */
-export const LONGEST_MS = 2 ** 31 - 1;
+export const MAX_DELAY_MS = 2 ** 31 - 1;
+
+/** The largest integer of TorchServe, which is Java's. */
+const MAX_INTEGER = 2 ** 31 - 1;
 
 /** The numbers that a setting may have. */
 export interface Range {
@@ -18,61 +21,86 @@ interface Setting extends Range {
   readonly default?: number;
 }
 
-// The tables below are the only place where these settings have a name, a range and a default. An editor shows the docblock of an entry as the
-// option's documentation; a unit test compares it with `default`, and with the text for the docs, which no app needs: `setting-texts.ts`.
+// The tables below are the only place where these settings have a name, a range and a default. An editor shows the
+// docblock of an entry as the option's documentation; a unit test compares it with `default`, and with the text for the
+// docs, which no app needs: `setting-texts.ts`.
 
 /**
- * How a model is served: TorchServe's keys that apply in a browser tab. They are set at the top of `model-config.yaml` or in the client's
- * options. The options win.
+ * How a model is served: TorchServe's keys that apply in a browser tab. They are set at the top of `model-config.yaml`
+ * or in the client's options. The options win.
  */
 export const SERVING = {
   /** Workers that are kept ready on WASM, as far as the page has cores for them. On a GPU there is one. @default 1 */
-  minWorkers: { type: 'integer', minimum: 1, default: 1 },
+  minWorkers: { type: 'integer', minimum: 1, maximum: MAX_INTEGER, default: 1 },
   /** The most workers on WASM, while requests wait. On a GPU there is one. @default 1 */
-  maxWorkers: { type: 'integer', minimum: 1, default: 1 },
+  maxWorkers: { type: 'integer', minimum: 1, maximum: MAX_INTEGER, default: 1 },
   /** The most requests that run together. @default 1 */
-  batchSize: { type: 'integer', minimum: 1, default: 1 },
-  /** Milliseconds, from its arrival, for which a request waits for others to join its batch. With 0, a batch is what arrived while the worker was busy. @default 0 */
-  maxBatchDelay: { type: 'number', minimum: 0, maximum: LONGEST_MS, default: 0 },
+  batchSize: { type: 'integer', minimum: 1, maximum: MAX_INTEGER, default: 1 },
+  /**
+   * Milliseconds, from its arrival, for which a request waits for others to join its batch. With 0, a batch is what
+   * arrived while the worker was busy.
+   * @default 0
+   */
+  maxBatchDelay: { type: 'number', minimum: 0, maximum: MAX_DELAY_MS, default: 0 },
   /** Requests that may wait. The next one is refused with `queue-full`. @default 100 */
-  jobQueueSize: { type: 'integer', minimum: 1, default: 100 },
+  jobQueueSize: { type: 'integer', minimum: 1, maximum: MAX_INTEGER, default: 100 },
   /** Seconds for which a worker may run a batch without a heartbeat. Then it is replaced. @default 120 */
-  responseTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS / 1000, default: 120 },
-  /** Seconds for which a worker may start without a heartbeat. After that it is ended. Bytes that arrive are a heartbeat. @default 120 */
-  startupTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS / 1000, default: 120 },
-} as const satisfies Readonly<Record<string, Setting & { readonly default: number }>>; // prettier-ignore
+  responseTimeout: { type: 'number', exclusiveMinimum: 0, maximum: MAX_DELAY_MS / 1000, default: 120 },
+  /**
+   * Seconds for which a worker may start without a heartbeat. After that it is ended. Bytes that arrive are a
+   * heartbeat.
+   * @default 120
+   */
+  startupTimeout: { type: 'number', exclusiveMinimum: 0, maximum: MAX_DELAY_MS / 1000, default: 120 },
+} as const satisfies Readonly<Record<string, Setting & { readonly default: number }>>;
 
 /** The client's own settings. They are set in its options only. */
 export const CLIENT_SETTINGS = {
   /** Milliseconds that `prefer: 'fastest'` may take beyond opening the first backend. @default 3000 */
-  measureBudget: { type: 'number', minimum: 0, maximum: LONGEST_MS, default: 3000 },
-  /** Seconds for which the client tries to replace a lost worker. Then every request fails, until `initialize` is called again. The name and the default are TorchServe's. @default 300 */
-  maxRetryTimeoutInSec: { type: 'number', minimum: 0, maximum: LONGEST_MS / 1000, default: 300 },
+  measureBudget: { type: 'number', minimum: 0, maximum: MAX_DELAY_MS, default: 3000 },
+  /**
+   * Seconds for which the client tries to replace a lost worker. Then every request fails, until `initialize` is called
+   * again. The name and the default are TorchServe's.
+   * @default 300
+   */
+  maxRetryTimeoutInSec: { type: 'number', minimum: 0, maximum: MAX_DELAY_MS / 1000, default: 300 },
   /** Batches after which a worker is replaced in the background. Without it, no count of batches replaces a worker. */
-  maxRuns: { type: 'integer', minimum: 1 },
-  /** Bytes, of WebAssembly memory or of tensors on a GPU, above which a worker is replaced in the background: WebAssembly memory never shrinks. A worker that is above the limit after its first batch is kept. Without it, no amount of memory replaces a worker. */
+  maxRuns: { type: 'integer', minimum: 1, maximum: MAX_INTEGER },
+  /**
+   * Bytes, of WebAssembly memory or of tensors on a GPU, above which a worker is replaced in the background:
+   * WebAssembly memory never shrinks. A worker that is above the limit after its first batch is kept. Without it, no
+   * amount of memory replaces a worker.
+   */
   maxMemory: { type: 'number', exclusiveMinimum: 0 },
-} as const satisfies Readonly<Record<string, Setting>>; // prettier-ignore
+} as const satisfies Readonly<Record<string, Setting>>;
 
 /** The settings of one request. */
 export const REQUEST_SETTINGS = {
-  /** Milliseconds after which the request is rejected with `timeout`. What a worker runs already is discarded. Without it, a request waits for its answer. */
-  timeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS },
+  /**
+   * Milliseconds after which the request is rejected with `timeout`. What a worker runs already is discarded. Without
+   * it, a request waits for its answer.
+   */
+  timeout: { type: 'number', exclusiveMinimum: 0, maximum: MAX_DELAY_MS },
   /** Requests of a higher priority run first. @default 0 */
   priority: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
-} as const satisfies Readonly<Record<string, Setting>>; // prettier-ignore
+} as const satisfies Readonly<Record<string, Setting>>;
 
 /** The settings of a sequence. */
 export const SEQUENCE_SETTINGS = {
-  /** Milliseconds between two requests after which the sequence ends. Without it, a sequence ends with `end` or with its client. */
-  idleTimeout: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_MS },
-} as const satisfies Readonly<Record<string, Setting>>; // prettier-ignore
+  /**
+   * Milliseconds between two requests after which the sequence ends. Without it, a sequence ends with `end` or with its
+   * client.
+   */
+  idleTimeout: { type: 'number', exclusiveMinimum: 0, maximum: MAX_DELAY_MS },
+} as const satisfies Readonly<Record<string, Setting>>;
 
 /** The settings of a stream of frames. */
 export const FRAME_SETTINGS = {
-  /** The most frames a second that are sent to the model. Without it, each frame that arrives while a worker is free. */
+  /**
+   * The most frames a second that are sent to the model. Without it, each frame that arrives while a worker is free.
+   */
   fps: { type: 'number', exclusiveMinimum: 0, maximum: 1000 },
-} as const satisfies Readonly<Record<string, Setting>>; // prettier-ignore
+} as const satisfies Readonly<Record<string, Setting>>;
 
 /** How a model is served: the value of every setting. */
 export type Serving = { readonly [K in keyof typeof SERVING]: number };
@@ -91,7 +119,9 @@ export type FrameSettings = { readonly [K in keyof typeof FRAME_SETTINGS]?: numb
 
 type Table = Readonly<Record<string, Setting>>;
 
-/** The settings of a table with their values: a number if the setting has a default, otherwise a number or undefined. */
+/**
+ * The settings of a table with their values: a number if the setting has a default, otherwise a number or undefined.
+ */
 export type Resolved<T extends Table> = {
   readonly [K in keyof T]: T[K] extends { readonly default: number } ? number : number | undefined;
 };

@@ -31,7 +31,10 @@ export interface Tensor<D extends DType = DType> {
 /** Tensors by name: a model's inputs or outputs. */
 export type Tensors = Readonly<Record<string, Tensor>>;
 
-/** An expected tensor. `dims` are those of the whole tensor. `data` may be a sample: every `stride`-th element, starting with the first. */
+/**
+ * An expected tensor. `dims` are those of the whole tensor. `data` may be a sample: every `stride`-th element, starting
+ * with the first.
+ */
 export interface ExpectedTensor extends Tensor {
   /** @default 1 */
   readonly stride?: number;
@@ -53,6 +56,8 @@ export interface TensorInfo {
 /** A model's output. `dtype` is undefined if the model does not declare it: then it is known only after a run. */
 export interface OutputInfo extends Omit<TensorInfo, 'dtype'> {
   readonly dtype: DType | undefined;
+  /** The operator that computes its numbers, as the model's format names it; undefined if the model does not show it. */
+  readonly op?: string | undefined;
 }
 
 /** Options of a run of a model. */
@@ -64,9 +69,13 @@ export interface RunOptions {
 export interface Session extends AsyncDisposable {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly OutputInfo[];
+  /** What the model's file says of itself, as texts: ONNX's `metadata_props`. Undefined if it says nothing. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
   /**
-   * Runs the model once. Concurrent calls wait for one another. `signal` aborts the request to a server; a run on this device cannot be interrupted.
-   * @throws `invalid-input` if a feed is missing, unknown, or has the wrong dtype or dims; `device-lost`, `out-of-memory`, `aborted`.
+   * Runs the model once. Concurrent calls wait for one another. `signal` aborts the request to a server; a run on this
+   * device cannot be interrupted.
+   * @throws `invalid-input` if a feed is missing, unknown, or has the wrong dtype or dims; `device-lost`,
+   *   `out-of-memory`, `aborted`.
    */
   run(feeds: Tensors, options?: RunOptions): Promise<Tensors>;
 }
@@ -78,5 +87,8 @@ export interface TypedArrayInput {
   readonly dtype?: DType;
 }
 
-/** A typed array on an `ArrayBuffer`, which can be transferred. TypeScript before 5.7 does not know `Float32Array<ArrayBuffer>`. */
+/**
+ * A typed array on an `ArrayBuffer`, which can be transferred. TypeScript before 5.7 does not know
+ * `Float32Array<ArrayBuffer>`.
+ */
 export type OnArrayBuffer<Data extends ArrayBufferView> = Data & { readonly buffer: ArrayBuffer };

@@ -4,16 +4,15 @@
 import type { Archive, FileProgress, ModelConfig } from './archive.js';
 import type { Precision } from './precisions.js';
 import type { DownloadSettings } from './downloads.js';
-import type { Backend, CandidateName, EngineName, GraphNodes, Probe } from './backends.js';
-import type { ErrorData } from './error-data.js';
+import type { CandidateName, EngineName, GraphNodes, Probe } from './backends.js';
 import type { Context, ModelInfo, Params } from './handler.js';
-import type { MetricsSnapshot, Observation } from './metrics.js';
+import type { Observation } from './metrics.js';
 import type { Timings } from './stages.js';
 import type { RemoteServer } from './remote.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 12;
+export const PROTOCOL = 14;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -21,7 +20,10 @@ export interface ReadyMessage {
   readonly protocol: number;
 }
 
-/** The page's only message to a worker of the app's own, which may have listeners of its own: all other messages go through the ports. */
+/**
+ * The page's only message to a worker of the app's own, which may have listeners of its own: all other messages go
+ * through the ports.
+ */
 export interface ConnectMessage {
   readonly tabserve: 'connect';
   /** For calls to the `WorkerApi`, through comlink. */
@@ -44,17 +46,15 @@ export type BuiltInConnectMessage = Omit<ConnectMessage, 'calls'>;
  * - `lost`: the worker's GPU was lost.
  * - `progress`: the worker has downloaded more of a file.
  * - `compiled`: the worker has compiled its engine, whose code later workers of the page need not compile again.
+ * - `stored`: what the worker has downloaded is kept for the next visit, as far as it can be.
  * - `warn`: something is wrong that stops nothing, such as a cache that cannot be used.
- * - `backend`, `recover`: of a session that tabs share: it runs on another backend, or has replaced a lost worker.
  */
 export type WorkerEvent =
-  | { readonly type: 'held' | 'unreadable' }
+  | { readonly type: 'held' | 'unreadable' | 'stored' }
   /** `id`: the batch that makes progress; undefined for the worker as a whole. */
   | { readonly type: 'heartbeat'; readonly id: string | undefined }
   | { readonly type: 'lost'; readonly why: string }
   | { readonly type: 'warn'; readonly message: string }
-  | { readonly type: 'backend'; readonly backend: Backend }
-  | { readonly type: 'recover'; readonly recovery: RecoveryData }
   /** `planned`: the worker has reported every file that it will download. */
   | { readonly type: 'progress'; readonly progress: FileProgress; readonly planned: boolean }
   | { readonly type: 'compiled'; readonly candidate: CandidateName; readonly compiled: CompiledFile };
@@ -68,12 +68,16 @@ export interface CompiledFile {
   readonly module: WebAssembly.Module;
 }
 
-/** A part of the answer to a streamed request. It takes the port of the answers, so that it arrives before the answer. */
-export interface PartMessage {
-  readonly type: 'part';
+/**
+ * A chunk of the answer to a streamed request. It takes the port of the answers, so that it arrives before the answer.
+ */
+export interface ChunkMessage {
+  readonly type: 'chunk';
   /** The id of the request's batch. */
   readonly id: string;
-  readonly part: unknown;
+  readonly chunk: unknown;
+  /** What another worker needs to go on behind this chunk. */
+  readonly resume?: unknown;
 }
 
 /** An answer, or an error as data. comlink could carry errors, but its transfer handlers for them belong to the app. */
@@ -91,18 +95,20 @@ export interface WorkerApi {
     needsGpus: boolean,
   ): Promise<Envelope<{ readonly probe: Probe; readonly built: readonly CandidateName[] }>>;
   /**
-   * Returns the archive with the files that choosing a backend needs: manifest, config and labels. Starts to download its other files and, side by side,
-   * its handler.
+   * Returns the archive with the files that choosing a backend needs: manifest, config and labels. Starts to download
+   * its other files and, side by side, its handler.
    */
   load(request: LoadRequest): Promise<Envelope<Archive>>;
   /**
-   * Starts the engine that `loadModel` is going to ask for, as soon as the formats of the archive's model are known, which `load` is reading.
-   * @param starts by `formatsKey`
+   * Starts the engine that `loadModel` is going to ask for, as soon as the formats of the archive's model are known,
+   * which `load` is reading.
+   * @param requests by `formatsKey`
    */
-  prepare(starts: Readonly<Record<string, StartRequest>>): void;
+  prepare(requests: Readonly<Record<string, StartRequest>>): void;
   /**
-   * Downloads the model in the candidate's format and, side by side, downloads and starts the candidate's engine for `open`.
-   * Returns the archive with every file that the candidate needs. Files that it already has are not downloaded again.
+   * Downloads the model in the candidate's format and, side by side, downloads and starts the candidate's engine for
+   * `open`. Returns the archive with every file that the candidate needs. Files that it already has are not downloaded
+   * again.
    */
   loadModel(archive: Archive, start: StartRequest): Promise<Envelope<Archive>>;
   open(request: OpenRequest): Promise<Envelope<Opened>>;
@@ -114,13 +120,15 @@ export interface WorkerApi {
   measure(budget: number): Promise<Envelope<Measured | undefined>>;
   /** Returns the SHA-256 of the model's files; undefined in an insecure context. */
   hash(archive: Archive, engine: EngineName): Promise<Envelope<string | undefined>>;
-  /** Runs batches, one after the other. */
-  handle(requests: readonly HandleRequest[]): Promise<readonly Envelope<HandleAnswer>[]>;
+  /** Waits until what was downloaded is stored for the next visit, as far as it can be. */
+  stored(): Promise<Envelope<void>>;
+  /** Runs a batch. */
+  handle(request: HandleRequest): Promise<Envelope<HandleAnswer>>;
   cancel(id: string): void;
-  /** Tells the worker that the page has room for one more part of the answer to the streamed request in batch `id`. */
+  /** Tells the worker that the page has room for one more chunk of the answer to the streamed request in batch `id`. */
   more(id: string): void;
   /** Describes the handler's model. @throws `not-cloneable` if the handler's own description cannot be sent */
-  describe(): Promise<Envelope<ModelInfo & { readonly session?: SessionState }>>;
+  describe(): Promise<Envelope<ModelInfo>>;
   ping(): Promise<Envelope<void>>;
 }
 
@@ -128,7 +136,10 @@ export interface LoadRequest {
   /** A URL, or a file that the visitor chose, or several of them by path. */
   readonly source: string | File | Readonly<Record<string, File>>;
   readonly config: ModelConfig | undefined;
-  /** A built-in handler's name; undefined for the manifest's handler, or if the worker exposes a handler class of the app. */
+  /**
+   * A built-in handler's name; undefined for the manifest's handler, or if the worker exposes a handler class of the
+   * app.
+   */
   readonly handler: string | undefined;
   readonly download: DownloadSettings;
 }
@@ -143,7 +154,10 @@ export interface StartRequest {
   /** The server of models that the app has named. */
   readonly remote?: RemoteServer | undefined;
   readonly download: DownloadSettings;
-  /** The precisions that the backend takes of the alternatives of each part of the archive, by its `Part.node`, best first. The first that exists is loaded. */
+  /**
+   * The precisions that the backend takes of the alternatives of each part of the archive, by its `Part.node`, best
+   * first. The first that exists is loaded.
+   */
   readonly precisions?: Readonly<Record<string, readonly Precision[] | undefined>> | undefined;
   /** The candidate's engine, if an earlier worker of the page has compiled it. */
   readonly compiled?: CompiledFile | undefined;
@@ -151,7 +165,10 @@ export interface StartRequest {
 
 export interface OpenRequest extends StartRequest {
   readonly archive: Archive;
-  /** A built-in handler's name; undefined for the manifest's handler, or if the worker exposes a handler class of the app. */
+  /**
+   * A built-in handler's name; undefined for the manifest's handler, or if the worker exposes a handler class of the
+   * app.
+   */
   readonly handler: string | undefined;
 }
 
@@ -197,32 +214,6 @@ export interface Measured {
   readonly runs: number;
 }
 
-/** A worker that a shared session has replaced, as its client reports it. */
-export interface RecoveryData {
-  readonly backend: Backend;
-  readonly cause: ErrorData;
-  readonly replayed: number;
-  readonly failed: number;
-  readonly took: number;
-}
-
-/** What a session that tabs share says of itself. */
-export interface SessionState {
-  readonly workers: number;
-  readonly jobQueueStatus: { readonly remainingCapacity: number; readonly pendingRequests: number };
-  readonly metrics: MetricsSnapshot;
-  /** Clients that share it. */
-  readonly clients: number;
-}
-
-/** How a request is queued by a session that tabs share. */
-export interface QueueTerms {
-  readonly priority: number;
-  readonly exclusive: boolean;
-  /** Whether an earlier host has accepted it, so that it needs no place in the queue. */
-  readonly isReplay: boolean;
-}
-
 /** A batch. */
 export interface HandleRequest {
   readonly id: string;
@@ -232,16 +223,17 @@ export interface HandleRequest {
   /** One per row, as are `params`. */
   readonly ids: readonly string[];
   readonly params: readonly Params[];
-  /** The number of parts for which the page has room, if the request is streamed: a batch of one row. Undefined if it is not. */
+  /**
+   * The number of chunks for which the page has room, if the request is streamed: a batch of one row. Undefined if it is
+   * not.
+   */
   readonly room?: number;
+  /** What came with the last chunk that the page has of the streamed request; undefined if the answer begins. */
+  readonly resumed?: unknown;
   /** The id of each row's sequence, undefined for a row of none; missing if no row is of a sequence. */
   readonly sequenceIds?: readonly (string | undefined)[];
   /** The state of each row's sequence; undefined at its start. Present if `sequenceIds` is. */
   readonly states?: readonly unknown[];
-  /** Present if it goes to a session that tabs share. */
-  readonly terms?: QueueTerms;
-  /** The memory of earlier answers that the app has released: the worker may write the next ones to it. */
-  readonly released?: readonly ArrayBuffer[];
 }
 
 export interface HandleAnswer {
@@ -255,10 +247,11 @@ export interface HandleAnswer {
   readonly handlerTime: number;
   /** The handler's observations; missing if it recorded none. */
   readonly metrics?: readonly Observation[];
-  /** What the handler has set as the state of each row's sequence; undefined if that stays as it was. Missing if no row is of a sequence. */
+  /**
+   * What the handler has set as the state of each row's sequence; undefined if that stays as it was. Missing if no row
+   * is of a sequence.
+   */
   readonly states?: readonly unknown[];
   /** Bytes that the engine holds. */
   readonly memory: number;
-  /** From a session that tabs share: the rows of the batch that it ran in, with those of other requests, and the milliseconds in the session's queue. */
-  readonly ran?: { readonly batchSize: number; readonly queued: number };
 }

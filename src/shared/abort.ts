@@ -1,14 +1,17 @@
-import { isError, messageOf, TabServeError } from '../contract/errors.js';
+import { messageOf, TabServeError } from '../contract/errors.js';
 
 /** Returns the error for a call that `signal` has ended. */
 export function abortError(signal: AbortSignal): TabServeError {
   const reason: unknown = signal.reason;
-  if (isError(reason) && reason instanceof TabServeError) return reason;
-  const message = isError(reason) ? messageOf(reason) : 'The call was aborted.';
+  if (reason instanceof TabServeError) return reason;
+  const message = reason instanceof Error ? messageOf(reason) : 'The call was aborted.';
   return new TabServeError('aborted', message, { cause: reason });
 }
 
-/** Returns the error for a stream that its own `signal` has ended: the message says so, since the loop that throws it may be far from the signal. */
+/**
+ * Returns the error for a stream that its own `signal` has ended: the message says so, since the loop that throws it
+ * may be far from the signal.
+ */
 export function streamAbortError(signal: AbortSignal): TabServeError {
   const error = abortError(signal);
   if (error === signal.reason) return error;

@@ -1,12 +1,17 @@
-/** The most keys, the most lists and objects, and the most levels of a JSON text that somebody else has sent: each costs far more than its bytes. */
-const MOST_KEYS = 20_000;
-const MOST_CONTAINERS = 300_000;
-const MOST_LEVELS = 1000;
+/**
+ * The most keys, the most lists and objects, and the most levels of a JSON text that somebody else has sent: each costs
+ * far more than its bytes.
+ */
+const MAX_KEYS = 20_000;
+const MAX_CONTAINERS = 300_000;
+const MAX_LEVELS = 1000;
 
 const [QUOTE, BACKSLASH, COLON] = [...'"\\:'].map((character) => character.charCodeAt(0));
 const [LIST, LIST_END, OBJECT, OBJECT_END] = [...'[]{}'].map((character) => character.charCodeAt(0));
 
-/** Returns what a JSON text has too much of to be parsed, such as `more than 20000 keys`; undefined if it may be parsed. */
+/**
+ * Returns what a JSON text has too much of to be parsed, such as `more than 20000 keys`; undefined if it may be parsed.
+ */
 export function whyTooCostly(text: string): string | undefined {
   let [keys, containers, level] = [0, 0, 0];
   for (let at = 0; at < text.length; at++) {
@@ -15,10 +20,10 @@ export function whyTooCostly(text: string): string | undefined {
     else if (code === COLON) keys++;
     else if (code === LIST || code === OBJECT) {
       containers++;
-      if (++level > MOST_LEVELS) return `more than ${MOST_LEVELS} levels`;
+      if (++level > MAX_LEVELS) return `more than ${MAX_LEVELS} levels`;
     } else if (code === LIST_END || code === OBJECT_END) level--;
-    if (keys > MOST_KEYS) return `more than ${MOST_KEYS} keys`;
-    if (containers > MOST_CONTAINERS) return `more than ${MOST_CONTAINERS} lists and objects`;
+    if (keys > MAX_KEYS) return `more than ${MAX_KEYS} keys`;
+    if (containers > MAX_CONTAINERS) return `more than ${MAX_CONTAINERS} lists and objects`;
   }
   return undefined;
 }

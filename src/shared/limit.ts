@@ -1,8 +1,8 @@
-import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
-import { LONGEST_MS } from '../contract/settings.js';
+import { MAX_DELAY_MS } from '../contract/settings.js';
 import { abortError } from './abort.js';
 import { browserClock, type Clock } from './clock.js';
+import { wrongValue } from './read-options.js';
 
 export interface Limit {
   readonly milliseconds: number;
@@ -13,13 +13,13 @@ export interface Limit {
 
 /** @throws `invalid-input` for milliseconds that no timer waits: of too many, infinity too, it waits none */
 export function checkTimeout(timeout: unknown): void {
-  if (typeof timeout === 'number' && timeout > 0 && timeout <= LONGEST_MS) return;
-  const expected = `expected milliseconds above 0, and up to ${LONGEST_MS}`;
-  throw new TabServeError('invalid-input', `timeout: ${expected}, got ${describeValue(timeout)}.`);
+  if (typeof timeout === 'number' && timeout > 0 && timeout <= MAX_DELAY_MS) return;
+  throw wrongValue('timeout', `milliseconds above 0, and up to ${MAX_DELAY_MS}`, timeout);
 }
 
 /**
- * Waits for something outside of the SDK, which may never answer: at most so many milliseconds, and no longer than until `signal` aborts.
+ * Waits for something outside of the SDK, which may never answer: at most so many milliseconds, and no longer than
+ * until `signal` aborts.
  * @throws what `work` throws, at once or later; `timeout`; `aborted`
  */
 export async function withinLimit<T>(
@@ -33,7 +33,7 @@ export async function withinLimit<T>(
   try {
     return await new Promise<T>((resolve, reject) => {
       cancel = clock.schedule(
-        () => reject(new TabServeError('timeout', `${what} did not answer within ${milliseconds} ms.`)),
+        () => reject(new TabServeError('timeout', `${what} did not answer within ${Math.round(milliseconds)} ms.`)),
         milliseconds,
       );
       signal?.addEventListener('abort', () => reject(abortError(signal)), { signal: listening.signal });

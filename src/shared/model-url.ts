@@ -16,7 +16,8 @@ export interface ModelUrl {
 
 /** The formats, by the ending of the file's name. */
 const ENDINGS: Readonly<Record<ModelFormat, RegExp>> = { onnx: /\.onnx$/i, tfjs: /\.json$/i };
-const PACKED = /\.(mar|zip|tgz|tar\.gz|tar)$/i;
+/** A `.war` is read, so that the error can say what it is. */
+const PACKED = /\.(mar|war|zip|tgz|tar\.gz|tar)$/i;
 
 /** Returns the format of such a file. */
 export function formatOf(path: string): ModelFormat | undefined {
@@ -31,11 +32,15 @@ export function isPacked(file: string): boolean {
 /**
  * Reads what a model's URL names: a file, by its name's ending; otherwise a folder, or a repository of Hugging Face.
  * @param option the option's name, for the message
- * @throws `model-config` for a URL below which there are no files, such as `blob:` or `data:`, or that cannot be decoded
+ * @throws `model-config` for a URL below which there are no files, such as `blob:` or `data:`, or that cannot be
+ *   decoded
  */
 export function readModelUrl(href: string, option = 'model'): ModelUrl {
   const wrong = (why: string): TabServeError =>
-    new TabServeError('model-config', `${option}: expected the URL of a file or folder, got ${describeValue(href)}${why}`); // prettier-ignore
+    new TabServeError(
+      'model-config',
+      `${option}: expected the URL of a file or folder, got ${describeValue(href)}${why}`,
+    );
   if (!URL.canParse(href)) throw wrong('.');
   const url = new URL(href);
   url.hash = '';
@@ -97,6 +102,9 @@ export function repositoryFolder(url: URL): URL | undefined {
   const [, name, revision = 'main', folder = ''] = (url.origin === HUB && REPOSITORY.exec(url.pathname)) || [];
   return name === undefined ? undefined : new URL(`${HUB}/${name}/resolve/${revision}${folder}/`);
 }
+
+/** The file that makes a folder a repository of Hugging Face's layout. */
+export const HF_CONFIG = 'config.json';
 
 /** Returns whether files are read from a repository of huggingface.co. */
 export function isRepository(url: string): boolean {

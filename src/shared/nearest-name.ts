@@ -1,4 +1,7 @@
-/** Returns the known name that was probably meant: it differs in upper and lower case, or in at most a third of its letters. */
+/**
+ * Returns the known name that was probably meant: it differs in upper and lower case, or in at most a third of its
+ * letters.
+ */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   let best: string | undefined;
   let fewest = Infinity;
@@ -12,7 +15,10 @@ export function nearestName(name: string, names: readonly string[]): string | un
   return best;
 }
 
-/** Returns how many insertions, deletions, replacements and swaps of neighboring letters turn `a` into `b` (optimal string alignment). */
+/**
+ * Returns how many insertions, deletions, replacements and swaps of neighboring letters turn `a` into `b` (optimal
+ * string alignment).
+ */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let i = 1; i <= a.length; i++) {

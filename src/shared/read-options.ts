@@ -2,18 +2,14 @@ import { describeValue, shorten } from '../contract/describe-value.js';
 import { TabServeError, type ErrorCode } from '../contract/errors.js';
 
 /**
- * Returns a copy of the options that the app passes, which may be of any type and have getters that throw.
+ * Returns a copy of the options that the app passes, which may be of any type.
  * @param expected in words, for the message
- * @throws `code` if they are not an object, or cannot be read
+ * @throws `code` if they are not an object
  */
 export function readOptions<T extends object>(options: T, expected: string, code: ErrorCode = 'invalid-input'): T {
-  if (typeof options !== 'object' || options === null)
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new TabServeError(code, `expected ${expected}, got ${describeValue(options)}.`);
-  try {
-    return { ...options };
-  } catch (cause) {
-    throw new TabServeError(code, `expected ${expected}, got an object that cannot be read.`, { cause });
-  }
+  return { ...options };
 }
 
 /**
@@ -21,7 +17,7 @@ export function readOptions<T extends object>(options: T, expected: string, code
  * @param call what takes them, for the message
  * @param names of the options that there are
  * @param advice a sentence for the message, with a space in front
- * @throws `invalid-input` if they are not an object, cannot be read, or have one that does not exist
+ * @throws `invalid-input` if they are not an object, or have one that does not exist
  */
 export function readCallOptions<T extends object>(
   options: T,
@@ -37,4 +33,14 @@ export function readCallOptions<T extends object>(
         `${shorten(name)} is not an option of ${call} (${names.join(', ')}).${advice}`,
       );
   return read;
+}
+
+/** Returns the error for a value of a wrong type, or that is not allowed. @param key its path, such as `remote.url` */
+export function wrongValue(
+  key: string,
+  expected: string,
+  got: unknown,
+  code: ErrorCode = 'invalid-input',
+): TabServeError {
+  return new TabServeError(code, `${key}: expected ${expected}, got ${describeValue(got)}.`);
 }

@@ -3,17 +3,19 @@
  *
  * A browser does not tell where a redirect leads before it has followed it. So, from strict to less strict:
  *
- * - A file of the page's own origin, with no other origin allowed, is requested in the mode `same-origin`: the browser refuses to follow a redirect
- *   to another origin.
- * - A file of another origin, with no origin named by the app, is requested with `redirect: 'manual'`: the browser follows no redirect.
- * - If the app names origins, the browser follows, and the response is dropped unread if it has come from another origin than those. Only then a
- *   request may have reached an origin that nobody has named; it carried no header of the app, and no Referer. `Authorization` may stay, since
- *   browsers remove it at a redirect to another origin; a request with any other header of the app is first made with `redirect: 'manual'`.
+ * - A file of the page's own origin, with no other origin allowed, is requested in the mode `same-origin`: the browser
+ *   refuses to follow a redirect to another origin.
+ * - A file of another origin, with no origin named by the app, is requested with `redirect: 'manual'`: the browser
+ *   follows no redirect.
+ * - If the app names origins, the browser follows, and the response is dropped unread if it has come from another
+ *   origin than those. Only then a request may have reached an origin that nobody has named; it carried no header of
+ *   the app, and no Referer. `Authorization` may stay, since browsers remove it at a redirect to another origin; a
+ *   request with any other header of the app is first made with `redirect: 'manual'`.
  */
-import type { RequestSettings } from '../contract/downloads.js';
+import type { DownloadRequest } from '../contract/downloads.js';
 import { TabServeError } from '../contract/errors.js';
 
-export interface RequestPolicy extends RequestSettings {
+export interface RequestPolicy extends DownloadRequest {
   /** Origins that a redirect may lead to, beside the file's own; undefined if the app names none. */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** The page's origin; undefined outside of a browser. */
@@ -21,7 +23,7 @@ export interface RequestPolicy extends RequestSettings {
 }
 
 /** Returns whether a request has what only one user may have. */
-export function isPrivate({ headers = {}, credentials }: RequestSettings): boolean {
+export function isPrivate({ headers = {}, credentials }: DownloadRequest): boolean {
   return credentials === 'include' || Object.keys(headers).length > 0;
 }
 
@@ -108,13 +110,16 @@ export function discard({ body }: Response): void {
 
 /**
  * The error of a redirect that was not followed, or led where it must not.
- * @param target `own`: the browser does not tell, and the file is of the page's own origin; `hidden`: the browser does not tell
+ * @param target `own`: the browser does not tell, and the file is of the page's own origin; `hidden`: the browser does
+ *   not tell
  */
 function refused({ href, origin }: URL, target: string): TabServeError {
   const isTold = target !== 'own' && target !== 'hidden';
   const where = isTold ? ` to ${target}` : ', and the browser does not tell where to';
   const advice =
-    target === 'hidden' ? ` If you do not know it, name "${origin}" there: then the browser follows, and the error names the origin.` : ''; // prettier-ignore
+    target === 'hidden'
+      ? ` If you do not know it, name "${origin}" there: then the browser follows, and the error names the origin.`
+      : '';
   return new TabServeError(
     'unsupported',
     `${href} is redirected${where}. A redirect may lead only to origins that the option "allowedOrigins" names: name the target's origin there, or pass the URL of the target.${advice}`,

@@ -36,8 +36,9 @@ export interface RetryOptions {
 }
 
 /**
- * Makes attempts until one succeeds: again after a `TransientFailure`, at most four times, with exponential backoff and jitter.
- * Retry n comes after a time between half and the whole of 0.5 s · 2ⁿ⁻¹, so that clients that failed together do not return together; or after the time that the server asks for, if that is longer.
+ * Makes attempts until one succeeds: again after a `TransientFailure`, at most four times, with exponential backoff and
+ * jitter. Retry n comes after a time between half and the whole of 0.5 s · 2ⁿ⁻¹, so that clients that failed together
+ * do not return together; or after the time that the server asks for, if that is longer.
  * @throws the last failure; the signal's reason
  */
 export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {

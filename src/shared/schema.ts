@@ -1,7 +1,7 @@
-import { Validator, type Schema } from '@cfworker/json-schema';
+import { Validator, type Schema } from './json-schema.js';
 import { describeValue, isJson, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
-import { MOST_VALUES } from '../contract/limits.js';
+import { MAX_VALUES } from '../contract/limits.js';
 import { nearestName } from './nearest-name.js';
 
 export type { Schema };
@@ -18,13 +18,22 @@ interface UnknownKey {
   readonly where: string;
 }
 
+/** A value, and where it is. */
+interface Located {
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/** A value that is not JSON is looked for in so many levels. */
+const MAX_LEVELS = 32;
 /** The most unknown keys that warnings name. The others are only counted. */
 const MAX_WARNINGS = 50;
 /** The most keys that one warning names. */
 const MAX_NAMES = 10;
 
 /**
- * Checks the values of one section. A key that is not in the schema only causes a warning that names the nearest known key; keys that resemble none have one warning together.
+ * Checks the values of one section. A key that is not in the schema only causes a warning that names the nearest known
+ * key; keys that resemble none have one warning together.
  * @param where the section, e.g. `handler`; '' for the top of the config
  * @param warn called with the message, and the known key that was probably meant
  * @throws `model-config` naming the key by its full path, the allowed values and the given one
@@ -62,8 +71,8 @@ function checkKeys(
     if (!Object.hasOwn(schema, key)) unknown.push({ schema, key, where });
     else if (value !== undefined) {
       const path = joined(where, key);
-      if (countValues(value, MOST_VALUES) > MOST_VALUES)
-        throw new TabServeError('model-config', `${path} has more than ${MOST_VALUES} values, which is the limit.`);
+      if (countValues(value, MAX_VALUES) > MAX_VALUES)
+        throw new TabServeError('model-config', `${path} has more than ${MAX_VALUES} values, which is the limit.`);
       const fault = findFault(schema[key]!, value, path);
       if (fault) throw new TabServeError('model-config', fault);
       findUnknownKeys(schema[key]!, value, path, unknown);
@@ -71,7 +80,10 @@ function checkKeys(
   }
 }
 
-/** Returns how many values there are in a value, at any depth. Stops counting above `most`, because a list may contain itself. */
+/**
+ * Returns how many values there are in a value, at any depth. Stops counting above `most`, because a list may contain
+ * itself.
+ */
 export function countValues(value: unknown, most: number): number {
   const lists: unknown[] = [value];
   let count = 1;
@@ -124,7 +136,21 @@ function findFault(schema: Schema, value: unknown, path: string): string | undef
     const fault = findFaultOfKeys(schema, value, path);
     if (fault) return fault;
   }
+  const wrong = findNotJson(value, path);
+  if (wrong && wrong.path !== path)
+    return `${wrong.path} must be a value that JSON has, such as a finite number, not ${describeValue(wrong.value)}.`;
   return `${path} must be ${expected(schema)}, not ${describeValue(value)}${probably(nearestOf(schema, value))}.`;
+}
+
+/** Finds a value inside of another one that is not JSON, such as NaN. */
+function findNotJson(value: unknown, path: string, levels = MAX_LEVELS): Located | undefined {
+  if (typeof value !== 'object' || value === null) return isJson(value) ? undefined : { path, value };
+  if (levels === 0) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const found = findNotJson(inner, Array.isArray(value) ? `${path}[${key}]` : joined(path, key), levels - 1);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 /** Returns which of the texts that a schema allows was probably meant. */
@@ -161,7 +187,10 @@ function isOfType(schema: Schema, value: unknown): boolean {
   return types.has(type) || (type === 'number' && types.has('integer'));
 }
 
-/** Returns whether a mapping was probably meant for this alternative: it has the alternative's constants or, if there are no constants, one of its keys. */
+/**
+ * Returns whether a mapping was probably meant for this alternative: it has the alternative's constants or, if there
+ * are no constants, one of its keys.
+ */
 function resembles({ properties = {} }: Schema, value: unknown): boolean {
   if (!isRecord(value)) return true;
   const constants = Object.entries(properties).filter(([, property]) => isRecord(property) && 'const' in property);
@@ -179,7 +208,12 @@ export function expected(schema: Schema): string {
       : values.map(describeValue).join(' or ');
   const alternatives = anyOf ?? oneOf;
   if (alternatives) return [...new Set(alternatives.map(expected))].join(', or ');
-  return [type ?? []].flat().map((one) => WORDS[one](schema)).join(' or ') || 'another value'; // prettier-ignore
+  return (
+    [type ?? []]
+      .flat()
+      .map((one) => WORDS[one](schema))
+      .join(' or ') || 'another value'
+  );
 }
 
 const WORDS: Readonly<Record<NonNullable<Schema['type']> & string, (schema: Schema) => string>> = {
@@ -206,7 +240,12 @@ const WORDS: Readonly<Record<NonNullable<Schema['type']> & string, (schema: Sche
 
 function range({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema): string {
   if (minimum !== undefined && maximum !== undefined) return ` in ${minimum}..${maximum}`;
-  const limits = [[minimum, '≥'], [exclusiveMinimum, '>'], [maximum, '≤'], [exclusiveMaximum, '<']] as const; // prettier-ignore
+  const limits = [
+    [minimum, '≥'],
+    [exclusiveMinimum, '>'],
+    [maximum, '≤'],
+    [exclusiveMaximum, '<'],
+  ] as const;
   const texts = limits.flatMap(([limit, sign]) => (limit === undefined ? [] : [`${sign} ${limit}`]));
   return texts.length > 0 ? ` ${texts.join(' and ')}` : '';
 }

@@ -1,9 +1,12 @@
 /** What to show in DevTools. `performance.measure` costs more than what calls it, so it runs in a task of its own. */
 const spans: { readonly name: string; readonly start: number; readonly end: number }[] = [];
 
-/** Showing a span takes some hundredths of a millisecond. Of quick ones, which take little more themselves, only so many a second are shown. */
+/**
+ * Showing a span takes some hundredths of a millisecond. Of quick ones, which take little more themselves, only so many
+ * a second are shown.
+ */
 const QUICK_MS = 1;
-const MOST_QUICK = 60;
+const MAX_QUICK = 60;
 
 /** The quick spans of this second, which began at `since`. */
 let quick = { since: -Infinity, count: 0 };
@@ -26,7 +29,7 @@ export async function timed<T>(name: string, work: () => Promise<T>): Promise<T>
 
 function isCrowded(now: number): boolean {
   if (now - quick.since > 1000) quick = { since: now, count: 0 };
-  return ++quick.count > MOST_QUICK;
+  return ++quick.count > MAX_QUICK;
 }
 
 function show(): void {

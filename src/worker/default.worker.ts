@@ -1,8 +1,8 @@
-import { allEngines } from '../engines/index.js';
-import { loadHandler } from '../handlers/registry.js';
-import { serve } from './serve.js';
+import { allEngines } from './engines/index.js';
+import { loadHandler } from './handlers/registry.js';
+import { serve } from './host/serve.js';
 
 serve({ engines: allEngines, handlerClass: loadHandler });
-// Every built-in handler needs it. It is loaded while the page says which model is wanted; whoever needs it reports a failure. Called at the top level, import() would have V8
-// parse the whole script once more, to know the line.
-queueMicrotask(() => void import('../handlers/base-handler.js').catch(() => {}));
+// Every built-in handler needs it. It is loaded while the page says which model is wanted; whoever needs it reports a
+// failure. Called at the top level, import() would have V8 parse the whole script once more, to know the line.
+queueMicrotask(() => void import('./handlers/base-handler.js').catch(() => {}));

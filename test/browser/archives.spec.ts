@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
 
-/** What torch-model-archiver makes of `tiny-archive`: `test/models/archives/make.py`. The folder itself is tested against PyTorch in `classifier.spec.ts`. */
+/**
+ * What torch-model-archiver makes of `tiny-archive`: `test/models/archives/make.py`. The folder itself is tested
+ * against PyTorch in `classifier.spec.ts`.
+ */
 const ARCHIVES = fileURLToPath(new URL('../models/archives/', import.meta.url));
 
 /** Answers for one image, by the names of `models`. */
@@ -86,7 +89,10 @@ test('a Python handler is refused, before its model is opened; a worker of the a
       const { model: url, ...options } = model(name);
       refused.push(await window.failure(window.tabserve.load(url, options)));
     }
-    const named = await window.tabserve.load(model('python-handler').model, { handler: 'base_handler', backends: ['onnx/wasm'] }); // prettier-ignore
+    const named = await window.tabserve.load(model('python-handler').model, {
+      handler: 'base_handler',
+      backends: ['onnx/wasm'],
+    });
     const own = window.tabserve.connect(window.workers.shouting, {
       ...model('python-handler'),
       config: { handler: { imageProcessing: [{ resize: [8, 8] }, 'toTensor'] } },

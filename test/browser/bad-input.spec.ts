@@ -42,7 +42,7 @@ test.describe('a model that cannot be loaded', () => {
     });
   });
 
-  test('a server that answers 500 @once', async ({ open }) => {
+  test('a server that answers 500 @once @full', async ({ open }) => {
     const page = await open();
     await page.route('**/broken.onnx', (route) => route.fulfill({ status: 500, body: 'no' }));
     const failure = await page.evaluate(

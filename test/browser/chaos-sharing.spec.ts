@@ -10,7 +10,10 @@ declare global {
   }
 }
 
-/** Tabs that share a session ask without a pause, while tabs are closed, reloaded and left, and workers end. `npm run chaos` runs it, the suite does not. */
+/**
+ * Tabs that share a session ask without a pause, while tabs are closed, reloaded and left, and workers end.
+ * `npm run chaos` runs it, the suite does not.
+ */
 const REQUESTS = Number(process.env['CHAOS_REQUESTS'] ?? 0);
 const SEED = Number(process.env['CHAOS_SEED'] ?? 1);
 
@@ -21,7 +24,9 @@ const EVENTS = ['close', 'reload', 'dispose', 'worker', 'handler'] as const;
 
 test.use({ reuseTab: false });
 
-/** Connects a tab, which then asks in three lanes: plain requests, streams, and requests whose worker ends with them. */
+/**
+ * Connects a tab, which then asks in three lanes: plain requests, streams, and requests whose worker ends with them.
+ */
 async function start(page: Page, faultEvery: number): Promise<void> {
   await page.goto('/test/browser/pages/tabserve.html');
   await page.waitForFunction(() => 'tabserve' in window);

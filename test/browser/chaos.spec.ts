@@ -2,14 +2,17 @@ import { random } from '../random.ts';
 import { expect, test } from './fixtures.ts';
 
 /**
- * Requests while workers end, GPUs are lost, runs hang and callers abort, in every stage and at random moments. Of every kind there is at
- * least one request, whatever the seed. `npm run chaos -- --seed N --requests N` runs any number on every backend; the suite runs a few, and half as many on a
- * GPU that is computed in software.
+ * Requests while workers end, GPUs are lost, runs hang and callers abort, in every stage and at random moments. Of
+ * every kind there is at least one request, whatever the seed. `npm run chaos -- --seed N --requests N` runs any number
+ * on every backend; the suite runs a few, and half as many on a GPU that is computed in software.
  */
 const REQUESTS = process.env['CHAOS_REQUESTS'];
 const SEED = Number(process.env['CHAOS_SEED'] ?? 1);
 
-/** The kinds of requests, and of how many requests each is one; all others are plain. `close` to `stall` are faults in the worker. */
+/**
+ * The kinds of requests, and of how many requests each is one; all others are plain. `close` to `stall` are faults in
+ * the worker.
+ */
 const KINDS = {
   close: 60,
   crash: 120,
@@ -25,7 +28,10 @@ const KINDS = {
 } as const;
 type Kind = keyof typeof KINDS | 'plain';
 
-/** How a request is made, and of how many requests each is one; all others are made by `predict`. The page has a function for each. */
+/**
+ * How a request is made, and of how many requests each is one; all others are made by `predict`. The page has a
+ * function for each.
+ */
 const WAYS = { stream: 5, sequence: 5, node: 5 } as const;
 type Way = keyof typeof WAYS | 'predict';
 
@@ -83,7 +89,7 @@ function deal(backend: string, requests: number, random: () => number): Kind[] {
   return dealt;
 }
 
-test(`chaos, seed ${SEED}`, async ({ open, backend, page }) => {
+test(`chaos, seed ${SEED} @full`, async ({ open, backend, page }) => {
   const requests = Number(REQUESTS ?? (backend === 'wasm' ? 80 : 40));
   test.setTimeout(Math.max(180_000, requests * 1500));
   await open();

@@ -71,10 +71,9 @@ for (const engine of ['onnx', 'tfjs'] as const) {
 }
 
 for (const engine of ['onnx', 'tfjs'] as const) {
-  test(`orientation by ${engine}: a pretrained model from a package`, async ({ open, backend, full }) => {
+  test(`orientation by ${engine}: a pretrained model from a package @wasm`, async ({ open, backend }) => {
     const candidate = `${engine}/${backend}` as const;
     test.skip(candidate === 'onnx/webgl', 'ONNX Runtime WebGL: no HardSigmoid');
-    test.skip(backend !== 'wasm' && !full, FULL_ONLY);
     // SwiftShader takes most of a minute to compile this model's shaders.
     test.slow(backend !== 'wasm');
     const page = await open();

@@ -10,7 +10,10 @@ interface Case {
 
 const { models, labels } = readGoldens<{ models: Case[]; labels: string[] }>('../goldens/detection/goldens.json');
 
-/** Of a score, and of a pixel for each pixel of the coordinate: what float32 on a GPU makes of sums of some hundred terms. */
+/**
+ * Of a score, and of a pixel for each pixel of the coordinate: what float32 on a GPU makes of sums of some hundred
+ * terms.
+ */
 const TOLERANCE = 1e-4;
 
 // The decoders run on the CPU: on a GPU, one model shows that the engine's outputs reach them.
@@ -19,7 +22,7 @@ const THROUGH_THE_GPU = models.find(({ model }) => model === 'yolov8');
 for (const one of models) {
   const { model, decoder, imageProcessing, expected } = one;
   const tag = one === THROUGH_THE_GPU ? '' : ' @once';
-  test(`${model}, ${JSON.stringify(imageProcessing.slice(0, -1))}: from the image file to boxes as ONNX Runtime in Python and float64 decoders${tag}`, async ({
+  test(`${model}, ${JSON.stringify(imageProcessing.slice(0, -1))}: from the image file to boxes as ONNX Runtime in Python and float64 decoders${tag} @wasm`, async ({
     open,
     backend,
   }) => {

@@ -55,7 +55,8 @@ const MODEL = '/models/affine_fixed.onnx';
 const ENGINE = '/ort/ort-wasm-simd-threaded.wasm';
 
 test('model and engine are downloaded side by side, with one total @once', async ({ open }) => {
-  // The model stops in its middle until the engine has come as far, and the engine until the page says that it knows the total.
+  // The model stops in its middle until the engine has come as far, and the engine until the page says that it knows
+  // the total.
   const waiting = new Map<string, () => void>();
   const { origin, server } = await serve((path, bytes, response) => {
     waiting.set(path, half(bytes, response));
@@ -105,7 +106,7 @@ test('model and engine are downloaded side by side, with one total @once', async
   }
 });
 
-test('a line is never too slow for startupTimeout: bytes of model and engine count @once', async ({ open }) => {
+test('a line is never too slow for startupTimeout: bytes of model and engine count @once @full', async ({ open }) => {
   const SECONDS = 4;
   const PIECES = 12;
   // Each file takes half as long again as the limit, without a longer pause than a tenth of it.
@@ -193,7 +194,11 @@ async function load(
   return await page.evaluate(
     async ({ model, options }) => {
       const events: Progress[] = [];
-      const more = { handler: 'base_handler', backends: ['onnx/wasm'], onProgress: (event: Progress) => events.push(event) } as const; // prettier-ignore
+      const more = {
+        handler: 'base_handler',
+        backends: ['onnx/wasm'],
+        onProgress: (event: Progress) => events.push(event),
+      } as const;
       try {
         const client = await window.tabserve.load(model, { ...more, ...options });
         await client.dispose();
@@ -256,7 +261,8 @@ test("redirects of Hugging Face's hub: the errors lead to the origin to name, an
     const hub = 'https://huggingface.co';
     await page.route(`${hub}/**`, async (route) => {
       const path = new URL(route.request().url()).pathname.replace('/google/vit/resolve/main/', '');
-      if (path === 'onnx/model.onnx') return await route.fulfill({ status: 302, headers: { ...CORS, location: `${cdn.origin}/blob` } }); // prettier-ignore
+      if (path === 'onnx/model.onnx')
+        return await route.fulfill({ status: 302, headers: { ...CORS, location: `${cdn.origin}/blob` } });
       if (path.endsWith('.onnx')) return await route.fulfill({ status: 404, headers: CORS });
       return await route.fulfill({ path: join(folder, path), headers: CORS });
     });
@@ -287,8 +293,12 @@ test("redirects from the page's own origin: followed within it; to another origi
   try {
     const page = await open();
     const { origin } = new URL(page.url());
-    await page.route('**/inside.onnx', (route) => route.fulfill({ status: 302, headers: { location: '/test/models/affine_fixed.onnx' } })); // prettier-ignore
-    await page.route('**/leaving.onnx', (route) => route.fulfill({ status: 302, headers: { location: `${foreign.origin}/m.onnx` } })); // prettier-ignore
+    await page.route('**/inside.onnx', (route) =>
+      route.fulfill({ status: 302, headers: { location: '/test/models/affine_fixed.onnx' } }),
+    );
+    await page.route('**/leaving.onnx', (route) =>
+      route.fulfill({ status: 302, headers: { location: `${foreign.origin}/m.onnx` } }),
+    );
     expect((await load(page, `${origin}/inside.onnx`)).failure).toBeUndefined();
     const refused = await load(page, `${origin}/leaving.onnx`);
     expect(refused.failure).toMatchObject({ code: 'unsupported', message: expect.stringContaining('allowedOrigins') });
@@ -317,7 +327,10 @@ test('another origin: a resumed download asks for no permission, and compression
       expect(failure).toBeUndefined();
       const fractions = events.flatMap(({ overall }) => overall.fraction ?? []);
       expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
-      expect(events.findLast(({ file, phase }) => file === 'm.onnx' && phase === 'download')).toMatchObject({ loaded: AFFINE.length, total: AFFINE.length }); // prettier-ignore
+      expect(events.findLast(({ file, phase }) => file === 'm.onnx' && phase === 'download')).toMatchObject({
+        loaded: AFFINE.length,
+        total: AFFINE.length,
+      });
       const { overall, phase } = events.at(-1)!;
       expect(overall).toEqual({ loaded: overall.loaded, total: overall.loaded, fraction: 1 });
       expect(phase).toBe('warm-up');
@@ -340,7 +353,10 @@ test('integrity of the caller: what does not match never reaches an engine; wron
   const wrong = await load(page, model, { integrity: { 'affine_fixed.onnx': '0'.repeat(64) } });
   expect(wrong.failure).toMatchObject({ code: 'model-format', message: expect.stringContaining(sha256) });
   const misspelled = await load(page, model, { integrity: { 'Affine_fixed.onnx': sha256 } });
-  expect(misspelled.failure).toMatchObject({ code: 'model-format', message: expect.stringContaining('"affine_fixed.onnx" is meant') }); // prettier-ignore
+  expect(misspelled.failure).toMatchObject({
+    code: 'model-format',
+    message: expect.stringContaining('"affine_fixed.onnx" is meant'),
+  });
   for (const [options, name] of [
     [{ request: { headers: { Cookie: 'a=b' } } }, 'request.headers.Cookie'],
     [{ request: { credentials: 'yes' } }, 'request.credentials'],
@@ -368,7 +384,9 @@ test('ONNX external data: the model computes what ONNX Runtime computes in Pytho
         await client.predict({ x: { dtype: 'float32', dims: [1, 64], data: new Float32Array(x) } } as never),
       );
     await client.dispose();
-    return answers.map((answer) => JSON.stringify(answer, (_, value: unknown) => (ArrayBuffer.isView(value) ? [...(value as Float32Array)] : value))); // prettier-ignore
+    return answers.map((answer) =>
+      JSON.stringify(answer, (_, value: unknown) => (ArrayBuffer.isView(value) ? [...(value as Float32Array)] : value)),
+    );
   }, expected);
   answers.forEach((answer, index) => {
     const numbers = answer
@@ -386,7 +404,11 @@ test('a connection that stalls is resumed @once', async ({ open }) => {
     const half = AFFINE.length >> 1;
     server.plan('/m.onnx', { kind: 'stall', at: half }, { kind: 'ok' });
     await page.evaluate(async (model) => {
-      const client = window.tabserve.connect(window.workers.impatient, { model, handler: 'base_handler', backends: ['onnx/wasm'] } as never); // prettier-ignore
+      const client = window.tabserve.connect(window.workers.impatient, {
+        model,
+        handler: 'base_handler',
+        backends: ['onnx/wasm'],
+      } as never);
       await client.initialize();
       await client.dispose();
     }, `${server.origin}/m.onnx`);
@@ -416,7 +438,7 @@ test('Retry-After of another origin is kept where its server exposes it @once', 
   }
 });
 
-test('another origin without CORS: the error names that as a possible cause @once', async ({ open }) => {
+test('another origin without CORS: the error names that as a possible cause @once @full', async ({ open }) => {
   const server = await BadServer.start({ files: { '/m.onnx': AFFINE } });
   try {
     const { failure } = await load(await open(), `${server.origin}/m.onnx`);
@@ -443,7 +465,11 @@ test('a large model, whose weights are read one by one, computes what it compute
       });
       const data = Float32Array.from({ length: 3 * 224 * 224 }, (_, at) => Math.abs(Math.sin(at)));
       const answer = await client.predict({ data, dims: [224, 224, 3] } as never);
-      answers.push(JSON.stringify(answer, (_, value: unknown) => (ArrayBuffer.isView(value) ? [...(value as Float32Array)] : value))); // prettier-ignore
+      answers.push(
+        JSON.stringify(answer, (_, value: unknown) =>
+          ArrayBuffer.isView(value) ? [...(value as Float32Array)] : value,
+        ),
+      );
       await client.dispose();
     }
     return answers;

@@ -24,7 +24,8 @@ export interface EngineOfSuite {
 /** Defines the tests of what every engine on every backend must do. */
 export function engineContract(test: TestType<Fixtures, object>, { of, on }: EngineOfSuite): void {
   test.describe(of, () => {
-    // All in one worker: to load an engine takes longer than to run a tiny model. What is missing here, the table below lists.
+    // All in one worker: to load an engine takes longer than to run a tiny model. What is missing here, the table below
+    // lists.
     test('every model answers as ONNX Runtime in Python does @firefox', async ({ open, backend }) => {
       test.slow(backend !== 'wasm');
       const candidate = on(backend);
@@ -246,7 +247,7 @@ export function tensorFlowContract(test: TestType<Fixtures, object>, { of, on }:
       const error = await page.evaluate(
         async ({ candidate, url }) => (await (await window.engine(candidate)).open(url)).error!,
         { candidate: on(backend), url: filesOf('float16', on(backend))[0]! },
-      ); // prettier-ignore
+      );
       expect(error).toMatchObject({ code: 'unsupported', message: expect.stringMatching(/"x".*DT_HALF/) });
     });
 

@@ -9,7 +9,7 @@ import {
   type EngineOfSuite,
   type Values,
 } from './engine-contract.ts';
-import { expect, FULL_ONLY, test, type GoldenFeeds } from './fixtures.ts';
+import { expect, test, type GoldenFeeds } from './fixtures.ts';
 import { filesOf, goldens, unable, type GoldenTensor } from './goldens.ts';
 
 /** The contract of an engine, the same for each on the project's backend; TensorFlow.js's `cpu` runs once. */
@@ -197,8 +197,7 @@ for (const { face, size } of [
   { face: 'front', size: 128 },
   { face: 'back', size: 256 },
 ]) {
-  test(`BlazeFace (${face}) is the same to both engines`, async ({ open, backend, full }) => {
-    test.skip(!full && backend !== 'wasm', FULL_ONLY);
+  test(`BlazeFace (${face}) is the same to both engines @wasm`, async ({ open, backend }) => {
     test.slow(backend !== 'wasm');
     const page = await open();
     const compared = await page.evaluate(

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { byFetch, inNode, inTab, onServer, type Answers, type Asked, type Case } from './everywhere.ts';
-import { expect, FULL_ONLY, test } from './fixtures.ts';
+import { expect, test } from './fixtures.ts';
 
 /**
- * One table: every built-in handler wherever it runs, compared with WASM in a tab. What is measured must be within what docs/where-it-runs.md says; with
- * `UPDATE=1`, the table is written there instead.
+ * One table: every built-in handler wherever it runs, compared with WASM in a tab. What is measured must be within what
+ * docs/where-it-runs.md says; with `UPDATE=1`, the table is written there instead.
  */
 const DOCS = new URL('../../docs/where-it-runs.md', import.meta.url);
 const TABLE = /(?<=<!-- measured -->\n)[^]*?(?=<!-- \/measured -->)/;
@@ -50,12 +50,21 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   voice_activity_detector: {
     model: '/models/vad/',
-    inputs: [...files('/models/vad/samples/', 'fan.wav'), ...files('/test/models/vad/', 'telephone-8k.wav', 'stereo-48k.wav')], // prettier-ignore
+    inputs: [
+      ...files('/models/vad/samples/', 'fan.wav'),
+      ...files('/test/models/vad/', 'telephone-8k.wav', 'stereo-48k.wav'),
+    ],
   },
   text_reader: {
     served: ['detect', 'orient', 'recognize'].map((node) => `/models/ocr/${node}/`),
     // The detector sees a smaller photo: a GPU in software then takes two minutes for one.
-    config: { nodes: { detect: { archive: 'detect/', config: { handler: { limitSide: 320 } } }, orient: 'orient/', recognize: 'recognize/' } }, // prettier-ignore
+    config: {
+      nodes: {
+        detect: { archive: 'detect/', config: { handler: { limitSide: 320 } } },
+        orient: 'orient/',
+        recognize: 'recognize/',
+      },
+    },
     ...samples('ocr', 'sign.webp', 'ticket.jpg', 'notice.jpg'),
   },
 };
@@ -68,8 +77,7 @@ const PLACES = {
   fetch: byFetch,
 };
 
-test('every built-in handler answers alike wherever it runs @once', async ({ baseURL, full }) => {
-  test.skip(!full, FULL_ONLY);
+test('every built-in handler answers alike wherever it runs @once @long', async ({ baseURL }) => {
   test.setTimeout(3_600_000);
   const rows: string[][] = [];
   for (const [handler, asked] of Object.entries(CASES)) {
@@ -94,11 +102,17 @@ test('every built-in handler answers alike wherever it runs @once', async ({ bas
       .map((cell) => cell.trim());
     expect.soft(limits[0]).toBe(row[0]);
     for (const [at, cell] of row.entries())
-      if (at > 0) expect.soft(isWithin(cell, limits[at]!), `${row[0]}, ${head[at]}: ${cell}, in the docs ${limits[at]}`).toBe(true); // prettier-ignore
+      if (at > 0)
+        expect
+          .soft(isWithin(cell, limits[at]!), `${row[0]}, ${head[at]}: ${cell}, in the docs ${limits[at]}`)
+          .toBe(true);
   }
 });
 
-/** The largest difference, rounded up to a power of ten; `refused` if the place cannot run the model, or was proven wrong. */
+/**
+ * The largest difference, rounded up to a power of ten; `refused` if the place cannot run the model, or was proven
+ * wrong.
+ */
 function cellOf(reference: Answers, answers: Answers): string {
   if ('refused' in answers) return 'refused';
   const most = difference((reference as { answers: readonly unknown[] }).answers, answers.answers);

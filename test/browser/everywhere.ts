@@ -7,7 +7,7 @@ import { chromium, type Page } from '@playwright/test';
 import { chromiumArgs, chromiumPath } from '../../scripts/chromium.ts';
 import type { ClientOptions } from '../../src/index.ts';
 import { predictionServer } from './prediction-server.ts';
-import { toJson } from '../../src/serving/http/result-body.ts';
+import { toJson } from '../../src/server/http/result-response.ts';
 
 type BrowserBackend = keyof typeof chromiumArgs;
 
@@ -164,7 +164,7 @@ export async function startServer(
   origin: string,
   models: readonly string[],
 ): Promise<{ url: string; names: readonly string[]; stop(): Promise<unknown> }> {
-  const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+  const main = fileURLToPath(new URL('../../dist/tools/cli/main.js', import.meta.url));
   const archives = models.map((model) => `${origin}${model}`);
   // The tensor of a photo may have more bytes than TorchServe's default.
   const flags = ['--port', '0', '--cors', origin, '--max-request-size', '50000000'];

@@ -1,5 +1,5 @@
 import type { ImageExplanation, TextExplanation } from '../../src/index.ts';
-import { expect, FULL_ONLY, test } from './fixtures.ts';
+import { expect, test } from './fixtures.ts';
 import { readGoldens, unable } from './goldens.ts';
 
 interface Case {
@@ -32,12 +32,12 @@ const goldens = readGoldens<{ readonly images: readonly ImageCase[]; readonly te
 const TOLERANCE = 1e-4;
 
 /**
- * Masks, target and heat map are computed in the same way whatever runs the model, so a GPU, which takes seconds for what WASM does in a tenth, has one
- * question of a few variants. TensorFlow.js on WASM has the digits with a hundred variants at most. `npm run test:full` asks everything everywhere.
+ * Masks, target and heat map are computed in the same way whatever runs the model. So `npm run test:full` has all cases
+ * on WASM alone; a GPU has digits with fifty variants at most, and `npm test` digits with a hundred, on WASM.
  */
-function imagesFor(candidate: string, full: boolean): ImageCase[] {
-  if (full || candidate === 'onnx/wasm') return [...goldens.images];
-  const most = candidate === 'tfjs/wasm' ? 100 : 50;
+function imagesFor(backend: string, full: boolean): ImageCase[] {
+  if (full && backend === 'wasm') return [...goldens.images];
+  const most = backend === 'wasm' ? 100 : 50;
   return goldens.images.filter(({ model, variants }) => model.includes('digits') && variants <= most);
 }
 
@@ -47,17 +47,15 @@ function byModel<One extends Case>(cases: readonly One[]): readonly (readonly On
 }
 
 for (const engine of ['onnx', 'tfjs'] as const) {
-  test(`explanations of images on ${engine}: the heat maps that Python makes with the same masks`, async ({
+  test(`explanations of images on ${engine}: the heat maps that Python makes with the same masks @wasm`, async ({
     open,
     backend,
     full,
   }) => {
     const candidate = `${engine}/${backend}` as const;
     test.skip(candidate === 'onnx/webgl', 'ONNX Runtime’s WebGL runs only when it is proven');
-    // A GPU in software takes seconds for a photo, and there are fifty variants of photos.
-    if (full && backend !== 'wasm') test.setTimeout(1_200_000);
-    else test.slow();
-    const cases = byModel(imagesFor(candidate, full));
+    test.slow();
+    const cases = byModel(imagesFor(backend, full));
     expect(cases.length).toBeGreaterThan(0);
     const page = await open();
     for (const ofModel of cases) {
@@ -106,15 +104,13 @@ for (const engine of ['onnx', 'tfjs'] as const) {
     }
   });
 
-  test(`explanations of texts on ${engine}: the words and weights that Python finds`, async ({
+  test(`explanations of texts on ${engine}: the words and weights that Python finds @wasm`, async ({
     open,
     backend,
-    full,
   }) => {
     const candidate = `${engine}/${backend}` as const;
     test.skip(candidate === 'onnx/webgl', unable['word-piece']?.['onnx/webgl']);
     // There `text.spec.ts` asks the small model.
-    test.skip(backend !== 'wasm' && !full, FULL_ONLY);
     const cases = byModel(goldens.texts);
     const page = await open();
     for (const ofModel of cases) {
@@ -240,8 +236,8 @@ test('what is passed to explain in place of options, and a page that throws in o
 });
 
 /**
- * Five photos, in each an object that is a part of it: one that fills the photo has its reasons everywhere, and a map in any order
- * is as good as another. The models' cards in `public/models` tell where the photos come from.
+ * Five photos, in each an object that is a part of it: one that fills the photo has its reasons everywhere, and a map
+ * in any order is as good as another. The models' cards in `public/models` tell where the photos come from.
  */
 const PHOTOS = [
   ['nanodet/samples/bar.jpg', 'cup'],
@@ -254,11 +250,9 @@ const PHOTOS = [
 /** Random maps of a photo, whose mean score is chance. */
 const MAPS = 4;
 
-test('deletion and insertion scores of five photos are better than those of random maps @once', async ({
+test('deletion and insertion scores of five photos are better than those of random maps @once @long', async ({
   open,
-  full,
 }) => {
-  test.skip(!full, FULL_ONLY);
   test.setTimeout(5_400_000);
   const page = await open();
   const rows: Record<'random' | 'occlusion' | 'rise', { deletion: number; insertion: number }>[] = [];

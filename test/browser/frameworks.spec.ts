@@ -2,7 +2,10 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from '@playwright/test';
 import { expect, test as base } from './fixtures.ts';
 
-/** `tabserve/react` in a development build of React, where StrictMode runs each effect twice; and the recipes of docs/frameworks.md. */
+/**
+ * `tabserve/react` in a development build of React, where StrictMode runs each effect twice; and the recipes of
+ * docs/frameworks.md.
+ */
 
 base.use({ reuseTab: 'emptied' });
 

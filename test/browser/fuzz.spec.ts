@@ -8,19 +8,47 @@ import type { FuzzAnswer, FuzzRequest } from './workers/fuzz.worker.ts';
 test.use({ reuseTab: false });
 
 /**
- * Damaged models and images, opened and run by the engines on WASM and decoded by the browser, in one worker. It is replaced only after an error that says that it
- * must be. `npm run fuzz` runs many, the suite runs a few; `test/unit/fuzz.spec.ts` has the files that need no browser.
+ * Damaged models and images, opened and run by the engines on WASM and decoded by the browser, in one worker. It is
+ * replaced only after an error that says that it must be. `npm run fuzz` runs many, the suite runs a few;
+ * `test/unit/worker/models/fuzz.spec.ts` has the files that need no browser.
  */
 const COUNT = Number(process.env['FUZZ_BROWSER_COUNT'] ?? 60);
 const BATCH = 25;
 
 const MODELS = new URL('../models/', import.meta.url);
-const TFJS = ['affine', 'affine.layers', 'branch', 'decisions', 'dynamic_image', 'tiny_classifier', 'tiny_classifier_batch.layers', 'two_inputs', 'two_inputs.layers']; // prettier-ignore
-/** Not `slow`: its weights say how often it loops, so a damaged file is a model like any other that runs for minutes; the watchdog ends its worker. */
+const TFJS = [
+  'affine',
+  'affine.layers',
+  'branch',
+  'decisions',
+  'dynamic_image',
+  'tiny_classifier',
+  'tiny_classifier_batch.layers',
+  'two_inputs',
+  'two_inputs.layers',
+];
+/**
+ * Not `slow`: its weights say how often it loops, so a damaged file is a model like any other that runs for minutes;
+ * the watchdog ends its worker.
+ */
 const SHARDS = readdirSync(new URL('tfjs/', MODELS)).filter(
   (name) => name.endsWith('.bin') && !/^(huge|slow)/.test(name),
 );
-const IMAGES = ['420.jpg', 'cmyk.jpg', 'exif-6.jpg', 'progressive.jpg', 'alpha.png', 'palette.png', 'rgb16.png', 'animated.gif', 'rgb.bmp', 'lossy.webp', 'alpha.webp', 'lossy.avif', 'drawing.svg']; // prettier-ignore
+const IMAGES = [
+  '420.jpg',
+  'cmyk.jpg',
+  'exif-6.jpg',
+  'progressive.jpg',
+  'alpha.png',
+  'palette.png',
+  'rgb16.png',
+  'animated.gif',
+  'rgb.bmp',
+  'lossy.webp',
+  'alpha.webp',
+  'lossy.avif',
+  'drawing.svg',
+];
 
 /** The kinds, how much of the count each is, and who opens them. */
 const KINDS: Readonly<Record<string, Kind & { share: number; engine: FuzzRequest['engine'] }>> = {
@@ -28,9 +56,16 @@ const KINDS: Readonly<Record<string, Kind & { share: number; engine: FuzzRequest
     engine: 'onnx',
     share: 3,
     mutate: 'bytes',
-    files: ['affine', 'branch', 'dtypes', 'float16', 'hardsigmoid', 'tiny_classifier', 'two_inputs', 'where'].map((name) => `test/models/${name}.onnx`), // prettier-ignore
+    files: ['affine', 'branch', 'dtypes', 'float16', 'hardsigmoid', 'tiny_classifier', 'two_inputs', 'where'].map(
+      (name) => `test/models/${name}.onnx`,
+    ),
   },
-  'TensorFlow.js': { engine: 'tfjs', share: 3, mutate: 'json', files: TFJS.map((name) => `test/models/tfjs/${name}.json`) }, // prettier-ignore
+  'TensorFlow.js': {
+    engine: 'tfjs',
+    share: 3,
+    mutate: 'json',
+    files: TFJS.map((name) => `test/models/tfjs/${name}.json`),
+  },
   weights: { engine: 'tfjs', share: 1, mutate: 'bytes', files: SHARDS.map((name) => `test/models/tfjs/${name}`) },
   images: { engine: 'image', share: 3, mutate: 'bytes', files: IMAGES.map((name) => `test/goldens/images/${name}`) },
 };
@@ -43,7 +78,6 @@ function filesOf(
   seed: string,
   bytes: Uint8Array,
 ): { path: string; files: Record<string, string> } {
-  // prettier-ignore
   const file = seed.split('/').at(-1)!;
   if (engine !== 'tfjs') return { path: file, files: { [file]: base64(bytes) } };
   const path = file.replace(/\.\d+of\d+\.bin$/, '.json');
@@ -68,7 +102,10 @@ test('damaged models and images @once: a result, or an error of the table, and t
   for (const [kind, definition] of Object.entries(KINDS)) {
     let batch: { name: string; request: ReturnType<typeof filesOf> & { engine: FuzzRequest['engine'] } }[] = [];
     const flush = async (): Promise<void> => {
-      const answers = await runAll(page, batch.map(({ request }) => request)); // prettier-ignore
+      const answers = await runAll(
+        page,
+        batch.map(({ request }) => request),
+      );
       for (const [index, { code, message }] of answers.entries()) {
         outcomes.add(kind, code);
         if (['untyped', 'hang', 'lost'].includes(code))
@@ -77,7 +114,10 @@ test('damaged models and images @once: a result, or an error of the table, and t
       batch = [];
     };
     for (const { name, seed, bytes } of casesOf(kind, definition, Math.ceil((COUNT * definition.share) / shares))) {
-      batch.push({ name: `${name} (${seed})`, request: { engine: definition.engine, ...filesOf(definition.engine, seed, bytes) } }); // prettier-ignore
+      batch.push({
+        name: `${name} (${seed})`,
+        request: { engine: definition.engine, ...filesOf(definition.engine, seed, bytes) },
+      });
       if (batch.length === BATCH) await flush();
     }
     await flush();
@@ -87,7 +127,10 @@ test('damaged models and images @once: a result, or an error of the table, and t
   expect(outcomes.broken.slice(0, 12)).toEqual([]);
 });
 
-/** Sends one file after another to a worker of the page. A worker that says that it is spent, that hangs or that ends is replaced. */
+/**
+ * Sends one file after another to a worker of the page. A worker that says that it is spent, that hangs or that ends is
+ * replaced.
+ */
 async function runAll(page: Page, requests: readonly object[]): Promise<FuzzAnswer[]> {
   return await page.evaluate(async (list) => {
     const kept = window as unknown as { fuzzWorker?: Worker | undefined };

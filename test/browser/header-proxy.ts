@@ -5,7 +5,10 @@ export interface HeaderProxy extends AsyncDisposable {
   readonly origin: string;
 }
 
-/** Serves what another server does, with other headers: such as a policy for a page and its workers. `undefined` removes a header. */
+/**
+ * Serves what another server does, with other headers: such as a policy for a page and its workers. `undefined` removes
+ * a header.
+ */
 export async function serveWithHeaders(
   origin: string,
   headers: Readonly<Record<string, string | undefined>>,
@@ -13,7 +16,9 @@ export async function serveWithHeaders(
   const server = createServer((request, response) => {
     void (async () => {
       const answer = await fetch(new URL(request.url!, origin));
-      const own = Object.fromEntries([...answer.headers].filter(([name]) => !['connection', 'keep-alive', 'transfer-encoding'].includes(name))); // prettier-ignore
+      const own = Object.fromEntries(
+        [...answer.headers].filter(([name]) => !['connection', 'keep-alive', 'transfer-encoding'].includes(name)),
+      );
       const all = Object.entries({ ...own, ...headers }).filter(([, value]) => value !== undefined);
       response.writeHead(answer.status, Object.fromEntries(all) as Record<string, string>);
       response.end(Buffer.from(await answer.arrayBuffer()));

@@ -7,7 +7,10 @@ export interface Heaps {
   readonly workers: number;
 }
 
-/** Makes something that collects all garbage of a page and its workers, and tells what is left. Call it before the workers start. */
+/**
+ * Makes something that collects all garbage of a page and its workers, and tells what is left. Call it before the
+ * workers start.
+ */
 export async function watchHeaps(page: Page): Promise<() => Promise<Heaps>> {
   const devtools = await page.context().newCDPSession(page);
   const workers = new Set<string>();

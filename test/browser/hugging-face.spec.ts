@@ -2,7 +2,10 @@ import type { Page } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
-/** Repositories as Hugging Face's exporters lay them out, without a line of config, against transformers in Python: `test/models/hugging-face/make.py`. */
+/**
+ * Repositories as Hugging Face's exporters lay them out, without a line of config, against transformers in Python:
+ * `test/models/hugging-face/make.py`.
+ */
 interface Label {
   readonly label: string;
   readonly score: number;
@@ -15,7 +18,12 @@ const expected = readGoldens<{
   readonly vit: readonly Label[];
   readonly detr: readonly Box[];
   readonly rtdetr: readonly Box[];
-  readonly segformer: { readonly width: number; readonly height: number; readonly classes: string; readonly scores: readonly number[] }; // prettier-ignore
+  readonly segformer: {
+    readonly width: number;
+    readonly height: number;
+    readonly classes: string;
+    readonly scores: readonly number[];
+  };
   readonly bert: readonly (readonly Label[])[];
   readonly distilbert: readonly (readonly Label[])[];
   readonly texts: readonly string[];
@@ -30,7 +38,10 @@ async function withPhoto(page: Page): Promise<Page> {
     const data = new Uint8ClampedArray(width * height * 4);
     for (let at = 0, y = 0; y < height; y++)
       for (let x = 0; x < width; x++, at += 4)
-        data.set([Math.floor((x * 255) / (width - 1)), Math.floor((y * 255) / (height - 1)), (x * 3 + y * 5) % 256, 255], at); // prettier-ignore
+        data.set(
+          [Math.floor((x * 255) / (width - 1)), Math.floor((y * 255) / (height - 1)), (x * 3 + y * 5) % 256, 255],
+          at,
+        );
     Object.assign(window, { photo: () => new ImageData(data, width, height) });
   });
   return page;
@@ -127,7 +138,11 @@ test('an architecture without a handler, and a file that is missing, name the fi
     await route.fulfill(isConfig || route.request().url().endsWith('.onnx') ? { body } : { status: 404 });
   });
   const message = await page.evaluate(
-    async () => await window.tabserve.load('/hf-tokens/').then(() => 'loaded', (error: Error) => `${(error as Error & { code: string }).code}: ${error.message}`), // prettier-ignore
+    async () =>
+      await window.tabserve.load('/hf-tokens/').then(
+        () => 'loaded',
+        (error: Error) => `${(error as Error & { code: string }).code}: ${error.message}`,
+      ),
   );
   expect(message).toMatch(/^unknown-handler: .*BertForTokenClassification.*config\.json.*`handler`.*base_handler/);
 });

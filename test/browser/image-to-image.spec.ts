@@ -1,5 +1,5 @@
 import type { Picture } from '../../src/index.ts';
-import { expect, FULL_ONLY, test } from './fixtures.ts';
+import { expect, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
 /** By PyTorch in float64: `training/upscaler.py`. */
@@ -13,10 +13,9 @@ const { cases } = readGoldens<{
 }>('../models/upscaler.golden.json');
 
 for (const engine of ['onnx', 'tfjs'] as const) {
-  test(`a photo is enlarged on ${engine} as in Python, tiled as untiled`, async ({ open, backend, full }) => {
+  test(`a photo is enlarged on ${engine} as in Python, tiled as untiled @wasm`, async ({ open, backend }) => {
     const candidate = `${engine}/${backend}` as const;
     test.skip(candidate === 'onnx/webgl', 'ONNX Runtime WebGL: no dynamic dims');
-    test.skip(backend !== 'wasm' && !full, FULL_ONLY);
     test.slow(backend !== 'wasm');
     const page = await open();
     const [{ sample, dims, stride, pixels }] = cases as [(typeof cases)[number]];

@@ -5,8 +5,9 @@ import { watchHeaps } from './heaps.ts';
 test.skip(({ browserName }) => browserName !== 'chromium', DEVTOOLS_ONLY);
 
 /**
- * Requests that come at random times, however those before them fare: at half of what the client can do, at all of it, and at three times as much.
- * `npm run load -- --requests N` sends any number of them, on every backend; the suite sends a few, on WASM alone.
+ * Requests that come at random times, however those before them fare: at half of what the client can do, at all of it,
+ * and at three times as much. `npm run load -- --requests N` sends any number of them, on every backend; the suite
+ * sends a few, on WASM alone.
  */
 const REQUESTS = Number(process.env['LOAD_REQUESTS'] ?? 600);
 const SEED = Number(process.env['LOAD_SEED'] ?? 1);
@@ -20,10 +21,15 @@ const PHASES = [
 
 const BATCH_SIZE = 8;
 
-/** The machine does other work too: an accepted request may take this many times as long as the measured capacity says. */
+/**
+ * The machine does other work too: an accepted request may take this many times as long as the measured capacity says.
+ */
 const TIMEOUT_FACTOR = 8;
 
-/** Bytes by which a heap may grow: caches, compiled code, the metrics' series. A leak of 100 bytes for each of 10,000 requests is twice as much. */
+/**
+ * Bytes by which a heap may grow: caches, compiled code, the metrics' series. A leak of 100 bytes for each of 10,000
+ * requests is twice as much.
+ */
 const MAX_GROWTH = 500_000;
 
 interface Case {
@@ -47,8 +53,9 @@ interface Phase {
 }
 
 /**
- * What is served. Twelve layers of 2048 where the worker is on the CPU: so that it is the worker that is busy, and not the page. The queue holds what comes in
- * some tenths of a second: when a machine pauses for as long, nothing is refused that otherwise would not be.
+ * What is served. Twelve layers of 2048 where the worker is on the CPU: so that it is the worker that is busy, and not
+ * the page. The queue holds what comes in some tenths of a second: when a machine pauses for as long, nothing is
+ * refused that otherwise would not be.
  */
 const SETUPS = {
   wasm: { model: '/bench/model/mlp/mlp.onnx', jobQueueSize: 80 },
@@ -72,7 +79,7 @@ function casesOf(backend: keyof typeof SETUPS): readonly Case[] {
   }));
 }
 
-test(`load, seed ${SEED}`, async ({ open, backend, page }) => {
+test(`load, seed ${SEED} @full`, async ({ open, backend, page }) => {
   test.skip(backend !== 'wasm' && !process.env['LOAD_REQUESTS'], 'npm run load has this one');
   test.setTimeout(Math.max(120_000, REQUESTS * 60));
   const { model } = SETUPS[backend];
@@ -97,7 +104,10 @@ test(`load, seed ${SEED}`, async ({ open, backend, page }) => {
       const random = window.random(seed);
 
       return {
-        /** Requests a second when there is always a next one: as many callers as fill every batch, each of which asks again when it is answered. */
+        /**
+         * Requests a second when there is always a next one: as many callers as fill every batch, each of which asks
+         * again when it is answered.
+         */
         async capacity(requests: number): Promise<number> {
           let next = 0;
           const caller = async (): Promise<void> => {
@@ -168,7 +178,8 @@ test(`load, seed ${SEED}`, async ({ open, backend, page }) => {
     { backend, model, cases: casesOf(backend), seed: SEED, batchSize: BATCH_SIZE, jobQueueSize },
   );
 
-  // The first requests compile kernels and scripts: measured with them, three times the capacity was no overload on WebGPU.
+  // The first requests compile kernels and scripts: measured with them, three times the capacity was no overload on
+  // WebGPU.
   const measured = Math.max(200, Math.floor(REQUESTS / 5));
   const warmUp = 2 * measured;
   await load.evaluate((load, requests) => load.capacity(requests), measured);

@@ -60,7 +60,17 @@ test('a handler’s metrics and the client’s own arrive in the snapshot, and n
   expect(outcomes, 'describe is no inference').toEqual({ ok: 5, 'handler-failed': 1, 'invalid-input': 3 });
   expect(counters['BackendChanges']).toEqual([{ labels: { Backend: 'onnx/wasm' }, unit: 'Count', value: 1 }]);
   const counts = Object.fromEntries(Object.entries(histograms).map(([name, [series]]) => [name, series!.count]));
-  expect(counts).toMatchObject({ BatchSize: 6, PredictionTime: 6, HandlerTime: 6, WorkerThreadTime: 6, ts_handler_preprocess: 6, ts_handler_inference: 3, ts_handler_postprocess: 3, RequestTime: 5, WorkerLoadTime: 1 }); // prettier-ignore
+  expect(counts).toMatchObject({
+    BatchSize: 6,
+    PredictionTime: 6,
+    HandlerTime: 6,
+    WorkerThreadTime: 6,
+    ts_handler_preprocess: 6,
+    ts_handler_inference: 3,
+    ts_handler_postprocess: 3,
+    RequestTime: 5,
+    WorkerLoadTime: 1,
+  });
   expect(histograms['BatchSize']![0]!.sum).toBe(8);
   const sum = (name: string) => histograms[name]![0]!.sum;
   expect(sum('PredictionTime')).toBeGreaterThanOrEqual(sum('HandlerTime'));

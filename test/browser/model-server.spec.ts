@@ -1,12 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from './fixtures.ts';
 
-/** The model server over real models: TorchServe's answers and tensors over HTTP, and versions that change under load. What needs no model is in `unit/serving-*.spec.ts`. */
+/**
+ * The model server over real models: TorchServe's answers and tensors over HTTP, and versions that change under load.
+ * What needs no model is in `unit/serving-*.spec.ts`.
+ */
 
 const read = (path: string): unknown => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
-const digits = (read('../models/digits.golden.json') as { cases: readonly { sample?: string; digit: number; logits: readonly number[] }[] }).cases.filter(({ sample }) => sample); // prettier-ignore
+const digits = (
+  read('../models/digits.golden.json') as {
+    cases: readonly { sample?: string; digit: number; logits: readonly number[] }[];
+  }
+).cases.filter(({ sample }) => sample);
 /** Texts, and the logits of TorchServe's own functions and weights: `test/models/text/make.py`. */
-const news = (read('../models/text/goldens.json') as { torchserve: { bigrams: readonly { text: string }[]; logits: readonly (readonly number[])[] } }).torchserve; // prettier-ignore
+const news = (
+  read('../models/text/goldens.json') as {
+    torchserve: { bigrams: readonly { text: string }[]; logits: readonly (readonly number[])[] };
+  }
+).torchserve;
 const NEWS = ['World', 'Sports', 'Business', 'Sci/Tech'];
 const NAMES = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
 
@@ -31,11 +42,18 @@ test('HTTP over real models: TorchServe’s JSON within 10⁻³, tensors as JSON
       const send = (path: string, init?: RequestInit) => server.fetch(new Request(path, init));
       const post = async (path: string, body: BodyInit, headers?: HeadersInit) =>
         await send(path, { method: 'POST', body, ...(headers && { headers }) });
-      const pictures = await Promise.all(samples.map(async (name) => (await fetch(`/models/digits/samples/${name}`)).blob())); // prettier-ignore
+      const pictures = await Promise.all(
+        samples.map(async (name) => (await fetch(`/models/digits/samples/${name}`)).blob()),
+      );
       const form = new FormData();
       form.append('data', pictures[0]!, 'digit.png');
       const base64 = btoa(String.fromCharCode(...new Uint8Array(await pictures[0]!.arrayBuffer())));
-      const input = { name: 'image', shape: [1, 1, 28, 28], datatype: 'FP32', data: Array.from({ length: 784 }, (_, at) => ((at * 7) % 13) / 13) }; // prettier-ignore
+      const input = {
+        name: 'image',
+        shape: [1, 1, 28, 28],
+        datatype: 'FP32',
+        data: Array.from({ length: 784 }, (_, at) => ((at * 7) % 13) / 13),
+      };
       const infer = (binary: boolean) =>
         post(
           '/v2/models/digits/infer',
@@ -51,9 +69,13 @@ test('HTTP over real models: TorchServe’s JSON within 10⁻³, tensors as JSON
         pictures: await Promise.all(
           pictures.map(async (picture) => (await post('/predictions/digits', picture)).json()),
         ),
-        texts: await Promise.all(texts.map(async (text) => (await post('/predictions/news', text, { 'Content-Type': 'text/plain' })).json())), // prettier-ignore
+        texts: await Promise.all(
+          texts.map(async (text) => (await post('/predictions/news', text, { 'Content-Type': 'text/plain' })).json()),
+        ),
         form: await (await post('/predictions/digits', form)).json(),
-        base64: await (await post('/v1/models/digits:predict', JSON.stringify({ instances: [{ data: base64 }] }))).json(), // prettier-ignore
+        base64: await (
+          await post('/v1/models/digits:predict', JSON.stringify({ instances: [{ data: base64 }] }))
+        ).json(),
         metadata: await (await send('/v2/models/digits')).json(),
         json: await (await infer(false)).json(),
         binary: [...new Float32Array(bytes.slice(Number(binary.headers.get('Inference-Header-Content-Length'))))],
@@ -92,7 +114,9 @@ test('HTTP over real models: TorchServe’s JSON within 10⁻³, tensors as JSON
   expect(answers.wrong).toEqual([400, expect.stringContaining('Input "image" expects')]);
   expect(answers.garbage).toMatchObject({ code: 400, type: 'BadRequestException' });
   expect(answers.metrics).toContain('{model_name="digits",model_version="1.0",outcome="ok"}');
-  expect(answers.described).toMatchObject([{ modelName: 'digits', modelUrl: '/models/digits/', workers: [{ status: 'READY' }] }]); // prettier-ignore
+  expect(answers.described).toMatchObject([
+    { modelName: 'digits', modelUrl: '/models/digits/', workers: [{ status: 'READY' }] },
+  ]);
 });
 
 test('versions are swapped under load: every request is answered, and old workers end @once', async ({ open }) => {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** What the server behind the URLs does with a prediction: it drops the connection, answers 500, or does not answer. */
-export type ServerState = 'up' | 'down' | 'failing' | 'slow';
+type ServerState = 'up' | 'down' | 'failing' | 'slow';
 
 export interface PredictionServer extends AsyncDisposable {
   readonly origin: string;
@@ -11,18 +11,26 @@ export interface PredictionServer extends AsyncDisposable {
   readonly got: string[];
 }
 
-/** The origin of an app: a server with models, and the app's files from the test server. */
-export async function predictionServer(files: string): Promise<PredictionServer> {
+/**
+ * The origin of an app: a server with models, and the app's files from the test server.
+ * @param serviceWorker the script at `/sw.js`
+ */
+export async function predictionServer(
+  files: string,
+  serviceWorker = '/test/readme/fetch.sw.ts',
+): Promise<PredictionServer> {
   const got: string[] = [];
   const server = createServer((request, response) => {
-    const path = request.url === '/sw.js' ? '/test/readme/fetch.sw.ts' : request.url!;
+    const path = request.url === '/sw.js' ? serviceWorker : request.url!;
     // Chromium repeats a request whose kept-alive connection was closed.
     response.setHeader('Connection', 'close');
-    const isForModels = /^\/(predictions|ping|metrics|v2|models$)/.test(path);
+    const isForModels = /^\/(predictions|ping|metrics|v1|v2|models$)/.test(path);
     void (async () => {
       if (!isForModels) {
         const file = await fetch(new URL(path, files));
-        const headers = [...file.headers].filter(([name]) => !['connection', 'keep-alive', 'transfer-encoding'].includes(name)); // prettier-ignore
+        const headers = [...file.headers].filter(
+          ([name]) => !['connection', 'keep-alive', 'transfer-encoding'].includes(name),
+        );
         response.writeHead(file.status, { ...Object.fromEntries(headers), 'Service-Worker-Allowed': '/' });
         return response.end(Buffer.from(await file.arrayBuffer()));
       }

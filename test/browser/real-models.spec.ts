@@ -1,11 +1,11 @@
 import type { CandidateName, Classification, Detections, SoftMask } from '../../src/index.ts';
-import { expect, FULL_ONLY, test } from './fixtures.ts';
+import { expect, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
 /**
- * Pretrained models, from the file to the answer: against the same graphs and decoders in float64, made by `training/human_models.py` and `training/moderation.py`.
- * On WASM all samples go in one call. On a GPU that is computed in software `npm test` compares one sample of one model; `npm run test:full` compares up to three of
- * every model.
+ * Pretrained models, from the file to the answer: against the same graphs and decoders in float64, made by
+ * `training/human_models.py` and `training/moderation.py`. On WASM all samples go in one call. On a GPU that is
+ * computed in software, `npm run test:full` compares up to three of every model.
  */
 interface DetectorCase {
   readonly sample: string;
@@ -42,8 +42,8 @@ const UNABLE: Readonly<Record<string, Partial<Record<CandidateName, string>>>> =
 };
 
 /**
- * Seconds that SwiftShader takes for a photo, and where it takes longer, for opening the model: compiling its shaders, and comparing it with WASM
- * or its golden example. The least that was measured, on two cores that had much other work.
+ * Seconds that SwiftShader takes for a photo, and where it takes longer, for opening the model: compiling its shaders,
+ * and comparing it with WASM or its golden example. The least that was measured, on two cores that had much other work.
  */
 const SECONDS: Readonly<Record<string, Partial<Record<CandidateName, number>>>> = {
   nanodet: { 'onnx/webgpu': 17, 'tfjs/webgl': 7, 'tfjs/webgpu': 27 },
@@ -53,12 +53,7 @@ const SECONDS: Readonly<Record<string, Partial<Record<CandidateName, number>>>> 
   'blazeface-back': { 'onnx/webgl': 87, 'onnx/webgpu': 4, 'tfjs/webgl': 1, 'tfjs/webgpu': 3 },
 };
 
-/** What `npm test` runs on a GPU that is computed in software: on each backend one model whose shaders compile in seconds. */
-const QUICK: Readonly<Record<string, readonly CandidateName[]>> = {
-  'blazeface-front': ['onnx/webgpu', 'tfjs/webgl'],
-};
-
-/** The photos to compare; skips the test if the candidate cannot run the model, or is too slow for `npm test`. */
+/** The photos to compare; skips the test if the candidate cannot run the model. */
 function photosFor<Case>(
   model: string,
   candidate: CandidateName,
@@ -68,7 +63,6 @@ function photosFor<Case>(
   test.skip(UNABLE[model]?.[candidate] !== undefined, UNABLE[model]?.[candidate]);
   const seconds = SECONDS[model]?.[candidate] ?? 0;
   if (seconds === 0) return cases;
-  test.skip(!full && !QUICK[model]?.includes(candidate), FULL_ONLY);
   test.slow();
   return cases.slice(0, full && seconds <= 10 ? 3 : 1);
 }
@@ -78,7 +72,7 @@ function casesOf<Case>(model: string): readonly Case[] {
 }
 
 for (const engine of ENGINES) {
-  test(`NanoDet on ${engine}: what it finds, and where, as in float64`, async ({ open, backend, full }) => {
+  test(`NanoDet on ${engine}: what it finds, and where, as in float64 @wasm`, async ({ open, backend, full }) => {
     const candidate = `${engine}/${backend}` as const;
     const cases = photosFor('nanodet', candidate, full, casesOf<DetectorCase>('nanodet'));
     const page = await open();
@@ -107,7 +101,7 @@ for (const engine of ENGINES) {
 }
 
 for (const engine of ENGINES) {
-  test(`Selfie on ${engine}: the person's mask as in float64`, async ({ open, backend, full }) => {
+  test(`Selfie on ${engine}: the person's mask as in float64 @wasm`, async ({ open, backend, full }) => {
     const candidate = `${engine}/${backend}` as const;
     const cases = photosFor('selfie', candidate, full, casesOf<SegmenterCase>('selfie'));
     const page = await open();
@@ -151,7 +145,11 @@ interface ClassifierCase {
 }
 
 for (const engine of ENGINES) {
-  test(`MobileNetV2 (moderation) on ${engine}: the probabilities as in float64`, async ({ open, backend, full }) => {
+  test(`MobileNetV2 (moderation) on ${engine}: the probabilities as in float64 @wasm`, async ({
+    open,
+    backend,
+    full,
+  }) => {
     const candidate = `${engine}/${backend}` as const;
     const cases = photosFor('moderation', candidate, full, casesOf<ClassifierCase>('moderation/moderation'));
     const page = await open();
@@ -214,7 +212,11 @@ interface FacesCase {
 
 for (const face of ['front', 'back'] as const) {
   for (const engine of ENGINES) {
-    test(`BlazeFace (${face}) on ${engine}: the faces, and where, as in Python`, async ({ open, backend, full }) => {
+    test(`BlazeFace (${face}) on ${engine}: the faces, and where, as in Python @wasm`, async ({
+      open,
+      backend,
+      full,
+    }) => {
       const candidate = `${engine}/${backend}` as const;
       const { size, cases: all } = blazeface.models[face];
       const cases = photosFor(`blazeface-${face}`, candidate, full, all);

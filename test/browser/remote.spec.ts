@@ -1,4 +1,4 @@
-import type { ClientOptions } from '../../src/client/options.ts';
+import type { ClientOptions } from '../../src/page/options/client-options.ts';
 import { startServer, type RunningServer } from '../remote/start.ts';
 import { expect, test } from './fixtures.ts';
 
@@ -17,13 +17,17 @@ test('the digits on a server: the answers are those of the tab’s WASM, whichev
 }) => {
   const page = await open();
   const inputs: string[] = [];
-  page.context().on('request', (request) => request.method() === 'POST' && inputs.push(`${request.headers()['content-type']}`)); // prettier-ignore
+  page
+    .context()
+    .on('request', (request) => request.method() === 'POST' && inputs.push(`${request.headers()['content-type']}`));
   const answers = await page.evaluate(
     async ({ url, model, modelless, samples }) => {
       const images = await Promise.all(samples.map(async (sample) => await (await fetch(sample)).blob()));
       const ask = async (model: string, options: Pick<ClientOptions, 'backends' | 'remote' | 'config'>) => {
         const client = await window.tabserve.load(model, { handler: 'image_classifier', ...options });
-        const found = (await client.handle(images)).map((row) => (row as { label: string; score: number }[]).map(({ label, score }) => [label, score] as const)); // prettier-ignore
+        const found = (await client.handle(images)).map((row) =>
+          (row as { label: string; score: number }[]).map(({ label, score }) => [label, score] as const),
+        );
         const { backend } = client;
         const description = await client.describe();
         await client.dispose();
@@ -63,7 +67,11 @@ test('a server that answers wrongly, with a page, or with a redirect to another 
     async ({ url, model, faults }) => {
       const tried = faults.map(async (fault) => {
         const remote = { url: `${url}${fault}/` };
-        const client = await window.tabserve.load(model, { handler: 'image_classifier', backends: ['remote', 'wasm'], remote }); // prettier-ignore
+        const client = await window.tabserve.load(model, {
+          handler: 'image_classifier',
+          backends: ['remote', 'wasm'],
+          remote,
+        });
         const { name, skipped } = client.backend!;
         await client.dispose();
         return [fault, name, skipped[0]?.reason] as const;
@@ -83,16 +91,24 @@ test('a server that answers wrongly, with a page, or with a redirect to another 
   });
 });
 
-test('a server that ends while it serves: the request is answered by the next backend @once', async ({ open }) => {
+test('a server that ends while it serves: the request is answered by the next backend @once @full', async ({
+  open,
+}) => {
   test.slow();
   const own = await startServer();
   const page = await open();
   await page.evaluate(
     async ({ url, model, sample }) => {
       const image = await (await fetch(sample)).blob();
-      const client = await window.tabserve.load(model, { handler: 'image_classifier', backends: ['remote', 'wasm'], remote: { url, timeout: 4000 } }); // prettier-ignore
+      const client = await window.tabserve.load(model, {
+        handler: 'image_classifier',
+        backends: ['remote', 'wasm'],
+        remote: { url, timeout: 4000 },
+      });
       const causes: string[] = [];
-      client.on('recover', ({ cause, replayed, backend }) => causes.push(`${cause.code} ${cause.retriable} ${replayed} ${backend.name}`)); // prettier-ignore
+      client.on('recover', ({ cause, replayed, backend }) =>
+        causes.push(`${cause.code} ${cause.retriable} ${replayed} ${backend.name}`),
+      );
       Object.assign(window, {
         predict: async () => {
           const [best] = await client.predict(image);
@@ -102,7 +118,8 @@ test('a server that ends while it serves: the request is answered by the next ba
     },
     { url: own.url, model: DIGITS, sample: SAMPLES[0]! },
   );
-  const predict = (): Promise<string[]> => page.evaluate(() => (window as unknown as { predict: () => Promise<string[]> }).predict()); // prettier-ignore
+  const predict = (): Promise<string[]> =>
+    page.evaluate(() => (window as unknown as { predict: () => Promise<string[]> }).predict());
   expect(await predict()).toEqual(['three', 'remote']);
   await own.kill();
   expect(await predict()).toEqual(['three', 'wasm', 'device-lost true 1 wasm']);
@@ -137,7 +154,9 @@ test('no server is asked unless the app names it, and its options are checked @o
     expect.stringMatching(/^model-config: remote names a server, and backends does not: add 'remote' to it/),
     expect.stringMatching(/^no-backend: .*No server is named: set the option remote/),
     expect.stringMatching(/^no-backend: .*No server is named: set the option remote/),
-    expect.stringMatching(/^model-config: remote\.url: expected an http or https URL without user, query and fragment, got one of http:\/\/127/), // prettier-ignore
+    expect.stringMatching(
+      /^model-config: remote\.url: expected an http or https URL without user, query and fragment, got one of http:\/\/127/,
+    ),
     expect.stringMatching(/^model-config: remote\.url: .*got one of ftp:/),
     expect.stringMatching(/^model-config: remote\.port is not a known key/),
     expect.stringMatching(/^model-config: remote\.timeout must be a number > 0/),

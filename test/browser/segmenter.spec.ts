@@ -2,7 +2,10 @@ import type { ClassMap, SoftMask } from '../../src/index.ts';
 import { cases, values, type SegmenterCase, type Stored } from '../goldens/segmenter/read.ts';
 import { expect, test } from './fixtures.ts';
 
-/** Probabilities, from the file to the map, against ONNX Runtime and torch in Python. No two classes are closer than twice this. */
+/**
+ * Probabilities, from the file to the map, against ONNX Runtime and torch in Python. No two classes are closer than
+ * twice this.
+ */
 const TOLERANCE = 1e-5;
 
 /** What the unit tests have for all transforms goes here through the engine for one each. */
@@ -87,20 +90,44 @@ test('a class map as the page paints it: PASCAL VOC’s colors, or one’s own @
   const page = await open();
   const painted = await page.evaluate(() => {
     const { paintClasses, vocPalette } = window.tabserve;
-    const map = { result: 'classes', width: 2, height: 2, labels: ['background', 'aeroplane', 'bicycle'], classes: Uint8Array.of(0, 1, 2, 255) } as const;
+    const map = {
+      result: 'classes',
+      width: 2,
+      height: 2,
+      labels: ['background', 'aeroplane', 'bicycle'],
+      classes: Uint8Array.of(0, 1, 2, 255),
+    } as const;
     const wide = { ...map, classes: Uint16Array.of(0, 1, 2, 300) };
     return {
       voc: [...paintClasses(map, { alpha: 1 }).data],
-      own: [...paintClasses(map, { palette: [[1, 2, 3], [4, 5, 6, 100]], alpha: 0.5 }).data],
+      own: [
+        ...paintClasses(map, {
+          palette: [
+            [1, 2, 3],
+            [4, 5, 6, 100],
+          ],
+          alpha: 0.5,
+        }).data,
+      ],
       wide: [...paintClasses(wide).data],
       palette: [0, 1, 2, 3, 4, 8, 15, 20, 255].map((index) => vocPalette(256)[index]),
     };
-  }); // prettier-ignore
+  });
   expect(painted.voc).toEqual([0, 0, 0, 0, 128, 0, 0, 255, 0, 128, 0, 255, 224, 224, 192, 255]);
   expect(painted.own).toEqual([1, 2, 3, 128, 4, 5, 6, 50, 0, 0, 0, 0, 0, 0, 0, 0]);
   expect(painted.wide).toEqual([0, 0, 0, 0, 128, 0, 0, 128, 0, 128, 0, 128, 0, 0, 0, 0]);
   // The table of the development kit: background, aeroplane, bicycle, bird, boat, cat, person, tv/monitor, void.
-  expect(painted.palette).toEqual([[0, 0, 0], [128, 0, 0], [0, 128, 0], [128, 128, 0], [0, 0, 128], [64, 0, 0], [192, 128, 128], [0, 64, 128], [224, 224, 192]]); // prettier-ignore
+  expect(painted.palette).toEqual([
+    [0, 0, 0],
+    [128, 0, 0],
+    [0, 128, 0],
+    [128, 128, 0],
+    [0, 0, 128],
+    [64, 0, 0],
+    [192, 128, 128],
+    [0, 64, 128],
+    [224, 224, 192],
+  ]);
 });
 
 test('paintMask refuses a class map and paintClasses refuses a mask, with a typed error @once', async ({ open }) => {

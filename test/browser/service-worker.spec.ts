@@ -69,7 +69,9 @@ test('fetch is answered by the tab as TorchServe answers, or by the server, as e
     said: '200 by device, because: device-first',
     body: { status: 'Healthy' },
   });
-  expect((await get(page, '/models')).body).toMatchObject({ models: expect.arrayContaining([expect.objectContaining({ modelName: 'news' })]) }); // prettier-ignore
+  expect((await get(page, '/models')).body).toMatchObject({
+    models: expect.arrayContaining([expect.objectContaining({ modelName: 'news' })]),
+  });
   expect((await get(page, '/metrics')).body).toContain('ts_inference_requests_total');
   expect((await get(page, '/v2/models/news')).body).toMatchObject({ name: 'news', platform: 'onnx_onnxv1' });
   expect(site.got).toEqual([]);
@@ -122,7 +124,7 @@ const RECORDED = JSON.parse(
   readFileSync(new URL('../models/torchserve/goldens.json', import.meta.url), 'utf8'),
 ) as Record<string, readonly ({ answer: unknown } & ({ file: string } | { text: string }))[]>;
 
-test('fetch gets the JSON that TorchServe’s four handlers have answered, within 10⁻³ @once', async ({
+test('fetch gets the JSON that TorchServe’s four handlers have answered, within 10⁻³ @once @full', async ({
   page,
   baseURL,
 }) => {
@@ -192,7 +194,7 @@ test('the hosting tab is closed in the middle: another tab answers, or the serve
   expect(site.got).toEqual([]);
 });
 
-test('without a network the tab answers, after a reload too @once @firefox', async ({ page, baseURL }) => {
+test('without a network the tab answers, after a reload too @once', async ({ page, baseURL }) => {
   await using site = await predictionServer(baseURL!);
   await open(page, site);
   await page.evaluate(() => window.predictions.register(1));
@@ -209,4 +211,28 @@ test('without a network the tab answers, after a reload too @once @firefox', asy
   const answered = await ask(page, '/predictions/news');
   expect(answered.said).toBe('200 by device, because: device-first');
   expectTorchServe(answered.body);
+});
+
+test('a service worker cannot load a model itself, and is told where to load it @once', async ({ page }) => {
+  await page.goto('/test/browser/pages/blank.html');
+  const told = await page.evaluate(async () => {
+    const url = '/test/browser/workers/loading.sw.ts';
+    const registration = await navigator.serviceWorker.register(url, { type: 'module' });
+    const { installing, waiting, active } = registration;
+    const worker = (installing ?? waiting ?? active)!;
+    const ask = async (attempt: string): Promise<unknown> => {
+      const { port1, port2 } = new MessageChannel();
+      const answer = new Promise((resolve) => (port1.onmessage = ({ data }) => resolve(data)));
+      worker.postMessage(attempt, [port2]);
+      return await answer;
+    };
+    const answers = [await ask('load'), await ask('connect')];
+    await registration.unregister();
+    return answers;
+  });
+  const error = {
+    code: 'unsupported',
+    message: expect.stringMatching(/^A service worker can start no Web Worker.*offscreen document/),
+  };
+  expect(told).toEqual([error, error]);
 });

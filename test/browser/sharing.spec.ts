@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import type { Client } from '../../src/index.ts';
-import { expect, FULL_ONLY, test } from './fixtures.ts';
+import { expect, test } from './fixtures.ts';
 
 declare global {
   interface Window {
@@ -35,7 +35,10 @@ async function tabs(context: BrowserContext, count: number, options: object = {}
   return pages;
 }
 
-/** Asks for a digit so many times, at once. @returns how each request ended, and the milliseconds until the last of them */
+/**
+ * Asks for a digit so many times, at once.
+ * @returns how each request ended, and the milliseconds until the last of them
+ */
 function ask(page: Page, count: number): Promise<{ answers: string[]; took: number }> {
   return page.evaluate(async (count) => {
     const photo = await (await fetch('/models/digits/samples/digit-4.png')).blob();
@@ -108,7 +111,7 @@ test('five tabs use one session; when its tab is closed under a hundred requests
   await expect.poll(() => workersOf(guests)).toEqual([0, 0, 0, 0]);
 });
 
-test('a guest’s pictures and frames reach the session with the same pixels @once @firefox', async ({ context }) => {
+test('a guest’s pictures and frames reach the session with the same pixels @once', async ({ context }) => {
   const pages = await tabs(context, 2);
   const answers = await Promise.all(
     pages.map((page) =>
@@ -163,12 +166,10 @@ test('tabs with other options do not share, and a page that may not have locks h
   expect((await ask(third!, 1)).answers).toEqual(['four']);
 });
 
-test('on each backend a guest has its host’s answers, explanations and tensors, and the host’s lost worker or GPU costs it none', async ({
+test('on each backend a guest has its host’s answers, explanations and tensors, and the host’s lost worker or GPU costs it none @wasm', async ({
   context,
   backend,
-  full,
 }) => {
-  test.skip(backend === 'webgpu' && !full, FULL_ONLY);
   const pages = await tabs(context, 2, { backends: [backend] });
   const seen = await Promise.all(
     pages.map((page) =>

@@ -8,8 +8,8 @@ test.use({ reuseTab: false });
 test.skip(({ browserName }) => browserName !== 'chromium', DEVTOOLS_ONLY);
 
 /**
- * What is done thousands of times leaves nothing: `npm run soak` loads, predicts and disposes, and then sends frames, for as long as it is told to.
- * `leaks.spec.ts` shows the same for a few lives, by the objects that are reachable.
+ * What is done thousands of times leaves nothing: `npm run soak` loads, predicts and disposes, and then sends frames,
+ * for as long as it is told to. `leaks.spec.ts` shows the same for a few lives, by the objects that are reachable.
  */
 const CYCLES = Number(process.env['SOAK_CYCLES'] ?? 0);
 const FRAMES = Number(process.env['SOAK_FRAMES'] ?? 0);
@@ -18,9 +18,14 @@ const SKIPPED = 'takes minutes: npm run soak has this one';
 /** Samples are taken this many times; the first of them is taken after as much of the work, which fills the caches. */
 const SAMPLES = 10;
 
-/** Bytes by which the page's heap may grow between the first and the last sample: compiled code, the metrics' series. */
+/**
+ * Bytes by which the page's heap may grow between the first and the last sample: compiled code, the metrics' series.
+ */
 const MAX_HEAP_GROWTH = 1_000_000;
-/** Bytes by which all processes of the browser may grow: allocators return memory late. A worker that stays has at least 30 MB. */
+/**
+ * Bytes by which all processes of the browser may grow: allocators return memory late. A worker that stays has at least
+ * 30 MB.
+ */
 const MAX_PROCESS_GROWTH = 100_000_000;
 
 interface Sample {

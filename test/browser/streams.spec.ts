@@ -2,7 +2,7 @@
 import type { Streaming } from './workers/streaming.worker.ts';
 import { expect, test } from './fixtures.ts';
 
-test('an answer in pieces: in order, held back by its reader, aborted by break, and lost with its worker @once @firefox', async ({
+test('an answer in pieces: in order, held back by its reader, aborted by break, and lost with its worker @once', async ({
   open,
   backend,
 }) => {
@@ -46,7 +46,7 @@ test('an answer in pieces: in order, held back by its reader, aborted by break, 
     return { whole, unread, lost, code: failed.code, after };
   }, backend);
   expect(seen).toEqual({
-    whole: [[1, 1000, 1], [2, 1000, 2], [3, 1000, 3], [4, 1000, 4], 4], // prettier-ignore
+    whole: [[1, 1000, 1], [2, 1000, 2], [3, 1000, 3], [4, 1000, 4], 4],
     unread: 2,
     lost: expect.any(Array),
     code: 'worker-lost',

@@ -1,6 +1,6 @@
 import type { ModelFormat } from '../../src/contract/backends.ts';
 import type { Classification } from '../../src/index.ts';
-import { expect, FULL_ONLY, test } from './fixtures.ts';
+import { expect, test } from './fixtures.ts';
 import { readGoldens, unable } from './goldens.ts';
 
 type Input = string | readonly [string, string];
@@ -72,16 +72,14 @@ const archives: readonly {
 ];
 
 for (const { name, engine = 'onnx', url, inputs, logits, labels } of archives) {
-  // Tokenizers run on the CPU: on a GPU, one of them shows that the ids reach the engine.
+  // Tokenizers run on the CPU: on a GPU, two of them show that the ids reach the engine.
   const tag = name === 'languages' || name === 'word-piece' ? '' : ' @once';
-  test(`${name} on ${engine}: from the text to the probabilities as in Python, in one batch and one by one${tag}`, async ({
+  test(`${name} on ${engine}: from the text to the probabilities as in Python, in one batch and one by one${tag} @wasm`, async ({
     open,
     backend,
-    full,
   }) => {
     const candidate = `${engine}/${backend}` as const;
     test.skip(!!unable[name]?.[candidate], unable[name]?.[candidate]);
-    test.skip(backend !== 'wasm' && name === 'languages' && !full, FULL_ONLY);
     test.slow(backend !== 'wasm' && name === 'languages');
     const page = await open();
     const answers = await page.evaluate(
@@ -186,4 +184,30 @@ test('initialize fails without a vocabulary, and with labels that do not fit @on
     code: 'model-config',
     message: expect.stringContaining('handler.threshold'),
   });
+});
+
+test('a pattern of a tokenizer that takes endless time on a text: its worker is ended, the request fails, and the next one is answered @once', async ({
+  open,
+}) => {
+  const page = await open();
+  const answer = await page.evaluate(async () => {
+    const read = async (path: string): Promise<Blob> =>
+      await (await fetch(`/test/models/text/word-piece/${path}`)).blob();
+    const tokenizer = JSON.parse(await (await read('tokenizer.json')).text()) as { pre_tokenizer: object };
+    const split = { type: 'Split', pattern: { Regex: '(a*a*)*b' }, behavior: 'Isolated', invert: false };
+    tokenizer.pre_tokenizer = { type: 'Sequence', pretokenizers: [split, tokenizer.pre_tokenizer] };
+    const paths = ['MAR-INF/MANIFEST.json', 'model-config.yaml', 'model.onnx'];
+    const files = await Promise.all(paths.map(async (path) => new File([await read(path)], path)));
+    const client = await window.tabserve.load([...files, new File([JSON.stringify(tokenizer)], 'tokenizer.json')], {
+      handler: 'text_classifier',
+      backends: ['wasm'],
+      responseTimeout: 1,
+    });
+    const { code, message } = await window.failure(client.predict('a'.repeat(100)));
+    const after = await client.predict('another text');
+    await client.dispose();
+    return { code, message, after: after.length };
+  });
+  expect(answer).toMatchObject({ code: 'worker-lost', after: 3 });
+  expect(answer.message).toContain('it had no heartbeat for 1 s');
 });

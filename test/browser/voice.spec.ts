@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { VoiceActivity, VoiceActivityUpdate } from '../../src/index.ts';
-import { expect, FULL_ONLY, test } from './fixtures.ts';
+import { expect, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
-/** Silero VAD in the browser against Python's ONNX Runtime on the same recordings (`test/models/vad/make.py`), and what only a browser has: its decoders, AudioBuffers and live tracks. */
+/**
+ * Silero VAD in the browser against Python's ONNX Runtime on the same recordings (`test/models/vad/make.py`), and what
+ * only a browser has: its decoders, AudioBuffers and live tracks.
+ */
 interface Recording {
   readonly file: string;
   readonly probabilities: readonly number[];
@@ -101,10 +104,9 @@ test('sequences in pieces hear what Python hears, many on two workers, and after
   }
 });
 
-test('native WebGPU computes Silero VAD wrongly: it is found out, and WASM serves', async ({ open, backend, full }) => {
+test('native WebGPU computes Silero VAD wrongly: it is found out, and WASM serves @full', async ({ open, backend }) => {
   test.skip(backend !== 'webgpu', 'about WebGPU');
   // The layer that is wrong in it is compared in `proof.spec.ts`: conv1d.
-  test.skip(!full, FULL_ONLY);
   test.slow();
   const page = await open();
   const chosen = await page.evaluate(async () => {
@@ -174,6 +176,41 @@ test('what the browser decodes: an AudioBuffer, a recording, a file of the wrong
   ]);
 });
 
+test('a recording is audio by its bytes, whatever its type says @once', async ({ open }) => {
+  const page = await open();
+  // A context may start only after a click.
+  await page.mouse.click(5, 5);
+  const answers = await page.evaluate(async () => {
+    const context = new AudioContext();
+    await context.resume();
+    const destination = new MediaStreamAudioDestinationNode(context);
+    const tone = new OscillatorNode(context);
+    tone.connect(destination);
+    tone.start();
+    const recorder = new MediaRecorder(destination.stream, { mimeType: 'audio/webm;codecs=opus' });
+    const parts: Blob[] = [];
+    recorder.ondataavailable = ({ data }) => {
+      parts.push(data);
+      if (parts.length === 5) recorder.stop();
+    };
+    const stopped = new Promise((resolve) => (recorder.onstop = resolve));
+    recorder.start(100);
+    await stopped;
+    await context.close();
+    const client = await window.tabserve.load('/models/vad/', {
+      handler: 'voice_activity_detector',
+      backends: ['wasm'],
+    });
+    const bytes = await new Blob(parts).arrayBuffer();
+    const types = ['audio/webm', 'video/webm', '', 'application/octet-stream', 'application/ogg'];
+    const given = await Promise.all(types.map((type) => client.predict(new Blob([bytes], { type }))));
+    await client.dispose();
+    return given.map((answer) => JSON.stringify(answer));
+  });
+  expect(new Set(answers).size).toBe(1);
+  expect((JSON.parse(answers[0]!) as { duration: number }).duration).toBeGreaterThan(0.2);
+});
+
 for (const way of ['MediaStreamTrackProcessor', 'ScriptProcessorNode'])
   test(`a live track with ${way}: pieces without gaps, until it is left, aborted or ended @once`, async ({ open }) => {
     const page = await open();
@@ -200,7 +237,8 @@ for (const way of ['MediaStreamTrackProcessor', 'ScriptProcessorNode'])
       let periods: number[] = [];
       let rate = 0;
       const isWhole = (): boolean => periods.length > 0 && periods.every((one) => Math.abs(one - rate / 440) < 2);
-      // On a busy machine the browser itself renders audio with gaps. Pieces of ours that do not fit together would show in each half second.
+      // On a busy machine the browser itself renders audio with gaps. Pieces of ours that do not fit together would
+      // show in each half second.
       for (let listened = 0; listened < 20 && !isWhole(); listened++) {
         const heard: number[] = [];
         for await (const { samples, sampleRate, dropped } of window.tabserve.audioChunks(track)) {

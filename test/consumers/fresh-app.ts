@@ -19,7 +19,8 @@ const env = {
 };
 
 /**
- * An app in a folder of its own, with its toolchain and the package installed by npm, and the models among its static files. The caller removes the folder.
+ * An app in a folder of its own, with its toolchain and the package installed by npm, and the models among its static
+ * files. The caller removes the folder.
  * @param from where its template is; those of the tests share some files
  * @param versions of packages, in place of the template's
  */

@@ -4,7 +4,10 @@ import { expect, expectParty, expectSeven, test } from '../packaging/fixtures.ts
 import { serve } from '../packaging/server.ts';
 import { freshApp, npm, startServer } from './fresh-app.ts';
 
-/** A fresh app of each toolchain, from the packed tarball, with pinned versions: it classifies a picked file, detects objects, and runs a handler of its own. */
+/**
+ * A fresh app of each toolchain, from the packed tarball, with pinned versions: it classifies a picked file, detects
+ * objects, and runs a handler of its own.
+ */
 interface Toolchain {
   readonly title: string;
   readonly app: string;
@@ -24,7 +27,11 @@ const INLINE =
   "default-src 'self'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:";
 
 const TOOLCHAINS: readonly Toolchain[] = [
-  { title: 'Vite, dev server with a cold cache', app: 'vite', server: ['vite/bin/vite.js', '--host', '127.0.0.1', '--port', '0'] },
+  {
+    title: 'Vite, dev server with a cold cache',
+    app: 'vite',
+    server: ['vite/bin/vite.js', '--host', '127.0.0.1', '--port', '0'],
+  },
   { title: 'Vite, build', app: 'vite', build: ['build'], served: ['dist'] },
   { title: 'webpack 5', app: 'webpack', build: ['build'], served: ['dist', 'public'] },
   { title: 'esbuild', app: 'esbuild', build: ['build'], served: ['public'] },
@@ -33,9 +40,19 @@ const TOOLCHAINS: readonly Toolchain[] = [
   { title: 'plain HTML', app: 'plain', build: ['build'], served: ['.', 'public'] },
   { title: 'SvelteKit', app: 'sveltekit', build: ['build'], served: ['build', 'public'], inlineScripts: true },
   { title: 'Next.js, Turbopack', app: 'next', build: ['build'], served: ['out', 'public'], inlineScripts: true },
-  { title: 'Next.js, webpack', app: 'next', build: ['build', '--', '--webpack'], served: ['out', 'public'], inlineScripts: true },
-  { title: 'Next.js, dev server', app: 'next', server: ['next/dist/bin/next', 'dev', '--hostname', '127.0.0.1', '--port', '0'] },
-]; // prettier-ignore
+  {
+    title: 'Next.js, webpack',
+    app: 'next',
+    build: ['build', '--', '--webpack'],
+    served: ['out', 'public'],
+    inlineScripts: true,
+  },
+  {
+    title: 'Next.js, dev server',
+    app: 'next',
+    server: ['next/dist/bin/next', 'dev', '--hostname', '127.0.0.1', '--port', '0'],
+  },
+];
 
 for (const { title, app, build, served, server, inlineScripts = false, loads = 1 } of TOOLCHAINS) {
   test(title, async ({ tarball, page, open, detect, complaints }) => {

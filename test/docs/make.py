@@ -56,9 +56,11 @@ class Graph:
         self.outputs.append(helper.make_tensor_value_info(name, dtype, dims))
         return self
 
-    def save(self, file):
+    def save(self, file, **metadata):
         graph = helper.make_graph(self.nodes, "stand-in", self.inputs, self.outputs, self.weights)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        for key, value in metadata.items():
+            model.metadata_props.add(key=key, value=str(value))
         onnx.checker.check_model(model)
         onnx.save(model, HERE / file)
 
@@ -98,7 +100,9 @@ def detection():
     g.output("output0", g.table([320, 320, 100, 50, 0.95, *scores(80, cat["coco80"])], [1, 25200, 85]), [1, 25200, 85]).save("yolov5s.onnx")
 
     g = Graph(image("images", 1, 3, 640, 640))
-    g.output("output0", g.table([320, 320, 100, 50, *scores(80, cat["coco80"])], [1, 84, 8400], axis=2), [1, 84, 8400]).save("yolov8n.onnx")
+    g.output("output0", g.table([320, 320, 100, 50, *scores(80, cat["coco80"])], [1, 84, 8400], axis=2), [1, 84, 8400])
+    names = {index: "cat" if index == cat["coco80"] else f"class {index}" for index in range(80)}
+    g.save("yolov8n.onnx", task="detect", names=names)
 
     g = Graph(image("images", 1, 3, 640, 640))
     g.output("output0", g.table([270, 295, 370, 345, 0.9, cat["coco80"]], [1, 300, 6]), [1, 300, 6]).save("yolov10n.onnx")

@@ -26,14 +26,20 @@ export interface Kind {
 
 const read = (path: string): Uint8Array => new Uint8Array(readFileSync(new URL(`../../${path}`, import.meta.url)));
 
-/** Yields `count` damaged files of a kind. Each depends on the seed, the kind and its number only, so that one can be run again alone. */
+/**
+ * Yields `count` damaged files of a kind. Each depends on the seed, the kind and its number only, so that one can be
+ * run again alone.
+ */
 export function* casesOf(kind: string, { files, mutate, open, repair }: Kind, count: number): Generator<Case> {
   if (KIND !== undefined && KIND !== kind) return;
   const originals = files.map((path) => ({ path, bytes: open ? open(read(path)) : read(path) }));
   for (let number = 0; number < count; number++) {
     const name = `${kind}:${number}`;
     if (ONLY !== undefined && ONLY !== name) continue;
-    const hash = [...`${SEED} ${name}`].reduce((sum, letter) => Math.imul(sum ^ letter.charCodeAt(0), 0x01000193), 0x811c9dc5); // prettier-ignore
+    const hash = [...`${SEED} ${name}`].reduce(
+      (sum, letter) => Math.imul(sum ^ letter.charCodeAt(0), 0x01000193),
+      0x811c9dc5,
+    );
     const next = random(hash);
     const { path, bytes } = originals[Math.floor(next() * originals.length)]!;
     const damaged = (mutate === 'json' ? mutateJson : mutateBytes)(bytes, next);
@@ -57,7 +63,7 @@ export class Outcomes {
     return [...this.#counts]
       .map(([kind, codes]) => {
         const total = [...codes.values()].reduce((sum, count) => sum + count, 0);
-        const list = [...codes].sort(([, a], [, b]) => b - a).map(([code, count]) => `${code} ${count}`); // prettier-ignore
+        const list = [...codes].sort(([, a], [, b]) => b - a).map(([code, count]) => `${code} ${count}`);
         return `  ${kind.padEnd(14)} ${String(total).padStart(6)}  ${list.join(', ')}`;
       })
       .join('\n');

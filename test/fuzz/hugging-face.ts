@@ -2,18 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { zeroData } from '../../src/contract/dtypes.ts';
 import { TabServeError } from '../../src/contract/errors.ts';
 import type { TensorInfo, Tensors } from '../../src/contract/tensors.ts';
-import { readSignature } from '../../src/engines/onnx/signature.ts';
-import { loadHandler } from '../../src/handlers/registry.ts';
-import { fetchArchive } from '../../src/models/archive.ts';
-import { fetchModel } from '../../src/models/model-files.ts';
+import { readSignature } from '../../src/worker/engines/onnx/signature.ts';
+import { loadHandler } from '../../src/worker/handlers/registry.ts';
+import { fetchArchive } from '../../src/worker/models/archive.ts';
+import { fetchModel } from '../../src/worker/models/model-files.ts';
 import { createTestContext } from '../../src/worker.ts';
-import { stubSession } from '../unit/stub-session.ts';
+import { stubSession } from '../unit/support/stub-session.ts';
 
 /** The size of an output's axis that the model does not tell. */
 const DYNAMIC = 4;
 
 /**
- * Opens a folder of Hugging Face's layout with one damaged file as a worker does, but for the engine: its model answers with zeros.
+ * Opens a folder of Hugging Face's layout with one damaged file as a worker does, but for the engine: its model answers
+ * with zeros.
  * @param seed the path of the undamaged file
  * @throws why it is refused; an error that a row has in its place
  */
@@ -27,7 +28,7 @@ export async function openFolder(seed: string, bytes: Uint8Array): Promise<void>
       return [path.replaceAll('\\', '/'), new Blob([own as BlobPart])];
     }),
   );
-  const archive = await fetchModel(await fetchArchive(files, { fetch }), 'onnx', { fetch });
+  const archive = await fetchModel(await fetchArchive(files, { fetch, handlerClass: loadHandler }), 'onnx', { fetch });
   const { inputs, outputs } = readSignature(new Uint8Array(await archive.files[archive.models.onnx!]!.arrayBuffer()));
   const handler = new (await loadHandler(archive.manifest.model.handler))();
   const session = stubSession(inputs, outputs, () => zeros(outputs));
@@ -44,7 +45,17 @@ function zeros(outputs: readonly TensorInfo[]): Tensors {
   return Object.fromEntries(
     outputs.map(({ name, dtype, dims: declared }) => {
       const dims = declared.map((dim, axis) => (axis === 0 ? 1 : typeof dim === 'number' ? dim : DYNAMIC));
-      return [name, { dtype, dims, data: zeroData(dtype, dims.reduce((product, dim) => product * dim, 1)) }]; // prettier-ignore
+      return [
+        name,
+        {
+          dtype,
+          dims,
+          data: zeroData(
+            dtype,
+            dims.reduce((product, dim) => product * dim, 1),
+          ),
+        },
+      ];
     }),
   ) as Tensors;
 }

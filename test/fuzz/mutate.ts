@@ -7,9 +7,26 @@ const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(ran
 
 /** Values that break readers which do not expect them. */
 const NASTY: readonly (() => Json)[] = [
-  () => null, () => true, () => -1, () => 0, () => 0.5, () => 1e9, () => 1e15, () => 1e300, () => 2 ** 31, () => '', () => '../../x', () => '__proto__',
-  () => 'x'.repeat(10_000), () => '\u0000\ud800', () => [], () => ({}), () => [[[[]]]], () => ({ constructor: 1 }), () => Array.from({ length: 2000 }, () => 1),
-]; // prettier-ignore
+  () => null,
+  () => true,
+  () => -1,
+  () => 0,
+  () => 0.5,
+  () => 1e9,
+  () => 1e15,
+  () => 1e300,
+  () => 2 ** 31,
+  () => '',
+  () => '../../x',
+  () => '__proto__',
+  () => 'x'.repeat(10_000),
+  () => '\u0000\ud800',
+  () => [],
+  () => ({}),
+  () => [[[[]]]],
+  () => ({ constructor: 1 }),
+  () => Array.from({ length: 2000 }, () => 1),
+];
 
 /** Changes one to four values, keys or items of a JSON text; now and then a byte of it, or its depth. */
 export function mutateJson(bytes: Uint8Array, random: Random): Uint8Array {
@@ -37,7 +54,8 @@ function mutateValue(root: Json, random: Random): Json {
   else if (kind < 0.75) delete target[key];
   else if (kind < 0.85) target[key] = structuredClone(pick(random, Object.values(target)));
   else if (Array.isArray(parent)) parent.push(structuredClone(value));
-  else target[pick(random, ['x', 'name', 'type', 'shape', 'dtype', 'inputs', key.toUpperCase()])] = structuredClone(value); // prettier-ignore
+  else
+    target[pick(random, ['x', 'name', 'type', 'shape', 'dtype', 'inputs', key.toUpperCase()])] = structuredClone(value);
   return root;
 }
 
@@ -54,8 +72,18 @@ export function mutateBytes(bytes: Uint8Array, random: Random): Uint8Array {
     else if (kind < 0.6) file.fill(pick(random, [0, 0xff]), at, at + Math.min(8, length + 1));
     else if (kind < 0.7) file = file.slice(0, at);
     else if (kind < 0.8) file = join(file.subarray(0, at), file.subarray(at + length));
-    else if (kind < 0.9) file = join(file.subarray(0, at + length), file.subarray(at, at + Math.min(length, 1 << 16)), file.subarray(at + length)); // prettier-ignore
-    else file = join(file.subarray(0, at), Uint8Array.from({ length: 1 + (length % 16) }, () => Math.floor(random() * 256)), file.subarray(at)); // prettier-ignore
+    else if (kind < 0.9)
+      file = join(
+        file.subarray(0, at + length),
+        file.subarray(at, at + Math.min(length, 1 << 16)),
+        file.subarray(at + length),
+      );
+    else
+      file = join(
+        file.subarray(0, at),
+        Uint8Array.from({ length: 1 + (length % 16) }, () => Math.floor(random() * 256)),
+        file.subarray(at),
+      );
   }
   return file;
 }

@@ -1,4 +1,7 @@
-/** Ends the process if one case takes too long: a thread of its own can, while the main thread is busy. `clock` is shared: the start in ms (0 between cases), the case's number, and the number of its kind. */
+/**
+ * Ends the process if one case takes too long: a thread of its own can, while the main thread is busy. `clock` is
+ * shared: the start in ms (0 between cases), the case's number, and the number of its kind.
+ */
 import { writeSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 

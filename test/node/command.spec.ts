@@ -1,7 +1,18 @@
-// The command of the built package as a process: what it does with its arguments, and when its output or its time ends early.
+// The command of the built package as a process: what it does with its arguments, and when its output or its time ends
+// early.
 import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,12 +21,20 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 
 const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
-const main = path('dist/cli/main.js');
+const main = path('dist/tools/cli/main.js');
 const folder = (): string => mkdtempSync(join(tmpdir(), 'tabserve-'));
 const run = (args: readonly string[], cwd = folder()): SpawnSyncReturns<string> =>
   spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', cwd, timeout: 60_000 });
 
-const ARCHIVE = ['archive', '--model-name', 'affine', '--handler', 'base_handler', '--serialized-file', path('test/models/affine.onnx')]; // prettier-ignore
+const ARCHIVE = [
+  'archive',
+  '--model-name',
+  'affine',
+  '--handler',
+  'base_handler',
+  '--serialized-file',
+  path('test/models/affine.onnx'),
+];
 
 test.describe.configure({ mode: 'default' });
 
@@ -84,7 +103,10 @@ test('output that a full disk has lost is a failure', () => {
     [['inspect', path('test/models/affine.onnx')], 1],
     [['--version'], 1],
   ] as const) {
-    const { status, stderr } = spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', stdio: ['ignore', full, 'pipe'] }); // prettier-ignore
+    const { status, stderr } = spawnSync(process.execPath, [main, ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', full, 'pipe'],
+    });
     expect([status, stderr]).toEqual([
       code,
       expect.stringMatching(/^tabserve: The output cannot be written: ENOSPC.*\n$/),
@@ -112,6 +134,37 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     expect(await ended).toEqual([null, signal]);
     expect(readdirSync(there)).toEqual(['affine']);
     expect(run(['archive', '--check', 'affine'], there).status).toBe(0);
+  });
+
+test('a copy for which the disk has no room leaves nothing, and what was there as it was', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tabserve-copy-'));
+  const copy = (to: string) =>
+    // ONNX Runtime's file has 13 MB. `ulimit -f` counts kilobytes.
+    spawnSync('bash', ['-c', `ulimit -f 8000; exec "$0" "$@"`, process.execPath, main, 'copy', to], {
+      encoding: 'utf8',
+    });
+  const first = copy(join(folder, 'new/deep'));
+  expect(first).toMatchObject({ status: 1, stderr: expect.stringContaining('The files could not be copied: EFBIG') });
+  expect(readdirSync(folder)).toEqual([]);
+  writeFileSync(join(folder, 'tabserve.js'), 'of an earlier version');
+  expect(copy(folder).status).toBe(1);
+  expect(readdirSync(folder)).toEqual(['tabserve.js']);
+  expect(readFileSync(join(folder, 'tabserve.js'), 'utf8')).toBe('of an earlier version');
+  rmSync(folder, { recursive: true });
+});
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  test(`${signal} while files are copied leaves nothing of them`, async () => {
+    const target = folder();
+    // It gets the signal while it copies, however fast it is: after the standalone files, with the engines' files to come.
+    const preload = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
+      const { copyFile } = fs.promises;
+      fs.promises.copyFile = (...args) => { process.kill(process.pid, '${signal}'); return copyFile(...args); };
+      syncBuiltinESMExports();`;
+    const args = ['--import', `data:text/javascript,${encodeURIComponent(preload)}`, main, 'copy', join(target, 'new')];
+    const exited = once(spawn(process.execPath, args), 'exit');
+    expect((await exited)[1]).toBe(signal);
+    expect(readdirSync(target)).toEqual([]);
   });
 
 test('a download that breaks off is named', async () => {

@@ -9,8 +9,8 @@ const dist = new URL('../../dist/', import.meta.url).href;
 const { connect } = (await import(`${dist}node.js`)) as typeof import('../../src/node.ts');
 
 /**
- * The archives of docs/model-config.md as the page has them, each with a stand-in for its model: see test/docs/make.py. Configs, handlers and decoders are the
- * same in a tab; Node starts a worker and its engine in a fraction of the time.
+ * The archives of docs/model-config.md as the page has them, each with a stand-in for its model: see test/docs/make.py.
+ * Configs, handlers and decoders are the same in a tab; Node starts a worker and its engine in a fraction of the time.
  */
 const COCO = examples.get('coco')!['index_to_name.json']!;
 const numbered = (count: number, known: Record<number, string>): string =>
@@ -77,7 +77,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   fasterrcnn: detector(COCO91, 0.9, { xmin: 10, ymin: 20, xmax: 110, ymax: 160 }),
   yolov5: detector(COCO, 0.95 * 0.9, BOX),
-  yolov8: detector(COCO, 0.9, BOX),
+  // The labels are in the model's file.
+  yolov8: { expected: [{ label: 'cat', score: near(0.9), box: BOX }] },
   // 208 ± 50 and 104 ± 25 pixels of 416, of an image that is 320 wide and begins at the top left.
   yolox: detector(COCO, 0.95 * 0.9, {
     xmin: near((158 * 320) / 416),
@@ -85,7 +86,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     xmax: near((258 * 320) / 416),
     ymax: near((129 * 320) / 416),
   }),
-  // Anchor 0 has its center at 8 pixels and a side of 0.2 · 320 = 64, which is 0.1 · 30 · 64 = 192 pixels away: 200 ± 32 of 320, and 104 ± 32 stretched to 160.
+  // Anchor 0 has its center at 8 pixels and a side of 0.2 · 320 = 64, which is 0.1 · 30 · 64 = 192 pixels away: 200 ±
+  // 32 of 320, and 104 ± 32 stretched to 160.
   ssdlite: detector(COCO91, Math.exp(9) / (Math.exp(9) + 90), {
     xmin: near(168),
     ymin: near(36),

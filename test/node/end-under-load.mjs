@@ -1,4 +1,5 @@
-// Ends threads in the middle of onnxruntime-node's calls. Of a hundred such ends, about three ended the whole process, with SIGABRT.
+// Ends threads in the middle of onnxruntime-node's calls. Of a hundred such ends, about three ended the whole process,
+// with SIGABRT.
 import { load } from '../../dist/node.js';
 
 const MODEL = new URL('../../public/models/digits/', import.meta.url);

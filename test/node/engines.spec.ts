@@ -1,6 +1,6 @@
 import { test as base } from '@playwright/test';
-import { fetchLocal } from '../../src/node/fetch-local.ts';
-import { nodeEngines } from '../../src/node/engines.ts';
+import { fetchLocal } from '../../src/server/node/platform.ts';
+import { nodeEngines } from '../../src/server/node/engines.ts';
 import { engineContract, tensorFlowContract, type Realm } from '../browser/engine-contract.ts';
 import { tensors } from '../browser/golden-tensors.ts';
 import { createBare } from '../browser/workers/bare-engine.ts';

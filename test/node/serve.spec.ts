@@ -1,15 +1,16 @@
-// The command of the built package, as a process; requests by `fetch`, and by bare sockets where `fetch` would not send them.
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+// The command of the built package, as a process; requests by `fetch`, and by bare sockets where `fetch` would not send
+// them.
+import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, symlinkSync, unlinkSync } from 'node:fs';
-import { request as ask } from 'node:http';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 
 const root = new URL('../../', import.meta.url);
-const main = fileURLToPath(new URL('dist/cli/main.js', root));
+const main = fileURLToPath(new URL('dist/tools/cli/main.js', root));
 const sample = (name: string): Buffer => readFileSync(new URL(`public/models/digits/samples/${name}`, root));
 const { cases } = JSON.parse(readFileSync(new URL('test/models/digits.golden.json', root), 'utf8')) as {
   readonly cases: readonly { readonly sample?: string; readonly probabilities: readonly number[] }[];
@@ -26,8 +27,10 @@ interface Served {
 
 const start = (...args: readonly string[]): Promise<Served> => startIn(fileURLToPath(root), ...args);
 
-async function startIn(cwd: string, ...args: readonly string[]): Promise<Served> {
-  const child = spawn(process.execPath, [main, 'serve', '--port', '0', ...args], { cwd });
+const startIn = (cwd: string, ...args: readonly string[]): Promise<Served> => startWith({ cwd }, ...args);
+
+async function startWith(options: SpawnOptions, ...args: readonly string[]): Promise<Served> {
+  const child = spawn(process.execPath, [main, 'serve', '--port', '0', ...args], { ...options, stdio: 'pipe' });
   let output = '';
   const exited = once(child, 'exit') as Promise<[number | null, string | null]>;
   const url = await new Promise<string>((resolve, reject) => {
@@ -59,7 +62,7 @@ function raw(
   method = 'GET',
 ): Promise<{ status: number; headers: Record<string, unknown>; text: string }> {
   return new Promise((resolve, reject) => {
-    const asked = ask(url, { method, headers }, (response) => {
+    const asked = request(url, { method, headers }, (response) => {
       let text = '';
       response.on('data', (chunk: Buffer) => (text += chunk.toString()));
       response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, text }));
@@ -202,8 +205,12 @@ test('management: an archive of the working directory is registered; none from e
 });
 
 test('a connection that sends its headers slowly is ended', async () => {
-  test.setTimeout(60_000);
-  const { port } = new URL(served.url);
+  const { serveHttp } = (await import(
+    new URL('dist/server/node/http/serve-http.js', root).href
+  )) as typeof import('../../src/server/node/http/serve-http.ts');
+  const options = { host: '127.0.0.1', port: 0, timeout: 100, hosts: [], origins: [] };
+  const http = await serveHttp(async () => new Response(), options);
+  const { port } = new URL(http.url);
   const socket = connect(Number(port), '127.0.0.1');
   socket.write('GET /ping HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
   socket.on('error', () => {});
@@ -211,6 +218,59 @@ test('a connection that sends its headers slowly is ended', async () => {
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   await once(socket, 'close');
   expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1\.1 408/);
+  await http.close();
+});
+
+const PHOTO = sample('digit-4.png');
+const HEAD = 'POST /predictions/digits HTTP/1.1\r\nHost: 127.0.0.1\r\n';
+
+/** Sends bytes on a connection of its own. Returns the status line of the answer, or what has ended the connection. */
+function ask(...parts: readonly (string | Uint8Array)[]): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
+    let answer = '';
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    socket.on('error', ({ message }) => resolve(message));
+    socket.on('close', () => resolve(answer.split('\r\n', 1)[0]!));
+    for (const part of parts) socket.write(part);
+  });
+}
+
+test('of 3,000 connections at once, each is answered with 200 or 503', async () => {
+  const ofPhoto = `${HEAD}Connection: close\r\nContent-Length: ${PHOTO.length}\r\n\r\n`;
+  const answers = await Promise.all(Array.from({ length: 3000 }, () => ask(ofPhoto, PHOTO)));
+  expect([...new Set(answers)].sort()).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 503 Service Unavailable']);
+});
+
+test('bodies that stop before their end hold 256 MB in total; a request beside 200 of them is answered', async () => {
+  const size = 6_500_000;
+  const body = Buffer.alloc(size - 1);
+  const stopped = `${HEAD}Content-Length: ${size}\r\n\r\n`;
+  let refused = 0;
+  const sockets = Array.from({ length: 200 }, () => {
+    const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
+    socket.on('data', (chunk: Buffer) => (refused += Number(chunk.toString().startsWith('HTTP/1.1 503 '))));
+    socket.on('error', () => {});
+    socket.write(stopped);
+    socket.write(body);
+    return socket;
+  });
+  // 41 of them fit, as 41 × 6.5 MB is 267 MB of 268.
+  await expect.poll(() => refused, { timeout: 30_000 }).toBe(200 - 41);
+  expect((await predict(new Uint8Array(PHOTO))).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+});
+
+test('without sharp, it says so at its start, and answers an image file with 501, which a service worker takes to the device', async () => {
+  const env = { ...process.env, WITHOUT: 'sharp', NODE_OPTIONS: '--import ./test/node/without.mjs' };
+  const other = await startWith({ cwd: fileURLToPath(root), env }, 'public/models/digits/', '--backends', 'wasm');
+  expect(other.output()).toContain('Image files are answered with 501');
+  const response = await predict(new Uint8Array(PHOTO), other.url);
+  expect([response.status, await response.json()]).toEqual([
+    501,
+    { code: 501, type: 'InternalServerException', message: expect.stringContaining('npm install sharp') },
+  ]);
+  expect(await other.end()).toBe(0);
 });
 
 test('SIGTERM: the answers under way are sent, and the process exits with 0', async () => {

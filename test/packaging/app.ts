@@ -65,7 +65,10 @@ function linkTree(from: string, to: string): void {
   }
 }
 
-/** One of `apps/`, in a folder of its own, with the package installed as a user would, the digits archive among its static files, and our own bundlers. */
+/**
+ * One of `apps/`, in a folder of its own, with the package installed as a user would, the digits archive among its
+ * static files, and our own bundlers.
+ */
 export async function install(
   tarball: string,
   app: string,
@@ -97,9 +100,12 @@ export async function node(folder: string, script: string, ...args: string[]): P
   }
 }
 
-/** Copies the built-in worker and the engines' files into a folder of the app, as a user would: `npx tabserve copy FOLDER`. */
+/**
+ * Copies the built-in worker and the engines' files into a folder of the app, as a user would:
+ * `npx tabserve copy FOLDER`.
+ */
 export async function copyAssets(folder: string, to: string): Promise<void> {
-  await node(folder, 'node_modules/tabserve/dist/cli/main.js', 'copy', to);
+  await node(folder, 'node_modules/tabserve/dist/tools/cli/main.js', 'copy', to);
 }
 
 /** The paths in a package's tarball. */

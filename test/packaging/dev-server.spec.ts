@@ -42,13 +42,15 @@ for (const { title, without } of [
         { type: 'log', description: log },
         { type: 'console', description: complaints.join('\n') },
       );
-      // Without the plugin, Vite finds what a worker imports when the worker asks for it, and may then reload the page, once; and one thread runs.
+      // Without the plugin, Vite finds what a worker imports when the worker asks for it, and may then reload the page,
+      // once; and one thread runs.
       const isPrepared = without.length === 0;
       expect(loads).toBeLessThanOrEqual(isPrepared ? 1 : 2);
       expect(shown.backends.map(({ threads }) => threads)).toEqual(isPrepared ? [2, 2] : [1, 1]);
       expect(missing.filter((path) => path !== '/favicon.ico')).toEqual([]);
       const said = complaints.filter((text) => !text.includes('404'));
-      const oneThread = 'tabserve: ONNX Runtime computes with 1 thread in place of 2: the page is not cross-origin isolated by the headers COOP and COEP.'; // prettier-ignore
+      const oneThread =
+        'tabserve: ONNX Runtime computes with 1 thread in place of 2: the page is not cross-origin isolated by the headers COOP and COEP.';
       expect([...new Set(said)]).toEqual(isPrepared ? [] : [oneThread]);
     } finally {
       vite.kill();

@@ -73,7 +73,10 @@ async function pick(page: Page, kind: keyof typeof FILES): Promise<void> {
   await page.locator(`#${kind}:enabled`).setInputFiles(file);
 }
 
-/** Reads the answer `kind`. React's StrictMode starts an app twice, so the digit's second answer may come after a scene was picked. */
+/**
+ * Reads the answer `kind`. React's StrictMode starts an app twice, so the digit's second answer may come after a scene
+ * was picked.
+ */
 async function read<T extends Shown>(
   page: Page,
   kind: 'digits' | 'objects',

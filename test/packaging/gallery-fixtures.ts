@@ -41,7 +41,10 @@ export const test = base.extend<
     },
     { scope: 'worker' },
   ],
-  /** The context of all tests: later ones have the gallery's files in the cache. A page in it holds the engine's module, with what V8 has compiled of it. */
+  /**
+   * The context of all tests: later ones have the gallery's files in the cache. A page in it holds the engine's module,
+   * with what V8 has compiled of it.
+   */
   visits: [
     async ({ browser, built, gallery }, use) => {
       const context = await browser.newContext();

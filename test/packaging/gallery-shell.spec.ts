@@ -15,7 +15,7 @@ declare global {
 
 const SLOW = { timeout: 60_000 };
 /** What the page may have before a click, in bytes compressed by gzip. */
-const BEFORE_A_CLICK = 60_000;
+const BEFORE_A_CLICK = 60_300;
 const PAGES = [
   'Objects',
   'Background',
@@ -91,6 +91,18 @@ test('the first page: code to copy, a worker that is killed and replaced, upload
     request.send(new Uint8Array(10));
   });
   await expect(read('uploaded')).toHaveText('15 bytes');
+  // Vite's development server has a WebSocket of its own, whose messages are not the page's. The app's are.
+  await page.evaluate(() => {
+    const send = (protocol: string): void =>
+      WebSocket.prototype.send.call(Object.create(WebSocket.prototype, { protocol: { value: protocol } }), '12345');
+    for (const protocol of ['vite-hmr', 'vite-ping', '']) {
+      // It is counted, and then refused, because nothing is connected.
+      try {
+        send(protocol);
+      } catch {}
+    }
+  });
+  await expect(read('uploaded')).toHaveText('20 bytes');
 
   await page.getByRole('button', { name: 'Copy' }).first().click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
@@ -175,29 +187,29 @@ test('every page has an address and a title, and focus goes to its heading; axe 
   await page.goto(gallery);
   const heading = page.getByRole('heading', { level: 1 });
   await expect(heading).toBeVisible();
-  await check(page, 'the first page', full);
+  await check(page, 'the first page', looks(0, full));
   const nav = page.getByRole('navigation', { name: 'Pages' });
-  for (const title of PAGES) {
+  for (const [at, title] of PAGES.entries()) {
     await nav.getByRole('link', { name: title }).click();
     await expect(heading).toHaveText(title === 'Docs' ? 'TabServe' : title);
     await expect(heading).toBeFocused();
     await expect(nav.locator('[aria-current="page"]')).toHaveText(title);
     await expect(page).toHaveTitle(/ · TabServe$/);
-    await check(page, title, full);
+    await check(page, title, looks(at, full));
   }
   await page.goto(`${gallery}#/models/selfie`);
   await expect(heading).toContainText('selfie');
-  await check(page, 'a model card', full);
+  await check(page, 'a model card', looks(1, full));
 });
 
-test('axe finds nothing on pages with a result', async ({ page, gallery, full }) => {
+test('axe finds nothing on pages with a result @full', async ({ page, gallery, full }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto(gallery);
   await expect(page.locator('[data-readout="backend"]')).toHaveText('tfjs/wasm', SLOW);
-  await check(page, 'the first page', full);
+  await check(page, 'the first page', looks(1, full));
   await page.goto(`${gallery}#/language`);
   await expect(page.locator('.top-name')).toHaveText('Portuguese', SLOW);
-  await check(page, 'Language', full);
+  await check(page, 'Language', looks(0, full));
 });
 
 /** Opens no model: its files never arrive. */
@@ -205,7 +217,7 @@ async function withoutModels(page: Page): Promise<void> {
   await page.context().route(/\/models\/.*\.(json|yaml|onnx|bin|safetensors)$/, () => {});
 }
 
-/** Sizes and colors of the page. `npm test` has each size and each color once: what axe finds is of the one or of the other. */
+/** Sizes and colors of the page. */
 const LOOKS = [
   { width: 390, height: 844, colorScheme: 'dark' },
   { width: 1280, height: 800, colorScheme: 'light' },
@@ -213,10 +225,15 @@ const LOOKS = [
   { width: 1280, height: 800, colorScheme: 'dark' },
 ] as const;
 
+/** Returns the looks of a page: `npm test` has one of the first two, in turns. */
+function looks(at: number, full: boolean): readonly (typeof LOOKS)[number][] {
+  return full ? LOOKS : [LOOKS[at % 2]!];
+}
+
 /** Runs every rule of axe on the page as it is. */
-async function check(page: Page, name: string, full: boolean): Promise<void> {
+async function check(page: Page, name: string, all: readonly (typeof LOOKS)[number][]): Promise<void> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
-  for (const { width, height, colorScheme } of LOOKS.slice(0, full ? 4 : 2)) {
+  for (const { width, height, colorScheme } of all) {
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme });
     const violations = await page.evaluate(async () => {

@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from '@playwright/test';
 import { LARGEST_FILE } from '../../scripts/vite/large-files.ts';
 import { expect, HOST, test } from './gallery-fixtures.ts';
-import { FULL_ONLY } from './fixtures.ts';
 import { serve } from './server.ts';
 
 declare global {
@@ -25,7 +24,10 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
   await expect(target).toBeFocused();
 }
 
-/** RGBA of the canvas over the picture, at a place in 0..1 of its width and height; of a copy, since a canvas that is read often is no longer the GPU's. */
+/**
+ * RGBA of the canvas over the picture, at a place in 0..1 of its width and height; of a copy, since a canvas that is
+ * read often is no longer the GPU's.
+ */
 async function drawn(page: Page, x: number, y: number): Promise<readonly number[]> {
   return await page.locator('.layers canvas').evaluate(
     (canvas: HTMLCanvasElement, [x, y]) => {
@@ -68,13 +70,16 @@ test('objects: samples, boxes, the lowest score, and a file that is none', async
   await expect(page.locator('#note').getByText('image-decode')).toBeHidden();
   await page.getByText('Technical message').click();
   await expect(page.locator('#note').getByText('image-decode')).toBeVisible();
-  await expect(found(page).first()).toContainText('cat');
+  await expect(found(page), 'the answer to another picture is gone').toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Copy result' })).toBeDisabled();
 
   await sample(page, 'Grace Hopper').click();
   await expect(found(page).first()).toContainText('person', SLOW);
   await expect(page.locator('.timings')).toContainText(/Inference\s*\d/);
-  await expect(page.locator('#snippet')).toContainText(`load('${gallery}models/nanodet/', {`);
-  await expect(page.locator('#snippet')).toContainText(`new URL('${gallery}models/nanodet/samples/grace-hopper.jpg')`);
+  await expect(page.locator('#snippet')).toContainText(`load('/models/nanodet/', {`);
+  await expect(page.locator('#snippet')).toContainText(
+    `new URL('/models/nanodet/samples/grace-hopper.jpg', location.href)`,
+  );
   await expect(page.locator('#snippet')).toContainText('scoreThreshold: 0.3 }');
   expect(complaints).toEqual([]);
 });
@@ -263,7 +268,7 @@ test('language: as it is typed, and no text', async ({ page, context, gallery, c
   expect(complaints).toEqual([]);
 });
 
-test('on every demo the result and what it runs on are on the first screen, of a laptop and of a phone', async ({
+test('on every demo the result and what it runs on are on the first screen, of a laptop and of a phone @full', async ({
   page,
   gallery,
 }) => {
@@ -287,7 +292,7 @@ test('on every demo the result and what it runs on are on the first screen, of a
   }
 });
 
-test('each document that is opened first fits a phone: its code and tables scroll by themselves', async ({
+test('each document that is opened first fits a phone: its code and tables scroll by themselves @full', async ({
   page,
   gallery,
   complaints,
@@ -306,7 +311,7 @@ test('each document that is opened first fits a phone: its code and tables scrol
   expect(complaints).toEqual([]);
 });
 
-test('reasons: a heat map over a digit, of another class, by another method; and Cancel', async ({
+test('reasons: a heat map over a digit, of another class, by another method; and Cancel @full', async ({
   page,
   gallery,
   complaints,
@@ -336,7 +341,11 @@ test('reasons: a heat map over a digit, of another class, by another method; and
   expect(complaints).toEqual([]);
 });
 
-test('likeness: the most alike come first, and the visitor’s own pictures', async ({ page, gallery, complaints }) => {
+test('likeness: the most alike come first, and the visitor’s own pictures @full', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
   await page.goto(`${gallery}#/likeness`);
   const tiles = page.getByRole('list', { name: 'Pictures, the most alike first' }).getByRole('button');
   await expect(tiles.filter({ hasText: /0\.\d\d/ })).toHaveCount(12, SLOW);
@@ -356,7 +365,7 @@ test('likeness: the most alike come first, and the visitor’s own pictures', as
   expect(complaints).toEqual([]);
 });
 
-test('upscaling: beside the browser’s own enlargement; a large photo is scaled down first', async ({
+test('upscaling: beside the browser’s own enlargement; a large photo is scaled down first @full', async ({
   page,
   gallery,
   complaints,
@@ -375,7 +384,7 @@ test('upscaling: beside the browser’s own enlargement; a large photo is scaled
   expect(complaints).toEqual([]);
 });
 
-test('text in photos: the lines in a list, and over the photo, where they can be selected', async ({
+test('text in photos: the lines in a list, and over the photo, where they can be selected @full', async ({
   page,
   gallery,
   complaints,
@@ -384,7 +393,10 @@ test('text in photos: the lines in a list, and over the photo, where they can be
   await expect(headline(page)).toHaveText('13 lines', SLOW);
   await sample(page, 'a sign').click();
   await expect(headline(page)).toHaveText('2 lines', SLOW);
-  await expect(page.getByRole('list', { name: 'Lines of text' }).getByRole('listitem')).toHaveText([/^Platform 9/, /^Trains to Cambridge/]); // prettier-ignore
+  await expect(page.getByRole('list', { name: 'Lines of text' }).getByRole('listitem')).toHaveText([
+    /^Platform 9/,
+    /^Trains to Cambridge/,
+  ]);
   await expect(page.getByText(/Find .* ms · Orient .* ms · Read .* ms/)).toBeVisible();
   const line = page.locator('.text-layer text').first();
   await line.dblclick();
@@ -395,8 +407,7 @@ test('text in photos: the lines in a list, and over the photo, where they can be
   expect(complaints).toEqual([]);
 });
 
-test('text orientation', async ({ page, gallery, complaints, full }) => {
-  test.skip(!full, FULL_ONLY);
+test('text orientation @full', async ({ page, gallery, complaints }) => {
   await page.goto(`${gallery}#/orientation`);
   await expect(headline(page)).toContainText('upside down', SLOW);
   await sample(page, 'label, upright').click();
@@ -492,9 +503,8 @@ test('backends: a report card of this device, a link to it, and a model of one�
   expect(complaints).toEqual([]);
 });
 
-test('backends: a video outlives its worker', async ({ page, gallery, complaints, full }) => {
+test('backends: a video outlives its worker @full', async ({ page, gallery, complaints }) => {
   // On the first page, in `gallery-shell.spec.ts`, a worker is ended too.
-  test.skip(!full, FULL_ONLY);
   await page.goto(`${gallery}#/backends?model=digits`);
   const running = page.getByRole('region', { name: 'Recovery' });
   const counter = async (name: string): Promise<number> =>
@@ -593,8 +603,7 @@ test('serving: past its capacity the queue is full and refuses, and it recovers;
   expect(complaints).toEqual([]);
 });
 
-test('with the keyboard alone, on a phone', async ({ page, context, gallery, complaints, full }) => {
-  test.skip(!full, FULL_ONLY);
+test('with the keyboard alone, on a phone @full', async ({ page, context, gallery, complaints }) => {
   await context.grantPermissions(['camera']);
   await page.setViewportSize({ width: 360, height: 740 });
   await page.goto(`${gallery}#/detection`);

@@ -6,7 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** The folder of a run, whose process is `pid`. `remove-shared.ts` removes it at the end. */
 export const folderOf = (pid: number): string => join(tmpdir(), `tabserve-run-${pid}`);
 
-/** Returns a folder that is filled once for all worker processes of a run: by the first that asks, and the others wait. */
+/**
+ * Returns a folder that is filled once for all worker processes of a run: by the first that asks, and the others wait.
+ */
 export async function once(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(folderOf(process.ppid), name);
   const done = `${folder}.done`;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { tabserve, type VitePlugin } from '../../src/bundlers/vite.ts';
+import { tabserve, type VitePlugin } from '../../src/tools/vite/vite.ts';
 import { install, list, node } from './app.ts';
 import { expect, FULL_ONLY, test } from './fixtures.ts';
 
@@ -34,6 +34,15 @@ test('the tarball holds the build, the license and nothing of ours besides', asy
   ).toEqual([]);
 });
 
+test('no file names a path of the machine that has built it', () => {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const dist = `${root}dist/`;
+  const named = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => /\.(js|map|ts)$/.test(file) && readFileSync(dist + file, 'utf8').includes(root),
+  );
+  expect(named).toEqual([]);
+});
+
 /** The oldest and the newest that we support, and one between them. */
 const COMPILERS = { '5.4': 'typescript-5.4', '5.9': 'typescript-5.9', '7': 'typescript' };
 
@@ -45,7 +54,9 @@ for (const [version, compiler] of Object.entries(COMPILERS)) {
     }) => {
       // The oldest compiler resolves in one way, the newest in both.
       test.skip(!full && (version === '5.9' || (version === '5.4' && resolution === 'bundler')), FULL_ONLY);
-      const { version: installed } = JSON.parse(readFileSync(bin(`${compiler}/package.json`), 'utf8')) as { version: string }; // prettier-ignore
+      const { version: installed } = JSON.parse(readFileSync(bin(`${compiler}/package.json`), 'utf8')) as {
+        version: string;
+      };
       expect(installed).toMatch(new RegExp(`^${version}\\.`));
       const folder = await install(tarball, 'types');
       try {
@@ -56,7 +67,7 @@ for (const [version, compiler] of Object.entries(COMPILERS)) {
           `tsconfig.${resolution}.json`,
           '--listFiles',
         );
-        expect(files).toContain('tabserve/dist/engines/tfjs-cpu.d.ts');
+        expect(files).toContain('tabserve/dist/worker/engines/tfjs-cpu.d.ts');
         expect(files, 'declarations of an engine').not.toMatch(/onnxruntime|@tensorflow/);
       } finally {
         rmSync(folder, { recursive: true, force: true });
@@ -82,12 +93,26 @@ test('npx tabserve: packs an archive, checks it, and describes its model', async
   const folder = await install(tarball, 'node');
   const digits = (name: string): string =>
     fileURLToPath(new URL(`../../public/models/digits/${name}`, import.meta.url));
-  const tabserve = 'node_modules/tabserve/dist/cli/main.js';
+  const tabserve = 'node_modules/tabserve/dist/tools/cli/main.js';
   try {
     const made = await node(
-      folder, tabserve, 'archive', '--model-name', 'digits', '--serialized-file', digits('digits.onnx'), '--handler', 'image_classifier',
-      '-c', digits('model-config.yaml'), '--extra-files', digits('index_to_name.json'), '--golden', 'seed:1', '--check',
-    ); // prettier-ignore
+      folder,
+      tabserve,
+      'archive',
+      '--model-name',
+      'digits',
+      '--serialized-file',
+      digits('digits.onnx'),
+      '--handler',
+      'image_classifier',
+      '-c',
+      digits('model-config.yaml'),
+      '--extra-files',
+      digits('index_to_name.json'),
+      '--golden',
+      'seed:1',
+      '--check',
+    );
     expect(made).toMatch(/digits\.onnx: opens under Node; 1 golden example reproduced/);
     expect(await node(folder, tabserve, 'archive', '--check', 'digits.mar')).toContain('image_classifier');
     expect(await node(folder, tabserve, 'inspect', digits('digits.onnx'))).toContain('ai.onnx 12');
@@ -111,7 +136,7 @@ test("Vite's plugin bundles what the modules for the browser import, before the 
   const imported = readdirSync(dist, { recursive: true, encoding: 'utf8' })
     .filter(
       (file) =>
-        file.endsWith('.js') && !/^(cli|bundlers|standalone|built-in|react|testing|node)\b|\bnode\.js$/.test(file),
+        file.endsWith('.js') && !/^(tools|server\/node|page\/react|standalone|built-in)\/|\bnode\.js$/.test(file),
     )
     .flatMap((file) => [
       ...readFileSync(dist + file, 'utf8').matchAll(/(?:\bfrom|\bimport\(|^import) ?'([^.'/][^']*)'/gm),
@@ -129,7 +154,7 @@ test('only the hook imports React, and nothing imports the hook', () => {
     readdirSync(dist, { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.(js|d\.ts)$/.test(file) && what.test(readFileSync(dist + file, 'utf8')))
       .sort();
-  expect(importers(/(from|import\() ?['"]react(-dom)?(\/[\w-]+)?['"]/)).toEqual(['react/use-model.js']);
-  expect(importers(/['"][./]+\/react(\/[\w-]+)?\.js['"]/)).toEqual(['react.d.ts', 'react.js']);
+  expect(importers(/(from|import\() ?['"]react(-dom)?(\/[\w-]+)?['"]/)).toEqual(['page/react/use-model.js']);
+  expect(importers(/['"][./]+\/page\/react(\/[\w-]+)?\.js['"]/)).toEqual(['react.d.ts', 'react.js']);
   expect(readFileSync(`${dist}react.js`, 'utf8')).toMatch(/^'use client';\n/);
 });

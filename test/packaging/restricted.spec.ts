@@ -49,3 +49,33 @@ test('scripts on another origin: the remedy works', async ({ open }) => {
     rmSync(page, { recursive: true, force: true });
   }
 });
+
+for (const [what, url] of [
+  ['a Blob', "URL.createObjectURL(new Blob([code], { type: 'text/javascript' }))"],
+  ['a data: URL', '`data:text/javascript,${encodeURIComponent(code)}`'],
+] as const) {
+  test(`the standalone worker, from ${what}`, async ({ page }) => {
+    const own = temporary();
+    try {
+      writeFileSync(
+        join(own, 'index.html'),
+        `<!doctype html><output></output><script type="module">
+          import { connect } from './tabserve/tabserve.js';
+          const code = \`import \${JSON.stringify(new URL('./tabserve/worker.js', location.href).href)}\`;
+          const url = ${url};
+          const client = connect(() => new Worker(url, { type: 'module' }), {
+            model: new URL('./models/digits/', location.href).href,
+            backends: ['wasm'],
+          });
+          const text = await client.initialize().then(() => client.backend.name, String);
+          document.querySelector('output').textContent = text;
+        </script>`,
+      );
+      await using site = await serve([own, folder, join(folder, 'public')], { policy: '', cors: true });
+      await page.goto(site.origin);
+      await expect(page.locator('output')).toHaveText('wasm', { timeout: 30_000 });
+    } finally {
+      rmSync(own, { recursive: true, force: true });
+    }
+  });
+}

@@ -5,8 +5,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test as base, expect } from './fixtures.ts';
-import { createArchive } from '../../src/cli/archive.ts';
-import { writeSafetensors } from '../../src/cli/write-safetensors.ts';
+import { createArchive } from '../../src/tools/cli/archive.ts';
+import { writeSafetensors } from '../../src/tools/cli/write-safetensors.ts';
 import { install } from './app.ts';
 
 /** `npx tabserve test` and `tabserve/testing`, in a fresh project of the tarball and Playwright. */
@@ -43,7 +43,7 @@ function run(app: string, command: string, args: readonly string[], env: NodeJS.
 
 /** What `npx tabserve test` runs; npx itself takes longer. */
 const tabserve = (app: string, ...args: string[]): Promise<Ran> =>
-  run(app, process.execPath, ['node_modules/tabserve/dist/cli/main.js', 'test', ...args]);
+  run(app, process.execPath, ['node_modules/tabserve/dist/tools/cli/main.js', 'test', ...args]);
 
 /** The rows of the table: backend → verdict, largest error, median and reason. */
 function rows({ stdout }: Ran): Record<string, string[]> {
@@ -74,15 +74,14 @@ test('without Playwright, and without Chromium, nothing was tested: exit 2, and 
     [],
     ['nothing.mar'],
     ['public/models/digits', '--bakend', 'wasm'],
-    ['public/models/digits', '--backend', 'webgpo'],
+    ['public/models/digits', '--backends', 'webgpo'],
   ])
-    // prettier-ignore
     expect((await tabserve(app, ...args)).code, args.join(' ')).toBe(2);
 });
 
 test('npx tabserve test: a good archive, and one that ONNX Runtime WebGL computes wrongly', async ({ app }) => {
   addPlaywright(app);
-  const good = await tabserve(app, 'public/models/digits', '--backend', 'wasm', '--junit', 'good.xml');
+  const good = await tabserve(app, 'public/models/digits', '--backends', 'wasm', '--junit', 'good.xml');
   expect(good.code, good.stderr).toBe(0);
   expect(rows(good)).toEqual({
     'onnx/wasm': ['right', expect.stringMatching(/^\d\.\de-\d$/), expect.stringMatching(/ ms$/), 'golden examples'],
@@ -131,12 +130,12 @@ async function endless(folder: string): Promise<string> {
   return path;
 }
 
-test('hostile archives: one that hangs, one that is no archive, one with a handler of its own; and Ctrl-C', async ({
+test('hostile archives: one that hangs, one that is no archive, one with a handler of its own; and Ctrl-C @full', async ({
   app,
 }) => {
   addPlaywright(app);
   const archive = await endless(app);
-  const hangs = await tabserve(app, archive, '--backend', 'onnx/wasm', '--timeout', '5', '--junit', 'hangs.xml');
+  const hangs = await tabserve(app, archive, '--backends', 'onnx/wasm', '--timeout', '5', '--junit', 'hangs.xml');
   expect(hangs.code).toBe(1);
   expect(rows(hangs)).toEqual({ 'onnx/wasm': ['failed', '-', '-', 'It did not answer within 5 s.'] });
   expect(readJUnit(join(app, 'hangs.xml'))).toMatchObject({ totals: { errors: '1' } });
@@ -153,7 +152,9 @@ test('hostile archives: one that hangs, one that is no archive, one with a handl
   expect(own.code).toBe(1);
   expect(own.stdout).toMatch(/no built-in handler "odd_or_even".*tabserve\/testing/s);
 
-  const running = spawn(process.execPath, ['node_modules/tabserve/dist/cli/main.js', 'test', archive], { cwd: app });
+  const running = spawn(process.execPath, ['node_modules/tabserve/dist/tools/cli/main.js', 'test', archive], {
+    cwd: app,
+  });
   await once(running.stdout, 'data');
   const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(running.pid)], { encoding: 'utf8' });
   const browser = Number(children.trim().split('\n')[0]);
@@ -183,10 +184,24 @@ test('the fixture: an archive on every backend, and a handler of the app under i
   const args = [root('node_modules/@playwright/test/cli.js'), 'test', '--workers=1', '--reporter=line'];
   const ran = await run(app, process.execPath, args, { PORT: String(port) });
   expect(ran.code, ran.stdout + ran.stderr).toBe(0);
-  expect(ran.stdout).toContain('2 passed');
+  expect(ran.stdout).toContain('3 passed');
   rmSync(join(app, 'node_modules/@types'), { recursive: true, force: true });
   symlinkSync(root('node_modules/@types'), join(app, 'node_modules/@types'), 'dir');
-  const compiler = [root('node_modules/typescript/bin/tsc'), '--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node', '--skipLibCheck', 'tests/digits.spec.ts', 'tests/even.spec.ts']; // prettier-ignore
+  const compiler = [
+    root('node_modules/typescript/bin/tsc'),
+    '--noEmit',
+    '--strict',
+    '--target',
+    'es2022',
+    '--module',
+    'nodenext',
+    '--types',
+    'node',
+    '--skipLibCheck',
+    'tests/digits.spec.ts',
+    'tests/even.spec.ts',
+    'tests/fields.spec.ts',
+  ];
   const typed = await run(app, process.execPath, compiler);
   expect(typed.stdout).toBe('');
 });

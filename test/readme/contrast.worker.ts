@@ -6,7 +6,9 @@ export class Contrast extends VisionHandler {
     return await this.explainImages(inputs, context, (outputs, rows) => {
       const { data, dims } = outputs[this.outputInfo.name]!;
       return Array.from({ length: rows }, (_, row) => {
-        const [first, second] = softmax((data as Float32Array).subarray(row * dims[1]!, (row + 1) * dims[1]!)).sort((a, b) => b - a); // prettier-ignore
+        const [first, second] = softmax((data as Float32Array).subarray(row * dims[1]!, (row + 1) * dims[1]!)).sort(
+          (a, b) => b - a,
+        );
         return [first! - second!];
       });
     });

@@ -3,7 +3,11 @@ import { createTestHandler } from 'tabserve/worker';
 import { FaceDetector } from './faces.worker.js';
 
 test('of two boxes on one face the better stays, in pixels of the photo', async () => {
-  const faces = [[4, 2, 4, 4, 0.9], [4, 2, 4, 5, 0.8], [0, 0, 2, 2, 0.1]]; // prettier-ignore
+  const faces = [
+    [4, 2, 4, 4, 0.9],
+    [4, 2, 4, 5, 0.8],
+    [0, 0, 2, 2, 0.1],
+  ];
   const handler = await createTestHandler(FaceDetector, {
     outputs: { faces: [faces] },
     labels: ['face'],

@@ -7,15 +7,16 @@ const text = (path: string): string => readFileSync(new URL(path, root), 'utf8')
 const docs = readdirSync(new URL('docs', root))
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`);
-const written = ['README.md', ...docs];
+const written = ['README.md', 'CONTRIBUTING.md', ...docs];
 const pages = [
   ...written,
-  ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md'].filter((page) =>
-    existsSync(new URL(page, root)),
-  ),
+  ...['ARCHITECTURE.md', 'CHANGELOG.md', 'bench/README.md'].filter((page) => existsSync(new URL(page, root))),
 ];
 
-/** What is no program: commands, a tree of files, headers. What has a test of its own: the archives of docs/model-config.md, and how each is asked. */
+/**
+ * What is no program: commands, a tree of files, headers. What has a test of its own: the archives of
+ * docs/model-config.md, and how each is asked.
+ */
 const isProgram = (page: string, language: string): boolean =>
   page !== 'docs/model-config.md' && !['sh', 'text', 'mermaid', 'http'].includes(language);
 

@@ -1,8 +1,10 @@
 /**
- * A server of models for tests: the REST part of the Open Inference Protocol v2 with the binary tensor data extension, and TorchServe's inference API.
- * Written from the specifications, and from nothing of `src/`, so that the remote engine is tested against something else than itself.
+ * A server of models for tests: the REST part of the Open Inference Protocol v2 with the binary tensor data extension,
+ * and TorchServe's inference API. Written from the specifications, and from nothing of `src/`, so that the remote
+ * engine is tested against something else than itself.
  *
- * The first part of a path may name a fault: with the URL `http://127.0.0.1:PORT/html/` for a server, every prediction is answered with a page.
+ * The first part of a path may name a fault: with the URL `http://127.0.0.1:PORT/html/` for a server, every prediction
+ * is answered with a page.
  */
 import { createServer } from 'node:http';
 
@@ -49,7 +51,13 @@ export function createProtocolServer(models) {
       const [, fault, path] = /^(?:\/(?!v2\b|ping\b|predictions\b)([\w-]+))?(\/.*)$/.exec(request.url);
       await answer({ fault: fault ?? '', path, body, request, response, models, counts });
     } catch (error) {
-      json(response, error.status ?? 500, path(request).startsWith('/v2') ? { error: error.message } : { code: error.status ?? 500, type: error.name, message: error.message }); // prettier-ignore
+      json(
+        response,
+        error.status ?? 500,
+        path(request).startsWith('/v2')
+          ? { error: error.message }
+          : { code: error.status ?? 500, type: error.name, message: error.message },
+      );
     }
   });
   server.seen = [];
@@ -60,7 +68,9 @@ export function createProtocolServer(models) {
 const path = (request) => request.url.replace(/^\/(?!v2\b|ping\b|predictions\b)[\w-]+/, '');
 
 function json(response, status, value) {
-  response.writeHead(status, { 'Content-Type': 'application/json' }).end(typeof value === 'string' ? value : JSON.stringify(value)); // prettier-ignore
+  response
+    .writeHead(status, { 'Content-Type': 'application/json' })
+    .end(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 async function answer(call) {
@@ -87,7 +97,13 @@ async function answer(call) {
   }
   if (v2 && what === undefined) {
     const { inputs, outputs } = model;
-    if (fault === 'bf16') return json(response, 200, { name, platform: 'test', inputs: inputs.map((one) => ({ ...one, datatype: 'BF16' })), outputs }); // prettier-ignore
+    if (fault === 'bf16')
+      return json(response, 200, {
+        name,
+        platform: 'test',
+        inputs: inputs.map((one) => ({ ...one, datatype: 'BF16' })),
+        outputs,
+      });
     if (fault === 'silent') return json(response, 200, { name, platform: 'test', inputs: [], outputs: [] });
     return json(response, 200, { name, versions: ['1'], platform: 'test', inputs, outputs });
   }
@@ -162,7 +178,11 @@ async function infer({ fault, body, request, response, model, name }) {
   const head = Buffer.from(text);
   const whole = Buffer.concat([head, ...parts]);
   const sent = fault === 'short' ? whole.subarray(0, -3) : whole;
-  response.writeHead(200, { 'Content-Type': 'application/octet-stream', [HEADER]: head.length, 'Content-Length': sent.length }); // prettier-ignore
+  response.writeHead(200, {
+    'Content-Type': 'application/octet-stream',
+    [HEADER]: head.length,
+    'Content-Length': sent.length,
+  });
   response.end(sent);
 }
 
@@ -170,7 +190,12 @@ async function infer({ fault, body, request, response, model, name }) {
 function spoil(output, fault) {
   const { datatype, shape, values } = output;
   if (fault === 'other-shape') return { ...output, shape: [...shape, 1] };
-  if (fault === 'other-size') return { ...output, shape: [...shape.slice(0, -1), shape.at(-1) + 1], values: [...values, ...Array(shape[0]).fill(0)] }; // prettier-ignore
+  if (fault === 'other-size')
+    return {
+      ...output,
+      shape: [...shape.slice(0, -1), shape.at(-1) + 1],
+      values: [...values, ...Array(shape[0]).fill(0)],
+    };
   if (fault === 'other-dtype') return { ...output, datatype: datatype === 'FP64' ? 'FP32' : 'FP64' };
   if (fault === 'other-name') return { ...output, name: `${output.name}2` };
   if (fault === 'nan') return { ...output, values: values.map(() => NaN) };

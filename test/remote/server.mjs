@@ -1,4 +1,7 @@
-/** A process that serves ONNX models with onnxruntime-node: `node server.mjs NAME=FILE …`. Prints its port, and ends with its standard input. */
+/**
+ * A process that serves ONNX models with onnxruntime-node: `node server.mjs NAME=FILE …`. Prints its port, and ends
+ * with its standard input.
+ */
 import * as ort from 'onnxruntime-node';
 import { createProtocolServer } from './protocol-server.mjs';
 

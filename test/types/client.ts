@@ -178,7 +178,9 @@ export async function params(): Promise<void> {
   const { heat }: ImageExplanation = await classifier.explain(file, { method: 'rise', masks: 10, timeout: 1000 });
   // @ts-expect-error It is called method.
   await classifier.explain(file, { metod: 'rise' });
-  const reasons: readonly string[] = await connect<Reasoner>(worker, { model: '/models/digits/' }).explain(file, { deep: true }); // prettier-ignore
+  const reasons: readonly string[] = await connect<Reasoner>(worker, { model: '/models/digits/' }).explain(file, {
+    deep: true,
+  });
   void reasons;
   // @ts-expect-error A text has no window.
   await texts.explain('a', { window: 3 });

@@ -15,7 +15,9 @@ best!.label satisfies string;
 best!.score satisfies number;
 // @ts-expect-error -- no such member
 void best!.box;
-const scores = await typed.predict<ImageClassifier, 'torchserve'>('x', new Blob(), { params: { result: 'torchserve' } }); // prettier-ignore
+const scores = await typed.predict<ImageClassifier, 'torchserve'>('x', new Blob(), {
+  params: { result: 'torchserve' },
+});
 scores['three']! satisfies number;
 const nothing = await typed.predict('x', new Blob());
 // @ts-expect-error -- unknown

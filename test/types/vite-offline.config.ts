@@ -9,7 +9,7 @@ export default defineConfig({
       manifest: false,
       injectRegister: 'script', // a script of its own, as a strict Content-Security-Policy asks for
       registerType: 'autoUpdate',
-      workbox: { globPatterns: ['*.{html,js}', 'assets/*.{js,mjs,css,png,svg}'] }, // no models, and no .wasm
+      workbox: { globPatterns: ['*.{html,js,json}', 'assets/*.{js,mjs,css,json,png,svg}'] }, // no models, and no .wasm
     }),
   ],
 });

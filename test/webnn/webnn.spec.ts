@@ -1,12 +1,15 @@
 import type { Page } from '@playwright/test';
 import { NO_WEBNN, webnnPath } from '../../scripts/webnn-chromium.ts';
 import type { Backend } from '../../src/contract/backends.ts';
-import type { ClientOptions } from '../../src/client/options.ts';
+import type { ClientOptions } from '../../src/page/options/client-options.ts';
 import { engineContract, explicit } from '../browser/engine-contract.ts';
 import { expect, test } from '../browser/fixtures.ts';
 import { goldens } from '../browser/goldens.ts';
 
-/** The contract of an engine, and what is true of WebNN alone: `npm run webnn`, in a Chromium whose WebNN works without a window. */
+/**
+ * The contract of an engine, and what is true of WebNN alone: `npm run webnn`, in a Chromium whose WebNN works without
+ * a window.
+ */
 test.skip(webnnPath === undefined, NO_WEBNN);
 
 engineContract(test, { of: 'ONNX Runtime on WebNN', on: () => 'onnx/webnn' });
@@ -54,7 +57,13 @@ test('named first it serves, proven: a batch is answered row by row, as on WASM'
   const page = await open();
   const digits = [0, 4, 9].map((digit) => `/models/digits/samples/digit-${digit}.png`);
   const webnn = await ask(page, '/models/digits/', digits, named);
-  expect(webnn.backend).toMatchObject({ engine: 'onnx', name: 'webnn', proof: 'golden', nodes: { total: 11, onWasm: 0 }, skipped: [] }); // prettier-ignore
+  expect(webnn.backend).toMatchObject({
+    engine: 'onnx',
+    name: 'webnn',
+    proof: 'golden',
+    nodes: { total: 11, onWasm: 0 },
+    skipped: [],
+  });
   expectSame(webnn.rows, (await ask(page, '/models/digits/', digits, onWasm)).rows);
 
   const texts = ['Alle Menschen sind frei und gleich an Würde und Rechten geboren.', 'merci'];
@@ -80,11 +89,17 @@ test('models of the gallery and of the benchmark are right, and what WASM runs o
   const models = [
     { model: '/models/nanodet/', proof: 'golden', operators: [] },
     { model: '/models/selfie/', proof: 'golden', operators: ['Sum'] },
-    { model: '/bench/model/', handler: 'image_classifier', freeDimensions: { batch: 1 }, proof: 'reference', operators: [] },
+    {
+      model: '/bench/model/',
+      handler: 'image_classifier',
+      freeDimensions: { batch: 1 },
+      proof: 'reference',
+      operators: [],
+    },
     { model: '/test/models/proof/resnet18.onnx', handler: 'base_handler', proof: 'reference', operators: [] },
     { model: '/test/models/proof/conv1d.onnx', handler: 'base_handler', proof: 'reference', operators: [] },
     { model: '/test/models/branch.onnx', handler: 'base_handler', proof: 'reference', operators: ['If'] },
-  ] as const; // prettier-ignore
+  ] as const;
   for (const { model, proof, operators, ...options } of models) {
     const { backend, warnings } = await ask(page, model, [], { ...options, backends: ['webnn'] });
     expect(backend, model).toMatchObject({ name: 'webnn', proof, nodes: { operators } });
@@ -97,7 +112,10 @@ test('free dimensions: WebNN is skipped, and the reason says what to write; a mi
   open,
 }) => {
   const page = await open();
-  const { backend } = await ask(page, '/test/models/tiny_classifier_batch.onnx', [], { handler: 'base_handler', ...named }); // prettier-ignore
+  const { backend } = await ask(page, '/test/models/tiny_classifier_batch.onnx', [], {
+    handler: 'base_handler',
+    ...named,
+  });
   expect(backend).toMatchObject({
     name: 'wasm',
     skipped: [{ name: 'webnn', reason: expect.stringMatching(/needs fixed dimensions.*freeDimensions: \{ "N": 1 \}/) }],
@@ -120,7 +138,7 @@ test("by default only prefer: 'fastest' tries it", async ({ open }) => {
   expect(first.backend.skipped.find(({ name }) => name === 'webnn')!.reason).toContain("prefer: 'fastest'");
   const fastest = await ask(page, '/models/nanodet/', [], { prefer: 'fastest', measureBudget: 30_000 });
   const told = fastest.backend.skipped.find(({ name }) => name === 'webnn')?.reason ?? 'It serves.';
-  expect(told).toMatch(/^It (serves\.|is slower: \d+\.\d\d ms a run, onnx\/wasm)/);
+  expect(told).toMatch(/^It (serves\.|is slower: \d+(\.\d+)? ms a run, onnx\/wasm)/);
 });
 
 test('a context that is lost: the run fails with device-lost, and the client opens another worker', async ({

@@ -1,5 +1,8 @@
-/** No contender: the same worker, handler and message as ours, by comlink alone: no supervisor, nothing kept for another try. */
-import { Connection } from '../../../src/client/workers/connection.ts';
+/**
+ * No contender: the same worker, handler and message as ours, by comlink alone: no supervisor, nothing kept for another
+ * try.
+ */
+import { Connection } from '../../../src/page/workers/connection.ts';
 import type { Envelope, HandleAnswer } from '../../../src/contract/wire.ts';
 import { CHANNELS, HEIGHT, MODEL_URL, WIDTH, type Answer } from '../model.ts';
 import { CONFIG, makeWorker } from './tabserve.ts';
@@ -27,7 +30,7 @@ export async function openBareCall(): Promise<(pixels: Float32Array) => Promise<
       params: [{}],
       rows: [{ data, dims: [CHANNELS, HEIGHT, WIDTH] }],
     };
-    const { rows } = await connection.call<HandleAnswer>((worker) => worker.handle(call, [data.buffer], 1));
+    const { rows } = await connection.call<HandleAnswer>((worker) => worker.handle(call, [data.buffer]));
     return (rows[0] as Extract<Envelope<Answer>, { ok: true }>).value;
   };
 }

@@ -1,4 +1,7 @@
-/** What a web developer writes without a library: everything on the page, the canvas scales. Fast, but not the pixels that the model was trained on. */
+/**
+ * What a web developer writes without a library: everything on the page, the canvas scales. Fast, but not the pixels
+ * that the model was trained on.
+ */
 import { CHANNELS, HEIGHT, toAnswer, WIDTH, type Answer } from '../model.ts';
 import type { Raw } from './raw.ts';
 

@@ -1,4 +1,7 @@
-/** transformers.js: its image-classification pipeline, on the page, on the same weights and without any network but our own server. */
+/**
+ * transformers.js: its image-classification pipeline, on the page, on the same weights and without any network but our
+ * own server.
+ */
 import { env, pipeline } from '@huggingface/transformers';
 import { LABELS, MODEL, SESSION_OPTIONS, THREADS, type Answer } from '../model.ts';
 

@@ -1,8 +1,10 @@
-/** The page's side of the section on the first answer: TabServe, and onnxruntime-web alone in a worker. `bench/first-answer.mjs` calls it. */
+/**
+ * The page's side of the section on the first answer: TabServe, and onnxruntime-web alone in a worker.
+ * `bench/first-answer.mjs` calls it.
+ */
 import { connect, type BackendName, type CandidateName } from '../../../src/index.ts';
 import type { RawAnswer } from '../loading/raw.worker.ts';
 import { SESSION_OPTIONS, THREADS } from '../model.ts';
-import type { ByHandRequest } from './by-hand.worker.ts';
 import { spans, type Span } from './spans.ts';
 
 export interface FirstRequest {
@@ -54,17 +56,6 @@ const first = {
       worker.onmessage = ({ data }: MessageEvent<RawAnswer>) => resolve(data);
       worker.onerror = ({ message }) => reject(new Error(message));
       worker.postMessage({ url, source: 'http' });
-    });
-    return { took: performance.now() - started, spans: [] };
-  },
-  /** Does what an archive takes of any worker. @param archive its folder */
-  async byHand(archive: string): Promise<Answered> {
-    const started = performance.now();
-    const worker = new Worker(new URL('./by-hand.worker.ts', import.meta.url), { type: 'module' });
-    await new Promise<void>((resolve, reject) => {
-      worker.onmessage = () => resolve();
-      worker.onerror = ({ message }) => reject(new Error(message));
-      worker.postMessage({ archive: new URL(archive, location.href).href } satisfies ByHandRequest);
     });
     return { took: performance.now() - started, spans: [] };
   },

@@ -1,4 +1,7 @@
-/** Answers each frame with memory of the size of its mask, without looking at it, after as much time as a model takes: the page's code is then no longer in the core's caches. */
+/**
+ * Answers each frame with memory of the size of its mask, without looking at it, after as much time as a model takes:
+ * the page's code is then no longer in the core's caches.
+ */
 import { HEIGHT, WIDTH } from './frame.ts';
 
 const MODEL_MS = 25;

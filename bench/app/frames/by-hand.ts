@@ -1,4 +1,7 @@
-/** What a web developer writes without a library: in a worker, a canvas scales the frame to the model's input, and the mask to the frame. Not the pixels that the model was trained on. */
+/**
+ * What a web developer writes without a library: in a worker, a canvas scales the frame to the model's input, and the
+ * mask to the frame. Not the pixels that the model was trained on.
+ */
 
 import { HEIGHT, WIDTH } from './frame.ts';
 

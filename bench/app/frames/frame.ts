@@ -7,8 +7,9 @@ export const [WIDTH, HEIGHT] = [1280, 720];
 export type FrameFormat = 'I420' | 'NV12';
 
 /**
- * Returns a function that makes frames of one picture, by default a drawn one, as a camera delivers them: BT.601 of studio range. They share their pixels, since a camera's
- * are written by another process: a frame costs the page nothing but the object.
+ * Returns a function that makes frames of one picture, by default a drawn one, as a camera delivers them: BT.601 of
+ * studio range. They share their pixels, since a camera's are written by another process: a frame costs the page
+ * nothing but the object.
  */
 export async function frameMaker(
   width: number,

@@ -6,7 +6,7 @@ import { measureThroughput } from './throughput.ts';
 
 const PAUSE_MS = 20;
 
-export interface PartsOptions {
+export interface OpenHandlersOptions {
   readonly backend: 'wasm' | 'webgpu';
   readonly format: FrameFormat;
   readonly warmUps: number;
@@ -28,7 +28,7 @@ export interface Parts {
   readonly rest: number[];
 }
 
-function openClient(backend: PartsOptions['backend']) {
+function openClient(backend: OpenHandlersOptions['backend']) {
   return load<'image_segmenter'>('/models/selfie/', {
     backends: [`onnx/${backend}`],
     config: { engine: { threads: 1 } },
@@ -37,7 +37,7 @@ function openClient(backend: PartsOptions['backend']) {
 
 /** A camera whose next frame comes when the last one is answered. */
 interface Camera {
-  /** Delivers a frame, and releases its mask. */
+  /** Delivers a frame, and waits for its mask. */
   readonly show: (frame: VideoFrame) => Promise<void>;
   readonly end: () => Promise<unknown>;
 }
@@ -49,15 +49,14 @@ function startCamera(client: Awaited<ReturnType<typeof openClient>>): Camera {
   return {
     async show(frame) {
       camera.enqueue(frame);
-      const { value } = await items.next();
-      value!.release();
+      await items.next();
     },
     end: () => items.return!(),
   };
 }
 
 /** Segments frames, one after another, and measures each part of the way. */
-async function measureParts({ backend, format, warmUps, rounds }: PartsOptions): Promise<Parts> {
+async function measureHandlers({ backend, format, warmUps, rounds }: OpenHandlersOptions): Promise<Parts> {
   const client = await openClient(backend);
   const make = await frameMaker(WIDTH, HEIGHT, format);
   const camera = startCamera(client);
@@ -94,15 +93,14 @@ async function measureParts({ backend, format, warmUps, rounds }: PartsOptions):
 }
 
 /**
- * Segments frames between two marks for the trace, waits for as long as they took between two others, and sends as many frames to a worker that does nothing
- * between two more.
+ * Segments frames between two marks for the trace, waits for as long as they took between two others, and sends as many
+ * frames to a worker that does nothing between two more.
  */
-async function markPage(options: PartsOptions): Promise<void> {
+async function markPage(options: OpenHandlersOptions): Promise<void> {
   const client = await openClient(options.backend);
   const camera = startCamera(client);
   const took = await markFrames('frames', options, camera.show);
   await camera.end();
-  await markFrames('kept', options, (frame) => client.predict(frame, { transfer: true }));
   performance.mark('bench idle start');
   await pause(took);
   performance.mark('bench idle end');
@@ -114,7 +112,7 @@ async function markPage(options: PartsOptions): Promise<void> {
 /** @returns the milliseconds between the marks */
 async function markFrames(
   name: string,
-  { format, warmUps, rounds }: PartsOptions,
+  { format, warmUps, rounds }: OpenHandlersOptions,
   send: (frame: VideoFrame) => Promise<unknown>,
 ): Promise<number> {
   const make = await frameMaker(WIDTH, HEIGHT, format);
@@ -135,7 +133,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
-const frames = { measureParts, markPage, measureThroughput, measureByHand };
+const frames = { measureHandlers, markPage, measureThroughput, measureByHand };
 export type Frames = typeof frames;
 
 Object.assign(globalThis, { frames });

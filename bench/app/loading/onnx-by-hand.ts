@@ -2,7 +2,10 @@
 import * as ort from 'onnxruntime-web/wasm';
 import { THREADS } from '../model.ts';
 
-/** Has ONNX Runtime use this module. It asks for the bytes of its `.wasm`, and would compile them: the module is put in their place. */
+/**
+ * Has ONNX Runtime use this module. It asks for the bytes of its `.wasm`, and would compile them: the module is put in
+ * their place.
+ */
 export function useModule(module: WebAssembly.Module): void {
   const { instantiate } = WebAssembly;
   WebAssembly.instantiate = (async (_: unknown, imports: WebAssembly.Imports) => ({

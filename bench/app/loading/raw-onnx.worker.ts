@@ -1,4 +1,7 @@
-/** ONNX Runtime alone in a worker, as one writes it by hand, with its `.wasm` compiled once for a page: what a worker takes that repeats nothing but what no two workers can share. */
+/**
+ * ONNX Runtime alone in a worker, as one writes it by hand, with its `.wasm` compiled once for a page: what a worker
+ * takes that repeats nothing but what no two workers can share.
+ */
 import * as ort from 'onnxruntime-web/wasm';
 import { SESSION_OPTIONS } from '../model.ts';
 import { runOnZeros, useModule } from './onnx-by-hand.ts';

@@ -1,4 +1,7 @@
-/** TensorFlow.js alone in a worker, as one writes it by hand, with its `.wasm` compiled once for a page: what a worker takes that repeats nothing but what no two workers can share. */
+/**
+ * TensorFlow.js alone in a worker, as one writes it by hand, with its `.wasm` compiled once for a page: what a worker
+ * takes that repeats nothing but what no two workers can share.
+ */
 import { loadGraphModel } from '@tensorflow/tfjs-converter';
 import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
 import * as core from '@tensorflow/tfjs-core';
@@ -21,7 +24,12 @@ async function open({ url, module: compiled }: SharedRequest): Promise<WebAssemb
       return artifacts;
     },
   });
-  const feeds = model.inputs.map(({ shape, dtype }) => core.zeros(shape!.map((size) => Math.max(size, 1)), dtype)); // prettier-ignore
+  const feeds = model.inputs.map(({ shape, dtype }) =>
+    core.zeros(
+      shape!.map((size) => Math.max(size, 1)),
+      dtype,
+    ),
+  );
   await (model.predict(feeds) as core.Tensor).data();
   return await compiling;
 }

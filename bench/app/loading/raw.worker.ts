@@ -1,4 +1,7 @@
-/** onnxruntime-web alone in a worker, as one writes it by hand: reads the model's file, creates a session from memory, and runs it once. */
+/**
+ * onnxruntime-web alone in a worker, as one writes it by hand: reads the model's file, creates a session from memory,
+ * and runs it once.
+ */
 import * as ort from 'onnxruntime-web/wasm';
 import { SESSION_OPTIONS, THREADS } from '../model.ts';
 import { runOnZeros } from './onnx-by-hand.ts';

@@ -1,11 +1,10 @@
-/** What is written by hand: onnxruntime-web behind comlink, with nothing between them. It answers as `image_classifier` does. */
+/** What is written by hand: onnxruntime-web behind comlink, with nothing between them. */
 import { expose } from 'comlink';
 import * as ort from 'onnxruntime-web/wasm';
 
 ort.env.wasm.numThreads = 1;
 ort.env.wasm.wasmPaths = { wasm: new URL('onnxruntime-web/ort-wasm-simd-threaded.wasm', import.meta.url) };
 
-const TOP = 5;
 let session: ort.InferenceSession;
 let rowDims: readonly number[];
 
@@ -18,34 +17,12 @@ const bare = {
     session = await ort.InferenceSession.create(model, options);
   },
 
-  /** Classifies one row: a normalized picture of 28 × 28. */
-  async classify(pixels: Float32Array): Promise<{ label: string; score: number }[]> {
-    const logits = await run(pixels);
-    const highest = Math.max(...logits);
-    const powers = Array.from(logits, (logit) => Math.exp(logit - highest));
-    const sum = powers.reduce((total, power) => total + power, 0);
-    return powers
-      .map((power, index) => ({ label: String(index), score: power / sum }))
-      .sort((a, b) => b.score - a.score)
-      .slice(0, TOP);
-  },
-
   /** Runs the model on one row, and answers its output. */
-  run,
-
-  /** Returns the milliseconds of so many runs with nothing in between. */
-  async time(runs: number): Promise<number> {
-    const pixels = new Float32Array(rowDims.reduce((product, size) => product * size, 1));
-    const started = performance.now();
-    for (let index = 0; index < runs; index++) await run(pixels);
-    return performance.now() - started;
+  async run(row: Float32Array): Promise<Float32Array> {
+    const feeds = { [session.inputNames[0]!]: new ort.Tensor('float32', row, rowDims) };
+    return (await session.run(feeds))[session.outputNames[0]!]!.data as Float32Array;
   },
 };
-
-async function run(pixels: Float32Array): Promise<Float32Array> {
-  const feeds = { [session.inputNames[0]!]: new ort.Tensor('float32', pixels, rowDims) };
-  return (await session.run(feeds))[session.outputNames[0]!]!.data as Float32Array;
-}
 
 export type Bare = typeof bare;
 expose(bare);

@@ -1,4 +1,4 @@
-import type { BaseHandler } from '../../../src/handlers/base-handler.ts';
+import type { BaseHandler } from '../../../src/worker/handlers/base-handler.ts';
 import { load, type Client } from '../../../src/index.ts';
 import { ENGINE, makeRows, MLP_URL, WIDTH } from './mlp.ts';
 import type { Runs } from './raw.worker.ts';
@@ -74,7 +74,10 @@ function makeInputs(count: number): readonly { readonly data: Float32Array; read
   }));
 }
 
-/** Milliseconds of `runs` batches while more requests wait: once the first ones, which found no other to join, are answered, every batch is full. */
+/**
+ * Milliseconds of `runs` batches while more requests wait: once the first ones, which found no other to join, are
+ * answered, every batch is full.
+ */
 async function timeFull(client: MlpClient, batchSize: number, runs: number): Promise<number> {
   const inputs = makeInputs(batchSize);
   const first = 2 * WAITING * batchSize;
@@ -92,7 +95,9 @@ async function timeFull(client: MlpClient, batchSize: number, runs: number): Pro
   return ended - started;
 }
 
-/** Milliseconds of each request of one who sends the next when the last was answered: with batches allowed, and without. */
+/**
+ * Milliseconds of each request of one who sends the next when the last was answered: with batches allowed, and without.
+ */
 export interface Interactive {
   readonly batched: readonly number[];
   readonly single: readonly number[];

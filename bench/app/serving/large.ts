@@ -1,6 +1,4 @@
 /** The ways of a large tensor, which stays the caller's, from the page into a worker's WebAssembly memory. */
-import { takeReady } from '../../../src/shared/buffers.ts';
-
 const WARM_UPS = 20;
 
 export interface LargeOptions {
@@ -11,7 +9,7 @@ export interface LargeOptions {
 /** Milliseconds of each round, there and back, without what the worker computes meanwhile. */
 export type Large = Readonly<Record<'transferred' | 'cloned' | 'shared' | 'moved', readonly number[]>>;
 
-/** Sends the same tensor each way in turns. The next buffer is made while the worker computes, as it is for a model. */
+/** Sends the same tensor each way in turns. */
 export async function measureLarge({ bytes, rounds }: LargeOptions): Promise<Large> {
   const worker = new Worker(new URL('./large.worker.ts', import.meta.url), { type: 'module' });
   const send = (tensor: Float32Array, list: Transferable[] = []): Promise<number> =>
@@ -25,8 +23,7 @@ export async function measureLarge({ bytes, rounds }: LargeOptions): Promise<Lar
   let own = tensor.slice();
   const ways: Record<keyof Large, () => Promise<number>> = {
     transferred() {
-      const copy = new Float32Array(takeReady(bytes));
-      copy.set(tensor);
+      const copy = tensor.slice();
       return send(copy, [copy.buffer]);
     },
     cloned: () => send(tensor),

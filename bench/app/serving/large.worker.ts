@@ -1,4 +1,7 @@
-/** Copies each tensor that it gets into a WebAssembly memory, as an engine does, computes for a while, and answers how long that took. */
+/**
+ * Copies each tensor that it gets into a WebAssembly memory, as an engine does, computes for a while, and answers how
+ * long that took.
+ */
 const COMPUTE_MS = 3;
 
 const scope = globalThis as unknown as Worker;

@@ -1,4 +1,4 @@
-import type { ImageClassifier } from '../../../src/handlers/image-classifier.ts';
+import type { ImageClassifier } from '../../../src/worker/handlers/image-classifier.ts';
 import { load, type Client } from '../../../src/index.ts';
 import { CONFIG } from '../contenders/tabserve.ts';
 import { MODEL_URL } from '../model.ts';
@@ -23,7 +23,10 @@ export interface PipelineOptions {
   readonly requests: number;
 }
 
-/** Milliseconds by round: of one request in each stage when it runs alone, and what one takes of the clock when others run too. */
+/**
+ * Milliseconds by round: of one request in each stage when it runs alone, and what one takes of the clock when others
+ * run too.
+ */
 export interface Pipeline {
   readonly preprocess: readonly number[];
   readonly inference: readonly number[];

@@ -1,4 +1,7 @@
-/** The page's side of the sections on threads, smaller weights and WebNN, which `bench/threads.mjs`, `bench/precisions.mjs` and `bench/webnn.mjs` call. */
+/**
+ * The page's side of the sections on threads, smaller weights and WebNN, which `bench/threads.mjs`,
+ * `bench/precisions.mjs` and `bench/webnn.mjs` call.
+ */
 import { load, type CandidateName, type Client } from '../../../src/index.ts';
 import { makePhoto } from '../photo.ts';
 
@@ -76,7 +79,10 @@ async function measureTurns(options: TurnsOptions): Promise<Record<string, Measu
   return Object.fromEntries(contenders.map(({ name, client: _client, last: _last, ...measured }) => [name, measured]));
 }
 
-/** Sends so many photos at once to each setting, in turns. Returns milliseconds from the first call to the last answer, by setting and round. */
+/**
+ * Sends so many photos at once to each setting, in turns. Returns milliseconds from the first call to the last answer,
+ * by setting and round.
+ */
 async function measureThroughput(
   options: TurnsOptions & { readonly requests: number },
 ): Promise<Record<string, number[]>> {

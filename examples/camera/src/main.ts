@@ -22,9 +22,8 @@ async function run(): Promise<void> {
   // A slow device skips frames and never falls behind. After a lost worker or GPU, the loop goes on.
   let frames = 0;
   let before = performance.now();
-  for await (const { result, frame, dropped, release } of segmenter.frames(video)) {
+  for await (const { result, frame, dropped } of segmenter.frames(video)) {
     const person = await createImageBitmap(paintMask(result));
-    release(); // The next mask is written to the memory of this one.
     drawing.globalCompositeOperation = 'copy';
     drawing.drawImage(frame!, 0, 0); // Not the video, which shows a later frame by now.
     drawing.globalCompositeOperation = 'destination-in';

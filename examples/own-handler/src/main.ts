@@ -16,7 +16,7 @@ input.addEventListener('change', () => {
 async function answer(photo: File): Promise<void> {
   // The first call downloads the model; later ones return at once.
   await parity.initialize({
-    onProgress: ({ overall }) => (output.textContent = `${Math.round(overall.fraction * 100)} %`),
+    onProgress: ({ overall }) => (output.textContent = `${Math.round((overall.fraction ?? 0) * 100)} %`),
   });
   output.textContent = await parity.predict(photo);
 }

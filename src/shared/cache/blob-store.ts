@@ -1,11 +1,15 @@
 /**
- * Blobs by name. A store does not know what they are: `CacheEntries` makes entries of them, and finds out whether a blob is whole.
- * Every method rejects if the browser has no such store here: a sandboxed frame, an insecure context, blocked site data.
+ * Blobs by name. A store does not know what they are: `CacheEntries` makes entries of them, and finds out whether a
+ * blob is whole. Every method rejects if the browser has no such store here: a sandboxed frame, an insecure context,
+ * blocked site data.
  */
 export interface BlobStore {
   /** Returns a blob that stays readable after `delete`. */
   read(name: string): Promise<Blob | undefined>;
-  /** Writes a blob, or replaces it. A crash in the middle may leave a part of it. @throws a `QuotaExceededError` of the browser's */
+  /**
+   * Writes a blob, or replaces it. A crash in the middle may leave a part of it.
+   * @throws a `QuotaExceededError` of the browser's
+   */
   write(name: string, blob: Blob): Promise<void>;
   /** Deletes a blob, if it is there. */
   delete(name: string): Promise<void>;

@@ -3,7 +3,10 @@ import { BASE, CACHE } from './cache-name.js';
 
 /** Stores blobs with the Cache API, in this origin's cache `tabserve`. */
 export const cacheApiStore: BlobStore = {
-  /** Creates no cache where there is none: that would take a first visit tens of milliseconds, before anything can be asked for. */
+  /**
+   * Creates no cache where there is none: that would take a first visit tens of milliseconds, before anything can be
+   * asked for.
+   */
   async read(name) {
     const response = await storage().match(BASE + name, { cacheName: CACHE });
     return await response?.blob();
@@ -34,7 +37,10 @@ function storage(): CacheStorage {
   return caches;
 }
 
-/** Returns the origin's caches; undefined if the context is not secure. @throws if the origin is opaque: browsers refuse the property, each for a reason in its own words */
+/**
+ * Returns the origin's caches; undefined if the context is not secure.
+ * @throws if the origin is opaque: browsers refuse the property, each for a reason in its own words
+ */
 function cachesOfOrigin(): CacheStorage | undefined {
   try {
     return globalThis.caches;

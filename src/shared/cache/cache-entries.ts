@@ -13,6 +13,8 @@ export interface CacheEntry extends Validators {
   readonly content: string | null;
   /** When the file was downloaded, in milliseconds since 1970. */
   readonly storedAt: number;
+  /** When the visit began that downloaded it, in milliseconds since 1970. */
+  readonly visit: number;
   /** When the file was last used, in milliseconds since 1970, to within an hour. */
   readonly usedAt: number;
 }
@@ -24,14 +26,15 @@ export interface CachedFile {
 }
 
 /** Entries of this format are read; any others are deleted. */
-const FORMAT = 1;
+const FORMAT = 2;
 const ENTRY = '.json';
 const USED = '.used';
 
 /**
- * Cached files in a store of blobs. A file is two blobs: its content, and the entry that names the content and its size. The entry is written last, and each content
- * has a name of its own. So a crash in the middle leaves a content without an entry, which is never served, and which `sweep` deletes. The time of the last use is a third
- * blob: recording it changes no entry, which another tab may have replaced or deleted meanwhile.
+ * Cached files in a store of blobs. A file is two blobs: its content, and the entry that names the content and its
+ * size. The entry is written last, and each content has a name of its own. So a crash in the middle leaves a content
+ * without an entry, which is never served, and which `sweep` deletes. The last use is a third blob: recording it changes
+ * no entry, which another tab may have replaced or deleted meanwhile.
  */
 export class CacheEntries {
   readonly #store: BlobStore;
@@ -40,7 +43,10 @@ export class CacheEntries {
     this.#store = store;
   }
 
-  /** Returns what is known about the file. Uses since it was stored are not looked up: that would be another read for each file that a visit needs. */
+  /**
+   * Returns what is known about the file. Uses since it was stored are not looked up: that would be another read for
+   * each file that a visit needs.
+   */
   async find(key: string): Promise<CacheEntry | undefined> {
     return await this.#read(await idOf(key));
   }
@@ -52,8 +58,18 @@ export class CacheEntries {
     return blob?.size === entry.bytes ? { entry, blob } : undefined;
   }
 
-  /** Stores a file, in the place of the one with the same key. @param blob undefined if the server had no such file @throws a `QuotaExceededError` of the browser's */
-  async save(key: string, url: string, blob: Blob | undefined, { etag, lastModified }: Validators = {}): Promise<void> {
+  /**
+   * Stores a file, in the place of the one with the same key.
+   * @param blob undefined if the server had no such file
+   * @throws a `QuotaExceededError` of the browser's
+   */
+  async save(
+    key: string,
+    url: string,
+    blob: Blob | undefined,
+    { etag, lastModified }: Validators = {},
+    visit = Date.now(),
+  ): Promise<void> {
     const id = await idOf(key);
     const before = await this.#read(id);
     const content = blob ? `${id}.${uniqueName()}` : null;
@@ -68,6 +84,7 @@ export class CacheEntries {
         etag,
         lastModified,
         storedAt: now,
+        visit,
         usedAt: now,
       });
     } catch (error) {
@@ -77,13 +94,24 @@ export class CacheEntries {
     if (before?.content) await this.#store.delete(before.content);
   }
 
-  /** Records that a file was used now, unless a use within so many milliseconds is recorded. */
-  async touch({ key, usedAt }: CacheEntry, within = 0): Promise<void> {
-    const id = await idOf(key);
+  /**
+   * Records that a file was used now, unless a use within so many milliseconds is recorded.
+   * @param visit when the visit began in which the server has said that it still has this version; undefined if it was
+   *   not asked
+   */
+  async touch(entry: CacheEntry, within = 0, visit = 0): Promise<void> {
+    const id = await idOf(entry.key);
     const now = Date.now();
-    if (now - Math.max(usedAt, await this.#lastUse(id)) < within) return;
+    const last = await this.#lastUse(id);
+    const isRecent = now - Math.max(entry.usedAt, last.at) < within;
+    if (isRecent && visit <= Math.max(entry.visit, last.visit)) return;
     // It may have been deleted meanwhile.
-    if (await this.#read(id)) await this.#store.write(id + USED, new Blob([String(now)]));
+    if (await this.#read(id)) await this.#store.write(id + USED, new Blob([`${now} ${Math.max(visit, last.visit)}`]));
+  }
+
+  /** Returns when the last visit began in which the server had this version of the file. */
+  async lastVisit({ key, visit }: CacheEntry): Promise<number> {
+    return Math.max(visit, (await this.#lastUse(await idOf(key))).visit);
   }
 
   async delete(entry: CacheEntry): Promise<void> {
@@ -98,7 +126,7 @@ export class CacheEntries {
         const [entry, used] = await Promise.all([this.#read(id), this.#lastUse(id)]);
         // One that is just being written cannot be deleted.
         if (!entry) await this.#store.delete(id + ENTRY).catch(() => {});
-        return entry && { ...entry, usedAt: Math.max(entry.usedAt, used) };
+        return entry && { ...entry, usedAt: Math.max(entry.usedAt, used.at) };
       }),
     );
     return entries.filter((entry) => entry !== undefined).sort((a, b) => a.usedAt - b.usedAt);
@@ -137,9 +165,13 @@ export class CacheEntries {
     return text === undefined ? undefined : parseEntry(text);
   }
 
-  /** Returns when a use was recorded last, in milliseconds since 1970; 0 if none was. */
-  async #lastUse(id: string): Promise<number> {
-    return Number(await (await this.#store.read(id + USED))?.text()) || 0;
+  /**
+   * Returns when a use was recorded last, and when the last visit began in which the server still had the file; 0 if
+   * none is recorded.
+   */
+  async #lastUse(id: string): Promise<{ readonly at: number; readonly visit: number }> {
+    const [at, visit] = ((await (await this.#store.read(id + USED))?.text()) ?? '').split(' ').map(Number);
+    return { at: at || 0, visit: visit || 0 };
   }
 
   async #write(id: string, entry: CacheEntry): Promise<void> {
@@ -172,11 +204,11 @@ function isEntry(name: string): boolean {
 function parseEntry(text: string): CacheEntry | undefined {
   try {
     const { format, ...entry } = JSON.parse(text) as CacheEntry & { readonly format: unknown };
-    const { key, url, bytes, content, storedAt, usedAt } = entry;
+    const { key, url, bytes, content, storedAt, visit, usedAt } = entry;
     const isWhole =
       format === FORMAT &&
       [key, url].every((value) => typeof value === 'string') &&
-      [bytes, storedAt, usedAt].every(Number.isFinite) &&
+      [bytes, storedAt, visit, usedAt].every(Number.isFinite) &&
       (content === null || typeof content === 'string');
     return isWhole ? entry : undefined;
   } catch {
@@ -186,7 +218,10 @@ function parseEntry(text: string): CacheEntry | undefined {
 
 const ids = new Map<string, Promise<string>>();
 
-/** Returns a key's SHA-256 in hexadecimal: the name of a file may not be as long as a URL. Each is computed once, since that is another thread's work. */
+/**
+ * Returns a key's SHA-256 in hexadecimal: the name of a file may not be as long as a URL. Each is computed once, since
+ * that is another thread's work.
+ */
 export function idOf(key: string): Promise<string> {
   const id = ids.get(key) ?? computeId(key);
   ids.set(key, id);

@@ -4,7 +4,10 @@ export const CACHE = 'tabserve';
 /** The Cache API takes only URLs as keys. No server has these: `.invalid` is reserved. */
 export const BASE = 'https://tabserve.invalid/';
 
-/** Looks into the cache for nothing, so that the browser has opened it when a worker reads it. Opening it takes tens of milliseconds, once. */
+/**
+ * Looks into the cache for nothing, so that the browser has opened it when a worker reads it. Opening it takes tens of
+ * milliseconds, once.
+ */
 export async function wakeCache(): Promise<void> {
   try {
     await globalThis.caches?.match(BASE, { cacheName: CACHE });

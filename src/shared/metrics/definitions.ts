@@ -2,22 +2,30 @@ import { METRIC_TYPES, type Observation } from '../../contract/metrics.js';
 import { TabServeError } from '../../contract/errors.js';
 import { BUILT_IN, type Definition } from './built-in.js';
 
-/** The most metrics that a handler may have. Values that vary belong in a label; the number of series is limited too. */
-const MOST_METRICS = 500;
+/**
+ * The most metrics that a handler may have. Values that vary belong in a label; the number of series is limited too.
+ */
+const MAX_METRICS = 500;
 const BUILT_INS = Object.keys(BUILT_IN).length;
 
 /** Names of metrics and labels in Prometheus' text format. */
 const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const LABEL = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
 
-/** Labels that TabServe writes: with every metric, on the lines of a summary, and on the series for surplus label values. */
+/**
+ * Labels that TabServe writes: with every metric, on the lines of a summary, and on the series for surplus label
+ * values.
+ */
 const RESERVED: ReadonlySet<string> = new Set(['ModelName', 'quantile', 'other']);
 
 /** Keeps the definition of each metric: its first observation sets the type and the unit. */
 export class Definitions {
   readonly #known = new Map<string, Definition>(Object.entries(BUILT_IN));
 
-  /** Returns the definition of an observation's metric. @throws `invalid-input`, naming the metric, if the observation does not fit it */
+  /**
+   * Returns the definition of an observation's metric.
+   * @throws `invalid-input`, naming the metric, if the observation does not fit it
+   */
   accept({ name, type, unit, value, labels }: Observation): Definition {
     const wrong = (what: string): TabServeError =>
       new TabServeError('invalid-input', `Metric ${JSON.stringify(name)}: ${what}.`);
@@ -39,8 +47,8 @@ export class Definitions {
     if (typeof unit !== 'string') throw wrong(`expected a unit, got ${String(unit)}`);
     const taken = this.#clash(name, type);
     if (taken !== undefined) throw wrong(`its lines and those of ${taken} would have the same name: use another name`);
-    if (this.#known.size >= BUILT_INS + MOST_METRICS)
-      throw wrong(`there are ${MOST_METRICS} metrics already: put the part of the name that varies in a label`);
+    if (this.#known.size >= BUILT_INS + MAX_METRICS)
+      throw wrong(`there are ${MAX_METRICS} metrics already: put the part of the name that varies in a label`);
     const definition: Definition = { type, unit, help: `Recorded by the handler, in ${unit}.` };
     this.#known.set(name, definition);
     return definition;

@@ -4,7 +4,7 @@ import { Fault } from './fault.js';
 import { parseExact } from './tensor-json.js';
 
 /** Says how many bytes of a body are JSON. Present if the body has anything else. */
-export const JSON_LENGTH = 'Inference-Header-Content-Length';
+const JSON_LENGTH = 'Inference-Header-Content-Length';
 
 /** What `fetch` and `Response` take. */
 export interface EncodedMessage {
@@ -49,13 +49,16 @@ export function readBody(
     return { json: parseExact(text), binary: bytes.subarray(length) };
   } catch (cause) {
     const why = cause instanceof SyntaxError ? cause.message : 'too long';
-    throw new Fault(`it is not JSON: ${why}${/\bNaN\b|\bInfinity\b/.test(why) ? ' (JSON has neither NaN nor infinity)' : ''}`, { cause }); // prettier-ignore
+    throw new Fault(
+      `it is not JSON: ${why}${/\bNaN\b|\bInfinity\b/.test(why) ? ' (JSON has neither NaN nor infinity)' : ''}`,
+      { cause },
+    );
   }
 }
 
 /**
- * Returns how many bytes of a body are JSON. A page reads the header of another origin's response only if the server exposes it
- * (`Access-Control-Expose-Headers`). Without it, the end of a binary body's JSON is found by its braces.
+ * Returns how many bytes of a body are JSON. A page reads the header of another origin's response only if the server
+ * exposes it (`Access-Control-Expose-Headers`). Without it, the end of a binary body's JSON is found by its braces.
  */
 function jsonLength(bytes: Uint8Array, headers: Headers): number {
   const text = headers.get(JSON_LENGTH);

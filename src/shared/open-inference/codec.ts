@@ -1,6 +1,7 @@
 /**
- * The messages of `POST …/infer` of the Open Inference Protocol v2 over HTTP, with Triton's binary tensor data extension. Sources: `inference_rest.md`
- * and `inference_grpc.md` (its list of datatypes) of kserve/open-inference-protocol; `extension_binary_data.md` of triton-inference-server/server.
+ * The messages of `POST …/infer` of the Open Inference Protocol v2 over HTTP, with Triton's binary tensor data
+ * extension. Sources: `inference_rest.md` and `inference_grpc.md` (its list of datatypes) of
+ * kserve/open-inference-protocol; `extension_binary_data.md` of triton-inference-server/server.
  */
 import { describeValue } from '../../contract/describe-value.js';
 import type { Tensors } from '../../contract/tensors.js';
@@ -34,7 +35,10 @@ export interface ResponseOptions {
   readonly binary: BinaryTensors;
 }
 
-/** Returns the body and the headers of a request. @throws `invalid-input` for what JSON cannot hold, if it is not binary: float16, NaN and infinity */
+/**
+ * Returns the body and the headers of a request.
+ * @throws `invalid-input` for what JSON cannot hold, if it is not binary: float16, NaN and infinity
+ */
 export function encodeRequest(inputs: Tensors, { binary, outputs }: RequestOptions): EncodedMessage {
   return withFaults('invalid-input', 'The request', () => {
     const { json, parts } = writeTensors(inputs, binary);
@@ -79,7 +83,10 @@ function readOutputs(entries: unknown, isBinary: boolean): Pick<DecodedRequest, 
   return { outputs: named.map(({ name }) => name), binaryOutputs };
 }
 
-/** Returns the body and the headers of a response. @throws `invalid-input` for what JSON cannot hold, if the output is not binary: float16, NaN and infinity */
+/**
+ * Returns the body and the headers of a response.
+ * @throws `invalid-input` for what JSON cannot hold, if the output is not binary: float16, NaN and infinity
+ */
 export function encodeResponse(outputs: Tensors, { model, version, id, binary }: ResponseOptions): EncodedMessage {
   return withFaults('invalid-input', 'The answer', () => {
     const { json, parts } = writeTensors(outputs, binary);

@@ -1,7 +1,10 @@
 import type { ErrorCode } from '../../contract/errors.js';
 import { TabServeError } from '../../contract/errors.js';
 
-/** What is wrong with a message of the protocol. `asError` makes it an error of the side that reads or writes the message. */
+/**
+ * What is wrong with a message of the protocol. `asError` makes it an error of the side that reads or writes the
+ * message.
+ */
 export class Fault extends Error {}
 
 /**

@@ -1,4 +1,7 @@
-/** The elements of a tensor as bytes, after Triton's binary tensor data extension: little-endian, row by row. A string is its length (uint32) and its UTF-8. */
+/**
+ * The elements of a tensor as bytes, after Triton's binary tensor data extension: little-endian, row by row. A string
+ * is its length (uint32) and its UTF-8.
+ */
 import { DTYPES } from '../../contract/dtypes.js';
 import type { DType, Tensor, TensorDataMap } from '../../contract/tensors.js';
 import { Fault } from './fault.js';
@@ -60,6 +63,9 @@ function readTexts(bytes: Uint8Array, size: number): readonly string[] {
     }
     if (texts.length > size) break;
   }
-  if (texts.length !== size) throw new Fault(`it has ${texts.length} texts${texts.length > size ? ' or more' : ''}, and its shape needs ${size}`); // prettier-ignore
+  if (texts.length !== size)
+    throw new Fault(
+      `it has ${texts.length} texts${texts.length > size ? ' or more' : ''}, and its shape needs ${size}`,
+    );
   return texts;
 }

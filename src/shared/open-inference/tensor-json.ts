@@ -1,4 +1,7 @@
-/** The elements of a tensor as JSON: a list, row by row. Lists in lists, one level for each dim, are read as well, since several servers send them. */
+/**
+ * The elements of a tensor as JSON: a list, row by row. Lists in lists, one level for each dim, are read as well, since
+ * several servers send them.
+ */
 import { describeValue, shorten } from '../../contract/describe-value.js';
 import { DTYPES } from '../../contract/dtypes.js';
 import type { DType, Tensor, TensorDataMap } from '../../contract/tensors.js';
@@ -19,7 +22,9 @@ export function dataToJson({ dtype, data }: Tensor): string {
   if (FLOATS.has(dtype)) {
     const at = (data as Float32Array).findIndex((value) => !Number.isFinite(value));
     if (at >= 0)
-      throw new Fault(`the value at ${at} is ${String(data[at])}, which JSON cannot hold: use the binary tensor extension`); // prettier-ignore
+      throw new Fault(
+        `the value at ${at} is ${String(data[at])}, which JSON cannot hold: use the binary tensor extension`,
+      );
   }
   try {
     return `[${data.join(',')}]`;
@@ -68,11 +73,14 @@ function readBool(value: unknown): number | undefined {
   return value === true || value === 1 ? 1 : value === false || value === 0 ? 0 : undefined;
 }
 
-/** The characters of -2⁶³ and of 2⁶⁴ - 1. More digits are no integer of 64 bits, and a bigint of very many takes seconds. */
-const MOST_DIGITS = 20;
+/**
+ * The characters of -2⁶³ and of 2⁶⁴ - 1. More digits are no integer of 64 bits, and a bigint of very many takes
+ * seconds.
+ */
+const MAX_DIGITS = 20;
 
 function readBig(value: unknown): bigint | undefined {
-  if (value instanceof LongInteger) return value.digits.length > MOST_DIGITS ? undefined : BigInt(value.digits);
+  if (value instanceof LongInteger) return value.digits.length > MAX_DIGITS ? undefined : BigInt(value.digits);
   return Number.isSafeInteger(value) ? BigInt(value as number) : undefined;
 }
 
@@ -104,7 +112,10 @@ const LONG = /(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 const MARK = '\u0000integer ';
 const MARKED = new RegExp(`^${MARK}(-?\\d{16,})$`);
 
-/** Parses JSON. Integers of 16 digits or more are returned as `LongInteger`, with all of their digits. @throws `SyntaxError` */
+/**
+ * Parses JSON. Integers of 16 digits or more are returned as `LongInteger`, with all of their digits.
+ * @throws `SyntaxError`
+ */
 export function parseExact(text: string): unknown {
   const marked = /\d{16}/.test(text) ? markLongIntegers(text) : text;
   if (marked === text) return JSON.parse(text);

@@ -8,14 +8,17 @@ import { dataFromBytes, dataToBytes } from './tensor-bytes.js';
 import { dataFromJson, dataToJson } from './tensor-json.js';
 
 /** The most dims of a tensor: NumPy's limit. */
-const MOST_DIMS = 64;
+const MAX_DIMS = 64;
 /** The most tensors of a message: each costs far more than its bytes on its way to the worker. */
-const MOST_TENSORS = 1000;
+const MAX_TENSORS = 1000;
 
 /** Which tensors travel as bytes: all, none, or those with these names. */
 export type BinaryTensors = boolean | readonly string[];
 
-/** Returns the entries of tensors as JSON, and the bytes of those that are not in it. @throws `Fault` naming the tensor */
+/**
+ * Returns the entries of tensors as JSON, and the bytes of those that are not in it.
+ * @throws `Fault` naming the tensor
+ */
 export function writeTensors(tensors: Tensors, binary: BinaryTensors): { json: string; parts: Uint8Array[] } {
   const parts: Uint8Array[] = [];
   const entries = Object.entries(tensors).map(([name, tensor]) =>
@@ -39,8 +42,8 @@ export function writeTensors(tensors: Tensors, binary: BinaryTensors): { json: s
  */
 export function readTensors(entries: unknown, key: string, binary: Uint8Array): Tensors {
   if (!Array.isArray(entries)) throw new Fault(`"${key}" is ${describeValue(entries)}, expected a list of tensors`);
-  if (entries.length > MOST_TENSORS)
-    throw new Fault(`"${key}" has ${entries.length} tensors, expected at most ${MOST_TENSORS}`);
+  if (entries.length > MAX_TENSORS)
+    throw new Fault(`"${key}" has ${entries.length} tensors, expected at most ${MAX_TENSORS}`);
   const tensors = new Map<string, Tensor>();
   let at = 0;
   for (const [index, entry] of (entries as readonly unknown[]).entries()) {
@@ -71,8 +74,8 @@ function readTensor(entry: Readonly<Record<string, unknown>>, bytes: Uint8Array 
 }
 
 function readShape(shape: unknown): readonly number[] {
-  if (Array.isArray(shape) && shape.length > MOST_DIMS)
-    throw new Fault(`its shape has ${shape.length} dims, expected at most ${MOST_DIMS}`);
+  if (Array.isArray(shape) && shape.length > MAX_DIMS)
+    throw new Fault(`its shape has ${shape.length} dims, expected at most ${MAX_DIMS}`);
   if (Array.isArray(shape) && shape.every((dim) => Number.isSafeInteger(dim) && dim >= 0)) return shape as number[];
   throw new Fault(`its shape is ${describeValue(shape)}, expected a list of integers ≥ 0`);
 }

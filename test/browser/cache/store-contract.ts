@@ -20,13 +20,17 @@ function equal(got: unknown, expected: unknown): void {
     throw new Error(`got ${JSON.stringify(got)}, expected ${JSON.stringify(expected)}`);
 }
 
-export const STORE_CONTRACT: Readonly<Record<string, Case>> = {
+const STORE_CONTRACT: Readonly<Record<string, Case>> = {
   async 'a blob is read as it was written'(store) {
-    for (const [name, size] of [['empty', 0], ['small', 3], ['large', 5_000_001]] as const) {
+    for (const [name, size] of [
+      ['empty', 0],
+      ['small', 3],
+      ['large', 5_000_001],
+    ] as const) {
       await store.write(name, bytes(size));
       await same(await store.read(name), bytes(size));
     }
-  }, // prettier-ignore
+  },
   async 'what was not written is not there'(store) {
     equal(await store.read('none'), undefined);
     await store.delete('none');

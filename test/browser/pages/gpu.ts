@@ -3,17 +3,17 @@ import type { Context } from '../../../src/contract/handler.js';
 import type { DecodedImage, ImageInput, Pixels, Rect } from '../../../src/contract/images.js';
 import type { Observation } from '../../../src/contract/metrics.js';
 import type { Tensors } from '../../../src/contract/tensors.js';
-import { onnxWebgpu } from '../../../src/engines/onnx-webgpu.js';
-import { ImageClassifier } from '../../../src/handlers/image-classifier.js';
-import type { Row } from '../../../src/handlers/row.js';
-import { createFiles } from '../../../src/models/files.js';
-import type { Classification } from '../../../src/outputs/classification.js';
-import { deviceOf } from '../../../src/tensors/gpu-tensor.js';
-import { decodeImage } from '../../../src/images/decode.js';
-import { compileGpuTransforms } from '../../../src/transforms/gpu/compile.js';
-import { compare, download, noisePixels } from '../../../src/transforms/gpu/trial.js';
-import { compileTransforms, parseTransforms } from '../../../src/transforms/index.js';
-import { createTestContext } from '../../../src/worker/test-context.js';
+import { onnxWebgpu } from '../../../src/worker/engines/onnx-webgpu.js';
+import { ImageClassifier } from '../../../src/worker/handlers/image-classifier.js';
+import type { Row } from '../../../src/worker/handlers/row.js';
+import { createFiles } from '../../../src/worker/models/files.js';
+import type { Classification } from '../../../src/worker/outputs/classification.js';
+import { deviceOf } from '../../../src/worker/tensors/gpu-tensor.js';
+import { decodeImage } from '../../../src/worker/images/decode.js';
+import { compileGpuTransforms } from '../../../src/worker/transforms/gpu/compile.js';
+import { compare, download, noisePixels } from '../../../src/worker/transforms/gpu/benchmark.js';
+import { compileTransforms, parseTransforms } from '../../../src/worker/transforms/index.js';
+import { createTestContext } from '../../../src/worker/host/test-context.js';
 import { random } from '../../random.js';
 
 /** How an image reaches the GPU. */
@@ -123,7 +123,10 @@ function drawCase(seed: number): { width: number; height: number; steps: object[
   return { width, height, steps, source: one(SOURCES), extremes: below(3) === 0 };
 }
 
-/** Runs random cases on both, and returns how many bytes differ in which. What a resize would leave no pixel of is not a case. */
+/**
+ * Runs random cases on both, and returns how many bytes differ in which. What a resize would leave no pixel of is not a
+ * case.
+ */
 async function compareCases(seed: number, count: number): Promise<{ run: number; differing: string[] }> {
   const { device } = await openDevice();
   const differing: string[] = [];
@@ -164,8 +167,8 @@ interface Answered {
 }
 
 /**
- * Opens a model of digits on the GPU, with and without `preprocess` overridden. Software counts as a GPU here, and reading a bitmap on the CPU takes a minute, by the clock.
- * `wrong` lets the GPU copy bitmaps upside down.
+ * Opens a model of digits on the GPU, with and without `preprocess` overridden. Software counts as a GPU here, and
+ * reading a bitmap on the CPU takes a minute, by the clock. `wrong` lets the GPU copy bitmaps upside down.
  */
 async function openClassifiers(wrong = false) {
   Object.defineProperty(GPUAdapterInfo.prototype, 'isFallbackAdapter', { get: () => false });

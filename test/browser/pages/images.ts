@@ -1,6 +1,6 @@
 /** Exposes the modules under test as `window.images`; with `?worker`, those of the worker in a module worker. */
-import { prepare } from '../../../src/client/requests/inputs.js';
-import { decodeImage } from '../../../src/images/decode.js';
+import { prepare } from '../../../src/page/requests/inputs.js';
+import { decodeImage } from '../../../src/worker/images/decode.js';
 
 Object.assign(window, { images: { decodeImage, prepare } });
 if (location.search === '?worker') {

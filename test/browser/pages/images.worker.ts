@@ -1,6 +1,6 @@
 /** Exposes the module under test as `self.images`, and answers a row that the page sends with its pixels. */
-import { unwrap } from '../../../src/handlers/row.js';
-import { decodeImage } from '../../../src/images/decode.js';
+import { unwrap } from '../../../src/worker/handlers/row.js';
+import { decodeImage } from '../../../src/worker/images/decode.js';
 
 Object.assign(self, { images: { decodeImage } });
 

@@ -1,3 +1,4 @@
+import type OpenAI from 'openai';
 import { load } from '../../../src/index.ts';
 import { hostModels, whenControlled, type ModelHost } from '../../../src/service-worker.ts';
 import { ModelServer } from '../../../src/serving.ts';
@@ -51,6 +52,12 @@ const page = {
       said: `${response.status} by ${headers.get('TabServe-Answered-By')}, because: ${headers.get('TabServe-Reason')}`,
       body: isJson ? JSON.parse(text) : text,
     };
+  },
+  /** OpenAI's own client, which knows only `fetch`. */
+  async openai(): Promise<OpenAI> {
+    const { default: Client } = await import('openai');
+    const baseURL = new URL('/v1', location.href).href;
+    return new Client({ baseURL, apiKey: 'none', dangerouslyAllowBrowser: true, maxRetries: 0 });
   },
   form(text: string): FormData {
     const form = new FormData();

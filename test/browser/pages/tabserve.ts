@@ -20,6 +20,7 @@ export const workers = {
   fuzz: () => new Worker(new URL('../workers/fuzz.worker.ts', import.meta.url), { type: 'module' }),
   raw: () => new Worker(new URL('../workers/raw.worker.ts', import.meta.url), { type: 'module' }),
   gated: () => new Worker(new URL('../workers/gated.worker.ts', import.meta.url), { type: 'module' }),
+  hungStore: () => new Worker(new URL('../workers/hung-store.worker.ts', import.meta.url), { type: 'module' }),
   odd: () => new Worker(new URL('../workers/odd-engines.worker.ts', import.meta.url), { type: 'module' }),
   lean: () => new Worker(new URL('../workers/lean.worker.ts', import.meta.url), { type: 'module' }),
   impatient: () => new Worker(new URL('../workers/impatient.worker.ts', import.meta.url), { type: 'module' }),
@@ -27,6 +28,7 @@ export const workers = {
   slow: () => new Worker(new URL('../workers/slow-to-load.worker.ts', import.meta.url), { type: 'module' }),
   silent: () => new Worker(new URL('../workers/silent.worker.ts', import.meta.url), { type: 'module' }),
   streaming: () => new Worker(new URL('../workers/streaming.worker.ts', import.meta.url), { type: 'module' }),
+  standard: () => new Worker(new URL('../../../src/worker/default.worker.ts', import.meta.url), { type: 'module' }),
   throwing: () => new Worker(new URL('../workers/throwing.worker.ts', import.meta.url), { type: 'module' }),
 };
 

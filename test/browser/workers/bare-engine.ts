@@ -1,11 +1,11 @@
 import { memory } from '@tensorflow/tfjs-core';
 import type { CandidateName, ModelFormat } from '../../../src/contract/backends.ts';
 import type { OutputInfo, Session, TensorInfo, Tensors } from '../../../src/contract/tensors.ts';
-import type { Engine, Engines } from '../../../src/engines/engine.ts';
+import type { Engine, Engines } from '../../../src/worker/engines/engine.ts';
 import { errorToData, type ErrorData } from '../../../src/contract/error-data.ts';
-import { fetchArchive } from '../../../src/models/archive.ts';
-import { fetchModel } from '../../../src/models/model-files.ts';
-import { createFiles } from '../../../src/models/files.ts';
+import { fetchArchive } from '../../../src/worker/models/archive.ts';
+import { fetchModel } from '../../../src/worker/models/model-files.ts';
+import { createFiles } from '../../../src/worker/models/files.ts';
 
 export type Attempt<T> =
   | { readonly value: T; readonly error?: undefined }

@@ -1,6 +1,9 @@
 import { BaseHandler, expose, type Context, type TensorInput, type Tensors } from '../../../src/worker.ts';
 
-/** Records with all six methods; `params.wrong` asks for what is refused, `params.fail` for a batch that fails after it has recorded. */
+/**
+ * Records with all six methods; `params.wrong` asks for what is refused, `params.fail` for a batch that fails after it
+ * has recorded.
+ */
 class Counting extends BaseHandler {
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);

@@ -1,5 +1,5 @@
 import { expose } from 'comlink';
-import { allEngines } from '../../../src/engines/index.ts';
+import { allEngines } from '../../../src/worker/engines/index.ts';
 import { lose } from '../../../demo/lab/gpu.ts';
 import { createBare } from './bare-engine.ts';
 

@@ -16,8 +16,9 @@ import { happen } from './happen.ts';
 export type { Fault } from './happen.ts';
 
 /**
- * Does in each stage what `params.fault` asks for, and sends the numbers up to `params.parts` before the result. An image becomes a tensor of its first
- * pixel, and its width. A row with `params.double` gets twice what the node `twin` answers. A row of a sequence gets its place in the sequence, from 1.
+ * Does in each stage what `params.fault` asks for, and sends the numbers up to `params.parts` before the result. An
+ * image becomes a tensor of its first pixel, and its width. A row with `params.double` gets twice what the node `twin`
+ * answers. A row of a sequence gets its place in the sequence, from 1.
  */
 class Faulty extends BaseHandler<TensorInput | ImageInput> {
   #twin: NodeHandler<BaseHandler> | undefined;

@@ -1,11 +1,11 @@
 import type { ModelFormat } from '../../../src/contract/backends.ts';
 import { TabServeError } from '../../../src/contract/errors.ts';
-import type { Engine } from '../../../src/engines/engine.ts';
-import { allEngines } from '../../../src/engines/index.ts';
-import { zeros } from '../../../src/handlers/run-model.ts';
-import { decodeImage } from '../../../src/images/decode.ts';
-import { createFiles } from '../../../src/models/files.ts';
-import { readWeightsManifest } from '../../../src/models/shards.ts';
+import type { Engine } from '../../../src/worker/engines/engine.ts';
+import { allEngines } from '../../../src/worker/engines/index.ts';
+import { zeros } from '../../../src/worker/handlers/run-model.ts';
+import { decodeImage } from '../../../src/worker/images/decode.ts';
+import { createFiles } from '../../../src/worker/models/files.ts';
+import { readWeightsManifest } from '../../../src/worker/models/shards.ts';
 
 /** A damaged model with the files that it names, or a damaged image. */
 export interface FuzzRequest {
@@ -43,7 +43,10 @@ async function run({ engine, path, files }: FuzzRequest): Promise<void> {
   }
   const session = await (await start(engine)).open(createFiles(files), path, {});
   try {
-    const size = Math.max(0, ...session.inputs.map(({ dims }) => dims.reduce<number>((product, dim) => product * Number(dim ?? 1), 1))); // prettier-ignore
+    const size = Math.max(
+      0,
+      ...session.inputs.map(({ dims }) => dims.reduce<number>((product, dim) => product * Number(dim ?? 1), 1)),
+    );
     const feeds = size > 1e6 ? undefined : zeros(session.inputs);
     if (feeds) await session.run(feeds);
   } finally {

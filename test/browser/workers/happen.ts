@@ -9,17 +9,24 @@ export interface Fault {
   readonly times: number;
 }
 
-/** How often each fault has happened, in whichever worker. Counted where it outlives them all and no message can be lost. */
-const counts = new Promise<IDBDatabase>((resolve, reject) => {
-  const opening = indexedDB.open('faults', 1);
-  opening.onupgradeneeded = () => opening.result.createObjectStore('counts');
-  opening.onsuccess = () => resolve(opening.result);
-  opening.onerror = () => reject(opening.error);
-});
+/**
+ * How often each fault has happened, in whichever worker. Counted where it outlives them all and no message can be
+ * lost.
+ */
+let counts: Promise<IDBDatabase> | undefined;
+
+function openCounts(): Promise<IDBDatabase> {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open('faults', 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore('counts');
+    opening.onsuccess = () => resolve(opening.result);
+    opening.onerror = () => reject(opening.error);
+  });
+}
 
 /** Whether this fault is still to happen; counts it before it does. */
 async function isDue({ id, times }: Fault): Promise<boolean> {
-  const transaction = (await counts).transaction('counts', 'readwrite');
+  const transaction = (await (counts ??= openCounts())).transaction('counts', 'readwrite');
   const store = transaction.objectStore('counts');
   const count: IDBRequest<number | undefined> = store.get(id);
   count.onsuccess = () => store.put((count.result ?? 0) + 1, id);
@@ -42,7 +49,9 @@ export async function happen(stage: Fault['stage'], context: Context): Promise<v
         self.close();
         return await never;
       case 'crash':
-        setTimeout(() => { throw new Error('crashed outside of any call'); }); // prettier-ignore
+        setTimeout(() => {
+          throw new Error('crashed outside of any call');
+        });
         return await never;
       case 'block':
         for (;;);

@@ -1,4 +1,4 @@
-import { onnxWasm } from '../../../src/engines/onnx-wasm.ts';
+import { onnxWasm } from '../../../src/worker/engines/onnx-wasm.ts';
 import { BaseHandler, expose } from '../../../src/worker-core.ts';
 
 expose(BaseHandler, { engines: { 'onnx/wasm': onnxWasm } });

@@ -1,9 +1,12 @@
-import { onnxWasm } from '../../../src/engines/onnx-wasm.ts';
+import { onnxWasm } from '../../../src/worker/engines/onnx-wasm.ts';
 import { BaseHandler, expose, type EngineLoader, type Tensors } from '../../../src/worker-core.ts';
 
 /** What `engine.odd` of the config asks for: WASM under another name, that is wrong, or slow. */
 export interface Odd {
-  /** `element`: one of a thousand is off by a tenth; `nan`: one of them is not a number; `zeros`: NaN where the input is zeros. */
+  /**
+   * `element`: one of a thousand is off by a tenth; `nan`: one of them is not a number; `zeros`: NaN where the input is
+   * zeros.
+   */
   readonly wrong?: 'element' | 'nan' | 'zeros';
   /** Milliseconds that a run takes longer, and opening. */
   readonly run?: number;

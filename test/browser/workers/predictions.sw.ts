@@ -15,7 +15,17 @@ interface AppEvent {
 const app = globalThis as unknown as AppScope;
 
 answerPredictions({
-  models: { news: 'device-first', private: 'device-only', backup: 'server-first', elsewhere: 'device-first', image_classifier: 'device-first', image_segmenter: 'device-first', object_detector: 'device-first', text_classifier: 'device-first' }, // prettier-ignore
+  models: {
+    news: 'device-first',
+    private: 'device-only',
+    backup: 'server-first',
+    elsewhere: 'device-first',
+    writer: 'device-first',
+    image_classifier: 'device-first',
+    image_segmenter: 'device-first',
+    object_detector: 'device-first',
+    text_classifier: 'device-first',
+  },
   serverTimeout: 1_000,
 });
 

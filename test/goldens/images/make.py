@@ -161,6 +161,14 @@ save("exif-8-alpha.png", alpha, exif=exif(8)[6:])
 golden("exif-8-alpha.png")
 golden("exif-6.jpg", exif=False, key="exif-6.jpg as coded")
 
+# Made by other programs: an APNG whose default image is no frame of it, and AVIFs that their container turns.
+for name in ["hidden.png", "irot1.avif", "irot3.avif"]:
+    golden(name, 4 if name.endswith("avif") else 0)
+
+# Zeros in place of the marker EOI, as some cameras write them.
+(HERE / "no-eoi.jpg").write_bytes((HERE / "420.jpg").read_bytes()[:-2] + bytes(600))
+golden("no-eoi.jpg")
+
 # Not images, or no longer.
 (HERE / "empty.jpg").write_bytes(b"")
 (HERE / "text.jpg").write_text("This is a text file, whatever its name says.\n")

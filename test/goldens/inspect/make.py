@@ -1,4 +1,4 @@
-"""Describes ONNX files with the package onnx: what src/cli/onnx-graph.ts must read from them.
+"""Describes ONNX files with the package onnx: what src/tools/cli/onnx-graph.ts must read from them.
 
     pip install onnx
     python test/goldens/inspect/make.py
@@ -54,6 +54,7 @@ def describe(path):
                     graph(attribute.g)
 
     graph(model.graph)
+    metadata = {one.key: one.value for one in model.metadata_props}
     return {
         'irVersion': model.ir_version,
         'producer': f'{model.producer_name} {model.producer_version}'.strip(),
@@ -62,6 +63,7 @@ def describe(path):
         'outputs': [one.name for one in model.graph.output],
         'operators': dict(sorted(operators.items())),
         'weights': {dtype: {'tensors': count, 'bytes': total} for dtype, (count, total) in weights.items()},
+        **({'metadata': metadata} if metadata else {}),
     }
 
 

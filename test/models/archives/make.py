@@ -1,6 +1,6 @@
-"""Packs the tiny classifier with TorchServe's own torch-model-archiver (0.12.0), in each of its formats, and archives that cannot run in a browser.
+"""Packs the tiny classifier with TorchServe's own torch-model-archiver (0.12.0), in each of its formats, and archives that cannot run in a browser; one of them with torch-workflow-archiver (0.2.15).
 
-    pip install torch-model-archiver && python test/models/archives/make.py
+    pip install torch-model-archiver torch-workflow-archiver && python test/models/archives/make.py
 """
 
 import json
@@ -43,4 +43,12 @@ with tempfile.TemporaryDirectory() as folder:
     archive("python-file", "--serialized-file", onnx, "--handler", files / "my_handler.py")
     archive("pytorch", "--serialized-file", files / "weights.pt", "--handler", "image_classifier")
     archive("no-model", "--handler", "image_classifier", "--extra-files", labels)
+    spec = "models:\n  tiny:\n    url: tiny.mar\ndag:\n  pre_processing: [tiny]\n"
+    (files / "workflow.yaml").write_text(spec)
+    packed = "from workflow_archiver.workflow_packaging import generate_workflow_archive; generate_workflow_archive()"
+    subprocess.run(
+        [sys.executable, "-c", packed, "--workflow-name", "workflow", "--spec-file", str(files / "workflow.yaml"),
+         "--handler", str(files / "my_handler.py"), "--export-path", str(HERE), "--force"],
+        check=True,
+    )  # fmt: skip
     archive("no-golden", *tiny[:4], "--extra-files", files / "tabserve.json")

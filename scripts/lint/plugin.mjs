@@ -1,0 +1,38 @@
+/** The linter's rule for imports between the rooms of `src`. The table is in `rooms.mjs`. */
+import { dirname, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ROOMS, roomOf, violation } from './rooms.mjs';
+
+const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
+const RESTRICTED = [...new Set(Object.values(ROOMS).flatMap(({ packages = [] }) => packages))];
+
+const rooms = {
+  create(context) {
+    const from = relative(SRC, context.filename).replaceAll('\\', '/');
+    if (from.startsWith('..')) return {};
+
+    const check = (source, isType) => {
+      if (typeof source?.value !== 'string') return;
+      const message = source.value.startsWith('.')
+        ? violation(from, relative(SRC, resolve(dirname(context.filename), source.value)).replaceAll('\\', '/'), isType)
+        : packageViolation(from, source.value);
+      if (message) context.report({ node: source, message });
+    };
+    return {
+      ImportDeclaration: ({ source, importKind }) => check(source, importKind === 'type'),
+      ExportNamedDeclaration: ({ source, exportKind }) => check(source, exportKind === 'type'),
+      ExportAllDeclaration: ({ source, exportKind }) => check(source, exportKind === 'type'),
+      ImportExpression: ({ source }) => check(source, false),
+      TSImportType: ({ source, argument }) => check(source ?? argument?.literal ?? argument, true),
+    };
+  },
+};
+
+/** @returns {string | undefined} */
+function packageViolation(from, name) {
+  const restricted = RESTRICTED.find((one) => name === one || name.startsWith(`${one}/`));
+  if (restricted === undefined || ROOMS[roomOf(from)]?.packages?.includes(restricted)) return undefined;
+  return `Only worker/engines and worker/libraries import ${restricted}.`;
+}
+
+export default { meta: { name: 'tabserve' }, rules: { rooms } };

@@ -1,0 +1,10 @@
+export interface Room {
+  readonly runs: string;
+  readonly what: string;
+  readonly imports: readonly string[];
+  readonly types?: readonly string[];
+  readonly packages?: readonly string[];
+}
+export const ROOMS: Readonly<Record<string, Room>>;
+export function roomOf(path: string): string;
+export function violation(from: string, to: string, isType: boolean): string | undefined;

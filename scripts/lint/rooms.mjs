@@ -1,0 +1,227 @@
+/**
+ * The rooms of `src`, and which rooms each may import. The linter's rule `tabserve/rooms` and the table in
+ * ARCHITECTURE.md are made from it: after a change, run `node scripts/config-docs.mjs`.
+ *
+ * A file belongs to the room with the longest matching path. A room may import itself, and the rooms that are listed:
+ * `worker` allows every room of the worker, `page/*` every room of the page. Rooms in `types`
+ * may be imported as types only.
+ *
+ * @typedef {object} Room
+ * @property {string} runs where its code runs
+ * @property {string} what what is in it
+ * @property {readonly string[]} imports
+ * @property {readonly string[]} [types]
+ * @property {readonly string[]} [packages] npm packages that only rooms which list them may import
+ */
+
+const BOTH = ['contract', 'shared'];
+const LOW = [...BOTH, 'worker/tensors', 'worker/libraries'];
+const ENGINES = ['onnxruntime-web', 'onnxruntime-node', '@tensorflow'];
+
+/** @type {Readonly<Record<string, Room>>} */
+export const ROOMS = {
+  contract: {
+    runs: 'everywhere',
+    what: 'Types that both sides share, by subject; the table of errors, the table of settings, the messages (`wire.ts`)',
+    imports: [],
+  },
+  shared: {
+    runs: 'everywhere',
+    what: 'Code that both sides run: schemas, how options are read, metric definitions, the stores of cached files, retries; `open-inference/` has the messages of the Open Inference Protocol',
+    imports: ['contract'],
+  },
+  'page/metrics': { runs: 'page', what: "Counters, histograms, Prometheus' text", imports: BOTH },
+  'page/requests': {
+    runs: 'page',
+    what: 'input → job → queue → batch; what answers the requests of a client, as a type (`sender.ts`)',
+    imports: [...BOTH, 'page/metrics'],
+    types: ['worker'],
+  },
+  'page/workers': {
+    runs: 'page',
+    what: 'connection, slot, pool, reconciler: [the state machine](#workers-are-one-state-machine)',
+    imports: [...BOTH, 'page/requests'],
+  },
+  'page/options': {
+    runs: 'page',
+    what: "A client's options: their types, and how they are read",
+    imports: BOTH,
+    types: ['page/requests', 'page/selection'],
+  },
+  'page/selection': {
+    runs: 'page',
+    what: "Which backend: candidates, trial, cached verdicts; the tab's own session, whose workers open the model",
+    imports: [...BOTH, 'page/metrics', 'page/options', 'page/requests', 'page/workers'],
+  },
+  'page/sharing': {
+    runs: 'page',
+    what: 'One session for all tabs: the election of its host, and what the tabs send each other ([how](#one-session-for-all-tabs)); loaded with the option `share` only',
+    imports: [...BOTH, 'page/metrics', 'page/options', 'page/requests', 'page/workers'],
+    types: ['page/selection'],
+  },
+  'page/sequences': {
+    runs: 'page',
+    what: 'Sequences, whose state the page holds; the samples of a live track',
+    imports: [...BOTH, 'page/requests'],
+  },
+  'page/streams': {
+    runs: 'page',
+    what: 'Answers in chunks, read one by one; the frames of a camera, a video or a stream',
+    imports: [...BOTH, 'page/requests'],
+  },
+  'page/client': {
+    runs: 'page',
+    what: 'What an app holds: `client`, `connect`, `load`, `cache`, events, log',
+    imports: [
+      ...BOTH,
+      'page/metrics',
+      'page/options',
+      'page/requests',
+      'page/selection',
+      'page/sequences',
+      'page/sharing',
+      'page/streams',
+      'page/workers',
+    ],
+    types: ['worker'],
+  },
+  'page/results': {
+    runs: 'page',
+    what: 'What an app does with results: colors for masks, likeness of vectors',
+    imports: BOTH,
+    types: ['worker'],
+  },
+  'page/react': {
+    runs: 'page',
+    what: 'The React hook, the entry `tabserve/react`: a store over a client that components share',
+    imports: [...BOTH, 'page/client', 'page/options', 'page/requests'],
+    types: ['page/workers', 'worker/handlers'],
+  },
+  worker: {
+    runs: 'worker',
+    what: 'The built-in worker',
+    imports: ['worker/engines', 'worker/handlers', 'worker/host'],
+  },
+  'worker/host': {
+    runs: 'worker',
+    what: "`expose`, the host of a handler, its contexts, a workflow's nodes, warm-up and proof",
+    imports: [...BOTH, 'worker'],
+  },
+  'worker/handlers': {
+    runs: 'worker',
+    what: 'One file per handler class, loaded by its name in the archive',
+    imports: [
+      ...LOW,
+      'worker/transforms',
+      'worker/images',
+      'worker/audio',
+      'worker/text',
+      'worker/generation',
+      'worker/outputs',
+    ],
+  },
+  'worker/generation': {
+    runs: 'worker',
+    what: 'Generating text: encoder, decoder with its key–value cache, beams, the rules for the next token, chat templates',
+    imports: [...LOW, 'worker/text', 'worker/outputs'],
+  },
+  'worker/transforms': {
+    runs: 'worker',
+    what: 'Image transforms: declared as data, compiled for the CPU; `gpu/` runs the same programs in WGSL, and compares both',
+    imports: LOW,
+  },
+  'worker/images': { runs: 'worker', what: 'Decoding: any image source to upright, opaque pixels', imports: LOW },
+  'worker/audio': { runs: 'worker', what: 'WAV files, resampling', imports: LOW },
+  'worker/text': { runs: 'worker', what: 'Tokenizers', imports: LOW },
+  'worker/outputs': {
+    runs: 'worker',
+    what: 'Softmax, top-k, boxes, NMS, decoders, masks: pure functions',
+    imports: LOW,
+  },
+  'worker/engines': {
+    runs: 'worker',
+    what: 'With `libraries` the only importers of ONNX Runtime and TensorFlow.js; one lazy chunk per backend. `remote/` is the engine of models on a server',
+    imports: [...LOW, 'worker/models'],
+    packages: ENGINES,
+  },
+  'worker/models': {
+    runs: 'worker',
+    what: "Archive, manifest, config, a workflow's nodes, downloads, integrity, golden examples",
+    imports: LOW,
+  },
+  'worker/tensors': { runs: 'worker', what: 'Functions on tensors: stack, slice, float16', imports: BOTH },
+  'worker/libraries': {
+    runs: 'worker',
+    what: 'The libraries that are loaded when used, one file each: in the package, [each is a file that bundlers copy](#the-build)',
+    imports: ['contract'],
+    packages: ENGINES,
+  },
+  server: {
+    runs: 'page, Node',
+    what: 'The model server, the entry `tabserve/serving`: names, versions, `fetch`. It takes clients through `served-client.ts`; `http/` turns a `Request` into a call of a client, and its result into a `Response`',
+    imports: [...BOTH, 'worker/tensors'],
+  },
+  'server/service-worker': {
+    runs: 'service worker, page',
+    what: '`fetch`, answered by the device, the entry `tabserve/service-worker`',
+    imports: BOTH,
+  },
+  'server/node': {
+    runs: 'Node',
+    what: 'The entry `tabserve/node`, and `tabserve/worker` under Node: worker threads that look like Web Workers, onnxruntime-node, files on disk, images by sharp. Client and worker are the same code as in a browser',
+    imports: [...BOTH, 'page/*', 'server', 'worker'],
+  },
+  'tools/cli': {
+    runs: 'Node',
+    what: '`npx tabserve`: packs, optimizes, checks and tests archives, describes model files, copies the files for pages without a bundler',
+    imports: [...BOTH, 'server', 'server/node', 'tools', 'worker'],
+    packages: ENGINES,
+  },
+  'tools/testing': {
+    runs: 'Node',
+    what: 'Runs an archive on every backend of Chromium, for `npx tabserve test` and for the entry `tabserve/testing`, a Playwright fixture; `in-page.ts` alone runs in the page',
+    imports: [...BOTH, 'tools', 'worker'],
+    types: ['entries'],
+  },
+  'tools/vite': {
+    runs: 'Node',
+    what: 'The Vite plugin, the entry `tabserve/vite`: pre-bundling, headers, which engines are built',
+    imports: ['contract'],
+  },
+};
+
+/**
+ * Returns the room of a file; `entries` for a file that is directly in `src`.
+ * @param {string} path relative to `src`, with slashes
+ */
+export function roomOf(path) {
+  if (!path.includes('/')) return 'entries';
+  return Object.keys(ROOMS)
+    .filter((room) => path.startsWith(`${room}/`))
+    .reduce((longest, room) => (room.length > longest.length ? room : longest), '');
+}
+
+/**
+ * Returns why one file may not import another, or undefined if it may.
+ * @param {string} from path relative to `src`
+ * @param {string} to the same
+ * @param {boolean} isType whether only types are imported
+ */
+export function violation(from, to, isType) {
+  const [room, target] = [roomOf(from), roomOf(to)];
+  if (room === 'entries' || room === target) return undefined;
+  if (room === '') return `${from} is in no room. List its folder in scripts/lint/rooms.mjs.`;
+  const { imports, types = [] } = ROOMS[room];
+  if (isAmong(imports, target) || (isType && isAmong(types, target))) return undefined;
+  const also = types.length > 0 ? `, and as types ${types.join(', ')}` : '';
+  return `${room} does not import ${target}. It imports ${imports.join(', ') || 'no other room'}${also}: ARCHITECTURE.md.`;
+}
+
+/**
+ * @param {readonly string[]} list
+ * @param {string} room
+ */
+function isAmong(list, room) {
+  const [top] = room.split('/');
+  return list.some((one) => one === room || (one !== 'page' && one === top) || one === `${top}/*`);
+}

@@ -1,0 +1,4 @@
+/** Specs by project, by the path of what they test. */
+export const SPECS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+export function testsOf(file: string, exists: (path: string) => boolean): Record<string, readonly string[]>;
+export function pathOf(project: string, name: string): string;

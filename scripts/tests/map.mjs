@@ -1,0 +1,127 @@
+/**
+ * Which tests show what a part of the repository does. `npm run test:changed` and the table in CONTRIBUTING.md are made
+ * from it: after a change, run `node scripts/config-docs.mjs`.
+ *
+ * A file belongs to the row with the longest matching path. Unit tests are not listed: `test/unit` mirrors `src`. The
+ * others are named as on Playwright's command line: a project and its specs. Browser specs run on WASM, and on a GPU's
+ * backend where that backend has code of its own.
+ * @type {Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>}
+ */
+export const SPECS = {
+  'src/': { packaging: ['api', 'package', 'size'] },
+  'src/contract/': { unit: ['unit'], wasm: ['workers', 'serving', 'bad-input'], packaging: ['api'] },
+  'src/shared/': { unit: ['unit'], wasm: ['cache', 'downloads', 'model-server', 'bad-input'] },
+  'src/page/': { wasm: ['workers', 'serving', 'classifier'] },
+  'src/page/client/': { wasm: ['workers', 'serving', 'cache', 'explain'] },
+  'src/page/options/': { wasm: ['workers', 'backends', 'remote', 'downloads'] },
+  'src/page/results/': { wasm: ['explain', 'segmenter'], packaging: ['gallery'] },
+  'src/page/requests/': { wasm: ['serving', 'classifier', 'handlers', 'images', 'load'] },
+  'src/page/workers/': { wasm: ['serving', 'healing', 'workers', 'leaks', 'chaos', 'soak'] },
+  'src/page/selection/': { wasm: ['backends', 'proof', 'precisions', 'optimized'], webgpu: ['backends'] },
+  'src/page/sequences/': { wasm: ['voice'] },
+  'src/page/streams/': { wasm: ['frames', 'streams'] },
+  'src/page/sharing/': { wasm: ['sharing', 'chaos-sharing'] },
+  'src/page/metrics/': { wasm: ['metrics'] },
+  'src/page/react/': { wasm: ['frameworks'] },
+  'src/worker/': { wasm: ['workers', 'engines'] },
+  'src/worker/host/': { wasm: ['handlers', 'workers', 'serving', 'proof', 'archives'] },
+  'src/worker/handlers/': {
+    wasm: [
+      'classifier',
+      'detector',
+      'segmenter',
+      'text',
+      'explain',
+      'features',
+      'image-to-image',
+      'ocr',
+      'voice',
+      'hugging-face',
+      'everywhere',
+    ],
+    node: ['docs'],
+  },
+  'src/worker/transforms/': { wasm: ['images', 'classifier', 'segmenter'], webgpu: ['gpu-images'] },
+  'src/worker/images/': { wasm: ['images', 'classifier'], node: ['images'] },
+  'src/worker/audio/': { wasm: ['voice'] },
+  'src/worker/text/': { wasm: ['text', 'hugging-face', 'generation'] },
+  'src/worker/generation/': { wasm: ['generation'], webgpu: ['generation'] },
+  'src/worker/outputs/': { wasm: ['detector', 'segmenter', 'ocr', 'text', 'real-models'] },
+  'src/worker/engines/': {
+    node: ['engines'],
+    wasm: ['engines', 'backends', 'remote'],
+    webgl: ['engines'],
+    webgpu: ['engines'],
+    packaging: ['tfjs', 'remote'],
+  },
+  'src/worker/models/': {
+    wasm: ['archives', 'downloads', 'cache', 'two-layouts', 'hugging-face', 'fuzz'],
+    node: ['docs', 'repositories'],
+  },
+  'src/worker/tensors/': { wasm: ['engines', 'features'] },
+  'src/worker/libraries/': { wasm: ['engines', 'confined'], packaging: ['built', 'restricted', 'size', 'tfjs'] },
+  'src/server/': { node: ['serve'], wasm: ['model-server'] },
+  'src/server/http/openai/': { node: ['openai'], wasm: ['openai'] },
+  'src/server/service-worker/': { wasm: ['service-worker', 'openai'] },
+  'src/server/node/': { node: ['load', 'serve', 'images'] },
+  'src/tools/cli/': { node: ['command', 'serve'], packaging: ['package'] },
+  'src/tools/testing/': { packaging: ['testing'] },
+  'src/tools/vite/': { packaging: ['built', 'dev-server', 'package'] },
+  '': { unit: ['unit/repository'] },
+  'api/': { packaging: ['api'] },
+  'demo/': { unit: ['unit/repository'], packaging: ['gallery', 'gallery-shell'] },
+  'public/models/': {
+    unit: ['unit/repository'],
+    wasm: ['real-models', 'classifier', 'ocr'],
+    node: ['readme'],
+    packaging: ['gallery'],
+  },
+  'scripts/build': { unit: ['unit/repository'], packaging: ['built', 'package', 'size'] },
+  'scripts/vite/': { unit: ['unit/repository'], packaging: ['gallery', 'gallery-shell'] },
+  'docs/': { unit: ['unit/repository', 'readme'], node: ['docs', 'readme'] },
+  'test/readme/': { unit: ['readme'], wasm: ['readme'], node: ['readme'] },
+  'test/unit/support/': { unit: ['unit'] },
+};
+
+const FOLDERS = { unit: 'test', node: 'test/node', packaging: 'test/packaging' };
+
+/**
+ * Returns the tests of a changed file, by project, as paths of specs or folders.
+ * @param {string} file relative to the repository, with slashes
+ * @param {(path: string) => boolean} exists whether the repository has this file or folder
+ * @returns {Record<string, readonly string[]>}
+ */
+export function testsOf(file, exists) {
+  // `npm run consumers` and `npm run webnn` are commands of their own.
+  if (/^test\/(consumers|webnn)\//.test(file)) return {};
+  if (file.endsWith('.spec.ts')) return exists(file) ? { [projectOf(file)]: [file] } : {};
+  const path = Object.keys(SPECS)
+    .filter((path) => file.startsWith(path))
+    .reduce((longest, path) => (path.length > longest.length ? path : longest), '');
+  const specs = Object.entries(SPECS[path]).map(([project, names]) => [
+    project,
+    names.map((name) => pathOf(project, name)),
+  ]);
+  return { ...(file.startsWith('src/') && { unit: [mirrorOf(file, exists)] }), ...Object.fromEntries(specs) };
+}
+
+/**
+ * @param {string} project
+ * @param {string} name
+ */
+export function pathOf(project, name) {
+  return project === 'unit' ? `test/${name}` : `${FOLDERS[project] ?? 'test/browser'}/${name}.spec.ts`;
+}
+
+/** The project that a spec runs in; a browser spec runs on WASM. */
+function projectOf(spec) {
+  if (/^test\/(unit|readme)\//.test(spec)) return 'unit';
+  return ['node', 'packaging'].find((project) => spec.startsWith(`${FOLDERS[project]}/`)) ?? 'wasm';
+}
+
+/** The folder of a source file's unit tests: the mirror of its own folder, or of the nearest one above that has any. */
+function mirrorOf(file, exists) {
+  const parts = file.split('/').slice(1, -1);
+  while (parts.length > 0 && !exists(`test/unit/${parts.join('/')}`)) parts.pop();
+  return ['test/unit', ...parts].join('/');
+}

@@ -1,0 +1,25 @@
+import type { Params } from './handler.js';
+
+/** Which models of Hugging Face's layout a handler class serves, and what they need. */
+export interface HuggingFaceTask {
+  /** The architectures that it serves, by the ends of their names, such as `ForImageClassification`. */
+  readonly architectures?: readonly string[];
+  /** What prepares the inputs: `preprocessor_config.json`, or `tokenizer.json`. */
+  readonly processor: 'image' | 'tokenizer';
+  /** The names that exporters give the model's file, without precision and extension. Default: `model`. */
+  readonly models?: readonly string[];
+  /** The same for a handler that opens several models: by the names of its nodes. */
+  readonly nodes?: Readonly<Record<string, readonly string[]>>;
+  /** Whether it generates text. The limit of `tokenizer_config.json` is then no limit of a row. */
+  readonly generates?: boolean;
+  /** Whether it reads `modules.json` and its like, as sentence-transformers does. */
+  readonly sentenceTransformers?: boolean;
+  /** Files that the handler reads if the repository has them. */
+  readonly files?: readonly string[];
+  /**
+   * Returns the keys of `handler:` that follow from `config.json`.
+   * @param own the caller's own keys, which win
+   * @throws `model-config` naming the field from which a key cannot be derived, and the key
+   */
+  readonly handlerConfig?: (config: Params, own: Params) => Params;
+}

@@ -1,5 +1,0 @@
-import { loadHandler } from '../handlers/registry.js';
-import { nodeEngines } from './engines.js';
-import { serveThread } from './serve-thread.js';
-
-serveThread({ engines: nodeEngines, handlerClass: loadHandler });

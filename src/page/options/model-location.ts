@@ -1,0 +1,40 @@
+import { TabServeError } from '../../contract/errors.js';
+import type { LoadRequest } from '../../contract/wire.js';
+import { wrongValue } from '../../shared/read-options.js';
+import { MODEL_NEEDED, readModelUrl } from '../../shared/model-url.js';
+import { isA } from '../../shared/is-a.js';
+import { absoluteUrl } from './values.js';
+
+/** Where a model is: a URL, a file that the visitor picked or dropped, or several of them. */
+export type ModelLocation = string | URL | File | FileList | readonly File[];
+
+/**
+ * Returns a model's location as a worker takes it: an absolute URL, a file, or files by path. Files of a picked folder
+ * have paths, others only names.
+ * @throws `model-config` if it is none, or two files have the same path
+ */
+export function readLocation(model: ModelLocation): LoadRequest['source'] {
+  if (model === undefined)
+    throw new TabServeError('model-config', `model: expected a URL or files, got undefined. ${MODEL_NEEDED}`);
+  const list = listOf(model);
+  if (!list) return readModelUrl(absoluteUrl(model as string | URL, 'model')).url.href;
+  const [file, ...others] = list;
+  if (!file) throw new TabServeError('model-config', 'model: expected a URL or files, got an empty list.');
+  if (others.length === 0 && !file.webkitRelativePath) return file;
+  const files = new Map(list.map((one) => [one.webkitRelativePath || one.name, one]));
+  if (files.size === list.length) return Object.fromEntries(files);
+  throw new TabServeError(
+    'model-config',
+    `model: two of the ${list.length} files have the same name. Pick their folder as a whole, or pack it into one file.`,
+  );
+}
+
+/** Returns the files of a file or of a list of files; undefined if it is neither. */
+function listOf(model: unknown): readonly File[] | undefined {
+  if (typeof File === 'undefined') return undefined;
+  if (model instanceof File) return [model];
+  if (!Array.isArray(model) && !isA('FileList', model)) return undefined;
+  const list: unknown[] = [...model];
+  if (list.every((one): one is File => one instanceof File)) return list;
+  throw wrongValue('model', 'files', list, 'model-config');
+}

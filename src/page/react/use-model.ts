@@ -1,0 +1,124 @@
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { TabServeError } from '../../contract/errors.js';
+import type { FormName, Handler, ResultFor, ResultOf } from '../../contract/handler.js';
+import type { HandlerName, HandlerOf } from '../../worker/handlers/registry.js';
+import type { Client } from '../client/client.js';
+import type { ConnectOptions } from '../client/connect.js';
+import type { ClientOptions } from '../options/client-options.js';
+import { readOptions } from '../../shared/read-options.js';
+import { oneOf } from '../options/values.js';
+import type { WorkerFactory } from '../workers/worker-factory.js';
+import { IDLE, LOADING, type ModelState, type ReadyModel } from './model-state.js';
+import { isSameData, type Source } from './shared-client.js';
+import { checkFunctions, sharedClient } from './shared-client.js';
+
+const LOADINGS = ['eager', 'lazy', 'suspense'] as const;
+
+/**
+ * When a model is loaded: as soon as the component is mounted, with the first `predict`, or before the component is
+ * shown.
+ */
+export type Loading = (typeof LOADINGS)[number];
+
+/** What `useModel` takes beside the options of `connect`. */
+export interface UseModelOptions<L extends Loading = Loading> {
+  /**
+   * `eager`: the model is loaded when the component is mounted. `lazy`: with the first `predict` or `initialize`.
+   * `suspense`: as `eager`, and until the model is ready React shows the fallback of the `<Suspense>` around the
+   * component; an error goes to the error boundary around it. @default 'eager'
+   */
+  readonly loading?: L;
+}
+
+/** What `useModel` returns: the state of the model, and functions that stay the same in every render. */
+export type Model<
+  H extends Handler = Handler,
+  Result = ResultOf<H>,
+  L extends Loading = Loading,
+> = (L extends 'suspense' ? ReadyModel<H, Result> : ModelState<H, Result>) & {
+  /**
+   * Predicts one input, as `Client.predict` does. Before the model is ready, it waits; after an error, it loads the
+   * model again. It rejects with `disposed` after the component was unmounted.
+   */
+  readonly predict: Client<H, Result>['predict'];
+  /** Loads the model: with `lazy` before the first `predict`, and after an error once more. */
+  readonly initialize: () => Promise<void>;
+};
+
+/**
+ * Loads a model for as long as the component is mounted. Components with the same options share one client; options may
+ * be written inline. Takes the options of `connect`, and `loading`.
+ *
+ * ```tsx
+ * const detector = useModel({ model: '/models/nanodet/', handler: 'object_detector' });
+ * if (detector.status === 'error') return <p role="alert">{detector.error.message}</p>;
+ * ```
+ */
+export function useModel<
+  Name extends HandlerName = HandlerName,
+  Form extends FormName<HandlerOf<Name>> = never,
+  L extends Loading = 'eager',
+>(
+  options: ConnectOptions<Name, Form> & UseModelOptions<L>,
+): Model<HandlerOf<Name>, ResultFor<HandlerOf<Name>, Form>, L>;
+/**
+ * Loads a model for a handler class of the app's own, which its worker module serves with `expose(MyHandler)`.
+ *
+ * ```tsx
+ * const makeWorker = () => new Worker(new URL('./birds.worker.ts', import.meta.url), { type: 'module' });
+ *
+ * const birds = useModel<BirdClassifier>(makeWorker, { model: '/models/birds/' });
+ * ```
+ * @param factory declared outside of the component, where components share it, and with `loading: 'suspense'`
+ */
+export function useModel<H extends Handler, Form extends FormName<H> = never>(
+  factory: WorkerFactory,
+  options: ClientOptions<H, Form> & UseModelOptions<'suspense'> & { readonly loading: 'suspense' },
+): Model<H, ResultFor<H, Form>, 'suspense'>;
+export function useModel<H extends Handler, Form extends FormName<H> = never>(
+  factory: WorkerFactory,
+  options: ClientOptions<H, Form> & UseModelOptions<'eager' | 'lazy'>,
+): Model<H, ResultFor<H, Form>, 'eager' | 'lazy'>;
+export function useModel(first: unknown, second?: unknown): unknown {
+  const { source, loading } = readArguments(first, second);
+  const [held, hold] = useState(() => sharedClient(source));
+  const client = isSameData(held.source, source) ? held : sharedClient(source);
+  if (client !== held) hold(client);
+  // When it is mounted, or shown again by an <Activity>, its children's effects may call before its own run.
+  client.reopen();
+
+  const state = useSyncExternalStore(client.subscribe, client.getState, () => IDLE);
+  // The effect is going to load it: the server, and the first render, show this already.
+  const shown = state === IDLE && loading !== 'lazy' ? LOADING : state;
+  useEffect(() => {
+    if (loading !== 'lazy') client.open().catch(() => {}); // The state has the error.
+  }, [client, loading]);
+
+  if (loading === 'suspense' && shown.status !== 'ready') {
+    if (shown.status === 'error') {
+      client.forget();
+      throw shown.error;
+    }
+    if (typeof document === 'undefined') throw notHere();
+    checkFunctions(client);
+    throw client.open();
+  }
+  return useMemo(() => ({ ...shown, predict: client.predict, initialize: client.initialize }), [shown, client]);
+}
+
+function readArguments(first: unknown, second: unknown): { source: Source; loading: Loading } {
+  const [factory, given] = typeof first === 'function' ? [first as WorkerFactory, second] : [undefined, first];
+  const { loading = 'eager', ...options } = readOptions(
+    given as ClientOptions & UseModelOptions,
+    "options with the model's URL, such as { model: '/models/digits/' }",
+    'model-config',
+  );
+  return { source: { factory, options }, loading: oneOf('loading', LOADINGS, loading) };
+}
+
+function notHere(): TabServeError {
+  const message =
+    "A model runs in the browser, so useModel with loading: 'suspense' cannot render on a server. React shows the fallback of the <Suspense> around the component. " +
+    'Where that is an error, as when Next.js builds a page, render the component in the browser only: dynamic(load, { ssr: false }).';
+  return new TabServeError('unsupported', message);
+}

@@ -1,0 +1,283 @@
+import type { TabServeError } from '../../contract/errors.js';
+import type { Params } from '../../contract/handler.js';
+import type { Envelope, HandleAnswer, HandleRequest } from '../../contract/wire.js';
+import { abortError, timeoutError } from '../../shared/abort.js';
+import type { Message, Prepared } from './inputs.js';
+
+export type JobOptions = Pick<
+  Job,
+  'order' | 'request' | 'params' | 'priority' | 'exclusive' | 'signal' | 'arrivedAt' | 'timeout'
+> &
+  Partial<Pick<Job, 'chunks' | 'sequence'>>;
+
+/** A sequence as the page holds it. Each run of one of its jobs gets the same state, a replay too. */
+export interface SequenceState {
+  readonly id: string;
+  /** What the handler set at the sequence's last answered request; undefined at its start. */
+  state: unknown;
+}
+
+/** The answer to a job: its own rows of the batch that it ran in. */
+export interface JobAnswer extends Pick<HandleAnswer, 'timings' | 'nodes' | 'handlerTime' | 'memory'> {
+  readonly rows: readonly Envelope<unknown>[];
+  /** The new state of the job's sequence; undefined if that stays as it was. */
+  readonly state: unknown;
+  /** Rows of the whole batch. */
+  readonly batchSize: number;
+}
+
+/** A worker that was lost while it ran a job. */
+export interface Loss {
+  readonly error: TabServeError;
+  /** Whether it ran no other job. */
+  readonly alone: boolean;
+}
+
+/** One call of the app, of one row or more. It settles once, whatever happens to the workers that it is sent to. */
+export class Job {
+  /** Position among the client's calls, from 1. */
+  readonly order: number;
+  readonly request: HandleRequest['request'];
+  readonly params: Params;
+  /** Jobs of a higher priority run first. */
+  readonly priority: number;
+  /** Whether the rows are one batch as given, which no other job joins. */
+  readonly exclusive: boolean;
+  readonly signal: AbortSignal | undefined;
+  /** Arrival time, by `performance.now()`. */
+  readonly arrivedAt: number;
+  /** Milliseconds from the arrival after which the job is rejected. */
+  readonly timeout: number | undefined;
+  /**
+   * The chunks of its answer, if it is streamed. Then it has one row, and runs alone: a slow reader would delay the
+   * other rows of its batch.
+   */
+  readonly chunks: Chunks | undefined;
+  readonly sequence: SequenceState | undefined;
+
+  readonly answer: Promise<JobAnswer>;
+  /** The workers that were lost while they ran this job. A job that has lost a worker is replayed alone. */
+  readonly losses: Loss[] = [];
+  /** Milliseconds that it waited in the queue. */
+  queued = 0;
+  /** Called once when the caller aborts or the timeout passes. The queue, or the batch, then drops the job. */
+  onAbandon: (() => void) | undefined;
+  readonly #rows: readonly Prepared[];
+  readonly #onAbort = (): void => this.#abandon(abortError(this.signal!));
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #settle!: { resolve: (answer: JobAnswer) => void; reject: (error: TabServeError) => void };
+  #settled = false;
+
+  constructor(rows: readonly Prepared[], options: JobOptions) {
+    ({
+      order: this.order,
+      request: this.request,
+      params: this.params,
+      priority: this.priority,
+      exclusive: this.exclusive,
+      signal: this.signal,
+      arrivedAt: this.arrivedAt,
+      timeout: this.timeout,
+      chunks: this.chunks,
+      sequence: this.sequence,
+    } = options);
+    this.#rows = rows;
+    this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    const { signal, arrivedAt, timeout } = options;
+    if (timeout !== undefined) {
+      const left = timeout - (performance.now() - arrivedAt);
+      this.#timer = setTimeout(() => this.#abandon(timeoutError(timeout)), left);
+    }
+    // Last, since it ends the timer.
+    if (signal?.aborted) this.reject(abortError(signal));
+    else signal?.addEventListener('abort', this.#onAbort);
+  }
+
+  get id(): string {
+    return String(this.order);
+  }
+
+  /** Whether other jobs may run in one batch with it. */
+  get batchable(): boolean {
+    return !this.exclusive && !this.chunks && this.request === 'predict';
+  }
+
+  /** Whether it explains an answer. That takes long, and its worker answers other requests in between. */
+  get isExplanation(): boolean {
+    return this.request === 'explain';
+  }
+
+  /** Number of rows. */
+  get size(): number {
+    return this.#rows.length;
+  }
+
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  /** Whether its worker waits until the caller reads a chunk of the answer. */
+  get isPaused(): boolean {
+    return !this.#settled && this.chunks?.isFull === true;
+  }
+
+  /** Whether the page can still send all of its input, and the answer may begin again, or go on. */
+  get replayable(): boolean {
+    return this.chunks?.replayable !== false && this.#rows.every((row) => row.replayable);
+  }
+
+  /** Returns a message for each row, a new one at each call. To be called only while `replayable`. */
+  messages(): readonly Message[] {
+    return this.#rows.map((row) => row.message()!);
+  }
+
+  /** Copies what the caller may change once its call has returned. */
+  snapshot(): void {
+    if (!this.#settled) for (const row of this.#rows) row.snapshot();
+  }
+
+  /** Records that it has lost its worker and will be replayed: its answer begins again, or goes on. */
+  lose(loss: Loss): void {
+    this.losses.push(loss);
+    this.chunks?.lose();
+  }
+
+  /** Adds a chunk of its answer. A worker that is lost behind it was not lost at what the one before it was. */
+  receive(chunk: Chunk): void {
+    if (this.#settled) return;
+    if (chunk.resume !== undefined) this.losses.length = 0;
+    this.chunks?.push(chunk);
+  }
+
+  /** Returns the rows for another job that runs instead of this one: they are not released when that job settles. */
+  borrowRows(): readonly Prepared[] {
+    return this.#rows.map((row) => ({
+      get replayable() {
+        return row.replayable;
+      },
+      message: () => row.message(),
+      snapshot() {},
+      rollback: () => row.rollback(),
+      release() {},
+    }));
+  }
+
+  /** Undoes `messages`, which could not be sent: all of the input is still on the page. */
+  rollback(): void {
+    for (const row of this.#rows) row.rollback();
+  }
+
+  resolve(answer: JobAnswer): void {
+    if (this.#end()) this.#settle.resolve(answer);
+  }
+
+  reject(error: TabServeError): void {
+    if (this.#end()) this.#settle.reject(error);
+  }
+
+  #abandon(error: TabServeError): void {
+    this.reject(error);
+    this.onAbandon?.();
+  }
+
+  #end(): boolean {
+    if (this.#settled) return false;
+    this.#settled = true;
+    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.signal?.removeEventListener('abort', this.#onAbort);
+    for (const row of this.#rows) row.release();
+    return true;
+  }
+}
+
+/** A chunk of an answer, with what another worker needs to go on behind it. */
+export interface Chunk {
+  readonly chunk: unknown;
+  /** Undefined if an answer cannot go on here. */
+  readonly resume?: unknown;
+}
+
+/**
+ * How many chunks may be on their way to the page or wait there to be read. With two, the worker makes one while the
+ * page reads the other.
+ */
+const ROOM = 2;
+
+/**
+ * The chunks of the answer to one streamed request, between the worker that sends them and the caller that reads them.
+ */
+export class Chunks {
+  /**
+   * Called when a chunk was read, so that there is room for another one. Whoever sends the request to a worker sets it.
+   */
+  onRead: (() => void) | undefined;
+  /** Called when a chunk has arrived. */
+  onChunk: (() => void) | undefined;
+  #unread: Chunk[] = [];
+  /** How many unread chunks are of workers that were lost: the first ones. They take no room. */
+  #kept = 0;
+  #resume: unknown;
+  #wasRead = false;
+  readonly #restarts: boolean;
+
+  /**
+   * @param options.restarts whether the chunks may start again although the caller has read some: those of another run
+   *   replace them, as progress does
+   * @param options.resume what came with the last chunk that another page has
+   */
+  constructor({ restarts = false, resume }: { readonly restarts?: boolean; readonly resume?: unknown } = {}) {
+    this.#restarts = restarts;
+    this.#resume = resume;
+  }
+
+  /** How many chunks a worker may send. */
+  get room(): number {
+    return ROOM + this.#kept - this.#unread.length;
+  }
+
+  /** Whether the worker has to wait until the caller reads a chunk. */
+  get isFull(): boolean {
+    return this.room <= 0;
+  }
+
+  /** What came with the last chunk; undefined before the first, and if the answer cannot go on behind it. */
+  get resume(): unknown {
+    return this.#resume;
+  }
+
+  /** Whether another run may follow: from the start, or behind the last chunk. */
+  get replayable(): boolean {
+    return !this.#wasRead || this.#restarts || this.#resume !== undefined;
+  }
+
+  get hasUnread(): boolean {
+    return this.#unread.length > 0;
+  }
+
+  push(chunk: Chunk): void {
+    this.#unread.push(chunk);
+    this.#resume = chunk.resume;
+    this.onChunk?.();
+  }
+
+  /** Returns the oldest unread chunk. To be called only while `hasUnread`. */
+  take(): Chunk {
+    const chunk = this.#unread.shift()!;
+    this.#wasRead = true;
+    if (this.#kept > 0) this.#kept -= 1;
+    else this.onRead?.();
+    return chunk;
+  }
+
+  /** Forgets the unread chunks unless the answer goes on behind them. */
+  lose(): void {
+    if (this.#resume === undefined) this.clear();
+    this.#kept = this.#unread.length;
+  }
+
+  /** Forgets the unread chunks: nobody wants them. */
+  clear(): void {
+    this.#unread = [];
+    this.#kept = 0;
+  }
+}

@@ -1,0 +1,112 @@
+import type { Handler, ParamsOf, SequenceResultOf } from '../../contract/handler.js';
+import { PredictionError, TabServeError } from '../../contract/errors.js';
+import { resolveSettings, SEQUENCE_SETTINGS, type SequenceSettings } from '../../contract/settings.js';
+import type { Clock } from '../../shared/clock.js';
+import type { ClientInput, RequestOptions } from '../requests/request-options.js';
+import { readCallOptions } from '../../shared/read-options.js';
+import type { SequenceState } from '../requests/job.js';
+
+/** What `openSequence` takes. */
+export type SequenceOptions = SequenceSettings;
+
+/** What a sequence needs of its client. */
+export interface SequenceOwner {
+  readonly clock: Clock;
+  /** Aborts when the client is disposed of. */
+  readonly disposed: AbortSignal;
+  /** Sends one request of the sequence, whose state it updates when the answer is there. Returns the one result. */
+  readonly request: (
+    input: unknown,
+    options: RequestOptions,
+    sequence: { readonly current: SequenceState; readonly ended: AbortSignal },
+  ) => Promise<readonly unknown[]>;
+}
+
+/** Number of sequences on this page so far. */
+let sequences = 0;
+
+/**
+ * Requests that build on one another, such as the pieces of a recording. The handler's state of the sequence goes to a
+ * worker with each request, and comes back with its answer: the page holds it. So any worker can run the next request,
+ * also after another one was lost. A request that fails, is aborted or times out leaves the state as it was.
+ */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- every sequence is a `Sequence`, whatever its handler
+export class Sequence<H extends Handler = any, Result = SequenceResultOf<H>> implements AsyncDisposable {
+  readonly #owner: SequenceOwner;
+  readonly #idleTimeout: number | undefined;
+  readonly #ended = new AbortController();
+  readonly #current: SequenceState;
+  #busy = false;
+  #cancelTimer = (): void => {};
+
+  /** @throws `invalid-input` naming a wrong option */
+  constructor(options: SequenceOptions, owner: SequenceOwner) {
+    const given = readCallOptions(options, 'openSequence', ['idleTimeout']);
+    this.#idleTimeout = resolveSettings(SEQUENCE_SETTINGS, { ...given }, 'invalid-input').idleTimeout;
+    this.#owner = owner;
+    this.#current = { id: String(++sequences), state: undefined };
+    owner.disposed.addEventListener('abort', () => this.#end(owner.disposed.reason as TabServeError), {
+      signal: this.#ended.signal,
+    });
+    this.#startTimer();
+  }
+
+  /** Its id among the sequences of the page: what a handler gets from `context.sequenceId`. */
+  get id(): string {
+    return this.#current.id;
+  }
+
+  /** Aborts when the sequence has ended, with the error that says why. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  /**
+   * Predicts the sequence's next input.
+   * @throws what `client.predict` throws; `queue-full` while another request of this sequence is under way; after the
+   *   sequence's end `disposed`, or `timeout` if `idleTimeout` has ended it
+   */
+  async predict(input: ClientInput<H>, options: RequestOptions<ParamsOf<H>> = {}): Promise<Result> {
+    if (this.#ended.signal.aborted) throw this.#ended.signal.reason as TabServeError;
+    if (this.#busy)
+      throw new TabServeError(
+        'queue-full',
+        'This sequence is still answering a request, and takes one at a time. Await that request first, or open a sequence for each recording.',
+      );
+    this.#busy = true;
+    this.#cancelTimer();
+    try {
+      const sequence = { current: this.#current, ended: this.#ended.signal };
+      const [result] = await this.#owner.request(input, options, sequence);
+      if (result instanceof PredictionError) throw result;
+      return result as Result;
+    } finally {
+      this.#busy = false;
+      this.#startTimer();
+    }
+  }
+
+  /** Ends the sequence and forgets its state. A request that is under way is rejected with `disposed`. */
+  end(): Promise<void> {
+    this.#end(new TabServeError('disposed', 'The sequence has ended. Open another one with openSequence().'));
+    return Promise.resolve();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end();
+  }
+
+  #startTimer(): void {
+    const limit = this.#idleTimeout;
+    if (limit === undefined || this.#ended.signal.aborted) return;
+    const message = `The sequence has ended: no request came for ${limit} ms, which is its idleTimeout. Open another one with openSequence().`;
+    this.#cancelTimer = this.#owner.clock.schedule(() => this.#end(new TabServeError('timeout', message)), limit);
+  }
+
+  #end(error: TabServeError): void {
+    if (this.#ended.signal.aborted) return;
+    this.#cancelTimer();
+    this.#current.state = undefined;
+    this.#ended.abort(error);
+  }
+}

@@ -1,0 +1,243 @@
+import type { Progress } from '../../contract/archive.js';
+import { errorFromData, errorToData, type ErrorData } from '../../contract/error-data.js';
+import { asTabServeError, messageOf, TabServeError } from '../../contract/errors.js';
+import type { Envelope } from '../../contract/wire.js';
+import { abortError } from '../../shared/abort.js';
+import type { Description } from '../requests/sender.js';
+import type { Chunk, Job } from '../requests/job.js';
+import { Watchdog, type WatchedCall } from '../workers/watchdog.js';
+import { TabChannel } from './channel.js';
+import { holdLock, type ShareEnvironment } from './election.js';
+import type {
+  GuestMessage,
+  HostMessage,
+  LobbyMessage,
+  SessionEvent,
+  SessionInfo,
+  SharedAnswer,
+  SharedRequest,
+} from './messages.js';
+import type { SessionLink } from './connector.js';
+
+/** How often a guest that waits for its host asks whether it is alive, in milliseconds. */
+export const HEARTBEAT_MS = 2000;
+/** How long a host may not answer, in seconds. Then it is replaced. */
+export const HOST_TIMEOUT = 15;
+
+export interface GuestOptions {
+  readonly environment: ShareEnvironment;
+  /** The share's name. */
+  readonly name: string;
+  /** The channel of all tabs. */
+  readonly lobby: Pick<BroadcastChannel, 'postMessage'>;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+  readonly onEvent: (event: SessionEvent) => void;
+  /** Called when the host has not answered for `HOST_TIMEOUT`. */
+  readonly onSilence: () => void;
+}
+
+/** Something that the host has not answered yet. */
+interface PendingCall {
+  readonly watched: WatchedCall;
+  readonly settle: (answer: Envelope<unknown>) => void;
+  readonly onChunk: ((chunk: Chunk) => void) | undefined;
+}
+
+/** Sends requests to the session of the host, in another tab. */
+export class GuestTab implements SessionLink {
+  /** What the host says when its session is open; undefined if this guest ended before. */
+  readonly opened: Promise<SessionInfo | undefined>;
+  readonly #options: GuestOptions;
+  readonly #id: string;
+  readonly #channel: TabChannel<GuestMessage, HostMessage>;
+  readonly #ended = new AbortController();
+  readonly #watchdog: Watchdog;
+  readonly #pending = new Map<string, PendingCall>();
+  #calls = 0;
+  #resolveOpened!: (session: SessionInfo | undefined) => void;
+  /** Undefined until the host has said that its session is open. */
+  #session: SessionInfo | undefined;
+  /** The wait for the session; undefined unless it is under way. */
+  #opening: WatchedCall | undefined;
+  /** The host's id; undefined until it has answered. */
+  #host: string | undefined;
+  #cancelHeartbeat: (() => void) | undefined;
+
+  constructor(options: GuestOptions) {
+    const { environment, name, onSilence } = options;
+    this.#options = options;
+    this.#id = environment.id();
+    this.opened = new Promise((resolve) => (this.#resolveOpened = resolve));
+    this.#watchdog = new Watchdog(HOST_TIMEOUT, onSilence, environment.clock);
+    this.#channel = new TabChannel(environment.channel(`${name}/${this.#id}`), {
+      onMessage: (message) => this.#receive(message),
+      onUnreadable: () => this.end('a message of the tab that runs the model could not be read'),
+    });
+  }
+
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  /**
+   * Looks for the host. The lock tells the host when this guest's tab has ended.
+   * @throws what the browser throws if this page may have no locks
+   */
+  async start(): Promise<void> {
+    const { environment, name } = this.#options;
+    await holdLock(environment.locks, `${name}/${this.#id}`, this.#ended.signal);
+    if (this.#ended.signal.aborted) return;
+    this.#opening = this.#watch();
+    this.#greet();
+  }
+
+  /** Another tab says that it is the host from now on. */
+  hostChanged(host: string): void {
+    if (host === this.#host || this.#ended.signal.aborted) return;
+    if (this.#session) return this.end('the tab that ran the model was closed, or has left the share');
+    this.#host = undefined;
+    this.#greet();
+  }
+
+  /** Ends the connection. */
+  end(why: string): void {
+    if (this.#ended.signal.aborted) return;
+    const error = new TabServeError('worker-lost', `The shared session ended: ${why}.`);
+    this.#watchdog.stop();
+    this.#cancelHeartbeat?.();
+    this.#channel.close();
+    this.#ended.abort(error);
+    this.#resolveOpened(undefined);
+    for (const { settle } of this.#pending.values()) settle({ ok: false, error: errorToData(error) });
+    this.#pending.clear();
+  }
+
+  async run(job: Job, stop: AbortSignal): Promise<SharedAnswer> {
+    const request = requestOf(job);
+    const id = this.#nextId();
+    const { chunks } = job;
+    if (chunks) chunks.onRead = () => this.#post({ type: 'more', id });
+    const canceled = (): void => {
+      this.#post({ type: 'cancel', id });
+      this.#settle(id, { ok: false, error: errorToData(abortError(stop)) });
+    };
+    stop.addEventListener('abort', canceled, { once: true });
+    return (await this.#call({ type: 'request', id, request }, (chunk) => job.receive(chunk))) as SharedAnswer;
+  }
+
+  async describe(): Promise<Description> {
+    return (await this.#call({ type: 'ask', id: this.#nextId(), question: 'describe' })) as Description;
+  }
+
+  async ping(): Promise<void> {
+    await this.#call({ type: 'ask', id: this.#nextId(), question: 'ping' });
+  }
+
+  #nextId(): string {
+    return String(++this.#calls);
+  }
+
+  /** Sends something that the host answers. @throws what it answers; `not-cloneable`; `worker-lost` */
+  #call(message: GuestMessage & { readonly id: string }, onChunk?: PendingCall['onChunk']): Promise<unknown> {
+    if (this.#ended.signal.aborted) return Promise.reject(this.#ended.signal.reason as TabServeError);
+    return new Promise((resolve, reject) => {
+      const settle = (answer: Envelope<unknown>): void => {
+        if (answer.ok) resolve(answer.value);
+        else reject(asTabServeError(errorFromData(answer.error as ErrorData)));
+      };
+      this.#pending.set(message.id, { watched: this.#watch(), settle, onChunk });
+      this.#post(message, (cause) => this.#settle(message.id, { ok: false, error: errorToData(notSent(cause)) }));
+    });
+  }
+
+  #settle(id: string, answer: Envelope<unknown>): void {
+    const call = this.#pending.get(id);
+    if (!call) return;
+    this.#pending.delete(id);
+    this.#watchdog.forget(call.watched);
+    call.settle(answer);
+  }
+
+  #post(message: GuestMessage, onUnsent: (cause: unknown) => void = () => {}): void {
+    try {
+      const posting = this.#channel.post(message);
+      if (posting) posting.catch(onUnsent);
+    } catch (cause) {
+      onUnsent(cause);
+    }
+  }
+
+  #greet(): void {
+    this.#options.lobby.postMessage({ type: 'hello', guest: this.#id } satisfies LobbyMessage);
+  }
+
+  #receive(message: HostMessage): void {
+    if (this.#ended.signal.aborted) return;
+    if (this.#host === undefined && message.type !== 'heartbeat') this.#host = message.host;
+    // What a former host sent is late.
+    if (message.host !== this.#host) return;
+    this.#watchdog.beat(undefined);
+    if (message.type === 'opening' && message.progress) this.#options.onProgress?.(message.progress);
+    else if (message.type === 'open') this.#opened(message.session);
+    else if (message.type === 'unreadable')
+      this.end('a request could not be read in the tab that runs the model, or its answer not be sent');
+    else if (message.type === 'event' && this.#session) this.#options.onEvent(message.event);
+    else if (message.type === 'chunk') this.#pending.get(message.id)?.onChunk?.(message);
+    else if (message.type === 'answer') this.#settle(message.id, message.answer);
+  }
+
+  #opened(session: SessionInfo): void {
+    if (this.#opening) this.#watchdog.forget(this.#opening);
+    this.#opening = undefined;
+    this.#session = session;
+    this.#resolveOpened(session);
+  }
+
+  #watch(): WatchedCall {
+    if (!this.#cancelHeartbeat) this.#scheduleHeartbeat();
+    return this.#watchdog.watch(undefined);
+  }
+
+  #scheduleHeartbeat(): void {
+    this.#cancelHeartbeat = this.#options.environment.clock.schedule(() => {
+      this.#cancelHeartbeat = undefined;
+      if (this.#opening) this.#greet();
+      else if (this.#pending.size > 0) this.#post({ type: 'heartbeat' });
+      else return;
+      this.#scheduleHeartbeat();
+    }, HEARTBEAT_MS);
+  }
+}
+
+/**
+ * Returns a job as a message. What the job transfers has left the page then, as if it had gone to a worker.
+ * @throws `not-cloneable`
+ */
+function requestOf(job: Job): SharedRequest {
+  const { request, params, priority, exclusive, losses, chunks, sequence } = job;
+  try {
+    const messages = job.messages();
+    const transfer = [...new Set(messages.flatMap(({ transferables }) => transferables))];
+    return {
+      request,
+      rows: structuredClone(
+        messages.map(({ value }) => value),
+        { transfer },
+      ),
+      params,
+      priority,
+      exclusive,
+      isReplay: losses.length > 0,
+      room: chunks?.room,
+      resumed: chunks?.resume,
+      sequence: sequence && { id: sequence.id, state: sequence.state },
+    };
+  } catch (cause) {
+    throw notSent(cause);
+  }
+}
+
+function notSent(cause: unknown): TabServeError {
+  const message = `This cannot be sent to the tab that runs the model: ${messageOf(cause)}`;
+  return new TabServeError('not-cloneable', message, { cause });
+}

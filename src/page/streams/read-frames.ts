@@ -1,0 +1,43 @@
+import { PredictionError } from '../../contract/errors.js';
+import { FRAME_SETTINGS, MAX_DELAY_MS, resolveSettings } from '../../contract/settings.js';
+import { browserClock } from '../../shared/clock.js';
+import type { FramesOptions } from './frame-source.js';
+import { readCallOptions } from '../../shared/read-options.js';
+import type { Requester } from '../requests/requester.js';
+import { readRequestOptions } from '../requests/request-options.js';
+import { FrameReader } from './frame-reader.js';
+import { readSource, type FrameSource } from './frame-source.js';
+
+/**
+ * Where a frame takes 100 ms or more, the few milliseconds between two frames do not matter, and a frame that waits in
+ * the worker would only be the older for it.
+ */
+const SPARE_BELOW_MS = 100;
+
+/**
+ * Checks a source of frames and the options, and returns what reads the answers.
+ * @throws `invalid-input`, `not-cloneable`, `unsupported`
+ */
+export function readFrames<Result>(
+  requester: Requester,
+  source: FrameSource,
+  options: FramesOptions,
+): FrameReader<Result> {
+  const { fps, signal, params } = readCallOptions(options, 'frames', ['fps', 'signal', 'params']);
+  const most = resolveSettings(FRAME_SETTINGS, { fps }, 'invalid-input').fps ?? Infinity;
+  const request = readRequestOptions({ ...(signal && { signal }), ...(params && { params }) });
+  const ends = [requester.disposed, ...(request.signal ? [request.signal] : [])];
+  return new FrameReader<Result>({
+    clock: browserClock,
+    start: readSource(source),
+    send: async (frame, stop) => {
+      const [result] = await requester.sendPrepared([frame], { ...request, signal: stop });
+      if (result instanceof PredictionError) throw result;
+      return result as Result;
+    },
+    limit: () => requester.parallelism,
+    spareBelow: SPARE_BELOW_MS,
+    interval: Math.min(1000 / most, MAX_DELAY_MS),
+    signal: AbortSignal.any(ends),
+  });
+}

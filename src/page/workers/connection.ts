@@ -1,0 +1,236 @@
+import { releaseProxy, transfer, wrap, type Remote } from 'comlink';
+import { errorFromData, type ErrorData } from '../../contract/error-data.js';
+import { asTabServeError, messageOf, TabServeError } from '../../contract/errors.js';
+import type {
+  BuiltInConnectMessage,
+  ConnectMessage,
+  Envelope,
+  HandleAnswer,
+  HandleRequest,
+  ChunkMessage,
+  WorkerApi,
+  WorkerEvent,
+} from '../../contract/wire.js';
+import { watchRelease } from '../../shared/lock-release.js';
+import { timed } from '../../shared/spans.js';
+import { isBuiltIn } from './worker-factory.js';
+import type { WorkerFactory } from './worker-factory.js';
+import { describeErrorEvent, startWorker, type StartOptions } from './start-worker.js';
+import { Watchdog } from './watchdog.js';
+import type { Chunk } from '../requests/job.js';
+
+type Proxies = Pick<Remote<WorkerApi>, keyof WorkerApi>;
+
+/** The worker's methods. `handle` also takes what moves to the worker with the request. */
+type Methods = Omit<Proxies, 'handle'> & {
+  handle(request: HandleRequest, transferables: Transferable[]): Promise<Envelope<HandleAnswer>>;
+};
+
+/** A call to the worker, e.g. `({ ping }) => ping()`. */
+export type WorkerMethod<T> = (worker: Methods) => Promise<Envelope<T>>;
+
+export interface ConnectionOptions extends StartOptions {
+  readonly onEvent: (event: WorkerEvent) => void;
+}
+
+/**
+ * One worker, from its start to its end. Its end rejects every pending call and every later one: a script that throws,
+ * a crash, `close()` inside the worker, or `close` here. Nothing refers to a worker that has ended.
+ */
+export class Connection {
+  readonly #worker: Worker;
+  readonly #remote: Remote<WorkerApi>;
+  /**
+   * The methods of `#remote`. comlink creates a proxy at each access, and keeps the port of each proxy that is not
+   * released, so each is accessed once.
+   */
+  readonly #proxies: Proxies;
+  readonly #methods: Methods;
+  readonly #ports: readonly MessagePort[];
+  /** Where its answers come from. */
+  readonly #calls: MessagePort | Worker;
+  /** Rejects each pending call. `Promise.race` with the worker's end would keep every answer alive until then. */
+  readonly #pending = new Set<(error: TabServeError) => void>();
+  /** Takes the chunks of the answer to each streamed call, by the call's id. */
+  readonly #onChunk = new Map<string, (chunk: Chunk) => void>();
+  readonly #watchdog: Watchdog;
+  readonly #ended = new AbortController();
+  /** Ends all listening. */
+  readonly #listening = new AbortController();
+  #error: TabServeError | undefined;
+
+  private constructor(worker: Worker, { onEvent, startupTimeout }: ConnectionOptions) {
+    this.#worker = worker;
+    this.#watchdog = new Watchdog(startupTimeout, (seconds) => this.#end(`it had no heartbeat for ${seconds} s`));
+    const calls = isBuiltIn(worker) ? undefined : new MessageChannel();
+    const events = new MessageChannel();
+    this.#ports = calls ? [calls.port1, events.port1] : [events.port1];
+    this.#calls = calls?.port1 ?? worker;
+    const life = `tabserve/${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
+    const on = { signal: this.#listening.signal };
+    events.port1.addEventListener(
+      'message',
+      ({ data }: MessageEvent<WorkerEvent>) => {
+        this.#watchdog.beat(data.type === 'heartbeat' ? data.id : undefined);
+        if (data.type === 'held') this.#watchLock(life);
+        else if (data.type === 'unreadable') this.#end('it could not read a message of the page');
+        else if (data.type === 'lost') this.close(new TabServeError('device-lost', data.why));
+        else if (data.type !== 'heartbeat') onEvent(data);
+      },
+      on,
+    );
+    events.port1.start();
+    this.#remote = wrap<WorkerApi>(this.#calls);
+    const remote = this.#remote;
+    this.#proxies = {
+      probe: remote.probe,
+      load: remote.load,
+      prepare: remote.prepare,
+      loadModel: remote.loadModel,
+      open: remote.open,
+      sample: remote.sample,
+      compare: remote.compare,
+      measure: remote.measure,
+      hash: remote.hash,
+      stored: remote.stored,
+      handle: remote.handle,
+      cancel: remote.cancel,
+      more: remote.more,
+      describe: remote.describe,
+      ping: remote.ping,
+    };
+    const { handle } = this.#proxies;
+    this.#methods = { ...this.#proxies, handle: (request, list) => handle(transfer(request, list)) };
+    worker.addEventListener(
+      'error',
+      (event) => this.#end(describeErrorEvent(event) ?? 'it failed to load a script'),
+      on,
+    );
+    // If a message cannot be read on either side, its call would stay pending.
+    for (const target of [worker, ...this.#ports])
+      target.addEventListener('messageerror', () => this.#end('a message of it could not be read'), on);
+    const message: BuiltInConnectMessage = { tabserve: 'connect', events: events.port2, life };
+    if (!calls) worker.postMessage(message, [events.port2]);
+    else worker.postMessage({ ...message, calls: calls.port2 } satisfies ConnectMessage, [calls.port2, events.port2]);
+  }
+
+  /** @throws `worker-failed` if the worker does not start; `aborted` */
+  static async start(factory: WorkerFactory, options: ConnectionOptions): Promise<Connection> {
+    return new Connection(await timed('start worker', () => startWorker(factory, options)), options);
+  }
+
+  /** Aborts when the worker has ended, with the error that says why. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  /** Why it ended; undefined while it lives. */
+  get error(): TabServeError | undefined {
+    return this.#error;
+  }
+
+  /** Seconds without a heartbeat, while it has something to do, after which the worker is ended. */
+  set timeout(seconds: number) {
+    this.#watchdog.timeout = seconds;
+  }
+
+  /**
+   * Calls the worker. Settles, whatever happens to it.
+   * @param id by which the worker's heartbeats, and the chunks of its answer, name this call
+   * @param onChunk takes each chunk of the answer, if the call is streamed
+   * @throws what the worker threw; `worker-lost`; `not-cloneable` if the arguments cannot be sent
+   */
+  call<T>(method: WorkerMethod<T>, id?: string, onChunk?: (chunk: Chunk) => void): Promise<T> {
+    if (this.#error) return Promise.reject(this.#error);
+    return new Promise((resolve, reject) => {
+      const answer = method(this.#methods);
+      const watched = this.#watchdog.watch(id);
+      this.#pending.add(reject);
+      if (id !== undefined && onChunk) this.#listen(id, onChunk);
+      const ended = (): void => {
+        this.#watchdog.forget(watched);
+        this.#pending.delete(reject);
+        if (onChunk) this.#onChunk.delete(id!);
+      };
+      answer.then(
+        (envelope) => {
+          ended();
+          if (envelope?.ok === true) resolve(envelope.value);
+          else reject(errorOf(envelope));
+        },
+        (cause: unknown) => {
+          ended();
+          reject(notSent(cause));
+        },
+      );
+    });
+  }
+
+  /**
+   * Listens for the chunks of a streamed answer. Without streams, only comlink listens to the port of the answers.
+   */
+  #listen(id: string, onChunk: (chunk: Chunk) => void): void {
+    this.#onChunk.set(id, onChunk);
+    // Adding it again changes nothing.
+    this.#calls.addEventListener('message', this.#onChunkMessage as EventListener);
+  }
+
+  readonly #onChunkMessage = ({ data }: MessageEvent<ChunkMessage | undefined>): void => {
+    if (data?.type !== 'chunk') return;
+    this.#watchdog.beat(data.id);
+    this.#onChunk.get(data.id)?.(data);
+  };
+
+  /** Sends the worker something that it does not answer. */
+  tell(method: (worker: Methods) => Promise<void>): void {
+    if (!this.#error) void method(this.#methods).catch(() => {});
+  }
+
+  /** Records whether the worker waits for the page with the call of this id, so that its silence means nothing. */
+  setPaused(id: string, isPaused: boolean): void {
+    this.#watchdog.setPaused(id, isPaused);
+  }
+
+  /** Ends the worker; what is pending is rejected with `error`. */
+  close(error: TabServeError): void {
+    if (this.#error) return;
+    this.#error = error;
+    this.#watchdog.stop();
+    this.#listening.abort();
+    this.#ended.abort(error);
+    for (const reject of this.#pending) reject(error);
+    this.#pending.clear();
+    this.#onChunk.clear();
+    this.#worker.terminate();
+    for (const proxy of [this.#remote, ...Object.values(this.#proxies)]) proxy[releaseProxy]();
+    for (const port of this.#ports) port.close();
+  }
+
+  #end(why: string): void {
+    this.close(new TabServeError('worker-lost', `The worker ended: ${why}.`));
+  }
+
+  /**
+   * Watches the lock that the worker holds until it ends. Without Web Locks (in an insecure context), only errors and
+   * the watchdog report its end.
+   */
+  #watchLock(name: string): void {
+    const end = (): void => this.#end('it closed itself, or the browser ended it');
+    // Browsers refuse locks to pages that are being unloaded.
+    watchRelease(navigator.locks, name, end, this.#listening.signal).catch(() => {});
+  }
+}
+
+/** Returns the error in an envelope; `worker-failed` if it is not an envelope. */
+function errorOf(envelope: Envelope<unknown> | undefined): TabServeError {
+  if (envelope?.ok === false) return asTabServeError(errorFromData(envelope.error as ErrorData));
+  return new TabServeError(
+    'worker-failed',
+    'The worker sent an invalid answer. Check that its module calls expose() of tabserve/worker, in the same version as the page.',
+  );
+}
+
+/** Returns the error for arguments that cannot be cloned: comlink rejects with the cause. */
+function notSent(cause: unknown): TabServeError {
+  return new TabServeError('not-cloneable', `This cannot be sent to the worker: ${messageOf(cause)}`, { cause });
+}

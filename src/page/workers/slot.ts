@@ -1,0 +1,185 @@
+import type { Backend } from '../../contract/backends.js';
+import type { TabServeError } from '../../contract/errors.js';
+import type { Batch } from '../requests/batch.js';
+import type { Job } from '../requests/job.js';
+import type { Connection } from './connection.js';
+
+/** What the pool needs of a connection to a worker. */
+export type WorkerConnection = Pick<Connection, 'call' | 'tell' | 'setPaused' | 'close' | 'ended' | 'error'>;
+
+/** A worker that has opened the model on a backend that was proven correct. */
+export interface OpenedWorker {
+  readonly connection: WorkerConnection;
+  readonly backend: Backend;
+}
+
+/**
+ * With two batches, a GPU runs one while the next is preprocessed, and a WASM worker need not wait for the page between
+ * two full batches.
+ */
+export const MAX_BATCHES = 2;
+
+/**
+ * One worker of the pool, from its opening to its end.
+ *
+ * - `opening`: a worker is being opened; it counts as a worker.
+ * - `ready`: it takes batches.
+ * - `draining`: it finishes its batches, takes no more, and is then ended.
+ * - `lost`: its worker has ended, or could not be opened. The pool forgets it.
+ */
+export class Slot {
+  #state: 'opening' | 'ready' | 'draining' | 'lost' = 'opening';
+  /** Called when the state has changed. */
+  onState: (() => void) | undefined;
+  /** Undefined while it is opening. */
+  worker: OpenedWorker | undefined;
+  readonly #batches = new Set<Batch>();
+  /**
+   * Its replays, explanations and streams, which `load` and `takes` count differently. There are seldom any, and the
+   * pool counts several times for each request.
+   */
+  readonly #others = new Set<Batch>();
+  /** Batches that it has run. */
+  runs = 0;
+  /** When it became ready, and when it last became idle, by the pool's clock. */
+  readySince = 0;
+  idleSince = 0;
+  /** Bytes that its engine held after the first batch, and after the last. */
+  readonly #memory: { first?: number; last?: number } = {};
+  /** Releases the cores that are reserved for it; undefined while none are. */
+  releaseCores: (() => void) | undefined;
+
+  /** The worn slot that its worker is to replace; undefined once it has. */
+  replaces: Slot | undefined;
+
+  constructor({ releaseCores, replaces }: Partial<Pick<Slot, 'releaseCores' | 'replaces'>> = {}) {
+    this.releaseCores = releaseCores;
+    this.replaces = replaces;
+  }
+
+  get state(): 'opening' | 'ready' | 'draining' | 'lost' {
+    return this.#state;
+  }
+
+  set state(state) {
+    this.#state = state;
+    this.onState?.();
+  }
+
+  get backend(): Backend | undefined {
+    return this.worker?.backend;
+  }
+
+  /** Adds a batch that its worker is going to run. */
+  add(batch: Batch): void {
+    this.#batches.add(batch);
+    if (batch.isReplay || batch.isExplanation || batch.chunks) this.#others.add(batch);
+  }
+
+  /** Removes a batch that has come back. Returns whether it was there. */
+  delete(batch: Batch): boolean {
+    this.#others.delete(batch);
+    return this.#batches.delete(batch);
+  }
+
+  get isIdle(): boolean {
+    return this.#batches.size === 0;
+  }
+
+  /** The number of batches that keep it busy: those that are not paused by the reader of a stream. */
+  get load(): number {
+    return this.#batches.size - this.#count(({ isPaused }) => isPaused);
+  }
+
+  /** Counts replays, explanations and streams. */
+  #count(counts: (batch: Batch) => boolean): number {
+    let count = 0;
+    for (const batch of this.#others) if (counts(batch)) count += 1;
+    return count;
+  }
+
+  /** The jobs in it that a caller still waits for. */
+  get pending(): readonly Job[] {
+    return [...this.#batches].flatMap(({ pending }) => pending);
+  }
+
+  /** Whether it runs one job and no other, not even an aborted one. */
+  get hasLoneJob(): boolean {
+    return [...this.#batches].reduce((sum, { jobs }) => sum + jobs, 0) === 1;
+  }
+
+  /**
+   * Whether it runs a replay. A replay runs alone, except for paused streams. The replay of an explanation starts
+   * alone, and lets other requests in.
+   */
+  get isReplaying(): boolean {
+    return this.#count(({ isReplay, isExplanation, isPaused }) => isReplay && !isExplanation && !isPaused) > 0;
+  }
+
+  /** Whether it runs an explanation. It runs one at a time. */
+  get isExplaining(): boolean {
+    return this.#count(({ isExplanation }) => isExplanation) > 0;
+  }
+
+  becomeReady(worker: OpenedWorker, now: number): void {
+    this.worker = worker;
+    this.state = 'ready';
+    this.readySince = this.idleSince = now;
+  }
+
+  /**
+   * Whether it may take a batch from the queue. WASM preprocesses and runs on one thread, so a second batch saves only
+   * the round trip to the page. It should therefore be full, because requests that arrive later could not join it. An
+   * explanation takes no request's place: the worker pauses it for them.
+   * @param isFull whether no other request could join the batch
+   */
+  takes(isFull: boolean): boolean {
+    if (this.state !== 'ready') return false;
+    if (this.isIdle) return true;
+    if (this.isReplaying) return false;
+    const requests = this.#batches.size - this.#count(({ isExplanation, isPaused }) => isExplanation || isPaused);
+    if (requests === 0) return true;
+    return requests < MAX_BATCHES && (isFull || computesElsewhere(this.backend!));
+  }
+
+  /** Records a batch that it has run. @param memory bytes that its engine holds; undefined if the batch failed */
+  ran(memory: number | undefined, now: number): void {
+    this.runs += 1;
+    if (this.isIdle) this.idleSince = now;
+    if (memory === undefined) return;
+    this.#memory.first ??= memory;
+    this.#memory.last = memory;
+  }
+
+  /**
+   * Whether it must be replaced because of `maxRuns` or `maxMemory`. A worker that needed more than `maxMemory` from
+   * the start is kept: its replacement would too.
+   */
+  isWorn({ maxRuns = Infinity, maxMemory = Infinity }: WearLimits): boolean {
+    const { first = 0, last = 0 } = this.#memory;
+    const grown = last > maxMemory && first <= maxMemory;
+    return this.runs >= maxRuns || grown;
+  }
+
+  /** Ends the worker, if there is one, and releases its cores. */
+  end(error: TabServeError): void {
+    this.state = 'lost';
+    this.releaseCores?.();
+    this.worker?.connection.close(error);
+  }
+}
+
+export interface WearLimits {
+  /** Batches. */
+  readonly maxRuns?: number | undefined;
+  /** Bytes that the engine holds. */
+  readonly maxMemory?: number | undefined;
+}
+
+/**
+ * Returns whether a backend computes beside its worker: on a GPU, in WebNN or on a server. It has one worker, because a
+ * GPU's kernels run one after the other, and a client asks a server for one thing at a time.
+ */
+export function computesElsewhere({ name }: Pick<Backend, 'name'>): boolean {
+  return name === 'webgpu' || name === 'webgl' || name === 'webnn' || name === 'remote';
+}

@@ -1,0 +1,59 @@
+import { shorten } from '../../contract/describe-value.js';
+import { loadScript } from '../../shared/load-script.js';
+import { badRequest, serverDisposed } from '../serving-error.js';
+import type { RouteContext, Incoming } from './route.js';
+import { resourceNotFound } from './route.js';
+import { explain, instances, ping, predictions } from './inference.js';
+import { metrics } from './metrics.js';
+import { models } from './management.js';
+import { openInference } from './open-inference.js';
+import { errorOf, errorResponse } from './responses.js';
+
+/** Answers a request. Never rejects. */
+export async function answer(request: Request, context: RouteContext): Promise<Response> {
+  try {
+    if (context.disposed.aborted) throw serverDisposed();
+    const incoming = read(request);
+    return await (incoming.path[0] === 'v2' ? openInference(incoming, context) : route(incoming, context));
+  } catch (error) {
+    return errorResponse(errorOf(error));
+  }
+}
+
+/** @throws `invalid-input` for a path that is not UTF-8 in percent-encoding */
+function read(request: Request): Incoming {
+  const { pathname, searchParams } = new URL(request.url);
+  try {
+    const path = pathname
+      .split('/')
+      .slice(1)
+      .map((segment) => decodeURIComponent(segment));
+    return { request, path: path.at(-1) === '' ? path.slice(0, -1) : path, query: searchParams };
+  } catch (cause) {
+    throw badRequest(`The path ${shorten(pathname)} has a percent sign that encodes nothing.`, cause);
+  }
+}
+
+async function route(incoming: Incoming, context: RouteContext): Promise<Response> {
+  const [first, second, third] = incoming.path;
+  switch (first) {
+    case 'ping':
+      return ping(incoming, context);
+    case 'metrics':
+      return metrics(incoming, context);
+    case 'predictions':
+      return await predictions(incoming, context);
+    case 'explanations':
+      return await explain(incoming, context);
+    case 'models':
+      return await models(incoming, context);
+    case 'v1': {
+      if (second === 'models' && third !== undefined && /:\w+$/.test(third) && incoming.path.length === 3)
+        return await instances(incoming, context);
+      // Most pages generate no text.
+      const openAi = await loadScript(async () => (await import('./openai/openai.js')).openAi);
+      return await openAi(incoming, context);
+    }
+  }
+  throw resourceNotFound();
+}

@@ -1,0 +1,145 @@
+import { shorten } from '../../contract/describe-value.js';
+import type { DescribedModel, ListedModel, RegisteredModel } from '../options.js';
+import { badRequest } from '../serving-error.js';
+import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
+import { checkWorkers, numberOf, refuse, registerOptions, readRegistration } from './management-parameters.js';
+import { jsonResponse } from './responses.js';
+import { toJson } from './result-response.js';
+
+/** Lets requests over HTTP register, change and remove models. */
+export interface ManagementOptions {
+  /**
+   * Returns whether a model may be registered from this URL, as the request gives it. TorchServe has `allowed_urls`.
+   */
+  readonly allowsUrl: (url: string) => boolean;
+}
+
+/** What the routes call of a server. */
+export interface Manager {
+  register(model: string, options: Readonly<Record<string, unknown>>): Promise<RegisteredModel>;
+  unregister(name: string, version?: string): Promise<void>;
+  scale(
+    name: string,
+    workers: { readonly minWorkers: number; readonly maxWorkers: number },
+    version?: string,
+  ): Promise<void>;
+  setDefault(name: string, version: string): void;
+  describe(name: string, version?: string): Promise<DescribedModel>;
+  list(): readonly ListedModel[];
+}
+
+/** `/models…`: TorchServe's management API. Without the server's consent, it lists and describes only. */
+export async function models(incoming: Incoming, context: RouteContext): Promise<Response> {
+  const { request, path } = incoming;
+  const [, name, version, verb] = path;
+  if (request.method !== 'GET' && !context.management) checkMethod(incoming, 'GET');
+  if (path.length === 1) {
+    checkMethod(incoming, 'GET', 'POST');
+    return request.method === 'GET' ? listModels(incoming, context) : await registerModel(incoming, context);
+  }
+  if (path.length > 4 || name === undefined || (verb !== undefined && verb !== 'set-default')) throw resourceNotFound();
+  checkMethod(incoming, ...(verb === undefined ? ['GET', 'PUT', 'DELETE'] : ['PUT']));
+  if (verb !== undefined) return setDefault(context, name, version!);
+  if (request.method === 'GET') return await describeModel(incoming, context, name, version);
+  return request.method === 'PUT'
+    ? await scaleModel(incoming, context, name, version)
+    : await unregisterModel(context, name, version);
+}
+
+/** The most models of one page of the list. TorchServe's. */
+const PAGE = 100;
+
+function listModels({ query }: Incoming, { server, registry }: RouteContext): Response {
+  const limit = numberOf(query, 'limit', PAGE);
+  const from = numberOf(query, 'next_page_token', 0);
+  const all = server.list();
+  const to = from + (limit > PAGE ? PAGE : limit);
+  const listed = all.slice(from, to).map(({ name }) => ({ modelName: name, modelUrl: registry.find(name).modelUrl }));
+  return jsonResponse({ ...(to < all.length && { nextPageToken: String(to) }), models: listed });
+}
+
+async function describeModel(
+  { query }: Incoming,
+  { server, registry }: RouteContext,
+  name: string,
+  version?: string,
+): Promise<Response> {
+  const versions = version === 'all' ? registry.versions(name).map(({ options }) => options.version) : [version];
+  const described = await Promise.all(versions.map((one) => server.describe(name, one)));
+  return jsonResponse(described.map((one) => torchServeDescription(one, query.get('customized') === 'true')));
+}
+
+/** Returns a description with TorchServe's keys: those that mean something here. */
+function torchServeDescription(described: DescribedModel, customized: boolean): unknown {
+  const { name, version, modelUrl, backend, config, workers, loadedAt, jobQueueStatus } = described;
+  const { minWorkers, maxWorkers, batchSize, maxBatchDelay, responseTimeout, startupTimeout } = config;
+  return {
+    modelName: name,
+    modelVersion: version,
+    modelUrl,
+    engine: backend.engine,
+    runtime: 'javascript',
+    minWorkers,
+    maxWorkers,
+    batchSize,
+    maxBatchDelay,
+    responseTimeout,
+    startupTimeout,
+    deviceType: backend.name,
+    loadedAtStartup: false,
+    workers: Array.from({ length: workers }, (_, index) => ({
+      id: String(index),
+      startTime: loadedAt.toISOString(),
+      status: 'READY',
+      gpu: backend.name === 'webgpu' || backend.name === 'webgl',
+    })),
+    jobQueueStatus,
+    ...(customized && { customizedMetadata: toJson(described.customizedMetadata) ?? null }),
+  };
+}
+
+async function registerModel(incoming: Incoming, context: RouteContext): Promise<Response> {
+  const given = await readRegistration(incoming, context);
+  const url = given['url'];
+  if (typeof url !== 'string' || url === '') throw badRequest('Parameter url is required.');
+  if (context.management?.allowsUrl(url) !== true)
+    throw badRequest(
+      `This server does not register models from ${shorten(url)}: it takes what its management.allowsUrl allows; tabserve serve takes archives below its working directory.`,
+    );
+  const options = { signal: incoming.request.signal, ...registerOptions(given) };
+  const { name, version } = await context.server.register(url, options).catch((error) => refuse(error, given));
+  return jsonResponse({
+    status: `Model "${name}" Version: ${version} registered with ${await workersOf(context, name, version)} initial workers`,
+  });
+}
+
+async function workersOf({ server }: RouteContext, name: string, version: string): Promise<number> {
+  return (await server.describe(name, version)).workers;
+}
+
+function setDefault({ server }: RouteContext, name: string, version: string): Response {
+  server.setDefault(name, version);
+  return jsonResponse({ status: `Default version successfully updated for model "${name}" to "${version}"` });
+}
+
+async function scaleModel(
+  { query }: Incoming,
+  { server }: RouteContext,
+  name: string,
+  version?: string,
+): Promise<Response> {
+  const minWorkers = numberOf(query, 'min_worker', 1);
+  const maxWorkers = numberOf(query, 'max_worker', minWorkers);
+  if (maxWorkers < minWorkers) throw badRequest('max_worker cannot be less than min_worker.');
+  if (minWorkers === 0)
+    throw badRequest('min_worker: a model has at least one worker. To free it, unregister the model.');
+  checkWorkers(query.has('max_worker') ? 'max_worker' : 'min_worker', maxWorkers);
+  await server.scale(name, { minWorkers, maxWorkers }, version).catch(refuse);
+  const ofVersion = version === undefined ? '' : `, version: ${version}`;
+  return jsonResponse({ status: `Workers scaled to ${minWorkers} for model: ${name}${ofVersion}` });
+}
+
+async function unregisterModel({ server }: RouteContext, name: string, version?: string): Promise<Response> {
+  await server.unregister(name, version);
+  return jsonResponse({ status: `Model "${name}" unregistered` });
+}

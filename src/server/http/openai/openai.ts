@@ -1,0 +1,50 @@
+/** `/v1/…`: OpenAI's API of chats, completions, embeddings and models, as its clients speak it. */
+import { describeValue } from '../../../contract/describe-value.js';
+import type { ServedVersion } from '../../served-version.js';
+import { readJson } from '../request-body.js';
+import { jsonResponse } from '../responses.js';
+import { checkMethod, resourceNotFound, type Incoming, type RouteContext } from '../route.js';
+import { chatCompletions, completions } from './completions.js';
+import { embeddings } from './embeddings.js';
+import { openAiError } from './errors.js';
+import { FieldError, fieldsOf, type Body } from './request.js';
+
+type Answer = (body: Body, served: ServedVersion, request: Request, context: RouteContext) => Promise<Response>;
+
+const ANSWERS: ReadonlyMap<string, Answer> = new Map([
+  ['chat/completions', chatCompletions],
+  ['completions', completions],
+  ['embeddings', embeddings],
+]);
+
+/** Never rejects: an error has OpenAI's form. */
+export async function openAi(incoming: Incoming, context: RouteContext): Promise<Response> {
+  try {
+    return await route(incoming, context);
+  } catch (error) {
+    const { status, headers, body } = openAiError(error);
+    return jsonResponse(body, status, headers);
+  }
+}
+
+async function route(incoming: Incoming, context: RouteContext): Promise<Response> {
+  const [, ...path] = incoming.path;
+  const { registry } = context;
+  if (path[0] === 'models' && path.length <= 2) {
+    checkMethod(incoming, 'GET', 'HEAD');
+    const name = path[1];
+    if (name !== undefined) return jsonResponse(modelObject(registry.find(name)));
+    return jsonResponse({ object: 'list', data: registry.defaults.map(modelObject) });
+  }
+  const answer = ANSWERS.get(path.join('/'));
+  if (!answer) throw resourceNotFound();
+  checkMethod(incoming, 'POST');
+  const body = fieldsOf(await readJson(incoming.request, context));
+  const { model } = body;
+  if (typeof model !== 'string') throw new FieldError('model', `expected a model's name, got ${describeValue(model)}.`);
+  return await answer(body, registry.find(model), incoming.request, context);
+}
+
+function modelObject({ options: { name, loadedAt } }: ServedVersion): object {
+  return { id: name, object: 'model', created: Math.floor(loadedAt.getTime() / 1000), owned_by: 'tabserve' };
+}

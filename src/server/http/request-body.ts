@@ -1,0 +1,145 @@
+import { describeValue, shorten } from '../../contract/describe-value.js';
+import { abortError } from '../../shared/abort.js';
+import { whyTooCostly } from '../../shared/json-cost.js';
+import { GrowingBytes } from '../../shared/growing-bytes.js';
+import { loadScript } from '../../shared/load-script.js';
+import { withinLimit } from '../../shared/limit.js';
+import { badRequest, ServingError, unsupportedType } from '../serving-error.js';
+import { blobOf } from './base64.js';
+import { decodeJson, decodeText } from './decode-text.js';
+import type { RouteContext } from './route.js';
+
+/** The most values in base64 of a JSON body: each costs far more than its bytes. */
+const MAX_BLOBS = 1000;
+
+type Limits = Pick<RouteContext, 'clock' | 'maxRequestSize' | 'timeout'>;
+
+/**
+ * Reads a request's body.
+ * @throws `invalid-input` if it is too large or compressed, or ends early; `timeout`; `aborted`; what the body's stream
+ *   throws, if that is a `ServingError`
+ */
+export async function readBytes(request: Request, { clock, maxRequestSize, timeout }: Limits): Promise<ArrayBuffer> {
+  const { signal, headers } = request;
+  const encoding = headers.get('content-encoding') ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity')
+    throw unsupportedType(`The body is compressed (${shorten(encoding)}): send it as it is.`);
+  if (Number(headers.get('content-length') ?? 0) > maxRequestSize) throw tooLarge(maxRequestSize);
+  const stop = new AbortController();
+  try {
+    const limit = { milliseconds: timeout, clock, signal };
+    const bytes = await withinLimit("The request's body", () => readUpTo(request, maxRequestSize, stop.signal), limit);
+    if (bytes.byteLength > maxRequestSize) throw tooLarge(maxRequestSize);
+    return bytes;
+  } finally {
+    stop.abort();
+  }
+}
+
+/** Throws as soon as there is too much. @param stop aborts when nobody waits for the body any more */
+async function readUpTo(request: Request, maxRequestSize: number, stop: AbortSignal): Promise<ArrayBuffer> {
+  try {
+    // Firefox has no stream of a request's body.
+    if (!request.body) return await request.arrayBuffer();
+    const bytes = new GrowingBytes();
+    const reader = request.body.getReader();
+    stop.addEventListener('abort', () => void reader.cancel().catch(() => {}));
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return bytes.take().buffer;
+      bytes.append(value);
+      if (bytes.length > maxRequestSize) throw tooLarge(maxRequestSize);
+    }
+  } catch (cause) {
+    if (cause instanceof ServingError) throw cause;
+    if (request.signal.aborted) throw abortError(request.signal);
+    throw badRequest("The request's body could not be read to its end.", cause);
+  }
+}
+
+function tooLarge(limit: number): ServingError {
+  const message = `The request's body has more than ${limit} bytes (maxRequestSize).`;
+  return new ServingError('invalid-input', 413, 'RequestEntityTooLargeException', message);
+}
+
+/**
+ * Reads a request's input as TorchServe does: a body of one value, or a form with fields, of which a handler takes
+ * `data` or `body`.
+ *
+ * | Content-Type | input |
+ * |---|---|
+ * | `application/json` | the parsed value |
+ * | `text/…` | a string, by the charset that is declared; UTF-8 by default |
+ * | `multipart/form-data`, `application/x-www-form-urlencoded` | an object with the fields; each by its own type; a list where a name comes several times |
+ * | anything else, or none | a Blob of that type |
+ *
+ * In JSON, `{ "b64": "…" }` is a Blob with these bytes. A GET has no body: its query has the fields.
+ * @throws `invalid-input` for a body that is not what its type says, and what `readBytes` throws
+ */
+export async function readInput(request: Request, limits: Limits): Promise<unknown> {
+  const { search } = new URL(request.url);
+  if (request.method === 'GET' && search !== '')
+    return await readForm(new TextEncoder().encode(search.slice(1)).buffer, 'application/x-www-form-urlencoded');
+  const type = request.headers.get('content-type') ?? '';
+  const bytes = await readBytes(request, limits);
+  const isForm = /^\s*(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(type);
+  return isForm ? await readForm(bytes, type) : await readValue(new Blob([bytes], { type }));
+}
+
+/** Reads a body that must be JSON. @throws `invalid-input`, and what `readBytes` throws */
+export async function readJson(request: Request, limits: Limits): Promise<unknown> {
+  return parseJson(decodeJson(await readBytes(request, limits)));
+}
+
+async function readForm(bytes: ArrayBuffer, type: string): Promise<Readonly<Record<string, unknown>>> {
+  // Most pages never read a form.
+  const fieldsOf = await loadScript(async () => (await import('./form.js')).fieldsOf);
+  const values = new Map<string, (Blob | string)[]>();
+  for (const [name, value] of fieldsOf(bytes, type)) {
+    const all = values.get(name);
+    if (all) all.push(value);
+    else values.set(name, [value]);
+  }
+  const fields = [...values].map(async ([name, all]) => {
+    const read = await Promise.all(all.map((value) => (typeof value === 'string' ? value : readValue(value))));
+    return [name, read.length > 1 ? read : read[0]] as const;
+  });
+  return Object.fromEntries(await Promise.all(fields));
+}
+
+async function readValue(blob: Blob): Promise<unknown> {
+  if (/^application\/([\w.-]+\+)?json\b/i.test(blob.type)) return parseJson(decodeJson(await blob.arrayBuffer()));
+  return /^text\//i.test(blob.type) ? decodeText(await blob.arrayBuffer(), blob.type, 'The body') : blob;
+}
+
+function parseJson(text: string): unknown {
+  const why = whyTooCostly(text);
+  if (why !== undefined) throw badRequest(`The body has ${why}.`);
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw badRequest(`The body is not JSON: ${cause instanceof Error ? cause.message : describeValue(cause)}`, cause);
+  }
+  let blobs = 0;
+  /** Puts Blobs in the place of values in base64, and returns what stands for the value itself. */
+  const withBlobs = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    const bytes = bytesOf(value);
+    if (bytes && ++blobs > MAX_BLOBS) throw badRequest(`The body has more than ${MAX_BLOBS} values in base64.`);
+    if (bytes) return bytes;
+    const members = value as Record<string | number, unknown>;
+    if (Array.isArray(value)) for (let at = 0; at < value.length; at++) members[at] = withBlobs(value[at]);
+    else for (const key of Object.keys(value)) members[key] = withBlobs(members[key]);
+    return value;
+  };
+  return withBlobs(json);
+}
+
+/**
+ * Returns the bytes of TensorFlow Serving's `{ b64 }`, which TorchServe's JSON envelope reads too; undefined for any
+ * other value.
+ */
+function bytesOf(value: object): Blob | undefined {
+  return 'b64' in value && Object.keys(value).length === 1 ? blobOf(value.b64) : undefined;
+}

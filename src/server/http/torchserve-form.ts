@@ -1,0 +1,48 @@
+import type { Params } from '../../contract/handler.js';
+import type { ServedVersion } from '../served-version.js';
+import { shorten } from '../../contract/describe-value.js';
+import { badRequest } from '../serving-error.js';
+import { blobOf } from './base64.js';
+
+/** What an object has that is an image, a text or audio: the field of a form, or what the app's own code sends. */
+const INPUT_KEYS = ['data', 'body', 'text', 'samples'];
+
+/**
+ * Returns the params with which a handler answers in TorchServe's form; none if it has no such form, or if the config
+ * says which form its answers have.
+ */
+export function torchServeParams({ options: { description } }: ServedVersion): Params {
+  const { resultForms = [], config } = description;
+  const { result, output } = config.handler ?? {};
+  // A map of classes has no probabilities, which TorchServe's form needs.
+  if (result !== undefined || output === 'classes' || !resultForms.includes('torchserve')) return {};
+  return { result: 'torchserve' };
+}
+
+/**
+ * Returns a row for the handler. One of images, texts or audio gets the field `data` or `body` of a form, and no other
+ * one, as TorchServe's handlers do. A string is base64 for a handler of images, and a text for others.
+ * @throws `invalid-input` for a string that is not base64, and for an object without such a field
+ */
+export function rowOf({ options: { name, description } }: ServedVersion, row: unknown): unknown {
+  const { takes = 'tensors' } = description;
+  if (takes === 'tensors') return row;
+  const isOfImages = takes === 'image';
+  if (typeof row === 'string') return isOfImages ? blobOf(row) : row;
+  if (typeof row !== 'object' || row === null || row instanceof Blob) return row;
+  const { data, body = data } = row as { readonly data?: unknown; readonly body?: unknown };
+  const value = data ?? body;
+  if (!INPUT_KEYS.some((key) => key in row)) {
+    if ('instances' in row)
+      throw badRequest(`Expected one input, got "instances". /v1/models/${name}:predict takes instances.`);
+    const got = Array.isArray(row) ? 'a list' : shorten(Object.keys(row).join(', ')) || 'nothing';
+    throw badRequest(
+      `Expected the field "data" or "body", got ${got}. A file or a text that is the whole body needs its own Content-Type (curl -T FILE): what curl sends with -d is a form.`,
+    );
+  }
+  if (Array.isArray(value) && value.some((one) => one instanceof Blob))
+    throw badRequest(`Expected one input, got ${value.length}. /v1/models/${name}:predict takes several.`);
+  if (typeof value === 'string') return { data: isOfImages ? blobOf(value) : value };
+  // Numbers have dims beside them.
+  return value instanceof Blob ? { data: value } : row;
+}

@@ -1,0 +1,55 @@
+import type { Sharp } from 'sharp';
+import { TabServeError } from '../../contract/errors.js';
+import type { TypedArrayInput } from '../../contract/tensors.js';
+import type { FileDecoder } from '../../worker/images/encoded.js';
+
+/** The formats that sharp's prebuilt library decodes, of those that browsers do. */
+const DECODED = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/avif']);
+
+/**
+ * Decodes an image file with sharp, which the app installs: Node has no decoder. As in a browser, color profiles are
+ * not applied.
+ * @throws `unsupported` if sharp is not installed, or decodes no such files
+ */
+export const decodeFile: FileDecoder = async (bytes, type) => {
+  const { default: sharp } = await importSharp().catch((cause: unknown) => {
+    const message = 'The input is an image file, and Node has no decoder for it. Install one: npm install sharp';
+    throw new TabServeError('unsupported', `${message}. Or pass decoded pixels: { data, dims }.`, { cause });
+  });
+  if (!DECODED.has(type))
+    throw new TabServeError(
+      'unsupported',
+      `sharp, which decodes images under Node, does not decode ${type}. Convert the file to PNG, JPEG, WebP, GIF or AVIF, or pass decoded pixels: { data, dims }.`,
+    );
+  // The header was read before: its size is within the limit.
+  const options = { limitInputPixels: false, failOn: 'error', ignoreIcc: true } as const;
+  const image = sharp(bytes, options);
+  if (type === 'image/jpeg' && (await image.metadata()).space === 'cmyk') return await decodeCmyk(image);
+  return await pixelsOf(image.toColourspace('srgb').ensureAlpha());
+};
+
+/** Imports sharp. Rejects if it is not installed, or has no library for this machine. */
+export const importSharp = (): Promise<typeof import('sharp')> => import('sharp');
+
+/** Decodes a JPEG for print as Pillow and browsers do: libvips would apply a profile of its own. */
+async function decodeCmyk(image: Sharp): Promise<TypedArrayInput> {
+  const { data, dims } = await pixelsOf(image.pipelineColourspace('cmyk').toColourspace('cmyk'));
+  for (let at = 0; at < data.length; at += 4) {
+    const light = 255 - data[at + 3]!;
+    for (let channel = at; channel < at + 3; channel++) data[channel] = light - divide255(data[channel]! * light);
+    data[at + 3] = 255;
+  }
+  return { data, dims };
+}
+
+/** Returns n / 255, rounded, for n in 0..65025. */
+function divide255(n: number): number {
+  const t = n + 128;
+  return ((t >> 8) + t) >> 8;
+}
+
+/** Returns an image's pixels, of four channels. */
+async function pixelsOf(image: Sharp): Promise<{ readonly data: Uint8Array; readonly dims: readonly number[] }> {
+  const { data, info } = await image.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true });
+  return { data: new Uint8Array(data.buffer, data.byteOffset, data.length), dims: [info.height, info.width, 4] };
+}

@@ -1,0 +1,76 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
+
+/** Who may ask a server. */
+export interface GuardOptions {
+  /** Host names by which requests may name the server, beside IP addresses and `localhost`. */
+  readonly hosts: readonly string[];
+  /** Origins of web pages that may send requests and read the answers; `*` for all. */
+  readonly origins: readonly string[];
+}
+
+/** Whether a request may be answered. */
+export type Access =
+  | {
+      readonly allowed: true;
+      /** Headers of the answer. */
+      readonly headers: Readonly<Record<string, string>>;
+    }
+  | { readonly allowed: false; readonly why: string };
+
+/**
+ * Decides whether a request may be answered. A web page of another origin must not drive a server that its visitor
+ * runs:
+ *
+ * - The header `Host` must name an IP address, `localhost` or one of `hosts`: a page whose own host name was made to
+ *   lead to this machine (DNS rebinding) has another one there.
+ * - A request with an `Origin` other than the server's own, or that the browser marks as one of another site
+ *   (`Sec-Fetch-Site`), is refused, whether or not it would be preflighted.
+ */
+export function guard(headers: IncomingHttpHeaders, { hosts, origins }: GuardOptions): Access {
+  const { host = '', origin } = headers;
+  const name = hostName(host);
+  if (name === undefined || !(isIP(name) > 0 || name === 'localhost' || hosts.includes(name)))
+    return refused(`Host is ${JSON.stringify(host.slice(0, 100))}. Allow this name with --allowed-host.`);
+  const isOwn = origin === undefined ? isFromHere(headers) : origin === `http://${host}`;
+  if (isOwn) return { allowed: true, headers: {} };
+  if (origin === undefined) return refused('A web page of another origin has sent the request, without its origin.');
+  if (!origins.includes('*') && !origins.includes(origin))
+    return refused(
+      `Web pages of ${origin.slice(0, 100)} may not ask this server. Allow them with --cors ${origin.slice(0, 100)}.`,
+    );
+  return {
+    allowed: true,
+    headers: {
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': '*',
+      vary: 'Origin',
+    },
+  };
+}
+
+/** Returns the headers of the answer to a preflight request of an origin that is allowed. */
+export function preflightHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  return {
+    'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
+    'access-control-allow-headers': headers['access-control-request-headers'] ?? 'content-type',
+    'access-control-allow-private-network': 'true',
+    'access-control-max-age': '600',
+  };
+}
+
+/** Returns whether no web page, or one of the server's own, has sent a request. */
+function isFromHere(headers: IncomingHttpHeaders): boolean {
+  const site = headers['sec-fetch-site'];
+  return site === undefined || site === 'same-origin' || site === 'none';
+}
+
+/** Returns the name in a header `Host`, without port and brackets; undefined if it is none. */
+export function hostName(host: string): string | undefined {
+  const [, bracketed, plain] = /^(?:\[([\da-f:.]+)\]|([^:[\]/?#@\s]+))(?::\d+)?$/i.exec(host) ?? [];
+  return (bracketed ?? plain)?.toLowerCase();
+}
+
+function refused(why: string): Access {
+  return { allowed: false, why };
+}

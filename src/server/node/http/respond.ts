@@ -1,0 +1,190 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { GrowingBytes } from '../../../shared/growing-bytes.js';
+import type { HeldBodies } from './held-bodies.js';
+import { guard, preflightHeaders, type GuardOptions } from './guard.js';
+
+/**
+ * What is left of the body of a request that was answered before its end: so many bytes of it are read, for so long.
+ */
+const MAX_DRAINED = 2 ** 26;
+const DRAIN_MS = 5000;
+
+/**
+ * Answers a request of `node:http` with a function of the web's own `Request` and `Response`. Never rejects.
+ * @param bodies those that the server is receiving
+ */
+export async function respond(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  answer: (request: Request) => Promise<Response>,
+  { bodies, ...options }: GuardOptions & { readonly bodies: HeldBodies },
+): Promise<void> {
+  const { host, path } = targetOf(incoming);
+  // Of several, a proxy may have looked at another one.
+  if ((incoming.headersDistinct['host']?.length ?? 0) > 1)
+    return await refuse(incoming, outgoing, 400, 'The request has more than one header Host.');
+  const access = guard({ ...incoming.headers, host }, options);
+  if (!access.allowed) return await refuse(incoming, outgoing, 403, access.why);
+  for (const [name, value] of Object.entries(access.headers)) outgoing.setHeader(name, value);
+  if (incoming.method === 'OPTIONS' && incoming.headers['access-control-request-method'] !== undefined) {
+    outgoing.writeHead(204, preflightHeaders(incoming.headers)).end();
+    return;
+  }
+  const gone = new AbortController();
+  outgoing.once('close', () => gone.abort(new Error('The client has closed the connection.')));
+  const request = requestOf(incoming, path, gone.signal, bodies);
+  if (!request)
+    return await refuse(incoming, outgoing, 400, 'The request has no path, or a method or a header that is not valid.');
+  const response = await answer(request);
+  if (!request.bodyUsed) await request.body?.cancel();
+  await send(response, incoming, outgoing);
+}
+
+/**
+ * Returns whom a request is meant for, and its path with its query. In a request line with a whole URL, as for a proxy,
+ * the URL's host counts, and not the header's.
+ */
+function targetOf({ url = '', headers }: IncomingMessage): {
+  readonly host: string | undefined;
+  readonly path: string;
+} {
+  const [, host, path = ''] = /^http:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
+  return host === undefined ? { host: headers.host, path: url } : { host, path: path.replace(/^(?!\/)/, '/') };
+}
+
+/** Returns undefined if it cannot be one. */
+function requestOf(
+  incoming: IncomingMessage,
+  path: string,
+  signal: AbortSignal,
+  bodies: HeldBodies,
+): Request | undefined {
+  const { method = 'GET', headersDistinct } = incoming;
+  const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value) => [name, value] as [string, string]),
+  );
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  try {
+    if (!path.startsWith('/')) return undefined;
+    // The front door looks at the path alone. A path may begin with two slashes.
+    const init = { method, headers, signal, ...(hasBody && { body: bodyOf(incoming, bodies), duplex: 'half' }) };
+    return new Request(`http://localhost${path}`, init);
+  } catch {
+    return undefined;
+  }
+}
+
+/** How many bytes of a body are held for its reader. */
+const MAX_HELD = 2 ** 16;
+
+/**
+ * Returns a body as a stream. Chunks that come together are merged: a client may send a million of a single byte each.
+ * Unlike `Readable.toWeb`, cancelling it does not end the connection, on which the answer is still to be sent.
+ */
+function bodyOf(incoming: IncomingMessage, bodies: HeldBodies): ReadableStream<Uint8Array> {
+  const held = new GrowingBytes();
+  let isOpen = true;
+  let counted: ReturnType<HeldBodies['begin']>;
+  let delivery: NodeJS.Immediate | undefined;
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const deliver = (): void => {
+        delivery = undefined;
+        if (isOpen && held.length > 0) controller.enqueue(held.take());
+      };
+      const end = (act: () => void): void => {
+        clearImmediate(delivery);
+        deliver();
+        if (isOpen) act();
+        isOpen = false;
+        counted.end();
+      };
+      counted = bodies.begin((why) => end(() => controller.error(why)));
+      incoming.on('data', (chunk: Buffer) => {
+        if (!isOpen) return;
+        held.append(chunk);
+        counted.add(chunk.byteLength);
+        // Node has one event for each chunk that it reads at once.
+        delivery ??= setImmediate(deliver);
+        if (held.length >= MAX_HELD || controller.desiredSize! <= 0) incoming.pause();
+      });
+      incoming.once('end', () => end(() => controller.close()));
+      incoming.once('error', (error) => end(() => controller.error(error)));
+      incoming.once('close', () => end(() => controller.error(new Error('The body ends early.'))));
+      incoming.pause();
+    },
+    pull: () => void incoming.resume(),
+    cancel() {
+      isOpen = false;
+      counted.end();
+      incoming.pause();
+    },
+  });
+}
+
+async function send(response: Response, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
+  if (isUnread(incoming)) {
+    const body = Buffer.from(await response.arrayBuffer());
+    return outgoing.destroyed ? undefined : await answerEarly(incoming, outgoing, response.status, body);
+  }
+  outgoing.writeHead(response.status);
+  if (!response.body || incoming.method === 'HEAD') {
+    void response.body?.cancel();
+    outgoing.end();
+    return;
+  }
+  // The client may go away, or a streamed answer may fail in its middle: then the connection is closed.
+  await pipeline(Readable.fromWeb(response.body as never), outgoing).catch(() => outgoing.destroy());
+}
+
+async function refuse(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  code: number,
+  message: string,
+): Promise<void> {
+  const type = code === 403 ? 'ForbiddenException' : 'BadRequestException';
+  outgoing.setHeader('content-type', 'application/json');
+  const body = Buffer.from(JSON.stringify({ code, type, message }));
+  if (isUnread(incoming)) return await answerEarly(incoming, outgoing, code, body);
+  outgoing.writeHead(code).end(body);
+}
+
+/** Returns whether the client may still be sending the body. */
+function isUnread({ complete, destroyed }: IncomingMessage): boolean {
+  return !complete && !destroyed;
+}
+
+/**
+ * Answers a request whose body has not been read to its end. The client has the whole answer at once; the connection
+ * stays open for what it is still sending, within a limit: a client that is cut off while it sends may lose the answer.
+ */
+async function answerEarly(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  status: number,
+  body: Buffer,
+): Promise<void> {
+  outgoing.writeHead(status, { connection: 'close', 'content-length': body.length });
+  outgoing.write(body);
+  await new Promise<void>((resolve) => {
+    let size = 0;
+    const timer = setTimeout(resolve, DRAIN_MS);
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    incoming.on('data', ({ length }: Buffer) => {
+      size += length;
+      if (size > MAX_DRAINED) end();
+    });
+    for (const event of ['end', 'error', 'close']) incoming.once(event, end);
+    // The body's stream holds back what nobody reads.
+    incoming.on('pause', () => incoming.resume());
+    incoming.resume();
+  });
+  outgoing.end();
+}

@@ -1,0 +1,124 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { Server, type AddressInfo, type Socket } from 'node:net';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { TabServeError } from '../../../contract/errors.js';
+import type { GuardOptions } from './guard.js';
+import { HeldBodies } from './held-bodies.js';
+import { respond } from './respond.js';
+
+/** Where and how to listen. */
+export interface HttpOptions extends GuardOptions {
+  readonly host: string;
+  /** 0 for any that is free. */
+  readonly port: number;
+  /** Milliseconds within which a request must have arrived whole. */
+  readonly timeout: number;
+}
+
+/** A server that listens. */
+export interface HttpServer {
+  readonly url: string;
+  /**
+   * Accepts no more connections, waits for the answers that are under way, and ends each connection after its answer.
+   * @param onLate is called if answers are still under way after ten seconds: it has two seconds to end them
+   */
+  close(onLate?: () => void): Promise<void>;
+}
+
+/** How long a client may take to send the headers of a request, and how long an idle connection is kept. */
+const HEADERS_MS = 10_000;
+const KEEP_ALIVE_MS = 5_000;
+/** How long a client may read nothing of an answer: until then, the server holds it. */
+const STALLED_MS = 30_000;
+/** The most requests that a client may send ahead of their answers, on one connection (pipelining). */
+const MAX_AHEAD = 100;
+/** How often the limits of time are checked. */
+const CHECK_MS = 1_000;
+/** Those beyond it are reset. Each costs about 20 kB; what requests hold beside it has limits of its own. */
+const MAX_CONNECTIONS = 10_000;
+/** Connections that wait to be accepted: Linux takes no more than `net.core.somaxconn`, which is 4096. */
+const BACKLOG = 4_096;
+/** How long answers that are under way may take when the server ends, and how long after `onLate`. */
+const FINISH_MS = 10_000;
+const LATE_MS = 2_000;
+/** For how long no connection and no answer has ended when the server stops accepting, and how often it waits so. */
+const QUIET_MS = 2;
+const MAX_WAITS = 200;
+/** How long a connection without a request is kept when the server ends: its next request may be on its way. */
+const IDLE_MS = 1_000;
+
+/** Listens, and answers requests. @throws `network` if the port or the address cannot be had */
+export async function serveHttp(
+  answer: (request: Request) => Promise<Response>,
+  { host, port, timeout, ...options }: HttpOptions,
+): Promise<HttpServer> {
+  let isClosing = false;
+  const limits = {
+    headersTimeout: Math.min(HEADERS_MS, timeout),
+    requestTimeout: timeout,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: CHECK_MS,
+  };
+  const bodies = new HeldBodies();
+  const answers = new Set<ServerResponse>();
+  /** Requests without an answer, by their connection. */
+  const unanswered = new WeakMap<Socket, number>();
+  /** Counts connections that were accepted, and answers that were sent. */
+  let events = 0;
+  const server = createServer(limits, (incoming, outgoing) => {
+    const { socket } = incoming;
+    const ahead = (unanswered.get(socket) ?? 0) + 1;
+    if (ahead > MAX_AHEAD) return void socket.destroy();
+    unanswered.set(socket, ahead);
+    answers.add(outgoing);
+    outgoing.once('close', () => {
+      answers.delete(outgoing);
+      unanswered.set(socket, unanswered.get(socket)! - 1);
+      events += 1;
+    });
+    if (isClosing) outgoing.shouldKeepAlive = false;
+    outgoing.setTimeout(Math.min(STALLED_MS, timeout), () => {
+      if (outgoing.writableLength > 0) outgoing.destroy();
+    });
+    respond(incoming, outgoing, answer, { ...options, bodies }).catch(() => outgoing.destroy());
+  });
+  server.on('connection', () => void (events += 1));
+  server.maxConnections = MAX_CONNECTIONS;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => reject(notListening(cause, host, port)));
+    server.listen({ port, host, backlog: BACKLOG }, resolve);
+  });
+  const { address, family, port: actual } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`,
+    async close(onLate = () => {}) {
+      isClosing = true;
+      for (const outgoing of answers) outgoing.shouldKeepAlive = false;
+      // The system resets connections that wait to be accepted: it is ended in a moment when there are none.
+      for (let waits = 0, before = -1; events !== before && waits < MAX_WAITS; waits++) {
+        before = events;
+        await wait(QUIET_MS);
+        // Node closes in the same turn in which it has accepted what was waiting.
+        await setImmediate();
+      }
+      // `http.Server` would reset idle connections, whose next request may be on its way, and check no more limits.
+      const ended = new Promise((resolve) => Server.prototype.close.call(server, resolve));
+      const timers = [
+        setTimeout(() => server.closeIdleConnections(), IDLE_MS),
+        setTimeout(onLate, FINISH_MS),
+        setTimeout(() => server.closeAllConnections(), FINISH_MS + LATE_MS),
+      ];
+      await ended;
+      for (const timer of timers) clearTimeout(timer);
+      server.close();
+    },
+  };
+}
+
+function notListening(cause: NodeJS.ErrnoException, host: string, port: number): TabServeError {
+  const why =
+    cause.code === 'EADDRINUSE'
+      ? 'another program listens there. Pass another --port; 0 takes any that is free.'
+      : `${cause.message}.`;
+  return new TabServeError('network', `The server cannot listen on ${host}, port ${port}: ${why}`, { cause });
+}

@@ -1,0 +1,37 @@
+import { openAsBlob } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { defaultThreads } from '../../shared/threads.js';
+import type { Platform } from '../../worker/host/platform.js';
+
+/**
+ * Is `fetch`, and answers a `file:` URL with the file, as a server would: 404 if there is no such file. Only a model
+ * that the app itself has named by a path has such URLs: an archive can name no file outside of its own folder, and
+ * `fetch` follows no redirect to a file.
+ */
+export const fetchLocal: typeof fetch = async (input, init) => {
+  const url = new URL(input instanceof Request ? input.url : input);
+  if (url.protocol !== 'file:') return await fetch(input, init);
+  init?.signal?.throwIfAborted();
+  const path = fileURLToPath(url);
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile()) return new Response(null, { status: 404 });
+  const headers = { 'content-length': String(found.size), 'content-type': 'application/octet-stream' };
+  return new Response(await openAsBlob(path), { headers });
+};
+
+/** What a worker thread has in place of what a Web Worker has. */
+export const nodePlatform: Platform = {
+  probe: async () => ({
+    webgpu: { available: false, reason: 'Node has no WebGPU.' },
+    webgl: { available: false, reason: 'Node has no WebGL.' },
+    webnn: { available: false, reason: 'Node has no WebNN.' },
+    wasm: { available: true, simd: true, jspi: 'Suspending' in WebAssembly, threads: false },
+    crossOriginIsolated: false,
+    cores: availableParallelism(),
+  }),
+  threads: (candidate, wanted, maxWorkers) =>
+    candidate === 'onnx/cpu' ? (wanted ?? defaultThreads(availableParallelism(), maxWorkers)) : 1,
+  fetch: fetchLocal,
+};

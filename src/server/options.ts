@@ -1,0 +1,102 @@
+import { browserClock, type Clock } from '../shared/clock.js';
+import { checkTimeout } from '../shared/limit.js';
+import { readCallOptions, wrongValue } from '../shared/read-options.js';
+import type { ManagementOptions } from './http/management.js';
+import type { ServedClient, ServedDescription } from './served-client.js';
+
+/** A function that loads a model: `load` of `tabserve`, or of `tabserve/node`. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- each `load` has a type of its own for both
+export type LoadModel = (model: any, options: any) => Promise<ServedClient>;
+
+/** The options of `Load`. */
+export type LoadOptionsOf<Load extends LoadModel> = [NonNullable<Parameters<Load>[1]>] extends [never]
+  ? object
+  : NonNullable<Parameters<Load>[1]>;
+
+/** What a server is made with. */
+export interface ModelServerOptions<Load extends LoadModel = LoadModel> {
+  /**
+   * Loads a model that is registered by its location: `load` of `tabserve`, or of `tabserve/node`.
+   * @default only clients can be registered
+   */
+  readonly load?: Load;
+  /**
+   * The most bytes of a request's body: a larger one is answered with 413. The name and the default are TorchServe's.
+   * @default 6553500
+   */
+  readonly maxRequestSize?: number;
+  /** Milliseconds within which a request over HTTP is answered: after that, it is answered with 408. @default 120000 */
+  readonly timeout?: number;
+  /**
+   * Lets requests over HTTP register, change and remove models: TorchServe's management API. Without it, they read
+   * only.
+   */
+  readonly management?: ManagementOptions;
+  /** @default the browser's */
+  readonly clock?: Clock;
+}
+
+/** The options of a server, with their defaults. */
+export interface ServerSettings {
+  readonly load: LoadModel | undefined;
+  readonly maxRequestSize: number;
+  readonly timeout: number;
+  readonly management: ManagementOptions | undefined;
+  readonly clock: Clock;
+}
+
+/** @throws `invalid-input` for a wrong option, and for one that does not exist */
+export function readServerOptions(options: ModelServerOptions): ServerSettings {
+  const {
+    load,
+    maxRequestSize = 6_553_500,
+    timeout = 120_000,
+    management,
+    clock = browserClock,
+  } = readCallOptions(options, 'ModelServer', ['load', 'maxRequestSize', 'timeout', 'management', 'clock']);
+  checkTimeout(timeout);
+  if (!(typeof maxRequestSize === 'number' && maxRequestSize > 0))
+    throw wrongValue('maxRequestSize', 'a number above 0', maxRequestSize);
+  if (load && typeof load !== 'function') throw wrongValue('load', 'a function', load);
+  const { allowsUrl } = management ?? {};
+  if (management && typeof allowsUrl !== 'function') throw wrongValue('management.allowsUrl', 'a function', allowsUrl);
+  return { load, maxRequestSize, timeout, management, clock };
+}
+
+/** What `register` takes beside the model, and beside the options of `load`. */
+export interface RegisterOptions {
+  /** @default the name in the archive's manifest */
+  readonly name?: string;
+  /** @default the version in the archive's manifest; `1.0` if it has none */
+  readonly version?: string;
+  /**
+   * Whether an answer over HTTP is sent in parts: each one that the handler sends with `context.send`, then its result.
+   * Such requests are not batched.
+   * @default false
+   */
+  readonly stream?: boolean;
+}
+
+/** A version of a model. */
+export interface RegisteredModel {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** The versions of a model that take requests. */
+export interface ListedModel {
+  readonly name: string;
+  readonly defaultVersion: string;
+  /** In the order of their registration. */
+  readonly versions: readonly string[];
+}
+
+/** A version of a model, and what its client says about it. */
+export interface DescribedModel extends ServedDescription, RegisteredModel {
+  readonly isDefault: boolean;
+  /** Where the model came from; empty if it was registered as a client. */
+  readonly modelUrl: string;
+  readonly loadedAt: Date;
+  /** Requests that are not answered yet. */
+  readonly activeRequests: number;
+}

@@ -1,0 +1,44 @@
+/** Answers requests of OpenAI's API, whose bodies name the model. */
+import { isPlainObject } from '../../shared/is-plain-object.js';
+import { answer } from './answer-by-policy.js';
+import type { Settings } from './answer-predictions.js';
+import type { Environment } from './environment.js';
+import { ANSWERED_BY } from './protocol.js';
+import type { ReplayableRequest } from './replayable-request.js';
+
+/**
+ * Answers a request as the policy of its model says; one for another model goes to the network. A body that is too large
+ * to be read goes there too, unless a model is `device-only`: it might be that one's.
+ */
+export async function answerOpenAi(
+  request: ReplayableRequest,
+  path: string,
+  settings: Settings,
+  environment: Environment,
+): Promise<Response> {
+  const { models } = settings;
+  const body = await request.body();
+  const model = body instanceof Blob ? await modelIn(body) : undefined;
+  const own = model !== undefined && Object.hasOwn(models, model) ? models[model] : undefined;
+  const mayBePrivate = body === 'too-large' && Object.values(models).includes('device-only');
+  const policy = mayBePrivate ? 'device-only' : own;
+  if (policy) return await inOpenAiForm(await answer(request, { path, model, policy }, settings, environment));
+  return await environment.fetch(await request.forServer(), { signal: request.signal });
+}
+
+async function modelIn(body: Blob): Promise<string | undefined> {
+  try {
+    const json: unknown = JSON.parse(await body.text());
+    return isPlainObject(json) && typeof json['model'] === 'string' ? json['model'] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a response whose error has OpenAI's form, in place of the service worker's own. */
+async function inOpenAiForm(response: Response): Promise<Response> {
+  if (response.headers.get(ANSWERED_BY) !== 'none') return response;
+  const { message } = (await response.json()) as { readonly message: string };
+  const { status, headers } = response;
+  return Response.json({ error: { message, type: 'server_error', param: null, code: null } }, { status, headers });
+}

@@ -1,0 +1,99 @@
+import { POLICIES, type Policy } from './protocol.js';
+
+/** What a request asks for. */
+export interface Route {
+  /** The path and query behind the base, beginning with a slash. */
+  readonly path: string;
+  /** The model that the path names, and its version; undefined for `/ping` and others that name none. */
+  readonly model?: string | undefined;
+  readonly version?: string | undefined;
+  readonly policy: Policy;
+}
+
+/** What names its model in the body: OpenAI's API. */
+const NAMED_IN_BODY = new Set(['v1/chat/completions', 'v1/completions', 'v1/embeddings']);
+
+/**
+ * Returns the path and query behind the base if the body of the request names the model; otherwise undefined.
+ *
+ * @param base ends with a slash
+ */
+export function pathOfBody({ url, method }: Pick<Request, 'url' | 'method'>, base: URL): string | undefined {
+  const { origin, pathname, search } = new URL(url);
+  if (method !== 'POST' || origin !== base.origin || !pathname.startsWith(base.pathname)) return undefined;
+  const path = decoded(pathname.slice(base.pathname.length)).split('/').filter(Boolean).join('/');
+  return NAMED_IN_BODY.has(path) ? `/${path}${search}` : undefined;
+}
+
+/** What names no model: in TorchServe's inference API, OpenAI's and the Open Inference Protocol. */
+const OF_THE_SERVER = new Set(['ping', 'models', 'metrics', 'v1/models', 'v2', 'v2/health/live', 'v2/health/ready']);
+
+/**
+ * Returns what a request asks for, or undefined if it is not for a model of `models`. Whatever names a model is its
+ * request, known path or not, so that nothing for a `device-only` model gets past.
+ *
+ * @param base ends with a slash
+ */
+export function routeOf(
+  { url, method, mode }: Pick<Request, 'url' | 'method' | 'mode'>,
+  base: URL,
+  models: Readonly<Record<string, Policy>>,
+): Route | undefined {
+  const { origin, pathname, search } = new URL(url);
+  if (origin !== base.origin || !pathname.startsWith(base.pathname)) return undefined;
+  const behindBase = pathname.slice(base.pathname.length);
+  const path = `/${behindBase.split('/').filter(Boolean).join('/')}${search}`;
+  // As TorchServe reads a path: decoded, then split.
+  const segments = decoded(behindBase).split('/').filter(Boolean);
+  const isNavigation = mode === 'navigate';
+  const named = namedIn(segments, isNavigation && method === 'GET');
+  if (named) {
+    const policy = named.model !== undefined && Object.hasOwn(models, named.model) && models[named.model];
+    return policy ? { path, ...named, policy } : undefined;
+  }
+  const isRead = (method === 'GET' || method === 'HEAD') && !isNavigation;
+  return isRead && OF_THE_SERVER.has(segments.join('/')) ? { path, policy: overall(models) } : undefined;
+}
+
+/** What the model's name follows in TorchServe's paths. */
+const BEFORE_NAMES = new Set(['predictions', 'explanations', 'wfpredict']);
+
+/**
+ * Returns the model that a path names, and its version; undefined for a path that names none.
+ *
+ * @param isPage whether the path may be that of a page of the app
+ */
+function namedIn(
+  [first, second, third, ...rest]: readonly string[],
+  isPage: boolean,
+): { readonly model: string | undefined; readonly version?: string | undefined } | undefined {
+  if (BEFORE_NAMES.has(first!) && second !== undefined) return { model: second, version: third };
+  // TorchServe's older paths: `/models/digits/invoke`, `/digits/predict`.
+  if (first === 'models' && third === 'invoke') return { model: second };
+  if (second === 'predict' && !isPage) return { model: first };
+  if (second !== 'models' || third === undefined) return undefined;
+  // KServe's first protocol: `/v1/models/digits:predict`; OpenAI's description of a model.
+  if (first === 'v1') return { model: third.replace(/:\w+$/, '') };
+  if (first !== 'v2') return undefined;
+  return { model: third, version: rest[0] === 'versions' ? rest[1] : undefined };
+}
+
+/** Decodes a path, as far as it can be decoded. */
+function decoded(path: string): string {
+  return path.replace(/(?:%[\da-f]{2})+/gi, (bytes) => {
+    try {
+      return decodeURIComponent(bytes);
+    } catch {
+      return bytes;
+    }
+  });
+}
+
+/**
+ * Returns how the requests that name no model are answered: the server is asked unless all models are `device-only`,
+ * and first only if all are `server-first`.
+ */
+function overall(models: Readonly<Record<string, Policy>>): Policy {
+  const used = new Set(Object.values(models));
+  return used.size === 1 ? [...used][0]! : POLICIES[0];
+}

@@ -1,0 +1,16 @@
+/**
+ * Calls `onRelease` when whoever holds a Web Lock now releases it, or ends.
+ *
+ * A lock that is free is not watched: after the site's data were cleared (`Clear-Site-Data`, or by the visitor),
+ * Chromium no longer shows a page the locks of workers and tabs that are opened later, though they live.
+ * @throws what the browser throws if the page may have no locks, as while it is being unloaded; `signal`'s reason
+ */
+export async function watchRelease(
+  locks: Pick<LockManager, 'request'>,
+  name: string,
+  onRelease: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const isHeld = await locks.request(name, { ifAvailable: true }, (lock) => lock === null);
+  if (isHeld) await locks.request(name, { signal }, onRelease);
+}

@@ -1,0 +1,66 @@
+const HELP = `Usage:
+
+  tabserve archive --model-name NAME --serialized-file MODEL --handler HANDLER [flags]
+    Writes a model archive that TorchServe and TabServe read. The flags are torch-model-archiver's:
+      --model-name NAME        The model's name, and the archive's
+      --version, -v VERSION    The model's version; 1.0 if it is not given
+      --serialized-file FILE   The .onnx file, TensorFlow.js's model.json with its weights beside it, or a folder of Hugging Face's layout
+      --handler HANDLER        A built-in handler, such as image_classifier; a folder of Hugging Face's layout names its own
+      --extra-files LIST       Labels, tokenizer and others: files, folders or wildcards, separated by commas
+      --config-file, -c FILE   model-config.yaml
+      --export-path FOLDER     Where the archive is written; here, if it is not given
+      --archive-format FORMAT  default (.mar, deflated), zip-store (.mar), tgz, or no-archive (a folder)
+      --force, -f              Overwrites an archive that is there
+    and these:
+      --golden LIST            Runs the model on these inputs, and stores inputs and outputs as golden examples: images
+                               (needs the package sharp), .txt, .json, .safetensors files, or seed:N for generated numbers
+      --check                  Checks the archive when it is written
+
+  tabserve archive --check ARCHIVE
+    Checks an archive: layout, config, sizes, hashes; opens the model, and runs the golden examples.
+
+  tabserve archive --update-hashes FOLDER
+    Brings the sizes and hashes in an archive's tabserve.json up to date, after files in its folder were edited. With --check, checks the archive then.
+
+  tabserve inspect FILE|URL
+    Prints a model's inputs, outputs, operators, operator sets, precision and size, and what each backend lacks for it.
+
+  tabserve optimize ARCHIVE [flags]
+    Writes an archive with smaller weights, if it still reproduces its golden examples: the model's inputs and outputs stay the same. Prints the sizes, and
+    the largest difference on the golden examples. Out of tolerance, it writes nothing and exits with 1.
+      --output, -o PATH        The new archive, a .mar, .zip or .tar.gz file or a folder; without it ARCHIVE's name with the kind of the weights, beside it
+      --weights KIND           float16, half the bytes, if it is not given; or int8, a quarter
+      --keep                   Keeps the larger models beside the new ones: each device runs the smallest that is right there
+      --agreement labels       With int8: the best label must be the same, and the outputs need not be within the tolerance
+      --force, -f              Overwrites an archive that is there
+
+  tabserve test ARCHIVE [flags]
+    Runs an archive on every backend of an installed Chromium, with Playwright: prints for each its verdict (right, wrong, skipped or failed), its largest
+    error, its median and the reason. Exits with 1 if a backend is wrong or has failed, with 2 if nothing could be tested.
+      --backends LIST          The backends that must run it, such as webgpu,wasm; without it all of them, and one may be skipped
+      --junit FILE             Writes the results as JUnit XML
+      --browser PATH           The Chromium; without it the environment variable CHROMIUM_PATH, Playwright's, or an installed one
+      --timeout SECONDS        What each backend may take; 120 if it is not given
+
+  tabserve serve ARCHIVE… [flags]
+    Serves archives over HTTP with onnxruntime-node: TorchServe's inference and metrics API (/predictions/NAME, /ping, /models, /metrics), OpenAI's API
+    (/v1/chat/completions and its like), and the Open Inference Protocol (/v2). Web pages may not ask it unless their origin is allowed. Ends on Ctrl+C, when the answers that are under way are sent.
+      --port PORT              8080 if it is not given; 0 takes any that is free
+      --host HOST              The address to listen on; 127.0.0.1, which only this machine reaches, if it is not given
+      --management             Lets requests register archives of the working directory, change and remove models: TorchServe's management API
+      --cors ORIGIN            Lets web pages of this origin ask, such as http://localhost:5173, or * for all; may be given several times
+      --allowed-host NAME      A host name by which clients name this server, beside localhost and IP addresses; may be given several times
+      --backends LIST          The backends to try, such as wasm; without it onnx/cpu, or TensorFlow.js in plain JavaScript
+      --workers NUMBER         The worker threads of each model; without it as the archive says, or 1
+      --timeout SECONDS        What each request may take; 120 if it is not given
+      --max-request-size BYTES The largest body; 6553500 if it is not given
+
+  tabserve copy FOLDER
+    Copies the built-in worker and the engines' files, for esbuild, Rollup, Parcel and pages without a bundler. The option assets names the folder's URL.
+`;
+
+/** Returns the help of one command, or of all if there is no such command. */
+export function helpOf(command: string | undefined): string {
+  const own = HELP.split(/\n\n(?=  tabserve )/).filter((section) => section.startsWith(`  tabserve ${command} `));
+  return own.length > 0 ? `Usage:\n\n${own.join('\n\n').trimEnd()}\n` : HELP;
+}

@@ -1,0 +1,192 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { messageOf, TabServeError } from '../../contract/errors.js';
+import { createFiles } from '../../worker/models/files.js';
+import { formatOf, locateFile, readModelUrl } from '../../shared/model-url.js';
+import { besideModel, readExternalData } from '../../worker/models/onnx/external-data.js';
+import { widenWeights } from '../../worker/engines/onnx/widen-weights.js';
+import { missingKernels } from './kernel-support.js';
+import { startEngine } from '../../server/node/engines.js';
+import { readOnnxGraph } from './onnx-graph.js';
+import { missingOperators, webglDtypes } from './operator-tables.js';
+import { formatBytes, formatCount, formatRows, formatTensor } from './text.js';
+
+type Rows = (readonly [label: string, values: readonly string[]])[];
+
+/**
+ * Describes a model file: its inputs, outputs, operators, operator sets, precision and size, and what each backend
+ * lacks for it.
+ * @param source path or URL of an `.onnx` file, or of TensorFlow.js's `model.json`, whose weights lie beside it
+ * @throws `model-not-found`, `model-format`, `network`
+ */
+export async function inspect(source: string): Promise<string> {
+  const name = fileName(source);
+  const format = formatOf(name);
+  if (!format) {
+    const why = `${source} is no model file: expected a name ending in .onnx or .json.`;
+    const advice = /\.pth?$/i.test(name)
+      ? 'Export PyTorch weights with torch.onnx.export.'
+      : 'An archive or a folder is checked with tabserve archive --check.';
+    throw new TabServeError('model-format', `${why} ${advice}`);
+  }
+  const bytes = await readBytes(source);
+  const rows =
+    format === 'onnx' ? await describeOnnx(source, name, bytes) : await describeTensorFlow(source, name, bytes);
+  return `${name}\n${formatRows(rows)}`;
+}
+
+async function describeOnnx(source: string, name: string, bytes: Uint8Array): Promise<Rows> {
+  const graph = readOnnxGraph(bytes);
+  const { irVersion, producer, opsets, weights, operators } = graph;
+  const opset = Object.entries(opsets).map(([domain, version]) => `${domain} ${version}`);
+  const precision = weights.map(
+    (one) => `${one.dtype}: ${formatBytes(one.bytes)} in ${formatCount(one.tensors, 'tensor')}`,
+  );
+  const files: Record<string, Uint8Array> = {};
+  const opened = await tryOpening(source, name, bytes, files);
+  const webgpu = missingOperators(graph, 'webgpu');
+  // What runs there: weights that `tabserve optimize` has made smaller become float32 first.
+  const widened = readOnnxGraph(widenWeights(bytes));
+  const webgl = [...missingOperators(widened, 'webgl'), ...webglDtypes(widened)];
+  return [
+    ['format', [`ONNX, IR version ${irVersion}${producer && `, made by ${producer}`}`]],
+    [
+      'size',
+      Object.entries(files).map(([file, { length }], index) =>
+        index > 0 ? `and ${formatBytes(length)} in ${file}` : formatBytes(length),
+      ),
+    ],
+    ['opset', [opset.join(', ')]],
+    ['inputs', graph.inputs.map(formatTensor)],
+    ['outputs', graph.outputs.map(formatTensor)],
+    ['weights', precision.length > 0 ? precision : ['none']],
+    ['operators', wrap(operators.map(({ name: operator, count }) => `${operator} ${count}`))],
+    ['onnx/wasm', [opened]],
+    ['onnx/webgpu', webgpu.length > 0 ? wrap(webgpu, 'computes on the CPU, with copies: ') : ['has every operator']],
+    ['onnx/webgl', webgl.length > 0 ? wrap(webgl, 'lacks ') : ['has every operator; it serves only after a proof']],
+  ];
+}
+
+/**
+ * Opens the model in the WASM build that the browser runs, too.
+ * @param files gets the model, and the files beside it that hold its large tensors
+ */
+async function tryOpening(
+  source: string,
+  name: string,
+  bytes: Uint8Array,
+  files: Record<string, Uint8Array>,
+): Promise<string> {
+  files[name] = bytes;
+  try {
+    for (const path of readExternalData(bytes)) files[besideModel(name, path)] = await readBytes(sibling(source, path));
+    const engine = await startEngine('onnx/wasm');
+    const session = await engine.open(createFiles(files), name, {});
+    await session[Symbol.asyncDispose]();
+    return 'opens (tried under Node)';
+  } catch (error) {
+    return `does not open: ${messageOf(error as Error)}`;
+  }
+}
+
+async function describeTensorFlow(source: string, name: string, bytes: Uint8Array): Promise<Rows> {
+  const { readWeightsManifest } = await import('../../worker/models/shards.js');
+  const json = new TextDecoder().decode(bytes);
+  const groups = readWeightsManifest(json, name);
+  const files: Record<string, Uint8Array> = { [name]: bytes };
+  for (const path of groups.flatMap(({ paths }) => paths)) files[path] = await readBytes(sibling(source, path));
+  const { format, generatedBy, convertedBy, modelTopology, weightsManifest } = JSON.parse(json) as TensorFlowModel;
+  const counts = countOperators(modelTopology.node ?? []);
+  const precision = countWeights(weightsManifest ?? []);
+  const engine = await startEngine('tfjs/cpu');
+  const session = await engine.open(createFiles(files), name, {});
+  const missing = await missingKernels(session);
+  return [
+    ['format', [`TensorFlow.js ${format ?? (modelTopology.node ? 'graph-model' : 'layers-model')}`]],
+    ...(generatedBy || convertedBy
+      ? ([['made by', [[generatedBy, convertedBy].filter(Boolean).join(', ')]]] as const)
+      : []),
+    ['size', [formatBytes(Object.values(files).reduce((sum, { length }) => sum + length, 0))]],
+    ['inputs', session.inputs.map(formatTensor)],
+    ['outputs', session.outputs.map(formatTensor)],
+    ['weights', precision],
+    ...(counts.length > 0 ? ([['operators', wrap(counts)]] as const) : []),
+    ...(typeof missing === 'string'
+      ? ([['backends', [`not tried: ${missing}`]]] as const)
+      : Object.entries(missing).map(
+          ([backend, kernels]) =>
+            [`tfjs/${backend}`, kernels.length > 0 ? wrap(kernels, 'lacks ') : ['has every operator']] as const,
+        )),
+  ];
+}
+
+interface TensorFlowModel {
+  readonly format?: string;
+  readonly generatedBy?: string;
+  readonly convertedBy?: string;
+  readonly modelTopology: { readonly node?: readonly { readonly op: string }[] };
+  readonly weightsManifest?: readonly { readonly weights: readonly WeightSpec[] }[];
+}
+
+interface WeightSpec {
+  readonly dtype: string;
+  readonly quantization?: { readonly dtype: string };
+}
+
+function countOperators(nodes: readonly { readonly op: string }[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { op } of nodes) counts.set(op, (counts.get(op) ?? 0) + 1);
+  return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([op, count]) => `${op} ${count}`);
+}
+
+function countWeights(manifest: readonly { readonly weights: readonly WeightSpec[] }[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { dtype, quantization } of manifest.flatMap(({ weights }) => weights)) {
+    const stored = quantization ? `${dtype}, stored as ${quantization.dtype}` : dtype;
+    counts.set(stored, (counts.get(stored) ?? 0) + 1);
+  }
+  return [...counts].map(([dtype, count]) => `${dtype}: ${formatCount(count, 'tensor')}`);
+}
+
+const LINE = 90;
+
+/** Joins words to lines. */
+function wrap(words: readonly string[], start = ''): readonly string[] {
+  const lines = [start];
+  words.forEach((word, index) => {
+    const text = index < words.length - 1 ? `${word}, ` : word;
+    if (lines.at(-1)!.length + text.length > LINE) lines.push('');
+    lines[lines.length - 1] += text;
+  });
+  return lines.map((line) => line.trimEnd());
+}
+
+const URL_START = /^https?:\/\//i;
+
+function fileName(source: string): string {
+  if (!URL_START.test(source)) return basename(source);
+  if (URL.canParse(source)) return basename(new URL(source).pathname);
+  throw new TabServeError('model-not-found', `${source} is no valid URL.`);
+}
+
+function sibling(source: string, path: string): string {
+  return URL_START.test(source) ? locateFile(readModelUrl(source), path).href : join(source, '..', path);
+}
+
+/** @throws `model-not-found`, `network` */
+async function readBytes(source: string): Promise<Uint8Array> {
+  if (!URL_START.test(source)) {
+    const file = await stat(source).catch(() => undefined);
+    if (!file?.isFile()) throw new TabServeError('model-not-found', `There is no file ${source}.`);
+    return await readFile(source);
+  }
+  try {
+    const response = await fetch(source);
+    if (response.status === 404) throw new TabServeError('model-not-found', `${source}: the server answered 404.`);
+    if (!response.ok) throw new TabServeError('network', `${source}: the server answered ${response.status}.`);
+    return new Uint8Array(await response.arrayBuffer());
+  } catch (cause) {
+    if (cause instanceof TabServeError) throw cause;
+    throw new TabServeError('network', `${source} could not be downloaded: ${messageOf(cause as Error)}`, { cause });
+  }
+}

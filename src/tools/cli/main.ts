@@ -1,0 +1,125 @@
+#!/usr/bin/env node
+import { messageOf, TabServeError } from '../../contract/errors.js';
+import { VERSION } from '../../contract/version.js';
+import { createArchive } from './archive.js';
+import { checkArchive } from './check.js';
+import { copyAssets } from './copy.js';
+import { ARCHIVE_FLAGS, only, OPTIMIZE_FLAGS, parse, SERVE_FLAGS, TEST_FLAGS, unknownName } from './flags.js';
+import { helpOf } from './help.js';
+import { inspect } from './inspect.js';
+import { optimize } from './optimize/optimize.js';
+import { serve } from './serve.js';
+import { testArchive } from './test.js';
+import { formatBytes, printable } from './text.js';
+import { updateHashes } from './update-hashes.js';
+
+const COMMANDS = ['archive', 'inspect', 'optimize', 'test', 'serve', 'copy'];
+
+async function archive(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parse({ args: [...args], options: ARCHIVE_FLAGS, allowPositionals: true });
+  for (const flag of ['model-file', 'requirements-file'] as const)
+    if (values[flag] !== undefined)
+      throw new TabServeError(
+        'unsupported',
+        `--${flag}: Python does not run in a browser. Export the model with torch.onnx.export, and pass the .onnx file as --serialized-file.`,
+      );
+  const { check, 'update-hashes': updates, ...others } = values;
+  const [existing] = positionals;
+  if (positionals.length > 0 && !((check || updates) && positionals.length === 1))
+    throw new TabServeError('model-config', `${existing} belongs to no flag. Try: tabserve --help`);
+  if (updates && !existing)
+    throw new TabServeError('model-config', '--update-hashes takes the folder of an archive. Try: tabserve --help');
+  if (check && !existing && (existing === '' || Object.keys(others).length === 0))
+    throw new TabServeError(
+      'model-config',
+      '--check takes an archive, or the flags of a new one. Try: tabserve --help',
+    );
+  const [unused] = Object.keys(others);
+  if (existing && unused !== undefined)
+    throw new TabServeError(
+      'model-config',
+      `--${unused} is a flag of a new archive, and ${existing} is there already. Leave one of them out. Try: tabserve --help`,
+    );
+  if (existing !== undefined) {
+    if (updates) print(await updateHashes(existing));
+    if (check) print(await checkArchive(existing));
+    return;
+  }
+  const { path, files, checked, warnings } = await createArchive(values);
+  const width = Math.max(...files.map(([file]) => file.length));
+  print([path, ...files.map(([file, bytes]) => `  ${file.padEnd(width)}  ${formatBytes(bytes)}`)].join('\n'));
+  if (checked !== undefined) print(checked);
+  for (const warning of warnings) console.error(printable(`tabserve: warning: ${warning}`));
+}
+
+function print(text: string): void {
+  console.log(printable(text));
+}
+
+/** Runs one command. */
+async function main([command, ...args]: readonly string[]): Promise<void> {
+  if ([command, ...args].some((one) => one === '--help' || one === '-h')) return console.log(helpOf(command));
+  switch (command) {
+    case 'archive':
+      return await archive(args);
+    case 'inspect': {
+      const { positionals } = parse({ args, options: {}, allowPositionals: true });
+      return print(await inspect(only(positionals, 'inspect', 'file or URL')));
+    }
+    case 'optimize': {
+      const { values, positionals } = parse({ args, options: OPTIMIZE_FLAGS, allowPositionals: true });
+      return print(await optimize(only(positionals, 'optimize', 'archive: a file or a folder'), values, print));
+    }
+    case 'test': {
+      const { values, positionals } = parse({ args, options: TEST_FLAGS, allowPositionals: true });
+      const path = only(positionals, 'test', 'archive: a file or a folder');
+      if (!(await testArchive(path, values, print))) process.exitCode = 1;
+      return;
+    }
+    case 'serve': {
+      const { values, positionals } = parse({ args, options: SERVE_FLAGS, allowPositionals: true });
+      if (positionals.length === 0 || positionals.includes(''))
+        throw new TabServeError('model-config', 'serve takes archives: files, folders or URLs. Try: tabserve --help');
+      const running = await serve(positionals, values, print);
+      print(`Listening on ${running.url}`);
+      const signals = ['SIGINT', 'SIGTERM'] as const;
+      const signal = await new Promise<string>((end) => {
+        for (const name of signals) process.once(name, end);
+      });
+      // The next one, of either kind, does what it does to any process: it ends it.
+      for (const name of signals) process.removeAllListeners(name);
+      print(`${signal}: finishing the answers that are under way. A second signal ends at once.`);
+      return await running.close();
+    }
+    case 'copy': {
+      const { positionals } = parse({ args, options: {}, allowPositionals: true });
+      return print(await copyAssets(only(positionals, 'copy', 'folder')));
+    }
+    case '--version':
+      return console.log(VERSION);
+    default: {
+      const why = command === undefined ? 'A command is missing.' : unknownName(command, 'command', COMMANDS);
+      throw new TabServeError('model-config', `${why} The commands are ${COMMANDS.join(', ')}. Try: tabserve --help`);
+    }
+  }
+}
+
+/** Says why the command has failed. */
+function fail(why: string): void {
+  console.error(printable(`tabserve: ${why}`));
+  // `test` exits with 1 if the archive fails its test, and with 2 if it could not be tested.
+  process.exitCode = process.argv[2] === 'test' ? 2 : 1;
+}
+
+// Without a listener, an error of stdout or stderr would end the process in the middle of its work. EPIPE says that the
+// reader has read enough, as `head -1` does; other errors, such as a full disk, mean that output is lost.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') fail(`The output cannot be written: ${error.message}`);
+});
+process.stderr.on('error', () => {});
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  fail(messageOf(error));
+}

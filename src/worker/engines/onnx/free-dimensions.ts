@@ -1,0 +1,65 @@
+import type { EngineOptions } from '../../../contract/archive.js';
+import { TabServeError } from '../../../contract/errors.js';
+import type { TensorInfo } from '../../../contract/tensors.js';
+import { nearestName } from '../../../shared/nearest-name.js';
+import { formatTensor } from '../session.js';
+
+/**
+ * Returns inputs or outputs with the sizes of `freeDimensions` in place of the symbols.
+ */
+export function fixDimensions<Info extends TensorInfo>(
+  infos: readonly Info[],
+  { freeDimensions = {} }: EngineOptions,
+): readonly Info[] {
+  return infos.map((info) => ({
+    ...info,
+    dims: info.dims.map((size) => (typeof size === 'string' ? (freeDimensions[size] ?? size) : size)),
+  }));
+}
+
+/**
+ * Checks `freeDimensions` against the free dimensions of a model's inputs. ONNX Runtime ignores a name that no input
+ * has, and then computes with free dimensions, which on WebNN takes a hundred times as long. An unknown name is no
+ * error if every dimension is fixed: it may be that of another model of the archive.
+ * @param path of the model
+ * @throws `model-config` for an unknown name while a dimension is free
+ */
+export function checkNames(inputs: readonly TensorInfo[], { freeDimensions = {} }: EngineOptions, path: string): void {
+  const symbols = symbolsOf(inputs);
+  const free = symbols.filter((symbol) => !Object.hasOwn(freeDimensions, symbol));
+  const unknown = Object.keys(freeDimensions).find((name) => !symbols.includes(name));
+  if (unknown === undefined || free.length === 0) return;
+  const meant = nearestName(unknown, free);
+  throw new TabServeError(
+    'model-config',
+    `engine.freeDimensions: no input of ${path} has a dimension "${unknown}".${meant === undefined ? '' : ` Did you mean "${meant}"?`} Its free dimensions are ${listed(symbols)}.`,
+  );
+}
+
+/**
+ * Checks that every dimension of a model's inputs is fixed.
+ * @throws `backend-failed` naming those that are not, and what to write
+ */
+export function checkFixed(inputs: readonly TensorInfo[], options: EngineOptions, path: string): void {
+  const free = fixDimensions(inputs, options).filter(({ dims }) => dims.some((size) => typeof size !== 'number'));
+  if (free.length === 0) return;
+  const symbols = symbolsOf(fixDimensions(inputs, options));
+  const nameless = free.some(({ dims }) => dims.includes(null));
+  const all = { ...options.freeDimensions, ...Object.fromEntries(symbols.map((symbol) => [symbol, 1])) };
+  const example = Object.entries(all).map(([symbol, size]) => `${JSON.stringify(symbol)}: ${size}`);
+  const advice = nameless
+    ? 'A dimension without a name cannot be fixed by the config: export the model with fixed dimensions.'
+    : `Fix them in the config, each at the size that the inputs have: engine: { freeDimensions: { ${example.join(', ')} } }.`;
+  throw new TabServeError(
+    'backend-failed',
+    `WebNN needs fixed dimensions, and ${path} has free ones: ${free.map((input) => `"${input.name}" is ${formatTensor(input)}`).join(', ')}. ${advice}`,
+  );
+}
+
+function symbolsOf(inputs: readonly TensorInfo[]): readonly string[] {
+  return [...new Set(inputs.flatMap(({ dims }) => dims.filter((size) => typeof size === 'string')))];
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
+}

@@ -1,0 +1,79 @@
+import { loadScript } from '../../../shared/load-script.js';
+import type { InferenceSession } from 'onnxruntime-web';
+import type { BlobFiles } from '../../../contract/archive.js';
+import { TabServeError } from '../../../contract/errors.js';
+import { besideModel, readExternalData } from '../../models/onnx/external-data.js';
+import { OWN_FILE, readGraph } from '../../models/onnx/graph.js';
+import type { ProviderName } from './engine.js';
+import { readSignature, type Signature } from './signature.js';
+
+/** What a session is created from. */
+export interface SessionSource extends Signature {
+  readonly model: Uint8Array;
+  /** The files of the model's large tensors. */
+  readonly externalData: NonNullable<InferenceSession.SessionOptions['externalData']>;
+}
+
+/**
+ * Reads a model. On WASM, a large model's weights are given to ONNX Runtime as external data, which it reads straight
+ * to where it computes: given as one piece, the model is in memory four times while it loads, as the file, as ONNX
+ * Runtime's copy of it, as the parsed file, and as weights.
+ * @throws `model-not-found`, `model-format`, `unsupported`; `backend-failed` on WebGL, which cannot load external data
+ */
+export async function readModel(provider: ProviderName, files: BlobFiles, path: string): Promise<SessionSource> {
+  const file = await files.blob(path);
+  const isLazy = provider === 'wasm' && canReadLazily();
+  const graph = isLazy ? await readGraph(file) : undefined;
+  const model = graph ?? (await bytesOf(file));
+  const signature = readSignature(model, path);
+  const locations = readExternalData(model);
+  if (provider === 'webgl') {
+    if (locations.length > 0)
+      throw new TabServeError('backend-failed', "ONNX Runtime's WebGL cannot load a model with external data.");
+    const widenWeights = await loadScript(async () => (await import('./widen-weights.js')).widenWeights);
+    return { ...signature, model: widenWeights(model), externalData: [] };
+  }
+  const open = async (path: string, file: Blob) => ({ path, data: isLazy ? new LazyBytes(file) : await bytesOf(file) });
+  const externalData = await Promise.all([
+    ...locations.map(async (location) => open(location, await files.blob(besideModel(path, location)))),
+    ...(graph ? [open(OWN_FILE, file)] : []),
+  ]);
+  return { ...signature, model, externalData };
+}
+
+async function bytesOf(file: Blob): Promise<Uint8Array> {
+  return new Uint8Array(await file.arrayBuffer());
+}
+
+/** Reads a Blob at once, in a worker. TypeScript declares it for workers only. */
+interface FileReaderSync {
+  readAsArrayBuffer(blob: Blob): ArrayBuffer;
+}
+
+/** Returns whether files can be read while ONNX Runtime waits: in every browser's workers, not under Node. */
+export function canReadLazily(): boolean {
+  return 'FileReaderSync' in globalThis;
+}
+
+/**
+ * A file that looks like an array of its bytes, and reads only the parts that it is asked for. ONNX Runtime (1.30)
+ * takes external data as an array, and uses its `byteLength`, and `subarray` once for each tensor. So the file is never
+ * in memory as a whole.
+ */
+export class LazyBytes extends Uint8Array {
+  readonly #blob: Blob;
+
+  constructor(blob: Blob) {
+    super();
+    this.#blob = blob;
+  }
+
+  override get byteLength(): number {
+    return this.#blob.size;
+  }
+
+  override subarray(start: number, end: number): Uint8Array<ArrayBuffer> {
+    const { FileReaderSync } = globalThis as unknown as { FileReaderSync: new () => FileReaderSync };
+    return new Uint8Array(new FileReaderSync().readAsArrayBuffer(this.#blob.slice(start, end)));
+  }
+}

@@ -1,0 +1,8 @@
+import { loadScript } from '../../shared/load-script.js';
+import type { EngineLoader } from './engine.js';
+
+/** Asks the server of models that the app has named. */
+export const remoteHttp: EngineLoader = async (environment) => {
+  const start = await loadScript(async () => (await import('./remote/engine.js')).start);
+  return await start(environment);
+};

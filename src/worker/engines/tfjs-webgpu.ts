@@ -1,0 +1,15 @@
+import { loadScript } from '../../shared/load-script.js';
+import { load } from '../libraries/tfjs-webgpu.js';
+import type { EngineLoader } from './engine.js';
+import { loadTensorFlow } from './tfjs/libraries.js';
+
+/** Loads TensorFlow.js on WebGPU. */
+export const tfjsWebgpu: EngineLoader = async (environment) => {
+  const libraries = loadTensorFlow(environment.assets, load);
+  // The first imports the second: together they are there sooner.
+  const start = await loadScript(async () => {
+    const [backend] = await Promise.all([import('./tfjs/webgpu.js'), import('./tfjs/engine.js')]);
+    return backend.start;
+  });
+  return await start(libraries, environment);
+};

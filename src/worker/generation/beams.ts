@@ -1,0 +1,119 @@
+/** Beam search, as `generate` of transformers 4.57 does it: the answer with the best score of those that it follows. */
+import { abortError } from '../../shared/abort.js';
+import type { Decoder } from './decoder.js';
+import type { Generated, GenerateOptions } from './generate.js';
+import { applyRules } from './logits.js';
+import { logSoftmax, noToken } from './sample.js';
+import type { Settings } from './settings.js';
+
+/** How beams are searched. Names and meanings are those of transformers' `GenerationConfig`. */
+export interface BeamSettings {
+  /** How many answers are followed at once. */
+  readonly numBeams: number;
+  /** The exponent of an answer's length, by which the sum of its tokens' logarithms is divided. */
+  readonly lengthPenalty: number;
+  readonly earlyStopping: boolean | 'never';
+}
+
+/** An answer as far as it goes. */
+interface Beam {
+  /** With the decoder's first token, which is no part of the answer. */
+  readonly tokens: readonly number[];
+  /** The sum of the logarithms of its tokens' probabilities, as the rules have left them. */
+  readonly sum: number;
+  readonly logprobs: readonly number[];
+}
+
+/** A token that may follow a beam. */
+interface Candidate {
+  /** The beam's place. */
+  readonly row: number;
+  readonly token: number;
+  readonly sum: number;
+}
+
+interface Finished extends Beam {
+  readonly score: number;
+}
+
+/**
+ * Generates an answer by beam search. `onToken` gets the tokens of the best answer at the end, when it is known.
+ * @throws the reason of `signal`; what the model's run throws; `inference-failed` if no token can follow
+ */
+export async function searchBeams(
+  decoder: Decoder,
+  { numBeams, lengthPenalty, earlyStopping }: BeamSettings,
+  options: Omit<GenerateOptions, 'choose'>,
+): Promise<Generated> {
+  const { prompt, settings, signal, onRun, onToken } = options;
+  const { eosTokenIds, maxNewTokens } = settings;
+  let beams: readonly Beam[] = [{ tokens: prompt, sum: 0, logprobs: [] }];
+  let finished: readonly Finished[] = [];
+  let { cache } = options;
+  // Each beam may end with each of these tokens, and as many beams must be left to go on.
+  const kept = Math.max(2, 1 + eosTokenIds.length) * numBeams;
+  for (let length = 1; ; length++) {
+    if (signal.aborted) throw abortError(signal);
+    const step = await decoder.run(
+      beams.map(({ tokens }) => tokens),
+      cache,
+      signal,
+    );
+    onRun();
+    const byModel = step.logits.map(logSoftmax);
+    const candidates = bestCandidates(beams, byModel, settings, kept, length - 1);
+    const isEnd = ({ token }: Candidate): boolean => length === maxNewTokens || eosTokenIds.includes(token);
+    const grow = ({ row, token, sum }: Candidate): Beam => ({
+      tokens: [...beams[row]!.tokens, token],
+      sum,
+      logprobs: settings.returnLogprobs ? [...beams[row]!.logprobs, byModel[row]![token]!] : [],
+    });
+    // An answer that ends counts only if it is among the best ones; the others were kept so that enough go on.
+    const ended = candidates.slice(0, numBeams).filter(isEnd).map(grow);
+    const scored = ended.map((beam) => ({ ...beam, score: beam.sum / length ** lengthPenalty }));
+    finished = [...finished, ...scored].toSorted((one, other) => other.score - one.score).slice(0, numBeams);
+    const next = candidates.filter((one) => !isEnd(one)).slice(0, numBeams);
+    beams = next.map(grow);
+    const isFull = finished.length === numBeams;
+    if (beams.length === 0 || (isFull && (earlyStopping === true || !canImprove(beams[0]!.sum, length)))) break;
+    cache = decoder.takeRows(
+      step.cache,
+      next.map(({ row }) => row),
+    );
+  }
+  const { tokens: all, logprobs } = finished[0]!;
+  const tokens = all.slice(prompt.length);
+  const isStopped = eosTokenIds.includes(tokens.at(-1)!);
+  for (const token of isStopped ? tokens.slice(0, -1) : tokens) await onToken(token, logprobs);
+  return { tokens, logprobs, finishReason: isStopped ? 'stop' : 'length', cache };
+
+  /** transformers' estimate of whether the best beam may still get a better score than the worst finished one. */
+  function canImprove(best: number, length: number): boolean {
+    const longest = earlyStopping === 'never' && lengthPenalty > 0 ? maxNewTokens : length;
+    return best / longest ** lengthPenalty > finished.at(-1)!.score;
+  }
+}
+
+/** Returns the best tokens to go on with, of all beams together. @throws `inference-failed` if there is none */
+function bestCandidates(
+  beams: readonly Beam[],
+  byModel: readonly Float32Array[],
+  settings: Settings,
+  count: number,
+  newTokens: number,
+): readonly Candidate[] {
+  const best: Candidate[] = [];
+  for (const [row, { tokens, sum }] of beams.entries()) {
+    const scores = byModel[row]!.slice();
+    applyRules(scores, { tokens, newTokens }, settings);
+    for (let token = 0; token < scores.length; token++) {
+      const total = Math.fround(sum + scores[token]!);
+      if (!(total > (best.length < count ? -Infinity : best.at(-1)!.sum))) continue;
+      const at = best.findIndex((one) => one.sum < total);
+      best.splice(at < 0 ? best.length : at, 0, { row, token, sum: total });
+      if (best.length > count) best.pop();
+    }
+  }
+  if (best.length > 0) return best;
+  throw noToken();
+}

@@ -1,0 +1,125 @@
+/** What a decoder needs, read from the names, dtypes and dims of its inputs and outputs. */
+import { TabServeError } from '../../contract/errors.js';
+import type { OutputInfo, Session, TensorInfo } from '../../contract/tensors.js';
+
+/** One tensor of the key–value cache: what the model returns in a run is what it gets in the next one. */
+export interface CacheTensor {
+  /** The input. */
+  readonly past: TensorInfo;
+  /** The name of the output. */
+  readonly present: string;
+  /** The axis of rows; undefined if the model has a single row. */
+  readonly rowAxis: number | undefined;
+  /** The axis that grows with the tokens; undefined if the size stays, as for the state of a convolution. */
+  readonly tokenAxis: number | undefined;
+  /** Whether it belongs to the encoder's text: the first run returns it, and it stays as it is. */
+  readonly isOfEncoder: boolean;
+}
+
+/** The inputs and outputs of a decoder. Undefined if the model does not have it. */
+export interface DecoderInterface {
+  readonly ids: TensorInfo;
+  readonly logits: OutputInfo;
+  readonly mask: TensorInfo | undefined;
+  readonly positions: TensorInfo | undefined;
+  /** Says whether the cache has anything: a model of two graphs in one. */
+  readonly useCache: TensorInfo | undefined;
+  /** Says for how many of the last tokens there are logits. */
+  readonly keptLogits: TensorInfo | undefined;
+  /** Of a decoder that reads an encoder's output: that output, and which of its tokens count. */
+  readonly hiddenStates: TensorInfo | undefined;
+  readonly encoderMask: TensorInfo | undefined;
+  /** Empty if the model has no cache: each run gets all tokens. */
+  readonly cache: readonly CacheTensor[];
+  /** The size of the vocabulary, if the model declares it. */
+  readonly vocabularySize: number | undefined;
+}
+
+/** What Optimum calls the export that a handler reads. */
+const EXPORTS = {
+  text_generator: 'text-generation-with-past',
+  text_to_text: 'text2text-generation-with-past',
+} as const;
+
+/**
+ * @param handler whose decoder it is: `text_to_text` reads an encoder's output
+ * @throws `model-config` naming what is missing, or what nothing fills
+ */
+export function readInterface(
+  { inputs, outputs }: Pick<Session, 'inputs' | 'outputs'>,
+  handler: keyof typeof EXPORTS,
+): DecoderInterface {
+  const input = (...names: string[]): TensorInfo | undefined => inputs.find(({ name }) => names.includes(name));
+  const advice = `Export it with Optimum's task ${EXPORTS[handler]}.`;
+  const ids = input('input_ids');
+  const logits = outputs.find(({ name }) => name === 'logits');
+  if (!ids || !logits || ids.dims.length !== 2 || logits.dims.length !== 3)
+    throw new TabServeError(
+      'model-config',
+      `A language model has the input "input_ids" [rows, tokens] and the output "logits" [rows, tokens, vocabulary]. This model has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. ${advice}`,
+    );
+  const cache = inputs.filter(({ name }) => name.startsWith('past')).map((past) => cacheTensor(past, outputs));
+  const readsEncoder = handler === 'text_to_text';
+  const found = {
+    ids,
+    mask: input('attention_mask'),
+    positions: input('position_ids'),
+    useCache: input('use_cache_branch'),
+    keptLogits: input('num_logits_to_keep', 'logits_to_keep'),
+    hiddenStates: readsEncoder ? input('encoder_hidden_states') : undefined,
+    encoderMask: readsEncoder ? input('encoder_attention_mask') : undefined,
+  };
+  if (readsEncoder) checkMerged(found, cache, inputs, advice);
+  const known = new Set<TensorInfo | undefined>([...Object.values(found), ...cache.map(({ past }) => past)]);
+  const others = inputs.filter((one) => !known.has(one));
+  if (others.length > 0)
+    throw new TabServeError(
+      'model-config',
+      `${handler} fills no input ${listInfos(others)}. The model takes more than text, or is one part of a larger model. Write a handler of your own for it: see docs/handlers.md#a-handler-of-your-own.`,
+    );
+  const size = logits.dims[2];
+  return { ...found, logits, cache, vocabularySize: typeof size === 'number' ? size : undefined };
+}
+
+/** @throws `model-config` for a decoder that cannot write the first token, or none after it */
+function checkMerged(
+  { hiddenStates, useCache }: Pick<DecoderInterface, 'hiddenStates' | 'useCache'>,
+  cache: readonly CacheTensor[],
+  inputs: readonly TensorInfo[],
+  advice: string,
+): void {
+  const needsFirstRun = cache.some(({ isOfEncoder }) => isOfEncoder);
+  if (hiddenStates?.dims.length === 3 && (useCache || !needsFirstRun)) return;
+  const missing = hiddenStates ? 'use_cache_branch' : 'encoder_hidden_states';
+  throw new TabServeError(
+    'model-config',
+    `The decoder has no input "${missing}", so it cannot write the first token: it is the half of a decoder that is not merged, or no decoder of an encoder. It has the inputs ${listInfos(inputs)}. ${advice} It writes decoder_model_merged.onnx.`,
+  );
+}
+
+function cacheTensor(past: TensorInfo, outputs: readonly OutputInfo[]): CacheTensor {
+  const key = past.name.replace(/^past(_key_values)?/, '');
+  const present = outputs.find(
+    ({ name }) => name.startsWith('present') && name.replace(/^present(_key_values)?/, '') === key,
+  );
+  if (!present)
+    throw new TabServeError(
+      'model-config',
+      `The model has the input "${past.name}", and no output "present${key}" for the next run's input. It has ${listInfos(outputs)}.`,
+    );
+  const free = past.dims.flatMap((size, axis) => (typeof size === 'number' ? [] : [axis]));
+  const rowAxis = free.find((axis) => /batch/i.test(String(past.dims[axis]))) ?? (free[0] === 0 ? 0 : undefined);
+  const tokenAxes = free.filter((axis) => axis !== rowAxis);
+  if (tokenAxes.length > 1)
+    throw new TabServeError(
+      'model-config',
+      `The model's input "${past.name}" [${past.dims.join(', ')}] has ${tokenAxes.length} sizes that are not fixed, beside that of the batch. Only one may be: the number of tokens. Fix the others with engine.freeDimensions.`,
+    );
+  const isOfEncoder = key.split('.').includes('encoder');
+  return { past, present: present.name, rowAxis, tokenAxis: tokenAxes[0], isOfEncoder };
+}
+
+/** Returns the names and dims of inputs or outputs, for a message. */
+export function listInfos(infos: readonly (TensorInfo | OutputInfo)[]): string {
+  return infos.map(({ name, dims }) => `"${name}" [${dims.map((size) => size ?? '?').join(', ')}]`).join(', ');
+}

@@ -1,0 +1,130 @@
+/**
+ * What a request's settings make of the logits of the next token, as transformers' processors do. A token that is ruled
+ * out has −∞.
+ */
+
+import { softmax } from '../outputs/scores.js';
+
+/** The settings that change logits. Names and meanings are those of transformers' `GenerationConfig`. */
+export interface LogitRules {
+  readonly repetitionPenalty?: number | undefined;
+  readonly noRepeatNgramSize?: number | undefined;
+  readonly badWordsIds?: readonly (readonly number[])[] | undefined;
+  readonly minNewTokens?: number | undefined;
+  /** The tokens that end an answer. */
+  readonly eosTokenIds: readonly number[];
+  /** The first new token of every answer, if the model was trained with one. */
+  readonly forcedBosTokenId?: number | undefined;
+  /** The last new token of an answer that reaches the limit. */
+  readonly forcedEosTokenIds?: readonly number[] | undefined;
+  readonly maxNewTokens: number;
+}
+
+/** The settings that change logits where the next token is drawn. Without them, the most probable one is taken. */
+export interface SamplingRules {
+  readonly temperature?: number | undefined;
+  readonly topK?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly minP?: number | undefined;
+}
+
+/** What has been read and written so far. */
+export interface Progress {
+  /** The tokens of the prompt and of the answer; of an encoder's model, those of the decoder. */
+  readonly tokens: readonly number[];
+  /** How many of them belong to the answer. */
+  readonly newTokens: number;
+}
+
+/**
+ * Applies the rules to the logits, in place and in transformers' order.
+ * @param logits one number for each token of the vocabulary
+ */
+export function applyRules(logits: Float32Array, { tokens, newTokens }: Progress, rules: LogitRules): void {
+  const { repetitionPenalty: penalty = 1, noRepeatNgramSize: size = 0, minNewTokens = 0 } = rules;
+  if (penalty !== 1)
+    for (const token of new Set(tokens))
+      if (token < logits.length) logits[token]! *= logits[token]! < 0 ? penalty : 1 / penalty;
+  if (size > 0) for (const token of endsOfNgrams(tokens, size)) logits[token] = -Infinity;
+  for (const words of rules.badWordsIds ?? []) {
+    const isEnd = words.length === 1 && rules.eosTokenIds.includes(words[0]!);
+    if (!isEnd && words.length <= Math.max(1, tokens.length) && endsWith(tokens, words.slice(0, -1)))
+      logits[words.at(-1)!] = -Infinity;
+  }
+  if (newTokens < minNewTokens) for (const token of rules.eosTokenIds) logits[token] = -Infinity;
+  if (newTokens === 0 && rules.forcedBosTokenId !== undefined) keepOnly(logits, [rules.forcedBosTokenId]);
+  else if (newTokens === rules.maxNewTokens - 1 && rules.forcedEosTokenIds) keepOnly(logits, rules.forcedEosTokenIds);
+}
+
+/** Returns the tokens that would repeat an n-gram that is there already. */
+function endsOfNgrams(tokens: readonly number[], size: number): readonly number[] {
+  const start = size === 1 ? [] : tokens.slice(1 - size);
+  const found: number[] = [];
+  for (let at = 0; at + size <= tokens.length; at++)
+    if (start.every((token, index) => tokens[at + index] === token)) found.push(tokens[at + size - 1]!);
+  return found;
+}
+
+function endsWith(tokens: readonly number[], end: readonly number[]): boolean {
+  const at = tokens.length - end.length;
+  return at >= 0 && end.every((token, index) => tokens[at + index] === token);
+}
+
+function keepOnly(logits: Float32Array, tokens: readonly number[]): void {
+  logits.fill(-Infinity);
+  for (const token of tokens) logits[token] = 0;
+}
+
+/** Applies temperature, topK, topP and minP to the logits, in place and in this order, as transformers does. */
+export function applySampling(
+  logits: Float32Array,
+  { temperature = 1, topK = 0, topP = 1, minP = 0 }: SamplingRules,
+): void {
+  if (temperature !== 1) {
+    const most = maxOf(logits);
+    // Divided by a very small temperature, even the best one would be infinite.
+    const shift = Number.isFinite(Math.fround(most / temperature)) ? 0 : most;
+    for (let token = 0; token < logits.length; token++) logits[token] = (logits[token]! - shift) / temperature;
+  }
+  if (topK > 0 && topK < logits.length) keepTopK(logits, topK);
+  if (topP < 1) keepTopP(logits, topP);
+  if (minP > 0) {
+    const least = Math.log(minP) + maxOf(logits);
+    for (let token = 0; token < logits.length; token++) if (logits[token]! < least) logits[token] = -Infinity;
+  }
+}
+
+/** Keeps the `count` largest logits, and those that are equal to the smallest of them. */
+function keepTopK(logits: Float32Array, count: number): void {
+  const least = logits.slice().sort().at(-count)!;
+  for (let token = 0; token < logits.length; token++) if (logits[token]! < least) logits[token] = -Infinity;
+}
+
+/** Keeps the most probable tokens whose probabilities together exceed `share`; at least one. */
+function keepTopP(logits: Float32Array, share: number): void {
+  const probabilities = softmax(logits);
+  // Less probable ones are among those that are left out, because all of them together are not enough.
+  const least = Math.min(
+    (1 - share) / logits.length,
+    probabilities.reduce((most, one) => Math.max(most, one), 0),
+  );
+  const order = Uint32Array.from(logits.keys())
+    .filter((token) => probabilities[token]! >= least)
+    .sort((a, b) => probabilities[b]! - probabilities[a]!);
+  const kept = new Map<number, number>();
+  let sum = 0;
+  for (const token of order) {
+    if (kept.size > 0 && sum >= share) break;
+    kept.set(token, logits[token]!);
+    sum += probabilities[token]!;
+  }
+  logits.fill(-Infinity);
+  for (const [token, logit] of kept) logits[token] = logit;
+}
+
+/** Returns the largest number; −∞ if there is none. */
+export function maxOf(values: Float32Array): number {
+  let most = -Infinity;
+  for (const value of values) if (value > most) most = value;
+  return most;
+}

@@ -1,0 +1,104 @@
+/** What the files of a repository say of the answers of its model. */
+import type { Files } from '../../contract/archive.js';
+import { describeValue } from '../../contract/describe-value.js';
+import { TabServeError } from '../../contract/errors.js';
+import type { Json } from '../../shared/hugging-face.js';
+import { HF_CONFIG } from '../../shared/model-url.js';
+import { checkSection, isRecord, type ConfigSchema } from '../../shared/schema.js';
+import { snakeCase, UNSUPPORTED } from './settings.js';
+
+export const GENERATION_CONFIG = 'generation_config.json';
+
+/** What a repository's files say of all answers. */
+export interface ModelFacts {
+  /** The parsed `generation_config.json`, or where it is missing `config.json`; empty if there is neither. */
+  readonly defaults: Json;
+  /** The tokens that end an answer, by `config.json`: they count if `generation_config.json` names none. */
+  readonly eosTokenIds: readonly number[];
+  /** The token that the decoder of an encoder begins with. */
+  readonly startTokenId: number | undefined;
+  readonly vocabularySize: number | undefined;
+}
+
+/**
+ * Reads `generation_config.json` and `config.json`, if they are there.
+ * @param schema of the params that the handler has
+ * @param warn called with what they say and what has no effect here
+ * @throws `model-format`; `model-config` naming a key of the wrong type or range
+ */
+export async function readModelFacts(
+  files: Files,
+  schema: ConfigSchema,
+  vocabularySize: number | undefined,
+  warn: (message: string) => void,
+): Promise<ModelFacts> {
+  const config = files.has(HF_CONFIG) ? await files.json(HF_CONFIG) : {};
+  const model = isRecord(config) ? config : {};
+  // Before transformers 4.26, config.json had what generation_config.json has now.
+  const file = files.has(GENERATION_CONFIG) ? GENERATION_CONFIG : HF_CONFIG;
+  const defaults = readDefaults(file === HF_CONFIG ? model : await files.json(file), file, schema);
+  const ignored = ignoredDefaults(defaults, schema);
+  if (ignored.length > 0)
+    warn(`${file}: ${ignored.join(', ')} would change answers in transformers, and has no effect here.`);
+  return {
+    defaults,
+    eosTokenIds: eosTokensOf(model),
+    startTokenId: startTokenOf(defaults) ?? startTokenOf(model),
+    vocabularySize,
+  };
+}
+
+/** Without `do_sample`, transformers ignores these, whatever the file says. */
+const OF_SAMPLING = new Set(['temperature', 'topK', 'topP', 'minP']);
+
+/**
+ * Checks the keys of `generation_config.json` that are params here.
+ * @throws `model-format` if it is not a mapping; `model-config` naming a key of the wrong type or range
+ */
+function readDefaults(value: unknown, file: string, schema: ConfigSchema): Json {
+  if (!isRecord(value))
+    throw new TabServeError(
+      'model-format',
+      `${file} must be a mapping of keys to values, not ${describeValue(value)}.`,
+    );
+  const own = Object.keys(schema)
+    .filter((name) => value['do_sample'] === true || !OF_SAMPLING.has(name))
+    .map((name) => [name, value[snakeCase(name)] ?? undefined] as const);
+  checkSection(schema, Object.fromEntries(own), file, () => {});
+  return value;
+}
+
+/**
+ * Returns the keys of a `generation_config.json` that change answers in transformers, and that the handler does not
+ * have. A value that changes nothing, such as `num_beams: 1`, is none.
+ */
+function ignoredDefaults(defaults: Json, schema: ConfigSchema): readonly string[] {
+  const harmless = new Set<unknown>([undefined, null, false, 0, 1, '']);
+  return [...UNSUPPORTED]
+    .filter((name) => !Object.hasOwn(schema, name) && name !== 'maxLength' && name !== 'minLength')
+    .map(snakeCase)
+    .filter((key) => !harmless.has(defaults[key]));
+}
+
+/** Returns the tokens that end an answer, as `config.json` has them. */
+function eosTokensOf(config: Json): readonly number[] {
+  const text = isRecord(config['text_config']) ? config['text_config'] : {};
+  const ids: unknown = config['eos_token_id'] ?? text['eos_token_id'] ?? [];
+  return [ids].flat().filter(isToken);
+}
+
+function startTokenOf({ decoder_start_token_id: start, bos_token_id: bos }: Json): number | undefined {
+  return [start, bos].find(isToken);
+}
+
+function isToken(id: unknown): id is number {
+  return Number.isSafeInteger(id) && (id as number) >= 0;
+}
+
+/** Returns the most tokens of prompt and answer together, as `config.json` has it. */
+export function contextLengthOf(config: Json): number | undefined {
+  const text = isRecord(config['text_config']) ? config['text_config'] : config;
+  return ['max_position_embeddings', 'n_positions', 'n_ctx', 'max_seq_len']
+    .map((key) => text[key])
+    .find((value): value is number => Number.isSafeInteger(value) && (value as number) > 0);
+}

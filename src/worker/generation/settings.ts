@@ -1,0 +1,263 @@
+/** What a request may set for an answer, in the words of transformers' `GenerationConfig`. */
+import type { Params } from '../../contract/handler.js';
+import { TabServeError } from '../../contract/errors.js';
+import { describeValue } from '../../contract/describe-value.js';
+import type { ConfigSchema } from '../../shared/schema.js';
+import type { Json } from '../../shared/hugging-face.js';
+import type { LogitRules, SamplingRules } from './logits.js';
+import type { ModelFacts } from './model-facts.js';
+
+/** The `params` of a handler that writes text. Defaults are those of the repository's `generation_config.json`. */
+export interface GenerationParams {
+  /** The most tokens of the answer. Without a value in `generation_config.json`, 256. */
+  readonly maxNewTokens?: number;
+  /** The fewest tokens before one that ends the answer. */
+  readonly minNewTokens?: number;
+  /** Whether each token is drawn by its probability. Otherwise, it is the most probable one. */
+  readonly doSample?: boolean;
+  /** With `doSample`, the same seed gives the same answer. Without one, each answer has another. */
+  readonly seed?: number;
+  /** With `doSample`: divides the logits; above 1, unlikely tokens become likelier. */
+  readonly temperature?: number;
+  /** With `doSample`: only so many of the most probable tokens; 0 for all. Without a value in the file, 50. */
+  readonly topK?: number;
+  /** With `doSample`: only the most probable tokens that together have this probability, in 0..1. */
+  readonly topP?: number;
+  /** With `doSample`: only tokens with this share of the best one's probability, in 0..1. */
+  readonly minP?: number;
+  /** Above 1, tokens that were there become less likely. */
+  readonly repetitionPenalty?: number;
+  /** No sequence of so many tokens is there twice; 0 for any. */
+  readonly noRepeatNgramSize?: number;
+  /** Sequences of tokens that must not be written. */
+  readonly badWordsIds?: readonly (readonly number[])[];
+  /** Texts at which the answer ends. They are not part of it. */
+  readonly stop?: string | readonly string[];
+  /** The tokens that end the answer. */
+  readonly eosTokenId?: number | readonly number[];
+  /** Whether the result has the logarithm of the probability of each token. */
+  readonly returnLogprobs?: boolean;
+}
+
+const COUNT = { type: 'integer', minimum: 0 } as const;
+const TOKEN = { type: 'integer', minimum: 0 } as const;
+
+export const GENERATION_SCHEMA: ConfigSchema = {
+  maxNewTokens: {
+    type: 'integer',
+    minimum: 1,
+    description: 'The most tokens of the answer. Default: that of generation_config.json, otherwise 256.',
+  },
+  minNewTokens: { ...COUNT, description: 'The fewest tokens before one that ends the answer.' },
+  doSample: {
+    type: 'boolean',
+    description:
+      'Whether each token is drawn by its probability. Otherwise, it is the most probable one. Default: that of generation_config.json, otherwise false.',
+  },
+  seed: {
+    type: 'integer',
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'With doSample, the same seed gives the same answer. Without one, each answer has another.',
+  },
+  temperature: {
+    type: 'number',
+    exclusiveMinimum: 0,
+    description: 'With doSample: divides the logits; above 1, unlikely tokens become likelier.',
+  },
+  topK: {
+    ...COUNT,
+    description:
+      'With doSample: only so many of the most probable tokens; 0 for all. Default: that of generation_config.json, otherwise 50.',
+  },
+  topP: {
+    type: 'number',
+    minimum: 0,
+    maximum: 1,
+    description: 'With doSample: only the most probable tokens that together have this probability, in 0..1.',
+  },
+  minP: {
+    type: 'number',
+    minimum: 0,
+    maximum: 1,
+    description: "With doSample: only tokens with this share of the best one's probability, in 0..1.",
+  },
+  repetitionPenalty: {
+    type: 'number',
+    exclusiveMinimum: 0,
+    description: 'Above 1, tokens that were there become less likely.',
+  },
+  noRepeatNgramSize: { ...COUNT, description: 'No sequence of so many tokens is there twice; 0 for any.' },
+  badWordsIds: {
+    type: 'array',
+    items: { type: 'array', minItems: 1, items: TOKEN },
+    description: 'Sequences of tokens that must not be written.',
+  },
+  stop: {
+    anyOf: [
+      { type: 'string', minLength: 1 },
+      { type: 'array', items: { type: 'string', minLength: 1 } },
+    ],
+    description: 'Texts at which the answer ends. They are not part of it.',
+  },
+  eosTokenId: {
+    anyOf: [TOKEN, { type: 'array', items: TOKEN }],
+    description: 'The tokens that end the answer. Default: those of generation_config.json.',
+  },
+  returnLogprobs: {
+    type: 'boolean',
+    description: 'Whether the result has the logarithm of the probability of each token.',
+    default: false,
+  },
+};
+
+/** Without a value in `generation_config.json`: as transformers' pipelines have it. */
+const MAX_NEW_TOKENS = 256;
+/** transformers' own default. */
+const TOP_K = 50;
+
+/** The settings of one answer. */
+export interface Settings extends LogitRules {
+  /** Undefined where the most probable token is taken. */
+  readonly sampling: (SamplingRules & { readonly seed: number }) | undefined;
+  readonly stop: readonly string[];
+  readonly returnLogprobs: boolean;
+}
+
+/**
+ * Returns the settings of one answer.
+ * @param param returns what the request or the config sets
+ * @param room how many tokens fit behind the prompt
+ * @throws `invalid-input` for a token that the vocabulary does not have
+ */
+export function readSettings(
+  param: <Name extends keyof GenerationParams>(name: Name) => GenerationParams[Name],
+  facts: ModelFacts,
+  promptLength: number,
+  room: number,
+): Settings {
+  const { defaults, eosTokenIds } = facts;
+  const own = <Name extends keyof GenerationParams>(name: Name): GenerationParams[Name] =>
+    param(name) ?? ((defaults[snakeCase(name)] ?? undefined) as GenerationParams[Name]);
+  const eos = own('eosTokenId') ?? eosTokenIds;
+  const badWordsIds = own('badWordsIds');
+  const forcedEos = defaults['forced_eos_token_id'] as number | readonly number[] | null | undefined;
+  const settings: Settings = {
+    maxNewTokens: Math.min(maxNewTokens(own('maxNewTokens'), defaults, promptLength), room),
+    minNewTokens: own('minNewTokens') ?? minNewTokens(defaults, promptLength),
+    repetitionPenalty: own('repetitionPenalty'),
+    noRepeatNgramSize: own('noRepeatNgramSize'),
+    badWordsIds,
+    eosTokenIds: [eos].flat(),
+    forcedBosTokenId: (defaults['forced_bos_token_id'] ?? undefined) as number | undefined,
+    forcedEosTokenIds: forcedEos === undefined || forcedEos === null ? undefined : [forcedEos].flat(),
+    sampling:
+      own('doSample') === true
+        ? {
+            temperature: own('temperature'),
+            topK: own('topK') ?? TOP_K,
+            topP: own('topP'),
+            minP: own('minP'),
+            seed: own('seed') ?? Math.floor(Math.random() * Number.MAX_SAFE_INTEGER),
+          }
+        : undefined,
+    stop: [own('stop') ?? []].flat(),
+    returnLogprobs: own('returnLogprobs') === true,
+  };
+  const { forcedBosTokenId, forcedEosTokenIds = [] } = settings;
+  const forced = [...(forcedBosTokenId === undefined ? [] : [forcedBosTokenId]), ...forcedEosTokenIds];
+  const tokens = [...settings.eosTokenIds, ...(badWordsIds ?? []).flat(), ...forced];
+  checkTokens('eosTokenId, badWordsIds, forced_bos_token_id and forced_eos_token_id', tokens, facts);
+  return settings;
+}
+
+/** @throws `invalid-input` for a token that the vocabulary does not have, if its size is known */
+export function checkTokens(
+  keys: string,
+  tokens: readonly number[],
+  { vocabularySize = Infinity }: Pick<ModelFacts, 'vocabularySize'>,
+): void {
+  const wrong = tokens.find((token) => token >= vocabularySize);
+  if (wrong === undefined) return;
+  throw new TabServeError(
+    'invalid-input',
+    `${keys}: the vocabulary has ${vocabularySize} tokens, and ${wrong} is none of them.`,
+  );
+}
+
+function maxNewTokens(own: number | undefined, { max_length: all }: Json, promptLength: number): number {
+  if (own !== undefined) return own;
+  // Old files limit prompt and answer together.
+  return typeof all === 'number' && all > promptLength ? all - promptLength : MAX_NEW_TOKENS;
+}
+
+/** Old files count prompt and answer together here, too. */
+function minNewTokens({ min_length: all }: Json, promptLength: number): number | undefined {
+  return typeof all === 'number' ? Math.max(0, all - promptLength) : undefined;
+}
+
+/** Params of transformers that change an answer, and that no handler here has. */
+export const UNSUPPORTED = new Set([
+  'assistantModel',
+  'cacheImplementation',
+  'constraints',
+  'diversityPenalty',
+  'doDeterministic',
+  'dolaLayers',
+  'encoderNoRepeatNgramSize',
+  'encoderRepetitionPenalty',
+  'epsilonCutoff',
+  'etaCutoff',
+  'exponentialDecayLengthPenalty',
+  'forceWordsIds',
+  'guidanceScale',
+  'maxLength',
+  'maxTime',
+  'minLength',
+  'numBeams',
+  'numBeamGroups',
+  'numReturnSequences',
+  'outputAttentions',
+  'outputHiddenStates',
+  'outputScores',
+  'penaltyAlpha',
+  'prefixAllowedTokensFn',
+  'promptLookupNumTokens',
+  'sequenceBias',
+  'stopStrings',
+  'suppressTokens',
+  'beginSuppressTokens',
+  'tokenHealing',
+  'typicalP',
+  'watermarkingConfig',
+]);
+/** What to use in their place. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  maxLength: 'maxNewTokens',
+  minLength: 'minNewTokens',
+  stopStrings: 'stop',
+  outputScores: 'returnLogprobs',
+};
+
+/**
+ * Refuses what transformers knows and this handler does not: another answer without a word would be wrong.
+ * @throws `invalid-input` by name
+ */
+export function refuseUnsupported(params: Params, schema: ConfigSchema): void {
+  for (const name of Object.keys(params)) {
+    const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    if (Object.hasOwn(schema, name)) continue;
+    if (Object.hasOwn(schema, camel))
+      throw new TabServeError('invalid-input', `params.${name}: it is called ${camel} here.`);
+    if (UNSUPPORTED.has(camel))
+      throw new TabServeError(
+        'invalid-input',
+        `params.${name}: it is not supported (got ${describeValue(params[name])}).${INSTEAD[camel] ? ` Use ${INSTEAD[camel]}.` : ''}`,
+      );
+  }
+}
+
+/** Returns transformers' own name of a param. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,108 @@
+import { openAudio, readAudio } from '../audio/read-audio.js';
+import { SAMPLE_RATES, type AudioInput } from '../../contract/audio.js';
+import { asTabServeError, TabServeError } from '../../contract/errors.js';
+import type { Context, InputKind } from '../../contract/handler.js';
+import { MAX_TENSOR_ELEMENTS } from '../../contract/limits.js';
+import type { Tensor, Tensors } from '../../contract/tensors.js';
+import type { ConfigSchema } from '../../shared/schema.js';
+import { BaseHandler } from './base-handler.js';
+import { unwrap, type Row } from './row.js';
+
+/**
+ * Reads sound as the model's input, float32 `[rows, samples]`: one channel, the mean of all, at the sample rate of
+ * `handler.sampleRate`. Rows are padded with zeros to the longest row of the batch, or to the length that the model
+ * fixes. If the sound of a row cannot be read, only this row fails.
+ * @answer the model's outputs: tensors by name
+ */
+export class AudioHandler<Result = Tensors> extends BaseHandler<AudioInput, Result> {
+  static override readonly takes: InputKind = 'audio';
+  static override readonly schema: ConfigSchema = {
+    sampleRate: {
+      type: 'integer',
+      minimum: SAMPLE_RATES.least,
+      maximum: SAMPLE_RATES.most,
+      readOnly: true,
+      description: "The samples per second of the model's input. Sound of another rate is resampled.",
+      default: 16_000,
+    },
+    maxDuration: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      readOnly: true,
+      description: 'The most seconds of one input; a longer one fails with invalid-input.',
+      default: 3600,
+    },
+  };
+
+  readonly #counts = new WeakMap<Context, readonly number[]>();
+
+  /** The samples per second of the model's input. */
+  protected get sampleRate(): number {
+    return (this.config['sampleRate'] ?? this.defaults['sampleRate']) as number;
+  }
+
+  /** Returns one second of silence, or as much as the model fixes. */
+  override example(context: Context): Tensors | undefined | Promise<Tensors | undefined> {
+    const [batch, length] = this.inputInfo.dims;
+    if (this.model.inputs.length > 1 || this.inputInfo.dims.length !== 2) return super.example(context);
+    const dims = [typeof batch === 'number' ? batch : 1, typeof length === 'number' ? length : this.sampleRate];
+    return { [this.inputInfo.name]: { dtype: 'float32', dims, data: new Float32Array(dims[0]! * dims[1]!) } };
+  }
+
+  /** The most seconds of one input. */
+  protected get maxDuration(): number {
+    return (this.config['maxDuration'] ?? this.defaults['maxDuration']) as number;
+  }
+
+  /** Converts sound to the model's input. */
+  override async preprocess(data: readonly Row<AudioInput>[], context: Context): Promise<Tensors> {
+    const fixed = this.inputInfo.dims[1];
+    const rows: Float32Array[] = [];
+    for (const [index, item] of data.entries()) {
+      try {
+        rows[index] = await this.readRow(unwrap(item), index, context);
+        if (typeof fixed === 'number' && rows[index].length > fixed)
+          throw new TabServeError(
+            'invalid-input',
+            `The audio has ${rows[index].length} samples, and the model takes ${fixed}. Pass a part of it.`,
+          );
+      } catch (error) {
+        rows[index] = new Float32Array(0);
+        context.fail(index, asTabServeError(error, 'preprocess'));
+      }
+    }
+    this.#counts.set(
+      context,
+      rows.map(({ length }) => length),
+    );
+    const length = typeof fixed === 'number' ? fixed : Math.max(...rows.map((row) => row.length));
+    return { [this.inputInfo.name]: padded(rows, length) };
+  }
+
+  /**
+   * Returns the samples of row `index`, one channel at `sampleRate`. A subclass overrides it to change them.
+   * @throws `invalid-input` if it is no sound, or cannot be decoded
+   */
+  protected async readRow(input: AudioInput, _index: number, _context: Context): Promise<Float32Array> {
+    return await readAudio(await openAudio(input), this.sampleRate, this.maxDuration);
+  }
+
+  /** Returns the number of samples in a row; those after it are padding. */
+  protected sampleCount(index: number, context: Context): number {
+    return this.#counts.get(context)?.[index] ?? 0;
+  }
+}
+
+/** @throws `invalid-input` if the batch has more samples than a tensor may have */
+function padded(rows: readonly Float32Array[], length: number): Tensor<'float32'> {
+  if (rows.length * length > MAX_TENSOR_ELEMENTS)
+    throw new TabServeError(
+      'invalid-input',
+      `The batch has ${rows.length} rows of ${length} samples, and the limit is ${MAX_TENSOR_ELEMENTS} together. Pass shorter audio.`,
+    );
+  const [only] = rows;
+  if (rows.length === 1 && only!.length === length) return { dtype: 'float32', dims: [1, length], data: only! };
+  const data = new Float32Array(rows.length * length);
+  for (const [index, row] of rows.entries()) data.set(row, index * length);
+  return { dtype: 'float32', dims: [rows.length, length], data };
+}

@@ -1,0 +1,52 @@
+/** What a handler class says of itself: what follows from its static members, and from those that it inherits. */
+import type { HandlerDescriptor } from '../../contract/handler.js';
+import type { ConfigSchema } from '../../shared/schema.js';
+import { methodOf } from './handler-contract.js';
+
+interface Configurable extends HandlerDescriptor {
+  readonly schema?: ConfigSchema;
+}
+
+/** Returns what the rows of a handler are. */
+export function inputKindOf(handler: object): HandlerDescriptor['takes'] {
+  return (handler.constructor as Configurable).takes;
+}
+
+/**
+ * Returns the values of the param `result`: those in the schema of the class whose results the handler has. A handler
+ * that makes other results of them has no forms.
+ */
+export function resultFormsOf(handler: object): readonly string[] {
+  let owner: object | null = handler;
+  let schema: ConfigSchema | undefined;
+  while (owner && !schema?.['result']) {
+    owner = Object.getPrototypeOf(owner) as object | null;
+    schema = owner && Object.hasOwn(owner.constructor, 'schema') ? (owner.constructor as Configurable).schema : {};
+  }
+  const isOwn = (name: string): boolean =>
+    methodOf(handler, name as never) === (owner as Record<string, unknown>)[name];
+  return owner && ['postprocess', 'rowResults'].every(isOwn) ? ((schema!['result']!.enum ?? []) as string[]) : [];
+}
+
+/** Returns the schema of a handler class: the keys of `handler:` that the class and its base classes define. */
+export function schemaOf(handlerClass: Configurable): ConfigSchema {
+  const parent = Object.getPrototypeOf(handlerClass) as Configurable | null;
+  const own = Object.hasOwn(handlerClass, 'schema') ? handlerClass.schema : {};
+  return parent && parent !== Function.prototype ? { ...schemaOf(parent), ...own } : { ...own };
+}
+
+const defaults = new WeakMap<Configurable, Readonly<Record<string, unknown>>>();
+
+/** Returns the defaults in the schema of a handler class, by key. */
+export function defaultsOf(handlerClass: Configurable): Readonly<Record<string, unknown>> {
+  let known = defaults.get(handlerClass);
+  if (!known) {
+    known = Object.fromEntries(
+      Object.entries(schemaOf(handlerClass)).flatMap(([key, schema]) =>
+        'default' in schema ? [[key, schema.default as unknown]] : [],
+      ),
+    );
+    defaults.set(handlerClass, known);
+  }
+  return known;
+}

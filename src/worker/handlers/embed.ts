@@ -1,0 +1,71 @@
+import { TabServeError } from '../../contract/errors.js';
+import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
+import type { OutputInfo, Tensor, Tensors } from '../../contract/tensors.js';
+import { unit, type Embedding } from '../outputs/embedding.js';
+import { numbersOf, rowPart } from '../outputs/rows.js';
+import { transferResult } from '../outputs/transfer.js';
+import { checkScores } from '../outputs/scores.js';
+import { architectureOf } from '../../shared/hugging-face.js';
+import type { ConfigSchema } from '../../shared/schema.js';
+import { toFloats } from '../tensors/tensors.js';
+
+/** The key that both feature extractors have besides `pooling`. */
+export const NORMALIZE: ConfigSchema = {
+  normalize: {
+    type: 'boolean',
+    description: 'Whether to divide each vector by its Euclidean norm, so that its length is 1.',
+    default: true,
+  },
+};
+
+/**
+ * Returns what follows from the `config.json` of a model with a projection, which is exported with its vectors before
+ * the projection too.
+ * @param outputName transformers' name of the projection's output
+ */
+export function projection(outputName: string): NonNullable<HuggingFaceTask['handlerConfig']> {
+  return (config, own) =>
+    own['outputName'] === undefined && architectureOf(config)?.endsWith('WithProjection') ? { outputName } : {};
+}
+
+/** Checks that an output can hold features. @throws `model-config` if its dtype is string or bool */
+export function checkFeatures({ name, dtype }: OutputInfo): void {
+  if (dtype !== 'string' && dtype !== 'bool') return;
+  throw new TabServeError(
+    'model-config',
+    `handler.outputName: a feature extractor needs numbers, but the output "${name}" is ${dtype}. Name another output.`,
+  );
+}
+
+/** How the part of one row becomes a vector. */
+export interface EmbedOptions {
+  /** Returns the vector of row `index`, given its part of the output as float32, without the batch axis. */
+  readonly pool: (part: Tensor, index: number) => Embedding;
+  /** Whether the vector of row `index` is divided by its norm. */
+  readonly normalize: (index: number) => boolean;
+}
+
+/**
+ * Returns the function that converts the output `name` to the vector of a row, and transfers its buffer to the page.
+ * It throws `inference-failed` if the vector has a number that is not finite.
+ */
+export function embed(
+  outputs: Tensors,
+  name: string,
+  rows: number,
+  { pool, normalize }: EmbedOptions,
+): (index: number) => Embedding {
+  const given = numbersOf(outputs, name);
+  const output: Tensor = { dtype: 'float32', dims: given.dims, data: toFloats(given) };
+  return (index) => {
+    if (output.data.length === 0)
+      throw new TabServeError(
+        'model-config',
+        `handler.outputName: the output "${name}" has no features: its dims are [${output.dims.join(', ')}]. Name another output.`,
+      );
+    const pooled = pool(rowPart(name, output, index, rows), index);
+    checkScores(pooled, 'logits');
+    const vector = normalize(index) ? unit(pooled) : pooled;
+    return transferResult(vector, [vector.buffer]);
+  };
+}

@@ -1,0 +1,237 @@
+import type { Context, InputKind, ResultOf } from '../../contract/handler.js';
+import { asTabServeError, type PredictionError, TabServeError } from '../../contract/errors.js';
+import { chooseToken, type Begun, type Generated, type GenerateOptions } from '../generation/generate.js';
+import type { Progress } from '../generation/logits.js';
+import { GENERATION_CONFIG, readModelFacts, type ModelFacts } from '../generation/model-facts.js';
+import { GENERATION_SCHEMA, refuseUnsupported, type Settings } from '../generation/settings.js';
+import { TextStreamer } from '../generation/text-streamer.js';
+import type { ConfigSchema } from '../../shared/schema.js';
+import { loadHuggingFace, type HuggingFaceTokenizer } from '../text/hugging-face.js';
+import { schemaOf } from './descriptor.js';
+import { unwrap, type Row } from './row.js';
+import { StagedHandler } from './staged-handler.js';
+
+/** The answer to one row. */
+export interface GeneratedText {
+  /** Without the prompt, and without what ended it. */
+  readonly text: string;
+  /** `stop` if a token that ends answers or a stop string has ended it; `length` if it has reached a limit. */
+  readonly finishReason: 'stop' | 'length';
+  readonly usage: {
+    readonly promptTokens: number;
+    /** How many tokens of the prompt did not run, because they are in the cache of an earlier request. */
+    readonly cachedTokens: number;
+    /** With the token that ended it. */
+    readonly completionTokens: number;
+  };
+  /** With `returnLogprobs`: for each token of the answer, the natural logarithm of its probability. */
+  readonly logprobs?: readonly number[];
+}
+
+/** A row that is ready for the model. */
+export interface Prompt<Own extends Settings = Settings> {
+  readonly tokens: readonly number[];
+  readonly settings: Own;
+}
+
+/** What the model has generated for a row. */
+export interface GeneratedAnswer extends Pick<Generated, 'tokens' | 'finishReason' | 'logprobs'> {
+  readonly text: string;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+}
+
+/** How a model generates the answer to a row. */
+export type GenerateTools = Pick<GenerateOptions, 'signal' | 'begun' | 'choose' | 'onRun' | 'onToken'>;
+
+/** What another worker needs to go on behind a part of an answer. */
+interface Resume extends Begun {
+  /** Of an answer that is drawn. */
+  readonly seed: number | undefined;
+  /** Whether the part was the last one. */
+  readonly isLast: boolean;
+}
+
+/** What the handlers share that generate text. A subclass makes prompts of rows, and runs its model on a prompt. */
+export abstract class GenerationHandler<Input, Own extends Settings = Settings> extends StagedHandler<
+  Input,
+  readonly (Prompt<Own> | undefined)[],
+  readonly (GeneratedAnswer | undefined)[]
+> {
+  declare readonly partType?: string;
+
+  static override readonly takes: InputKind = 'text';
+
+  static override readonly schema: ConfigSchema = {
+    contextLength: {
+      type: 'integer',
+      minimum: 1,
+      readOnly: true,
+      description:
+        "The most tokens of prompt and answer together; for text_to_text, of a text, and of an answer. Default: what the repository's config.json says.",
+    },
+    ...GENERATION_SCHEMA,
+  };
+
+  protected tokenizer!: HuggingFaceTokenizer;
+  protected facts!: ModelFacts;
+
+  /** The example is for the model: `inference` takes prompts. */
+  readonly exampleIsForModel = true;
+
+  /** The most tokens that the model takes. */
+  protected get contextLength(): number {
+    return (this.config as { contextLength?: number }).contextLength ?? Infinity;
+  }
+
+  /** Returns the tokens of a row, and what its request sets. @throws `invalid-input`, which fails the row */
+  protected abstract promptOf(input: Input, index: number, context: Context): Promise<Prompt<Own>>;
+
+  /** Runs the model on a prompt. */
+  protected abstract generate(
+    prompt: Prompt<Own>,
+    tools: GenerateTools,
+  ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens'>>;
+
+  /**
+   * Reads the settings of one answer.
+   * @param param returns what the request or the config sets
+   * @throws `invalid-input`
+   */
+  protected abstract settingsOf(param: (name: string) => never, promptLength: number): Own;
+
+  /**
+   * Loads the tokenizer and what the files say of all answers.
+   * @throws `model-format`; `model-config`, also if the settings of the config are wrong
+   */
+  protected async loadTexts(context: Context, vocabularySize: number | undefined): Promise<void> {
+    this.tokenizer = await loadHuggingFace(context.files);
+    this.facts = await readModelFacts(context.files, this.#schema, vocabularySize, context.warn);
+    try {
+      this.settingsOf((name) => this.config[name] as never, 0);
+    } catch (error) {
+      const { message } = asTabServeError(error);
+      throw new TabServeError('model-config', `handler or ${GENERATION_CONFIG}: ${message}`, { cause: error });
+    }
+  }
+
+  get #schema(): ConfigSchema {
+    return schemaOf(this.constructor as typeof GenerationHandler);
+  }
+
+  /**
+   * Runs all stages on a batch of rows.
+   * @throws `invalid-input` for a param of transformers that is not supported; of a batch, only its row fails
+   */
+  override async handle(
+    data: readonly Row<Input>[],
+    context: Context,
+  ): Promise<readonly (ResultOf<this> | PredictionError)[]> {
+    for (const params of context.params) refuseUnsupported(params, this.#schema);
+    return await super.handle(data, context);
+  }
+
+  /** Converts rows to tokens, and reads each row's settings. A row that cannot be read fails alone. */
+  override async preprocess(
+    data: readonly Row<Input>[],
+    context: Context,
+  ): Promise<readonly (Prompt<Own> | undefined)[]> {
+    return await Promise.all(
+      data.map(async (row, index) => {
+        try {
+          return await this.promptOf(unwrap(row), index, context);
+        } catch (error) {
+          context.fail(index, asTabServeError(error, 'preprocess'));
+          return undefined;
+        }
+      }),
+    );
+  }
+
+  /** Generates the answers. The rows of a batch, and other batches, take turns token by token. */
+  override async inference(
+    inputs: readonly (Prompt<Own> | undefined)[],
+    context: Context,
+  ): Promise<readonly (GeneratedAnswer | undefined)[]> {
+    return await Promise.all(
+      inputs.map(async (prompt, index) => {
+        if (!prompt) return undefined;
+        try {
+          return await this.#answer(prompt, index, context);
+        } catch (error) {
+          if (context.signal.aborted || inputs.length === 1) throw error;
+          context.fail(index, asTabServeError(error, 'inference'));
+          return undefined;
+        }
+      }),
+    );
+  }
+
+  async #answer(given: Prompt<Own>, index: number, context: Context): Promise<GeneratedAnswer> {
+    const begun = context.resumed(index) as Resume | undefined;
+    const prompt = begun ? withSeed(given, begun.seed) : given;
+    const streamer = new TextStreamer(this.tokenizer.detokenizer, prompt.settings.stop);
+    const seed = prompt.settings.sampling?.seed;
+    const soFar: number[] = [];
+    let text = '';
+    const send = async (part: string, own: readonly number[], isLast: boolean): Promise<void> => {
+      text += part;
+      // A worker that was lost has sent it.
+      const wasSent = isLast ? begun?.isLast === true : soFar.length <= (begun?.tokens.length ?? 0);
+      if (part === '' || wasSent) return;
+      const resume = { tokens: Int32Array.from(soFar), logprobs: Float64Array.from(own), seed, isLast };
+      await context.send(index, part, resume satisfies Resume);
+    };
+    const { tokens, finishReason, logprobs, cachedTokens } = await this.generate(prompt, {
+      signal: context.signal,
+      begun,
+      choose: (logits, own, progress) => this.nextToken(logits, own, progress),
+      onRun: () => context.heartbeat(),
+      onToken: async (token, own) => {
+        soFar.push(token);
+        await send(streamer.add(token), own, false);
+        return !streamer.isStopped;
+      },
+    });
+    await send(streamer.end(), logprobs, true);
+    return {
+      text,
+      tokens,
+      finishReason: streamer.isStopped ? 'stop' : finishReason,
+      logprobs,
+      promptTokens: prompt.tokens.length,
+      cachedTokens,
+    };
+  }
+
+  /**
+   * Chooses the next token of an answer. This implementation does what transformers' `generate` does with the settings.
+   * @param logits one number for each token of the vocabulary; it may change them
+   * @param progress the tokens so far, those of the prompt first
+   */
+  protected nextToken(logits: Float32Array, settings: Settings, progress: Progress): number {
+    return chooseToken(logits, settings, progress);
+  }
+
+  /** Makes each row's result. */
+  override postprocess(outputs: readonly (GeneratedAnswer | undefined)[], context: Context): readonly GeneratedText[] {
+    return outputs.map((answer, index) => {
+      if (!answer) return undefined as never;
+      const { text, finishReason, tokens, promptTokens, cachedTokens, logprobs } = answer;
+      return {
+        text,
+        finishReason,
+        usage: { promptTokens, cachedTokens, completionTokens: tokens.length },
+        ...(this.param<boolean>('returnLogprobs', index, context) && { logprobs }),
+      };
+    });
+  }
+}
+
+/** Returns a prompt whose answer is drawn with the random numbers of a seed. */
+function withSeed<Own extends Settings>({ tokens, settings }: Prompt<Own>, seed: number | undefined): Prompt<Own> {
+  const { sampling } = settings;
+  return sampling && seed !== undefined
+    ? { tokens, settings: { ...settings, sampling: { ...sampling, seed } } }
+    : { tokens, settings };
+}

@@ -1,0 +1,28 @@
+/** The built-in handlers' classes, each a chunk of its own: made from `index.ts` by `scripts/config-docs.mjs`. */
+import type { HandlerClass } from '../../contract/handler.js';
+import type { AudioHandler } from './audio-handler.js';
+import type { BaseHandler } from './base-handler.js';
+import type { TextHandler } from './text-handler.js';
+import type { VisionHandler } from './vision-handler.js';
+
+/** By the handler's name. */
+export const HANDLERS = {
+  base_handler: async (): Promise<new () => BaseHandler> => (await import('./base-handler.js')).BaseHandler,
+  vision_handler: async (): Promise<new () => VisionHandler> => (await import('./vision-handler.js')).VisionHandler,
+  image_classifier: async () => (await import('./image-classifier.js')).ImageClassifier,
+  object_detector: async () => (await import('./object-detector.js')).ObjectDetector,
+  text_handler: async (): Promise<new () => TextHandler> => (await import('./text-handler.js')).TextHandler,
+  text_classifier: async () => (await import('./text-classifier.js')).TextClassifier,
+  text_generator: async () => (await import('./text-generator.js')).TextGenerator,
+  text_to_text: async () => (await import('./text-to-text.js')).TextToText,
+  image_segmenter: async () => (await import('./image-segmenter.js')).ImageSegmenter,
+  text_feature_extractor: async () => (await import('./text-feature-extractor.js')).TextFeatureExtractor,
+  image_feature_extractor: async () => (await import('./image-feature-extractor.js')).ImageFeatureExtractor,
+  image_to_image: async () => (await import('./image-to-image.js')).ImageToImage,
+  audio_handler: async (): Promise<new () => AudioHandler> => (await import('./audio-handler.js')).AudioHandler,
+  voice_activity_detector: async () => (await import('./voice-activity-detector.js')).VoiceActivityDetector,
+  text_reader: async () => (await import('./text-reader.js')).TextReader,
+  text_detector: async () => (await import('./text-detector.js')).TextDetector,
+  text_orienter: async () => (await import('./text-orienter.js')).TextOrienter,
+  text_recognizer: async () => (await import('./text-recognizer.js')).TextRecognizer,
+} satisfies Readonly<Record<string, () => Promise<HandlerClass>>>;

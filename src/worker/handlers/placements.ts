@@ -1,0 +1,42 @@
+import { TabServeError } from '../../contract/errors.js';
+import type { Context } from '../../contract/handler.js';
+import type { Geometry } from '../transforms/index.js';
+
+/**
+ * Where an image lies in its tensor: both sizes in pixels, and the map from points of the upright image to the tensor.
+ */
+export interface Placement {
+  readonly width: number;
+  readonly height: number;
+  readonly tensorWidth: number;
+  readonly tensorHeight: number;
+  readonly geometry: Geometry;
+}
+
+/** The placements of the rows of every batch that is running. They are gone with the batch's context. */
+export class Placements {
+  readonly #batches = new WeakMap<Context, Placement[]>();
+
+  set(index: number, context: Context, placement: Placement): void {
+    const rows = this.#batches.get(context) ?? [];
+    rows[index] = placement;
+    this.#batches.set(context, rows);
+  }
+
+  get(index: number, context: Context): Placement | undefined {
+    return this.#batches.get(context)?.[index];
+  }
+
+  /**
+   * @param handler the class whose `preprocess` should have recorded it
+   * @throws `handler-failed` if it did not
+   */
+  require(index: number, context: Context, handler: string): Placement {
+    const placement = this.get(index, context);
+    if (placement) return placement;
+    throw new TabServeError(
+      'handler-failed',
+      `${handler} returns results in pixels of the image, but its preprocess did not record where the image of row ${index} lies in the tensor. Call this.place(index, context, placement) for each row in preprocess.`,
+    );
+  }
+}

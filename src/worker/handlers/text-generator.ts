@@ -1,0 +1,125 @@
+import type { Context } from '../../contract/handler.js';
+import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
+import type { Session, Tensors } from '../../contract/tensors.js';
+import { TabServeError } from '../../contract/errors.js';
+import { HF_CONFIG } from '../../shared/model-url.js';
+import {
+  CHAT_TEMPLATE,
+  checkChat,
+  loadChatTemplate,
+  type Chat,
+  type ChatMessage,
+  type RenderChat,
+} from '../generation/chat.js';
+import { Decoder } from '../generation/decoder.js';
+import { readInterface } from '../generation/decoder-interface.js';
+import { generate, type Generated } from '../generation/generate.js';
+import { contextLengthOf, GENERATION_CONFIG } from '../generation/model-facts.js';
+import { PrefixCache } from '../generation/prefix-cache.js';
+import { checkPrompt } from '../generation/prompt.js';
+import { readSettings, type GenerationParams, type Settings } from '../generation/settings.js';
+import { readText } from '../text/read-text.js';
+import { GenerationHandler, type GeneratedAnswer, type GenerateTools, type Prompt } from './generation-handler.js';
+
+/** The input of one row: a prompt, a Blob of UTF-8, or a conversation. */
+export type TextGeneratorInput =
+  | string
+  | Blob
+  | { readonly messages: readonly ChatMessage[]; readonly tools?: readonly unknown[] };
+
+/** Bytes that the key–value caches of earlier rows may take. */
+const MAX_CACHE_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Generates text with a decoder-only language model, such as Llama, Qwen, Gemma, Phi and GPT: what follows a prompt, or
+ * the next message of a conversation.
+ *
+ * `preprocess` makes tokens of the rows, by the repository's chat template if they are conversations. `inference` is the
+ * loop; override `nextToken` for a way of your own to choose tokens. `postprocess` makes the results. A streamed request
+ * (`client.stream`) gets the text in parts of whole characters, which joined are the result's `text`. What the model
+ * needs is read from the names and dims of its inputs and outputs, not from a list of architectures.
+ * @answer `{ text, finishReason, usage }`; streamed, the text in parts before it
+ */
+export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
+  declare readonly paramsType?: GenerationParams;
+
+  static override readonly huggingFace: HuggingFaceTask = {
+    architectures: ['ForCausalLM', 'LMHeadModel'],
+    processor: 'tokenizer',
+    models: ['model', 'decoder_model_merged'],
+    generates: true,
+    files: [GENERATION_CONFIG, CHAT_TEMPLATE, HF_CONFIG],
+    handlerConfig(config) {
+      const contextLength = contextLengthOf(config);
+      return contextLength === undefined ? {} : { contextLength };
+    },
+  };
+
+  /** The opened model. */
+  model!: Session;
+  #decoder!: Decoder;
+  #prefixes!: PrefixCache;
+  #renderChat: RenderChat | undefined;
+
+  /**
+   * Opens the model, and loads the tokenizer and the chat template.
+   * @throws `model-config` if the model is no language model, or the config names a token that its vocabulary does not
+   *   have; `model-format`
+   */
+  override async initialize(context: Context): Promise<void> {
+    this.configure(context);
+    this.model = await context.open();
+    const model = readInterface(this.model, 'text_generator');
+    this.#decoder = new Decoder(this.model, model);
+    this.#prefixes = new PrefixCache(model, MAX_CACHE_BYTES);
+    this.#renderChat = await loadChatTemplate(context.files);
+    await this.loadTexts(context, model.vocabularySize);
+    this.initialized = true;
+  }
+
+  /** Returns the model's inputs for one token. */
+  example(): Tensors {
+    return this.#decoder.feeds([[0]], this.#decoder.emptyCache());
+  }
+
+  protected override async promptOf(input: TextGeneratorInput, index: number, context: Context): Promise<Prompt> {
+    const tokens = await this.#tokensOf(input);
+    checkPrompt(tokens, this.contextLength, this.facts.vocabularySize);
+    return { tokens, settings: this.settingsOf((name) => this.param(name, index, context), tokens.length) };
+  }
+
+  protected override settingsOf(param: (name: string) => never, promptLength: number): Settings {
+    return readSettings(param, this.facts, promptLength, this.contextLength - promptLength);
+  }
+
+  async #tokensOf(input: TextGeneratorInput): Promise<readonly number[]> {
+    if (typeof input === 'object' && input !== null && 'messages' in input)
+      return this.tokenizer.tokensOf(this.#render(input));
+    const { text, textPair } = await readText(input);
+    if (textPair !== undefined)
+      throw new TabServeError(
+        'invalid-input',
+        'Expected a string, a Blob of UTF-8, or { messages }, got a pair of texts.',
+      );
+    return this.tokenizer.encode(text, undefined, Infinity).ids;
+  }
+
+  #render(chat: Chat): string {
+    checkChat(chat);
+    if (this.#renderChat) return this.#renderChat(chat);
+    throw new TabServeError(
+      'invalid-input',
+      'This model takes no messages: its repository has no chat template. Pass the prompt as a string.',
+    );
+  }
+
+  protected override async generate(
+    { tokens, settings }: Prompt,
+    tools: GenerateTools,
+  ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens'>> {
+    const cache = this.#prefixes.find(tokens) ?? this.#decoder.emptyCache();
+    const generated = await generate(this.#decoder, { prompt: tokens, cache, settings, ...tools });
+    this.#prefixes.add([...tokens, ...generated.tokens], generated.cache);
+    return { ...generated, cachedTokens: cache.length };
+  }
+}

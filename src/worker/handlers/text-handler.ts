@@ -1,0 +1,266 @@
+import type { Context, InputKind } from '../../contract/handler.js';
+import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
+import type { TensorInfo, Tensors } from '../../contract/tensors.js';
+import { asTabServeError, TabServeError } from '../../contract/errors.js';
+import { loadHuggingFace } from '../text/hugging-face.js';
+import { integers } from '../tensors/tensors.js';
+import { readText } from '../text/read-text.js';
+import { loadTorchServe } from '../text/torchserve.js';
+import type { Encoding, TextTokenizer } from '../text/tokenizer.js';
+import type { ConfigSchema } from '../../shared/schema.js';
+import { BaseHandler } from './base-handler.js';
+import { hasMethodOf } from './handler-contract.js';
+import { unwrap, type Row } from './row.js';
+
+/** The input of one row: a text, a Blob of UTF-8, or a pair of texts, such as a question and a passage. */
+export type TextInput = string | Blob | { readonly text: string; readonly textPair?: string };
+
+/** The names that Hugging Face's exporters give the inputs of a model. */
+const IDS_INPUT = 'input_ids';
+const MASK_INPUT = 'attention_mask';
+const TYPES_INPUT = 'token_type_ids';
+const POSITIONS_INPUT = 'position_ids';
+const OTHER_INPUTS = [MASK_INPUT, TYPES_INPUT, POSITIONS_INPUT];
+
+/** The `params` of every text handler. */
+export interface TextParams {
+  /** The largest number of tokens in a row, including special tokens. The tokenizer truncates longer texts. */
+  readonly maxLength?: number;
+}
+
+/**
+ * Tokenizes texts and creates the model's tensors. The rows of a batch may differ in length.
+ *
+ * If the model's inputs have rank 2, they are `input_ids` and, if the model has them, `attention_mask`,
+ * `token_type_ids` and `position_ids` (0, 1, 2 and so on over the tokens that are no padding). Rows are padded to the longest row of the batch, or to the length that the model fixes. If the
+ * inputs have rank 1, the first input holds the tokens of all rows, and the second input holds the offset of each row,
+ * as for PyTorch's EmbeddingBag. If a text cannot be read or has no tokens, only its row fails.
+ * @answer the model's outputs: tensors by name
+ */
+export class TextHandler<Result = Tensors, Explanation = unknown> extends BaseHandler<TextInput, Result, Explanation> {
+  declare readonly paramsType?: TextParams;
+
+  static override readonly takes: InputKind = 'text';
+  static override readonly huggingFace: HuggingFaceTask = { processor: 'tokenizer' };
+  static override readonly schema: ConfigSchema = {
+    tokenizer: {
+      enum: ['huggingface', 'torchserve'],
+      readOnly: true,
+      description:
+        "The tokenizer: the archive's tokenizer.json (huggingface), or TorchServe's pipeline with source_vocab.json (torchserve).",
+      default: 'huggingface',
+    },
+    maxLength: {
+      type: 'integer',
+      minimum: 1,
+      description:
+        "The largest number of tokens in a row, including special tokens; longer texts are truncated. A pair has more special tokens than a text; if they leave no room for the texts, the row fails. Default: the limit in the tokenizer's files.",
+    },
+    ngrams: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10,
+      readOnly: true,
+      description: "For TorchServe's pipeline: the number of words in the longest n-grams that it looks up.",
+      default: 2,
+    },
+  };
+
+  #tokenizer!: TextTokenizer;
+  /** The number of tokens in each row of a batch. */
+  readonly #tokenCounts = new WeakMap<Context, readonly number[]>();
+
+  /**
+   * Opens the model and loads the tokenizer.
+   * @throws `model-config` if the vocabulary is missing, if the config has `ngrams` without TorchServe's pipeline, or
+   *   if the model has an input that a tokenizer cannot fill
+   */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    this.inputInfo = this.#idsInput();
+    this.#checkInputs();
+    this.#tokenizer = await this.#loadTokenizer(context);
+    this.#checkLength();
+  }
+
+  async #loadTokenizer({ files }: Context): Promise<TextTokenizer> {
+    const { tokenizer, ngrams } = this.config;
+    if (tokenizer === 'torchserve') return await loadTorchServe(files, (ngrams ?? this.defaults['ngrams']) as number);
+    if (ngrams !== undefined)
+      throw new TabServeError(
+        'model-config',
+        'handler.ngrams: it is only for tokenizer: torchserve. A tokenizer.json defines its own tokens. Remove handler.ngrams.',
+      );
+    return await loadHuggingFace(files);
+  }
+
+  #idsInput(): TensorInfo {
+    return (
+      (this.config['inputName'] === undefined && this.model.inputs.find(({ name }) => name === IDS_INPUT)) ||
+      this.inputInfo
+    );
+  }
+
+  #checkInputs(): void {
+    const { inputs } = this.model;
+    const known = this.#isBag
+      ? 2
+      : inputs.filter((input) => input === this.inputInfo || OTHER_INPUTS.includes(input.name)).length;
+    const sameRank = inputs.every(
+      ({ dtype, dims }) => (dtype === 'int64' || dtype === 'int32') && dims.length === this.inputInfo.dims.length,
+    );
+    const dynamic = !this.#isBag || inputs.every(({ dims }) => typeof dims[0] !== 'number');
+    if (sameRank && dynamic && known === inputs.length) return;
+    const inputList = inputs
+      .map(({ name, dtype, dims }) => `"${name}" ${dtype} [${dims.map((size) => size ?? '?').join(', ')}]`)
+      .join(', ');
+    const unfilled = inputs.filter(({ name }) => name !== IDS_INPUT && !OTHER_INPUTS.includes(name));
+    if (inputs.some(({ name }) => name === IDS_INPUT) && unfilled.length > 0)
+      throw new TabServeError(
+        'model-config',
+        `A text handler fills "${[IDS_INPUT, ...OTHER_INPUTS].join('", "')}"; nothing fills this model's "${unfilled.map(({ name }) => name).join('", "')}". Export the model without it, or fill it in a handler of your own: override preprocess. This model's inputs are ${inputList}.`,
+      );
+    throw new TabServeError(
+      'model-config',
+      `A text handler needs a model with int64 or int32 inputs. They are "${IDS_INPUT}" [batch, length] and, if the model has them, "${OTHER_INPUTS.join('", "')}"; or tokens [tokens] and offsets [batch] of dynamic size. This model's inputs are ${inputList}. Set handler.inputName to the input for the tokens.`,
+    );
+  }
+
+  /** Returns whether the input has rank 1: then it holds the tokens of all rows in one list. */
+  get #isBag(): boolean {
+    return this.inputInfo.dims.length === 1;
+  }
+
+  /** Returns the number of tokens in a row that the model fixes, or undefined if the length is dynamic. */
+  get #fixedLength(): number | undefined {
+    const length = this.inputInfo.dims[1];
+    return typeof length === 'number' ? length : undefined;
+  }
+
+  #checkLength(): void {
+    const { maxLength } = this.config;
+    if (maxLength !== undefined && (maxLength as number) > (this.#fixedLength ?? Infinity)) {
+      throw new TabServeError(
+        'model-config',
+        `handler.maxLength: the model takes ${this.#fixedLength} tokens, got ${String(maxLength)}. Use at most ${this.#fixedLength}.`,
+      );
+    }
+    const { single } = this.#tokenizer.addedTokens;
+    const limit = this.#tokenLimit(maxLength as number | undefined);
+    if (limit <= single)
+      throw new TabServeError(
+        'model-config',
+        `handler.maxLength: the limit is ${limit} tokens, but the tokenizer adds ${single} special tokens to each text. Use more than ${single}.`,
+      );
+  }
+
+  /** Returns the largest number of tokens in a row. */
+  #tokenLimit(maxLength: number | undefined): number {
+    return Math.min(maxLength ?? this.#tokenizer.maxLength ?? Infinity, this.#fixedLength ?? Infinity);
+  }
+
+  /** Returns the model's inputs for a text of one letter. Unlike zeros, they fit models with dynamic dims. */
+  override example(context: Context): Tensors | Promise<Tensors | undefined> {
+    if (!hasMethodOf(this, TextHandler, 'preprocess')) return Promise.resolve(super.example(context));
+    const { ids, typeIds } = this.#tokenizer.encode('a', undefined, this.#tokenLimit(undefined));
+    return this.#toInputs([ids.length > 0 ? { ids, typeIds } : { ids: [0], typeIds: [0] }]);
+  }
+
+  /** Converts texts to the model's inputs. */
+  override async preprocess(data: readonly Row<TextInput>[], context: Context): Promise<Tensors> {
+    const rows = await Promise.all(data.map((item, index) => this.#encode(unwrap(item), index, context)));
+    const firstRow = rows.find((row) => row !== undefined);
+    if (!firstRow) return {};
+    const filled = rows.map((row) => row ?? firstRow);
+    this.#tokenCounts.set(
+      context,
+      filled.map(({ ids }) => ids.length),
+    );
+    return this.#toInputs(filled);
+  }
+
+  /**
+   * Returns the positions of row `index` that hold its tokens, special tokens included; the others are padding. Returns
+   * undefined if an overriding `preprocess` did not call this class's.
+   */
+  protected tokenSpan(index: number, context: Context): { readonly start: number; readonly end: number } | undefined {
+    const counts = this.#tokenCounts.get(context);
+    if (!counts) return undefined;
+    const count = counts[index]!;
+    const start = this.#tokenizer.padding.side === 'right' ? 0 : this.#paddedLength(Math.max(...counts)) - count;
+    return { start, end: start + count };
+  }
+
+  /** Returns what stands before the text of row `index`. This implementation returns nothing. */
+  protected prefix(_index: number, _context: Context): string {
+    return '';
+  }
+
+  async #encode(input: TextInput, index: number, context: Context): Promise<Encoding | undefined> {
+    try {
+      const { text, textPair } = await readText(input);
+      const limit = this.#tokenLimit(this.param<number | undefined>('maxLength', index, context));
+      const row = this.#tokenizer.encode(this.prefix(index, context) + text, textPair, limit);
+      if (row.ids.length === 0)
+        throw new TabServeError(
+          'invalid-input',
+          'The tokenizer found no tokens in this text. Pass a text with at least one word of the vocabulary.',
+        );
+      return row;
+    } catch (error) {
+      context.fail(index, asTabServeError(error, 'preprocess'));
+      return undefined;
+    }
+  }
+
+  #toInputs(rows: readonly Encoding[]): Tensors {
+    return this.#isBag ? this.#concatenated(rows) : this.#padded(rows);
+  }
+
+  /** Returns the tokens of all rows in one list, and the offset of each row. */
+  #concatenated(rows: readonly Encoding[]): Tensors {
+    const offsets = this.model.inputs.find((input) => input !== this.inputInfo)!;
+    let end = 0;
+    const starts = rows.map(({ ids }) => (end += ids.length) - ids.length);
+    return {
+      [this.inputInfo.name]: integers(
+        this.inputInfo.dtype,
+        [end],
+        rows.flatMap(({ ids }) => ids),
+      ),
+      [offsets.name]: integers(offsets.dtype, [rows.length], starts),
+    };
+  }
+
+  /** Returns the length of every row, given the number of tokens in the longest one. */
+  #paddedLength(longest: number): number {
+    const { length: wanted = 0, multipleOf } = this.#tokenizer.padding;
+    return this.#fixedLength ?? Math.max(wanted, Math.ceil(longest / multipleOf) * multipleOf);
+  }
+
+  #padded(rows: readonly Encoding[]): Tensors {
+    const { id, typeId, side } = this.#tokenizer.padding;
+    const length = this.#paddedLength(Math.max(...rows.map(({ ids }) => ids.length)));
+    const values = {
+      [this.inputInfo.name]: rows.map(({ ids }) => pad(ids, length, id, side)),
+      [MASK_INPUT]: rows.map(({ ids }) =>
+        pad(
+          ids.map(() => 1),
+          length,
+          0,
+          side,
+        ),
+      ),
+      [TYPES_INPUT]: rows.map(({ typeIds }) => pad(typeIds, length, typeId, side)),
+      [POSITIONS_INPUT]: rows.map(({ ids }) => pad([...ids.keys()], length, 0, side)),
+    };
+    return Object.fromEntries(
+      this.model.inputs.map(({ name, dtype }) => [name, integers(dtype, [rows.length, length], values[name]!.flat())]),
+    );
+  }
+}
+
+function pad(values: readonly number[], length: number, filler: number, side: 'left' | 'right'): readonly number[] {
+  const padding = Array.from({ length: length - values.length }, () => filler);
+  return side === 'right' ? [...values, ...padding] : [...padding, ...values];
+}

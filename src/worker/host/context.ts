@@ -1,0 +1,144 @@
+import { loadScript } from '../../shared/load-script.js';
+import type { Archive, Files, Manifest, ModelConfig } from '../../contract/archive.js';
+import type { Context, Params } from '../../contract/handler.js';
+import type { DecodeOptions, ImageInput } from '../../contract/images.js';
+import { describeValue } from '../../contract/describe-value.js';
+import { asTabServeError, TabServeError } from '../../contract/errors.js';
+import { MAX_IMAGE_PIXELS } from '../../contract/limits.js';
+import { Recorder } from './recorder.js';
+import { VERSION } from '../../contract/version.js';
+import type { HandleRequest } from '../../contract/wire.js';
+
+/** The part of a handler's contexts that all of its batches share. */
+export interface HandlerEnvironment {
+  readonly modelDir: Archive['url'];
+  readonly manifest: Manifest;
+  readonly config: ModelConfig;
+  readonly files: Files;
+  readonly open: Context['open'];
+  readonly openHandler: Context['openHandler'];
+  readonly warn: Context['warn'];
+  /** Is called by `context.heartbeat`. */
+  readonly onHeartbeat?: ((context: Context) => void) | undefined;
+}
+
+/** A context whose metrics can be read. */
+export interface BatchContext extends Context {
+  /** The handler's observations in this batch, and the times of its stages. */
+  readonly metrics: Recorder;
+  /** The states that the handler has set for rows of a sequence, by row. */
+  readonly newStates: ReadonlyMap<number, unknown>;
+}
+
+/** The part of a context that belongs to one batch. */
+export interface BatchOptions {
+  /** @default 1 */
+  readonly batchSize?: number;
+  /** @default 'predict' */
+  readonly request?: Context['request'];
+  readonly signal?: AbortSignal;
+  /** One per row, as are `params`. */
+  readonly ids?: readonly string[];
+  readonly params?: readonly Params[] | undefined;
+  readonly metrics?: Recorder;
+  /** Sends a part of a row's answer. Undefined if the request is not streamed. */
+  readonly send?: Context['send'] | undefined;
+  /** What came with the last part of the row's answer that the page has. */
+  readonly resumed?: unknown;
+  /** The id of each row's sequence, undefined for a row of none. */
+  readonly sequenceIds?: readonly (string | undefined)[] | undefined;
+  /** The state of each row's sequence. */
+  readonly states?: readonly unknown[] | undefined;
+}
+
+/**
+ * Loaded with the first image, and kept: an `import()` of what is loaded waits for a task of the browser's all the
+ * same.
+ */
+let decode: typeof import('../images/decode.js').decodeImage | undefined;
+
+/** Creates the context of one batch. */
+export function batchContext(environment: HandlerEnvironment, batch: BatchOptions): BatchContext {
+  const { modelDir, manifest, config, files, open, openHandler, warn } = environment;
+  const { batchSize = 1, request = 'predict', signal = new AbortController().signal } = batch;
+  const failures = new Map<number, Error>();
+  const { sequenceId, state, setState, changed } = new RowStates(batch.sequenceIds, batch.states);
+  const limit = config.handler?.['maxImagePixels'];
+  const limitMaxImagePixels = typeof limit === 'number' ? limit : MAX_IMAGE_PIXELS;
+  const checkIndex = (method: string, index: number): void => {
+    if (!Number.isInteger(index) || index < 0 || index >= batchSize)
+      throw new TabServeError(
+        'handler-failed',
+        `context.${method}: expected the index of one of the batch's ${batchSize} rows, from 0 on, got ${describeValue(index)}.`,
+      );
+  };
+  const context: BatchContext = {
+    modelName: manifest.model.modelName,
+    manifest,
+    modelYamlConfig: config,
+    systemProperties: { modelDir, batchSize, serverName: 'tabserve', serverVersion: VERSION, limitMaxImagePixels },
+    request,
+    requestIds: batch.ids ?? Array.from({ length: batchSize }, (_, index) => String(index)),
+    params: batch.params ?? Array.from({ length: batchSize }, () => ({})),
+    signal,
+    files,
+    metrics: batch.metrics ?? new Recorder(),
+    now: () => performance.now(),
+    open,
+    openHandler,
+    async decodeImage(source: ImageInput, decodeOptions: DecodeOptions = {}) {
+      decode ??= await loadScript(async () => (await import('../images/decode.js')).decodeImage);
+      return await decode(source, { maxPixels: limitMaxImagePixels, ...decodeOptions });
+    },
+    send(index, part, resume) {
+      try {
+        checkIndex('send', index);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+      // The sender's own promise: one that nobody awaits is no unhandled rejection.
+      return batch.send?.(index, part, resume) ?? Promise.resolve();
+    },
+    resumed(index) {
+      checkIndex('resumed', index);
+      return batch.resumed;
+    },
+    fail(index, error) {
+      checkIndex('fail', index);
+      if (!failures.has(index)) failures.set(index, asTabServeError(error));
+    },
+    failures,
+    sequenceId,
+    state,
+    setState,
+    newStates: changed,
+    heartbeat: () => environment.onHeartbeat?.(context),
+    warn,
+  };
+  return context;
+}
+
+/** The states of a batch's rows, each the state of its sequence. A row of no sequence has none. */
+export class RowStates implements Pick<Context, 'sequenceId' | 'state' | 'setState'> {
+  readonly #ids: HandleRequest['sequenceIds'];
+  readonly #states: HandleRequest['states'];
+  readonly #set = new Map<number, unknown>();
+
+  constructor(ids: HandleRequest['sequenceIds'], states: HandleRequest['states']) {
+    this.#ids = ids;
+    this.#states = states;
+  }
+
+  readonly sequenceId = (index: number): string | undefined => this.#ids?.[index];
+
+  readonly state = (index: number): unknown => this.#states?.[index];
+
+  readonly setState = (index: number, value: unknown): void => {
+    if (this.sequenceId(index) !== undefined) this.#set.set(index, value);
+  };
+
+  /** The state that the handler has set, by row. */
+  get changed(): ReadonlyMap<number, unknown> {
+    return this.#set;
+  }
+}

@@ -1,0 +1,146 @@
+import { loadScript } from '../../shared/load-script.js';
+import { allParts, hasModel, type Archive } from '../../contract/archive.js';
+import { formatOfEngine, type EngineName } from '../../contract/backends.js';
+import { atNode, TabServeError } from '../../contract/errors.js';
+import type { Context, Handler, HandlerClass, NodeHandler } from '../../contract/handler.js';
+import type { Session } from '../../contract/tensors.js';
+import type { Engine } from '../engines/engine.js';
+import { openFiles } from '../models/model-files.js';
+import { checkConfig } from '../models/config.js';
+import { batchContext, type HandlerEnvironment } from './context.js';
+import { instrument, type Recorder } from './recorder.js';
+
+/** An archive whose handler is open: the one that the page has named, or a node's. */
+export interface OpenHandler {
+  /** The node's path; `''` for the archive that the page has named. */
+  readonly node: string;
+  readonly archive: Archive;
+  readonly handler: Handler;
+  readonly environment: HandlerEnvironment;
+}
+
+export interface OpenHandlersOptions {
+  readonly engine: Engine;
+  readonly format: EngineName;
+  /** Returns the class for a node that its workflow opens without one. @throws `unknown-handler` */
+  readonly handlerOf: (archive: Archive) => Promise<HandlerClass>;
+  readonly warn: (message: string) => void;
+  /** Called when a stage has ended, with its context. */
+  readonly onStage?: (context: Context | undefined) => void;
+}
+
+/** Opens the handler of an archive, and those of its nodes when they are asked for. All of them run on one engine. */
+export class OpenHandlers {
+  /** In the order in which they were opened; nodes before their workflow. */
+  readonly open: OpenHandler[] = [];
+  readonly #options: OpenHandlersOptions;
+  /** Nodes that share an archive share its sessions. */
+  readonly #sessions = new Map<Archive, Context['open']>();
+  #isComplete = false;
+
+  constructor(options: OpenHandlersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Opens the archive that the page has named. Afterwards, no node can be opened.
+   * @param context of the whole: its metrics receive what the handlers record
+   */
+  async start(archive: Archive, Class: HandlerClass, metrics: Recorder): Promise<OpenHandler> {
+    const opened = await this.#open('', archive, Class, metrics);
+    this.#isComplete = true;
+    if (archive.nodes) {
+      const { warnOfUnopened } = await loadScript(() => import('./nodes.js'));
+      warnOfUnopened(archive.nodes, this.open, this.#options.warn);
+    }
+    return opened;
+  }
+
+  async #open(node: string, archive: Archive, Class: HandlerClass, metrics: Recorder): Promise<OpenHandler> {
+    const { warn, onStage, handlerOf } = this.#options;
+    const files = await openFiles(archive);
+    const handlers = new Map<string, Promise<NodeHandler>>();
+    const handler = new Class();
+    const openModel = this.#sessionsOf(archive, files);
+    const environment: HandlerEnvironment = {
+      modelDir: archive.url,
+      manifest: archive.manifest,
+      config: archive.config,
+      files,
+      open: async (name) => {
+        if (name === undefined || !archive.nodes || !Object.hasOwn(archive.nodes, name)) return await openModel(name);
+        const modelHandler = await loadScript(async () => (await import('./nodes.js')).modelHandler);
+        return (await environment.openHandler(name, modelHandler(handler, name))).handler.model;
+      },
+      openHandler: (name, NodeClass) => {
+        const opening =
+          handlers.get(name) ??
+          loadScript(async () => (await import('./nodes.js')).openNode).then((openNode) =>
+            openNode({ archive, metrics }, name, this.#isComplete, async (own, recorder) => {
+              const Opened = NodeClass ?? (await handlerOf(own));
+              return await this.#open(node === '' ? name : `${node}/${name}`, own, Opened, recorder);
+            }),
+          );
+        handlers.set(name, opening);
+        return opening as Promise<NodeHandler<never>>;
+      },
+      warn: (message) => warn(named(message, node)),
+      onHeartbeat: onStage,
+    };
+    instrument(handler, onStage);
+    await handler.initialize(batchContext(environment, { metrics }));
+    const opened = { node, archive, handler, environment };
+    this.open.push(opened);
+    return opened;
+  }
+
+  /** Returns a function that opens an archive's models, each of them once. */
+  #sessionsOf(archive: Archive, files: Awaited<ReturnType<typeof openFiles>>): Context['open'] {
+    const known = this.#sessions.get(archive);
+    if (known) return known;
+    const { engine, format } = this.#options;
+    const sessions = new Map<string, Promise<Session>>();
+    const open = async (path = modelOf(archive, format)): Promise<Session> => {
+      if (path === undefined)
+        throw new TabServeError(
+          'model-not-found',
+          `${archive.url} has no model of its own: its nodes have. The handler of such a workflow extends WorkflowHandler, and opens them with context.openHandler.`,
+        );
+      const session = sessions.get(path) ?? engine.open(files, path, archive.config.engine ?? {});
+      sessions.set(path, session);
+      session.catch(() => sessions.delete(path));
+      return await session;
+    };
+    this.#sessions.set(archive, open);
+    return open;
+  }
+}
+
+/** Returns the path of an archive's model, or its name on a server; undefined if the archive has none. */
+function modelOf(archive: Archive, engine: EngineName): string | undefined {
+  const format = formatOfEngine(engine);
+  if (format !== undefined) return archive.models[format];
+  return hasModel(archive) ? (archive.config.engine?.remote?.model ?? archive.manifest.model.modelName) : undefined;
+}
+
+/**
+ * Checks the configs of an archive and of its nodes, but for the handlers' sections.
+ * @throws `model-config` naming the key and the node
+ */
+export async function checkConfigs(archive: Archive, warn: (message: string) => void): Promise<void> {
+  for (const { node, archive: one } of allParts(archive)) {
+    try {
+      checkConfig(one.config, (message) => warn(named(message, node)));
+      if (!hasModel(one)) {
+        const { checkNoRemoteModel } = await loadScript(() => import('./nodes.js'));
+        checkNoRemoteModel(one);
+      }
+    } catch (error) {
+      throw node === '' ? error : atNode(error, node);
+    }
+  }
+}
+
+function named(message: string, node: string): string {
+  return node === '' ? message : `Node "${node}": ${message}`;
+}

@@ -1,0 +1,35 @@
+import type { CandidateName, Probe } from '../../contract/backends.js';
+import { probeBackends } from '../engines/probe.js';
+import { fetchUnlessForbidden } from '../engines/forbidden-requests.js';
+import { canShareMemory, defaultThreads } from '../../shared/threads.js';
+
+/** What a worker of a browser has, and a worker thread of Node has in another way. */
+export interface Platform {
+  /** Finds out what there is for the backends. @param needsGpus whether to look for GPUs */
+  readonly probe: (needsGpus: boolean) => Promise<Probe>;
+  /**
+   * Returns the number of threads for a candidate.
+   * @param wanted what the page or the archive's config asks for.
+   * @param maxWorkers how many workers may share the cores
+   */
+  readonly threads: (candidate: CandidateName, wanted: number | undefined, maxWorkers: number) => number;
+  /** Downloads the model's files, and the engine's. */
+  readonly fetch: typeof fetch;
+}
+
+/** Returns the platform of a Web Worker. */
+export function browserPlatform(): Platform {
+  return {
+    probe: probeBackends,
+    threads: (candidate, wanted, maxWorkers) => (candidate === 'onnx/wasm' ? threadCount(wanted, maxWorkers) : 1),
+    fetch: fetchUnlessForbidden(globalThis),
+  };
+}
+
+/**
+ * Returns the number of threads to ask of WASM: `wanted`, or the default for so many workers, which is 1 if memory
+ * cannot be shared.
+ */
+export function threadCount(wanted: number | undefined, maxWorkers: number): number {
+  return wanted ?? (canShareMemory() ? defaultThreads(navigator.hardwareConcurrency || 1, maxWorkers) : 1);
+}

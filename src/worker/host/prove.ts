@@ -1,0 +1,248 @@
+/** The proof of a backend for all of an archive's models: its own, and those of its nodes. */
+import { type Archive, hasModel } from '../../contract/archive.js';
+import { atNode, TabServeError } from '../../contract/errors.js';
+import { batchContext } from './context.js';
+import type { OpenHandler } from './open-handlers.js';
+import {
+  compareLabels,
+  compareOutputs,
+  findNonFinite,
+  HALF_REFERENCE_TOLERANCES,
+  REFERENCE_TOLERANCES,
+} from './compare-outputs.js';
+import { HALF_PRECISIONS, type Precision } from '../../contract/precisions.js';
+import type { Context, Handler } from '../../contract/handler.js';
+import type { Session, Tensor, TensorInfo, Tensors } from '../../contract/tensors.js';
+import type { Comparison, Measured, Sample, Tried } from '../../contract/wire.js';
+import { readGolden } from '../models/golden.js';
+import { doublePictures, generateVariants } from './variants.js';
+
+/** Returns the handlers whose archive has a model, each archive once. */
+export function withModels(handlers: readonly OpenHandler[]): readonly OpenHandler[] {
+  const withModel = handlers.filter(({ archive }) => hasModel(archive));
+  return withModel.filter(({ archive }, index) => withModel.findIndex((one) => one.archive === archive) === index);
+}
+
+/** Runs work on a handler, whose error names the node. */
+export async function at<T>({ node }: Pick<OpenHandler, 'node'>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw node === '' ? error : atNode(error, node);
+  }
+}
+
+/** The handlers whose golden examples a backend has reproduced. */
+const proven = new WeakSet<OpenHandler>();
+
+/**
+ * Runs each model for the first time: see `tryOut`. The golden examples count only if every model has some: otherwise
+ * the backend is not proven.
+ */
+export async function proveHandlers(handlers: readonly OpenHandler[]): Promise<Tried> {
+  const tried: Tried[] = [];
+  for (const opened of withModels(handlers)) {
+    const { handler, environment, archive } = opened;
+    const own = await at(opened, () => tryOut(handler, batchContext(environment, {}), archive));
+    if (own.golden > 0) proven.add(opened);
+    tried.push(own);
+  }
+  const isProven = tried.every(({ golden }) => golden > 0);
+  return {
+    golden: isProven ? tried.reduce((sum, { golden }) => sum + golden, 0) : 0,
+    error: Math.max(0, ...tried.map(({ error }) => error)),
+    suspicion: tried.find(({ suspicion }) => suspicion !== undefined)?.suspicion,
+  };
+}
+
+/**
+ * Runs each model that no golden example has proven on the inputs for comparing backends. Returns an empty list if one
+ * of them has none.
+ */
+export async function sampleHandlers(handlers: readonly OpenHandler[]): Promise<readonly Sample[]> {
+  const samples: Sample[] = [];
+  for (const opened of withModels(handlers).filter((opened) => !proven.has(opened))) {
+    const own = await at(opened, () => sample(opened.handler, batchContext(opened.environment, {})));
+    if (own.length === 0) return [];
+    samples.push(...own.map((one) => (opened.node === '' ? one : { ...one, node: opened.node })));
+  }
+  return samples;
+}
+
+/** Runs each model on another backend's inputs, and compares the outputs. */
+export async function compareHandlers(
+  handlers: readonly OpenHandler[],
+  samples: readonly Sample[],
+): Promise<Comparison> {
+  let error = 0;
+  let wrong: string | undefined;
+  for (const opened of handlers) {
+    const { node, archive, environment } = opened;
+    const own = samples.filter((one) => (one.node ?? '') === node);
+    if (own.length === 0) continue;
+    const found = await at(opened, () => compareSamples(batchContext(environment, {}), own, archive.precision));
+    error = Math.max(error, found.error);
+    if (found.wrong !== undefined) wrong ??= node === '' ? found.wrong : `node "${node}": ${found.wrong}`;
+  }
+  return { inputs: samples.length, error, wrong };
+}
+
+/**
+ * Measures each model for its share of `budget` ms. Returns the sum of the medians; undefined if there is no input to
+ * run one of them on.
+ */
+export async function measureHandlers(handlers: readonly OpenHandler[], budget: number): Promise<Measured | undefined> {
+  const own = withModels(handlers);
+  let [median, runs] = [0, Infinity];
+  for (const opened of own) {
+    const { handler, environment } = opened;
+    const measured = await at(opened, () => measure(handler, batchContext(environment, {}), budget / own.length));
+    if (!measured) return undefined;
+    median += measured.median;
+    runs = Math.min(runs, measured.runs);
+  }
+  // Browsers' clocks tell microseconds at best; a sum has more digits.
+  return { median: Number(median.toFixed(3)), runs };
+}
+
+/** More runs would hardly change the median. */
+const MAX_RUNS = 25;
+
+/**
+ * Runs a model for the first time on a backend: on every golden example of the archive, then on the handler's own
+ * example, unless a golden example has its shapes, and the handler's inference does nothing but run the model: then the
+ * backend is warm. A golden example of other dims than the config fixes (`engine.freeDimensions`) is left out, with a
+ * warning, and proves nothing.
+ * @throws `backend-wrong` with the measured error, if the outputs for a golden example are wrong; `backend-failed` if a
+ *   run fails
+ */
+export async function tryOut(handler: Handler, context: Context, { golden, agreement }: Archive): Promise<Tried> {
+  let error = 0;
+  const ran = new Set<string>();
+  let proven = 0;
+  const isFixed = context.modelYamlConfig.engine?.freeDimensions !== undefined;
+  for (const path of golden) {
+    const session = await context.open();
+    const bytes = await context.files.bytes(path);
+    const { inputs, outputs } = readGolden(bytes, path, isFixed ? undefined : session.inputs);
+    const mismatch = isFixed ? session.inputs.find((input) => !fits(inputs[input.name], input)) : undefined;
+    if (mismatch) {
+      context.warn(
+        `${path} proves nothing: its "${mismatch.name}" does not have the dims that engine.freeDimensions fixes.`,
+      );
+      continue;
+    }
+    proven += 1;
+    const got = await run(session, inputs);
+    const comparison = agreement === 'labels' ? compareLabels(got, outputs) : compareOutputs(got, outputs);
+    error = Math.max(error, comparison.error);
+    ran.add(shapesOf(inputs));
+    if (comparison.wrong !== undefined)
+      throw new TabServeError('backend-wrong', `It computes wrongly: on ${path}, ${comparison.wrong}.`);
+  }
+  const feeds = await handler.example?.(context);
+  const { onlyRunsModel } = handler as { readonly onlyRunsModel?: boolean };
+  const isWarm = feeds !== undefined && onlyRunsModel === true && ran.has(shapesOf(feeds as Tensors));
+  const outputs =
+    feeds &&
+    !isWarm &&
+    (handler.exampleIsForModel
+      ? await run(await context.open(), feeds)
+      : await blamingBackend(async () => (await handler.inference(feeds as never, context)) as Tensors | undefined));
+  return {
+    golden: proven,
+    error,
+    suspicion: proven === 0 && outputs ? findNonFinite(outputs) : undefined,
+  };
+}
+
+/** Returns the names, dtypes and dims of a model's inputs, in one text. */
+function shapesOf(feeds: Tensors): string {
+  const shapes = Object.entries(feeds).map(([name, { dtype, dims }]) => [name, dtype, dims]);
+  return JSON.stringify(shapes.toSorted());
+}
+
+/**
+ * Runs the model on the inputs for comparing backends: the handler's example, on which `tryOut` may have found a number
+ * that is not finite; the handler's further examples, plain and doubled; and variants of the example with other
+ * numbers. Returns an empty list if the dims of an input are unknown.
+ */
+export async function sample(handler: Handler, context: Context): Promise<readonly Sample[]> {
+  const example = await handler.example?.(context);
+  if (!example) return [];
+  const session = await context.open();
+  const samples: Sample[] = [];
+  const pictures = (await handler.examples?.(context)) ?? [];
+  for (const feeds of [example, ...pictures, ...doublePictures(pictures), ...generateVariants(example)])
+    samples.push({ feeds, outputs: await run(session, feeds) });
+  return samples;
+}
+
+/**
+ * Runs the model in this worker, on the reference backend, on another backend's inputs, and compares the other
+ * backend's outputs with its own.
+ * @param precision of the model, where it is known
+ */
+export async function compareSamples(
+  context: Context,
+  samples: readonly Sample[],
+  precision?: Precision,
+): Promise<Comparison> {
+  const isHalf = precision !== undefined && HALF_PRECISIONS.includes(precision);
+  const tolerances = isHalf ? HALF_REFERENCE_TOLERANCES : REFERENCE_TOLERANCES;
+  const session = await context.open();
+  let error = 0;
+  let worst = -1;
+  let wrong: string | undefined;
+  for (const { feeds, outputs } of samples) {
+    const comparison = compareOutputs(outputs, await run(session, feeds), tolerances);
+    error = Math.max(error, comparison.error);
+    if (comparison.wrong !== undefined && comparison.error > worst)
+      [worst, wrong] = [comparison.error, comparison.wrong];
+  }
+  return { inputs: samples.length, error, wrong };
+}
+
+/**
+ * Measures as many runs as fit in `budget` ms, at least one. Returns their median in milliseconds; undefined if there
+ * is no input to run the model on.
+ */
+export async function measure(handler: Handler, context: Context, budget: number): Promise<Measured | undefined> {
+  const feeds = await handler.example?.(context);
+  if (!feeds) return undefined;
+  const session = await context.open();
+  const times: number[] = [];
+  const ends = performance.now() + budget;
+  while (times.length === 0 || (times.length < MAX_RUNS && performance.now() < ends)) {
+    const started = performance.now();
+    await run(session, feeds);
+    times.push(performance.now() - started);
+  }
+  times.sort((a, b) => a - b);
+  return { median: times[times.length >> 1]!, runs: times.length };
+}
+
+function fits(tensor: Tensor | undefined, { dims }: TensorInfo): boolean {
+  return (
+    tensor?.dims.length === dims.length &&
+    dims.every((size, axis) => typeof size !== 'number' || size === tensor.dims[axis])
+  );
+}
+
+function run(session: Session, feeds: Tensors): Promise<Tensors> {
+  return blamingBackend(() => session.run(feeds));
+}
+
+/** Blames the backend if the engine cannot run the work: these inputs are not rows that an app sent. */
+async function blamingBackend<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof TabServeError) || error.code !== 'inference-failed') throw error;
+    throw new TabServeError('backend-failed', error.message, {
+      cause: error.cause,
+      stage: error.stage,
+      node: error.node,
+    });
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Reads the header of a PNG file (W3C PNG, third edition): IHDR, and eXIf and the frames' fcTL anywhere in the file.
+ */
+import type { Span } from '../exif.js';
+import { larger, type Facts, type Size } from '../facts.js';
+
+const SIGNATURE_BYTES = 8;
+/** A chunk's length and type. */
+const CHUNK_HEADER_BYTES = 8;
+const IHDR = 0x49484452; // 'IHDR'
+const IDAT = 0x49444154; // 'IDAT'
+const IEND = 0x49454e44; // 'IEND'
+const EXIF = 0x65584966; // 'eXIf'
+const FRAME_CONTROL = 0x6663544c; // 'fcTL'
+const ANIMATION_CONTROL = 0x6163544c; // 'acTL'
+
+/**
+ * Returns the file without the chunk that makes it an animation, so that every decoder takes the default image, which
+ * need not be the first frame. The bytes are moved, not copied.
+ */
+export function withoutAnimation(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = SIGNATURE_BYTES; at + CHUNK_HEADER_BYTES <= bytes.length;) {
+    const end = at + CHUNK_HEADER_BYTES + view.getUint32(at) + 4;
+    const type = view.getUint32(at + 4);
+    if (type === IDAT) break;
+    if (type === ANIMATION_CONTROL) return bytes.copyWithin(at, end).subarray(0, at + Math.max(0, bytes.length - end));
+    at = end;
+  }
+  return bytes;
+}
+
+/** @throws RangeError if the file ends too early */
+export function readPng(bytes: Uint8Array): Facts | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const size = { width: view.getUint32(16), height: view.getUint32(20) };
+  if (view.getUint32(12) !== IHDR || size.width === 0 || size.height === 0) return undefined;
+  let exif: Span | undefined;
+  let largest: Size = size;
+  let complete = false;
+  let hasPixels = false;
+  for (let at = SIGNATURE_BYTES; at + CHUNK_HEADER_BYTES <= bytes.length;) {
+    const start = at + CHUNK_HEADER_BYTES;
+    const end = start + view.getUint32(at);
+    const type = view.getUint32(at + 4);
+    if (type === FRAME_CONTROL && start + 12 <= bytes.length)
+      largest = larger({ width: view.getUint32(start + 4), height: view.getUint32(start + 8) }, largest);
+    // Of an animation, the first frame is the picture: another frame follows it.
+    if (type === IEND || (type === FRAME_CONTROL && hasPixels)) complete = true;
+    if (end > bytes.length) break;
+    if (type === EXIF) exif ??= { start, end };
+    if (type === IDAT) hasPixels = true;
+    at = end + 4;
+  }
+  return { ...size, largest, exif, complete };
+}

@@ -1,0 +1,108 @@
+import { blobOf } from '../read-blob.js';
+import type { Clock } from '../../../shared/clock.js';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/**
+ * Chunks are moved into a Blob when they have so many bytes: the browser keeps a Blob outside of the worker's memory,
+ * or on disk.
+ */
+const FLUSH_BYTES = 4 * 2 ** 20;
+
+/** The bytes of a file that have arrived, in Blobs. */
+export class ReceivedBytes {
+  #blobs: Blob[] = [];
+  #chunks: Bytes[] = [];
+  #waiting = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(chunk: Bytes): void {
+    this.#chunks.push(chunk);
+    this.#waiting += chunk.byteLength;
+    this.#size += chunk.byteLength;
+    if (this.#waiting >= FLUSH_BYTES) this.#flush();
+  }
+
+  clear(): void {
+    this.#blobs = [];
+    this.#chunks = [];
+    this.#waiting = this.#size = 0;
+  }
+
+  /** Returns all bytes as one Blob, which refers to the parts and copies none of them. */
+  toBlob(): Blob {
+    if (this.#blobs.length === 0) return blobOf(this.#chunks);
+    this.#flush();
+    return new Blob(this.#blobs);
+  }
+
+  #flush(): void {
+    if (this.#waiting > 0) this.#blobs.push(new Blob(this.#chunks));
+    this.#chunks = [];
+    this.#waiting = 0;
+  }
+}
+
+/**
+ * Reads a body to its end.
+ * @param onChunk called with each chunk; what it throws ends the reading
+ * @throws the signal's reason, at once; why the connection broke
+ */
+export async function readBody(
+  body: ReadableStream<Bytes>,
+  signal: AbortSignal,
+  onChunk: (chunk: Bytes) => void,
+): Promise<void> {
+  const reader = body.getReader();
+  const aborted = new Promise<never>((_, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+  // It may reject when nobody waits for it any more.
+  aborted.catch(() => {});
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), aborted]);
+      if (done) return;
+      onChunk(value);
+    }
+  } catch (error) {
+    void reader.cancel().catch(() => {});
+    throw error;
+  }
+}
+
+/** A connection on which nothing arrives for so long counts as broken. */
+const STALL_MS = 30_000;
+
+/** Aborts an attempt if nothing arrives for long. */
+export class StallTimer {
+  readonly #aborter = new AbortController();
+  #cancel: () => void = () => {};
+
+  constructor(private readonly clock: Clock) {
+    this.restart();
+  }
+
+  get signal(): AbortSignal {
+    return this.#aborter.signal;
+  }
+
+  /** Something has arrived. */
+  restart(): void {
+    this.stop();
+    this.#cancel = this.clock.schedule(
+      () => this.#aborter.abort(new Error(`nothing has arrived for ${STALL_MS / 1000} s`)),
+      STALL_MS,
+    );
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+}

@@ -1,0 +1,168 @@
+import type { TabServeError } from '../../../contract/errors.js';
+import { isRecord } from '../../../shared/schema.js';
+import { BY_MODEL_TYPE, IMAGE_PROCESSORS, RESAMPLE, type ImageProcessor } from './image-processors.js';
+import { underivable, type Json } from '../../../shared/hugging-face.js';
+
+export const PREPROCESSOR = 'preprocessor_config.json';
+const ADVICE = 'Set handler.imageProcessing to the steps of this model.';
+
+/** A step of `handler.imageProcessing`, as a config has it. */
+type Step = string | Json;
+
+/** A size with one of the sets of keys that transformers knows. */
+type Size = Readonly<Record<string, number>>;
+
+/** The fields of a `preprocessor_config.json`, with the defaults of its class. */
+interface Fields extends ImageProcessor {
+  readonly [field: string]: unknown;
+}
+
+/**
+ * Derives `handler.imageProcessing` from a `preprocessor_config.json`: the steps of the processor's class in
+ * transformers 5.18.0, on its PIL backend, for one image. A field that is missing or null has the default of the class.
+ * @param processor the parsed file
+ * @param config the parsed `config.json`, whose `model_type` says which class it is if the file itself does not
+ * @throws `model-config` naming the field from which no steps can be derived
+ */
+export function imageProcessingOf(processor: Json, config: Json): readonly Step[] {
+  const defaults = processorOf(processor, config);
+  const given = Object.entries(processor).filter(([, value]) => value !== null && value !== undefined);
+  const fields: Fields = {
+    do_resize: true,
+    do_rescale: true,
+    rescale_factor: 1 / 255,
+    ...defaults,
+    ...Object.fromEntries(given),
+  };
+  const does = (field: string): boolean => Boolean(fields[field]) && !defaults.ignores?.includes(field);
+  const resize = does('do_resize') ? resizeSteps(fields, defaults) : [];
+  const crop = does('do_center_crop') ? cropStep(sizeOf(fields['crop_size'], 'crop_size', true)) : [];
+  checkPadding(fields, [...resize, ...crop]);
+  return [
+    ...resize,
+    ...crop,
+    ...(does('do_flip_channel_order') ? [{ colorOrder: 'BGR' }] : []),
+    ...(does('do_rescale') ? rescaleSteps(fields) : [{ toTensor: { scale: 1 } }]),
+    ...(does('do_normalize')
+      ? [{ normalize: { mean: perChannel(fields, 'image_mean'), std: perChannel(fields, 'image_std') } }]
+      : []),
+    ...(does('include_top') ? [{ normalize: { mean: 0, std: perChannel(fields, 'image_std') } }] : []),
+  ];
+}
+
+/** Returns the defaults of the processor's class. */
+function processorOf(processor: Json, { model_type: type }: Json): ImageProcessor {
+  const field = processor['image_processor_type'] === undefined ? 'feature_extractor_type' : 'image_processor_type';
+  const named = processor[field];
+  const name =
+    typeof named === 'string'
+      ? named.replace(/(ImageProcessor|FeatureExtractor)(Fast|Pil)?$/, '')
+      : typeof type === 'string' && Object.hasOwn(BY_MODEL_TYPE, type)
+        ? BY_MODEL_TYPE[type]!
+        : '';
+  if (Object.hasOwn(IMAGE_PROCESSORS, name)) return IMAGE_PROCESSORS[name]!;
+  const known = Object.keys(IMAGE_PROCESSORS).join(', ');
+  throw wrong(named === undefined ? 'image_processor_type' : field, named, `the image processor of ${known}`);
+}
+
+/** Returns the steps of the class's `resize`. */
+function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: ImageProcessor): readonly Step[] {
+  const { resample } = fields as { resample: unknown };
+  const interpolation = typeof resample === 'number' ? RESAMPLE[resample] : undefined;
+  if (interpolation === undefined)
+    throw wrong(
+      'resample',
+      fields.resample,
+      `${Object.entries(RESAMPLE)
+        .map(([number, name]) => `${number} (${name})`)
+        .join(', ')}`,
+    );
+  const step = (size: number | readonly number[], more: Json = {}): readonly Step[] => [
+    { resize: { size, interpolation, ...more } },
+  ];
+  const size = sizeOf(fields.size, 'size', default_to_square, max_size && ((fields['max_size'] as number) ?? max_size));
+  const { shortest_edge: shortest, longest_edge: longest, height, width } = size;
+  const scale = resize === 'levit' ? 256 / 224 : undefined;
+  const cropPct = fields.crop_pct as number;
+  if ((resize === 'convnext' || resize === 'poolformer') && !(isNumber(cropPct) && cropPct > 0 && cropPct <= 1))
+    throw wrong('crop_pct', cropPct, 'a number above 0, at most 1');
+  if (resize === 'convnext') {
+    if (shortest === undefined) throw wrong('size', fields.size, '{ shortest_edge }');
+    if (shortest >= 384) return step([shortest, shortest]);
+    return [...step(Math.trunc(shortest / cropPct)), ...cropStep({ height: shortest, width: shortest })];
+  }
+  if (resize === 'poolformer') {
+    const scaled = (side: number | undefined): number => Math.trunc(side! / cropPct);
+    const square = shortest ?? (height === width ? height : undefined);
+    return step(square === undefined ? [scaled(height), scaled(width)] : scaled(square));
+  }
+  if (resize === 'dpt') {
+    const multiple = Number(fields['ensure_multiple_of'] ?? 1);
+    if (fields['keep_aspect_ratio']) throw wrong('keep_aspect_ratio', true, 'false');
+    if (height === undefined || height % multiple || width! % multiple)
+      throw wrong('size', fields.size, `{ height, width } in multiples of ensure_multiple_of, ${multiple}`);
+  }
+  if (shortest === undefined) return step([height!, width!]);
+  if (longest === undefined) return step(scale ? Math.trunc(scale * shortest) : shortest);
+  const multiple = resize === 'yolos' ? { multipleOf: 16 } : {};
+  return step(shortest, { maxSize: longest, rounding: 'transformers', ...multiple });
+}
+
+/** Reads a size in any of its forms: one number, [height, width], or a mapping. */
+function sizeOf(value: unknown, field: string, square: boolean, longest?: number): Size {
+  const sides = isSide(value) && square ? [value, value] : value;
+  if (Array.isArray(sides) && sides.length === 2 && sides.every(isSide)) return { height: sides[0]!, width: sides[1]! };
+  if (isSide(sides)) return { shortest_edge: sides, ...(longest !== undefined && { longest_edge: longest }) };
+  const entries = isRecord(sides) ? Object.entries(sides).filter(([, side]) => side !== null) : [];
+  const keys = entries
+    .map(([key]) => key)
+    .sort()
+    .join(' ');
+  if (entries.every(([, side]) => isSide(side)) && SIZES.has(keys)) return Object.fromEntries(entries) as Size;
+  throw wrong(field, value, 'a number, { height, width }, { shortest_edge }, or { shortest_edge, longest_edge }');
+}
+
+const SIZES = new Set(['height width', 'shortest_edge', 'longest_edge shortest_edge']);
+
+function cropStep({ height, width }: Size): readonly Step[] {
+  if (height === undefined) throw wrong('crop_size', { height, width }, '{ height, width }');
+  return [{ centerCrop: { size: [height, width], rounding: 'transformers' } }];
+}
+
+function rescaleSteps(fields: Fields): readonly Step[] {
+  const scale = fields['rescale_factor'];
+  if (typeof scale !== 'number') throw wrong('rescale_factor', scale, 'a number');
+  const step = scale === 1 / 255 ? 'toTensor' : { toTensor: { scale, rounding: 'transformers' } };
+  return fields['rescale_offset'] && fields.include_top !== undefined
+    ? [step, { normalize: { mean: 1, std: 1 } }]
+    : [step];
+}
+
+/** One image needs no padding, except to a size of its own. */
+function checkPadding(fields: Fields, steps: readonly Step[]): void {
+  const { do_pad, pad_size } = fields;
+  if (!do_pad || pad_size === undefined) return;
+  const { height, width } = sizeOf(pad_size, 'pad_size', true);
+  const sizes = steps.flatMap((step) => Object.values(step as Json)).map((options) => (options as Json)['size']);
+  const last: unknown = sizes.at(-1);
+  if (Array.isArray(last) && last[0] === height && last[1] === width) return;
+  throw wrong('pad_size', pad_size, 'the size that the image is resized to');
+}
+
+function perChannel(fields: Fields, field: 'image_mean' | 'image_std'): number | readonly number[] {
+  const value: unknown = fields[field];
+  if (isNumber(value) || (Array.isArray(value) && value.length === 3 && value.every(isNumber))) return value;
+  throw wrong(field, value, 'a number, or one for each of three channels');
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
+}
+
+function isSide(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+function wrong(field: string, value: unknown, expected: string): TabServeError {
+  return underivable(PREPROCESSOR, field, value, expected, ADVICE);
+}

@@ -1,0 +1,237 @@
+/** How the processors of transformers 5.18.0 resize an image, where it is not by the fields alone. */
+type Resize = 'convnext' | 'levit' | 'poolformer' | 'dpt' | 'yolos';
+
+/** The defaults of an image processor's class, for fields that a `preprocessor_config.json` leaves out. */
+export interface ImageProcessor {
+  readonly size: Readonly<Record<string, number>>;
+  /** What one number as `size` means: a square, or the shorter side. */
+  readonly default_to_square: boolean;
+  readonly crop_size?: Readonly<Record<string, number>>;
+  readonly do_center_crop?: boolean;
+  readonly do_normalize?: boolean;
+  readonly image_mean: readonly number[];
+  readonly image_std: readonly number[];
+  readonly resample: number;
+  readonly crop_pct?: number;
+  readonly include_top?: boolean;
+  readonly do_flip_channel_order?: boolean;
+  readonly resize?: Resize;
+  /** Fields that the class ignores, although its base class has them. */
+  readonly ignores?: readonly string[];
+  /** The longer side where `size` is one number and `max_size` is missing. */
+  readonly max_size?: number;
+}
+
+const HALF = { image_mean: [0.5, 0.5, 0.5], image_std: [0.5, 0.5, 0.5] };
+const IMAGENET = { image_mean: [0.485, 0.456, 0.406], image_std: [0.229, 0.224, 0.225] };
+const CLIP = {
+  image_mean: [0.48145466, 0.4578275, 0.40821073],
+  image_std: [0.26862954, 0.26130258, 0.27577711],
+};
+const SQUARE_224 = { height: 224, width: 224 };
+const [NEAREST, LANCZOS, BILINEAR, BICUBIC] = [0, 1, 2, 3];
+
+/** Pillow's numbers for the interpolations that there are. 4 is a box filter, 5 Hamming's. */
+export const RESAMPLE: Readonly<Record<number, string>> = {
+  [NEAREST!]: 'nearest',
+  [LANCZOS!]: 'lanczos',
+  [BILINEAR!]: 'bilinear',
+  [BICUBIC!]: 'bicubic',
+};
+
+const clip: ImageProcessor = {
+  size: { shortest_edge: 224 },
+  default_to_square: false,
+  crop_size: SQUARE_224,
+  do_center_crop: true,
+  do_normalize: true,
+  ...CLIP,
+  resample: BICUBIC!,
+};
+const mobileNet: ImageProcessor = {
+  size: { shortest_edge: 256 },
+  default_to_square: false,
+  crop_size: SQUARE_224,
+  do_center_crop: true,
+  do_normalize: true,
+  ...HALF,
+  resample: BILINEAR!,
+};
+const detr: ImageProcessor = {
+  size: { shortest_edge: 800, longest_edge: 1333 },
+  default_to_square: false,
+  do_normalize: true,
+  ...IMAGENET,
+  resample: BILINEAR!,
+  ignores: ['do_center_crop'],
+  max_size: 1333,
+};
+
+/**
+ * The image processors that are supported, by the name of their class without `ImageProcessor`. A unit test compares
+ * them with transformers' own.
+ */
+export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
+  Beit: {
+    size: SQUARE_224,
+    default_to_square: true,
+    crop_size: SQUARE_224,
+    do_normalize: true,
+    ...HALF,
+    resample: BICUBIC!,
+  },
+  Bit: clip,
+  CLIP: clip,
+  ConditionalDetr: detr,
+  ConvNext: {
+    size: { shortest_edge: 384 },
+    default_to_square: false,
+    do_normalize: true,
+    ...HALF,
+    resample: BICUBIC!,
+    crop_pct: 0.875,
+    resize: 'convnext',
+  },
+  DPT: {
+    size: { height: 384, width: 384 },
+    default_to_square: true,
+    do_normalize: true,
+    ...HALF,
+    resample: BICUBIC!,
+    resize: 'dpt',
+    ignores: ['do_center_crop'],
+  },
+  DeformableDetr: detr,
+  DeiT: {
+    size: { height: 256, width: 256 },
+    default_to_square: true,
+    crop_size: SQUARE_224,
+    do_center_crop: true,
+    do_normalize: true,
+    ...HALF,
+    resample: BICUBIC!,
+  },
+  Detr: detr,
+  EfficientNet: {
+    size: { height: 346, width: 346 },
+    default_to_square: true,
+    crop_size: { height: 289, width: 289 },
+    do_normalize: true,
+    ...HALF,
+    resample: BICUBIC!,
+    include_top: true,
+  },
+  Levit: {
+    size: { shortest_edge: 224 },
+    default_to_square: false,
+    crop_size: SQUARE_224,
+    do_center_crop: true,
+    do_normalize: true,
+    ...IMAGENET,
+    resample: BICUBIC!,
+    resize: 'levit',
+  },
+  MobileNetV1: mobileNet,
+  MobileNetV2: mobileNet,
+  MobileViT: {
+    size: { shortest_edge: 224 },
+    default_to_square: false,
+    crop_size: { height: 256, width: 256 },
+    do_center_crop: true,
+    ...HALF,
+    resample: BICUBIC!,
+    do_flip_channel_order: true,
+    ignores: ['do_normalize'],
+  },
+  PoolFormer: {
+    size: { shortest_edge: 224 },
+    default_to_square: false,
+    crop_size: SQUARE_224,
+    do_center_crop: true,
+    do_normalize: true,
+    ...IMAGENET,
+    resample: BICUBIC!,
+    crop_pct: 0.9,
+    resize: 'poolformer',
+  },
+  Pvt: {
+    size: SQUARE_224,
+    default_to_square: true,
+    do_normalize: true,
+    ...IMAGENET,
+    resample: BICUBIC!,
+  },
+  RTDetr: {
+    size: { height: 640, width: 640 },
+    default_to_square: false,
+    ...IMAGENET,
+    resample: BILINEAR!,
+    ignores: ['do_center_crop'],
+  },
+  Segformer: {
+    size: { height: 512, width: 512 },
+    default_to_square: true,
+    do_normalize: true,
+    ...IMAGENET,
+    resample: BILINEAR!,
+    ignores: ['do_center_crop'],
+  },
+  Siglip: {
+    size: SQUARE_224,
+    default_to_square: false,
+    do_normalize: true,
+    ...HALF,
+    resample: BICUBIC!,
+  },
+  ViT: {
+    size: SQUARE_224,
+    default_to_square: true,
+    do_normalize: true,
+    ...HALF,
+    resample: BILINEAR!,
+  },
+  Yolos: { ...detr, resize: 'yolos' },
+};
+
+/** The processor of a model whose `preprocessor_config.json` names none, by `model_type` of `config.json`. */
+export const BY_MODEL_TYPE: Readonly<Record<string, string>> = {
+  beit: 'Beit',
+  bit: 'Bit',
+  clip: 'CLIP',
+  conditional_detr: 'ConditionalDetr',
+  convnext: 'ConvNext',
+  convnextv2: 'ConvNext',
+  cvt: 'ConvNext',
+  'data2vec-vision': 'Beit',
+  deformable_detr: 'DeformableDetr',
+  deit: 'DeiT',
+  detr: 'Detr',
+  dinat: 'ViT',
+  dinov2: 'Bit',
+  dpt: 'DPT',
+  efficientnet: 'EfficientNet',
+  focalnet: 'Bit',
+  hiera: 'Bit',
+  levit: 'Levit',
+  metaclip_2: 'CLIP',
+  mobilenet_v1: 'MobileNetV1',
+  mobilenet_v2: 'MobileNetV2',
+  mobilevit: 'MobileViT',
+  mobilevitv2: 'MobileViT',
+  poolformer: 'PoolFormer',
+  pvt: 'Pvt',
+  pvt_v2: 'Pvt',
+  regnet: 'ConvNext',
+  resnet: 'ConvNext',
+  rt_detr: 'RTDetr',
+  segformer: 'Segformer',
+  siglip: 'Siglip',
+  swiftformer: 'ViT',
+  swin: 'ViT',
+  swinv2: 'ViT',
+  'table-transformer': 'Detr',
+  upernet: 'Segformer',
+  vit: 'ViT',
+  vit_msn: 'ViT',
+  yolos: 'Yolos',
+};

@@ -1,0 +1,121 @@
+/** The models of a repository: one file in several precisions, or one for each node. */
+import type { Archive, ModelConfig } from '../../../contract/archive.js';
+import { atNode } from '../../../contract/errors.js';
+import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import { HUB_PRECISIONS, type ModelFile, type Precision } from '../../../contract/precisions.js';
+import type { Json } from '../../../shared/hugging-face.js';
+import { isRecord } from '../../../shared/schema.js';
+import { chosenForNode } from '../node-precision.js';
+import { missingModel, possiblePrecisions, sortFiles } from '../choose-model.js';
+import type { Source } from '../sources/source.js';
+
+/** The names of the nodes' files. */
+type Nodes = NonNullable<HuggingFaceTask['nodes']>;
+
+/** How the name of the file with the model ends, as transformers.js names it. */
+const ENDINGS: Readonly<Record<(typeof HUB_PRECISIONS)[number], string>> = {
+  fp32: '',
+  fp16: '_fp16',
+  q8: '_quantized',
+  int8: '_int8',
+  uint8: '_uint8',
+  q4: '_q4',
+  q4f16: '_q4f16',
+  bnb4: '_bnb4',
+};
+
+/** The folders in which exporters put models: transformers.js' converter, and Optimum. */
+const FOLDERS = ['onnx/', ''];
+
+/**
+ * Returns where the models of a task may be.
+ * @throws `model-not-found` if one is not among the local files in any precision that `config` allows; `model-config` if
+ *   `engine.dtype` names what is no node
+ */
+export function modelsOf(
+  source: Source,
+  config: ModelConfig,
+  { models, nodes }: Pick<Partial<HuggingFaceTask>, 'models' | 'nodes'> = {},
+): Pick<Archive, 'config' | 'models' | 'alternatives' | 'nodes'> {
+  if (!nodes) {
+    chosenForNode(config, '', []);
+    return { config, ...modelOf(modelFiles(source, config, models)) };
+  }
+  const { dtype: _, ...engine } = config.engine ?? {};
+  const { remote: __, ...shared } = engine;
+  const archives = Object.entries(nodes).map(([name, files]) => {
+    const dtype = chosenForNode(config, name, Object.keys(nodes));
+    const own = { engine: { ...shared, ...(dtype && { dtype }) } };
+    try {
+      return [name, nodeArchive(source, name, own, files)] as const;
+    } catch (error) {
+      throw atNode(error, name);
+    }
+  });
+  return { config: { ...config, engine }, models: {}, nodes: Object.fromEntries(archives) };
+}
+
+function nodeArchive(source: Source, name: string, config: ModelConfig, names: readonly string[]): Archive {
+  return {
+    url: source.url,
+    manifest: { model: { modelName: name } },
+    config,
+    ...modelOf(modelFiles(source, config, names)),
+    files: {},
+    golden: [],
+    integrity: {},
+  };
+}
+
+function modelOf(alternatives: readonly ModelFile[]): Pick<Archive, 'models' | 'alternatives'> {
+  return { models: { onnx: alternatives[0]!.path }, alternatives };
+}
+
+/**
+ * Returns the files that the model may be in; of local files, those that exist.
+ * @throws `model-not-found` if the model is not among the local files in any precision that `config` allows
+ */
+export function modelFiles(
+  source: Source,
+  config: ModelConfig,
+  names: readonly string[] = ['model'],
+): readonly ModelFile[] {
+  const all = FOLDERS.flatMap((folder) =>
+    names.flatMap((name) =>
+      HUB_PRECISIONS.map((precision) => ({ path: `${folder}${name}${ENDINGS[precision]}.onnx`, precision })),
+    ),
+  );
+  const { paths } = source;
+  const files = paths ? all.filter(({ path }) => paths.includes(path)) : all;
+  const possible = possiblePrecisions(config);
+  if (sortFiles(files, possible).length === 0) throw missingModel(source, sortFiles(all, possible));
+  return files;
+}
+
+/** Returns the engine's keys that a repository sets for transformers.js. */
+export function engineOf(config: Json, nodes?: Nodes): ModelConfig {
+  const own = config['transformers.js_config'] as { free_dimension_overrides?: Record<string, number> } | undefined;
+  const freeDimensions = own?.free_dimension_overrides;
+  const dtype = ownPrecision(config, nodes);
+  return freeDimensions || dtype
+    ? { engine: { ...(freeDimensions && { freeDimensions }), ...(dtype && { dtype }) } }
+    : {};
+}
+
+/** Returns the precision that the repository itself names for its model, or for its nodes; undefined if it names none. */
+export function ownPrecision(config: Json, nodes?: Nodes): Precision | Readonly<Record<string, Precision>> | undefined {
+  const own = config['transformers.js_config'];
+  const dtype = isRecord(own) ? own['dtype'] : undefined;
+  if (!isRecord(dtype)) return precisionOf(dtype);
+  if (!nodes) return precisionOf(dtype['model']);
+  // transformers.js names the files, not the nodes.
+  const chosen = Object.entries(nodes).flatMap(([name, files]) => {
+    const precision = files.map((file) => precisionOf(dtype[file])).find((one) => one !== undefined);
+    return precision === undefined ? [] : [[name, precision] as const];
+  });
+  return chosen.length > 0 ? Object.fromEntries(chosen) : undefined;
+}
+
+function precisionOf(name: unknown): Precision | undefined {
+  return HUB_PRECISIONS.find((precision) => precision === name);
+}

@@ -1,0 +1,216 @@
+import { loadScript } from '../../../shared/load-script.js';
+import type { Archive, ModelConfig } from '../../../contract/archive.js';
+import { TabServeError } from '../../../contract/errors.js';
+import type { HandlerDescriptor } from '../../../contract/handler.js';
+import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import { MAX_METADATA_BYTES } from '../../../contract/limits.js';
+import { HF_CONFIG } from '../../../shared/model-url.js';
+import { architectureOf, type Json, labelsOf, underivable } from '../../../shared/hugging-face.js';
+import { checkConfig, mergeConfig } from '../config.js';
+import { readObject } from '../json.js';
+import { beginFiles } from '../side-files.js';
+import { LABELS } from '../manifest.js';
+import { imageProcessingOf, PREPROCESSOR } from './image-processing.js';
+import { TASKS } from './tasks.js';
+import { isRecord } from '../../../shared/schema.js';
+import { engineOf, modelsOf } from './models.js';
+import type { Source } from '../sources/source.js';
+
+const TOKENIZER = 'tokenizer.json';
+const TOKENIZER_CONFIG = 'tokenizer_config.json';
+
+/** Returns the class of a handler's name. @throws `unknown-handler` */
+export type FindHandler = (name: string) => Promise<HandlerDescriptor>;
+
+/** What the caller has chosen. It wins over what follows from the repository. */
+export interface Choice {
+  /** The handler's name. */
+  readonly handler?: string | undefined;
+  readonly config: ModelConfig;
+  /** Without it, nothing follows from `config.json` for a handler. */
+  readonly handlerClass?: FindHandler | undefined;
+}
+
+/**
+ * Reads Hugging Face's layout: `config.json`, and the files that its task needs: `preprocessor_config.json` for images,
+ * `tokenizer.json` and `tokenizer_config.json` for texts. The model is in `onnx/` or beside them, in one or more
+ * precisions.
+ * @returns undefined if there is no `config.json`
+ * @throws `model-config` naming the field from which a key cannot be derived, and the key; `model-format`,
+ *   `model-not-found`, `network`, `aborted`
+ */
+export async function readHuggingFace(source: Source, choice: Choice): Promise<Archive | undefined> {
+  const file = await source.read(HF_CONFIG, undefined, MAX_METADATA_BYTES);
+  if (!file) return undefined;
+  checkConfig(choice.config, () => {});
+  const config = await readObject(file, HF_CONFIG);
+  const own = (choice.config.handler ?? {}) as Json;
+  const ownHandler = handlerOf(architectureOf(config));
+  const handler = choice.handler ?? ownHandler;
+  const task = handler === undefined ? undefined : TASKS[handler];
+  const processor = task?.processor;
+  const hasLabels = isRecord(config['id2label']) || isClassifier(ownHandler);
+  const files: Record<string, Blob> = hasLabels ? { [LABELS]: new Blob([JSON.stringify(labelsOf(config))]) } : {};
+  const inputs = inputConfig(source, { ...task, handler, ownHandler }, config, own, files);
+  // Awaited below; the error of the outputs comes first.
+  inputs.catch(() => {});
+  const Class = processor && (await choice.handlerClass?.(handler!));
+  await Promise.all(
+    (task?.files ?? []).map(async (path) => {
+      if (path === HF_CONFIG) files[path] = file;
+      else await addFile(source, path, files);
+    }),
+  );
+  const derived = { ...Class?.huggingFace?.handlerConfig?.(config, own), ...(await inputs) };
+  const isText = processor === 'tokenizer' && own['tokenizer'] !== 'torchserve';
+  const beside = Object.keys(files).filter((path) => path !== LABELS);
+  const extensions = isText ? { extensions: [TOKENIZER, ...beside].join(',') } : {};
+  const merged = mergeConfig(
+    { ...(Object.keys(derived).length > 0 && { handler: derived }), ...engineOf(config, task?.nodes) },
+    choice.config,
+  );
+  const models = await Promise.resolve()
+    .then(() => modelsOf(source, merged, task))
+    .catch(async (error: unknown) => {
+      // A handler that is not there is told before a file that it would need.
+      if (handler !== undefined && !task) await choice.handlerClass?.(handler);
+      throw error;
+    });
+  const archive: Archive = {
+    url: source.url,
+    manifest: {
+      model: {
+        modelName: modelNameOf(source.url),
+        ...(handler !== undefined && { handler }),
+        ...extensions,
+      },
+    },
+    ...models,
+    files,
+    golden: [],
+    integrity: {},
+  };
+  beginFiles(source, archive);
+  return archive;
+}
+
+/** Adds a file, if there is one. */
+async function addFile(source: Source, path: string, files: Record<string, Blob>): Promise<void> {
+  const file = await source.read(path, undefined, MAX_METADATA_BYTES);
+  if (file) files[path] = file;
+}
+
+/** Returns the keys of `handler:` that say how inputs are made, and adds the files that were read for it. */
+async function inputConfig(
+  source: Source,
+  task: Partial<HuggingFaceTask> & { readonly handler: string | undefined; readonly ownHandler: string | undefined },
+  config: Json,
+  own: Json,
+  files: Record<string, Blob>,
+): Promise<Json> {
+  const { processor, generates, sentenceTransformers } = task;
+  if (processor === 'tokenizer' && own['tokenizer'] !== 'torchserve') {
+    if (!(await source.has(TOKENIZER)))
+      throw new TabServeError(
+        'model-not-found',
+        `There is no ${TOKENIZER}. ${otherHandler(task) ?? 'In Python, AutoTokenizer.from_pretrained(NAME).save_pretrained(FOLDER) writes it, if the tokenizer is a fast one.'}`,
+      );
+    const settings = await source.read(TOKENIZER_CONFIG, undefined, MAX_METADATA_BYTES);
+    if (settings) files[TOKENIZER_CONFIG] = settings;
+    const limits = settings ? await readObject(settings, TOKENIZER_CONFIG) : {};
+    const sentences = sentenceTransformers
+      ? await (await loadScript(() => import('./sentence-transformers.js'))).readSentenceTransformers(source, own)
+      : { handler: {}, files: {} };
+    Object.assign(files, sentences.files);
+    const isLimited = own['maxLength'] === undefined && !generates;
+    return { ...(isLimited && maxLengthOf(config, limits)), ...sentences.handler };
+  }
+  if (processor !== 'image' || own['imageProcessing'] !== undefined) return {};
+  const file = await source.read(PREPROCESSOR, undefined, MAX_METADATA_BYTES);
+  if (file) return { imageProcessing: imageProcessingOf(await readObject(file, PREPROCESSOR), config) };
+  const advice = otherHandler(task) ?? 'Set handler.imageProcessing to the steps of this model (docs/model-config.md).';
+  throw new TabServeError(
+    'model-config',
+    `There is no ${PREPROCESSOR}, which says how images become the model's input. ${advice}`,
+  );
+}
+
+/** Returns a sentence if the architecture is for a handler other than the one that the caller named. */
+function otherHandler({
+  handler,
+  ownHandler,
+}: {
+  readonly handler: string | undefined;
+  readonly ownHandler: string | undefined;
+}): string | undefined {
+  return ownHandler !== undefined && ownHandler !== handler && Object.hasOwn(TASKS, ownHandler)
+    ? `By its config.json, the model is for ${ownHandler}, not ${handler}. Leave the option handler out, or set it to ${ownHandler}.`
+    : undefined;
+}
+
+/**
+ * Returns the name of the handler for an architecture. If there is none, it is the architecture's own name: whoever
+ * loads the handler then reports it, unless the caller has chosen another.
+ */
+function handlerOf(architecture: string | undefined): string | undefined {
+  const found = Object.entries(TASKS).find(([, { architectures = [] }]) =>
+    architectures.some((ending) => architecture?.endsWith(ending)),
+  );
+  return found?.[0] ?? architecture;
+}
+
+/**
+ * Returns the name of a model by the URL of its folder, the repository's name or the folder's; or by the name of the
+ * folder that the visitor picked.
+ */
+export function modelNameOf(url: string): string {
+  const path = URL.canParse('.', url) ? decodeURIComponent(new URL(url).pathname) : url;
+  const parts = path.split('/').filter(Boolean);
+  const at = parts.indexOf('resolve');
+  return (at > 0 ? parts[at - 1] : parts.at(-1)) ?? 'model';
+}
+
+/** Whether a handler serves architectures that answer with labels: not those that generate text, or return vectors. */
+function isClassifier(handler: string | undefined): boolean {
+  const { architectures = [], generates } =
+    handler !== undefined && Object.hasOwn(TASKS, handler) ? TASKS[handler]! : {};
+  return !generates && architectures.some((ending) => !ending.endsWith('WithProjection'));
+}
+
+/** A length from which there is no limit: transformers writes 1e30 for none. */
+const NO_LIMIT = 1e9;
+
+/** Models whose positions begin after the number of the padding token, as RoBERTa's. */
+const OFFSET_POSITIONS = new Set([
+  'camembert',
+  'longformer',
+  'mpnet',
+  'roberta',
+  'xlm-roberta',
+  'xlm-roberta-xl',
+  'xmod',
+  'data2vec-text',
+]);
+
+/**
+ * Returns `handler.maxLength`, if the tokenizer's own config has no limit and the model has a number of positions.
+ * @param config the parsed `config.json`
+ * @param tokenizer the parsed `tokenizer_config.json`
+ * @throws `model-config` naming the field that leaves no room for a text
+ */
+export function maxLengthOf(config: Json, tokenizer: Json): Json {
+  const { model_type: type, max_position_embeddings: positions, pad_token_id: padding } = config;
+  const limit = tokenizer['model_max_length'];
+  if (typeof limit === 'number' && limit < NO_LIMIT) return {};
+  if (typeof positions !== 'number' || !Number.isInteger(positions) || positions < 1) return {};
+  if (!OFFSET_POSITIONS.has(type as string)) return { maxLength: positions };
+  const first = (padding ?? 1) as number;
+  if (!Number.isSafeInteger(first) || first < 0) throw wrong('pad_token_id', padding, 'the id of a token');
+  if (positions <= first + 1)
+    throw wrong('max_position_embeddings', positions, `more than pad_token_id + 1 = ${first + 1}`);
+  return { maxLength: positions - first - 1 };
+}
+
+function wrong(field: string, value: unknown, expected: string): TabServeError {
+  return underivable('config.json', field, value, expected, 'Set handler.maxLength to the most tokens of a text.');
+}

@@ -1,0 +1,36 @@
+/** What must be known of a handler's class before it is loaded: made from the classes by `scripts/config-docs.mjs`. */
+import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+
+/** By the handler's name. */
+export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig'>>> = {
+  vision_handler: { processor: 'image' },
+  image_classifier: {
+    architectures: ['ForImageClassification', 'ForImageClassificationWithTeacher'],
+    processor: 'image',
+  },
+  object_detector: { architectures: ['ForObjectDetection'], processor: 'image' },
+  text_handler: { processor: 'tokenizer' },
+  text_classifier: { architectures: ['ForSequenceClassification'], processor: 'tokenizer' },
+  text_generator: {
+    architectures: ['ForCausalLM', 'LMHeadModel'],
+    processor: 'tokenizer',
+    models: ['model', 'decoder_model_merged'],
+    generates: true,
+    files: ['generation_config.json', 'chat_template.jinja', 'config.json'],
+  },
+  text_to_text: {
+    architectures: ['ForConditionalGeneration', 'MarianMTModel'],
+    processor: 'tokenizer',
+    nodes: { encoder: ['encoder_model'], decoder: ['decoder_model_merged'] },
+    generates: true,
+    files: ['generation_config.json', 'config.json'],
+  },
+  image_segmenter: { architectures: ['ForSemanticSegmentation'], processor: 'image' },
+  text_feature_extractor: {
+    architectures: ['TextModelWithProjection'],
+    processor: 'tokenizer',
+    sentenceTransformers: true,
+  },
+  image_feature_extractor: { architectures: ['VisionModelWithProjection'], processor: 'image' },
+  image_to_image: { processor: 'image' },
+};

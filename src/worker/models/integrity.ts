@@ -1,0 +1,157 @@
+import { loadScript } from '../../shared/load-script.js';
+import type { Archive, Integrity } from '../../contract/archive.js';
+import { MODEL_FORMATS } from '../../contract/backends.js';
+import { shorten } from '../../contract/describe-value.js';
+import { TabServeError } from '../../contract/errors.js';
+import { STORED_PRECISIONS } from '../../contract/precisions.js';
+import { MAX_READ_AT_ONCE, whileReading } from './read-blob.js';
+
+type Blobs = Readonly<Record<string, Blob>>;
+type Integrities = Readonly<Record<string, Integrity>>;
+
+/** SHA-256 of files, in hexadecimal. */
+const hashes = new WeakMap<Blob, Promise<string>>();
+
+/** Returns the SHA-256 of a file, in hexadecimal. A Blob never changes, so it is hashed once, whoever asks. */
+export function hashOfFile(file: Blob): Promise<string> {
+  const hashing = hashes.get(file) ?? hashOf([file]);
+  hashes.set(file, hashing);
+  return hashing;
+}
+
+/** What to do if a file has not the size or hash that it must have. */
+export const IF_EDITED =
+  'If it was edited, update tabserve.json (npx tabserve archive --update-hashes FOLDER) or the option "integrity".';
+
+/**
+ * Compares files with the size and hash that they must have; those in `known` were compared before.
+ * @throws `model-format` naming the file
+ */
+export async function checkIntegrity(files: Blobs, integrity: Integrities, known: Blobs = {}): Promise<void> {
+  const unknown = Object.entries(integrity).filter(
+    ([path]) => Object.hasOwn(files, path) && !Object.hasOwn(known, path),
+  );
+  await Promise.all(unknown.map(([path, expected]) => checkFile(files[path]!, expected, path)));
+}
+
+/** Compares a file with the size and hash that it must have. @throws `model-format` naming the file */
+export async function checkFile(file: Blob, { bytes, sha256 }: Integrity, name: string): Promise<void> {
+  if (bytes !== undefined && file.size !== bytes)
+    throw new TabServeError(
+      'model-format',
+      `${name} has ${file.size} bytes, expected ${bytes}: incomplete, or another version. ${IF_EDITED}`,
+    );
+  if (sha256 === undefined) return;
+  const found = await whileReading(name, () => hashOfFile(file));
+  if (found !== sha256.toLowerCase())
+    throw new TabServeError(
+      'model-format',
+      `${name} has the SHA-256 ${found}, expected ${sha256}: damaged, or another version. ${IF_EDITED}`,
+    );
+}
+
+/** Records the SHA-256 of a file that was compared with it before. */
+export function rememberHash(file: Blob, sha256: string): void {
+  hashes.set(file, Promise.resolve(sha256.toLowerCase()));
+}
+
+/**
+ * Returns the SHA-256 of the files' bytes, one file after the other, in hexadecimal. Without Web Crypto (an insecure
+ * context), and where the browser cannot read so many bytes at once, which Web Crypto needs, it computes in JavaScript,
+ * at about 200 MB a second.
+ */
+export async function hashOf(files: readonly Blob[]): Promise<string> {
+  const digest = (await digestAtOnce(new Blob([...files]))) ?? (await hashInJavaScript(files));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+async function digestAtOnce(all: Blob): Promise<Uint8Array | undefined> {
+  if (!globalThis.crypto?.subtle || all.size > MAX_READ_AT_ONCE) return undefined;
+  const bytes = await all.arrayBuffer().catch(() => undefined);
+  return bytes && new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+}
+
+async function hashInJavaScript(files: readonly Blob[]): Promise<Uint8Array> {
+  const sha256 = await loadScript(async () => (await import('@noble/hashes/sha2.js')).sha256);
+  const hash = sha256.create();
+  for (const file of files) {
+    const reader = file.stream().getReader();
+    for (let read = await reader.read(); !read.done; read = await reader.read()) hash.update(read.value);
+  }
+  return hash.digest();
+}
+
+/** Returns what both say of files. @throws `model-format` if they contradict each other */
+export function mergeIntegrity(own: Integrities, callers: Integrities = {}): Integrities {
+  // No path is special in a map, not even `__proto__`.
+  const merged = new Map(Object.entries(own));
+  for (const [path, entry] of Object.entries(callers)) {
+    const { bytes, sha256 } = Object.hasOwn(own, path) ? own[path]! : {};
+    const agrees =
+      (bytes ?? entry.bytes) === (entry.bytes ?? bytes) &&
+      (sha256 ?? entry.sha256)?.toLowerCase() === (entry.sha256 ?? sha256)?.toLowerCase();
+    if (!agrees)
+      throw new TabServeError(
+        'model-format',
+        `${path}: the option "integrity" and tabserve.json expect different files; one of them is of another version.`,
+      );
+    merged.set(path, { ...(Object.hasOwn(own, path) && own[path]), ...entry });
+  }
+  return Object.fromEntries(merged);
+}
+
+/** Returns the entries of the files in a folder, by their paths in it. */
+export function inFolder(entries: Integrities, folder: string): Integrities {
+  const own = Object.entries(entries).filter(([path]) => path.startsWith(folder));
+  return Object.fromEntries(own.map(([path, entry]) => [path.slice(folder.length), entry]));
+}
+
+/** Returns entries by their paths in NFC. @throws `model-format` if two spellings of a path contradict each other */
+export function normalizePaths(entries: Integrities): Integrities {
+  const normal = new Map<string, Integrity>();
+  for (const [path, entry] of Object.entries(entries)) {
+    const own = path.normalize();
+    const before = normal.get(own);
+    normal.set(own, before ? mergeIntegrity({ [own]: before }, { [own]: entry })[own]! : entry);
+  }
+  return Object.fromEntries(normal);
+}
+
+/**
+ * Returns the entries that no file of an archive has had so far, and that a file may still have: those beside a model
+ * in another format, which has not been read yet, may be its weights; one of a model's alternatives, and its external
+ * data, may be needed by another backend.
+ * @throws `model-format` for an entry that no file can have: otherwise a misspelled path would protect nothing, and
+ *   nobody would notice
+ */
+export function pendingEntries({ unmatched = [], models, alternatives = [], files, url }: Archive): readonly string[] {
+  const unread = MODEL_FORMATS.flatMap((engine) => models[engine] ?? []).filter((path) => !Object.hasOwn(files, path));
+  const others = alternatives.map(({ path }) => path).filter((path) => !Object.hasOwn(files, path));
+  // A model in several precisions that was optimized: the weights of those that do not run may have any name.
+  const isOptimized = alternatives.some(({ precision }) => STORED_PRECISIONS.some((one) => one === precision));
+  const folders = (isOptimized ? [...unread, ...others] : unread).map((path) =>
+    path.slice(0, path.lastIndexOf('/') + 1),
+  );
+  const known = [...new Set([...Object.keys(files), ...unread, ...others])];
+  const pending = unmatched.filter((path) => !Object.hasOwn(files, path));
+  for (const path of pending) {
+    const meant = known.find((one) => one !== path && spelling(one) === spelling(path));
+    const isPending = folders.some((folder) => path.startsWith(folder)) || others.some((one) => path.startsWith(one));
+    if (meant === undefined && isPending) continue;
+    const advice = meant === undefined ? `there are ${known.map(shorten).join(', ')}` : `"${meant}" is meant`;
+    throw new TabServeError(
+      'model-format',
+      `A size or hash is expected of "${shorten(path)}", which is no file of ${url}; ${advice}. The entry is in the option "integrity", or under files in tabserve.json.`,
+    );
+  }
+  return pending;
+}
+
+/** Returns what paths have in common that some servers take for the same. */
+function spelling(path: string): string {
+  return path
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll('\\', '/')
+    .replace(/^(\.?\/)+/, '');
+}

@@ -1,0 +1,90 @@
+import { isError, TabServeError } from '../../contract/errors.js';
+
+/** The most bytes that every browser reads at once: Chromium, for instance, reads no more than two gigabytes. */
+export const MAX_READ_AT_ONCE = 2 ** 31 - 1;
+
+/** Files are compared in parts of so many bytes. */
+const PART_BYTES = 2 ** 22;
+
+/** The most bytes of a file that stays in the worker's memory too. */
+const SMALL = 2 ** 16;
+
+/** The bytes of small files that have just arrived. */
+const arrived = new WeakMap<Blob, Uint8Array>();
+
+/**
+ * Makes a Blob of bytes that have just arrived, whose text is read at once if it is small: the browser reads a Blob in
+ * threads that are busy while an engine is compiled.
+ */
+export function blobOf(chunks: readonly Uint8Array<ArrayBuffer>[]): Blob {
+  const blob = new Blob([...chunks]);
+  if (chunks.length === 1 && blob.size <= SMALL) arrived.set(blob, chunks[0]!);
+  return blob;
+}
+
+/** Returns the text of a file, decoded as UTF-8. */
+export async function textOf(file: Blob): Promise<string> {
+  const bytes = arrived.get(file);
+  return bytes ? new TextDecoder().decode(bytes) : await file.text();
+}
+
+/**
+ * Returns the bytes of a file.
+ * @throws `model-not-found` if it has changed since it was picked; `out-of-memory` if they are too many for this
+ *   browser
+ */
+export async function bytesOf(file: Blob, name: string): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await whileReading(name, async () => {
+    try {
+      return new Uint8Array(await file.arrayBuffer());
+    } catch (cause) {
+      if (file.size <= MAX_READ_AT_ONCE) throw cause;
+      throw new TabServeError(
+        'out-of-memory',
+        `${name} has ${file.size} bytes, which is more than this browser reads at once. Keep large tensors in several files.`,
+        { cause },
+      );
+    }
+  });
+  // A file that was changed within the second in which it was picked is read all the same, to its new end.
+  if (bytes.length < file.size) throw changed(name);
+  return bytes;
+}
+
+/** Returns whether two files have the same bytes. */
+export async function hasSameBytes(one: Blob, other: Blob): Promise<boolean> {
+  if (one.size !== other.size) return false;
+  for (let at = 0; at < one.size; at += PART_BYTES) {
+    const parts = [one, other].map((file) => file.slice(at, at + PART_BYTES).arrayBuffer());
+    const [a, b] = (await Promise.all(parts)).map((part) => new Uint8Array(part)) as [Uint8Array, Uint8Array];
+    if (a.some((byte, index) => byte !== b[index])) return false;
+  }
+  return true;
+}
+
+/**
+ * Runs work that reads a file. One that the visitor has picked can be read for as long as it stays the same.
+ * @throws `model-not-found` if it has changed; what `work` throws
+ */
+export async function whileReading<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isUnreadable(error) ? changed(name, error) : error;
+  }
+}
+
+/** Returns whether a browser cannot read a file any more, which may be why an archive seems damaged. */
+function isUnreadable(error: unknown): boolean {
+  if (!isError(error)) return false;
+  if (error instanceof TabServeError) return error.code === 'model-format' && isUnreadable(error.cause);
+  return error.name === 'NotReadableError' || error.name === 'NotFoundError';
+}
+
+function changed(name: string, cause?: unknown): TabServeError {
+  return new TabServeError(
+    'model-not-found',
+    `${name} cannot be read any more: the file has changed, or was deleted, since it was picked. Pick it again.`,
+    { cause },
+  );
+}

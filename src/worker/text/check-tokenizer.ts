@@ -1,0 +1,100 @@
+import { shorten } from '../../contract/describe-value.js';
+import type { TabServeError } from '../../contract/errors.js';
+import { wrongValue } from '../../shared/read-options.js';
+import { isRecord } from '../../shared/schema.js';
+import { MAX_ROW_TOKENS } from './limits.js';
+import type { Template } from './post-processor.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * Checks the values of a `tokenizer.json` that become token ids, or decide how long a row is, and what the library reads
+ * otherwise than Hugging Face. The library itself checks only whether the main keys are there.
+ * @throws `model-format` naming the key, what it must be, and its value
+ */
+export function checkTokenizer(json: unknown): void {
+  const root = record('the file', json);
+  const model = record('model', root['model']);
+  checkVocabulary(model);
+  if (model['merges'] !== undefined) list('model.merges', model['merges']);
+  optional(root['added_tokens'], (value) =>
+    list('added_tokens', value).forEach((token, at) => {
+      const { id, content } = record(`added_tokens[${at}]`, token);
+      count(`added_tokens[${at}].id`, id);
+      if (typeof content !== 'string') throw wrong(`added_tokens[${at}].content`, 'a string', content);
+    }),
+  );
+  for (const key of ['normalizer', 'pre_tokenizer']) optional(root[key], (value) => checkStep(key, record(key, value)));
+  optional(root['truncation'], (value) => count('truncation.max_length', record('truncation', value)['max_length']));
+  optional(root['padding'], (value) => checkPadding(record('padding', value)));
+}
+
+function checkVocabulary({ type, vocab }: Json): void {
+  if (type === 'Unigram' || Array.isArray(vocab)) {
+    list('model.vocab', vocab).forEach((pair, id) => {
+      const fits = Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === 'number';
+      if (!fits) throw wrong(`model.vocab[${id}]`, 'a token and its score', pair);
+    });
+    return;
+  }
+  const ids = record('model.vocab', vocab);
+  for (const token in ids) if (!isCount(ids[token])) count(`model.vocab["${shorten(token)}"]`, ids[token]);
+}
+
+/** Checks the ids that a `post_processor` adds to each row. @throws `model-format` */
+export function checkTemplate({ single, pair }: Template): void {
+  const key = 'every id of post_processor';
+  for (const part of [...single, ...pair]) {
+    count(key, part.typeId);
+    if ('ids' in part) list(key, part.ids).forEach((id) => count(key, id));
+  }
+}
+
+/** What JavaScript replaces by other text when it inserts a text, and Hugging Face does not. */
+const REFERENCE = /\$[$&`'<\d]/;
+
+/** Checks a normalizer or a pre-tokenizer, and the parts of a sequence. */
+function checkStep(key: string, step: Json): void {
+  for (const name of ['content', 'prepend', 'replacement', 'str_rep'])
+    if (typeof step[name] === 'string' && REFERENCE.test(step[name]))
+      throw wrong(`${key}.${name}`, 'a string without $ before a sign or a digit', step[name]);
+  for (const parts of ['normalizers', 'pretokenizers'])
+    optional(step[parts], (value) =>
+      list(`${key}.${parts}`, value).forEach((part) => checkStep(key, record(`${key}.${parts}`, part))),
+    );
+}
+
+function checkPadding(padding: Json): void {
+  const { strategy } = padding;
+  if (isRecord(strategy)) count('padding.strategy.Fixed', strategy['Fixed'], MAX_ROW_TOKENS);
+  optional(padding['pad_to_multiple_of'], (value) => count('padding.pad_to_multiple_of', value, MAX_ROW_TOKENS));
+  for (const key of ['pad_id', 'pad_type_id']) optional(padding[key], (value) => count(`padding.${key}`, value));
+}
+
+function optional(value: unknown, check: (value: unknown) => void): void {
+  if (value !== undefined && value !== null) check(value);
+}
+
+function record(key: string, value: unknown): Json {
+  if (!isRecord(value)) throw wrong(key, 'a mapping', value);
+  return value;
+}
+
+function list(key: string, value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw wrong(key, 'a list', value);
+  return value;
+}
+
+/** Checks a count or a token id. */
+function count(key: string, value: unknown, most = Number.MAX_SAFE_INTEGER): void {
+  if (isCount(value, most)) return;
+  throw wrong(key, most < Number.MAX_SAFE_INTEGER ? `an integer in 0..${most}` : 'an integer from 0 on', value);
+}
+
+function isCount(value: unknown, most = Number.MAX_SAFE_INTEGER): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most;
+}
+
+function wrong(key: string, expected: string, value: unknown): TabServeError {
+  return wrongValue(`tokenizer.json: ${key}`, expected, value, 'model-format');
+}

@@ -1,0 +1,196 @@
+import type { Files } from '../../contract/archive.js';
+import { messageOf, TabServeError } from '../../contract/errors.js';
+import { load } from '../libraries/tokenizers.js';
+import { checkTemplate, checkTokenizer } from './check-tokenizer.js';
+import { findCutPoints } from './cut-points.js';
+import { findLanguages, type Languages } from './languages.js';
+import { checkLength, checkMarks } from './limits.js';
+import { correction, inKnownSteps, type Normalizer } from './normalizers.js';
+import { addedTokens, fill, parsePostProcessor, type PostProcessor } from './post-processor.js';
+import { createDetokenizer } from './detokenizer.js';
+import type { Detokenizer, Encoding, Padding, TextTokenizer } from './tokenizer.js';
+import { TokenStream } from './token-stream.js';
+import { truncate, type Truncation } from './truncate.js';
+
+export const TOKENIZER = 'tokenizer.json';
+const TOKENIZER_CONFIG = 'tokenizer_config.json';
+
+/** The parts of a `tokenizer.json` that `@huggingface/tokenizers` does not do. */
+interface TokenizerJson {
+  readonly truncation?: { readonly max_length: number; readonly direction?: string; readonly strategy?: string } | null;
+  readonly padding?: {
+    readonly strategy?: 'BatchLongest' | { readonly Fixed: number };
+    readonly direction?: string;
+    readonly pad_to_multiple_of?: number | null;
+    readonly pad_id: number;
+    readonly pad_type_id: number;
+  } | null;
+  readonly normalizer?: Normalizer | null;
+  readonly post_processor?: PostProcessor | null;
+  readonly decoder?: Parameters<typeof createDetokenizer>[1];
+  readonly pre_tokenizer?: { readonly type?: string } | null;
+  readonly added_tokens?:
+    | readonly { readonly id: number; readonly content: string; readonly special?: boolean }[]
+    | null;
+  readonly model?: { readonly type?: string; readonly max_input_chars_per_word?: number };
+}
+
+/** A tokenizer that also serves generation. */
+export interface HuggingFaceTokenizer extends TextTokenizer {
+  readonly detokenizer: Detokenizer;
+  /** Undefined for a tokenizer of no particular languages. */
+  readonly languages: Languages | undefined;
+  /** @param language the id of a text's language; without one, that which the files name */
+  encode(text: string, textPair: string | undefined, maxLength: number, language?: number): Encoding;
+  /**
+   * Returns the tokens of a text, however many they are. Special tokens that are written in the text count; none is
+   * added.
+   */
+  tokensOf(text: string): readonly number[];
+}
+
+interface TokenizerConfig {
+  readonly model_max_length?: number | null;
+  readonly padding_side?: string;
+  readonly truncation_side?: string;
+  readonly clean_up_tokenization_spaces?: boolean;
+  readonly pad_token?: string | { readonly content: string } | null;
+  readonly src_lang?: string | null;
+}
+
+/** A length from which there is no limit: transformers writes 1e30 for none. */
+const NO_LIMIT = 1e9;
+
+/**
+ * Loads Hugging Face's `tokenizer.json`, and `tokenizer_config.json` if the archive has one. The limit, the sides and
+ * the padding token are those of the second file, and where it has none, those of the first, as in transformers: what
+ * `tokenizer.json` has of truncation and padding is what the last call before it was saved has set.
+ * @throws `model-config` if the file is not in the archive; `model-format` if it is not a tokenizer; `unsupported` for a
+ *   part of it that the library does not know
+ */
+export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenizer> {
+  if (!files.has(TOKENIZER))
+    throw new TabServeError(
+      'model-config',
+      `The archive has no ${TOKENIZER}; list it in the manifest's "extensions". Bare weights cannot have one.`,
+    );
+  const json = (await files.json(TOKENIZER)) as TokenizerJson;
+  const config = files.has(TOKENIZER_CONFIG) ? ((await files.json(TOKENIZER_CONFIG)) as TokenizerConfig) : {};
+  checkTokenizer(json);
+  const { Tokenizer } = await load();
+  try {
+    const tokenizer = new Tokenizer(
+      {
+        pre_tokenizer: null,
+        decoder: null,
+        added_tokens: [],
+        ...json,
+        normalizer: inKnownSteps(json.normalizer),
+        post_processor: null,
+      },
+      config,
+    );
+    const template = parsePostProcessor(json.post_processor);
+    checkTemplate(template);
+    const added = { single: addedTokens(template.single), pair: addedTokens(template.pair) };
+    const languages = findLanguages(json.added_tokens ?? [], template, config.src_lang);
+    const truncation = truncationOf(json, config);
+    const correct = correction(json.normalizer);
+    const shorten = shortening(json);
+    const points = findCutPoints({ ...json }, { ...config });
+    // If a vocabulary has no unknown token, the library returns undefined for a piece of text that is not in it.
+    const tokenize = (text: string): number[] => {
+      checkMarks(text);
+      try {
+        return tokenizer.encode(correct(text)).ids.filter((id: number | undefined) => id !== undefined);
+      } catch (cause) {
+        throw new TabServeError('invalid-input', `${TOKENIZER} cannot be applied to this text: ${messageOf(cause)}`, {
+          cause,
+        });
+      }
+    };
+    const read = (text: string): TokenStream => {
+      checkLength(text.length);
+      return new TokenStream(shorten(text), points, tokenize, truncation.side);
+    };
+    return {
+      detokenizer: createDetokenizer(tokenizer, json.decoder, config.clean_up_tokenization_spaces ?? false),
+      tokensOf: (text) => read(text).take(Infinity),
+      languages,
+      addedTokens: added,
+      maxLength: limitOf(config) ?? json.truncation?.max_length,
+      padding: paddingOf(json, config, (token) => tokenizer.token_to_id(token)),
+      encode(text, textPair, maxLength, language) {
+        const room = maxLength - (textPair === undefined ? added.single : added.pair);
+        if (room < 0)
+          throw new TabServeError(
+            'invalid-input',
+            `maxLength is ${maxLength}, but the tokenizer alone adds ${textPair === undefined ? added.single : added.pair} tokens. Raise maxLength.`,
+          );
+        return fill(
+          languages?.templateFor(language) ?? template,
+          ...truncate(read(text), textPair === undefined ? undefined : read(textPair), room, truncation.strategy),
+        );
+      },
+    };
+  } catch (cause) {
+    if (cause instanceof TabServeError) throw cause;
+    const [, kind, type] = /^Unknown (\w+) type: (.*)$/.exec(messageOf(cause)) ?? [];
+    if (kind !== undefined)
+      throw new TabServeError(
+        'unsupported',
+        `${TOKENIZER} has the ${kind} "${type}", which TabServe does not support. Save the tokenizer without it, or tokenize in a handler of your own: base_handler takes the tokens' ids.`,
+        { cause },
+      );
+    throw new TabServeError('model-format', `${TOKENIZER} is not a tokenizer: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** Returns the limit of `tokenizer_config.json`, if it has one. */
+function limitOf({ model_max_length: limit }: TokenizerConfig): number | undefined {
+  return typeof limit === 'number' && limit < NO_LIMIT ? limit : undefined;
+}
+
+function truncationOf({ truncation }: TokenizerJson, { truncation_side }: TokenizerConfig): Truncation {
+  const strategies: Readonly<Record<string, Truncation['strategy']>> = {
+    OnlyFirst: 'only_first',
+    OnlySecond: 'only_second',
+  };
+  return {
+    strategy: strategies[truncation?.strategy ?? ''] ?? 'longest_first',
+    side: sideOf(truncation_side ?? truncation?.direction),
+  };
+}
+
+function paddingOf(
+  { padding }: TokenizerJson,
+  config: TokenizerConfig,
+  idOf: (token: string) => number | undefined,
+): Padding {
+  const { padding_side, pad_token } = config;
+  const token = typeof pad_token === 'object' ? pad_token?.content : pad_token;
+  const known = (name: string | undefined): number | undefined => (name === undefined ? undefined : idOf(name));
+  return {
+    id: known(token) ?? padding?.pad_id ?? known('[PAD]') ?? known('<pad>') ?? 0,
+    typeId: padding?.pad_type_id ?? 0,
+    side: sideOf(padding_side ?? padding?.direction),
+    // A length that is less than the limit was set for some batch.
+    length: typeof padding?.strategy === 'object' && limitOf(config) === undefined ? padding.strategy.Fixed : undefined,
+    multipleOf: padding?.pad_to_multiple_of ?? 1,
+  };
+}
+
+function sideOf(direction: string | undefined): 'left' | 'right' {
+  return direction?.toLowerCase() === 'left' ? 'left' : 'right';
+}
+
+/**
+ * Returns a function that shortens words which a WordPiece model calls unknown because of their length, if its texts
+ * are split only at spaces and punctuation. A shortened word is still too long, so its token is the same.
+ */
+function shortening({ model, pre_tokenizer }: TokenizerJson): (text: string) => string {
+  if (model?.type !== 'WordPiece' || pre_tokenizer?.type !== 'BertPreTokenizer') return (text) => text;
+  const most = (model.max_input_chars_per_word ?? 100) + 10;
+  const long = new RegExp(`[A-Za-z0-9]{${most},}`, 'g');
+  return (text) => text.replace(long, (word) => word.slice(0, most));
+}

@@ -1,0 +1,50 @@
+import { TabServeError } from '../../contract/errors.js';
+
+/** The largest number of UTF-16 units in a text, and of bytes in a Blob of text. */
+export const MAX_TEXT_LENGTH = 10_000_000;
+
+/**
+ * The largest number of UTF-16 units that the tokenizer gets at once; a longer text is cut where that does not change
+ * its tokens.
+ */
+export const MAX_PIECE_LENGTH = 100_000;
+
+/**
+ * The largest number of combining marks after one letter. Unicode normalization sorts them, in a time that grows with
+ * the square of their number.
+ */
+export const MAX_MARKS = 256;
+
+/** The largest number of tokens to which a tokenizer's files may ask to pad a row. */
+export const MAX_ROW_TOKENS = 1_000_000;
+
+/** Combining marks, and the two letters that compatibility normalization converts to one. */
+const MARKS = /[\p{M}\uFF9E\uFF9F]+/gu;
+
+/** Checks the length of a text, in UTF-16 units, or of a Blob, in bytes. @throws `invalid-input` naming the limit */
+export function checkLength(length: number): void {
+  if (length > MAX_TEXT_LENGTH)
+    throw new TabServeError(
+      'invalid-input',
+      `The text has a length of ${length}, and the limit is ${MAX_TEXT_LENGTH}. Pass a part of it.`,
+    );
+}
+
+/** Checks how many combining marks follow one another. @throws `invalid-input` naming the limit */
+export function checkMarks(text: string): void {
+  for (const [marks] of text.matchAll(MARKS)) {
+    if (marks.length > MAX_MARKS)
+      throw new TabServeError(
+        'invalid-input',
+        `The text has ${marks.length} combining marks in a row, and the limit is ${MAX_MARKS}. Remove them.`,
+      );
+  }
+}
+
+/** Returns the error for a text that has no point to cut it at, and is too long for the tokenizer. */
+export function tooLongToCut(length: number): TabServeError {
+  return new TabServeError(
+    'invalid-input',
+    `The text has ${length} characters without a space between two words, and the limit is ${MAX_PIECE_LENGTH} for this tokenizer. Pass a shorter text.`,
+  );
+}

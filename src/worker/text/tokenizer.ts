@@ -1,0 +1,46 @@
+/** The token ids of a text, or of a pair of texts. */
+export interface Encoding {
+  readonly ids: readonly number[];
+  /** For each token 0 or 1: which of the two texts it belongs to, according to the tokenizer. */
+  readonly typeIds: readonly number[];
+}
+
+/** How rows of different lengths are padded to the same length. */
+export interface Padding {
+  readonly id: number;
+  readonly typeId: number;
+  readonly side: 'left' | 'right';
+  /** The length of every row; if undefined, the length of the longest row of the batch. */
+  readonly length: number | undefined;
+  /** The length is rounded up to a multiple of this number. */
+  readonly multipleOf: number;
+}
+
+/** Converts texts to token ids. Has no state. */
+export interface TextTokenizer {
+  readonly padding: Padding;
+  /** The largest number of tokens of a row, which the handler's config can override; undefined if there is no limit. */
+  readonly maxLength: number | undefined;
+  /** The number of special tokens that it adds to a single text, and to a pair. */
+  readonly addedTokens: { readonly single: number; readonly pair: number };
+  /**
+   * Encodes a text or a pair, in at most `maxLength` tokens.
+   * @throws `invalid-input` for a pair, if this tokenizer takes none
+   */
+  encode(text: string, textPair: string | undefined, maxLength: number): Encoding;
+}
+
+/** Converts tokens to text. */
+export interface Detokenizer {
+  /**
+   * Returns a token as the vocabulary has it; undefined if it is a special token, or no token at all: neither has a
+   * text.
+   */
+  pieceOf(id: number): string | undefined;
+  /** Returns the text of consecutive pieces. */
+  join(pieces: readonly string[]): string;
+  /** Returns whether a piece is one byte of a character. What a run of them means shows only when the run has ended. */
+  isByte(piece: string): boolean;
+  /** The most characters at the end of a text that the pieces after it may change. */
+  readonly unsettled: number;
+}

@@ -1,0 +1,143 @@
+/**
+ * The passes in WGSL. All arithmetic is on integers, as in Pillow: WGSL guarantees their results, while a GPU may
+ * compute a division of floats with another last bit. So each number of the tensor is looked up, as the bits of a
+ * float32, by the byte that it stands for.
+ */
+import { PRECISION_BITS } from '../taps.js';
+
+/**
+ * Where the first pass reads pixels: a texture, or words of four bytes in the order RGBX or BGRX. The passes after it
+ * read RGBX.
+ */
+export type PixelSource = 'texture' | 'RGBX' | 'BGRX';
+
+/** The side of the square of pixels that a workgroup computes. */
+export const TILE = 16;
+
+/** The bindings of a pass. Those of `transparent` exist for textures only. */
+export const BINDINGS = { params: 0, lookedUp: 1, source: 2, result: 3, transparent: 4 } as const;
+
+const READ_TEXTURE = `
+@group(0) @binding(${BINDINGS.source}) var source: texture_2d<f32>;
+@group(0) @binding(${BINDINGS.transparent}) var<storage, read_write> transparent: atomic<u32>;
+
+fn pixel(x: i32, y: i32) -> vec3<i32> {
+  let color = textureLoad(source, vec2<i32>(x, y), 0);
+  if (color.a < 1.0) { atomicStore(&transparent, 1u); }
+  return vec3<i32>(floor(color.rgb * 255.0 + 0.5));
+}`;
+
+const readWords = (order: 'rgb' | 'bgr'): string => `
+@group(0) @binding(${BINDINGS.source}) var<storage, read> source: array<u32>;
+
+fn pixel(x: i32, y: i32) -> vec3<i32> {
+  let word = source[y * params.sourceWidth + x];
+  return vec3<i32>(vec3<u32>(word, word >> 8u, word >> 16u) & vec3<u32>(255u)).${order};
+}`;
+
+const READ: Readonly<Record<PixelSource, string>> = {
+  texture: READ_TEXTURE,
+  RGBX: readWords('rgb'),
+  BGRX: readWords('bgr'),
+};
+
+/** Returns the module whose entry points are the passes. */
+export function shaderOf(source: PixelSource): string {
+  return `
+struct Params {
+  width: i32, height: i32,
+  sourceWidth: i32, sourceHeight: i32,
+  x: i32, y: i32,
+  weights: i32,
+  fill: u32,
+  channels: i32, reversed: i32, last: i32,
+}
+
+@group(0) @binding(${BINDINGS.params}) var<uniform> params: Params;
+@group(0) @binding(${BINDINGS.lookedUp}) var<storage, read> lookedUp: array<i32>;
+@group(0) @binding(${BINDINGS.result}) var<storage, read_write> result: array<u32>;
+${READ[source]}
+
+fn isOutside(at: vec2<i32>) -> bool {
+  return at.x >= params.width || at.y >= params.height;
+}
+
+fn write(at: vec2<i32>, color: vec3<i32>) {
+  result[at.y * params.width + at.x] = u32(color.r | (color.g << 8u) | (color.b << 16u));
+}
+
+/** Rounds sums of weights in units of 2^-${PRECISION_BITS}, which begin with a half, to bytes. */
+fn toBytes(sums: vec3<i32>) -> vec3<i32> {
+  return clamp(sums >> vec3<u32>(${PRECISION_BITS}u), vec3<i32>(0), vec3<i32>(255));
+}
+
+const HALF = vec3<i32>(1 << ${PRECISION_BITS - 1}u);
+
+@compute @workgroup_size(${TILE}, ${TILE})
+fn scaleColumns(@builtin(global_invocation_id) id: vec3<u32>) {
+  let at = vec2<i32>(id.xy);
+  if (isOutside(at)) { return; }
+  let start = lookedUp[at.x];
+  let count = lookedUp[params.width + at.x];
+  var sums = HALF;
+  for (var tap = 0; tap < count; tap++) {
+    sums += lookedUp[(2 + tap) * params.width + at.x] * pixel(start + tap, at.y + params.y);
+  }
+  write(at, toBytes(sums));
+}
+
+@compute @workgroup_size(${TILE}, ${TILE})
+fn scaleRows(@builtin(global_invocation_id) id: vec3<u32>) {
+  let at = vec2<i32>(id.xy);
+  if (isOutside(at)) { return; }
+  let start = lookedUp[at.y];
+  let count = lookedUp[params.height + at.y];
+  var sums = HALF;
+  for (var tap = 0; tap < count; tap++) {
+    sums += lookedUp[(2 + tap) * params.height + at.y] * pixel(at.x + params.x, start + tap);
+  }
+  write(at, toBytes(sums));
+}
+
+@compute @workgroup_size(${TILE}, ${TILE})
+fn nearest(@builtin(global_invocation_id) id: vec3<u32>) {
+  let at = vec2<i32>(id.xy);
+  if (isOutside(at)) { return; }
+  write(at, pixel(lookedUp[at.x], lookedUp[params.width + at.y]));
+}
+
+@compute @workgroup_size(${TILE}, ${TILE})
+fn place(@builtin(global_invocation_id) id: vec3<u32>) {
+  let at = vec2<i32>(id.xy);
+  if (isOutside(at)) { return; }
+  let x = at.x + params.x;
+  let y = at.y + params.y;
+  if (x >= 0 && y >= 0 && x < params.sourceWidth && y < params.sourceHeight) {
+    write(at, pixel(x, y));
+  } else {
+    result[at.y * params.width + at.x] = params.fill;
+  }
+}
+
+@compute @workgroup_size(${TILE}, ${TILE})
+fn gray(@builtin(global_invocation_id) id: vec3<u32>) {
+  let at = vec2<i32>(id.xy);
+  if (isOutside(at)) { return; }
+  let color = pixel(at.x + params.x, at.y + params.y);
+  write(at, vec3<i32>((color.r * 19595 + color.g * 38470 + color.b * 7471 + 0x8000) >> 16u));
+}
+
+@compute @workgroup_size(${TILE}, ${TILE})
+fn lookUp(@builtin(global_invocation_id) id: vec3<u32>) {
+  let at = vec2<i32>(id.xy);
+  if (isOutside(at)) { return; }
+  let color = pixel(at.x, at.y);
+  let bytes = select(color, color.bgr, params.reversed == 1);
+  let first = at.y * params.width + at.x;
+  for (var channel = 0; channel < params.channels; channel++) {
+    let to = select(channel * params.width * params.height + first, first * params.channels + channel, params.last == 1);
+    result[to] = bitcast<u32>(lookedUp[channel * 256 + bytes[channel]]);
+  }
+}
+`;
+}

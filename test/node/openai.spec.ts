@@ -1,0 +1,104 @@
+// `npx tabserve serve` of language models, spoken to by OpenAI's own client: the newest one that runs on Node 20. Expected
+// texts are transformers': `test/models/generation/make.py`.
+import { expect, test } from '@playwright/test';
+import OpenAI from 'openai-node20';
+import type { RunningServer } from '../../src/tools/cli/serve.ts';
+import { GENERATION } from '../unit/worker/generation/models.ts';
+
+const hello = { messages: [{ role: 'user' as const, content: 'Hello' }] };
+
+async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  const error = await promise.then(
+    () => undefined,
+    (cause: unknown) => cause as InstanceType<typeof OpenAI.APIError>,
+  );
+  return error && [error.status, error.type, error.param, error.code, error.message];
+}
+
+let running: RunningServer;
+let openai: OpenAI;
+
+test.describe.configure({ mode: 'default' });
+test.beforeAll(async () => {
+  const { serve } = (await import(
+    String(new URL('../../dist/tools/cli/serve.js', import.meta.url))
+  )) as typeof import('../../src/tools/cli/serve.ts');
+  running = await serve(['test/models/generation/llama', 'test/models/generation/gpt2'], { port: '0' }, () => {});
+  openai = new OpenAI({ apiKey: 'none', baseURL: `${running.url}/v1`, maxRetries: 0 });
+});
+test.afterAll(() => running.close());
+
+test('a chat answers as transformers does, whole and streamed, with its usage', async () => {
+  const { prompts, chats } = GENERATION['llama']!;
+  const chat = chats!.find(({ text }) => text !== undefined)!;
+  const asked = { model: 'llama', messages: chat.messages as typeof hello.messages, max_tokens: 6 };
+  const whole = await openai.chat.completions.create(asked);
+  expect(whole).toMatchObject({ object: 'chat.completion', model: 'llama', choices: [{ index: 0 }] });
+  expect(whole.usage).toMatchObject({ prompt_tokens: chat.input_ids!.length, completion_tokens: 6 });
+  const text = whole.choices[0]!.message.content!;
+  expect(text).not.toBe('');
+  const stream = await openai.chat.completions.create({
+    ...asked,
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+  let joined = '';
+  let last;
+  for await (const chunk of stream) {
+    joined += chunk.choices[0]?.delta.content ?? '';
+    last = chunk;
+  }
+  expect(joined).toBe(text);
+  expect(last!.usage).toMatchObject({ prompt_tokens: chat.input_ids!.length, completion_tokens: 6 });
+  const { prompt, text: right, tokens } = prompts[0]!;
+  const completion = await openai.completions.create({ model: 'llama', prompt, max_tokens: tokens.length });
+  expect(completion.choices[0]!.text).toBe(right);
+});
+
+test('several models, each by its name; a model that is not there', async () => {
+  const listed = await openai.models.list();
+  expect(listed.data.map(({ id, object }) => [id, object])).toEqual([
+    ['gpt2', 'model'],
+    ['llama', 'model'],
+  ]);
+  expect(await openai.models.retrieve('gpt2')).toMatchObject({ id: 'gpt2', owned_by: 'tabserve' });
+  for (const model of ['llama', 'gpt2']) {
+    const { prompt, text, tokens } = GENERATION[model]!.prompts[1]!;
+    const { choices } = await openai.completions.create({ model, prompt: [prompt], max_tokens: tokens.length });
+    expect.soft(choices[0]!.text, model).toBe(text);
+  }
+  expect(await failureOf(openai.completions.create({ model: 'other', prompt: 'a' }))).toEqual([
+    404,
+    'invalid_request_error',
+    null,
+    'model_not_found',
+    '404 Model not found: other',
+  ]);
+});
+
+test('what the model refuses is an error that says why', async () => {
+  const [status, , , , message] = (await failureOf(
+    openai.chat.completions.create({
+      ...hello,
+      model: 'llama',
+      messages: [{ role: 'tool', content: '', tool_call_id: '1' }],
+    }),
+  )) as unknown[];
+  expect([status, message]).toEqual([400, expect.stringMatching(/chat template refuses/)]);
+  const stream = openai.chat.completions.create({ ...hello, model: 'llama', temperature: -1, stream: true });
+  expect(await failureOf(stream)).toEqual([
+    400,
+    'invalid_request_error',
+    null,
+    null,
+    expect.stringMatching(/temperature.*-1/),
+  ]);
+});
+
+test('a client that leaves the stream ends the request', async () => {
+  const stream = await openai.chat.completions.create({ ...hello, model: 'llama', stream: true, max_tokens: 40 });
+  for await (const _ of stream) break;
+  stream.controller.abort();
+  const { choices } = await openai.chat.completions.create({ ...hello, model: 'llama', max_tokens: 2 });
+  expect(choices[0]!.finish_reason).toBe('length');
+});

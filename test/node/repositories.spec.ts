@@ -1,0 +1,86 @@
+// Repositories in Hugging Face's layout: from their folder, and from the archive that `tabserve archive` packs of it.
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { expect, test } from '@playwright/test';
+import { createArchive } from '../../src/tools/cli/archive.ts';
+
+const root = new URL('../../', import.meta.url);
+const { load } = (await import(new URL('dist/node.js', root).href)) as typeof import('../../src/node.ts');
+
+const MODELS = fileURLToPath(new URL('test/models/', root));
+
+/** The repositories of the tests, by their paths. Those without an architecture need a handler. */
+const REPOSITORIES = readdirSync(MODELS, { recursive: true, encoding: 'utf8' })
+  .filter((path) => basename(path) === 'config.json' && path.split('/').length <= 3)
+  .map((path) => path.replace(/\/?config\.json$/, ''))
+  .filter((path) =>
+    readdirSync(join(MODELS, path), { recursive: true, encoding: 'utf8' }).some((file) => file.endsWith('.onnx')),
+  )
+  .sort();
+
+const PHOTO = { data: Uint8Array.from({ length: 40 * 30 * 3 }, (_, at) => (at * 7) % 256), dims: [30, 40, 3] };
+/** Longer than most limits, and with words that the vocabularies have. */
+const TEXTS = ['the population of london', `A good film ${'good very bad cat '.repeat(40)}`];
+
+/** Returns the answers of a model; the code of the error for a text that is too long for it. */
+async function answers(source: URL, handler?: string, dtype?: 'fp32'): Promise<readonly unknown[]> {
+  await using client = await load(source, {
+    handler: handler as never,
+    ...(dtype && { config: { engine: { dtype } } }),
+    backends: ['onnx/cpu'],
+  });
+  const { takes, handler: own } = await client.describe();
+  const inputs: readonly unknown[] = takes === 'image' ? [PHOTO] : TEXTS;
+  const params = own === 'text_generator' ? { maxNewTokens: 4 } : {};
+  const [first, ...others] = await client.handle(inputs as never, { params: params as never });
+  if (first instanceof Error) throw first;
+  return [first, ...others.map((row) => (row instanceof Error ? (row as { code?: string }).code : row))];
+}
+
+test('there are repositories of every kind', () => {
+  expect(REPOSITORIES.length).toBeGreaterThan(15);
+});
+
+for (const repository of REPOSITORIES)
+  test(`${repository}: the folder and the archive that is packed from it answer the same`, async () => {
+    const folder = join(MODELS, repository);
+    const { architectures = [''] } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as {
+      architectures?: string[];
+    };
+    const handler = /^(BertModel|)$/.test(architectures[0]!) ? 'text_feature_extractor' : undefined;
+    // Of several precisions, an archive gets the full one.
+    const dtype = existsSync(join(folder, 'onnx/model.onnx')) ? 'fp32' : undefined;
+    const right = await answers(pathToFileURL(`${folder}/`), handler, dtype);
+    const { path } = await createArchive({
+      'model-name': 'packed',
+      'serialized-file': folder,
+      handler,
+      'export-path': mkdtempSync(join(tmpdir(), 'tabserve-')),
+    });
+    expect(await answers(pathToFileURL(path))).toEqual(right);
+  });
+
+test('the towers of CLIP with their projection: without an option, the vectors that transformers computes', async () => {
+  const expected = JSON.parse(readFileSync(join(MODELS, 'hugging-face/projections.json'), 'utf8')) as {
+    texts: string[];
+    text_embeds: number[][];
+    side: number;
+    image_embeds: number[];
+  };
+  const open = (name: string) => load(pathToFileURL(join(MODELS, `hugging-face/${name}/`)), { backends: ['onnx/cpu'] });
+  const near = (vector: readonly number[]) => vector.map((value) => expect.closeTo(value, 5));
+  await using texts = await open('clip-text');
+  const vectors = (await texts.handle(expected.texts as never)) as unknown as readonly Float32Array[];
+  expect(vectors.map((vector) => [...vector])).toEqual(expected.text_embeds.map(near));
+  await using images = await open('clip-vision');
+  const { side } = expected;
+  // The formula of projections.py.
+  const at = (x: number, y: number): readonly number[] => [x * 16, y * 16, (x * 3 + y * 5) % 256];
+  const data = Uint8Array.from(
+    Array.from({ length: side * side }, (_, index) => at(index % side, Math.floor(index / side))).flat(),
+  );
+  const vector = (await images.predict({ data, dims: [side, side, 3] } as never)) as unknown as Float32Array;
+  expect([...vector]).toEqual(near(expected.image_embeds));
+});

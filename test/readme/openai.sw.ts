@@ -1,0 +1,5 @@
+import { answerPredictions } from 'tabserve/service-worker';
+
+answerPredictions({
+  models: { writer: 'device-only' },
+});

@@ -1,0 +1,95 @@
+/** Page and worker from their first message on: `Connection` and `serve`, over a channel in place of a thread. */
+import { expect, test } from '@playwright/test';
+import { expose } from 'comlink';
+import { TabServeError } from '../../../../src/contract/errors.ts';
+import { PROTOCOL } from '../../../../src/contract/wire.ts';
+import { Connection } from '../../../../src/page/workers/connection.ts';
+import { markBuiltIn } from '../../../../src/page/workers/worker-factory.ts';
+import { serve } from '../../../../src/worker/host/serve.ts';
+
+/**
+ * Makes a worker whose global scope is the other end of a channel.
+ * @param received what the page sends to the worker itself
+ */
+function makeWorker(received: unknown[]): Worker {
+  const { port1, port2 } = new MessageChannel();
+  port2.addEventListener('message', ({ data }) => received.push(data));
+  port1.start();
+  serve({ engines: {}, handlerClass: () => Promise.reject(new Error('not asked for')) }, port2 as unknown as Worker);
+  port2.start();
+  return Object.assign(port1, { terminate: () => port1.close() }) as unknown as Worker;
+}
+
+const OPTIONS = { signal: undefined, startupTimeout: 10, onEvent: () => {} };
+
+test("a worker of the app's own gets one message of the page itself: the calls go through a port", async () => {
+  const received: unknown[] = [];
+  const connection = await Connection.start(() => makeWorker(received), OPTIONS);
+  await connection.call(({ ping }) => ping());
+  expect(received).toEqual([expect.objectContaining({ tabserve: 'connect', calls: expect.any(MessagePort) })]);
+  connection.close(new TabServeError('disposed', 'The test is over.'));
+});
+
+test('the calls of a built-in worker are its own messages, and so are its answers', async () => {
+  const received: unknown[] = [];
+  const connection = await Connection.start(() => markBuiltIn(makeWorker(received)), OPTIONS);
+  await connection.call(({ ping }) => ping());
+  expect(received).toEqual([
+    expect.not.objectContaining({ calls: expect.anything() }),
+    expect.objectContaining({ path: ['ping'] }),
+  ]);
+  await expect(connection.call(({ describe }) => describe())).rejects.toMatchObject({ code: 'not-initialized' });
+  connection.close(new TabServeError('disposed', 'The test is over.'));
+});
+
+test('a page that is being unloaded may be refused the lock that tells of the end of its worker: nothing is left unhandled', async () => {
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+  let refused = (): void => {};
+  const asked = new Promise<void>((resolve) => (refused = resolve));
+  let holder: string | undefined;
+  const request = async (name: string, ...rest: unknown[]): Promise<void> => {
+    if (holder === name) {
+      refused();
+      throw new DOMException('The document is not fully active.', 'InvalidStateError');
+    }
+    holder = name;
+    await (rest.at(-1) as () => Promise<void>)();
+  };
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  Object.defineProperty(globalThis, 'navigator', { value: { locks: { request } }, configurable: true });
+  process.on('unhandledRejection', note);
+  try {
+    const connection = await Connection.start(() => makeWorker([]), OPTIONS);
+    await asked;
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(await connection.call(({ ping }) => ping())).toBeUndefined();
+    connection.close(new TabServeError('disposed', 'The test is over.'));
+  } finally {
+    process.off('unhandledRejection', note);
+    Reflect.deleteProperty(globalThis, 'navigator');
+    if (before) Object.defineProperty(globalThis, 'navigator', before);
+  }
+  expect(unhandled).toEqual([]);
+});
+
+test('an answer that is no envelope is the failure of a worker that is not ours', async () => {
+  for (const answer of [undefined, null, [], 'text', 7, {}]) {
+    const { port1, port2 } = new MessageChannel();
+    expose({ ping: () => answer }, port2);
+    port2.postMessage({ tabserve: 'ready', protocol: PROTOCOL });
+    const worker = markBuiltIn(Object.assign(port1, { terminate: () => port1.close() }) as unknown as Worker);
+    const connection = await Connection.start(() => worker, OPTIONS);
+    await expect(connection.call(({ ping }) => ping())).rejects.toMatchObject({ code: 'worker-failed' });
+    connection.close(new TabServeError('disposed', 'The test is over.'));
+  }
+});
+
+test('a call whose connection is closed at once ends with it, and no error is left over', async () => {
+  const connection = await Connection.start(() => makeWorker([]), OPTIONS);
+  const outcome = connection.call(({ ping }) => ping());
+  connection.close(new TabServeError('disposed', 'The client has been disposed of.'));
+  await expect(outcome).rejects.toMatchObject({ code: 'disposed' });
+  // An error that nobody catches fails the test.
+  await new Promise((resolve) => setImmediate(resolve));
+});

@@ -1,0 +1,124 @@
+// Bare sockets, because a client of HTTP hides what becomes of its connections.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, test } from '@playwright/test';
+import { serveHttp, type HttpServer } from '../../../../../src/server/node/http/serve-http.ts';
+
+const listen = (answer: (request: Request) => Promise<Response>): Promise<HttpServer> =>
+  serveHttp(answer, { host: '127.0.0.1', port: 0, timeout: 60_000, hosts: [], origins: [] });
+
+async function open({ url }: HttpServer): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  return socket;
+}
+
+const ASK = 'GET /ping HTTP/1.1\r\nHost: 127.0.0.1\r\n';
+
+test('the end of a server resets nobody: idle connections, a request under way, a new connection', async () => {
+  let arrived = (): void => {};
+  let answer = (): void => {};
+  const isAsked = new Promise<void>((resolve) => (arrived = resolve));
+  const mayAnswer = new Promise<void>((resolve) => (answer = resolve));
+  const http = await listen(async (request) => {
+    if (request.url.endsWith('/slow')) {
+      arrived();
+      await mayAnswer;
+    }
+    return new Response('answered');
+  });
+  const idle = await open(http);
+  idle.write(`${ASK}\r\n`);
+  expect(String(await once(idle, 'data'))).toMatch(/^HTTP\/1\.1 200[^]*connection: keep-alive/i);
+  const slow = await open(http);
+  slow.write('GET /slow HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+  await isAsked;
+  const connecting = open(http);
+  const closed = http.close();
+  // Its next request, when the server has begun to end.
+  idle.write(`${ASK}\r\n`);
+  const fresh = await connecting;
+  fresh.write(`${ASK}\r\n`);
+  const last = /^HTTP\/1\.1 200[^]*connection: close[^]*answered/i;
+  expect(await text(idle)).toMatch(last);
+  expect(await text(fresh)).toMatch(last);
+  answer();
+  expect(await text(slow)).toMatch(last);
+  await closed;
+  await expect(open(http)).rejects.toThrow('ECONNREFUSED');
+});
+
+test('a client that reads nothing of its answer is cut off; one that waits long for a part of it is not', async () => {
+  let part = (): void => {};
+  let cut = (): void => {};
+  const isCut = new Promise<void>((resolve) => (cut = resolve));
+  const http = await serveHttp(
+    async ({ url, signal }) => {
+      if (url.endsWith('/large')) {
+        signal.addEventListener('abort', cut);
+        return new Response(new Uint8Array(50_000_000));
+      }
+      const later = new Promise<void>((resolve) => (part = resolve));
+      const body = new ReadableStream({
+        async start(controller) {
+          controller.enqueue(new TextEncoder().encode('first '));
+          await later;
+          controller.enqueue(new TextEncoder().encode('second'));
+          controller.close();
+        },
+      });
+      return new Response(body);
+    },
+    { host: '127.0.0.1', port: 0, timeout: 200, hosts: [], origins: [] },
+  );
+  const slow = await open(http);
+  slow.write(`${ASK}Connection: close\r\n\r\n`);
+  const stalled = await open(http);
+  stalled.on('error', () => {});
+  stalled.pause();
+  stalled.write('GET /large HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+  let size = 0;
+  stalled.on('data', (chunk: Buffer) => (size += chunk.length));
+  stalled.pause();
+  await isCut;
+  part();
+  expect(await text(slow)).toMatch(/first [^]*second/);
+  // It learns of the end when it reads on.
+  stalled.resume();
+  await once(stalled, 'close');
+  expect(size).toBeLessThan(50_000_000);
+  await http.close();
+});
+
+test('a hundred requests may be sent ahead of their answers on a connection; it is closed if there are more', async () => {
+  let asked = 0;
+  const http = await listen(async () => new Response(`answer ${(asked += 1)}`));
+  const ahead = async (count: number): Promise<number> => {
+    const socket = await open(http);
+    socket.on('error', () => {});
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    let answers = '';
+    socket.on('data', (chunk: Buffer) => (answers += chunk.toString()));
+    socket.write(`${`${ASK}\r\n`.repeat(count - 1)}${ASK}Connection: close\r\n\r\n`);
+    await closed;
+    return answers.split('HTTP/1.1 200').length - 1;
+  };
+  expect(await ahead(100)).toBe(100);
+  expect(await ahead(5000)).toBeLessThan(5000);
+  expect(asked).toBeLessThan(1000);
+  await http.close();
+});
+
+test('1,500 connections at once: each is answered', async () => {
+  const http = await listen(async () => new Response('answered'));
+  const answers = await Promise.all(
+    Array.from({ length: 1500 }, async () => {
+      const socket = await open(http);
+      socket.write(`${ASK}Connection: close\r\n\r\n`);
+      return (await text(socket)).slice(0, 12);
+    }),
+  );
+  expect(answers.filter((one) => one !== 'HTTP/1.1 200')).toEqual([]);
+  await http.close();
+});

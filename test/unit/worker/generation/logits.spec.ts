@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@playwright/test';
+import { applyRules, applySampling } from '../../../../src/worker/generation/logits.ts';
+import { draw, logProbability, argmax, randomAt } from '../../../../src/worker/generation/sample.ts';
+import { softmax } from '../../../../src/worker/outputs/scores.ts';
+
+/** What transformers' processors make of the same logits: `test/goldens/generation/make.py`. */
+const goldens = JSON.parse(
+  readFileSync(new URL('../../../goldens/generation/logits.json', import.meta.url), 'utf8'),
+) as {
+  readonly prompt: readonly number[];
+  readonly cases: readonly {
+    readonly name: string;
+    readonly config: Readonly<Record<string, never>>;
+    readonly steps: readonly {
+      readonly tokens: readonly number[];
+      readonly logits: readonly number[];
+      readonly scores: readonly (number | null)[];
+    }[];
+  }[];
+};
+
+for (const { name, config, steps } of goldens.cases)
+  test(`processors of logits: ${name}`, () => {
+    const eos = config['eos_token_id'] as number | number[] | undefined;
+    for (const step of steps) {
+      const logits = Float32Array.from(step.logits);
+      applyRules(
+        logits,
+        { tokens: [...goldens.prompt, ...step.tokens], newTokens: step.tokens.length },
+        {
+          repetitionPenalty: config['repetition_penalty'],
+          noRepeatNgramSize: config['no_repeat_ngram_size'],
+          badWordsIds: config['bad_words_ids'],
+          minNewTokens: config['min_new_tokens'],
+          eosTokenIds: eos === undefined ? [] : [eos].flat(),
+          maxNewTokens: 20,
+        },
+      );
+      if (config['do_sample'])
+        applySampling(logits, {
+          temperature: config['temperature'],
+          topK: config['top_k'],
+          topP: config['top_p'],
+          minP: config['min_p'],
+        });
+      const scores = [...logits].map((score) => (score === -Infinity ? null : score));
+      expect(scores.map((score) => score === null)).toEqual(step.scores.map((score) => score === null));
+      for (const [token, score] of scores.entries())
+        if (score !== null) expect(Math.abs(score - step.scores[token]!), `token ${token}`).toBeLessThan(1e-5);
+    }
+  });
+
+test('drawn tokens have the frequencies of their probabilities, and the seed decides which they are', () => {
+  const logits = Float32Array.from([0, 1, 2, -Infinity, 3]);
+  const counts = new Float64Array(5);
+  for (let at = 0; at < 20_000; at++) counts[draw(logits, randomAt(7, at))]! += 1;
+  const probabilities = softmax(logits);
+  for (const [token, count] of counts.entries())
+    expect(Math.abs(count / 20_000 - probabilities[token]!)).toBeLessThan(0.01);
+  const series = (seed: number): number[] => Array.from({ length: 8 }, (_, at) => randomAt(seed, at));
+  expect(series(1)).toEqual(series(1));
+  expect(new Set([...series(1), ...series(2), ...series(2 ** 40)]).size).toBe(24);
+});
+
+test('without a token that can follow, there is an error; of equal tokens the first is taken', () => {
+  for (const logits of [new Float32Array(3).fill(NaN), new Float32Array(3).fill(-Infinity)]) {
+    expect(() => argmax(logits)).toThrow(expect.objectContaining({ code: 'inference-failed' }));
+    expect(() => draw(logits, 0.5)).toThrow(expect.objectContaining({ code: 'inference-failed' }));
+  }
+  expect(argmax(Float32Array.of(1, 2, 2))).toBe(1);
+  expect(draw(Float32Array.of(0, 0), 1 - Number.EPSILON)).toBe(1);
+  expect(logProbability(Float32Array.of(0, 0), 1)).toBeCloseTo(-Math.LN2, 12);
+});
+
+test('the smallest temperature and share leave the best token', () => {
+  for (const logits of [
+    [5, 6, 1, 2],
+    [-9, -8, -20, -30],
+  ]) {
+    const scores = Float32Array.from(logits);
+    applySampling(scores, { temperature: 1e-38 });
+    expect(draw(scores, 0.5)).toBe(1);
+  }
+  for (const count of [3, 4, 7, 1000])
+    for (const topP of [0, 1e-20]) {
+      const scores = new Float32Array(count).fill(1);
+      applySampling(scores, { topP });
+      expect(draw(scores, 0.5)).toBeGreaterThanOrEqual(0);
+    }
+});

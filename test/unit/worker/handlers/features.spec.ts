@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@playwright/test';
+import type { Tensor, TensorInfo } from '../../../../src/contract/tensors.ts';
+import { cosineSimilarity, nearest } from '../../../../src/index.ts';
+import {
+  createTestHandler,
+  ImageFeatureExtractor,
+  TextFeatureExtractor,
+  type Embedding,
+} from '../../../../src/worker.ts';
+
+const f32 = (dims: number[], values: number[]): Tensor => ({
+  dtype: 'float32',
+  dims,
+  data: Float32Array.from(values),
+});
+const integers = (name: string): TensorInfo => ({ name, dtype: 'int64', dims: ['batch', 'length'] });
+
+/** A tokenizer of three words without special tokens, which pads on one side. */
+const tokenizer = (direction: 'Left' | 'Right'): string =>
+  JSON.stringify({
+    ...(JSON.parse(readFileSync(new URL('../../../docs/tokenizer.json', import.meta.url), 'utf8')) as object),
+    post_processor: null,
+    truncation: null,
+    padding: {
+      strategy: 'BatchLongest',
+      direction,
+      pad_to_multiple_of: 4,
+      pad_id: 0,
+      pad_type_id: 0,
+      pad_token: '[PAD]',
+    },
+  });
+
+/** The vector of a token is its id, and 1. */
+async function extractor(direction: 'Left' | 'Right', handler?: object) {
+  return await createTestHandler(TextFeatureExtractor, {
+    inputs: [integers('input_ids'), integers('attention_mask')],
+    outputs: ({ input_ids }) => ({
+      last_hidden_state: f32(
+        [...input_ids!.dims, 2],
+        Array.from(input_ids!.data as BigInt64Array).flatMap((id) => [Number(id), 1]),
+      ),
+    }),
+    files: { 'tokenizer.json': tokenizer(direction) },
+    config: { handler: { normalize: false, ...handler } },
+  });
+}
+
+for (const direction of ['Left', 'Right'] as const) {
+  test(`text features: padding on the ${direction.toLowerCase()} does not count`, async () => {
+    // Their ids: a 4, good 5, bad 6, film 7.
+    const rows = ['a good film', 'bad', 'good bad'];
+    for (const [pooling, firsts] of [
+      ['mean', [16 / 3, 6, 5.5]],
+      ['cls', [4, 6, 5]],
+      ['last-token', [7, 6, 6]],
+    ] as const) {
+      const handler = await extractor(direction, { pooling });
+      const vectors = (await handler.handle(rows)) as Embedding[];
+      expect(
+        vectors.map((vector) => [...vector]),
+        pooling,
+      ).toEqual(firsts.map((value) => [Math.fround(value), 1]));
+      expect(handler.runs[0]!['input_ids']!.dims).toEqual([3, 4]);
+    }
+  });
+}
+
+test('text features: a unit vector, zeros as they are, and a row that is not finite fails alone', async () => {
+  const make = (values: number[]) =>
+    createTestHandler(TextFeatureExtractor, {
+      inputs: [integers('input_ids')],
+      outputs: { texts: f32([3, 2], values) },
+      files: { 'tokenizer.json': tokenizer('Right') },
+    });
+  const [unit, zeros, broken] = await (await make([3, 4, 0, 0, NaN, 1])).handle(['a', 'bad', 'film']);
+  expect([...(unit as Embedding)]).toEqual([Math.fround(0.6), Math.fround(0.8)]);
+  expect([...(zeros as Embedding)]).toEqual([0, 0]);
+  expect(broken).toMatchObject({ code: 'inference-failed' });
+});
+
+test('text features: outputs that cannot be pooled say what to name instead', async () => {
+  const fail = async (output: Tensor, params: object = {}) => {
+    const handler = await createTestHandler(TextFeatureExtractor, {
+      inputs: [integers('input_ids')],
+      outputs: { output },
+      files: { 'tokenizer.json': tokenizer('Right') },
+    });
+    return await handler.predict('a good film', { params: params as never }).catch((error: Error) => error);
+  };
+  expect(await fail(f32([1, 2], [1, 2]), { pooling: 'mean' })).toMatchObject({ code: 'model-config' });
+  expect(await fail(f32([1, 0], []))).toMatchObject({ message: expect.stringContaining('no features') });
+  // Fewer vectors than tokens: those of another sequence.
+  expect(await fail(f32([1, 2, 1], [1, 2]))).toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('each of the 3 tokens'),
+  });
+  expect(await fail(f32([1, 1, 1, 2], [1, 2]))).toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('[1, 1, 2]'),
+  });
+});
+
+test('image features: maps in both layouts, positions, and a pooling that does not apply', async () => {
+  const pixels = { data: new Uint8Array(2 * 2 * 3), dims: [2, 2, 3] };
+  const predict = async (output: Tensor, handler: object = {}) =>
+    await (
+      await createTestHandler(ImageFeatureExtractor, {
+        outputs: { output },
+        config: { handler: { normalize: false, imageProcessing: ['toTensor'], ...handler } },
+      })
+    )
+      .predict(pixels)
+      .then((vector) => [...vector])
+      .catch((error: Error) => error);
+  expect(await predict(f32([1, 2, 1, 3], [1, 2, 3, 4, 5, 9]))).toEqual([2, 6]);
+  expect(await predict(f32([1, 1, 3, 2], [1, 4, 2, 5, 3, 9]), { layout: 'NHWC' })).toEqual([2, 6]);
+  expect(await predict(f32([1, 3, 2], [1, 4, 2, 5, 3, 9]))).toEqual([1, 4]);
+  expect(await predict(f32([1, 3, 2], [1, 4, 2, 5, 3, 9]), { pooling: 'mean' })).toEqual([2, 6]);
+  for (const output of [f32([1, 2], [1, 2]), f32([1, 2, 1, 3], [1, 2, 3, 4, 5, 9])])
+    expect(await predict(output, { pooling: 'cls' })).toMatchObject({ code: 'model-config' });
+});
+
+test('cosine similarity, and the nearest of many', () => {
+  expect(cosineSimilarity([1, 0], [0, 2])).toBe(0);
+  expect(cosineSimilarity([1, 2], new Float32Array([2, 4]))).toBeCloseTo(1, 15);
+  expect(cosineSimilarity([1, 2], [-2, -4])).toBeCloseTo(-1, 15);
+  expect(cosineSimilarity([0, 0], [1, 2])).toBe(0);
+  expect(() => cosineSimilarity([1], [1, 2])).toThrow(/same length, got 1 and 2/);
+  const vectors = [
+    [0, 1],
+    [1, 1],
+    [1, 0],
+    [2, 2],
+  ];
+  expect(nearest([1, 1], vectors, 3)).toEqual([
+    { index: 1, score: expect.closeTo(1) },
+    { index: 3, score: expect.closeTo(1) },
+    { index: 0, score: expect.closeTo(Math.SQRT1_2) },
+  ]);
+  expect(nearest([1, 1], [])).toEqual([]);
+  expect(nearest([1, 1], vectors, 100)).toHaveLength(4);
+});

@@ -1,0 +1,85 @@
+/**
+ * Steps that are derived from an image processor's fields, against transformers itself, bit for bit:
+ * `test/goldens/hugging-face/make.py`.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@playwright/test';
+import type { Pixels } from '../../../../../src/contract/images.js';
+import { HUB_PRECISIONS as PRECISIONS } from '../../../../../src/contract/precisions.js';
+import { DETECTORS } from '../../../../../src/worker/outputs/detection/hugging-face.js';
+import { imageProcessingOf } from '../../../../../src/worker/models/hugging-face/image-processing.js';
+import { IMAGE_PROCESSORS } from '../../../../../src/worker/models/hugging-face/image-processors.js';
+import { compileTransforms, parseTransforms } from '../../../../../src/worker/transforms/index.js';
+
+interface Golden {
+  readonly width: number;
+  readonly height: number;
+  readonly dims: readonly number[];
+  readonly sha256: string;
+  readonly sample: string;
+}
+
+const { classes, models } = JSON.parse(readFileSync('test/goldens/hugging-face/processors.json', 'utf8')) as {
+  readonly classes: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly models: readonly {
+    readonly model: string;
+    readonly processor: Readonly<Record<string, unknown>>;
+    readonly model_type?: string;
+    readonly images: readonly Golden[];
+  }[];
+};
+
+/** `image` of test/goldens/transforms/make.py. */
+function generate(width: number, height: number): Pixels {
+  const data = new Uint8Array(width * height * 3);
+  for (let at = 0, y = 0; y < height; y++)
+    for (let x = 0; x < width; x++)
+      for (let c = 0; c < 3; c++) {
+        let v = Math.imul(x, 0x9e3779b1) ^ Math.imul(y, 0x85ebca77) ^ Math.imul(c, 0xc2b2ae3d);
+        v = Math.imul(v ^ (v >>> 15), 0x2c1b3c6d);
+        data[at++] = (v ^ (v >>> 13)) & 0xff;
+      }
+  return { format: 'RGB', width, height, stride: width * 3, data };
+}
+
+for (const { model, processor, model_type, images } of models)
+  test(`${model}: the tensor is transformers'`, async () => {
+    const steps = imageProcessingOf(processor, model_type ? { model_type } : {});
+    const transforms = compileTransforms(parseTransforms(steps));
+    for (const { width, height, dims, sha256, sample } of images) {
+      const row = await transforms.run(generate(width, height));
+      const size = `${width} × ${height}`;
+      expect(row.dims, size).toEqual(dims);
+      const bytes = Buffer.from(sample, 'base64');
+      const expected = Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(index * 4));
+      const stride = Math.ceil(row.data.length / 32);
+      expect(
+        Array.from(expected, (_, index) => row.data[index * stride]),
+        size,
+      ).toEqual(expected);
+      expect(createHash('sha256').update(new Uint8Array(row.data.buffer)).digest('hex'), size).toBe(sha256);
+    }
+  });
+
+test("each processor's defaults are those of its class", () => {
+  expect(Object.keys(IMAGE_PROCESSORS).sort()).toEqual(Object.keys(classes));
+  for (const [name, own] of Object.entries(IMAGE_PROCESSORS)) {
+    const { resize: _, ignores = [], max_size: __, ...defaults } = own;
+    const { do_resize, do_rescale, rescale_factor, ...given } = classes[name]!;
+    expect({ do_resize, do_rescale, rescale_factor }, name).toEqual({
+      do_resize: true,
+      do_rescale: true,
+      rescale_factor: 1 / 255,
+    });
+    const missing = { do_center_crop: false, do_normalize: false };
+    const ignored = Object.fromEntries(ignores.map((field) => [field, false]));
+    expect({ ...missing, ...defaults, ...ignored }, name).toEqual({ ...missing, ...given, ...ignored });
+  }
+});
+
+test('the page names every processor, detector and precision', () => {
+  const page = readFileSync('docs/hugging-face.md', 'utf8');
+  for (const name of [...Object.keys(IMAGE_PROCESSORS), ...Object.keys(DETECTORS), ...PRECISIONS])
+    expect(page).toMatch(new RegExp(`\\b${name}\\b`));
+});

@@ -1,0 +1,304 @@
+/** Hugging Face's layout: which files are asked for, and what follows from them. */
+import { expect, test } from '@playwright/test';
+import { fetchArchive, type ArchiveOptions } from '../../../../../src/worker/models/archive.ts';
+import { loadHandler } from '../../../../../src/worker/handlers/registry.ts';
+import { fetchModel } from '../../../../../src/worker/models/model-files.ts';
+import { modelNameOf } from '../../../../../src/worker/models/hugging-face/read.ts';
+import { repositoryFolder } from '../../../../../src/shared/model-url.ts';
+
+type Files = Readonly<Record<string, unknown>>;
+
+/** A server with these files, as text or as JSON, and the paths that were asked for. */
+function server(files: Files, root = '/m/') {
+  const asked: string[] = [];
+  const fetch = (url: URL | string | Request): Promise<Response> => {
+    const path = new URL(url instanceof Request ? url.url : url).pathname.replace(root, '');
+    asked.push(path);
+    const file = files[path];
+    const body = typeof file === 'string' ? file : JSON.stringify(file);
+    return Promise.resolve(file === undefined ? new Response('', { status: 404 }) : new Response(body));
+  };
+  return { fetch: fetch as typeof globalThis.fetch, asked };
+}
+
+async function read(files: Files, options: Partial<ArchiveOptions> = {}, url = 'https://example.org/m') {
+  const { fetch, asked } = server(
+    files,
+    url.startsWith('https://huggingface.co')
+      ? /^.*\/resolve\/[^/]+\//.exec(repositoryFolder(new URL(url))!.pathname)![0]
+      : '/m/',
+  );
+  const downloads = new Map();
+  const archive = await fetchArchive(url, { fetch, downloads, handlerClass: loadHandler, ...options });
+  return { archive, asked, loaded: await fetchModel(archive, 'onnx', { fetch, downloads }) };
+}
+
+/** The labels that the handler reads. */
+const labels = async ({ files }: { files: Readonly<Record<string, Blob>> }) =>
+  JSON.parse(await files['index_to_name.json']!.text()) as unknown;
+
+const vit = {
+  'config.json': {
+    architectures: ['ViTForImageClassification'],
+    model_type: 'vit',
+    id2label: { 0: 'tench', 1: 'goldfish' },
+  },
+  'preprocessor_config.json': {
+    do_normalize: true,
+    do_resize: true,
+    image_mean: [0.5, 0.5, 0.5],
+    image_std: [0.5, 0.5, 0.5],
+    size: 224,
+  },
+  'onnx/model.onnx': 'weights',
+};
+const bert = {
+  'config.json': {
+    architectures: ['BertForSequenceClassification'],
+    model_type: 'bert',
+    max_position_embeddings: 512,
+    id2label: { 0: 'NEGATIVE', 1: 'POSITIVE' },
+  },
+  'tokenizer.json': {},
+  'tokenizer_config.json': { model_max_length: 512 },
+  'onnx/model.onnx': 'weights',
+};
+
+test('an image classifier: handler, steps and labels; the model is downloaded once', async () => {
+  const { archive, loaded, asked } = await read(vit);
+  expect(archive.manifest.model).toEqual({ modelName: 'm', handler: 'image_classifier' });
+  expect(loaded.manifest.model).toEqual({ ...archive.manifest.model, serializedFile: 'onnx/model.onnx' });
+  expect(archive.config).toEqual({
+    handler: {
+      imageProcessing: [
+        { resize: { size: [224, 224], interpolation: 'bilinear' } },
+        'toTensor',
+        { normalize: { mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] } },
+      ],
+    },
+  });
+  expect(await labels(archive)).toEqual({ 0: 'tench', 1: 'goldfish' });
+  expect(await loaded.files['onnx/model.onnx']!.text()).toBe('weights');
+  expect(asked).toEqual([
+    'MAR-INF/MANIFEST.json',
+    'tabserve.json',
+    'config.json',
+    'preprocessor_config.json',
+    'onnx/model.onnx',
+  ]);
+});
+
+test('a repository of huggingface.co: no other layout is asked for', async () => {
+  const { archive, asked } = await read(vit, {}, 'https://huggingface.co/google/vit-base-patch16-224');
+  expect(archive.url).toBe('https://huggingface.co/google/vit-base-patch16-224/resolve/main/');
+  expect(archive.manifest.model.modelName).toBe('vit-base-patch16-224');
+  expect(asked).toEqual(['config.json', 'preprocessor_config.json', 'onnx/model.onnx']);
+});
+
+test('which URLs are repositories', () => {
+  const folder = (url: string) => repositoryFolder(new URL(url))?.href;
+  const main = 'https://huggingface.co/org/my.model_1/resolve/main/';
+  expect(folder('https://huggingface.co/org/my.model_1')).toBe(main);
+  expect(folder('https://huggingface.co/org/my.model_1/?x=1#files')).toBe(main);
+  expect(folder('https://huggingface.co/org/name/tree/refs%2Fpr%2F4')).toBe(
+    'https://huggingface.co/org/name/resolve/refs%2Fpr%2F4/',
+  );
+  expect(folder('https://huggingface.co/org/name/tree/v1/sub/folder/')).toBe(
+    'https://huggingface.co/org/name/resolve/v1/sub/folder/',
+  );
+  for (const url of [
+    'https://huggingface.co/org',
+    'https://huggingface.co/datasets/org/name',
+    'https://huggingface.co/org/name/resolve/main/',
+    'https://example.org/org/name',
+  ])
+    expect(folder(url), url).toBeUndefined();
+  expect(modelNameOf('https://example.org/models/vit%20b/')).toBe('vit b');
+  expect(modelNameOf('my folder')).toBe('my folder');
+  // A folder that was picked, whose name is no URL.
+  expect(['100%', 'a:%'].map(modelNameOf)).toEqual(['100%', 'a:%']);
+});
+
+test('a text classifier: the tokenizer, and its limit where its config has none', async () => {
+  const { archive, loaded, asked } = await read(bert);
+  expect(archive.manifest.model).toMatchObject({
+    handler: 'text_classifier',
+    extensions: 'tokenizer.json,tokenizer_config.json',
+  });
+  expect(archive.config).toEqual({});
+  expect(Object.keys(loaded.files).sort()).toEqual([
+    'index_to_name.json',
+    'onnx/model.onnx',
+    'tokenizer.json',
+    'tokenizer_config.json',
+  ]);
+  expect(asked).not.toContain('preprocessor_config.json');
+  const limit = async (config: object, tokenizer: object = {}) =>
+    (await read({ ...bert, 'config.json': { ...bert['config.json'], ...config }, 'tokenizer_config.json': tokenizer }))
+      .archive.config.handler?.['maxLength'];
+  expect(await limit({}, { model_max_length: 1e30 })).toBe(512);
+  expect(await limit({ model_type: 'roberta', max_position_embeddings: 514, pad_token_id: 1 })).toBe(512);
+  expect(await limit({ max_position_embeddings: undefined })).toBeUndefined();
+});
+
+test('softmax or sigmoid: the rules of the text classification pipeline', async () => {
+  const handler = async (config: object) =>
+    (await read({ ...bert, 'config.json': { ...bert['config.json'], ...config } })).archive.config.handler;
+  expect(await handler({ problem_type: 'single_label_classification' })).toBeUndefined();
+  expect(await handler({ problem_type: 'multi_label_classification' })).toEqual({ multiLabel: true });
+  expect(await handler({ id2label: { 0: 'LABEL_0' } })).toEqual({ multiLabel: true, threshold: 0 });
+  await expect(handler({ problem_type: 'regression' })).rejects.toMatchObject({
+    code: 'model-config',
+    message: /problem_type is "regression".*'text_handler'/,
+  });
+});
+
+test('detectors: softmax with "no object", or a sigmoid for each class', async () => {
+  const handler = async (architecture: string, config: object = {}) =>
+    (
+      await read({
+        ...vit,
+        'config.json': { architectures: [architecture], ...config },
+        'preprocessor_config.json': { image_processor_type: 'DetrImageProcessor' },
+      })
+    ).archive.config.handler;
+  expect(await handler('DetrForObjectDetection', { num_queries: 50 })).toMatchObject({
+    decoder: 'detr',
+    maxDetections: 50,
+  });
+  expect(await handler('YolosForObjectDetection', { num_detection_tokens: 100 })).toMatchObject({
+    decoder: 'detr',
+    maxDetections: 100,
+  });
+  const sigmoid = { detr: { activation: 'sigmoid', multiLabel: true } };
+  for (const architecture of ['RTDetrForObjectDetection', 'RTDetrV2ForObjectDetection', 'DFineForObjectDetection'])
+    expect(await handler(architecture, { num_queries: 300 })).toMatchObject({ decoder: sigmoid, maxDetections: 300 });
+  expect(await handler('DeformableDetrForObjectDetection', { num_queries: 300 })).toEqual({
+    decoder: sigmoid,
+    imageProcessing: expect.anything(),
+  });
+  await expect(handler('OwlViTForObjectDetection')).rejects.toMatchObject({
+    code: 'model-config',
+    message:
+      /config\.json: architectures is \["OwlViTForObjectDetection"\].*DetrForObjectDetection.*Set handler\.decoder/,
+  });
+});
+
+test("the caller's config and handler win, and spare files that they make needless", async () => {
+  const own = { handler: { imageProcessing: ['toTensor'], topK: 1 }, batchSize: 2 };
+  const { archive, asked } = await read(vit, { config: own });
+  expect(archive.config).toEqual(own);
+  expect(asked).not.toContain('preprocessor_config.json');
+  const base = await read(vit, { handler: 'base_handler' });
+  expect(base.archive).toMatchObject({ config: {}, manifest: { model: { handler: 'base_handler' } } });
+  expect(base.asked).not.toContain('preprocessor_config.json');
+  const owl = {
+    ...vit,
+    'config.json': { architectures: ['OwlViTForObjectDetection'] },
+    'preprocessor_config.json': { image_processor_type: 'ViTImageProcessor' },
+  };
+  expect((await read(owl, { config: { handler: { decoder: 'yolov8' } } })).archive.config.handler).toMatchObject({
+    decoder: 'yolov8',
+  });
+});
+
+test('an architecture without a handler stays its name, which loading the handler reports', async () => {
+  const config = (architectures: unknown) => ({ ...bert, 'config.json': { architectures } });
+  expect((await read(config(['BertForTokenClassification']))).archive.manifest.model.handler).toBe(
+    'BertForTokenClassification',
+  );
+  expect((await read(config(undefined))).archive.manifest.model.handler).toBeUndefined();
+});
+
+test('the precision: what exists, what config.json names, what the caller chooses', async () => {
+  const { 'onnx/model.onnx': _, ...rest } = vit;
+  const path = async (files: Files, dtype?: string, config: object = {}) =>
+    (
+      await read(
+        { ...rest, ...files, 'config.json': { ...vit['config.json'], ...config } },
+        { config: dtype === undefined ? {} : { engine: { dtype: dtype as 'q8' } } },
+      )
+    ).loaded.models.onnx;
+  expect(await path({ 'model.onnx': 'w' })).toBe('model.onnx');
+  expect(await path({ 'onnx/model_quantized.onnx': 'w' })).toBe('onnx/model_quantized.onnx');
+  const all = {
+    'onnx/model.onnx': 'w',
+    'onnx/model_fp16.onnx': 'w',
+    'onnx/model_quantized.onnx': 'w',
+    'onnx/model_q4f16.onnx': 'w',
+  };
+  expect(await path(all)).toBe('onnx/model.onnx');
+  expect(await path(all, 'q8')).toBe('onnx/model_quantized.onnx');
+  expect(await path(all, undefined, { 'transformers.js_config': { dtype: 'fp16' } })).toBe('onnx/model_fp16.onnx');
+  expect(await path(all, undefined, { 'transformers.js_config': { dtype: { model: 'q4f16' } } })).toBe(
+    'onnx/model_q4f16.onnx',
+  );
+  expect(await path(all, 'fp32', { 'transformers.js_config': { dtype: 'fp16' } })).toBe('onnx/model.onnx');
+  await expect(path(all, 'bnb4')).rejects.toMatchObject({
+    code: 'model-not-found',
+    message: /model_bnb4\.onnx.*engine\.dtype/,
+  });
+  await expect(path(all, 'fp8')).rejects.toMatchObject({ code: 'model-config', message: /engine\.dtype/ });
+  await expect(path({})).rejects.toMatchObject({ code: 'model-not-found', message: /onnx\/model\.onnx.*Optimum/ });
+});
+
+test('free dimensions of transformers.js are those of the engine', async () => {
+  const config = { ...vit['config.json'], 'transformers.js_config': { free_dimension_overrides: { batch_size: 1 } } };
+  expect((await read({ ...vit, 'config.json': config })).archive.config.engine).toEqual({
+    freeDimensions: { batch_size: 1 },
+  });
+});
+
+test('what cannot be derived names the field and the key', async () => {
+  const fails = async (processor: unknown, config: object = {}, handler?: string) =>
+    await read(
+      {
+        ...vit,
+        'config.json': { ...vit['config.json'], ...config },
+        'preprocessor_config.json': processor,
+      },
+      handler === undefined ? {} : { handler },
+    ).then(
+      () => 'loaded',
+      (error: { code: string; message: string }) => `${error.code} ${error.message}`,
+    );
+  const vitFields = { image_processor_type: 'ViTImageProcessor' };
+  for (const [processor, field] of [
+    [
+      { image_processor_type: 'FooImageProcessor' },
+      'image_processor_type is "FooImageProcessor"; expected the image processor of Beit, Bit,',
+    ],
+    [{ feature_extractor_type: 'Wav2Vec2FeatureExtractor' }, 'feature_extractor_type is "Wav2Vec2FeatureExtractor"'],
+    [{ ...vitFields, resample: 4 }, 'resample is 4; expected 0 (nearest), 1 (lanczos), 2 (bilinear), 3 (bicubic)'],
+    [{ ...vitFields, size: { longest_edge: 500 } }, 'size is'],
+    [{ ...vitFields, size: { height: 0, width: 10 } }, 'size is'],
+    [{ ...vitFields, size: 'big' }, 'size is "big"'],
+    [{ ...vitFields, do_center_crop: true }, 'crop_size is missing'],
+    [{ ...vitFields, do_pad: true, pad_size: { height: 300, width: 300 } }, 'pad_size is'],
+    [{ ...vitFields, image_mean: [0.5] }, 'image_mean is [0.5]'],
+    [{ ...vitFields, rescale_factor: '1/255' }, 'rescale_factor is "1/255"'],
+    [{ image_processor_type: 'ConvNextImageProcessor', size: { height: 5, width: 5 } }, 'size is'],
+    [{ image_processor_type: 'DPTImageProcessor', keep_aspect_ratio: true }, 'keep_aspect_ratio is true'],
+  ] as const)
+    expect(await fails(processor)).toMatch(
+      new RegExp(
+        `^model-config preprocessor_config\\.json: ${field.replace(/[()[\]]/g, '\\$&')}.*Set handler\\.imageProcessing`,
+      ),
+    );
+  expect(await fails(undefined)).toMatch(
+    /^model-config .*There is no preprocessor_config\.json.*Set handler\.imageProcessing/,
+  );
+  expect(await fails(undefined, { architectures: ['LlamaForCausalLM'] }, 'image_classifier')).toContain(
+    'the model is for text_generator, not image_classifier',
+  );
+  expect(await fails(vitFields, {}, 'text_classifier')).toContain(
+    'There is no tokenizer.json. By its config.json, the model is for image_classifier, not text_classifier',
+  );
+  expect(await fails({}, { model_type: 'foo' })).toContain('image_processor_type is missing');
+  expect(await fails(vitFields, { problem_type: 'multi_label_classification' })).toMatch(
+    /problem_type is "multi_label_classification".*handler\.output/,
+  );
+  expect(await fails('{')).toMatch(/^model-format preprocessor_config\.json is not JSON/);
+  expect(await fails([1])).toMatch(/^model-format preprocessor_config\.json must be a mapping/);
+  await expect(read({})).rejects.toMatchObject({ code: 'model-not-found', message: /MAR-INF\/MANIFEST\.json/ });
+});
