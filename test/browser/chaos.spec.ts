@@ -1,3 +1,4 @@
+import type { TextGenerator } from '../../src/index.ts';
 import { random } from '../random.ts';
 import { expect, test } from './fixtures.ts';
 
@@ -68,6 +69,8 @@ interface Tally {
   readonly recoveries: number;
   /** What a camera beside the requests has seen: answers to its frames, and what ended its streams. */
   readonly camera: { readonly answers: number; readonly ends: Readonly<Record<string, number>> };
+  /** The same of a writer beside them that writes text. Its ends are counted by the kind of request. */
+  readonly writer: { readonly answers: number; readonly ends: Readonly<Record<string, number>> };
   /** The kinds of the faults of `predict` that happened, by the workers' own count. */
   readonly happened: readonly string[];
   readonly workers: number;
@@ -270,6 +273,48 @@ test(`chaos, seed ${SEED} @full`, async ({ open, backend, page }) => {
           camera.ends[end] = (camera.ends[end] ?? 0) + 1;
         }
       };
+      // A writer beside them: its answers go on where a lost worker has left them. WebGL runs no language model.
+      const writes = backend !== 'webgl';
+      const writer = window.tabserve.connect<TextGenerator>(
+        () => {
+          made.push(window.workers.faultyWriter());
+          return made.at(-1)!;
+        },
+        { model: '/test/models/generation/llama/', backends: [`onnx/${backend}`], ...settings, batchSize: 1 },
+      );
+      const written = { answers: 0, ends: {} as Record<string, number> };
+      const write = async (): Promise<void> => {
+        const prompt = 'Tell me a story';
+        const drawn = { doSample: true, temperature: 3, seed: 5 };
+        const ways = [{ maxNewTokens: 16 }, { maxNewTokens: 16, ...drawn }];
+        const whole: string[] = [];
+        await writer.initialize();
+        for (const params of ways) whole.push((await writer.predict(prompt, { params })).text);
+        const kinds = ['plain', 'close', 'crash', 'memory', 'terminated', 'aborted'] as const;
+        while (!over.signal.aborted) {
+          const way = pick([0, 1]);
+          const kind = pick(kinds);
+          const { params: faulty, ...options } = optionsOf(kind, 'frames') as {
+            params?: { fault: { stage: string } };
+          };
+          if (faulty) faulty.fault.stage = 'inference';
+          let text = '';
+          let end = 'answer';
+          try {
+            const params = { ...ways[way], ...faulty };
+            for await (const item of writer.stream(prompt, { ...options, params: params as never })) {
+              if (typeof item === 'string') text += item;
+              else if (item.text !== text) wrong.push(`a result other than its parts: ${item.text}, ${text}`);
+            }
+            if (text !== whole[way]) wrong.push(`${kind}: wrote ${text} for ${whole[way]}`);
+            written.answers += 1;
+          } catch (error) {
+            end = (error as { code?: string }).code ?? String(error);
+            if (!whole[way]!.startsWith(text)) wrong.push(`${kind}: wrote ${text} for ${whole[way]}`);
+          }
+          written.ends[`${kind}: ${end}`] = (written.ends[`${kind}: ${end}`] ?? 0) + 1;
+        }
+      };
       const request = async (index: number): Promise<void> => {
         const x = [index % 7, index % 11, -(index % 5), index / kinds.length];
         try {
@@ -289,7 +334,7 @@ test(`chaos, seed ${SEED} @full`, async ({ open, backend, page }) => {
       };
       // If a request never settles, the log says more than a test's timeout.
       const stalled = new Promise<string>((resolve) => setTimeout(() => resolve(client.diagnose()), timeoutMs));
-      const watching = watch();
+      const watching = Promise.all([watch(), writes && write()]);
       const lanes = Promise.all(Array.from({ length: 6 }, lane)).then(async () => {
         over.abort();
         await watching;
@@ -299,22 +344,34 @@ test(`chaos, seed ${SEED} @full`, async ({ open, backend, page }) => {
       const after = counts();
       await client.dispose();
       await watcher.dispose();
+      await writer.dispose();
       for (const { timestamp, format } of frames) if (format !== null) wrong.push(`frame ${timestamp} stays open`);
       const counted = Object.fromEntries(
         Object.entries(after).map(([outcome, count]) => [outcome, count - (before[outcome] ?? 0)]),
       );
       const happened = (await window.faultsSeen()).flatMap((id) => faults.get(id) ?? []);
-      return { outcomes, wrong, counted, responses, recoveries, happened, camera, workers: made.length, log };
+      return {
+        outcomes,
+        wrong,
+        counted,
+        responses,
+        recoveries,
+        happened,
+        camera,
+        writer: written,
+        workers: made.length,
+        log,
+      };
     },
     { backend, kinds, ways, seed: SEED, timeoutMs: Math.max(150_000, requests * 1000) },
   );
-  const { outcomes, wrong, counted, responses, recoveries, happened, camera, workers, log } = tally;
+  const { outcomes, wrong, counted, responses, recoveries, happened, camera, writer, workers, log } = tally;
   const seen: Record<string, Record<string, number>> = {};
   for (const [index, kind] of kinds.entries()) {
     const row = (seen[ways[index] === 'predict' ? kind : `${kind} by ${ways[index]}`] ??= {});
     row[outcomes[index]!] = (row[outcomes[index]!] ?? 0) + 1;
   }
-  const summary = { outcomes: seen, camera, recoveries, workers };
+  const summary = { outcomes: seen, camera, writer, recoveries, workers };
   console.log(`chaos on ${backend}, seed ${SEED}: ${JSON.stringify(summary)}`);
 
   expect(
@@ -343,6 +400,8 @@ test(`chaos, seed ${SEED} @full`, async ({ open, backend, page }) => {
   expect(happened.toSorted()).toEqual(asked.toSorted());
   expect(camera.answers).toBeGreaterThan(0);
   for (const end of Object.keys(camera.ends)) expect(['break', 'aborted', 'handler-failed']).toContain(end);
+  if (backend !== 'webgl') expect(writer.answers).toBeGreaterThan(0);
+  for (const end of Object.keys(writer.ends)) expect(end).toMatch(/: answer$|^aborted: aborted$/);
   expect(recoveries).toBeGreaterThan(0);
   await expect.poll(() => page.workers().length).toBe(0);
 });

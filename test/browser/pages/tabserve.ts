@@ -17,6 +17,7 @@ export const workers = {
   shouting: () => new Worker(new URL('../workers/shouting.worker.ts', import.meta.url), { type: 'module' }),
   faulty: () => new Worker(new URL('../workers/faulty.worker.ts', import.meta.url), { type: 'module' }),
   faultyVoice: () => new Worker(new URL('../workers/faulty-voice.worker.ts', import.meta.url), { type: 'module' }),
+  faultyWriter: () => new Worker(new URL('../workers/faulty-writer.worker.ts', import.meta.url), { type: 'module' }),
   fuzz: () => new Worker(new URL('../workers/fuzz.worker.ts', import.meta.url), { type: 'module' }),
   raw: () => new Worker(new URL('../workers/raw.worker.ts', import.meta.url), { type: 'module' }),
   gated: () => new Worker(new URL('../workers/gated.worker.ts', import.meta.url), { type: 'module' }),

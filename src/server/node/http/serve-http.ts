@@ -41,9 +41,9 @@ const BACKLOG = 4_096;
 /** How long answers that are under way may take when the server ends, and how long after `onLate`. */
 const FINISH_MS = 10_000;
 const LATE_MS = 2_000;
-/** For how long no connection and no answer has ended when the server stops accepting, and how often it waits so. */
-const QUIET_MS = 2;
-const MAX_WAITS = 200;
+/** For how long nobody has connected and no answer has ended when the server stops accepting, and how often it waits so. */
+const QUIET_MS = 100;
+const MAX_WAITS = 20;
 /** How long a connection without a request is kept when the server ends: its next request may be on its way. */
 const IDLE_MS = 1_000;
 
@@ -53,6 +53,8 @@ export async function serveHttp(
   { host, port, timeout, ...options }: HttpOptions,
 ): Promise<HttpServer> {
   let isClosing = false;
+  /** While the server stops accepting: answers wait for it, so that those who have got one do not connect again. */
+  let stopped: Promise<void> | undefined;
   const limits = {
     headersTimeout: Math.min(HEADERS_MS, timeout),
     requestTimeout: timeout,
@@ -80,27 +82,36 @@ export async function serveHttp(
     outgoing.setTimeout(Math.min(STALLED_MS, timeout), () => {
       if (outgoing.writableLength > 0) outgoing.destroy();
     });
-    respond(incoming, outgoing, answer, { ...options, bodies }).catch(() => outgoing.destroy());
+    respond(incoming, outgoing, answerLater, { ...options, bodies }).catch(() => outgoing.destroy());
   });
+  const answerLater = async (request: Request): Promise<Response> => {
+    const response = await answer(request);
+    await stopped;
+    return response;
+  };
   server.on('connection', () => void (events += 1));
   server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => reject(notListening(cause, host, port)));
     server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
+  /** The system resets connections that wait to be accepted: resolves in a moment when there are none. */
+  const untilNobodyConnects = async (): Promise<void> => {
+    for (let waits = 0, before = -1; events !== before && waits < MAX_WAITS; waits++) {
+      before = events;
+      await wait(QUIET_MS);
+      // Node goes on in the same turn in which it has accepted what was waiting.
+      await setImmediate();
+    }
+  };
   const { address, family, port: actual } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`,
     async close(onLate = () => {}) {
       isClosing = true;
       for (const outgoing of answers) outgoing.shouldKeepAlive = false;
-      // The system resets connections that wait to be accepted: it is ended in a moment when there are none.
-      for (let waits = 0, before = -1; events !== before && waits < MAX_WAITS; waits++) {
-        before = events;
-        await wait(QUIET_MS);
-        // Node closes in the same turn in which it has accepted what was waiting.
-        await setImmediate();
-      }
+      stopped = untilNobodyConnects();
+      await stopped;
       // `http.Server` would reset idle connections, whose next request may be on its way, and check no more limits.
       const ended = new Promise((resolve) => Server.prototype.close.call(server, resolve));
       const timers = [
