@@ -69,6 +69,7 @@ export default defineConfig({
       { find: /^tabserve\/engines\/([\w-]+)$/, replacement: source('worker/engines/$1') },
       { find: /^tabserve\/serving$/, replacement: source('serving') },
       { find: /^tabserve\/service-worker$/, replacement: source('service-worker') },
+      { find: /^tabserve\/ai-sdk$/, replacement: source('ai-sdk') },
       { find: /^tabserve\/react$/, replacement: source('react') },
       { find: /^tabserve\/core$/, replacement: source('core') },
       { find: /^tabserve\/worker\/core$/, replacement: source('worker-core') },

@@ -91,6 +91,11 @@ export const ROOMS = {
     imports: BOTH,
     types: ['worker'],
   },
+  'page/ai-sdk': {
+    runs: 'page',
+    what: "Models for Vercel's AI SDK, the entry `tabserve/ai-sdk`: its calls as requests of a client",
+    imports: BOTH,
+  },
   'page/react': {
     runs: 'page',
     what: 'The React hook, the entry `tabserve/react`: a store over a client that components share',

@@ -32,6 +32,8 @@ for (const [file, expected] of [
   ['versions.ts', [/^1 0 0$/, /^\[\{"name":"digits","defaultVersion":"2\.0","versions":\["2\.0"\]\}\]$/]],
   ['writing.ts', [/^true length 8$/]],
   ['translating.ts', [/^true length$/]],
+  ['ai-sdk.ts', [/^true 8$/]],
+  ['ai-sdk-embeddings.ts', [/^1\.000$/]],
   ['text.ts', [/^\[\{"label":"German","score":0\.\d+\}\]$/]],
   ['proven.ts', [/^(onnx|tfjs)\/(wasm|webgl), proven by golden: \d+(\.\d+)? ms a run$/]],
   ['failures.ts', [/^false$/, /^image-decode in preprocess$/, /^aborted false$/]],

@@ -16,3 +16,4 @@ export * as h from 'tabserve/standalone';
 export * as i from 'tabserve/standalone/worker';
 export * as j from 'tabserve/vite';
 export * as k from 'tabserve/react';
+export * as l from 'tabserve/ai-sdk';

@@ -1,0 +1,47 @@
+// Vercel's AI SDK under Node: `ai` 6, the newest version that runs on Node 20, and the built package. Expected prompts are
+// transformers': `test/models/generation/make.py`.
+import { expect, test } from '@playwright/test';
+import { embedMany, generateText, streamText } from 'ai-node20';
+import { readFileSync } from 'node:fs';
+import { GENERATION } from '../unit/worker/generation/models.ts';
+
+const root = new URL('../../', import.meta.url);
+const dist = async <Module>(path: string): Promise<Module> =>
+  (await import(new URL(`dist/${path}`, root).href)) as Module;
+const { load } = await dist<typeof import('../../src/node.ts')>('node.js');
+const { tabserve, tabserveEmbedding } = await dist<typeof import('../../src/ai-sdk.ts')>('ai-sdk.js');
+
+test('a text, its stream, its usage and an abort', async () => {
+  await using client = await load(new URL('test/models/generation/qwen3/', root), { handler: 'text_generator' });
+  const [chat] = GENERATION['qwen3']!.chats!;
+  const plain = await client.predict(chat!.text!, { params: { maxNewTokens: 8 } });
+  const model = tabserve(client, { specification: 'v3' });
+  const asked = { model, prompt: chat!.messages[0]!.content, maxOutputTokens: 8 };
+  const whole = await generateText(asked);
+  expect(whole.text).toBe(plain.text);
+  expect(whole.finishReason).toBe('length');
+  expect(whole.usage).toMatchObject({ inputTokens: chat!.input_ids!.length, outputTokens: 8 });
+  let joined = '';
+  for await (const part of streamText(asked).textStream) joined += part;
+  expect(joined).toBe(plain.text);
+  const aborting = new AbortController();
+  const kinds: string[] = [];
+  for await (const { type } of streamText({ ...asked, maxOutputTokens: 60, abortSignal: aborting.signal }).fullStream) {
+    kinds.push(type);
+    if (type === 'text-delta') aborting.abort();
+  }
+  expect(kinds.at(-1)).toBe('abort');
+});
+
+test('embeddings, as in Python', async () => {
+  const { text } = JSON.parse(readFileSync(new URL('test/models/features/goldens.json', root), 'utf8')) as {
+    readonly text: { readonly inputs: readonly string[]; readonly unit: Readonly<Record<string, number[][]>> };
+  };
+  await using client = await load(new URL('test/models/features/text/', root), { handler: 'text_feature_extractor' });
+  const model = tabserveEmbedding(client, { specification: 'v3' });
+  const { embeddings } = await embedMany({ model, values: [...text.inputs] });
+  const expected = text.unit['mean']!;
+  expect(embeddings.map(({ length }) => length)).toEqual(expected.map(({ length }) => length));
+  for (const [index, vector] of embeddings.entries())
+    for (const [at, value] of vector.entries()) expect(value).toBeCloseTo(expected[index]![at]!, 4);
+});

@@ -1,0 +1,10 @@
+import { cosineSimilarity, embedMany } from 'ai';
+import { load } from 'tabserve';
+import { tabserveEmbedding } from 'tabserve/ai-sdk';
+
+const client = await load('/test/models/features/text/', { handler: 'text_feature_extractor' });
+const { embeddings } = await embedMany({
+  model: tabserveEmbedding(client),
+  values: ['a warm day', 'a warm day'],
+});
+console.log(cosineSimilarity(embeddings[0]!, embeddings[1]!).toFixed(3)); // 1.000
