@@ -15,7 +15,9 @@ import { serve } from './lib/server.mjs';
 import { printTable } from './lib/table.mjs';
 import { firstRows, LINE } from './first-answer.mjs';
 import { frameRows } from './frames.mjs';
+import { generationRows } from './generation.mjs';
 import { handlerRows } from './handlers.mjs';
+import { writeLanguageModel } from './lib/language-model.mjs';
 import { loadingRows, writeModels } from './loading.mjs';
 import { precisionRows } from './precisions.mjs';
 import { requestRows, writeRequestModels } from './requests.mjs';
@@ -31,6 +33,7 @@ const PARTS = {
   loading: { isQuick: false, rows: ({ options, url, mode }) => loadingRows(chromium, options, url, mode) },
   frames: { isQuick: false, rows: ({ launch, url, mode }) => frameRows(launch, url, mode) },
   handlers: { isQuick: false, rows: ({ launch, url, mode }) => handlerRows(launch, url, mode) },
+  generation: { isQuick: false, rows: ({ launch, url }) => generationRows(launch, url) },
   threads: { isQuick: false, rows: ({ launch, url }) => threadRows(launch, url) },
   precisions: { isQuick: false, rows: ({ launch, url }) => precisionRows(launch, url, MADE) },
   webnn: { isQuick: false, rows: ({ launchWebnn, url }) => webnnRows(launchWebnn, url) },
@@ -47,7 +50,7 @@ if (only !== undefined && !Object.hasOwn(PARTS, only))
 const chosen = Object.keys(PARTS).filter((part) => (only ? part === only : !isQuick || PARTS[part].isQuick));
 
 // npm leaves out what serves development in production, so it comes first.
-if (chosen.includes('requests')) installTransformers();
+if (chosen.some((part) => ['requests', 'generation'].includes(part))) installTransformers();
 process.env.NODE_ENV = 'production';
 const before = round(loadavg()[0] ?? 0);
 tell('building the pages');
@@ -56,6 +59,7 @@ tell('writing models');
 if (chosen.includes('loading')) await writeModels(MADE);
 await writeRequestModels(MADE);
 if (chosen.includes('serving')) await writeServingModels(MADE);
+if (chosen.includes('generation')) await writeLanguageModel(`${MADE}/language-model`);
 const { rows, ...machine } = await measure();
 const goals = rows.filter(({ goal }) => goal !== null);
 console.log(

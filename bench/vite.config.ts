@@ -15,6 +15,7 @@ const PAGES: Readonly<Record<string, string>> = {
   loading: 'app/loading/index.html',
   frames: 'app/frames/index.html',
   handlers: 'app/handlers/index.html',
+  generation: 'app/generation/index.html',
   threads: 'app/threads/index.html',
   precisions: 'app/threads/index.html',
   webnn: 'app/threads/index.html',

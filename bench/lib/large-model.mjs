@@ -22,11 +22,8 @@ export async function writeLargeModel(folder, { layers, width, batch = 1, isExte
     tensors.push(tensor(`w${layer}`, [width, width], isExternal ? where : values));
     if (isExternal) weights.push(new Uint8Array(values.buffer));
   }
-  const [input, output] = [
-    ['x', [batch, width]],
-    ['y', [batch, width]],
-  ];
-  await writeModel(join(folder, 'model.onnx'), { name: 'chain', nodes, tensors, input, output });
+  const [inputs, outputs] = [[['x', [batch, width]]], [['y', [batch, width]]]];
+  await writeModel(join(folder, 'model.onnx'), { name: 'chain', nodes, tensors, inputs, outputs });
   if (isExternal) await writeAll(join(folder, LOCATION), weights);
 }
 

@@ -1,4 +1,5 @@
 import { node, tensor, writeModel } from './onnx.mjs';
+import { randomNumbers } from './random.mjs';
 
 /**
  * Expansion, channels, repetitions and first stride of each group of blocks: table 2 of "MobileNetV2: Inverted
@@ -80,18 +81,6 @@ export async function writeMobileNet(path, classes) {
   const features = add('Flatten', [add('GlobalAveragePool', [convolve(last, channels, LAST, {})])], { axis: 1 });
   const matrix = weights('classes.weight', [LAST, classes], LAST, 1);
   nodes.push(node('Gemm', [features, matrix, weights('classes.bias', [classes], 3, 0.01)], 'logits'));
-  const [input, output] = [
-    ['pixel_values', ['batch', 3, 224, 224]],
-    ['logits', ['batch', classes]],
-  ];
-  await writeModel(path, { name: 'mobilenet_v2', nodes, tensors, input, output });
-}
-
-/** Returns numbers in 0..1: x ← (1664525 x + 1013904223) mod 2³² (Numerical Recipes). */
-function randomNumbers() {
-  let state = 1;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
+  const [inputs, outputs] = [[['pixel_values', ['batch', 3, 224, 224]]], [['logits', ['batch', classes]]]];
+  await writeModel(path, { name: 'mobilenet_v2', nodes, tensors, inputs, outputs });
 }

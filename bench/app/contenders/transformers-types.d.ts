@@ -9,6 +9,18 @@ declare module '@huggingface/transformers' {
     readonly session_options: Readonly<Record<string, unknown>>;
   }
   export function pipeline(task: 'image-classification', model: string, options: PipelineOptions): Promise<Classify>;
+  interface Encoding {
+    readonly input_ids: { readonly data: ArrayLike<bigint> };
+  }
+  export const AutoTokenizer: { from_pretrained(model: string): Promise<(text: string) => Encoding> };
+  export const AutoModelForCausalLM: {
+    from_pretrained(
+      model: string,
+      options: Omit<PipelineOptions, 'session_options'>,
+    ): Promise<{
+      generate(options: Encoding & { max_new_tokens: number; do_sample: boolean }): Promise<unknown>;
+    }>;
+  };
   export const env: {
     readonly version: string;
     allowRemoteModels: boolean;

@@ -1,0 +1,42 @@
+/** What one writes without a library: ONNX Runtime on the page, and a loop that feeds the cache back. */
+import * as ort from 'onnxruntime-web/wasm';
+
+/** Generates tokens by the highest logit. */
+export type Loop = (prompt: readonly number[], count: number) => Promise<readonly number[]>;
+
+export async function openLoop(url: string): Promise<Loop> {
+  ort.env.wasm.numThreads = 1;
+  ort.env.wasm.wasmPaths = { wasm: new URL('onnxruntime-web/ort-wasm-simd-threaded.wasm', import.meta.url) };
+  const session = await ort.InferenceSession.create(new Uint8Array(await (await fetch(url)).arrayBuffer()));
+  const pasts = session.inputMetadata.filter(({ name }) => name.startsWith('past')) as readonly {
+    readonly name: string;
+    readonly shape: readonly (number | string)[];
+  }[];
+  return async (prompt, count) => {
+    let cache: Record<string, ort.Tensor> = Object.fromEntries(
+      pasts.map(({ name, shape }) => {
+        const dims = shape.map((size, axis) => (typeof size === 'number' ? size : axis === 0 ? 1 : 0));
+        return [name, new ort.Tensor('float32', new Float32Array(0), dims)];
+      }),
+    );
+    const tokens: number[] = [];
+    let fresh = prompt;
+    for (let length = prompt.length; tokens.length < count; length++) {
+      const outputs = await session.run({
+        input_ids: new ort.Tensor('int64', BigInt64Array.from(fresh, BigInt), [1, fresh.length]),
+        attention_mask: new ort.Tensor('int64', new BigInt64Array(length).fill(1n), [1, length]),
+        ...cache,
+      });
+      const { data, dims } = outputs['logits']!;
+      const logits = (data as Float32Array).subarray(-dims[2]!);
+      let best = 0;
+      for (let token = 1; token < logits.length; token++) if (logits[token]! > logits[best]!) best = token;
+      tokens.push(best);
+      fresh = [best];
+      cache = Object.fromEntries(
+        pasts.map(({ name }) => [name, outputs[name.replace('past_key_values', 'present')]!] as const),
+      );
+    }
+    return tokens;
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * Writes a language model whose weights mean nothing, as Hugging Face's hub has them: that of Llama, with ONNX Runtime's
+ * GroupQueryAttention, and with the tokenizer of a model of the tests.
+ */
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { node, tensor, writeModel } from './onnx.mjs';
+import { randomNumbers } from './random.mjs';
+
+/** 11 million weights: 44 MB. */
+const [LAYERS, HIDDEN, INNER, HEADS, CONTEXT] = [6, 384, 1024, 6, 1024];
+const HEAD = HIDDEN / HEADS;
+const ROPE_THETA = 10_000;
+/** ONNX's number of int32. */
+const INT32 = 6;
+
+const TOKENIZER = fileURLToPath(new URL('../../test/models/generation/llama_fused/', import.meta.url));
+
+/** Writes the model's repository. @param {string} folder */
+export async function writeLanguageModel(folder) {
+  mkdirSync(join(folder, 'onnx'), { recursive: true });
+  for (const file of ['tokenizer.json', 'tokenizer_config.json'])
+    copyFileSync(join(TOKENIZER, file), join(folder, file));
+  const { vocab_size: vocabulary } = JSON.parse(readFileSync(join(TOKENIZER, 'config.json'), 'utf8'));
+  const config = {
+    architectures: ['LlamaForCausalLM'],
+    model_type: 'llama',
+    hidden_size: HIDDEN,
+    intermediate_size: INNER,
+    num_hidden_layers: LAYERS,
+    num_attention_heads: HEADS,
+    num_key_value_heads: HEADS,
+    head_dim: HEAD,
+    max_position_embeddings: CONTEXT,
+    rope_theta: ROPE_THETA,
+    vocab_size: vocabulary,
+  };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+  // No token ends an answer.
+  writeFileSync(join(folder, 'generation_config.json'), '{}');
+  await writeGraph(join(folder, 'onnx/model.onnx'), vocabulary);
+}
+
+async function writeGraph(path, vocabulary) {
+  const random = randomNumbers();
+  const nodes = [];
+  const tensors = [];
+  const constant = (name, dims, data) => {
+    tensors.push(tensor(name, dims, data));
+    return name;
+  };
+  const weights = (name, rows, columns) => {
+    const reach = Math.sqrt(3 / rows);
+    const values = Float32Array.from({ length: rows * columns }, () => reach * (2 * random() - 1));
+    return constant(name, [rows, columns], values);
+  };
+  const add = (type, inputs, attributes, output = `${type}_${nodes.length}`) => {
+    nodes.push(node(type, inputs, output, attributes));
+    return output;
+  };
+  const times = (input, name, from, to) => add('MatMul', [input, weights(name, from, to)]);
+  const one = constant('one', [1], BigInt64Array.of(1n));
+  const scale = constant('scale', [HIDDEN], new Float32Array(HIDDEN).fill(1));
+  const norm = (input) => add('SimplifiedLayerNormalization', [input, scale]);
+
+  const lengths = add('Sub', [add('ReduceSum', ['attention_mask', one], { keepdims: 0 }), one]);
+  const lastPlaces = add('Cast', [lengths], { to: INT32 });
+  const index = constant('index', [], BigInt64Array.of(1n));
+  const total = add('Cast', [add('Gather', [add('Shape', ['attention_mask']), index])], { to: INT32 });
+  const angle = (place) => (place >> 5) / ROPE_THETA ** ((place & 31) / 32);
+  const turns = (of) => Float32Array.from({ length: (CONTEXT * HEAD) / 2 }, (_, place) => of(angle(place)));
+  const [cos, sin] = [Math.cos, Math.sin].map((of) => constant(of.name, [CONTEXT, HEAD / 2], turns(of)));
+
+  const cache = ['batch', HEADS];
+  const inputs = [
+    ['input_ids', ['batch', 'length'], 'int64'],
+    ['attention_mask', ['batch', 'total'], 'int64'],
+  ];
+  const outputs = [['logits', ['batch', 'length', vocabulary]]];
+  let hidden = add('Gather', [weights('embedding', vocabulary, HIDDEN), 'input_ids']);
+  for (let layer = 0; layer < LAYERS; layer++) {
+    const at = `layers.${layer}`;
+    const [past, present] = ['past_key_values', 'present'].map((name) =>
+      ['key', 'value'].map((part) => `${name}.${layer}.${part}`),
+    );
+    inputs.push(...past.map((name) => [name, [...cache, 'past', HEAD]]));
+    outputs.push(...present.map((name) => [name, [...cache, 'total', HEAD]]));
+    const own = norm(hidden);
+    const parts = ['query', 'key', 'value'].map((name) => times(own, `${at}.${name}`, HIDDEN, HIDDEN));
+    const seen = `${at}.attention`;
+    const given = [...parts, ...past, lastPlaces, total, cos, sin];
+    add('GroupQueryAttention', given, { num_heads: HEADS, kv_num_heads: HEADS, do_rotary: 1 }, [seen, ...present]);
+    hidden = add('Add', [hidden, times(seen, `${at}.output`, HIDDEN, HIDDEN)]);
+    const normed = norm(hidden);
+    const gate = times(normed, `${at}.gate`, HIDDEN, INNER);
+    const open = add('Mul', [gate, add('Sigmoid', [gate])]);
+    const wide = add('Mul', [open, times(normed, `${at}.up`, HIDDEN, INNER)]);
+    hidden = add('Add', [hidden, times(wide, `${at}.down`, INNER, HIDDEN)]);
+  }
+  add('MatMul', [norm(hidden), weights('head', HIDDEN, vocabulary)], {}, 'logits');
+  await writeModel(path, { name: 'llama', nodes, tensors, inputs, outputs });
+}
