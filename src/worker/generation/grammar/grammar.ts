@@ -50,9 +50,12 @@ export function anyOf(characters: string): Bytes {
   return bytes(...[...characters].map((one) => [one.charCodeAt(0), one.charCodeAt(0)] as const));
 }
 
+/** Each byte alone. */
+const BYTES = Array.from({ length: 256 }, (_, byte) => bytes([byte, byte]));
+
 /** Returns exactly this text. */
 export function text(value: string): Grammar {
-  return sequence(...Array.from(new TextEncoder().encode(value), (byte) => bytes([byte, byte])));
+  return sequence(...Array.from(new TextEncoder().encode(value), (byte) => BYTES[byte]!));
 }
 
 export function sequence(...parts: readonly Grammar[]): Grammar {

@@ -2,7 +2,7 @@
 import { anyOf, bytes, choice, optional, repeat, sequence, text, type Grammar, type Rule } from './grammar.js';
 
 /** Between two parts of a value: nothing, a space, or a new line and its indentation. So spaces come to an end. */
-export const SPACE: Grammar = optional(choice(text(' '), sequence(text('\n'), repeat(text(' '), 0, 32))));
+export const SPACE: Grammar = optional(choice(text(' '), sequence(text('\n'), repeat(text(' '), 0, 16))));
 const COMMA = sequence(text(','), SPACE);
 const COLON = sequence(text(':'), SPACE);
 

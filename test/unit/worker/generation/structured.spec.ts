@@ -18,13 +18,14 @@ const VOCABULARY = 480;
 
 /** @param logitsOf the logits of the next token, by the number of tokens so far */
 const stub = (logitsOf: (total: number) => Float32Array): Session => ({
-  inputs: [{ name: 'input_ids', dtype: 'int64', dims: ['batch_size', 'sequence_length'] }],
+  inputs: [
+    { name: 'input_ids', dtype: 'int64', dims: ['batch_size', 'sequence_length'] },
+    { name: 'num_logits_to_keep', dtype: 'int64', dims: [] },
+  ],
   outputs: [{ name: 'logits', dtype: 'float32', dims: ['batch_size', 'sequence_length', VOCABULARY] }],
   run(feeds: Tensors) {
-    const length = feeds['input_ids']!.dims[1]!;
-    const data = new Float32Array(length * VOCABULARY);
-    data.set(logitsOf(length), (length - 1) * VOCABULARY);
-    return Promise.resolve({ logits: { dtype: 'float32', dims: [1, length, VOCABULARY], data } });
+    const data = logitsOf(feeds['input_ids']!.dims[1]!).slice();
+    return Promise.resolve({ logits: { dtype: 'float32', dims: [1, 1, VOCABULARY], data } });
   },
   [Symbol.asyncDispose]: () => Promise.resolve(),
 });
@@ -136,6 +137,11 @@ const FORMS: readonly (readonly [schema: unknown, accepted: readonly string[], r
     ['["a"]', '["b","b"]', '["a","b","b","b"]', '[]'],
   ],
   [{ enum: ['a', 1, { b: [null] }], type: ['string', 'object'] }, ['"a"', '{"b":[null]}'], ['1', '{"b":[null],"c":1}']],
+  [
+    { type: 'object', required: ['a'], additionalProperties: { const: 1 } },
+    ['{"a":1}', '{"a":1,"b":1}'],
+    ['{}', '{"a":2}'],
+  ],
   [{ minLength: 1, description: 'Only of strings' }, ['"a"', '{}', '[]', 'true', '7'], ['""']],
 ];
 
