@@ -86,6 +86,7 @@ test('response_format: an object, and what fits a schema, whole and streamed', a
   const asked = {
     ...hello,
     model: 'llama',
+    max_tokens: 200,
     response_format: { type: 'json_schema' as const, json_schema: { name: 'answer', strict: true, schema } },
   };
   const { choices } = await openai.chat.completions.create(asked);

@@ -12,7 +12,7 @@ const schema = {
   required: ['mood', 'stars', 'words'],
 };
 const { text, finishReason } = await writer.predict('A review of the film, as JSON:', {
-  params: { responseFormat: { type: 'json_schema', schema } },
+  params: { responseFormat: { type: 'json_schema', schema }, maxNewTokens: 100 },
 });
 const review = JSON.parse(text) as { mood: string; stars: number; words: string[] };
 console.log(finishReason, ['happy', 'sad'].includes(review.mood), review.stars <= 5); // 'stop' true true
