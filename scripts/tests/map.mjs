@@ -46,7 +46,7 @@ export const SPECS = {
   'src/worker/images/': { wasm: ['images', 'classifier'], node: ['images'] },
   'src/worker/audio/': { wasm: ['voice'] },
   'src/worker/text/': { wasm: ['text', 'hugging-face', 'generation'] },
-  'src/worker/generation/': { wasm: ['generation'], webgpu: ['generation'] },
+  'src/worker/generation/': { node: ['structured'], wasm: ['generation'], webgpu: ['generation'] },
   'src/worker/outputs/': { wasm: ['detector', 'segmenter', 'ocr', 'text', 'real-models'] },
   'src/worker/engines/': {
     node: ['engines'],

@@ -40,6 +40,12 @@ test('a chat, its stream and its abort; completions and errors; until the page h
         if (chunk.choices[0]?.delta.content) parts.push(chunk.choices[0].delta.content);
         usage = chunk.usage ?? usage;
       }
+      const structured = await openai.chat.completions.create({
+        ...asked,
+        max_tokens: 100,
+        response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { enum: [{ is: 'so' }] } } },
+      });
+      const object = await openai.chat.completions.create({ ...asked, response_format: { type: 'json_object' } });
       // A reader that leaves, and one that aborts.
       for await (const _ of await openai.chat.completions.create({ ...asked, stream: true })) break;
       const aborting = new AbortController();
@@ -53,6 +59,8 @@ test('a chat, its stream and its abort; completions and errors; until the page h
       return {
         completion: completion.choices[0]!.text,
         chat: chat.choices[0]!.message.content,
+        structured: structured.choices[0]!.message.content,
+        object: object.choices[0]!.message.content,
         usage: [chat.usage, usage].map((one) => [one!.prompt_tokens, one!.completion_tokens]),
         joined: parts.join(''),
         parts: parts.length,
@@ -67,6 +75,8 @@ test('a chat, its stream and its abort; completions and errors; until the page h
     [prompt, tokens.length] as const,
   );
   expect(seen).toMatchObject({ completion: text, refused: [400, 'frequency_penalty'], models: ['writer'] });
+  expect(seen.structured).toBe('{"is":"so"}');
+  expect(seen.object).toMatch(/^\{/);
   expect(seen.aborted).toBe('aborted');
   expect(seen.joined).toBe(seen.chat);
   expect(seen.parts).toBeGreaterThan(1);

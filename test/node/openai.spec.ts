@@ -76,6 +76,48 @@ test('several models, each by its name; a model that is not there', async () => 
   ]);
 });
 
+test('response_format: an object, and what fits a schema, whole and streamed', async () => {
+  const schema = {
+    type: 'object',
+    properties: { colour: { enum: ['red', 'green'] }, count: { type: 'integer', minimum: 1, maximum: 9 } },
+    required: ['colour', 'count'],
+    additionalProperties: false,
+  };
+  const asked = {
+    ...hello,
+    model: 'llama',
+    max_tokens: 200,
+    response_format: { type: 'json_schema' as const, json_schema: { name: 'answer', strict: true, schema } },
+  };
+  const { choices } = await openai.chat.completions.create(asked);
+  expect(choices[0]!.finish_reason).toBe('stop');
+  const answer = JSON.parse(choices[0]!.message.content!) as { colour: string; count: number };
+  expect(['red', 'green']).toContain(answer.colour);
+  expect(answer.count).toBeGreaterThan(0);
+  let joined = '';
+  for await (const chunk of await openai.chat.completions.create({ ...asked, stream: true }))
+    joined += chunk.choices[0]?.delta.content ?? '';
+  expect(joined).toBe(choices[0]!.message.content);
+  const object = await openai.chat.completions.create({
+    ...hello,
+    model: 'llama',
+    response_format: { type: 'json_object' },
+    max_tokens: 6,
+  });
+  expect(object.choices[0]!.message.content).toMatch(/^\{/);
+  const refused = openai.chat.completions.create({
+    ...asked,
+    response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { not: {} } } },
+  });
+  expect(await failureOf(refused)).toEqual([
+    400,
+    'invalid_request_error',
+    null,
+    null,
+    expect.stringContaining('schema.not: this keyword is not supported'),
+  ]);
+});
+
 test('what the model refuses is an error that says why', async () => {
   const [status, , , , message] = (await failureOf(
     openai.chat.completions.create({

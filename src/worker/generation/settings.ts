@@ -4,6 +4,7 @@ import { TabServeError } from '../../contract/errors.js';
 import { describeValue } from '../../contract/describe-value.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import type { Json } from '../../shared/hugging-face.js';
+import type { Automaton } from './grammar/automaton.js';
 import type { LogitRules, SamplingRules } from './logits.js';
 import type { ModelFacts } from './model-facts.js';
 
@@ -118,6 +119,8 @@ const TOP_K = 50;
 
 /** The settings of one answer. */
 export interface Settings extends LogitRules {
+  /** What the answer must be; undefined for any text. */
+  readonly grammar?: Automaton | undefined;
   /** Undefined where the most probable token is taken. */
   readonly sampling: (SamplingRules & { readonly seed: number }) | undefined;
   readonly stop: readonly string[];
@@ -223,6 +226,7 @@ export const UNSUPPORTED = new Set([
   'penaltyAlpha',
   'prefixAllowedTokensFn',
   'promptLookupNumTokens',
+  'responseFormat',
   'sequenceBias',
   'stopStrings',
   'suppressTokens',

@@ -1,6 +1,8 @@
 import type { Context, InputKind, ResultOf } from '../../contract/handler.js';
 import { asTabServeError, type PredictionError, TabServeError } from '../../contract/errors.js';
 import { chooseToken, type Begun, type Generated, type GenerateOptions } from '../generation/generate.js';
+import { GuidedAnswer } from '../generation/grammar/guided-answer.js';
+import { Vocabulary } from '../generation/grammar/vocabulary.js';
 import type { Progress } from '../generation/logits.js';
 import { GENERATION_CONFIG, readModelFacts, type ModelFacts } from '../generation/model-facts.js';
 import { GENERATION_SCHEMA, refuseUnsupported, type Settings } from '../generation/settings.js';
@@ -75,6 +77,8 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
 
   protected tokenizer!: HuggingFaceTokenizer;
   protected facts!: ModelFacts;
+  /** Made when an answer first keeps to a grammar. */
+  #vocabulary: Vocabulary | undefined;
 
   /** The example is for the model: `inference` takes prompts. */
   readonly exampleIsForModel = true;
@@ -170,7 +174,8 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
   async #answer(given: Prompt<Own>, index: number, context: Context): Promise<GeneratedAnswer> {
     const begun = context.resumed(index) as Resume | undefined;
     const prompt = begun ? withSeed(given, begun.seed) : given;
-    const streamer = new TextStreamer(this.tokenizer.detokenizer, prompt.settings.stop);
+    const guided = this.#guidedAnswer(prompt.settings);
+    const streamer = new TextStreamer((guided ?? this.tokenizer).detokenizer, prompt.settings.stop);
     const seed = prompt.settings.sampling?.seed;
     const soFar: number[] = [];
     let text = '';
@@ -185,12 +190,16 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
     const { tokens, finishReason, logprobs, cachedTokens } = await this.generate(prompt, {
       signal: context.signal,
       begun,
-      choose: (logits, own, progress) => this.nextToken(logits, own, progress),
+      choose: (logits, own, progress) => {
+        guided?.mask(logits);
+        return this.nextToken(logits, own, progress);
+      },
       onRun: () => context.heartbeat(),
       onToken: async (token, own) => {
+        guided?.add(token);
         soFar.push(token);
         await send(streamer.add(token), own, false);
-        return !streamer.isStopped;
+        return !streamer.isStopped && guided?.isComplete !== true;
       },
     });
     await send(streamer.end(), logprobs, true);
@@ -204,9 +213,16 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
     };
   }
 
+  #guidedAnswer({ grammar, eosTokenIds }: Settings): GuidedAnswer | undefined {
+    if (!grammar) return undefined;
+    this.#vocabulary ??= new Vocabulary(this.tokenizer.tokenBytes());
+    return new GuidedAnswer(grammar, this.#vocabulary, eosTokenIds);
+  }
+
   /**
    * Chooses the next token of an answer. This implementation does what transformers' `generate` does with the settings.
-   * @param logits one number for each token of the vocabulary; it may change them
+   * @param logits one number for each token of the vocabulary, −∞ for those that `responseFormat` rules out; it may
+   *   change them
    * @param progress the tokens so far, those of the prompt first
    */
   protected nextToken(logits: Float32Array, settings: Settings, progress: Progress): number {

@@ -3,6 +3,7 @@ import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { Session, Tensors } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 import { HF_CONFIG } from '../../shared/model-url.js';
+import type { ConfigSchema } from '../../shared/schema.js';
 import {
   CHAT_TEMPLATE,
   checkChat,
@@ -15,6 +16,7 @@ import { Decoder } from '../generation/decoder.js';
 import { readInterface } from '../generation/decoder-interface.js';
 import { generate, type Generated } from '../generation/generate.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../generation/model-facts.js';
+import { checkGuided, ResponseFormats, type ResponseFormat } from '../generation/grammar/response-format.js';
 import { PrefixCache } from '../generation/prefix-cache.js';
 import { checkPrompt } from '../generation/prompt.js';
 import { readSettings, type GenerationParams, type Settings } from '../generation/settings.js';
@@ -26,6 +28,12 @@ export type TextGeneratorInput =
   | string
   | Blob
   | { readonly messages: readonly ChatMessage[]; readonly tools?: readonly unknown[] };
+
+/** The `params` of `text_generator`. */
+export interface TextGeneratorParams extends GenerationParams {
+  /** What the answer must be: an object of JSON, or a value that fits a JSON Schema. Without it, any text. */
+  readonly responseFormat?: ResponseFormat;
+}
 
 /** Bytes that the key–value caches of earlier rows may take. */
 const MAX_CACHE_BYTES = 256 * 1024 * 1024;
@@ -41,7 +49,7 @@ const MAX_CACHE_BYTES = 256 * 1024 * 1024;
  * @answer `{ text, finishReason, usage }`; streamed, the text in parts before it
  */
 export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
-  declare readonly paramsType?: GenerationParams;
+  declare readonly paramsType?: TextGeneratorParams;
 
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForCausalLM', 'LMHeadModel'],
@@ -55,8 +63,17 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     },
   };
 
+  static override readonly schema: ConfigSchema = {
+    responseFormat: {
+      type: 'object',
+      description:
+        "What the answer must be: an object of JSON with { type: 'json_object' }, or a value that fits a JSON Schema with { type: 'json_schema', schema }. Without it, any text.",
+    },
+  };
+
   /** The opened model. */
   model!: Session;
+  readonly #formats = new ResponseFormats();
   #decoder!: Decoder;
   #prefixes!: PrefixCache;
   #renderChat: RenderChat | undefined;
@@ -89,7 +106,11 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
   }
 
   protected override settingsOf(param: (name: string) => never, promptLength: number): Settings {
-    return readSettings(param, this.facts, promptLength, this.contextLength - promptLength);
+    const settings = readSettings(param, this.facts, promptLength, this.contextLength - promptLength);
+    const format = param('responseFormat') as ResponseFormat | undefined;
+    if (format === undefined) return settings;
+    checkGuided(settings);
+    return { ...settings, grammar: this.#formats.grammarOf(format) };
   }
 
   async #tokensOf(input: TextGeneratorInput): Promise<readonly number[]> {

@@ -8,6 +8,7 @@ import { checkLength, checkMarks } from './limits.js';
 import { correction, inKnownSteps, type Normalizer } from './normalizers.js';
 import { addedTokens, fill, parsePostProcessor, type PostProcessor } from './post-processor.js';
 import { createDetokenizer } from './detokenizer.js';
+import { tokenBytes } from './token-bytes.js';
 import type { Detokenizer, Encoding, Padding, TextTokenizer } from './tokenizer.js';
 import { TokenStream } from './token-stream.js';
 import { truncate, type Truncation } from './truncate.js';
@@ -27,7 +28,7 @@ interface TokenizerJson {
   } | null;
   readonly normalizer?: Normalizer | null;
   readonly post_processor?: PostProcessor | null;
-  readonly decoder?: Parameters<typeof createDetokenizer>[1];
+  readonly decoder?: Parameters<typeof tokenBytes>[1];
   readonly pre_tokenizer?: { readonly type?: string } | null;
   readonly added_tokens?:
     | readonly { readonly id: number; readonly content: string; readonly special?: boolean }[]
@@ -38,6 +39,12 @@ interface TokenizerJson {
 /** A tokenizer that also serves generation. */
 export interface HuggingFaceTokenizer extends TextTokenizer {
   readonly detokenizer: Detokenizer;
+  /**
+   * Returns the bytes of UTF-8 of each token, by its id, as characters from 0 to 255; undefined for a special token, and
+   * for none.
+   * @throws `invalid-input` if a token's bytes depend on the tokens beside it
+   */
+  tokenBytes(): readonly (string | undefined)[];
   /** Undefined for a tokenizer of no particular languages. */
   readonly languages: Languages | undefined;
   /** @param language the id of a text's language; without one, that which the files name */
@@ -115,6 +122,7 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
     };
     return {
       detokenizer: createDetokenizer(tokenizer, json.decoder, config.clean_up_tokenization_spaces ?? false),
+      tokenBytes: () => tokenBytes(tokenizer, json.decoder),
       tokensOf: (text) => read(text).take(Infinity),
       languages,
       addedTokens: added,

@@ -45,7 +45,6 @@ const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   modalities: (value) => Array.isArray(value) && value.join() === 'text',
   n: (value) => value === 1,
   presence_penalty: (value) => value === 0,
-  response_format: (value) => isPlainObject(value) && value['type'] === 'text',
   suffix: (value) => value === '',
   tool_choice: (value) => value === 'auto' || value === 'none',
   top_logprobs: (value) => value === 0,
@@ -86,6 +85,7 @@ export function paramsOf(body: Body, others: readonly string[]): Params {
     const isNeutral = Object.hasOwn(NEUTRAL, name) ? NEUTRAL[name] : undefined;
     if (others.includes(name) || WITHOUT_EFFECT.has(name)) continue;
     if (Object.hasOwn(PARAMS, name)) params[PARAMS[name]!] ??= value;
+    else if (name === 'response_format') Object.assign(params, responseFormatOf(value));
     else if (MORE_PARAMS.has(name)) params[camelCase(name)] = value;
     else if (!isNeutral) throw new FieldError(name, 'this field is not known here.');
     else if (!isNeutral(value)) throw new FieldError(name, `${describeValue(value)} is not supported here.`);
@@ -94,6 +94,31 @@ export function paramsOf(body: Body, others: readonly string[]): Params {
   if (temperature === 0) return { ...rest, doSample: false };
   const isDrawn = ['topP', 'topK', 'minP'].some((name) => name in params) || temperature !== undefined;
   return { ...(isDrawn && { doSample: true }), ...params };
+}
+
+/** Returns the handler's param for a `response_format`. @throws `invalid-input` naming what is not known */
+function responseFormatOf(format: unknown): Params {
+  const type = isPlainObject(format) ? format['type'] : undefined;
+  if (!isPlainObject(format) || (type !== 'text' && type !== 'json_object' && type !== 'json_schema'))
+    throw new FieldError(
+      'response_format',
+      `expected an object with the type text, json_object or json_schema, got ${describeValue(isPlainObject(format) ? type : format)}.`,
+    );
+  const keys = type === 'json_schema' ? ['type', 'json_schema'] : ['type'];
+  checkFields(format, keys, 'response_format');
+  if (type === 'text') return {};
+  if (type === 'json_object') return { responseFormat: { type } };
+  const { json_schema: given } = format;
+  if (!isPlainObject(given) || given['schema'] === undefined)
+    throw new FieldError('response_format.json_schema', `expected { name, schema }, got ${describeValue(given)}.`);
+  // With or without `strict`, the answer fits.
+  checkFields(given, ['name', 'description', 'schema', 'strict'], 'response_format.json_schema');
+  return { responseFormat: { type, schema: given['schema'] } };
+}
+
+function checkFields(value: Body, known: readonly string[], path: string): void {
+  const unknown = Object.keys(value).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw new FieldError(`${path}.${unknown}`, 'this field is not known here.');
 }
 
 function camelCase(name: string): string {

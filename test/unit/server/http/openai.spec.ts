@@ -82,12 +82,30 @@ test('fields of a request become params; what would change the answer and is not
       stop: null,
     }),
   ).toEqual({});
+  const schema = { type: 'string' };
+  expect(await paramsOf({ response_format: { type: 'json_object' } })).toEqual({
+    responseFormat: { type: 'json_object' },
+  });
+  expect(
+    await paramsOf({ response_format: { type: 'json_schema', json_schema: { name: 'a', strict: true, schema } } }),
+  ).toEqual({ responseFormat: { type: 'json_schema', schema } });
+  for (const [format, param] of [
+    [{ type: 'json_schema' }, 'response_format.json_schema'],
+    [{ type: 'json_schema', json_schema: { name: 'a' } }, 'response_format.json_schema'],
+    [{ type: 'json_schema', json_schema: { schema, name: 'a', shema: 1 } }, 'response_format.json_schema.shema'],
+    [{ type: 'json_object', schema }, 'response_format.schema'],
+  ] as const) {
+    const error = await failureOf(
+      openai.chat.completions.create({ ...hello, response_format: format } as typeof hello),
+    );
+    expect.soft(error).toEqual([400, 'invalid_request_error', param, null, expect.stringContaining(param)]);
+  }
   for (const [name, value] of Object.entries({
     n: 2,
     logprobs: true,
     frequency_penalty: 0.5,
     logit_bias: { 50256: -100 },
-    response_format: { type: 'json_object' },
+    response_format: { type: 'grammar' },
     tool_choice: 'required',
     modalities: ['text', 'audio'],
     constructor: 1,

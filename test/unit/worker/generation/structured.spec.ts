@@ -1,0 +1,305 @@
+// Answers that keep to a format, of a stand-in for a model with random logits and of the tokenizers of real ones. What
+// fits a schema is decided by @cfworker/json-schema, which knows nothing of grammars. Real models run in
+// `test/node/structured.spec.ts`.
+import { Validator } from '@cfworker/json-schema';
+import { expect, test } from '@playwright/test';
+import type { Session, Tensors } from '../../../../src/contract/tensors.ts';
+import type { Context } from '../../../../src/contract/handler.ts';
+import { createTestContext } from '../../../../src/worker.ts';
+import { Automaton, type State } from '../../../../src/worker/generation/grammar/automaton.ts';
+import { schemaGrammar } from '../../../../src/worker/generation/grammar/json-schema.ts';
+import type { GeneratedText } from '../../../../src/worker/handlers/generation-handler.ts';
+import { TextGenerator } from '../../../../src/worker/handlers/text-generator.ts';
+import { random } from '../../../random.ts';
+import { generationFiles } from './models.ts';
+import { randomSchema } from './random-schemas.ts';
+
+const VOCABULARY = 480;
+
+/** @param logitsOf the logits of the next token, by the number of tokens so far */
+const stub = (logitsOf: (total: number) => Float32Array): Session => ({
+  inputs: [
+    { name: 'input_ids', dtype: 'int64', dims: ['batch_size', 'sequence_length'] },
+    { name: 'num_logits_to_keep', dtype: 'int64', dims: [] },
+  ],
+  outputs: [{ name: 'logits', dtype: 'float32', dims: ['batch_size', 'sequence_length', VOCABULARY] }],
+  run(feeds: Tensors) {
+    const data = logitsOf(feeds['input_ids']!.dims[1]!).slice();
+    return Promise.resolve({ logits: { dtype: 'float32', dims: [1, 1, VOCABULARY], data } });
+  },
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+});
+
+/** Logits at random: the same ones for the same seed and the same number of tokens. */
+const randomLogits =
+  (seed: number) =>
+  (total: number): Float32Array => {
+    const next = random(seed * 10_007 + total);
+    return Float32Array.from({ length: VOCABULARY }, () => next());
+  };
+
+async function opened(name: string, session: Session, Class = TextGenerator) {
+  const all = generationFiles(name);
+  const files = Object.fromEntries(
+    await Promise.all(
+      ['tokenizer.json', 'tokenizer_config.json', 'generation_config.json'].map(
+        async (file) => [file, await all.blob(file)] as const,
+      ),
+    ),
+  );
+  const handler = new Class();
+  await handler.initialize(createTestContext({ session, files }));
+  return async (params: object, own: Partial<Context> = {}): Promise<GeneratedText> => {
+    const context = { ...createTestContext({ session, files, batchSize: 1 }), params: [params], ...own } as Context;
+    const [result] = await handler.handle(['one two'], context);
+    if (result instanceof Error) throw result;
+    return result as GeneratedText;
+  };
+}
+
+const code = (name: string, words = ''): unknown =>
+  expect.objectContaining({ code: name, message: expect.stringContaining(words) as unknown });
+const schemaFormat = (schema: unknown): object => ({ responseFormat: { type: 'json_schema', schema } });
+const fits = (schema: unknown, value: unknown): boolean =>
+  new Validator(schema as ConstructorParameters<typeof Validator>[0]).validate(value).valid;
+
+for (const name of ['qwen3', 'llama'])
+  test(`${name}'s vocabulary: answers at random parse, and fit 200 schemas at random`, async () => {
+    let seed = 0;
+    const ask = await opened(
+      name,
+      stub((total) => randomLogits(seed)(total)),
+    );
+    for (; seed < 200; seed++) {
+      const schema = randomSchema(random(seed));
+      const { text, finishReason } = await ask({ ...schemaFormat(schema), maxNewTokens: 2000 });
+      const where = `${seed}: ${JSON.stringify(schema)} ${text}`;
+      expect(finishReason, where).toBe('stop');
+      expect(fits(schema, JSON.parse(text)), where).toBe(true);
+    }
+  });
+
+test('an object of JSON, whatever the logits', async () => {
+  let seed = 0;
+  const ask = await opened(
+    'gpt2',
+    stub((total) => randomLogits(seed)(total)),
+  );
+  const format = { responseFormat: { type: 'json_object' }, maxNewTokens: 400 };
+  let ended = 0;
+  for (; seed < 20; seed++) {
+    const { text, finishReason } = await ask(format);
+    expect(text).toMatch(/^\{/);
+    if (finishReason === 'length') continue;
+    ended += 1;
+    expect(JSON.parse(text)).toEqual(expect.any(Object));
+  }
+  expect(ended).toBeGreaterThan(3);
+});
+
+/** Returns whether a text is one of the grammar's. */
+function accepts(grammar: Automaton, text: string): boolean {
+  let state: State | undefined = grammar.start;
+  for (const byte of new TextEncoder().encode(text)) state = state && grammar.step(state, byte);
+  return state?.mayEnd === true;
+}
+
+const FORMS: readonly (readonly [schema: unknown, accepted: readonly string[], refused: readonly string[]])[] = [
+  [
+    { type: 'string', minLength: 2, maxLength: 2 },
+    ['"ab"', '"é\\n"', '"東京"', '"👋🏽"', '"\\u00e9\\""'],
+    ['"a"', '"abc"', 'ab', '"a\nb"', '"\\ud83d"', '"\\x"'],
+  ],
+  [
+    { type: 'object', properties: { a: { type: 'integer' }, b: true }, required: ['b'] },
+    ['{"a":1,"b":null}', '{ "b": [1, {"c": 2.5e-3}] }', '{\n  "a": 12,\n  "b": "x"\n}'],
+    ['{"a":1}', '{"b":1,"a":1}', '{"a":1.5,"b":1}', '{"b":1,"c":2}', '{"b":1,}', '{"b" :1}'],
+  ],
+  [
+    { type: 'object', properties: { ab: { const: 1 } }, additionalProperties: { type: 'boolean' } },
+    ['{}', '{"ab":1}', '{"ab":1,"a":true,"abc":false}', '{"数":true}', '{"":false,"b":true}'],
+    ['{"ab":true}', '{"ab":1,"ab":true}', '{"a":1}', '{"\\u0061b":true}'],
+  ],
+  [
+    { $ref: '#/$defs/tree', $defs: { tree: { type: 'array', items: { $ref: '#/$defs/tree' } } } },
+    ['[]', '[[],[[]]]', '[ [], [] ]'],
+    ['[1]', '[[]', '[],'],
+  ],
+  [{ type: 'number' }, ['0', '-0.5', '12e+3', '1E9'], ['01', '.5', '1.', '+1', '1e', 'NaN']],
+  [
+    { anyOf: [{ type: 'integer', minimum: 7, maximum: 12 }, { type: 'null' }] },
+    ['7', '12', 'null'],
+    ['6', '13', '07', '7.0'],
+  ],
+  [
+    { type: 'array', prefixItems: [{ const: 'a' }], items: { const: 'b' }, minItems: 2, maxItems: 3 },
+    ['["a","b"]', '["a", "b", "b"]'],
+    ['["a"]', '["b","b"]', '["a","b","b","b"]', '[]'],
+  ],
+  [{ enum: ['a', 1, { b: [null] }], type: ['string', 'object'] }, ['"a"', '{"b":[null]}'], ['1', '{"b":[null],"c":1}']],
+  [
+    { type: 'object', required: ['a'], additionalProperties: { const: 1 } },
+    ['{"a":1}', '{"a":1,"b":1}'],
+    ['{}', '{"a":2}'],
+  ],
+  [{ minLength: 1, description: 'Only of strings' }, ['"a"', '{}', '[]', 'true', '7'], ['""']],
+];
+
+test('what a schema accepts: texts that fit, and no others', () => {
+  for (const [schema, accepted, refused] of FORMS) {
+    const grammar = new Automaton(schemaGrammar(schema, 'schema'));
+    for (const text of accepted) {
+      expect(fits(schema, JSON.parse(text)), `${JSON.stringify(schema)} ${text}`).toBe(true);
+      expect(accepts(grammar, text), `${JSON.stringify(schema)} ${text}`).toBe(true);
+    }
+    for (const text of refused) expect(accepts(grammar, text), `${JSON.stringify(schema)} ${text}`).toBe(false);
+  }
+});
+
+test('bounds of numbers: exactly those within them', () => {
+  const next = random(7);
+  const below = (count: number): number => Math.floor(next() * count);
+  const samples = [...Array.from({ length: 241 }, (_, at) => at - 120), 999, -1000, 100_000];
+  const parts = samples.flatMap((whole) => [`${whole}.50`, `${whole}.01`, `${whole}.999`]);
+  for (let round = 0; round < 60; round++) {
+    const min = below(220) - 110;
+    const max = below(4) === 0 ? Infinity : min + 2 + below(110);
+    const [isMinExclusive, isMaxExclusive] = [below(2) === 0, below(2) === 0];
+    const schema = {
+      [isMinExclusive ? 'exclusiveMinimum' : 'minimum']: min,
+      ...(max < Infinity && { [isMaxExclusive ? 'exclusiveMaximum' : 'maximum']: max }),
+    };
+    for (const type of ['integer', 'number']) {
+      const grammar = new Automaton(schemaGrammar({ type, ...schema }, 'schema'));
+      const wrong = [...samples.map(String), ...(type === 'number' ? parts : [])].filter((text) => {
+        const value = Number(text);
+        const isWithin = (isMinExclusive ? value > min : value >= min) && (isMaxExclusive ? value < max : value <= max);
+        return accepts(grammar, text) !== isWithin;
+      });
+      expect(wrong, `${type} ${JSON.stringify(schema)}`).toEqual([]);
+    }
+  }
+});
+
+test('what is not supported, and what is no schema, is refused by name', async () => {
+  const ask = await opened('gpt2', stub(randomLogits(1)));
+  const refused: readonly (readonly [schema: unknown, words: string])[] = [
+    [{ type: 'strin' }, 'params.responseFormat.schema.type: expected one of object, '],
+    [{ properties: { a: { pattern: 'b' } } }, 'schema.properties.a.pattern: this keyword is not supported'],
+    [{ type: 'array', uniqueItems: true }, 'schema.uniqueItems: only false'],
+    [{ type: 'number', minimum: 0.5 }, 'schema.minimum: for a number, only whole bounds'],
+    [{ anyOf: [{}], type: 'string' }, 'schema.type: this keyword is not supported beside anyOf'],
+    [{ allOf: [{}, {}] }, 'schema.allOf: only one schema'],
+    [{ $ref: '#/$defs/none' }, 'schema.$ref: the schema has no #/$defs/none'],
+    [{ $ref: 'https://example.com/schema' }, 'schema.$ref: expected a part of this schema'],
+    [{ properties: { a: { $ref: '#' } }, required: ['a'], type: 'object' }, 'no value fits "#"'],
+    [{ anyOf: [{ $ref: '#' }, { $ref: '#' }] }, 'no value fits "#"'],
+    [{ type: 'integer', minimum: 3, maximum: 2 }, 'no integer of at most 15 digits'],
+    [{ type: 'integer', minimum: 0.2, maximum: 0.8 }, 'no integer of at most 15 digits'],
+    [{ type: 'string', minLength: 3, maxLength: 2 }, 'minLength is 3, and maxLength is 2'],
+    [{ type: 'string', maxLength: -1 }, 'schema.maxLength: expected a whole number'],
+    [{ enum: [] }, 'schema.enum: expected a list with at least one'],
+    [{ enum: [1], type: 'string' }, "schema.enum: no value in it is of the schema's type"],
+    [{ required: ['a'], additionalProperties: false }, 'schema.required: "a" is not in properties'],
+    [{ properties: { a: false } }, 'schema.properties.a: no value fits false'],
+    [[], 'schema: expected a JSON Schema, got []'],
+  ];
+  for (const [schema, words] of refused)
+    await expect(ask(schemaFormat(schema)), JSON.stringify(schema)).rejects.toThrow(code('invalid-input', words));
+  const formats: readonly (readonly [format: unknown, words: string])[] = [
+    [{ type: 'json' }, "expected { type: 'json_object' }"],
+    [{ type: 'json_schema' }, 'schema is missing'],
+    [{ type: 'json_schema', shema: {} }, 'the key "shema" is not known; probably schema is meant'],
+    [{ type: 'json_object', schema: {} }, 'the key "schema" is not known'],
+  ];
+  for (const [responseFormat, words] of formats)
+    await expect(ask({ responseFormat }), words).rejects.toThrow(
+      code('invalid-input', `params.responseFormat: ${words}`),
+    );
+  const object = { responseFormat: { type: 'json_object' } };
+  for (const [params, words] of [
+    [{ stop: 'a' }, 'together with stop'],
+    [{ minNewTokens: 3 }, 'together with minNewTokens'],
+  ] as const)
+    await expect(ask({ ...object, ...params })).rejects.toThrow(code('invalid-input', words));
+});
+
+test('rules and sampling keep to the format; where they leave no token, an error says so', async () => {
+  const ask = await opened('gpt2', stub(randomLogits(3)));
+  const schema = { type: 'array', items: { enum: [true, 'yes'] }, minItems: 2, maxItems: 4 };
+  for (const params of [
+    { doSample: true, seed: 5, temperature: 2, topK: 3 },
+    { doSample: true, seed: 6, topK: 0, topP: 0.1, minP: 0.5 },
+    { repetitionPenalty: 3, returnLogprobs: true },
+  ]) {
+    const { text, logprobs, usage } = await ask({ ...schemaFormat(schema), ...params });
+    expect(fits(schema, JSON.parse(text))).toBe(true);
+    // By the model, and not by what the format leaves of its logits.
+    for (const one of logprobs ?? []) expect(one).toBeLessThan(-5);
+    expect(logprobs?.length ?? usage.completionTokens).toBe(usage.completionTokens);
+  }
+  // All of them that begin a list.
+  const badWordsIds = Array.from({ length: VOCABULARY }, (_, id) => [id]);
+  await expect(ask({ ...schemaFormat(schema), badWordsIds })).rejects.toThrow(
+    code('inference-failed', 'responseFormat rule all of them out'),
+  );
+});
+
+test('where the answer may end or go on, the model decides; a token that ends answers counts nowhere else', async () => {
+  const EOS = 2;
+  const wantsEnd = new Float32Array(VOCABULARY);
+  wantsEnd[EOS] = 1;
+  const ask = await opened(
+    'gpt2',
+    stub(() => wantsEnd),
+  );
+  const number = await ask({ ...schemaFormat({ type: 'integer', minimum: 10 }), eosTokenId: EOS });
+  expect(number).toMatchObject({ finishReason: 'stop' });
+  expect(number.text).toMatch(/^\d\d$/);
+  // Without such a token, a number ends with its digits.
+  const longest = await ask({ ...schemaFormat({ type: 'integer' }), eosTokenId: [], maxNewTokens: 40 });
+  expect(longest).toMatchObject({ finishReason: 'stop' });
+  expect(longest.text).toMatch(/^(-?[1-9]\d{14}|0)$/);
+  expect(await ask({ ...schemaFormat({ type: 'string', minLength: 500 }), maxNewTokens: 5 })).toMatchObject({
+    finishReason: 'length',
+    usage: { completionTokens: 5 },
+  });
+});
+
+test('an override of nextToken gets what the format leaves; another token is an error', async () => {
+  class Last extends TextGenerator {
+    protected override nextToken(logits: Float32Array): number {
+      return logits.findLastIndex((logit) => logit > -Infinity);
+    }
+  }
+  class First extends TextGenerator {
+    protected override nextToken(): number {
+      return 5;
+    }
+  }
+  const format = schemaFormat({ enum: ['either', 'or'] });
+  const session = stub(randomLogits(2));
+  expect(['"either"', '"or"']).toContain((await (await opened('gpt2', session, Last))(format)).text);
+  await expect((await opened('gpt2', session, First))(format)).rejects.toThrow(
+    code('handler-failed', 'the token 5, which responseFormat has ruled out'),
+  );
+});
+
+test('an answer that another worker has begun goes on where it was', async () => {
+  const ask = await opened('llama', stub(randomLogits(9)));
+  const format = schemaFormat({ type: 'array', items: { type: 'string', maxLength: 6 }, minItems: 3, maxItems: 3 });
+  const sent: (readonly [part: unknown, resume: unknown])[] = [];
+  const whole = await ask(format, {
+    send: (_, part, resume) => Promise.resolve(void sent.push([part, resume])),
+  });
+  expect(sent.map(([part]) => part).join('')).toBe(whole.text);
+  for (const [at, [, begun]] of sent.entries()) {
+    const rest: unknown[] = [];
+    const { text } = await ask(format, {
+      resumed: () => begun,
+      send: (_, part) => Promise.resolve(void rest.push(part)),
+    });
+    expect(text).toBe(whole.text);
+    expect(rest).toEqual(sent.slice(at + 1).map(([part]) => part));
+  }
+});
