@@ -282,18 +282,21 @@ test(`chaos, seed ${SEED} @full`, async ({ open, backend, page }) => {
         },
         { model: '/test/models/generation/llama/', backends: [`onnx/${backend}`], ...settings, batchSize: 1 },
       );
+      const prompt = 'Tell me a story';
+      const greedy = { maxNewTokens: 16 };
+      const answers = [greedy, { ...greedy, doSample: true, temperature: 3, seed: 5 }];
+      const whole: string[] = [];
+      if (writes) {
+        await writer.initialize();
+        for (const params of answers) whole.push((await writer.predict(prompt, { params })).text);
+      }
       const written = { answers: 0, ends: {} as Record<string, number> };
       const write = async (): Promise<void> => {
-        const prompt = 'Tell me a story';
-        const drawn = { doSample: true, temperature: 3, seed: 5 };
-        const ways = [{ maxNewTokens: 16 }, { maxNewTokens: 16, ...drawn }];
-        const whole: string[] = [];
-        await writer.initialize();
-        for (const params of ways) whole.push((await writer.predict(prompt, { params })).text);
-        const kinds = ['plain', 'close', 'crash', 'memory', 'terminated', 'aborted'] as const;
-        while (!over.signal.aborted) {
+        const lot = ['plain', 'close', 'crash', 'memory', 'terminated', 'aborted'] as const;
+        // Each kind at least once.
+        for (let at = 0; at < lot.length || !over.signal.aborted; at++) {
+          const kind = lot[at] ?? pick(lot);
           const way = pick([0, 1]);
-          const kind = pick(kinds);
           const { params: faulty, ...options } = optionsOf(kind, 'frames') as {
             params?: { fault: { stage: string } };
           };
@@ -301,7 +304,7 @@ test(`chaos, seed ${SEED} @full`, async ({ open, backend, page }) => {
           let text = '';
           let end = 'answer';
           try {
-            const params = { ...ways[way], ...faulty };
+            const params = { ...answers[way], ...faulty };
             for await (const item of writer.stream(prompt, { ...options, params: params as never })) {
               if (typeof item === 'string') text += item;
               else if (item.text !== text) wrong.push(`a result other than its parts: ${item.text}, ${text}`);
