@@ -63,6 +63,18 @@ export interface OutputInfo extends Omit<TensorInfo, 'dtype'> {
 /** Options of a run of a model. */
 export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Whether the outputs that `OpenOptions.keeps` names may stay on the GPU, if the session computes on one. The caller
+   * frees those tensors.
+   * @default false: all outputs are plain data
+   */
+  readonly keep?: boolean;
+}
+
+/** Options of opening a model. */
+export interface OpenOptions {
+  /** Returns whether an output may stay on the GPU. It is called when the model is opened, which happens once. */
+  readonly keeps?: ((output: string) => boolean) | undefined;
 }
 
 /** A model that is loaded on one engine and backend. The caller that opened it must dispose of it. */

@@ -1,7 +1,8 @@
 import type * as Ort from 'onnxruntime-web';
+import { loadScript } from '../../../shared/load-script.js';
 import type { EngineOptions } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
-import type { DType, Tensor, TensorDataMap, TensorInfo, Tensors } from '../../../contract/tensors.js';
+import type { DType, RunOptions, Tensor, TensorDataMap, TensorInfo, Tensors } from '../../../contract/tensors.js';
 import { GpuTensor } from '../../tensors/gpu-tensor.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
 import { engineError } from '../failure.js';
@@ -9,6 +10,7 @@ import { type LoadedModel, Lock, LockedSession } from '../session.js';
 import type { DeviceLoss } from '../device-loss.js';
 import { versionOf } from './files.js';
 import { checkFixed, checkNames, fixDimensions } from './free-dimensions.js';
+import type { KeptTensors } from './kept-tensors.js';
 import type { PlacementLog } from './placement-log.js';
 import { readModel, type SessionSource } from './read-model.js';
 
@@ -61,14 +63,18 @@ export function createEngine(build: Build): Engine {
       return build.placement?.nodes;
     },
     memory: heapBytes,
-    async open(files, path, options) {
+    async open(files, path, options, keeps) {
       const { inputs, outputs, metadata, ...parts } = await readModel(build.provider, files, path);
       checkNames(inputs, options, path);
       if (build.provider === 'webnn') checkFixed(inputs, options, path);
-      const session = await lock.run(() => create(build, parts, options));
+      const keeper = keeps && build.provider === 'webgpu' ? await loadKeeper() : undefined;
+      const kept = outputs.filter(({ name, dtype }) => keeper?.canStay(dtype) && keeps!(name));
+      const session = await lock.run(() => create(build, parts, options, kept));
       openSessions += 1;
       await build.gpu?.watch(() => openSessions > 0);
-      const model = load(build, session, fixDimensions(inputs, options), fixDimensions(outputs, options));
+      const { loss, device } = build.gpu ?? {};
+      const memory = kept.length > 0 && device ? new keeper!.KeptTensors(device, loss!, lock) : undefined;
+      const model = load(build, session, fixDimensions(inputs, options), fixDimensions(outputs, options), memory);
       const release = (): Promise<void> | void => {
         openSessions -= 1;
         return model.release();
@@ -78,9 +84,18 @@ export function createEngine(build: Build): Engine {
   };
 }
 
-async function create(build: Build, parts: SessionParts, options: EngineOptions): Promise<Ort.InferenceSession> {
-  if (!build.placement) return await createSession(build, parts, options);
-  const { session, nodes } = await build.placement.watch(() => createSession(build, parts, options));
+function loadKeeper(): Promise<typeof import('./kept-tensors.js')> {
+  return loadScript(() => import('./kept-tensors.js'));
+}
+
+async function create(
+  build: Build,
+  parts: SessionParts,
+  options: EngineOptions,
+  kept: readonly TensorInfo[],
+): Promise<Ort.InferenceSession> {
+  if (!build.placement) return await createSession(build, parts, options, kept);
+  const { session, nodes } = await build.placement.watch(() => createSession(build, parts, options, kept));
   if (!nodes || nodes.onWasm < nodes.total) return session;
   await session.release();
   throw new TabServeError(
@@ -93,6 +108,7 @@ async function createSession(
   build: Build,
   { model, externalData }: SessionParts,
   options: EngineOptions,
+  kept: readonly TensorInfo[],
 ): Promise<Ort.InferenceSession> {
   try {
     return await build.ort.InferenceSession.create(model, {
@@ -100,6 +116,9 @@ async function createSession(
       graphOptimizationLevel: options.graphOptimizationLevel ?? 'all',
       ...(options.freeDimensions && { freeDimensionOverrides: options.freeDimensions }),
       ...(externalData.length > 0 && { externalData }),
+      ...(kept.length > 0 && {
+        preferredOutputLocation: Object.fromEntries(kept.map(({ name }) => [name, 'gpu-buffer' as const])),
+      }),
       logSeverityLevel: 3,
       ...build.session,
     });
@@ -113,28 +132,42 @@ function load(
   session: Ort.InferenceSession,
   inputs: readonly TensorInfo[],
   outputs: readonly TensorInfo[],
+  memory: KeptTensors | undefined,
 ): LoadedModel {
+  let hasFailed = false;
   const toFeed = (tensor: Tensor): Ort.Tensor => {
     const { dtype, dims } = tensor;
-    if (tensor instanceof GpuTensor) return Tensor.fromGpuBuffer(tensor.buffer, { dataType: 'float32', dims });
+    if (tensor instanceof GpuTensor) return Tensor.fromGpuBuffer(tensor.buffer, { dataType: dtype as 'float32', dims });
     return new Tensor(dtype as 'float32', tensor.data as Float32Array, dims);
   };
   return {
     device: gpu?.device,
     inputs,
     outputs,
-    async run(feeds: Tensors): Promise<Tensors> {
+    async run(feeds: Tensors, options?: RunOptions): Promise<Tensors> {
+      // After a run with outputs that stay has failed, ONNX Runtime (1.30) computes with that run's feeds once more:
+      // only another worker mends the session.
+      if (memory && hasFailed) gpu!.loss.report();
+      gpu?.loss.check();
       try {
         const ortFeeds = Object.fromEntries(Object.entries(feeds).map(([name, tensor]) => [name, toFeed(tensor)]));
         const results = await session.run(ortFeeds);
+        if (memory && !options?.keep) return await (await loadKeeper()).readOutputs(results, toTensor);
         return Object.fromEntries(
-          Object.entries(results).map(([name, result]) => [name, toTensor(result as Ort.Tensor)]),
+          Object.entries(results).map(([name, result]) => [
+            name,
+            result.location === 'gpu-buffer' ? memory!.add(result) : toTensor(result),
+          ]),
         );
       } catch (cause) {
+        hasFailed = true;
         throw engineError('inference-failed', `ONNX Runtime could not run the model on ${provider}`, cause);
       }
     },
-    release: () => session.release(),
+    release() {
+      memory?.freeAll();
+      return session.release();
+    },
   };
 }
 
