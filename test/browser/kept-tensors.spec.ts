@@ -1,0 +1,151 @@
+/** Tensors that stay on the GPU: what is read back of a language model, and what is freed when. */
+import type { Page } from '@playwright/test';
+import { expect, test } from './fixtures.ts';
+import { readGoldens } from './goldens.ts';
+import type * as Pages from './pages/generation.ts';
+
+// The page counts what classes of the browser do.
+test.use({ reuseTab: false });
+
+declare const generation: typeof Pages.generation;
+
+test.skip(({ backend }) => backend !== 'webgpu', 'only WebGPU has buffers that tensors can stay in');
+
+const expected = readGoldens<
+  Record<string, { prompts: readonly { prompt: string; text: string; input_ids: readonly number[] }[] }>
+>('../models/generation/expected.json');
+
+/** The vocabulary of the tests' models, in numbers of four bytes. */
+const LOGITS = 480 * 4;
+
+async function openPage(page: Page): Promise<void> {
+  await page.goto('/test/browser/pages/generation.html');
+  await page.waitForFunction(() => 'generation' in window);
+}
+
+test('only the last logits are read back, at the prompt, after each token, and in the next turn', async ({ page }) => {
+  await openPage(page);
+  const { prompt, text } = expected['llama']!.prompts[0]!;
+  const found = await page.evaluate(async (asked) => {
+    const { ask, dispose } = await generation.open('llama', { '': 'onnx/model.onnx' });
+    const answers = [];
+    for (const [own, params] of [
+      [asked, { maxNewTokens: 6 }],
+      // The same again, of which one token is left to run, and another one with the same beginning.
+      [asked, { maxNewTokens: 2 }],
+      [`${asked.slice(0, 12)} of it`, { maxNewTokens: 1 }],
+    ] as const) {
+      const before = generation.read();
+      const { text, usage } = await ask(own, params);
+      answers.push({ text, ...usage, read: generation.read() - before });
+    }
+    const live = generation.live();
+    await dispose();
+    return { answers, live, after: generation.live(), twice: generation.twice() };
+  }, prompt);
+  const [first, second, third] = found.answers;
+  expect(text.startsWith(first!.text)).toBe(true);
+  expect(first).toMatchObject({ cachedTokens: 0, completionTokens: 6, read: 6 * LOGITS });
+  expect(second).toMatchObject({ cachedTokens: first!.promptTokens - 1, read: 2 * LOGITS });
+  expect(third).toMatchObject({ read: LOGITS });
+  expect(third!.cachedTokens).toBeGreaterThan(1);
+  // The caches of the last requests: keys and values of two layers each.
+  expect(found.live % 4).toBe(0);
+  expect(found.live).toBeGreaterThan(0);
+  expect(found).toMatchObject({ after: 0, twice: 0 });
+});
+
+test('nothing stays of twenty answers, of aborts at each stage, of errors and of a lost GPU', async ({ page }) => {
+  await openPage(page);
+  const found = await page.evaluate(async (asked) => {
+    const code = (error: unknown): unknown => (error as { code?: unknown }).code;
+    const opened = await generation.open('llama', { '': 'onnx/model.onnx' }, { maxStateBytes: 0 });
+    const live: number[] = [];
+    for (let index = 0; index < 20; index++) {
+      await opened.ask(`${index} ${asked}`, { maxNewTokens: 2 });
+      live.push(generation.live());
+    }
+    const aborted: unknown[] = [];
+    for (const runs of [0, 1, 2]) {
+      aborted.push(await opened.ask(asked, { maxNewTokens: 4 }, runs).catch(code));
+      live.push(generation.live());
+    }
+    opened.fail = true;
+    const failed = await opened.ask(asked).catch(code);
+    live.push(generation.live());
+    opened.fail = false;
+    // Two at once, and the GPU is lost in the middle of them.
+    const asking = [asked, 'two'].map((text) => opened.ask(text, { maxNewTokens: 200 }).catch(code));
+    await opened.ask('three', { maxNewTokens: 1 });
+    opened.lose();
+    const lost = await Promise.all(asking);
+    lost.push(await opened.ask(asked).catch(code));
+    await opened.dispose();
+    return { live, aborted, failed, lost, twice: generation.twice() };
+  }, expected['llama']!.prompts[0]!.prompt);
+  expect(found).toEqual({
+    live: Array.from({ length: 24 }, () => 0),
+    aborted: ['aborted', 'aborted', 'aborted'],
+    failed: 'handler-failed',
+    lost: ['device-lost', 'device-lost', 'device-lost'],
+    twice: 0,
+  });
+});
+
+test('encoder and decoder: beams are reordered on the GPU, and nothing of them stays', async ({ page }) => {
+  await openPage(page);
+  const { prompt, text } = expected['t5']!.prompts[1]!;
+  const found = await page.evaluate(async (asked) => {
+    const models = { encoder: 'onnx/encoder_model.onnx', decoder: 'onnx/decoder_model_merged.onnx' };
+    const { ask, dispose } = await generation.open('t5', models);
+    const before = generation.read();
+    const greedy = await ask(asked);
+    const read = generation.read() - before;
+    const beams = await ask(asked, { numBeams: 3, maxNewTokens: 4 });
+    const live = generation.live();
+    await dispose();
+    return { greedy, read, runs: greedy.usage.completionTokens, beams, live, twice: generation.twice() };
+  }, prompt);
+  expect(found).toMatchObject({ greedy: { text }, read: found.runs * LOGITS, live: 0, twice: 0 });
+});
+
+test('a run that does not ask for them gets plain data; after one that has failed, the session is lost', async ({
+  page,
+}) => {
+  await openPage(page);
+  const found = await page.evaluate(async () => {
+    const { sessions, dispose } = await generation.open('llama', { '': 'onnx/model.onnx' });
+    const [session] = sessions;
+    const ids = (length: number) => ({
+      dtype: 'int64' as const,
+      dims: [1, length],
+      data: BigInt64Array.from({ length }, () => 1n),
+    });
+    const past = session!.inputs
+      .filter(({ name }) => name.startsWith('past'))
+      .map(({ name, dims }) => {
+        const sizes = dims.map((size, axis) => (typeof size === 'number' ? size : axis === 0 ? 1 : 0));
+        return [name, { dtype: 'float32' as const, dims: sizes, data: new Float32Array(0) }] as const;
+      });
+    const feeds = (length: number, mask: number) => ({
+      ...Object.fromEntries(past),
+      input_ids: ids(length),
+      attention_mask: ids(mask),
+      ...(session!.inputs.some(({ name }) => name === 'position_ids') && { position_ids: ids(length) }),
+    });
+    const kept = generation.onGpu(await session!.run(feeds(3, 3), { keep: true }));
+    const plain = await session!.run(feeds(3, 3));
+    const code = (error: unknown): unknown => (error as { code?: unknown }).code;
+    const wrong = await session!.run(feeds(3, 7)).catch(code);
+    const after = await session!.run(feeds(3, 3)).catch(code);
+    await dispose();
+    return { kept, onGpu: generation.onGpu(plain), logits: plain['logits']!.data.length, wrong, after };
+  });
+  expect(found).toEqual({
+    kept: expect.arrayContaining(['logits', 'present.0.key', 'present.1.value']),
+    onGpu: [],
+    logits: 3 * 480,
+    wrong: 'inference-failed',
+    after: 'device-lost',
+  });
+});
