@@ -64,14 +64,14 @@ export interface OutputInfo extends Omit<TensorInfo, 'dtype'> {
 export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   /**
-   * Whether the outputs that `OpenOptions.keeps` names may stay on the GPU, if the session computes on one. The caller
-   * frees those tensors.
+   * Whether the outputs that `OpenOptions.keeps` names stay on the GPU, if the session computes on one: as `GpuTensor`s,
+   * which the caller frees.
    * @default false: all outputs are plain data
    */
   readonly keep?: boolean;
 }
 
-/** Options of opening a model. */
+/** Options of opening a model. For TabServe's own handlers: what reads and frees tensors on a GPU is not public yet. */
 export interface OpenOptions {
   /** Returns whether an output may stay on the GPU. It is called when the model is opened, which happens once. */
   readonly keeps?: ((output: string) => boolean) | undefined;

@@ -15,6 +15,7 @@ import type { PlacementLog } from './placement-log.js';
 import { readModel, type SessionSource } from './read-model.js';
 
 type SessionParts = Pick<SessionSource, 'model' | 'externalData'>;
+type OutputLocations = Ort.InferenceSession.SessionOptions['preferredOutputLocation'];
 type OrtModule = Pick<typeof Ort, 'InferenceSession' | 'Tensor' | 'env'>;
 
 /** What ONNX Runtime computes with: its execution provider. */
@@ -67,13 +68,13 @@ export function createEngine(build: Build): Engine {
       const { inputs, outputs, metadata, ...parts } = await readModel(build.provider, files, path);
       checkNames(inputs, options, path);
       if (build.provider === 'webnn') checkFixed(inputs, options, path);
-      const keeper = keeps && build.provider === 'webgpu' ? await loadKeeper() : undefined;
-      const kept = outputs.filter(({ name, dtype }) => keeper?.canStay(dtype) && keeps!(name));
-      const session = await lock.run(() => create(build, parts, options, kept));
+      const keeper =
+        keeps && build.provider === 'webgpu' ? await loadScript(() => import('./kept-tensors.js')) : undefined;
+      const locations = keeper?.locationsOf(outputs, keeps!);
+      const session = await lock.run(() => create(build, parts, options, locations));
       openSessions += 1;
       await build.gpu?.watch(() => openSessions > 0);
-      const { loss, device } = build.gpu ?? {};
-      const memory = kept.length > 0 && device ? new keeper!.KeptTensors(device, loss!, lock) : undefined;
+      const memory = locations && new keeper!.KeptTensors(build.gpu!, lock, toTensor);
       const model = load(build, session, fixDimensions(inputs, options), fixDimensions(outputs, options), memory);
       const release = (): Promise<void> | void => {
         openSessions -= 1;
@@ -84,18 +85,14 @@ export function createEngine(build: Build): Engine {
   };
 }
 
-function loadKeeper(): Promise<typeof import('./kept-tensors.js')> {
-  return loadScript(() => import('./kept-tensors.js'));
-}
-
 async function create(
   build: Build,
   parts: SessionParts,
   options: EngineOptions,
-  kept: readonly TensorInfo[],
+  locations: OutputLocations,
 ): Promise<Ort.InferenceSession> {
-  if (!build.placement) return await createSession(build, parts, options, kept);
-  const { session, nodes } = await build.placement.watch(() => createSession(build, parts, options, kept));
+  if (!build.placement) return await createSession(build, parts, options, locations);
+  const { session, nodes } = await build.placement.watch(() => createSession(build, parts, options, locations));
   if (!nodes || nodes.onWasm < nodes.total) return session;
   await session.release();
   throw new TabServeError(
@@ -108,7 +105,7 @@ async function createSession(
   build: Build,
   { model, externalData }: SessionParts,
   options: EngineOptions,
-  kept: readonly TensorInfo[],
+  locations: OutputLocations,
 ): Promise<Ort.InferenceSession> {
   try {
     return await build.ort.InferenceSession.create(model, {
@@ -116,9 +113,7 @@ async function createSession(
       graphOptimizationLevel: options.graphOptimizationLevel ?? 'all',
       ...(options.freeDimensions && { freeDimensionOverrides: options.freeDimensions }),
       ...(externalData.length > 0 && { externalData }),
-      ...(kept.length > 0 && {
-        preferredOutputLocation: Object.fromEntries(kept.map(({ name }) => [name, 'gpu-buffer' as const])),
-      }),
+      ...(locations && { preferredOutputLocation: locations }),
       logSeverityLevel: 3,
       ...build.session,
     });
@@ -134,7 +129,6 @@ function load(
   outputs: readonly TensorInfo[],
   memory: KeptTensors | undefined,
 ): LoadedModel {
-  let hasFailed = false;
   const toFeed = (tensor: Tensor): Ort.Tensor => {
     const { dtype, dims } = tensor;
     if (tensor instanceof GpuTensor) return Tensor.fromGpuBuffer(tensor.buffer, { dataType: dtype as 'float32', dims });
@@ -145,22 +139,16 @@ function load(
     inputs,
     outputs,
     async run(feeds: Tensors, options?: RunOptions): Promise<Tensors> {
-      // After a run with outputs that stay has failed, ONNX Runtime (1.30) computes with that run's feeds once more:
-      // only another worker mends the session.
-      if (memory && hasFailed) gpu!.loss.report();
-      gpu?.loss.check();
+      memory?.check();
       try {
         const ortFeeds = Object.fromEntries(Object.entries(feeds).map(([name, tensor]) => [name, toFeed(tensor)]));
         const results = await session.run(ortFeeds);
-        if (memory && !options?.keep) return await (await loadKeeper()).readOutputs(results, toTensor);
+        if (memory) return await memory.outputsOf(results, options?.keep);
         return Object.fromEntries(
-          Object.entries(results).map(([name, result]) => [
-            name,
-            result.location === 'gpu-buffer' ? memory!.add(result) : toTensor(result),
-          ]),
+          Object.entries(results).map(([name, result]) => [name, toTensor(result as Ort.Tensor)]),
         );
       } catch (cause) {
-        hasFailed = true;
+        memory?.fail();
         throw engineError('inference-failed', `ONNX Runtime could not run the model on ${provider}`, cause);
       }
     },

@@ -1,9 +1,10 @@
 import type * as Ort from 'onnxruntime-web';
-import type { DType, Tensor, Tensors } from '../../../contract/tensors.js';
+import type { DType, OpenOptions, Tensor, TensorInfo, Tensors } from '../../../contract/tensors.js';
 import { bytesOf, type GpuMemory, GpuTensor } from '../../tensors/gpu-tensor.js';
 import type { DeviceLoss } from '../device-loss.js';
 import { engineError } from '../failure.js';
 import type { Lock } from '../session.js';
+import type { Build } from './engine.js';
 
 /** The dtypes that ONNX Runtime's WebGPU provider can leave in a buffer. */
 const DTYPES: ReadonlySet<string> = new Set(['float32', 'float16', 'int32', 'int64', 'uint32', 'uint8', 'bool']);
@@ -11,9 +12,13 @@ const DTYPES: ReadonlySet<string> = new Set(['float32', 'float16', 'int32', 'int
 /** A buffer's size, and the copies that ONNX Runtime makes of it, are multiples of so many bytes. */
 const ALIGNMENT = 16;
 
-/** Returns whether an output of this dtype can stay on the GPU. */
-export function canStay(dtype: string | undefined): boolean {
-  return dtype !== undefined && DTYPES.has(dtype);
+/** Returns where the outputs of a session are, which is fixed when it is created; undefined if none stays. */
+export function locationsOf(
+  outputs: readonly TensorInfo[],
+  keeps: NonNullable<OpenOptions['keeps']>,
+): Readonly<Record<string, 'gpu-buffer'>> | undefined {
+  const kept = outputs.filter(({ name, dtype }) => DTYPES.has(dtype) && keeps(name));
+  return kept.length > 0 ? Object.fromEntries(kept.map(({ name }) => [name, 'gpu-buffer' as const])) : undefined;
 }
 
 /**
@@ -22,21 +27,59 @@ export function canStay(dtype: string | undefined): boolean {
  * How ONNX Runtime (1.30) owns an output that stays: it belongs to its `Ort.Tensor` until `dispose`, which must be
  * called before the session is released. `dispose` does not destroy the buffer: it goes back into the pool of the
  * provider, and is a later tensor of a similar size, so nobody may read it any more. An output without elements is
- * always plain data. A tensor of `fromGpuBuffer`, which a feed is, does not own its buffer.
+ * always plain data. A tensor of `fromGpuBuffer`, which a feed is, does not own its buffer. After a run has failed, the
+ * session computes with that run's feeds once more, because it does not bind others: only another worker mends it.
  */
 export class KeptTensors implements GpuMemory {
   readonly device: GPUDevice;
   readonly #loss: DeviceLoss;
   readonly #lock: Lock;
+  readonly #toPlain: (output: Ort.Tensor) => Tensor;
+  #hasFailed = false;
   /** How the buffer of each tensor that has a user is given back. */
   readonly #live = new Map<GpuTensor, () => void>();
   /** What is given back when no run is under way. */
   #unused: (() => void)[] = [];
 
-  constructor(device: GPUDevice, loss: DeviceLoss, lock: Lock) {
-    this.device = device;
+  /** @param toPlain returns an output that is plain data */
+  constructor({ device, loss }: NonNullable<Build['gpu']>, lock: Lock, toPlain: (output: Ort.Tensor) => Tensor) {
+    this.device = device!;
     this.#loss = loss;
     this.#lock = lock;
+    this.#toPlain = toPlain;
+  }
+
+  /** @throws `device-lost`, also after a failed run */
+  check(): void {
+    if (this.#hasFailed) this.#loss.report();
+    this.#loss.check();
+  }
+
+  /** Must be called when a run has failed. */
+  fail(): void {
+    this.#hasFailed = true;
+  }
+
+  /** Returns the outputs of a run: those that stay as they are if the run asks for it, otherwise all as plain data. */
+  async outputsOf(results: Ort.InferenceSession.ReturnType, keep = false): Promise<Tensors> {
+    const outputs = Object.entries(results);
+    if (keep)
+      return Object.fromEntries(
+        outputs.map(([name, output]) => [
+          name,
+          output.location === 'gpu-buffer' ? this.add(output) : this.#toPlain(output),
+        ]),
+      );
+    try {
+      const read: Record<string, Tensor> = {};
+      for (const [name, output] of outputs) {
+        await output.getData();
+        read[name] = this.#toPlain(output);
+      }
+      return read;
+    } finally {
+      for (const [, output] of outputs) output.dispose();
+    }
   }
 
   /** Takes over an output of a run. */
@@ -87,22 +130,5 @@ export class KeptTensors implements GpuMemory {
     const unused = this.#unused;
     this.#unused = [];
     if (!this.#loss.isLost) for (const giveBack of unused) giveBack();
-  }
-}
-
-/** Returns the outputs of a run as plain data, and gives back what was on the GPU. */
-export async function readOutputs(
-  outputs: Readonly<Record<string, Ort.Tensor>>,
-  toTensor: (output: Ort.Tensor) => Tensor,
-): Promise<Tensors> {
-  try {
-    const read: Record<string, Tensor> = {};
-    for (const [name, output] of Object.entries(outputs)) {
-      await output.getData();
-      read[name] = toTensor(output);
-    }
-    return read;
-  } finally {
-    for (const output of Object.values(outputs)) output.dispose();
   }
 }
