@@ -3,7 +3,7 @@ import { zeroData } from '../../contract/dtypes.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { DType, Session, Tensor, TensorInfo, Tensors } from '../../contract/tensors.js';
 import { fromFloat16 } from '../tensors/float16.js';
-import { freeTensors } from '../tensors/gpu-tensor.js';
+import { freeTensors } from '../tensors/gpu-memory.js';
 import { readLast } from '../tensors/read-tensor.js';
 import { integers } from '../tensors/tensors.js';
 import type { CacheTensor, DecoderInterface } from './decoder-interface.js';

@@ -1,5 +1,6 @@
 import type { Tensor, Tensors } from '../../contract/tensors.js';
-import { bytesOf, freeTensors, GpuTensor } from '../tensors/gpu-tensor.js';
+import { bytesOf, freeTensors } from '../tensors/gpu-memory.js';
+import { GpuTensor } from '../tensors/gpu-tensor.js';
 import { takePlaces, type Part, type Places } from '../tensors/take-places.js';
 import type { DecoderInterface } from './decoder-interface.js';
 

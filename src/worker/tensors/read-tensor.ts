@@ -1,6 +1,7 @@
 import { DTYPES, type ArrayClass } from '../../contract/dtypes.js';
 import type { Tensor, TensorDataMap, DType } from '../../contract/tensors.js';
-import { bytesOf, elementSize, GpuTensor, memoryOf } from './gpu-tensor.js';
+import { bytesOf, elementSize, memoryOf } from './gpu-memory.js';
+import { GpuTensor } from './gpu-tensor.js';
 
 /** A buffer's parts are copied in words of so many bytes. */
 const WORD = 4;

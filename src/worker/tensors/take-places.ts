@@ -2,7 +2,8 @@
 import { zeroData } from '../../contract/dtypes.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { DType, Tensor } from '../../contract/tensors.js';
-import { elementSize, freeTensors, GpuTensor, memoryOf } from './gpu-tensor.js';
+import { elementSize, freeTensors, memoryOf } from './gpu-memory.js';
+import { GpuTensor } from './gpu-tensor.js';
 import { readTensor } from './read-tensor.js';
 
 /** Places of an axis: `length` of them, from `start` on. */

@@ -1,6 +1,7 @@
 import type * as Ort from 'onnxruntime-web';
 import type { DType, OpenOptions, Tensor, TensorInfo, Tensors } from '../../../contract/tensors.js';
-import { bytesOf, type GpuMemory, GpuTensor } from '../../tensors/gpu-tensor.js';
+import { bytesOf } from '../../tensors/gpu-memory.js';
+import { type GpuMemory, GpuTensor } from '../../tensors/gpu-tensor.js';
 import type { DeviceLoss } from '../device-loss.js';
 import { engineError } from '../failure.js';
 import type { Lock } from '../session.js';
