@@ -46,13 +46,17 @@ export const SPECS = {
   'src/worker/images/': { wasm: ['images', 'classifier'], node: ['images'] },
   'src/worker/audio/': { wasm: ['voice'] },
   'src/worker/text/': { wasm: ['text', 'hugging-face', 'generation'] },
-  'src/worker/generation/': { node: ['structured'], wasm: ['generation'], webgpu: ['generation'] },
+  'src/worker/generation/': {
+    node: ['structured'],
+    wasm: ['generation'],
+    webgpu: ['generation', 'kept-tensors'],
+  },
   'src/worker/outputs/': { wasm: ['detector', 'segmenter', 'ocr', 'text', 'real-models'] },
   'src/worker/engines/': {
     node: ['engines'],
     wasm: ['engines', 'backends', 'remote'],
     webgl: ['engines'],
-    webgpu: ['engines'],
+    webgpu: ['engines', 'kept-tensors'],
     packaging: ['tfjs', 'remote'],
   },
   'src/worker/models/': {

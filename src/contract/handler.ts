@@ -1,4 +1,4 @@
-import type { OutputInfo, Session, TensorInfo, Tensors } from './tensors.js';
+import type { OpenOptions, OutputInfo, Session, TensorInfo, Tensors } from './tensors.js';
 import type { DecodeOptions, DecodedImage, ImageInput } from './images.js';
 import type { Files, Manifest, ModelConfig } from './archive.js';
 import type { Metrics } from './metrics.js';
@@ -43,7 +43,7 @@ export interface Context {
    * at a path. Each model is opened once, and TabServe disposes of it.
    * @param name of a node: to be opened in `initialize`, as `openHandler` does; the handler's `example` gets it
    */
-  open(name?: string): Promise<Session>;
+  open(name?: string, options?: OpenOptions): Promise<Session>;
   /**
    * Opens the handler of a node that the config's `nodes` names, with the node's own archive. Call it in `initialize`;
    * a node that is open already is returned.

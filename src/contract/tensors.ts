@@ -63,6 +63,18 @@ export interface OutputInfo extends Omit<TensorInfo, 'dtype'> {
 /** Options of a run of a model. */
 export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Whether the outputs that `OpenOptions.keeps` names stay on the GPU, if the session computes on one: as `GpuTensor`s,
+   * which the caller frees.
+   * @default false: all outputs are plain data
+   */
+  readonly keep?: boolean;
+}
+
+/** Options of opening a model. For TabServe's own handlers: what reads and frees tensors on a GPU is not public yet. */
+export interface OpenOptions {
+  /** Returns whether an output may stay on the GPU. It is called when the model is opened, which happens once. */
+  readonly keeps?: ((output: string) => boolean) | undefined;
 }
 
 /** A model that is loaded on one engine and backend. The caller that opened it must dispose of it. */

@@ -34,7 +34,10 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['segmentation', /^worker\/(handlers\/image-segmenter|outputs\/(interpolate|segment|class-map))/],
   ['pictures', /^worker\/(handlers\/image-|outputs\/(picture|tiles))/],
   ['text', /^worker\/(handlers\/(text-(handler|classifier|feature)|explain\/texts)|outputs\/dense|text\/)/],
-  ['generation', /^worker\/(handlers\/(text-generator|text-to-text|generation-handler)|generation\/)/],
+  [
+    'generation',
+    /^worker\/(handlers\/(text-generator|text-to-text|generation-handler)|generation\/|engines\/onnx\/kept|tensors\/(gpu-memory|read|take))/,
+  ],
   ['ocr', /^worker\/(handlers\/(text-|workflow-handler)|outputs\/ocr\/)/],
   ['audio', /^(worker\/(handlers\/(audio|voice|silero)|audio\/|outputs\/speech)|contract\/audio)/],
   ['explain', /^worker\/handlers\/explain\//],

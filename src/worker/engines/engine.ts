@@ -2,7 +2,7 @@ import type { BlobFiles, EngineOptions, FileProgress } from '../../contract/arch
 import type { CandidateName, GraphNodes } from '../../contract/backends.js';
 import type { RemoteServer } from '../../contract/remote.js';
 import type { CompiledFile } from '../../contract/wire.js';
-import type { Session } from '../../contract/tensors.js';
+import type { OpenOptions, Session } from '../../contract/tensors.js';
 
 /** Called with the bytes of a download so far. */
 export type OnBytes = (loaded: number, total: number | undefined) => void;
@@ -60,8 +60,9 @@ export interface Engine {
    * Opens the model at `path`, and the files that the model names; or the model of that name on a server.
    * @throws `model-not-found` if a file is missing; `model-format` if it is not a model; `unsupported` for a dtype that
    *   the engine lacks; `backend-failed` if this backend cannot run it; `out-of-memory`
+   * @param keeps which outputs a run may leave on the GPU, if the engine can
    */
-  open(files: BlobFiles, path: string, options: EngineOptions): Promise<Session>;
+  open(files: BlobFiles, path: string, options: EngineOptions, keeps?: OpenOptions['keeps']): Promise<Session>;
 }
 
 /** Downloads and starts an engine. @throws `backend-failed` */

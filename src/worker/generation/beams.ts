@@ -2,6 +2,7 @@
 import { abortError } from '../../shared/abort.js';
 import type { Decoder } from './decoder.js';
 import type { Generated, GenerateOptions } from './generate.js';
+import type { KeyValueCache } from './key-value-cache.js';
 import { applyRules } from './logits.js';
 import { logSoftmax, noToken } from './sample.js';
 import type { Settings } from './settings.js';
@@ -50,42 +51,49 @@ export async function searchBeams(
   let beams: readonly Beam[] = [{ tokens: prompt, sum: 0, logprobs: [] }];
   let finished: readonly Finished[] = [];
   let { cache } = options;
+  const take = (next: KeyValueCache): void => {
+    cache.free();
+    cache = next;
+  };
   // Each beam may end with each of these tokens, and as many beams must be left to go on.
   const kept = Math.max(2, 1 + eosTokenIds.length) * numBeams;
-  for (let length = 1; ; length++) {
-    if (signal.aborted) throw abortError(signal);
-    const step = await decoder.run(
-      beams.map(({ tokens }) => tokens),
-      cache,
-      signal,
-    );
-    onRun();
-    const byModel = step.logits.map(logSoftmax);
-    const candidates = bestCandidates(beams, byModel, settings, kept, length - 1);
-    const isEnd = ({ token }: Candidate): boolean => length === maxNewTokens || eosTokenIds.includes(token);
-    const grow = ({ row, token, sum }: Candidate): Beam => ({
-      tokens: [...beams[row]!.tokens, token],
-      sum,
-      logprobs: settings.returnLogprobs ? [...beams[row]!.logprobs, byModel[row]![token]!] : [],
-    });
-    // An answer that ends counts only if it is among the best ones; the others were kept so that enough go on.
-    const ended = candidates.slice(0, numBeams).filter(isEnd).map(grow);
-    const scored = ended.map((beam) => ({ ...beam, score: beam.sum / length ** lengthPenalty }));
-    finished = [...finished, ...scored].toSorted((one, other) => other.score - one.score).slice(0, numBeams);
-    const next = candidates.filter((one) => !isEnd(one)).slice(0, numBeams);
-    beams = next.map(grow);
-    const isFull = finished.length === numBeams;
-    if (beams.length === 0 || (isFull && (earlyStopping === true || !canImprove(beams[0]!.sum, length)))) break;
-    cache = decoder.takeRows(
-      step.cache,
-      next.map(({ row }) => row),
-    );
+  try {
+    for (let length = 1; ; length++) {
+      if (signal.aborted) throw abortError(signal);
+      const step = await decoder.run(
+        beams.map(({ tokens }) => tokens),
+        cache,
+        signal,
+      );
+      take(step.cache);
+      onRun();
+      const byModel = step.logits.map(logSoftmax);
+      const candidates = bestCandidates(beams, byModel, settings, kept, length - 1);
+      const isEnd = ({ token }: Candidate): boolean => length === maxNewTokens || eosTokenIds.includes(token);
+      const grow = ({ row, token, sum }: Candidate): Beam => ({
+        tokens: [...beams[row]!.tokens, token],
+        sum,
+        logprobs: settings.returnLogprobs ? [...beams[row]!.logprobs, byModel[row]![token]!] : [],
+      });
+      // An answer that ends counts only if it is among the best ones; the others were kept so that enough go on.
+      const ended = candidates.slice(0, numBeams).filter(isEnd).map(grow);
+      const scored = ended.map((beam) => ({ ...beam, score: beam.sum / length ** lengthPenalty }));
+      finished = [...finished, ...scored].toSorted((one, other) => other.score - one.score).slice(0, numBeams);
+      const next = candidates.filter((one) => !isEnd(one)).slice(0, numBeams);
+      beams = next.map(grow);
+      const isFull = finished.length === numBeams;
+      if (beams.length === 0 || (isFull && (earlyStopping === true || !canImprove(beams[0]!.sum, length)))) break;
+      const rows = next.map(({ row }) => row);
+      take(await decoder.takeRows(cache, rows));
+    }
+  } finally {
+    cache.free();
   }
   const { tokens: all, logprobs } = finished[0]!;
   const tokens = all.slice(prompt.length);
   const isStopped = eosTokenIds.includes(tokens.at(-1)!);
   for (const token of isStopped ? tokens.slice(0, -1) : tokens) await onToken(token, logprobs);
-  return { tokens, logprobs, finishReason: isStopped ? 'stop' : 'length', cache };
+  return { tokens, logprobs, finishReason: isStopped ? 'stop' : 'length' };
 
   /** transformers' estimate of whether the best beam may still get a better score than the worst finished one. */
   function canImprove(best: number, length: number): boolean {

@@ -81,6 +81,11 @@ export function readInterface(
   return { ...found, logits, cache, vocabularySize: typeof size === 'number' ? size : undefined };
 }
 
+/** Returns whether an output of a decoder stays on the GPU: what the next run reads, and of the logits all but the last ones. */
+export function staysOnGpu(output: string): boolean {
+  return output === 'logits' || output.startsWith('present');
+}
+
 /** @throws `model-config` for a decoder that cannot write the first token, or none after it */
 function checkMerged(
   { hiddenStates, useCache }: Pick<DecoderInterface, 'hiddenStates' | 'useCache'>,

@@ -3,19 +3,11 @@ import { zeroData } from '../../contract/dtypes.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { DType, Session, Tensor, TensorInfo, Tensors } from '../../contract/tensors.js';
 import { fromFloat16 } from '../tensors/float16.js';
+import { freeTensors } from '../tensors/gpu-memory.js';
+import { readLast } from '../tensors/read-tensor.js';
 import { integers } from '../tensors/tensors.js';
 import type { CacheTensor, DecoderInterface } from './decoder-interface.js';
-
-/**
- * The key–value cache of rows: what the model keeps of tokens that it has run. It is never changed: a run returns a new
- * one.
- */
-export interface KeyValueCache {
-  /** How many tokens of each row it covers. */
-  readonly length: number;
-  /** By the name of the input; with the encoder's output, if the decoder reads one. */
-  readonly tensors: Tensors;
-}
+import { KeyValueCache, takeRows, useTensors } from './key-value-cache.js';
 
 /** What a run returns. */
 export interface DecoderStep {
@@ -47,33 +39,22 @@ export class Decoder {
 
   /**
    * Returns the cache for a row of which no token was run.
-   * @param hiddenStates the encoder's output for the row's text, if the decoder reads one
+   * @param hiddenStates the encoder's output for the row's text, if the decoder reads one; the cache frees it
    */
   emptyCache(hiddenStates?: Tensor): KeyValueCache {
     const { cache, hiddenStates: states, encoderMask } = this.#interface;
     const empty = cache.map((one) => [one.past.name, emptyTensor(one)] as const);
     const mask = encoderMask && hiddenStates && ones(encoderMask.dtype, hiddenStates.dims[1]!);
-    return {
-      length: 0,
-      tensors: {
-        ...Object.fromEntries(empty),
-        ...(states && hiddenStates && { [states.name]: hiddenStates }),
-        ...(mask && { [encoderMask.name]: mask }),
-      },
-    };
+    return new KeyValueCache(0, {
+      ...Object.fromEntries(empty),
+      ...(states && hiddenStates && { [states.name]: hiddenStates }),
+      ...(mask && { [encoderMask.name]: mask }),
+    });
   }
 
   /** Returns the cache of other rows, each of them one of the cache's own. */
-  takeRows(cache: KeyValueCache, rows: readonly number[]): KeyValueCache {
-    const axes = new Map(this.#interface.cache.map((one) => [one.past.name, one] as const));
-    const tensors = Object.entries(cache.tensors).map(([name, tensor]) => {
-      const own = axes.get(name);
-      const axis = own ? own.rowAxis! : 0;
-      // All rows have the same encoder's text.
-      const isSame = own && !own.isOfEncoder ? rows.every((row, index) => row === index) : true;
-      return [name, isSame && tensor.dims[axis] === rows.length ? tensor : takeRows(tensor, axis, rows)] as const;
-    });
-    return { length: cache.length, tensors: Object.fromEntries(tensors) };
+  async takeRows(cache: KeyValueCache, rows: readonly number[]): Promise<KeyValueCache> {
+    return await takeRows(cache, this.#interface, rows);
   }
 
   /**
@@ -82,14 +63,18 @@ export class Decoder {
    * @throws what the session's run throws; `inference-failed` if the logits are no floats
    */
   async run(rows: readonly (readonly number[])[], cache: KeyValueCache, signal?: AbortSignal): Promise<DecoderStep> {
-    const outputs = await this.#session.run(this.feeds(rows, cache), { signal });
-    const fresh = this.#interface.cache
-      .filter(({ isOfEncoder }) => !isOfEncoder || cache.length === 0)
-      .map(({ past, present }) => [past.name, outputs[present]!] as const);
-    return {
-      cache: { length: rows[0]!.length, tensors: { ...cache.tensors, ...Object.fromEntries(fresh) } },
-      logits: lastLogits(outputs[this.#interface.logits.name]!),
-    };
+    const outputs = await this.#session.run(this.feeds(rows, cache), { signal, keep: true });
+    try {
+      const logits = await lastLogits(outputs[this.#interface.logits.name]!);
+      const fresh = this.#interface.cache
+        .filter(({ isOfEncoder }) => !isOfEncoder || cache.length === 0)
+        .map(({ past, present }) => [past.name, outputs[present]!] as const);
+      const tensors = { ...cache.tensors, ...Object.fromEntries(fresh) };
+      useTensors(Object.values(tensors));
+      return { cache: new KeyValueCache(rows[0]!.length, tensors), logits };
+    } finally {
+      freeTensors(Object.values(outputs));
+    }
   }
 
   /** Returns the model's inputs for the tokens that the cache does not cover. */
@@ -132,26 +117,10 @@ function emptyTensor({ past: { dtype, dims }, rowAxis }: CacheTensor): Tensor {
 }
 
 /** Returns copies of the logits after the last token of each row. */
-function lastLogits({ dtype, dims, data }: Tensor): readonly Float32Array[] {
-  const [rows, tokens, size] = dims as [number, number, number];
-  return Array.from({ length: rows }, (_, row) => {
-    const end = (row + 1) * tokens * size;
-    if (dtype === 'float32') return (data as Float32Array).slice(end - size, end);
-    if (dtype === 'float16') return fromFloat16((data as Uint16Array).slice(end - size, end));
+async function lastLogits(logits: Tensor): Promise<readonly Float32Array[]> {
+  const { dtype } = logits;
+  if (dtype !== 'float32' && dtype !== 'float16')
     throw new TabServeError('inference-failed', `The model's logits are ${dtype}; expected float32 or float16.`);
-  });
-}
-
-/** Returns a tensor with these places of an axis, in this order. */
-function takeRows({ dtype, dims, data }: Tensor, axis: number, rows: readonly number[]): Tensor {
-  const size = dims.slice(axis + 1).reduce((product, one) => product * one, 1);
-  const outer = dims.slice(0, axis).reduce((product, one) => product * one, 1);
-  const from = data as Float32Array;
-  const taken = zeroData(dtype, outer * rows.length * size) as Float32Array;
-  for (let at = 0; at < outer; at++)
-    for (const [index, row] of rows.entries()) {
-      const start = (at * dims[axis]! + row) * size;
-      taken.set(from.subarray(start, start + size), (at * rows.length + index) * size);
-    }
-  return { dtype, dims: dims.map((one, at) => (at === axis ? rows.length : one)), data: taken };
+  const last = await readLast(logits);
+  return dtype === 'float32' ? (last as readonly Float32Array[]) : (last as readonly Uint16Array[]).map(fromFloat16);
 }

@@ -2,6 +2,7 @@
 import { zeroData } from '../../contract/dtypes.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { OutputInfo, Session, Tensor, TensorInfo, Tensors } from '../../contract/tensors.js';
+import { freeTensors } from '../tensors/gpu-memory.js';
 import { integers } from '../tensors/tensors.js';
 import { ones } from './decoder.js';
 import { listInfos, type DecoderInterface } from './decoder-interface.js';
@@ -47,9 +48,14 @@ export class Encoder {
     );
   }
 
-  /** Returns what the encoder makes of one text. @throws what the session's run throws */
+  /** Returns what the encoder makes of one text, for the caller to free. @throws what the session's run throws */
   async run(tokens: readonly number[], signal?: AbortSignal): Promise<Tensor> {
-    return (await this.#session.run(this.feeds(tokens), { signal }))[this.#output.name]!;
+    const { [this.#output.name]: output, ...others } = await this.#session.run(this.feeds(tokens), {
+      signal,
+      keep: true,
+    });
+    freeTensors(Object.values(others));
+    return output!;
   }
 
   /** Returns the model's inputs for one text. */

@@ -1,6 +1,7 @@
 /** The loop of generation: the model runs on the prompt, and then on each token that was chosen. */
 import { abortError } from '../../shared/abort.js';
-import type { Decoder, KeyValueCache } from './decoder.js';
+import type { Decoder } from './decoder.js';
+import type { KeyValueCache } from './key-value-cache.js';
 import { applyRules, applySampling, type Progress } from './logits.js';
 import { argmax, draw, logProbability, randomAt } from './sample.js';
 import type { Settings } from './settings.js';
@@ -11,7 +12,7 @@ const PIECE = 128;
 export interface GenerateOptions {
   /** The tokens of the prompt; at least one. */
   readonly prompt: readonly number[];
-  /** The cache of the prompt's beginning. */
+  /** The cache of the prompt's beginning. It is freed. */
   readonly cache: KeyValueCache;
   readonly settings: Settings;
   readonly signal: AbortSignal;
@@ -45,7 +46,10 @@ export interface Generated {
   readonly finishReason: 'stop' | 'length';
   /** With `returnLogprobs`: for each token, the natural logarithm of its probability by the model. */
   readonly logprobs: readonly number[];
-  /** The cache of prompt and answer. */
+}
+
+/** An answer with the cache of prompt and answer, which the caller frees. */
+export interface GeneratedWithCache extends Generated {
   readonly cache: KeyValueCache;
 }
 
@@ -53,39 +57,45 @@ export interface Generated {
  * Generates an answer.
  * @throws the reason of `signal`; what the model's run throws; `inference-failed` if no token can follow
  */
-export async function generate(decoder: Decoder, options: GenerateOptions): Promise<Generated> {
+export async function generate(decoder: Decoder, options: GenerateOptions): Promise<GeneratedWithCache> {
   const { prompt, settings, signal, begun, choose, onRun, onToken } = options;
   const tokens = [...prompt];
   const logprobs = Array.from(begun?.logprobs ?? []);
   let { cache } = options;
-  const done = (finishReason: Generated['finishReason']): Generated => ({
+  const done = (finishReason: Generated['finishReason']): GeneratedWithCache => ({
     tokens: tokens.slice(prompt.length),
     finishReason,
     logprobs,
     cache,
   });
-  for (const token of Array.from(begun?.tokens ?? [])) {
-    tokens.push(token);
-    if (!(await onToken(token, logprobs))) return done('stop');
+  try {
+    for (const token of Array.from(begun?.tokens ?? [])) {
+      tokens.push(token);
+      if (!(await onToken(token, logprobs))) return done('stop');
+    }
+    while (tokens.length - prompt.length < settings.maxNewTokens) {
+      let logits: Float32Array;
+      do {
+        if (signal.aborted) throw abortError(signal);
+        const end = decoder.hasCache ? Math.min(tokens.length, cache.length + PIECE) : tokens.length;
+        const step = await decoder.run([tokens.slice(0, end)], cache, signal);
+        cache.free();
+        cache = step.cache;
+        logits = step.logits[0]!;
+        onRun();
+      } while (cache.length < tokens.length);
+      // `choose` may change them.
+      const byModel = settings.returnLogprobs ? logits.slice() : undefined;
+      const token = choose(logits, settings, { tokens, newTokens: tokens.length - prompt.length });
+      if (byModel) logprobs.push(logProbability(byModel, token));
+      tokens.push(token);
+      if (settings.eosTokenIds.includes(token) || !(await onToken(token, logprobs))) return done('stop');
+    }
+    return done('length');
+  } catch (error) {
+    cache.free();
+    throw error;
   }
-  while (tokens.length - prompt.length < settings.maxNewTokens) {
-    let logits: Float32Array;
-    do {
-      if (signal.aborted) throw abortError(signal);
-      const end = decoder.hasCache ? Math.min(tokens.length, cache.length + PIECE) : tokens.length;
-      const step = await decoder.run([tokens.slice(0, end)], cache, signal);
-      cache = step.cache;
-      logits = step.logits[0]!;
-      onRun();
-    } while (cache.length < tokens.length);
-    // `choose` may change them.
-    const byModel = settings.returnLogprobs ? logits.slice() : undefined;
-    const token = choose(logits, settings, { tokens, newTokens: tokens.length - prompt.length });
-    if (byModel) logprobs.push(logProbability(byModel, token));
-    tokens.push(token);
-    if (settings.eosTokenIds.includes(token) || !(await onToken(token, logprobs))) return done('stop');
-  }
-  return done('length');
 }
 
 /** Chooses the next token as transformers' `generate` does: by the rules, and then the best one, or one that is drawn. */

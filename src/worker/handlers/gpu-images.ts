@@ -72,7 +72,7 @@ export class GpuImages {
       const row = await this.#transforms.run(image);
       if (!row) return undefined;
       rows.push(row);
-      return { dims: row.dims, geometry: row.geometry, tensor: new GpuTensor(row.dims, row.buffer) };
+      return { dims: row.dims, geometry: row.geometry, tensor: new GpuTensor('float32', row.dims, row.buffer) };
     } catch (error) {
       // Of the image.
       if (error instanceof TabServeError) throw error;

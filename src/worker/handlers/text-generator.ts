@@ -13,7 +13,7 @@ import {
   type RenderChat,
 } from '../generation/chat.js';
 import { Decoder } from '../generation/decoder.js';
-import { readInterface } from '../generation/decoder-interface.js';
+import { readInterface, staysOnGpu } from '../generation/decoder-interface.js';
 import { generate, type Generated } from '../generation/generate.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../generation/model-facts.js';
 import { checkGuided, ResponseFormats, type ResponseFormat } from '../generation/grammar/response-format.js';
@@ -35,8 +35,8 @@ export interface TextGeneratorParams extends GenerationParams {
   readonly responseFormat?: ResponseFormat;
 }
 
-/** Bytes that the key–value caches of earlier rows may take. */
-const MAX_CACHE_BYTES = 256 * 1024 * 1024;
+/** The default of `maxStateBytes`. */
+const MAX_STATE_BYTES = 256 * 1024 * 1024;
 
 /**
  * Generates text with a decoder-only language model, such as Llama, Qwen, Gemma, Phi and GPT: what follows a prompt, or
@@ -69,6 +69,14 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
       description:
         "What the answer must be: an object of JSON with { type: 'json_object' }, or a value that fits a JSON Schema with { type: 'json_schema', schema }. Without it, any text.",
     },
+    maxStateBytes: {
+      type: 'integer',
+      minimum: 0,
+      readOnly: true,
+      description:
+        'The most bytes of the key–value caches of earlier requests that a worker keeps; 0 for none. Each is freed when no request has used it for five minutes.',
+      default: MAX_STATE_BYTES,
+    },
   };
 
   /** The opened model. */
@@ -85,10 +93,13 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
    */
   override async initialize(context: Context): Promise<void> {
     this.configure(context);
-    this.model = await context.open();
+    this.model = await context.open(undefined, { keeps: staysOnGpu });
     const model = readInterface(this.model, 'text_generator');
     this.#decoder = new Decoder(this.model, model);
-    this.#prefixes = new PrefixCache(model, MAX_CACHE_BYTES);
+    this.#prefixes = new PrefixCache(
+      model,
+      (this.config as { maxStateBytes?: number }).maxStateBytes ?? MAX_STATE_BYTES,
+    );
     this.#renderChat = await loadChatTemplate(context.files);
     await this.loadTexts(context, model.vocabularySize);
     this.initialized = true;
@@ -138,9 +149,10 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     { tokens, settings }: Prompt,
     tools: GenerateTools,
   ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens'>> {
-    const cache = this.#prefixes.find(tokens) ?? this.#decoder.emptyCache();
-    const generated = await generate(this.#decoder, { prompt: tokens, cache, settings, ...tools });
-    this.#prefixes.add([...tokens, ...generated.tokens], generated.cache);
-    return { ...generated, cachedTokens: cache.length };
+    const cache = (await this.#prefixes.find(tokens)) ?? this.#decoder.emptyCache();
+    const cachedTokens = cache.length;
+    const { cache: last, ...generated } = await generate(this.#decoder, { prompt: tokens, cache, settings, ...tools });
+    this.#prefixes.add([...tokens, ...generated.tokens], last);
+    return { ...generated, cachedTokens };
   }
 }

@@ -7,7 +7,7 @@ import { HF_CONFIG } from '../../shared/model-url.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { searchBeams } from '../generation/beams.js';
 import { Decoder } from '../generation/decoder.js';
-import { readInterface, type DecoderInterface } from '../generation/decoder-interface.js';
+import { readInterface, staysOnGpu, type DecoderInterface } from '../generation/decoder-interface.js';
 import { Encoder } from '../generation/encoder.js';
 import { generate, type Generated } from '../generation/generate.js';
 import { GENERATION_CONFIG } from '../generation/model-facts.js';
@@ -70,8 +70,8 @@ export class TextToText extends GenerationHandler<TextToTextInput, TextToTextSet
    */
   override async initialize(context: Context): Promise<void> {
     this.configure(context);
-    this.#encoder = new Encoder(await context.open('encoder'));
-    const decoder = await context.open('decoder');
+    this.#encoder = new Encoder(await context.open('encoder', { keeps: () => true }));
+    const decoder = await context.open('decoder', { keeps: staysOnGpu });
     this.#interface = readInterface(decoder, 'text_to_text');
     this.#encoder.checkDecoder(this.#interface);
     this.#decoder = new Decoder(decoder, this.#interface);
@@ -122,7 +122,9 @@ export class TextToText extends GenerationHandler<TextToTextInput, TextToTextSet
     const cache = this.#decoder.emptyCache(await this.#encoder.run(tokens, tools.signal));
     tools.onRun();
     const options = { prompt: [startTokenId], cache, settings, ...tools };
-    const generated = await (beams ? searchBeams(this.#decoder, beams, options) : generate(this.#decoder, options));
+    if (beams) return { ...(await searchBeams(this.#decoder, beams, options)), cachedTokens: 0 };
+    const { cache: last, ...generated } = await generate(this.#decoder, options);
+    last.free();
     return { ...generated, cachedTokens: 0 };
   }
 }

@@ -3,6 +3,7 @@ import type { Archive } from '../../contract/archive.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { asTabServeError, atNode, PredictionError, TabServeError } from '../../contract/errors.js';
 import type { Context, Handler, NodeHandler, Params } from '../../contract/handler.js';
+import type { OpenOptions } from '../../contract/tensors.js';
 import { BaseHandler } from '../handlers/base-handler.js';
 import type { OpenHandler } from './open-handlers.js';
 import { Recorder } from './recorder.js';
@@ -52,9 +53,13 @@ export async function openNode(
  * Returns the class for a node whose model alone is wanted, so that it is proven and described as any node is.
  * @param owner the handler that opens it: it knows inputs to run the model on
  */
-export function modelHandler(owner: Handler, node: string): new () => BaseHandler {
+export function modelHandler(owner: Handler, node: string, options?: OpenOptions): new () => BaseHandler {
   return class NodeModel extends BaseHandler {
     readonly exampleIsForModel = true;
+
+    override async initialize(context: Context): Promise<void> {
+      await super.initialize({ ...context, open: (name) => context.open(name, options) });
+    }
 
     override example(context: Context): ReturnType<BaseHandler['example']> {
       return owner.example?.(context, node);

@@ -3,7 +3,7 @@ import { allParts, hasModel, type Archive } from '../../contract/archive.js';
 import { formatOfEngine, type EngineName } from '../../contract/backends.js';
 import { atNode, TabServeError } from '../../contract/errors.js';
 import type { Context, Handler, HandlerClass, NodeHandler } from '../../contract/handler.js';
-import type { Session } from '../../contract/tensors.js';
+import type { OpenOptions, Session } from '../../contract/tensors.js';
 import type { Engine } from '../engines/engine.js';
 import { openFiles } from '../models/model-files.js';
 import { checkConfig } from '../models/config.js';
@@ -67,10 +67,11 @@ export class OpenHandlers {
       manifest: archive.manifest,
       config: archive.config,
       files,
-      open: async (name) => {
-        if (name === undefined || !archive.nodes || !Object.hasOwn(archive.nodes, name)) return await openModel(name);
+      open: async (name, options) => {
+        if (name === undefined || !archive.nodes || !Object.hasOwn(archive.nodes, name))
+          return await openModel(name, options);
         const modelHandler = await loadScript(async () => (await import('./nodes.js')).modelHandler);
-        return (await environment.openHandler(name, modelHandler(handler, name))).handler.model;
+        return (await environment.openHandler(name, modelHandler(handler, name, options))).handler.model;
       },
       openHandler: (name, NodeClass) => {
         const opening =
@@ -100,13 +101,13 @@ export class OpenHandlers {
     if (known) return known;
     const { engine, format } = this.#options;
     const sessions = new Map<string, Promise<Session>>();
-    const open = async (path = modelOf(archive, format)): Promise<Session> => {
+    const open = async (path = modelOf(archive, format), options?: OpenOptions): Promise<Session> => {
       if (path === undefined)
         throw new TabServeError(
           'model-not-found',
           `${archive.url} has no model of its own: its nodes have. The handler of such a workflow extends WorkflowHandler, and opens them with context.openHandler.`,
         );
-      const session = sessions.get(path) ?? engine.open(files, path, archive.config.engine ?? {});
+      const session = sessions.get(path) ?? engine.open(files, path, archive.config.engine ?? {}, options?.keeps);
       sessions.set(path, session);
       session.catch(() => sessions.delete(path));
       return await session;

@@ -49,7 +49,8 @@ export function stack(rows: readonly Tensor[]): Tensor {
   const [first, ...others] = rows;
   if (!first) throw new TabServeError('invalid-input', 'There is nothing to stack.');
   checkEqual(rows);
-  if (first instanceof GpuTensor && others.length === 0) return new GpuTensor([1, ...first.dims], first.buffer);
+  if (first instanceof GpuTensor && others.length === 0)
+    return new GpuTensor(first.dtype, [1, ...first.dims], first.buffer);
   return {
     dtype: first.dtype,
     dims: [rows.length, ...first.dims],

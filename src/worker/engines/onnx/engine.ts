@@ -1,7 +1,8 @@
 import type * as Ort from 'onnxruntime-web';
+import { loadScript } from '../../../shared/load-script.js';
 import type { EngineOptions } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
-import type { DType, Tensor, TensorDataMap, TensorInfo, Tensors } from '../../../contract/tensors.js';
+import type { DType, RunOptions, Tensor, TensorDataMap, TensorInfo, Tensors } from '../../../contract/tensors.js';
 import { GpuTensor } from '../../tensors/gpu-tensor.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
 import { engineError } from '../failure.js';
@@ -9,10 +10,12 @@ import { type LoadedModel, Lock, LockedSession } from '../session.js';
 import type { DeviceLoss } from '../device-loss.js';
 import { versionOf } from './files.js';
 import { checkFixed, checkNames, fixDimensions } from './free-dimensions.js';
+import type { KeptTensors } from './kept-tensors.js';
 import type { PlacementLog } from './placement-log.js';
 import { readModel, type SessionSource } from './read-model.js';
 
 type SessionParts = Pick<SessionSource, 'model' | 'externalData'>;
+type OutputLocations = Ort.InferenceSession.SessionOptions['preferredOutputLocation'];
 type OrtModule = Pick<typeof Ort, 'InferenceSession' | 'Tensor' | 'env'>;
 
 /** What ONNX Runtime computes with: its execution provider. */
@@ -61,14 +64,18 @@ export function createEngine(build: Build): Engine {
       return build.placement?.nodes;
     },
     memory: heapBytes,
-    async open(files, path, options) {
+    async open(files, path, options, keeps) {
       const { inputs, outputs, metadata, ...parts } = await readModel(build.provider, files, path);
       checkNames(inputs, options, path);
       if (build.provider === 'webnn') checkFixed(inputs, options, path);
-      const session = await lock.run(() => create(build, parts, options));
+      const keeper =
+        keeps && build.provider === 'webgpu' ? await loadScript(() => import('./kept-tensors.js')) : undefined;
+      const locations = keeper?.locationsOf(outputs, keeps!);
+      const session = await lock.run(() => create(build, parts, options, locations));
       openSessions += 1;
       await build.gpu?.watch(() => openSessions > 0);
-      const model = load(build, session, fixDimensions(inputs, options), fixDimensions(outputs, options));
+      const memory = locations && new keeper!.KeptTensors(build.gpu!, lock, toTensor);
+      const model = load(build, session, fixDimensions(inputs, options), fixDimensions(outputs, options), memory);
       const release = (): Promise<void> | void => {
         openSessions -= 1;
         return model.release();
@@ -78,9 +85,14 @@ export function createEngine(build: Build): Engine {
   };
 }
 
-async function create(build: Build, parts: SessionParts, options: EngineOptions): Promise<Ort.InferenceSession> {
-  if (!build.placement) return await createSession(build, parts, options);
-  const { session, nodes } = await build.placement.watch(() => createSession(build, parts, options));
+async function create(
+  build: Build,
+  parts: SessionParts,
+  options: EngineOptions,
+  locations: OutputLocations,
+): Promise<Ort.InferenceSession> {
+  if (!build.placement) return await createSession(build, parts, options, locations);
+  const { session, nodes } = await build.placement.watch(() => createSession(build, parts, options, locations));
   if (!nodes || nodes.onWasm < nodes.total) return session;
   await session.release();
   throw new TabServeError(
@@ -93,6 +105,7 @@ async function createSession(
   build: Build,
   { model, externalData }: SessionParts,
   options: EngineOptions,
+  locations: OutputLocations,
 ): Promise<Ort.InferenceSession> {
   try {
     return await build.ort.InferenceSession.create(model, {
@@ -100,6 +113,7 @@ async function createSession(
       graphOptimizationLevel: options.graphOptimizationLevel ?? 'all',
       ...(options.freeDimensions && { freeDimensionOverrides: options.freeDimensions }),
       ...(externalData.length > 0 && { externalData }),
+      ...(locations && { preferredOutputLocation: locations }),
       logSeverityLevel: 3,
       ...build.session,
     });
@@ -113,28 +127,35 @@ function load(
   session: Ort.InferenceSession,
   inputs: readonly TensorInfo[],
   outputs: readonly TensorInfo[],
+  memory: KeptTensors | undefined,
 ): LoadedModel {
   const toFeed = (tensor: Tensor): Ort.Tensor => {
     const { dtype, dims } = tensor;
-    if (tensor instanceof GpuTensor) return Tensor.fromGpuBuffer(tensor.buffer, { dataType: 'float32', dims });
+    if (tensor instanceof GpuTensor) return Tensor.fromGpuBuffer(tensor.buffer, { dataType: dtype as 'float32', dims });
     return new Tensor(dtype as 'float32', tensor.data as Float32Array, dims);
   };
   return {
     device: gpu?.device,
     inputs,
     outputs,
-    async run(feeds: Tensors): Promise<Tensors> {
+    async run(feeds: Tensors, options?: RunOptions): Promise<Tensors> {
+      memory?.check();
       try {
         const ortFeeds = Object.fromEntries(Object.entries(feeds).map(([name, tensor]) => [name, toFeed(tensor)]));
         const results = await session.run(ortFeeds);
+        if (memory) return await memory.outputsOf(results, options?.keep);
         return Object.fromEntries(
           Object.entries(results).map(([name, result]) => [name, toTensor(result as Ort.Tensor)]),
         );
       } catch (cause) {
+        memory?.fail();
         throw engineError('inference-failed', `ONNX Runtime could not run the model on ${provider}`, cause);
       }
     },
-    release: () => session.release(),
+    release() {
+      memory?.freeAll();
+      return session.release();
+    },
   };
 }
 

@@ -120,6 +120,26 @@ test('what follows is run token by token; the next turn runs only what is new', 
   expect(session.runs.map(({ length }) => length)).toEqual([other.usage.promptTokens - other.usage.cachedTokens]);
 });
 
+test('a conversation’s next turn runs its new tokens only, and so does another one with the same system prompt', async () => {
+  const session = stub(() => 100);
+  const { ask } = await opened(session, { name: 'qwen3' });
+  const tokensRun = (): number => session.runs.splice(0).reduce((sum, { length }) => sum + length, 0);
+  const system = { role: 'system', content: 'Answer the question of the user in one word, and say nothing else.' };
+  const first = [system, { role: 'user', content: 'What is the capital of France?' }];
+  const { text, usage } = await ask({ messages: first }, { maxNewTokens: 4 });
+  expect(tokensRun()).toBe(usage.promptTokens + 3);
+  const turn = [...first, { role: 'assistant', content: text }, { role: 'user', content: 'And of Spain?' }];
+  const second = await ask({ messages: turn }, { maxNewTokens: 1 });
+  expect(second.usage.cachedTokens).toBeGreaterThanOrEqual(usage.promptTokens);
+  expect(tokensRun()).toBe(second.usage.promptTokens - second.usage.cachedTokens);
+  const other = await ask({ messages: [system, { role: 'user', content: 'Is it late?' }] }, { maxNewTokens: 1 });
+  expect(other.usage.cachedTokens).toBeGreaterThan(other.usage.promptTokens / 2);
+  expect(tokensRun()).toBe(other.usage.promptTokens - other.usage.cachedTokens);
+  // With nothing kept, all of it runs.
+  const forgetful = await opened(session, { name: 'qwen3', config: { maxStateBytes: 0 } });
+  for (const _ of [1, 2]) expect((await forgetful.ask({ messages: first })).usage.cachedTokens).toBe(0);
+});
+
 test('a long prompt is read in pieces, and an abort between two of them ends it', async () => {
   const session = stub(() => 100);
   const { ask } = await opened(session);
