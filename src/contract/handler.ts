@@ -125,6 +125,16 @@ export interface NodeHandler<H extends Handler = Handler> {
   ): Promise<readonly (ResultOf<H> | PredictionError)[]>;
 }
 
+/** What golden examples are of, where one run of the model shows too little, such as an answer that takes many. */
+export interface GoldenModel {
+  /** What an example has under `inputs/`, as a model describes its inputs. */
+  readonly inputs: readonly TensorInfo[];
+  /** Makes what a row's example has under `inputs/`. */
+  feeds(row: unknown, context: Context): Promise<Tensors>;
+  /** Computes what an example has under `outputs/`. */
+  run(feeds: Tensors): Promise<Tensors>;
+}
+
 /**
  * The contract of every handler class: takes a list, and returns a list of the same length. See
  * `handlers/base-handler.ts`.
@@ -151,6 +161,11 @@ export interface Handler {
   example?(context: Context, node?: string): Tensors | undefined | Promise<Tensors | undefined>;
   /** Whether `example` returns the model's own inputs, because `inference` takes something else than tensors. */
   readonly exampleIsForModel?: boolean;
+  /**
+   * Golden examples with its inputs are of it, and those with other ones of the model itself. `tabserve archive` makes
+   * those that are of it.
+   */
+  readonly goldenModel?: GoldenModel;
   /**
    * Returns more inputs of one row, with realistic values. Backends are compared on them: a wrong backend is often
    * right on zeros and on noise.

@@ -1,7 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { ClientOptions } from '../../src/page/options/client-options.ts';
-import type { Verdict } from '../../src/index.ts';
+import type { TextGenerator, Verdict } from '../../src/index.ts';
+import { createArchive } from '../../src/tools/cli/archive.ts';
 import type { Page } from '@playwright/test';
+import { GENERATION } from '../unit/worker/generation/models.ts';
 import { expect, FULL_ONLY, test } from './fixtures.ts';
 import type { Odd } from './workers/odd-engines.worker.ts';
 
@@ -72,6 +77,50 @@ test.describe('proof', () => {
       /computes wrongly: on golden\.safetensors, output "y" is off by \d\.\d+ at \d+/,
     );
     expect(first!.workers).toBe(2);
+  });
+
+  test("a language model's golden example: a backend that chooses another token is skipped, and the reason names it @once", async ({
+    open,
+  }) => {
+    const { prompt, input_ids: ids, tokens } = GENERATION['qwen3']!.prompts[0]!;
+    const folder = mkdtempSync(join(tmpdir(), 'tabserve-'));
+    writeFileSync(join(folder, 'story.txt'), prompt);
+    const { path } = await createArchive({
+      'model-name': 'writer',
+      'serialized-file': fileURLToPath(new URL('../models/generation/qwen3', import.meta.url)),
+      golden: join(folder, 'story.txt'),
+      'export-path': folder,
+    });
+    const page = await open();
+    await page.route('**/writer.mar', (route) => route.fulfill({ path }));
+    const answers = await page.evaluate(
+      async ({ prompt, from }) => {
+        const { connect } = window.tabserve;
+        const seen = [];
+        for (const oddFrom of [from, 0]) {
+          const client = connect<TextGenerator>(() => window.workers.oddWriter(), {
+            model: '/writer.mar',
+            backends: ['onnx/webgl', 'wasm'],
+            config: { engine: { oddFrom } as never },
+          });
+          await client.initialize();
+          const { text } = await client.predict(prompt, { params: { maxNewTokens: 4 } });
+          const { name, proof, skipped } = client.backend!;
+          seen.push({ name, proof, reasons: skipped.map(({ reason }) => reason), text });
+          await client.dispose();
+        }
+        return seen;
+      },
+      { prompt, from: ids.length + 2 },
+    );
+    expect(answers[0]).toMatchObject({
+      name: 'wasm',
+      proof: 'golden',
+      reasons: [
+        expect.stringContaining(`on golden/story.safetensors, output "tokens" is 7 at 2, expected ${tokens[2]}`),
+      ],
+    });
+    expect(answers[1]).toMatchObject({ name: 'webgl', proof: 'golden', reasons: [], text: answers[0]!.text });
   });
 
   test('by default a golden example lets ONNX Runtime WebGL have its turn, and every candidate runs it', async ({

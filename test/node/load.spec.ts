@@ -1,9 +1,12 @@
 // The built package's `tabserve/node`: worker threads run JavaScript, so they cannot run the sources.
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { expect, test } from '@playwright/test';
+import { GENERATION } from '../unit/worker/generation/models.ts';
 
 const root = new URL('../../', import.meta.url);
 const dist = async <Module>(path: string): Promise<Module> =>
@@ -41,6 +44,24 @@ for (const backend of ['onnx/cpu', 'onnx/wasm', 'tfjs/cpu'] as const)
     expect(digits.metrics.prometheus()).toContain('ts_inference_requests_total');
     await digits.dispose();
   });
+
+test("a language model's golden example is what transformers answers, on each engine", async () => {
+  const { createArchive } = await dist<typeof import('../../src/tools/cli/archive.ts')>('tools/cli/archive.js');
+  const folder = mkdtempSync(join(tmpdir(), 'tabserve-'));
+  const { prompt, text, tokens } = GENERATION['llama']!.prompts[0]!;
+  writeFileSync(join(folder, 'story.txt'), prompt);
+  const { path } = await createArchive({
+    'model-name': 'writer',
+    'serialized-file': fileURLToPath(new URL('test/models/generation/llama', root)),
+    golden: join(folder, 'story.txt'),
+    'export-path': folder,
+  });
+  for (const backend of ['onnx/cpu', 'onnx/wasm'] as const) {
+    await using writer = await load<'text_generator'>(pathToFileURL(path), { backends: [backend] });
+    expect(writer.backend).toMatchObject({ proof: 'golden', skipped: [] });
+    expect((await writer.predict(prompt, { params: { maxNewTokens: tokens.length } })).text).toBe(text);
+  }
+});
 
 test('the options of a page, with cache and assets: nothing is kept, and nothing is warned of', async () => {
   const warnings: string[] = [];

@@ -35,7 +35,8 @@ export interface LocalModel extends AsyncDisposable {
   /** What the golden examples of each model have shown: of the archive's own, and those of its nodes. */
   readonly tried: readonly TriedPart[];
   /**
-   * Handles one input, and returns the first run of each model for it; `node` is undefined for the archive's own.
+   * Handles one input, and returns the first run of each model for it, or what the handler's `goldenModel` computes;
+   * `node` is undefined for the archive's own.
    * @throws the row's `PredictionError`
    */
   record(input: unknown): Promise<readonly Sample[]>;
@@ -78,7 +79,13 @@ export async function openLocally(whole: Archive, format: ModelFormat): Promise<
     own: models.find(([node]) => node === '')?.[1],
     async record(input) {
       recorded.length = 0;
-      const [result] = await handler.handle([input as never], batchContext(environment, {}));
+      const context = batchContext(environment, {});
+      const { goldenModel } = handler;
+      if (goldenModel) {
+        const feeds = await goldenModel.feeds(input, context);
+        return [{ feeds, outputs: await goldenModel.run(feeds) }];
+      }
+      const [result] = await handler.handle([input as never], context);
       if (result instanceof PredictionError) throw result;
       return models.flatMap(([node, session]) => {
         const first = recorded.find((one) => one.session === session);

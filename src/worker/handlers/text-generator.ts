@@ -1,4 +1,4 @@
-import type { Context } from '../../contract/handler.js';
+import type { Context, GoldenModel } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { Session, Tensors } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
@@ -15,6 +15,7 @@ import {
 import { Decoder } from '../generation/decoder.js';
 import { readInterface, staysOnGpu } from '../generation/decoder-interface.js';
 import { generate, type Generated } from '../generation/generate.js';
+import { answerModel } from '../generation/golden-answer.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../generation/model-facts.js';
 import { checkGuided, ResponseFormats, type ResponseFormat } from '../generation/grammar/response-format.js';
 import { PrefixCache } from '../generation/prefix-cache.js';
@@ -81,6 +82,16 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
 
   /** The opened model. */
   model!: Session;
+  readonly goldenModel: GoldenModel = answerModel(
+    async (row, context) => (await this.promptOf(row as TextGeneratorInput, 0, context)).tokens,
+    (tokens) => checkPrompt(tokens, this.contextLength, this.facts.vocabularySize),
+    async (tokens, maxNewTokens, choose) => {
+      const settings = { maxNewTokens, eosTokenIds: [], sampling: undefined, stop: [], returnLogprobs: false };
+      const { signal } = new AbortController();
+      const tools = { signal, begun: undefined, choose, onRun: () => {}, onToken: () => Promise.resolve(true) };
+      return (await this.generate({ tokens, settings }, tools)).tokens;
+    },
+  );
   readonly #formats = new ResponseFormats();
   #decoder!: Decoder;
   #prefixes!: PrefixCache;

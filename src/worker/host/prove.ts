@@ -11,10 +11,11 @@ import {
   REFERENCE_TOLERANCES,
 } from './compare-outputs.js';
 import { HALF_PRECISIONS, type Precision } from '../../contract/precisions.js';
-import type { Context, Handler } from '../../contract/handler.js';
+import type { Context, GoldenModel, Handler } from '../../contract/handler.js';
 import type { Session, Tensor, TensorInfo, Tensors } from '../../contract/tensors.js';
 import type { Comparison, Measured, Sample, Tried } from '../../contract/wire.js';
 import { readGolden } from '../models/golden.js';
+import { readSafetensors } from '../tensors/safetensors.js';
 import { doublePictures, generateVariants } from './variants.js';
 
 /** Returns the handlers whose archive has a model, each archive once. */
@@ -122,10 +123,10 @@ export async function tryOut(handler: Handler, context: Context, { golden, agree
   let proven = 0;
   const isFixed = context.modelYamlConfig.engine?.freeDimensions !== undefined;
   for (const path of golden) {
-    const session = await context.open();
     const bytes = await context.files.bytes(path);
-    const { inputs, outputs } = readGolden(bytes, path, isFixed ? undefined : session.inputs);
-    const mismatch = isFixed ? session.inputs.find((input) => !fits(inputs[input.name], input)) : undefined;
+    const model = isOf(bytes, path, handler.goldenModel) ? handler.goldenModel : await context.open();
+    const { inputs, outputs } = readGolden(bytes, path, isFixed ? undefined : model.inputs);
+    const mismatch = isFixed ? model.inputs.find((input) => !fits(inputs[input.name], input)) : undefined;
     if (mismatch) {
       context.warn(
         `${path} proves nothing: its "${mismatch.name}" does not have the dims that engine.freeDimensions fixes.`,
@@ -133,7 +134,7 @@ export async function tryOut(handler: Handler, context: Context, { golden, agree
       continue;
     }
     proven += 1;
-    const got = await run(session, inputs);
+    const got = await run(model, inputs);
     const comparison = agreement === 'labels' ? compareLabels(got, outputs) : compareOutputs(got, outputs);
     error = Math.max(error, comparison.error);
     ran.add(shapesOf(inputs));
@@ -154,6 +155,13 @@ export async function tryOut(handler: Handler, context: Context, { golden, agree
     error,
     suspicion: proven === 0 && outputs ? findNonFinite(outputs) : undefined,
   };
+}
+
+/** Returns whether a golden example is of what the handler computes, and not of a single run of its model. */
+function isOf(bytes: Uint8Array, path: string, model: GoldenModel | undefined): model is GoldenModel {
+  if (!model) return false;
+  const { tensors } = readSafetensors(bytes, path);
+  return model.inputs.every(({ name }) => Object.hasOwn(tensors, `inputs/${name}`));
 }
 
 /** Returns the names, dtypes and dims of a model's inputs, in one text. */
@@ -229,8 +237,8 @@ function fits(tensor: Tensor | undefined, { dims }: TensorInfo): boolean {
   );
 }
 
-function run(session: Session, feeds: Tensors): Promise<Tensors> {
-  return blamingBackend(() => session.run(feeds));
+function run(model: Pick<Session | GoldenModel, 'run'>, feeds: Tensors): Promise<Tensors> {
+  return blamingBackend(() => model.run(feeds));
 }
 
 /** Blames the backend if the engine cannot run the work: these inputs are not rows that an app sent. */

@@ -23,6 +23,7 @@ export const workers = {
   gated: () => new Worker(new URL('../workers/gated.worker.ts', import.meta.url), { type: 'module' }),
   hungStore: () => new Worker(new URL('../workers/hung-store.worker.ts', import.meta.url), { type: 'module' }),
   odd: () => new Worker(new URL('../workers/odd-engines.worker.ts', import.meta.url), { type: 'module' }),
+  oddWriter: () => new Worker(new URL('../workers/odd-writer.worker.ts', import.meta.url), { type: 'module' }),
   lean: () => new Worker(new URL('../workers/lean.worker.ts', import.meta.url), { type: 'module' }),
   impatient: () => new Worker(new URL('../workers/impatient.worker.ts', import.meta.url), { type: 'module' }),
   noJspi: () => new Worker(new URL('../workers/no-jspi.worker.ts', import.meta.url), { type: 'module' }),

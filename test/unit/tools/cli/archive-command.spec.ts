@@ -434,6 +434,46 @@ test('a folder with two models becomes an archive whose nodes they are, each wit
     ).rejects.toMatchObject({ code: 'unsupported', message: /several/ });
 });
 
+test("a language model's golden example is what follows a prompt: transformers' tokens, which a backend must give", async () => {
+  const { prompt, input_ids: ids, tokens } = GENERATION['qwen3']!.prompts[0]!;
+  const text = join(folder(), 'story.txt');
+  writeFileSync(text, prompt);
+  const flags: ArchiveFlags = {
+    'model-name': 'writer',
+    'serialized-file': path('test/models/generation/qwen3'),
+    'archive-format': 'no-archive',
+  };
+  const { path: made } = await createArchive({ ...flags, golden: text, 'export-path': folder() });
+  const file = join(made, 'golden/story.safetensors');
+  const { tensors } = readSafetensors(readFileSync(file), 'story');
+  const found = tensors['outputs/tokens']!;
+  expect(Array.from(tensors['inputs/prompt']!.data as Int32Array)).toEqual(ids);
+  expect(found.data.length).toBeGreaterThan(5);
+  expect(Array.from(found.data as Int32Array)).toEqual(tokens.slice(0, found.data.length));
+  expect(await checkArchive(made)).toMatch(/1 golden example reproduced/);
+
+  // Another example, with its hash and size left out.
+  const extras = JSON.parse(readFileSync(join(made, 'tabserve.json'), 'utf8')) as { files: Record<string, unknown> };
+  delete extras.files['golden/story.safetensors'];
+  writeFileSync(join(made, 'tabserve.json'), JSON.stringify(extras));
+  const changed = (name: string, value: number, at = 0): void => {
+    const data = Int32Array.from(tensors[name]!.data as Int32Array);
+    data[at] = value;
+    writeFileSync(file, writeSafetensors({ ...tensors, [name]: { ...tensors[name]!, data } }));
+  };
+  changed('outputs/tokens', 9, 2);
+  await expect(checkArchive(made)).rejects.toMatchObject({
+    code: 'backend-wrong',
+    message: expect.stringContaining(
+      `on golden/story.safetensors, output "tokens" is ${tokens[2]} at 2, expected 9`,
+    ) as unknown,
+  });
+  changed('inputs/prompt', 480);
+  await expect(checkArchive(made)).rejects.toMatchObject({ code: 'model-format', message: /of another model/ });
+  changed('inputs/count', 17);
+  await expect(checkArchive(made)).rejects.toMatchObject({ code: 'model-format', message: /its "count" is 17/ });
+});
+
 test('of several precisions, full precision or the chosen one goes into the archive, with its external data', async () => {
   const pack = async (
     config?: string,
