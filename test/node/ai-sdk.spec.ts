@@ -1,7 +1,7 @@
 // Vercel's AI SDK under Node: `ai` 6, the newest version that runs on Node 20, and the built package. Expected prompts are
 // transformers': `test/models/generation/make.py`.
 import { expect, test } from '@playwright/test';
-import { embedMany, generateText, streamText } from 'ai-node20';
+import { embedMany, generateObject, generateText, jsonSchema, streamText } from 'ai-node20';
 import { readFileSync } from 'node:fs';
 import { GENERATION } from '../unit/worker/generation/models.ts';
 
@@ -31,6 +31,24 @@ test('a text, its stream, its usage and an abort', async () => {
     if (type === 'text-delta') aborting.abort();
   }
   expect(kinds.at(-1)).toBe('abort');
+});
+
+test('an object that fits a schema', async () => {
+  await using client = await load(new URL('test/models/generation/qwen3/', root), { handler: 'text_generator' });
+  const { object, finishReason } = await generateObject({
+    model: tabserve(client, { specification: 'v3' }),
+    prompt: 'A review',
+    maxOutputTokens: 100,
+    schema: jsonSchema<{ mood: string; stars: number }>({
+      type: 'object',
+      properties: { mood: { enum: ['happy', 'sad'] }, stars: { type: 'integer', minimum: 1, maximum: 5 } },
+      required: ['mood', 'stars'],
+      additionalProperties: false,
+    }),
+  });
+  expect(finishReason).toBe('stop');
+  expect(['happy', 'sad']).toContain(object.mood);
+  expect([1, 2, 3, 4, 5]).toContain(object.stars);
 });
 
 test('embeddings, as in Python', async () => {
