@@ -9,7 +9,7 @@ TEXTS is a folder with Project Gutenberg's plain texts of writer.texts.json, `pg
 repositories on GitHub, which that file names with the commit and each text's sha256; they are not part of this repository.
 
 Reads   TEXTS, training/writer.texts.json
-Writes  public/models/writer/   config.json, generation_config.json, tokenizer.json, onnx/model_quantized.onnx
+Writes  public/models/writer/   config.json, generation_config.json, tokenizer.json, chat_template.jinja, onnx/model_quantized.onnx
         training/writer.metrics.json
 
 The model card (public/models/writer/README.md) is written by hand from writer.metrics.json. The schedule follows the clock,
@@ -424,6 +424,8 @@ def export(texts, work):
     (REPOSITORY / "tokenizer.json").write_text(json.dumps(json.loads(tokenizer.to_str()), ensure_ascii=False, separators=(",", ":")) + "\n")
     write_json(REPOSITORY / "config.json", CONFIG)
     write_json(REPOSITORY / "generation_config.json", GENERATION)
+    # It knows no conversations: it goes on with what is said.
+    (REPOSITORY / "chat_template.jinja").write_text("{% for message in messages %}{{ message['content'] }}{% endfor %}")
 
     session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
     ids = tokenizer.encode(PROMPTS[0]).ids

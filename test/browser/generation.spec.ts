@@ -211,3 +211,27 @@ interface Answer {
   /** How many workers were made for it. */
   readonly workers: number;
 }
+
+test('the gallery’s own model: the greedy answers of ONNX Runtime in Python @wasm', async ({ open, backend }) => {
+  test.skip(backend === 'webgl', 'ONNX Runtime WebGL has no int64');
+  const { greedy } = readGoldens<{ readonly greedy: Readonly<Record<string, string>> }>(
+    '../../training/writer.metrics.json',
+  );
+  const asked = Object.keys(greedy).slice(0, backend === 'wasm' ? undefined : 1);
+  const page = await open();
+  const answers = await page.evaluate(
+    async ({ backend, asked }) => {
+      const client = await window.tabserve.load<'text_generator'>('/models/writer/', { backends: [`onnx/${backend}`] });
+      const params = { doSample: false, maxNewTokens: 60 };
+      const answers = [];
+      for (const prompt of asked) answers.push((await client.predict(prompt, { params })).text);
+      // Its chat template writes a conversation as plain text.
+      const messages = [{ role: 'user', content: asked[0]! }];
+      answers.push((await client.predict({ messages }, { params })).text);
+      await client.dispose();
+      return answers;
+    },
+    { backend, asked },
+  );
+  expect(answers).toEqual([...asked, asked[0]!].map((prompt) => greedy[prompt]));
+});
