@@ -217,12 +217,14 @@ test('the gallery’s own model: the greedy answers of ONNX Runtime in Python @w
   const { greedy } = readGoldens<{ readonly greedy: Readonly<Record<string, string>> }>(
     '../../training/writer.metrics.json',
   );
-  const asked = Object.keys(greedy).slice(0, backend === 'wasm' ? undefined : 1);
+  // A GPU in software takes seconds for a token.
+  const [count, maxNewTokens] = backend === 'wasm' ? [undefined, 60] : [1, 8];
+  const asked = Object.keys(greedy).slice(0, count);
   const page = await open();
   const answers = await page.evaluate(
-    async ({ backend, asked }) => {
+    async ({ backend, asked, maxNewTokens }) => {
       const client = await window.tabserve.load<'text_generator'>('/models/writer/', { backends: [`onnx/${backend}`] });
-      const params = { doSample: false, maxNewTokens: 60 };
+      const params = { doSample: false, maxNewTokens };
       const answers = [];
       for (const prompt of asked) answers.push((await client.predict(prompt, { params })).text);
       // Its chat template writes a conversation as plain text.
@@ -231,7 +233,10 @@ test('the gallery’s own model: the greedy answers of ONNX Runtime in Python @w
       await client.dispose();
       return answers;
     },
-    { backend, asked },
+    { backend, asked, maxNewTokens },
   );
-  expect(answers).toEqual([...asked, asked[0]!].map((prompt) => greedy[prompt]));
+  for (const [index, prompt] of [...asked, asked[0]!].entries()) {
+    const right = greedy[prompt]!;
+    expect(answers[index]).toBe(backend === 'wasm' ? right : right.slice(0, answers[index]!.length || 1));
+  }
 });
