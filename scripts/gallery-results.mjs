@@ -130,7 +130,7 @@ const likeness = await run(
 const beginning = 'Once upon a time';
 const { text: written } = await run(async ({ load }, prompt) => {
   const client = await load('models/writer/', { handler: 'text_generator' });
-  const answer = await client.predict(prompt, { params: { seed: 1, maxNewTokens: 16 } });
+  const answer = await client.predict(prompt, { params: { seed: 1, maxNewTokens: 12 } });
   await client.dispose();
   return answer;
 }, beginning);
