@@ -20,6 +20,7 @@ export const PAGES: readonly Page[] = [
   demo('background', 'Background', async () => (await import('./demos/segmentation.js')).segmentation),
   demo('text', 'Text', async () => (await import('./demos/text-in-photos.js')).textInPhotos),
   demo('language', 'Language', async () => (await import('./demos/language.js')).language),
+  { id: 'writing', title: 'Writing', open: async () => (await import('./writing/writing.js')).writing },
   demo('digits', 'Digits', async () => (await import('./demos/digits.js')).digits),
   demo('orientation', 'Orientation', async () => (await import('./demos/orientation.js')).orientation),
   demo('voice', 'Voice', async () => (await import('./demos/voice.js')).voice),

@@ -126,6 +126,15 @@ const likeness = await run(
   pictures.map((name) => `models/${name}`),
 );
 
+/** What the language model writes after a beginning. */
+const beginning = 'Once upon a time';
+const { text: written } = await run(async ({ load }, prompt) => {
+  const client = await load('models/writer/', { handler: 'text_generator' });
+  const answer = await client.predict(prompt, { params: { seed: 1, maxNewTokens: 12 } });
+  await client.dispose();
+  return answer;
+}, beginning);
+
 /** The same part of a small photo twice: on the left enlarged as browsers do, on the right by the model. */
 const enlarged = await run(async ({ load }, url) => {
   const client = await load('models/upscaler/', { handler: 'image_to_image' });
@@ -221,6 +230,7 @@ const results = {
   },
   likeness: likeness.map(rounded),
   language: best(await ask('language', 'language', '')),
+  writing: { beginning, written },
   digits: best(drawn),
   orientation: best(line),
   backends: {

@@ -9,7 +9,7 @@ TEXTS is a folder with Project Gutenberg's plain texts of writer.texts.json, `pg
 repositories on GitHub, which that file names with the commit and each text's sha256; they are not part of this repository.
 
 Reads   TEXTS, training/writer.texts.json
-Writes  public/models/writer/   config.json, generation_config.json, tokenizer.json, onnx/model_quantized.onnx
+Writes  public/models/writer/   config.json, generation_config.json, tokenizer.json, chat_template.jinja, onnx/model_quantized.onnx
         training/writer.metrics.json
 
 The model card (public/models/writer/README.md) is written by hand from writer.metrics.json. The schedule follows the clock,
@@ -25,8 +25,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+import onnx
+import onnxruntime
 import torch
 import torch.nn.functional as F
+from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch import nn
 
@@ -280,6 +283,176 @@ def save(model, work, steps, seconds):
     (work / "new.pt").replace(work / "writer.pt")
 
 
+# ── Export ──────────────────────────────────────────────────────────────────────────────────────
+
+BLOCK = 32  # Weights that share a scale.
+
+
+class Graph:
+    """An ONNX graph, node by node."""
+
+    def __init__(self):
+        self.nodes, self.weights, self.count = [], [], 0
+
+    def constant(self, name, value):
+        self.weights.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        return name
+
+    def op(self, kind, *inputs, outputs=None, domain="", **attributes):
+        self.count += 1
+        names = outputs or [f"{kind}_{self.count}"]
+        self.nodes.append(helper.make_node(kind, list(inputs), names, name=f"{kind}_{self.count}", domain=domain, **attributes))
+        return names[0] if len(names) == 1 else names
+
+    def quantized(self, name, weight):
+        """A matrix in 8 bits, with a scale for each 32 weights of a row. Returns the names of both."""
+        rows, columns = weight.shape
+        blocks = weight.reshape(rows, columns // BLOCK, BLOCK)
+        scales = np.abs(blocks).max(-1, keepdims=True) / 127
+        bytes_ = (np.rint(blocks / np.maximum(scales, 1e-12)) + 128).astype(np.uint8)
+        return self.constant(f"{name}.weight", bytes_), self.constant(f"{name}.scales", scales.reshape(rows, columns // BLOCK).astype(np.float32))
+
+    def linear(self, x, names, rows, columns, **options):
+        return self.op("MatMulNBits", x, *names, domain="com.microsoft", K=columns, N=rows, bits=8, block_size=BLOCK, **options)
+
+
+def make_graph(model):
+    """The model with a cache: `past_key_values.*` has the keys and values of earlier tokens, `present.*` those of all."""
+    graph = Graph()
+    op, constant = graph.op, graph.constant
+    number = lambda name, value, kind: constant(name, np.array(value, kind))
+    zero, one, two, three = (number(f"int.{value}", [value], np.int64) for value in (0, 1, 2, 3))
+    numpy = lambda weight: weight.detach().float().numpy()
+
+    # Of which earlier tokens and of which of its own does a token know?
+    length = op("Shape", "input_ids", start=1, end=2)
+    total = op("Shape", "attention_mask", start=1, end=2)
+    scalar = number("shape.scalar", [], np.int64)
+    keys = op("Range", number("int64.0", 0, np.int64), op("Reshape", total, scalar), number("int64.1", 1, np.int64))
+    queries = op("Slice", keys, op("Sub", total, length), total, zero)
+    is_before = op("LessOrEqual", op("Unsqueeze", keys, zero), op("Unsqueeze", queries, one))
+    is_there = op("Unsqueeze", op("Cast", "attention_mask", to=TensorProto.BOOL), constant("axes.1.2", np.array([1, 2], np.int64)))
+    bias = op("Where", op("And", is_before, is_there), number("float.0", 0, np.float32), number("float.low", -1e9, np.float32))
+
+    # Rotary positions.
+    steps = constant("frequencies", frequencies().numpy().astype(np.float32).reshape(1, 1, -1))
+    angles = op("Mul", op("Unsqueeze", op("Cast", "position_ids", to=TensorProto.FLOAT), two), steps)
+    cos, sin = (op("Unsqueeze", op(kind, angles), one) for kind in ("Cos", "Sin"))
+
+    def norm(x, name, weight):
+        mean = op("ReduceMean", op("Mul", x, x), number(f"{name}.axes", [-1], np.int64), keepdims=1)
+        root = op("Sqrt", op("Add", mean, number(f"{name}.epsilon", EPSILON, np.float32)))
+        return op("Mul", op("Div", x, root), constant(f"{name}.weight", numpy(weight)))
+
+    def rotated(x, name):
+        first, second = op("Split", x, outputs=[f"{name}.first", f"{name}.second"], axis=-1, num_outputs=2)
+        turned = [op("Sub", op("Mul", first, cos), op("Mul", second, sin)), op("Add", op("Mul", second, cos), op("Mul", first, sin))]
+        return op("Concat", *turned, axis=-1)
+
+    embedding = graph.quantized("embedding", numpy(model.embedding.weight))
+    bytes_ = op("Cast", op("Gather", embedding[0], "input_ids"), to=TensorProto.FLOAT)
+    scales = op("Unsqueeze", op("Gather", embedding[1], "input_ids"), three)
+    blocks = op("Mul", op("Sub", bytes_, number("float.128", 128, np.float32)), scales)
+    x = op("Reshape", blocks, constant("shape.hidden", np.array([0, 0, WIDTH], np.int64)))
+    heads = constant("shape.heads", np.array([0, 0, HEADS, HEAD], np.int64))
+    caches = []
+    for index, layer in enumerate(model.layers):
+        name = f"layers.{index}"
+        matrix = lambda x, part: graph.linear(x, graph.quantized(f"{name}.{part}", numpy(getattr(layer, part).weight)), *getattr(layer, part).weight.shape)
+        qkv = matrix(norm(x, f"{name}.before_attention", layer.before_attention.weight), "qkv")
+        parts = op("Split", qkv, outputs=[f"{name}.{part}" for part in ("query", "key", "value")], axis=-1, num_outputs=3)
+        query, key, value = (op("Transpose", op("Reshape", part, heads), perm=[0, 2, 1, 3]) for part in parts)
+        query, key = rotated(query, f"{name}.query"), rotated(key, f"{name}.key")
+        for kind, new in (("key", key), ("value", value)):
+            op("Concat", f"past_key_values.{index}.{kind}", new, outputs=[f"present.{index}.{kind}"], axis=2)
+            caches.append((f"past_key_values.{index}.{kind}", f"present.{index}.{kind}"))
+        scores = op("MatMul", query, op("Transpose", f"present.{index}.key", perm=[0, 1, 3, 2]))
+        scores = op("Add", op("Mul", scores, number(f"{name}.scale", HEAD**-0.5, np.float32)), bias)
+        mixed = op("MatMul", op("Softmax", scores, axis=-1), f"present.{index}.value")
+        mixed = op("Reshape", op("Transpose", mixed, perm=[0, 2, 1, 3]), "shape.hidden")
+        x = op("Add", x, matrix(mixed, "out"))
+        gate, up = op("Split", matrix(norm(x, f"{name}.before_mlp", layer.before_mlp.weight), "gate_up"), outputs=[f"{name}.gate", f"{name}.up"], axis=-1, num_outputs=2)
+        x = op("Add", x, matrix(op("Mul", op("Mul", gate, op("Sigmoid", gate)), up), "down"))
+    graph.op("MatMulNBits", norm(x, "norm", model.norm.weight), *embedding, outputs=["logits"], domain="com.microsoft", K=WIDTH, N=VOCABULARY, bits=8, block_size=BLOCK)
+
+    info = helper.make_tensor_value_info
+    cache = lambda name, length: info(name, TensorProto.FLOAT, ["batch_size", HEADS, length, HEAD])
+    inputs = [info("input_ids", TensorProto.INT64, ["batch_size", "sequence_length"]), info("attention_mask", TensorProto.INT64, ["batch_size", "total_sequence_length"]), info("position_ids", TensorProto.INT64, ["batch_size", "sequence_length"])]
+    made = helper.make_graph(
+        graph.nodes, "writer", [*inputs, *(cache(past, "past_sequence_length") for past, _ in caches)],
+        [info("logits", TensorProto.FLOAT, ["batch_size", "sequence_length", VOCABULARY]), *(cache(present, "total_sequence_length") for _, present in caches)], graph.weights)
+    exported = helper.make_model(made, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)], producer_name="tabserve training/writer.py")
+    exported.ir_version = 9
+    return exported
+
+
+CONFIG = {
+    "architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_size": VOCABULARY, "hidden_size": WIDTH, "intermediate_size": HIDDEN,
+    "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "num_key_value_heads": HEADS, "head_dim": HEAD, "hidden_act": "silu",
+    "max_position_embeddings": CONTEXT, "rms_norm_eps": EPSILON, "rope_theta": THETA, "tie_word_embeddings": True,
+    "bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0, "transformers.js_config": {"dtype": "q8"},
+}
+GENERATION = {"eos_token_id": 0, "pad_token_id": 0, "do_sample": True, "temperature": 0.8, "top_k": 40, "max_new_tokens": 200}
+PROMPTS = ["Once upon a time there was a king who had three daughters.", "The old witch looked at the boy and said:", "In the middle of the wood"]
+
+
+def greedy(run, ids, length):
+    """The most probable tokens, one by one with the cache."""
+    cache = {f"past_key_values.{layer}.{kind}": np.zeros([1, HEADS, 0, HEAD], np.float32) for layer in range(LAYERS) for kind in ("key", "value")}
+    new, answer = list(ids), []
+    while len(answer) < length:
+        past = next(iter(cache.values())).shape[2]
+        feeds = {"input_ids": np.array([new], np.int64), "attention_mask": np.ones([1, past + len(new)], np.int64), "position_ids": np.arange(past, past + len(new), dtype=np.int64)[None]}
+        logits, *presents = run(None, {**feeds, **cache})
+        cache = dict(zip(cache, presents))
+        new = [int(logits[0, -1].argmax())]
+        answer += new
+    return answer
+
+
+def export(texts, work):
+    torch.set_num_threads(1)
+    checkpoint = torch.load(work / "writer.pt")
+    model = Writer().eval()
+    model.load_state_dict(checkpoint["model"])
+    tokenizer = Tokenizer.from_file(str(work / "tokenizer.json"))
+    kept, held = read_stories(texts)
+    held_tokens = tokens_of(tokenizer, held)
+    (REPOSITORY / "onnx").mkdir(parents=True, exist_ok=True)
+    file = REPOSITORY / "onnx/model_quantized.onnx"
+    onnx.save(make_graph(model), file)
+    (REPOSITORY / "tokenizer.json").write_text(json.dumps(json.loads(tokenizer.to_str()), ensure_ascii=False, separators=(",", ":")) + "\n")
+    write_json(REPOSITORY / "config.json", CONFIG)
+    write_json(REPOSITORY / "generation_config.json", GENERATION)
+    # It knows no conversations: it goes on with what is said.
+    (REPOSITORY / "chat_template.jinja").write_text("{% for message in messages %}{{ message['content'] }}{% endfor %}")
+
+    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+    ids = tokenizer.encode(PROMPTS[0]).ids
+    empty = {one.name: np.zeros([1, HEADS, 0, HEAD], np.float32) for one in session.get_inputs() if one.name.startswith("past")}
+    feeds = lambda ids: {"input_ids": np.array([ids], np.int64), "attention_mask": np.ones([1, len(ids)], np.int64), "position_ids": np.arange(len(ids))[None], **empty}
+    with torch.no_grad():
+        right = model(torch.tensor([ids]))[0].numpy()
+    logits = session.run(["logits"], feeds(ids))[0][0]
+    pieces = [held_tokens[at : at + CONTEXT + 1].astype(np.int64) for at in range(0, len(held_tokens) - CONTEXT - 1, CONTEXT)]
+    losses = []
+    for piece in pieces:
+        found = torch.from_numpy(session.run(["logits"], feeds(piece[:-1]))[0][0])
+        losses.append(F.cross_entropy(found, torch.from_numpy(piece[1:])).item())
+    characters = sum(map(len, held)) / len(held_tokens)
+    loss = sum(losses) / len(losses)
+    answers = {prompt: tokenizer.decode(greedy(session.run, tokenizer.encode(prompt).ids, 60)) for prompt in PROMPTS}
+    write_json(ROOT / "training/writer.metrics.json", {
+        "parameters": sum(weight.numel() for weight in model.parameters()),
+        "stories": len(kept), "characters": sum(map(len, kept)), "tokens": len(tokens_of(tokenizer, kept)),
+        "steps": checkpoint["steps"], "tokensSeen": checkpoint["steps"] * BATCH, "minutes": round(checkpoint["seconds"] / 60, 1),
+        "heldBack": {"stories": len(held), "tokens": len(held_tokens), "charactersPerToken": round(characters, 3), "loss": round(held_back_loss(model, held_tokens), 4), "lossIn8Bits": round(loss, 4), "bitsPerCharacter": round(loss / math.log(2) / characters, 4)},
+        "largestErrorOfLogits": round(float(np.abs(logits - right).max()), 4),
+        "bytes": sum(path.stat().st_size for path in REPOSITORY.rglob("*") if path.is_file()),
+        "greedy": answers,
+    })
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("action", choices=["train", "export"])
@@ -288,3 +461,5 @@ if __name__ == "__main__":
     given = parser.parse_args()
     if given.action == "train":
         train(given.texts, given.work)
+    else:
+        export(given.texts, given.work)

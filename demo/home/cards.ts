@@ -23,6 +23,7 @@ export function cards(): HTMLElement {
     card('background', 'Background', 'Finds the person, and blurs or replaces what is behind.', background()),
     card('text', 'Text', 'Reads the text in a photo, also upside down.', text()),
     card('language', 'Language', 'Tells thirty languages apart while you type.', language()),
+    card('writing', 'Writing', 'Goes on with your tale.', writing()),
     card('digits', 'Digits', 'Reads a digit that you draw.', digits()),
     card('orientation', 'Orientation', 'Finds lines of text that are upside down.', orientation()),
     card('voice', 'Voice', 'Detects speech, in a recording or live.', voice()),
@@ -76,6 +77,11 @@ function text(): HTMLElement {
 function language(): HTMLElement {
   const { text, label, score } = results.language;
   return el('div', { class: 'card-text' }, el('p', {}, `“${text}”`), answer(label, score));
+}
+
+function writing(): HTMLElement {
+  const { beginning, written } = results.writing;
+  return el('div', { class: 'card-text' }, el('p', {}, el('strong', {}, beginning), written, '…'));
 }
 
 function digits(): HTMLElement {

@@ -3,7 +3,7 @@ import { el } from '../page/dom.js';
 
 /** The tokens that are colored. */
 const TOKENS =
-  /(?<comment>\/\/.*)|(?<string>'[^']*')|(?<keyword>\b(?:import|from|const|await|while|try|catch|if|throw)\b)/g;
+  /(?<comment>\/\/.*)|(?<string>'[^']*')|(?<keyword>\b(?:import|from|const|await|while|for|of|else|try|catch|if|throw)\b)/g;
 
 export interface Snippet {
   show(source: string): void;

@@ -117,6 +117,29 @@ test('aborts, tools, and what is refused @once', async ({ page }) => {
   expect(seen.errors).toEqual(['model-config']);
 });
 
+test('an answer that fits a schema, whole and in parts @once', async ({ page }) => {
+  const { object, old, partial, end } = await page.evaluate(async () => {
+    const { generateObject, generateText, jsonSchema, load, Output, streamText, tabserve } = window.aiSdk;
+    const client = await load('/test/models/generation/qwen3/', { handler: 'text_generator', backends: ['wasm'] });
+    const schema = jsonSchema<{ mood: string; old: boolean }>({
+      type: 'object',
+      properties: { mood: { enum: ['calm', 'wild'] }, old: { type: 'boolean' } },
+      required: ['mood', 'old'],
+      additionalProperties: false,
+    });
+    const asked = { model: tabserve(client), prompt: 'Tell me of the sea.', maxOutputTokens: 100, maxRetries: 0 };
+    const { output: object } = await generateText({ ...asked, output: Output.object({ schema }) });
+    const { object: old } = await generateObject({ ...asked, schema });
+    const stream = streamText({ ...asked, output: Output.object({ schema }) });
+    let partial: unknown;
+    for await (const part of stream.partialOutputStream) partial = part;
+    return { object, old, partial, end: await stream.finishReason };
+  });
+  for (const one of [object, old, partial])
+    expect(one).toEqual({ mood: expect.stringMatching(/^(calm|wild)$/), old: expect.any(Boolean) });
+  expect(end).toBe('stop');
+});
+
 test('embeddings, one and many, as in Python @once', async ({ page }) => {
   const seen = await page.evaluate(async (inputs) => {
     const { embed, embedMany, failure, load, tabserveEmbedding } = window.aiSdk;

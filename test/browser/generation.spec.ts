@@ -211,3 +211,32 @@ interface Answer {
   /** How many workers were made for it. */
   readonly workers: number;
 }
+
+test('the gallery’s own model: the greedy answers of ONNX Runtime in Python @wasm', async ({ open, backend }) => {
+  test.skip(backend === 'webgl', 'ONNX Runtime WebGL has no int64');
+  const { greedy } = readGoldens<{ readonly greedy: Readonly<Record<string, string>> }>(
+    '../../training/writer.metrics.json',
+  );
+  // A GPU in software takes seconds for a token.
+  const [count, maxNewTokens] = backend === 'wasm' ? [undefined, 60] : [1, 8];
+  const asked = Object.keys(greedy).slice(0, count);
+  const page = await open();
+  const answers = await page.evaluate(
+    async ({ backend, asked, maxNewTokens }) => {
+      const client = await window.tabserve.load<'text_generator'>('/models/writer/', { backends: [`onnx/${backend}`] });
+      const params = { doSample: false, maxNewTokens };
+      const answers = [];
+      for (const prompt of asked) answers.push((await client.predict(prompt, { params })).text);
+      // Its chat template writes a conversation as plain text.
+      const messages = [{ role: 'user', content: asked[0]! }];
+      answers.push((await client.predict({ messages }, { params })).text);
+      await client.dispose();
+      return answers;
+    },
+    { backend, asked, maxNewTokens },
+  );
+  for (const [index, prompt] of [...asked, asked[0]!].entries()) {
+    const right = greedy[prompt]!;
+    expect(answers[index]).toBe(backend === 'wasm' ? right : right.slice(0, answers[index]!.length || 1));
+  }
+});

@@ -21,6 +21,7 @@ const PAGES = [
   'Background',
   'Text',
   'Language',
+  'Writing',
   'Digits',
   'Orientation',
   'Voice',

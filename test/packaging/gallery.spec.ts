@@ -365,6 +365,95 @@ test('likeness: the most alike come first, and the visitor’s own pictures @ful
   expect(complaints).toEqual([]);
 });
 
+test('writing: stopped; and when its worker is killed, it goes on with no word missing or doubled', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
+  await page.goto(`${gallery}#/writing`);
+  const write = page.getByRole('button', { name: 'Write', exact: true });
+  const kill = page.getByRole('button', { name: 'Kill the worker' });
+  const paper = page.getByRole('region', { name: 'The text' });
+  const hasBegun = async (): Promise<unknown> =>
+    await page.waitForFunction(() => document.querySelector('.paper')!.textContent.length > 90, undefined, SLOW);
+  await expect(write).toBeEnabled(SLOW);
+  await expect(kill).toBeDisabled();
+  await page.getByRole('slider', { name: 'Length' }).fill('400');
+  await write.click();
+  await page.getByRole('button', { name: 'Stop' }).click(SLOW);
+  await expect(write).toBeFocused();
+
+  await page.getByRole('slider', { name: 'Length' }).fill('120');
+  await write.click();
+  const done = page.getByText(/^120 tokens, [\d.]+ tokens\/s, the first after [\d,.]+ ms$/);
+  await expect(done).toBeVisible(SLOW);
+  const whole = await paper.textContent();
+  await write.click();
+  await hasBegun();
+  await kill.click();
+  await expect(page.locator('#note')).toHaveText(
+    /^Another worker went on after [\d,.]+ ms\. No word is missing or doubled\.$/,
+    SLOW,
+  );
+  await expect(done).toBeVisible(SLOW);
+  expect(await paper.textContent()).toContain('✂');
+  expect((await paper.textContent())!.replace('✂', ''), 'the same seed writes the same').toBe(whole);
+  await expect(page).toHaveURL(/length=120/);
+  expect(complaints).toEqual([]);
+});
+
+test('writing: a repository of Hugging Face says its size first, and is opened when the visitor wants it @full', async ({
+  page,
+  built,
+  complaints,
+}) => {
+  const policy = `${HOST.policy}; connect-src 'self' https://huggingface.co https://*.hf.co`;
+  await using site = await serve([built], { ...HOST, policy });
+  const folder = 'test/models/generation/qwen3/';
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.\w+$/.test(path));
+  const asked: string[] = [];
+  await page.context().route('https://huggingface.co/**', async (route) => {
+    const { pathname } = new URL(route.request().url());
+    asked.push(pathname);
+    const headers = { 'Access-Control-Allow-Origin': '*' };
+    if (pathname === '/api/models/org/tiny/tree/main')
+      return await route.fulfill({
+        headers,
+        json: files.map((path) => ({ type: 'file', path, size: statSync(folder + path).size })),
+      });
+    const path = pathname.replace('/org/tiny/resolve/main/', '');
+    await route.fulfill(files.includes(path) ? { headers, path: folder + path } : { headers, status: 404 });
+  });
+  await page.goto(`${site.origin}/#/writing`);
+  await expect(page.getByRole('button', { name: 'Write', exact: true })).toBeEnabled(SLOW);
+  expect(asked).toEqual([]);
+  const field = page.getByLabel('Repository of Hugging Face');
+  const size = page.getByRole('button', { name: 'Show its size' });
+  await field.fill('tiny');
+  await size.click();
+  await expect(page.getByText('Write a repository as ORG/NAME')).toBeVisible();
+  await field.fill('org/other');
+  await size.click();
+  await expect(page.getByText('huggingface.co has no public repository org/other.')).toBeVisible();
+  await field.fill('https://huggingface.co/org/tiny');
+  await size.click();
+  const total = files.reduce((sum, path) => sum + statSync(folder + path).size, 0);
+  const download = page.getByRole('button', { name: `Download ${Math.round(total / 1e3)} kB` });
+  await expect(download).toBeVisible();
+  await expect(page.getByText('the download is from huggingface.co')).toBeVisible();
+  expect(asked.filter((path) => path.includes('/resolve/'))).toEqual([]);
+  await download.click();
+  await expect(page.getByText(/^org\/tiny \(fp32, \d+ kB\) runs on/)).toBeVisible(SLOW);
+  await page.getByRole('radio', { name: 'A message to answer' }).check();
+  await page.getByRole('slider', { name: 'Length' }).fill('10');
+  await page.getByRole('button', { name: 'Write', exact: true }).click();
+  await expect(page.getByText(/^\d+ tokens?,/)).toBeVisible(SLOW);
+  await page.getByRole('button', { name: 'Back to our model' }).click();
+  await expect(page.getByText('4.8 million weights')).toBeVisible(SLOW);
+  // The hub's two answers of 404 are in the browser's log.
+  expect(complaints.filter((line) => !line.includes('404'))).toEqual([]);
+});
+
 test('upscaling: beside the browser’s own enlargement; a large photo is scaled down first @full', async ({
   page,
   gallery,

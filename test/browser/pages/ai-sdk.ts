@@ -1,14 +1,16 @@
 /** Vercel's AI SDK, unmodified, and models of this package for it. */
-import { embed, embedMany, generateText, jsonSchema, streamText } from 'ai';
+import { embed, embedMany, generateObject, generateText, jsonSchema, Output, streamText } from 'ai';
 import { tabserve, tabserveEmbedding } from '../../../src/ai-sdk.ts';
 import { load } from '../../../src/index.ts';
 
 const aiSdk = {
   embed,
   embedMany,
+  generateObject,
   generateText,
   jsonSchema,
   load,
+  Output,
   streamText,
   tabserve,
   tabserveEmbedding,

@@ -1,0 +1,98 @@
+/** What a repository of Hugging Face has to download. */
+import { Explained } from '../page/explained.js';
+
+/** Where huggingface.co sends large files from, as docs/hugging-face.md lists it. */
+export const HUB_ORIGINS: readonly string[] = [
+  'https://aws.cdn.hf.co',
+  'https://us.aws.cdn.hf.co',
+  'https://us-east-1.aws.cdn.hf.co',
+  'https://us-west-2.aws.cdn.hf.co',
+  'https://eu-west-3.aws.cdn.hf.co',
+  'https://ap-southeast-1.aws.cdn.hf.co',
+  'https://us.gcp.cdn.hf.co',
+  'https://us-east1.us.gcp.cdn.hf.co',
+  'https://us-central1.us.gcp.cdn.hf.co',
+  'https://us-west4.us.gcp.cdn.hf.co',
+  'https://europe-west4.us.gcp.cdn.hf.co',
+  'https://asia-southeast1.us.gcp.cdn.hf.co',
+  'https://cdn-lfs.hf.co',
+  'https://cdn-lfs-us-1.hf.co',
+  'https://cdn-lfs-eu-1.hf.co',
+];
+
+/** The precisions, by the ends of the files' names. */
+const SUFFIXES = {
+  '': 'fp32',
+  _fp16: 'fp16',
+  _quantized: 'q8',
+  _int8: 'int8',
+  _uint8: 'uint8',
+  _q4: 'q4',
+  _q4f16: 'q4f16',
+  _bnb4: 'bnb4',
+} as const;
+type Precision = (typeof SUFFIXES)[keyof typeof SUFFIXES];
+
+/** A model of a repository, in one precision. */
+export interface HubModel {
+  /** ORG/NAME. */
+  readonly repository: string;
+  readonly dtype: Precision;
+  /** The bytes to download: of the model with its external data, and of the files beside it. */
+  readonly bytes: number;
+}
+
+/** One file of the hub's answer. */
+interface HubFile {
+  readonly path: string;
+  readonly size: number;
+}
+
+const BESIDE = new Set([
+  'config.json',
+  'generation_config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'chat_template.jinja',
+]);
+
+/** Returns ORG/NAME of what a visitor typed: that, or the repository's address. */
+export function repositoryOf(typed: string): string | undefined {
+  return /^(?:https:\/\/huggingface\.co\/)?([\w.-]+\/[\w.-]+?)\/?$/.exec(typed.trim())?.[1];
+}
+
+/**
+ * Asks huggingface.co for the files of a repository. Returns its model in each precision, the smallest first.
+ * @throws what the visitor can do about it
+ */
+export async function hubModels(repository: string, signal: AbortSignal): Promise<readonly HubModel[]> {
+  const url = `https://huggingface.co/api/models/${repository}/tree/main?recursive=true`;
+  const response = await fetch(url, { signal }).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    throw new Explained('huggingface.co could not be reached. Check the connection, or the policy of this site.');
+  });
+  // The hub says 401 of a repository that is not there, since it may be private.
+  if (response.status === 401 || response.status === 404)
+    throw new Explained(`huggingface.co has no public repository ${repository}.`);
+  if (!response.ok) throw new Explained(`huggingface.co answered ${response.status}. Try again later.`);
+  const models = modelsOf(repository, (await response.json()) as readonly HubFile[]);
+  if (models.length === 0)
+    throw new Explained(`${repository} has no language model in ONNX: no file onnx/model.onnx or its like.`);
+  return models;
+}
+
+function modelsOf(repository: string, files: readonly HubFile[]): readonly HubModel[] {
+  const sum = (isMeant: (path: string) => boolean): number =>
+    files.filter(({ path }) => isMeant(path)).reduce((total, { size }) => total + size, 0);
+  const beside = sum((path) => BESIDE.has(path));
+  for (const name of ['onnx/model', 'onnx/decoder_model_merged', 'model', 'decoder_model_merged']) {
+    const models = Object.entries(SUFFIXES)
+      .filter(([suffix]) => files.some(({ path }) => path === `${name}${suffix}.onnx`))
+      .map(([suffix, dtype]) => {
+        const own = `${name}${suffix}.onnx`;
+        return { repository, dtype, bytes: beside + sum((path) => path === own || path.startsWith(`${own}_data`)) };
+      });
+    if (models.length > 0) return models.toSorted((a, b) => a.bytes - b.bytes);
+  }
+  return [];
+}
