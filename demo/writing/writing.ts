@@ -17,7 +17,8 @@ import { repositoryField } from './repository.js';
 import { writingSettings } from './settings.js';
 import { openWriter, type Writer } from './writer.js';
 
-const BYTES = 5_600_000;
+/** The model and its tokenizer. */
+const BYTES = 5_567_000;
 const BEGINNINGS = [
   'Once upon a time there was a king who had three daughters.',
   'In the middle of the wood',
@@ -29,7 +30,7 @@ export const writing: Exhibit = {
   id: 'writing',
   title: 'Writing',
   summary:
-    'A tiny language model of our own goes on with your text. It has read a few dozen old fairy tales and children’s books, and nothing else: its sentences sound like them, and mean little. Kill its worker in mid-sentence: the text goes on.',
+    'A tiny language model of our own goes on with your text. It has read 45 old books, fairy tales and others for children, and nothing else: its sentences sound like them, and mean little. Kill its worker in mid-sentence: the text goes on.',
   mount,
 };
 
