@@ -81,20 +81,33 @@ export function restOf(from: Repeat): Repeat {
   return from.rest;
 }
 
+/** Returns a grammar and all that it contains, each once; what is contained mostly behind what contains it. */
+function allParts(grammar: Grammar): readonly Grammar[] {
+  const found = new Set([grammar]);
+  // A set goes on with what is added meanwhile.
+  for (const part of found) for (const inner of partsOf(part)) found.add(inner);
+  return [...found];
+}
+
+function partsOf(grammar: Grammar): readonly Grammar[] {
+  switch (grammar.kind) {
+    case 'bytes':
+      return [];
+    case 'sequence':
+      return grammar.parts;
+    case 'choice':
+      return grammar.options;
+    case 'repeat':
+      return [grammar.item];
+    case 'rule':
+      return [grammar.body!];
+  }
+}
+
 /** Returns a number for each byte. Bytes with the same one are alike everywhere in the grammar. */
 export function byteClasses(grammar: Grammar): Uint8Array {
-  const seen = new Set<Grammar>();
-  let classes = new Uint8Array(256);
-  const visit = (part: Grammar): void => {
-    if (seen.has(part)) return;
-    seen.add(part);
-    if (part.kind === 'bytes') classes = split(classes, part.set);
-    else if (part.kind === 'repeat') visit(part.item);
-    else if (part.kind === 'rule') visit(part.body!);
-    else for (const inner of part.kind === 'choice' ? part.options : part.parts) visit(inner);
-  };
-  visit(grammar);
-  return classes;
+  const sets = allParts(grammar).filter((part) => part.kind === 'bytes');
+  return sets.reduce((classes, { set }) => split(classes, set), new Uint8Array(256));
 }
 
 /** Returns the classes, each split into the bytes that are in a set and those that are not. */
@@ -108,29 +121,18 @@ function split(classes: Uint8Array, set: Uint8Array): Uint8Array<ArrayBuffer> {
   });
 }
 
-/**
- * Returns the rules that have no text at all, because they contain themselves without end.
- * @param rules all that the grammars contain
- */
-export function endlessRules(rules: readonly Rule[]): readonly Rule[] {
-  const finite = new Set<Rule>();
-  const isFinite = (grammar: Grammar, seen: Map<Grammar, boolean>): boolean => {
-    const known = seen.get(grammar);
-    if (known !== undefined) return known;
-    const every = (parts: readonly Grammar[]): boolean => parts.every((part) => isFinite(part, seen));
-    const found =
-      grammar.kind === 'bytes' ||
-      (grammar.kind === 'sequence' && every(grammar.parts)) ||
-      (grammar.kind === 'choice' && grammar.options.some((option) => isFinite(option, seen))) ||
-      (grammar.kind === 'repeat' && (grammar.min === 0 || isFinite(grammar.item, seen))) ||
-      (grammar.kind === 'rule' && finite.has(grammar));
-    seen.set(grammar, found);
-    return found;
+/** Returns the rules that have no text at all, because they contain themselves without end. */
+export function endlessRules(grammar: Grammar): readonly Rule[] {
+  const all = allParts(grammar).toReversed();
+  const finite = new Set<Grammar>();
+  const isFinite = (part: Grammar): boolean => {
+    const parts = partsOf(part);
+    if (part.kind === 'repeat' && part.min === 0) return true;
+    return part.kind === 'choice' ? parts.some((one) => finite.has(one)) : parts.every((one) => finite.has(one));
   };
   for (let before = -1; before < finite.size;) {
     before = finite.size;
-    const seen = new Map<Grammar, boolean>();
-    for (const rule of rules) if (isFinite(rule.body!, seen)) finite.add(rule);
+    for (const part of all) if (isFinite(part)) finite.add(part);
   }
-  return rules.filter((rule) => !finite.has(rule));
+  return all.filter((part): part is Rule => part.kind === 'rule' && !finite.has(part));
 }

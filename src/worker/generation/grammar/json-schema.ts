@@ -70,7 +70,7 @@ class SchemaReader {
     const root: Rule = { kind: 'rule' };
     this.#rules.set('#', root);
     root.body = this.#grammar(this.#root, this.#where, 0);
-    const endless = endlessRules([VALUE, ...this.#rules.values()]);
+    const endless = endlessRules(root);
     const [name] = [...this.#rules].find(([, rule]) => endless.includes(rule)) ?? [];
     if (name !== undefined)
       throw refusal(`${this.#where}: no value fits "${name}", because it contains itself without end.`);
