@@ -7,6 +7,7 @@ import { freeTensors } from '../tensors/gpu-memory.js';
 import { readLast } from '../tensors/read-tensor.js';
 import { integers } from '../tensors/tensors.js';
 import type { CacheTensor, DecoderInterface } from './decoder-interface.js';
+import { canJoin, joinRows, type RowOfCache } from './join-rows.js';
 import { KeyValueCache, takeRows, useTensors } from './key-value-cache.js';
 
 /** What a run returns. */
@@ -57,13 +58,29 @@ export class Decoder {
     return await takeRows(cache, this.#interface, rows);
   }
 
+  /** Returns whether a row of this cache can be joined with other rows. */
+  canJoin(cache: KeyValueCache): boolean {
+    return canJoin(cache, this.#interface);
+  }
+
+  /** Returns one cache of rows of others, padded on the left. */
+  async joinRows(rows: readonly RowOfCache[]): Promise<KeyValueCache> {
+    return await joinRows(rows, this.#interface);
+  }
+
   /**
    * Runs the model on the tokens that the cache does not cover.
    * @param rows all tokens of each row: a model without a cache runs on all of them
+   * @param pads how many places of the cache are before each row's tokens
    * @throws what the session's run throws; `inference-failed` if the logits are no floats
    */
-  async run(rows: readonly (readonly number[])[], cache: KeyValueCache, signal?: AbortSignal): Promise<DecoderStep> {
-    const outputs = await this.#session.run(this.feeds(rows, cache), { signal, keep: true });
+  async run(
+    rows: readonly (readonly number[])[],
+    cache: KeyValueCache,
+    signal?: AbortSignal,
+    pads: readonly number[] = rows.map(() => 0),
+  ): Promise<DecoderStep> {
+    const outputs = await this.#session.run(this.feeds(rows, cache, pads), { signal, keep: true });
     try {
       const logits = await lastLogits(outputs[this.#interface.logits.name]!);
       const fresh = this.#interface.cache
@@ -71,34 +88,41 @@ export class Decoder {
         .map(({ past, present }) => [past.name, outputs[present]!] as const);
       const tensors = { ...cache.tensors, ...Object.fromEntries(fresh) };
       useTensors(Object.values(tensors));
-      return { cache: new KeyValueCache(rows[0]!.length, tensors), logits };
+      return { cache: new KeyValueCache(pads[0]! + rows[0]!.length, tensors), logits };
     } finally {
       freeTensors(Object.values(outputs));
     }
   }
 
   /** Returns the model's inputs for the tokens that the cache does not cover. */
-  feeds(rows: readonly (readonly number[])[], cache: KeyValueCache): Tensors {
+  feeds(
+    rows: readonly (readonly number[])[],
+    cache: KeyValueCache,
+    pads: readonly number[] = rows.map(() => 0),
+  ): Tensors {
     const { ids, mask, positions, useCache, keptLogits } = this.#interface;
     const start = this.hasCache ? cache.length : 0;
-    const { length } = rows[0]!;
-    const matrix = (dtype: DType, valuesOf: (row: readonly number[]) => readonly number[]): Tensor => {
-      const values = rows.flatMap(valuesOf);
+    const matrix = (dtype: DType, valuesOf: (row: readonly number[], pad: number) => readonly number[]): Tensor => {
+      const values = rows.flatMap((row, index) => valuesOf(row, pads[index]!));
       return integers(dtype, [rows.length, values.length / rows.length], values);
     };
     const feeds: Record<string, Tensor> = {
       ...cache.tensors,
-      [ids.name]: matrix(ids.dtype, (row) => row.slice(start)),
+      [ids.name]: matrix(ids.dtype, (row, pad) => row.slice(start - pad)),
     };
     const add = (info: TensorInfo | undefined, make: (dtype: DType) => Tensor): void => {
       if (info) feeds[info.name] = make(info.dtype);
     };
-    add(mask, (dtype) => matrix(dtype, (row) => row.map(() => 1)));
-    add(positions, (dtype) => matrix(dtype, () => Array.from({ length: length - start }, (_, index) => start + index)));
+    add(mask, (dtype) => matrix(dtype, ({ length }, pad) => range(0, pad + length).map((at) => (at < pad ? 0 : 1))));
+    add(positions, (dtype) => matrix(dtype, ({ length }, pad) => range(start - pad, length)));
     add(useCache, () => ({ dtype: 'bool', dims: [1], data: Uint8Array.of(start > 0 ? 1 : 0) }));
     add(keptLogits, (dtype) => integers(dtype, keptLogits!.dims.length === 0 ? [] : [1], [1]));
     return feeds;
   }
+}
+
+function range(start: number, end: number): number[] {
+  return Array.from({ length: end - start }, (_, index) => start + index);
 }
 
 /** Returns the mask of one row whose tokens all count. */

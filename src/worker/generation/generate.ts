@@ -1,10 +1,10 @@
 /** The loop of generation: the model runs on the prompt, and then on each token that was chosen. */
 import { abortError } from '../../shared/abort.js';
-import type { Decoder } from './decoder.js';
 import type { KeyValueCache } from './key-value-cache.js';
 import { applyRules, applySampling, type Progress } from './logits.js';
 import { argmax, draw, logProbability, randomAt } from './sample.js';
 import type { Settings } from './settings.js';
+import type { SharedRow, SharedSteps } from './shared-steps.js';
 
 /** A prompt runs in pieces of so many tokens. Between two of them, other requests run, and an abort or a heartbeat comes. */
 const PIECE = 128;
@@ -57,45 +57,46 @@ export interface GeneratedWithCache extends Generated {
  * Generates an answer.
  * @throws the reason of `signal`; what the model's run throws; `inference-failed` if no token can follow
  */
-export async function generate(decoder: Decoder, options: GenerateOptions): Promise<GeneratedWithCache> {
+export async function generate(steps: SharedSteps, options: GenerateOptions): Promise<GeneratedWithCache> {
+  const row = steps.row(options.cache);
+  try {
+    const generated = await generateRow(steps, row, options);
+    return { ...generated, cache: await row.end() };
+  } catch (error) {
+    row.free();
+    throw error;
+  }
+}
+
+async function generateRow(steps: SharedSteps, row: SharedRow, options: GenerateOptions): Promise<Generated> {
   const { prompt, settings, signal, begun, choose, onRun, onToken } = options;
   const tokens = [...prompt];
   const logprobs = Array.from(begun?.logprobs ?? []);
-  let { cache } = options;
-  const done = (finishReason: Generated['finishReason']): GeneratedWithCache => ({
+  const done = (finishReason: Generated['finishReason']): Generated => ({
     tokens: tokens.slice(prompt.length),
     finishReason,
     logprobs,
-    cache,
   });
-  try {
-    for (const token of Array.from(begun?.tokens ?? [])) {
-      tokens.push(token);
-      if (!(await onToken(token, logprobs))) return done('stop');
-    }
-    while (tokens.length - prompt.length < settings.maxNewTokens) {
-      let logits: Float32Array;
-      do {
-        if (signal.aborted) throw abortError(signal);
-        const end = decoder.hasCache ? Math.min(tokens.length, cache.length + PIECE) : tokens.length;
-        const step = await decoder.run([tokens.slice(0, end)], cache, signal);
-        cache.free();
-        cache = step.cache;
-        logits = step.logits[0]!;
-        onRun();
-      } while (cache.length < tokens.length);
-      // `choose` may change them.
-      const byModel = settings.returnLogprobs ? logits.slice() : undefined;
-      const token = choose(logits, settings, { tokens, newTokens: tokens.length - prompt.length });
-      if (byModel) logprobs.push(logProbability(byModel, token));
-      tokens.push(token);
-      if (settings.eosTokenIds.includes(token) || !(await onToken(token, logprobs))) return done('stop');
-    }
-    return done('length');
-  } catch (error) {
-    cache.free();
-    throw error;
+  for (const token of Array.from(begun?.tokens ?? [])) {
+    tokens.push(token);
+    if (!(await onToken(token, logprobs))) return done('stop');
   }
+  while (tokens.length - prompt.length < settings.maxNewTokens) {
+    let logits: Float32Array;
+    do {
+      if (signal.aborted) throw abortError(signal);
+      const end = steps.hasCache ? Math.min(tokens.length, row.length + PIECE) : tokens.length;
+      logits = await row.run(tokens.slice(0, end), signal);
+      onRun();
+    } while (row.length < tokens.length);
+    // `choose` may change them.
+    const byModel = settings.returnLogprobs ? logits.slice() : undefined;
+    const token = choose(logits, settings, { tokens, newTokens: tokens.length - prompt.length });
+    if (byModel) logprobs.push(logProbability(byModel, token));
+    tokens.push(token);
+    if (settings.eosTokenIds.includes(token) || !(await onToken(token, logprobs))) return done('stop');
+  }
+  return done('length');
 }
 
 /** Chooses the next token as transformers' `generate` does: by the rules, and then the best one, or one that is drawn. */

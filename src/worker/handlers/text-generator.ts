@@ -19,6 +19,7 @@ import { answerModel } from '../generation/golden-answer.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../generation/model-facts.js';
 import { checkGuided, ResponseFormats, type ResponseFormat } from '../generation/grammar/response-format.js';
 import { PrefixCache } from '../generation/prefix-cache.js';
+import { SharedSteps } from '../generation/shared-steps.js';
 import { checkPrompt } from '../generation/prompt.js';
 import { readSettings, type GenerationParams, type Settings } from '../generation/settings.js';
 import { readText } from '../text/read-text.js';
@@ -94,6 +95,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
   );
   readonly #formats = new ResponseFormats();
   #decoder!: Decoder;
+  #steps!: SharedSteps;
   #prefixes!: PrefixCache;
   #renderChat: RenderChat | undefined;
 
@@ -107,6 +109,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     this.model = await context.open(undefined, { keeps: staysOnGpu });
     const model = readInterface(this.model, 'text_generator');
     this.#decoder = new Decoder(this.model, model);
+    this.#steps = new SharedSteps(this.#decoder);
     this.#prefixes = new PrefixCache(
       model,
       (this.config as { maxStateBytes?: number }).maxStateBytes ?? MAX_STATE_BYTES,
@@ -162,7 +165,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
   ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens'>> {
     const cache = (await this.#prefixes.find(tokens)) ?? this.#decoder.emptyCache();
     const cachedTokens = cache.length;
-    const { cache: last, ...generated } = await generate(this.#decoder, { prompt: tokens, cache, settings, ...tools });
+    const { cache: last, ...generated } = await generate(this.#steps, { prompt: tokens, cache, settings, ...tools });
     this.#prefixes.add([...tokens, ...generated.tokens], last);
     return { ...generated, cachedTokens };
   }

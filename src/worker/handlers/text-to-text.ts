@@ -11,6 +11,7 @@ import { readInterface, staysOnGpu, type DecoderInterface } from '../generation/
 import { Encoder } from '../generation/encoder.js';
 import { generate, type Generated } from '../generation/generate.js';
 import { GENERATION_CONFIG } from '../generation/model-facts.js';
+import { SharedSteps } from '../generation/shared-steps.js';
 import {
   readTextToTextSettings,
   TEXT_TO_TEXT_SCHEMA,
@@ -61,6 +62,7 @@ export class TextToText extends GenerationHandler<TextToTextInput, TextToTextSet
 
   #encoder!: Encoder;
   #decoder!: Decoder;
+  #steps!: SharedSteps;
   #interface!: DecoderInterface;
 
   /**
@@ -75,6 +77,7 @@ export class TextToText extends GenerationHandler<TextToTextInput, TextToTextSet
     this.#interface = readInterface(decoder, 'text_to_text');
     this.#encoder.checkDecoder(this.#interface);
     this.#decoder = new Decoder(decoder, this.#interface);
+    this.#steps = new SharedSteps(this.#decoder);
     await this.loadTexts(context, this.#interface.vocabularySize);
     this.initialized = true;
   }
@@ -123,7 +126,7 @@ export class TextToText extends GenerationHandler<TextToTextInput, TextToTextSet
     tools.onRun();
     const options = { prompt: [startTokenId], cache, settings, ...tools };
     if (beams) return { ...(await searchBeams(this.#decoder, beams, options)), cachedTokens: 0 };
-    const { cache: last, ...generated } = await generate(this.#decoder, options);
+    const { cache: last, ...generated } = await generate(this.#steps, options);
     last.free();
     return { ...generated, cachedTokens: 0 };
   }

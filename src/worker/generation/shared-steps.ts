@@ -1,0 +1,213 @@
+/** Answers that are generated at the same time: they share each run of the model, where it computes the same then. */
+import type { Decoder, DecoderStep } from './decoder.js';
+import { lengthOf, type RowOfCache } from './join-rows.js';
+import type { KeyValueCache } from './key-value-cache.js';
+
+/** How much the logits of a row may differ from those that it has alone. */
+const TOLERANCE = 1e-3;
+
+/** A row that waits for the logits after its last token. */
+interface Waiting {
+  readonly row: SharedRow;
+  readonly tokens: readonly number[];
+  readonly resolve: (logits: Float32Array) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+type Logits = ReadonlyMap<SharedRow, Float32Array>;
+
+/** Rows in their order in one cache. */
+interface Batch {
+  readonly rows: readonly SharedRow[];
+  readonly cache: KeyValueCache;
+}
+
+/**
+ * Runs the rows of a decoder. A row whose next run has one token runs together with all others that are ready, padded on
+ * the left. It joins at the next run, and leaves when it ends or is not ready in time. Several tokens, such as a
+ * prompt's, run alone, between the others' runs.
+ *
+ * Some models compute something else for padded rows, or for several: those that read the mask as a length, and those
+ * that quantize all rows with one scale. So the first run of each kind is compared with that of each row alone; if they
+ * differ, no run is shared any more, and the rows take turns.
+ */
+export class SharedSteps {
+  readonly #decoder: Decoder;
+  #canShare = true;
+  /** Whether runs with padding, and without, were found to compute the same as alone. */
+  readonly #proven = new Set<boolean>();
+  #waiting: Waiting[] = [];
+  /** The rows of the last run, which are expected in the next one. */
+  #expected = new Set<SharedRow>();
+  #batch: Batch | undefined;
+  #isRunning = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(decoder: Decoder) {
+    this.#decoder = decoder;
+  }
+
+  get hasCache(): boolean {
+    return this.#decoder.hasCache;
+  }
+
+  /** Returns a row. @param cache of its beginning, which the row frees */
+  row(cache: KeyValueCache): SharedRow {
+    return new SharedRow(this, cache);
+  }
+
+  /** Returns the logits after a row's last token. @throws what the session's run throws */
+  async run(row: SharedRow, tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
+    if (this.#canShare && this.#decoder.canJoin(row.place.cache) && tokens.length - row.length === 1)
+      return await new Promise((resolve, reject) => {
+        this.#waiting.push({ row, tokens, resolve, reject });
+        this.#consider();
+      });
+    return await this.#alone(row, tokens, signal);
+  }
+
+  /** Moves a row to a cache of its own. */
+  async single(row: SharedRow): Promise<void> {
+    if (row.place.isShared) row.moveTo({ cache: await this.#decoder.joinRows([row.place]), row: 0, pad: 0 }, false);
+  }
+
+  /** Must be called when a row has ended: nobody waits for it. */
+  ended(row: SharedRow): void {
+    this.#expected.delete(row);
+    this.#consider();
+  }
+
+  /** Runs the rows that wait as soon as all rows of the last run do, or when a task has passed. */
+  #consider(): void {
+    if (this.#isRunning || this.#waiting.length === 0) return;
+    const waiting = new Set(this.#waiting.map(({ row }) => row));
+    if ([...this.#expected].every((row) => waiting.has(row))) void this.#step();
+    else this.#timer ??= setTimeout(() => void this.#step());
+  }
+
+  async #step(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#expected = new Set(waiting.map(({ row }) => row));
+    this.#isRunning = true;
+    try {
+      const logits = waiting.length > 1 && this.#canShare ? await this.#together(waiting) : await this.#inTurn(waiting);
+      for (const { row, resolve } of waiting) resolve(logits.get(row)!);
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
+    }
+    this.#isRunning = false;
+    this.#consider();
+  }
+
+  async #together(waiting: readonly Waiting[]): Promise<Logits> {
+    const { rows, cache } = await this.#batchOf(waiting.map(({ row }) => row));
+    const tokens = new Map(waiting.map((one) => [one.row, one.tokens] as const));
+    const pads = rows.map((row) => cache.length - row.length);
+    let step: DecoderStep;
+    try {
+      step = await this.#decoder.run(
+        rows.map((row) => tokens.get(row)!),
+        cache,
+        undefined,
+        pads,
+      );
+    } finally {
+      cache.free();
+    }
+    const logits = new Map(rows.map((row, index) => [row, step.logits[index]!] as const));
+    const isPadded = pads.some((pad) => pad > 0);
+    try {
+      if (!this.#proven.has(isPadded)) return await this.#prove(waiting, logits, isPadded);
+      for (const [index, row] of rows.entries())
+        row.moveTo({ cache: step.cache.use(), row: index, pad: pads[index]! }, true);
+      this.#batch = { rows, cache: step.cache };
+      return logits;
+    } finally {
+      step.cache.free();
+    }
+  }
+
+  /** Returns the rows in one cache, for the caller to free. It is made anew only if a row has joined or left. */
+  async #batchOf(rows: readonly SharedRow[]): Promise<Batch> {
+    const { rows: last, cache } = this.#batch ?? {};
+    const isSame = last?.length === rows.length && last.every((row) => rows.includes(row) && row.place.cache === cache);
+    if (isSame) return { rows: last, cache: cache!.use() };
+    return { rows, cache: await this.#decoder.joinRows(rows.map(({ place }) => place)) };
+  }
+
+  /** Runs each row alone, and returns what it gets. From now on, such runs are shared, or none is. */
+  async #prove(waiting: readonly Waiting[], together: Logits, isPadded: boolean): Promise<Logits> {
+    const alone = await this.#inTurn(waiting);
+    if (waiting.every(({ row }) => areAlike(together.get(row)!, alone.get(row)!))) this.#proven.add(isPadded);
+    else this.#canShare = false;
+    return alone;
+  }
+
+  async #inTurn(waiting: readonly Waiting[]): Promise<Logits> {
+    const logits = new Map<SharedRow, Float32Array>();
+    for (const { row, tokens } of waiting) logits.set(row, await this.#alone(row, tokens));
+    return logits;
+  }
+
+  async #alone(row: SharedRow, tokens: readonly number[], signal?: AbortSignal): Promise<Float32Array> {
+    await this.single(row);
+    const { cache, logits } = await this.#decoder.run([tokens], row.place.cache, signal);
+    row.moveTo({ cache, row: 0, pad: 0 }, false);
+    return logits[0]!;
+  }
+}
+
+/** The tokens of one answer, as far as the model has run on them. */
+export class SharedRow {
+  readonly #steps: SharedSteps;
+  #place: RowOfCache & { readonly isShared: boolean };
+
+  constructor(steps: SharedSteps, cache: KeyValueCache) {
+    this.#steps = steps;
+    this.#place = { cache, row: 0, pad: 0, isShared: false };
+  }
+
+  /** How many tokens the model has run on. */
+  get length(): number {
+    return lengthOf(this.#place);
+  }
+
+  get place(): RowOfCache & { readonly isShared: boolean } {
+    return this.#place;
+  }
+
+  /** Takes over a cache. @param isShared whether others are in it, too */
+  moveTo(place: RowOfCache, isShared: boolean): void {
+    this.#place.cache.free();
+    this.#place = { ...place, isShared };
+  }
+
+  /**
+   * Returns the logits after the last token, for the caller to change.
+   * @param tokens all tokens; the model runs on those that it has not run on
+   * @throws what the session's run throws
+   */
+  async run(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
+    return await this.#steps.run(this, tokens, signal);
+  }
+
+  /** Ends the row, and returns its cache for the caller to free. */
+  async end(): Promise<KeyValueCache> {
+    this.#steps.ended(this);
+    await this.#steps.single(this);
+    return this.#place.cache;
+  }
+
+  /** Ends the row without an answer. */
+  free(): void {
+    this.#steps.ended(this);
+    this.#place.cache.free();
+  }
+}
+
+function areAlike(one: Float32Array, other: Float32Array): boolean {
+  return one.every((value, index) => Math.abs(value - other[index]!) <= TOLERANCE);
+}
