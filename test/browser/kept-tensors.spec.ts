@@ -89,6 +89,12 @@ test('nothing stays of twenty answers, of aborts at each stage, of errors and of
       await opened.ask(`${index} ${asked}`, { maxNewTokens: 1 });
       live.push(generation.live());
     }
+    // Four at once share their runs: they are joined and parted on the GPU.
+    const texts = [asked, 'one', 'two three', asked.slice(0, 12)];
+    const alone = [];
+    for (const text of texts) alone.push((await opened.ask(text, { maxNewTokens: 4 })).text);
+    const together = await Promise.all(texts.map(async (text) => (await opened.ask(text, { maxNewTokens: 4 })).text));
+    live.push(generation.live());
     const aborted: unknown[] = [];
     for (const runs of [0, 1, 2]) {
       aborted.push(await opened.ask(asked, { maxNewTokens: 4 }, runs).catch(code));
@@ -105,10 +111,11 @@ test('nothing stays of twenty answers, of aborts at each stage, of errors and of
     const lost = await Promise.all(asking);
     lost.push(await opened.ask(asked).catch(code));
     await opened.dispose();
-    return { live, aborted, failed, lost, twice: generation.twice() };
+    return { live, isAlike: `${together}` === `${alone}`, aborted, failed, lost, twice: generation.twice() };
   }, expected['llama']!.prompts[0]!.prompt);
   expect(found).toEqual({
-    live: Array.from({ length: 24 }, () => 0),
+    live: Array.from({ length: 25 }, () => 0),
+    isAlike: true,
     aborted: ['aborted', 'aborted', 'aborted'],
     failed: 'No token is chosen.',
     lost: ['device-lost', 'device-lost', 'device-lost'],

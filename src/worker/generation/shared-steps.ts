@@ -74,6 +74,7 @@ export class SharedSteps {
   /** Must be called when a row has ended: nobody waits for it. */
   ended(row: SharedRow): void {
     this.#expected.delete(row);
+    if (this.#batch?.rows.includes(row)) this.#batch = undefined;
     this.#consider();
   }
 
