@@ -27,15 +27,17 @@ interface Batch {
  * the left. It joins at the next run, and leaves when it ends or is not ready in time. Several tokens, such as a
  * prompt's, run alone, between the others' runs.
  *
- * Some models compute something else for padded rows, or for several: those that read the mask as a length, and those
- * that quantize all rows with one scale. So the first run of each kind is compared with that of each row alone; if they
- * differ, no run is shared any more, and the rows take turns.
+ * Some models compute something else for padded rows, or for several: those that read the mask as a length, count
+ * positions by the cache's length, quantize all rows with one scale, or choose frequencies by the longest row. So a run
+ * is compared with those of each row alone, once for each kind: with padding or without, and again whenever the
+ * shortest or the longest row has become twice as long. If they differ, no run is shared any more, and the rows take
+ * turns.
  */
 export class SharedSteps {
   readonly #decoder: Decoder;
   #canShare = true;
-  /** Whether runs with padding, and without, were found to compute the same as alone. */
-  readonly #proven = new Set<boolean>();
+  /** The kinds of runs that were found to compute the same as alone. */
+  readonly #proven = new Set<string>();
   #waiting: Waiting[] = [];
   /** The rows of the last run, which are expected in the next one. */
   #expected = new Set<SharedRow>();
@@ -119,9 +121,9 @@ export class SharedSteps {
       cache.free();
     }
     const logits = new Map(rows.map((row, index) => [row, step.logits[index]!] as const));
-    const isPadded = pads.some((pad) => pad > 0);
+    const kind = kindOf(rows.map(({ length }) => length));
     try {
-      if (!this.#proven.has(isPadded)) return await this.#prove(waiting, logits, isPadded);
+      if (!this.#proven.has(kind)) return await this.#prove(waiting, logits, kind);
       for (const [index, row] of rows.entries())
         row.moveTo({ cache: step.cache.use(), row: index, pad: pads[index]! }, true);
       this.#batch = { rows, cache: step.cache };
@@ -140,9 +142,9 @@ export class SharedSteps {
   }
 
   /** Runs each row alone, and returns what it gets. From now on, such runs are shared, or none is. */
-  async #prove(waiting: readonly Waiting[], together: Logits, isPadded: boolean): Promise<Logits> {
+  async #prove(waiting: readonly Waiting[], together: Logits, kind: string): Promise<Logits> {
     const alone = await this.#inTurn(waiting);
-    if (waiting.every(({ row }) => areAlike(together.get(row)!, alone.get(row)!))) this.#proven.add(isPadded);
+    if (waiting.every(({ row }) => areAlike(together.get(row)!, alone.get(row)!))) this.#proven.add(kind);
     else this.#canShare = false;
     return alone;
   }
@@ -207,6 +209,16 @@ export class SharedRow {
     this.#steps.ended(this);
     this.#place.cache.free();
   }
+}
+
+/** No model is known that computes something else after fewer tokens. */
+const SHORT = 64;
+
+/** Returns which proof counts for rows of these lengths: whether they are padded, and how long they are, by powers of two. */
+function kindOf(lengths: readonly number[]): string {
+  const [shortest, longest] = [Math.min(...lengths), Math.max(...lengths)];
+  const power = (length: number): number => Math.floor(Math.log2(Math.max(SHORT, length)));
+  return [shortest < longest, power(shortest), power(longest)].join();
 }
 
 function areAlike(one: Float32Array, other: Float32Array): boolean {

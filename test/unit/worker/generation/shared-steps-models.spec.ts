@@ -42,7 +42,7 @@ async function open(name: string, rows: number[]) {
   };
 }
 
-/** Models that compute padded rows differently: with a sliding window, and with GroupQueryAttention. */
+/** Models that compute padded rows differently: one without `position_ids`, and one with GroupQueryAttention. */
 const TAKE_TURNS = ['gemma3', 'llama_fused'];
 
 for (const name of ['llama', 'qwen3', 'gemma3', 'phi3', 'gpt2', 'gpt_neox', 'smollm3', 'llama_fused'])

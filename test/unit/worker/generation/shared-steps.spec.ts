@@ -28,8 +28,14 @@ class FakeModel implements Session {
   /** Whether a run waits for its `end`. */
   isHeld = false;
 
-  /** @param readsMask whether it looks at the mask, or at its length alone as GroupQueryAttention does */
-  constructor(private readonly readsMask = true) {}
+  /**
+   * @param readsMask whether it looks at the mask, or at its length alone as GroupQueryAttention does
+   * @param limit from so many tokens of the longest row on, it computes all rows differently
+   */
+  constructor(
+    private readonly readsMask = true,
+    private readonly limit = Infinity,
+  ) {}
 
   async run(feeds: Tensors): Promise<Tensors> {
     const { dims, data: ids } = feeds['input_ids'] as Tensor<'int64'>;
@@ -45,7 +51,7 @@ class FakeModel implements Session {
     const logits = new Float32Array(rows * tokens * SIZE);
     for (const [row, own] of kept.entries()) {
       const counted = own.filter((_, at) => !this.readsMask || mask.data[row * total + at] === 1n);
-      const next = counted.reduce((sum, token, at) => sum + (at + 1) * (token + 1), 0) % SIZE;
+      const next = follow(counted, total > this.limit ? 2 : 1);
       logits[((row + 1) * tokens - 1) * SIZE + next] = 1;
     }
     const present: Tensor = { dtype: 'float32', dims: [rows, 1, total, 1], data: Float32Array.from(kept.flat()) };
@@ -60,8 +66,8 @@ class FakeModel implements Session {
 const signal = new AbortController().signal;
 const next = (logits: Float32Array): number => logits.indexOf(1);
 
-function world(readsMask = true) {
-  const model = new FakeModel(readsMask);
+function world(...kind: ConstructorParameters<typeof FakeModel>) {
+  const model = new FakeModel(...kind);
   const decoder = new Decoder(model, readInterface(model, 'text_generator'));
   const steps = new SharedSteps(decoder);
   /** Runs the prompt of a row. */
@@ -75,11 +81,15 @@ function world(readsMask = true) {
   return { model, begin, grow, rows: () => model.runs.splice(0).map(({ dims }) => dims[0]) };
 }
 
+/** Returns the token that follows. */
+function follow(tokens: readonly number[], factor = 1): number {
+  return tokens.reduce((sum, token, at) => sum + (at + 1) * (token + factor), 0) % SIZE;
+}
+
 /** What the model says to a prompt, when nothing runs beside it. */
-function answer(prompt: readonly number[], count: number): number[] {
+function answer(prompt: readonly number[], count: number, limit = Infinity): number[] {
   const tokens = [...prompt];
-  for (let at = 0; at < count; at++)
-    tokens.push(tokens.reduce((sum, token, place) => sum + (place + 1) * (token + 1), 0) % SIZE);
+  for (let at = 0; at < count; at++) tokens.push(follow(tokens, tokens.length > limit ? 2 : 1));
   return tokens;
 }
 
@@ -163,6 +173,17 @@ test('a model that reads the mask as a length shares no run of rows that are pad
   await Promise.all(all.map((one) => grow(one, 3)));
   expect(all.map(({ tokens }) => tokens)).toEqual([answer([1, 2, 3], 4), answer([4], 4)]);
   expect(rows()).toEqual([1, 2, 1, 1, 1, 1, 1]);
+});
+
+test('a model whose numbers depend on the longest row shares runs only while they do not', async () => {
+  const { begin, grow, rows } = world(true, 128);
+  const prompts = [[1, 2, 3], [4]];
+  const all = await Promise.all(prompts.map(begin));
+  await Promise.all(all.map((one) => grow(one, 140)));
+  for (const [index, { tokens }] of all.entries()) expect(tokens).toEqual(answer(prompts[index]!, 141, 128));
+  const seen = rows();
+  expect(seen.filter((count) => count === 2).length).toBeGreaterThan(120);
+  expect(seen.slice(-20)).toEqual(Array.from({ length: 20 }, () => 1));
 });
 
 test('a failed run fails the rows in it, and no later one; an ended row leaves its cache', async () => {
