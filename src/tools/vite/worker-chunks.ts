@@ -36,7 +36,7 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['text', /^worker\/(handlers\/(text-(handler|classifier|feature)|explain\/texts)|outputs\/dense|text\/)/],
   [
     'generation',
-    /^worker\/(handlers\/(text-generator|text-to-text|generation-handler)|generation\/|engines\/onnx\/kept|tensors\/(gpu-memory|read|take))/,
+    /^worker\/(handlers\/(text-generator|text-to-text|generation-handler)|generation\/|engines\/onnx\/kept|tensors\/(gpu-memory|assemble|read|take))/,
   ],
   ['ocr', /^worker\/(handlers\/(text-|workflow-handler)|outputs\/ocr\/)/],
   ['audio', /^(worker\/(handlers\/(audio|voice|silero)|audio\/|outputs\/speech)|contract\/audio)/],

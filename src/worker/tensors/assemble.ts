@@ -1,7 +1,7 @@
 /** Tensors that are made of parts of others, where those are. */
 import { zeroData } from '../../contract/dtypes.js';
 import { TabServeError } from '../../contract/errors.js';
-import type { DType, Tensor } from '../../contract/tensors.js';
+import type { Tensor } from '../../contract/tensors.js';
 import { elementSize, freeTensors, memoryOf } from './gpu-memory.js';
 import { GpuTensor } from './gpu-tensor.js';
 import { readTensor } from './read-tensor.js';

@@ -34,6 +34,7 @@ async function open(name: string, rows: number[]) {
   const handler = new TextGenerator();
   await handler.initialize(createTestContext(given));
   return {
+    handler,
     session,
     async ask(texts: readonly string[], params: Params): Promise<readonly GeneratedText[]> {
       const context = createTestContext({ ...given, batchSize: texts.length, params });
@@ -43,7 +44,7 @@ async function open(name: string, rows: number[]) {
 }
 
 /** Models that compute padded rows differently: one without `position_ids`, and one with GroupQueryAttention. */
-const TAKE_TURNS = ['gemma3', 'llama_fused'];
+const TAKE_TURNS = new Set(['gemma3', 'llama_fused']);
 
 for (const name of ['llama', 'qwen3', 'gemma3', 'phi3', 'gpt2', 'gpt_neox', 'smollm3', 'llama_fused'])
   test(`${name}: a list of prompts has the answers of transformers`, async () => {
@@ -56,8 +57,20 @@ for (const name of ['llama', 'qwen3', 'gemma3', 'phi3', 'gpt2', 'gpt_neox', 'smo
     rows.length = 0;
     const drawn = { maxNewTokens: 12, doSample: true, temperature: 2, seed: 3 };
     const together = await ask(texts, drawn);
-    expect(Math.max(...rows)).toBe(TAKE_TURNS.includes(name) ? 1 : texts.length);
+    expect(Math.max(...rows)).toBe(TAKE_TURNS.has(name) ? 1 : texts.length);
     for (const [index, text] of texts.entries())
       expect(together[index]!.text).toBe((await ask([text], drawn))[0]!.text);
     await session[Symbol.asyncDispose]();
   });
+
+test('a second answer does not wait for the end of the first, nor does another run of the worker', async () => {
+  const { handler, session, ask } = await open('llama', []);
+  const ended: string[] = [];
+  const note = (name: string) => (): void => void ended.push(name);
+  const first = ask(['Tell me a story'], { maxNewTokens: 100, eosTokenId: [] }).then(note('first'));
+  const second = ask(['What is the time'], { maxNewTokens: 4, eosTokenId: [] }).then(note('second'));
+  const other = session.run(handler.example()).then(note('other'));
+  await Promise.all([first, second, other]);
+  expect(ended).toEqual(['other', 'second', 'first']);
+  await session[Symbol.asyncDispose]();
+});
