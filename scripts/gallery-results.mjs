@@ -230,7 +230,7 @@ const results = {
   },
   likeness: likeness.map(rounded),
   language: best(await ask('language', 'language', '')),
-  writing: { beginning, written },
+  writing: beginning + written,
   digits: best(drawn),
   orientation: best(line),
   backends: {

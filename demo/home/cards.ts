@@ -80,8 +80,7 @@ function language(): HTMLElement {
 }
 
 function writing(): HTMLElement {
-  const { beginning, written } = results.writing;
-  return el('div', { class: 'card-text' }, el('p', {}, el('strong', {}, beginning), written, '…'));
+  return el('div', { class: 'card-text' }, el('p', {}, `${results.writing}…`));
 }
 
 function digits(): HTMLElement {
