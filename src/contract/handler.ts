@@ -162,6 +162,12 @@ export interface Handler {
   /** Whether `example` returns the model's own inputs, because `inference` takes something else than tensors. */
   readonly exampleIsForModel?: boolean;
   /**
+   * How many batches of requests its worker gets at once. With more than two, `handle` must let them share the engine:
+   * the worker calls it for each of them when it comes.
+   * @default 2, of which a worker on WASM gets the second only if it is full
+   */
+  readonly batchesAtOnce?: number;
+  /**
    * Golden examples with its inputs are of it, and those with other ones of the model itself. `tabserve archive` makes
    * those that are of it.
    */

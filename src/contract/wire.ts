@@ -178,6 +178,8 @@ export interface Opened extends Tried {
   readonly nodes?: GraphNodes | undefined;
   /** The engine's version. */
   readonly version: string;
+  /** How many batches the handler works on at once, if it has set it. */
+  readonly batchesAtOnce?: number | undefined;
 }
 
 /** Results of a model's first runs. */

@@ -153,6 +153,41 @@ test('one attention for each layer (GroupQueryAttention), and four precisions of
   for (const answer of Object.values(answers)) expect(answer.length).toBeGreaterThan(0);
 });
 
+test('five streams of one worker begin before any ends, and each has its own answer @wasm', async ({
+  open,
+  backend,
+}) => {
+  test.skip(backend === 'webgl', 'ONNX Runtime WebGL has no int64');
+  const page = await open();
+  const { prompts } = expected['llama']!;
+  const seen = await page.evaluate(
+    async ({ url, backend, prompts }) => {
+      const client = await window.tabserve.load<'text_generator'>(url, {
+        backends: [`onnx/${backend}`],
+        maxWorkers: 1,
+      });
+      const events: string[] = [];
+      const texts = await Promise.all(
+        prompts.map(async (prompt, at) => {
+          let text = '';
+          for await (const item of client.stream(prompt)) {
+            if (typeof item !== 'string') continue;
+            if (text === '') events.push('begins');
+            text += item;
+          }
+          events.push('ends');
+          return [at, text] as const;
+        }),
+      );
+      await client.dispose();
+      return { events, texts };
+    },
+    { url: url('llama'), backend, prompts: Array.from({ length: 5 }, (_, at) => prompts[at % prompts.length]!.prompt) },
+  );
+  expect(seen.events.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => 'begins'));
+  for (const [at, text] of seen.texts) expect(text).toBe(prompts[at % prompts.length]!.text);
+});
+
 test('an answer goes on when its worker is ended in the middle of it, again and again @wasm', async ({
   open,
   backend,

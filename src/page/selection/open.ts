@@ -178,10 +178,11 @@ async function openWith(workers: OpeningWorkers, options: OpenOptions): Promise<
   const { candidate, connection, opened, precision, proof, largestError } = contender;
   connection.timeout = serving.responseTimeout;
   const median = contender.median ?? (first && isSameCandidate(first, candidate) ? first.median : undefined);
-  const { threads, nodes } = opened;
+  const { threads, nodes, batchesAtOnce } = opened;
   if (nodes && nodes.onWasm > 0) warn(describeFallback(candidate, nodes));
   return {
     connection,
+    batchesAtOnce,
     backend: {
       ...candidate,
       threads,

@@ -11,6 +11,8 @@ export type WorkerConnection = Pick<Connection, 'call' | 'tell' | 'setPaused' | 
 export interface OpenedWorker {
   readonly connection: WorkerConnection;
   readonly backend: Backend;
+  /** How many batches its handler works on at once, if it has set it. */
+  readonly batchesAtOnce?: number | undefined;
 }
 
 /**
@@ -129,8 +131,8 @@ export class Slot {
 
   /**
    * Whether it may take a batch from the queue. WASM preprocesses and runs on one thread, so a second batch saves only
-   * the round trip to the page. It should therefore be full, because requests that arrive later could not join it. An
-   * explanation takes no request's place: the worker pauses it for them.
+   * the round trip to the page. It should therefore be full, because requests that arrive later could not join it. A
+   * handler that works on more batches at once gets them as they come. An explanation takes no request's place: the worker pauses it for them.
    * @param isFull whether no other request could join the batch
    */
   takes(isFull: boolean): boolean {
@@ -139,7 +141,8 @@ export class Slot {
     if (this.isReplaying) return false;
     const requests = this.#batches.size - this.#count(({ isExplanation, isPaused }) => isExplanation || isPaused);
     if (requests === 0) return true;
-    return requests < MAX_BATCHES && (isFull || computesElsewhere(this.backend!));
+    const most = this.worker!.batchesAtOnce ?? MAX_BATCHES;
+    return requests < most && (isFull || most > MAX_BATCHES || computesElsewhere(this.backend!));
   }
 
   /** Records a batch that it has run. @param memory bytes that its engine holds; undefined if the batch failed */

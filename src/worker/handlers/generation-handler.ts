@@ -80,6 +80,9 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
   /** Made when an answer first keeps to a grammar. */
   #vocabulary: Vocabulary | undefined;
 
+  /** Answers join and leave at any step. */
+  readonly batchesAtOnce = 8;
+
   /** The example is for the model: `inference` takes prompts. */
   readonly exampleIsForModel = true;
 

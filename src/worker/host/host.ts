@@ -148,7 +148,9 @@ export class Host implements WorkerApi {
       // The archive may name a built-in handler, and the app's own class has another contract.
       this.#name = builtIn ? Class.name : name!;
       this.#openHandlers = handlers.open;
-      return { threads: engine.threads, nodes: engine.nodes, version: engine.version, ...tried };
+      const { threads, nodes, version } = engine;
+      const { batchesAtOnce } = handlers.open.at(-1)!.handler;
+      return { threads, nodes, version, batchesAtOnce, ...tried };
     }, 'initialize');
   }
 

@@ -179,9 +179,9 @@ export class World {
   }
 
   /** The first worker. */
-  async start(backend = wasm): Promise<FakeWorker> {
+  async start(backend = wasm, opened: Pick<OpenedWorker, 'batchesAtOnce'> = {}): Promise<FakeWorker> {
     const worker = this.#make();
-    this.pool.start({ connection: worker, backend }, this.#settings);
+    this.pool.start({ ...opened, connection: worker, backend }, this.#settings);
     await settle();
     return worker;
   }

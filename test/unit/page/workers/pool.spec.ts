@@ -59,6 +59,16 @@ test.describe('dispatch', () => {
     expect(asked.map(({ outcome }) => outcome)).toEqual(['1', undefined, undefined]);
   });
 
+  test('a handler that works on more batches at once gets them as they come', async () => {
+    const world = new World({ batchSize: 8 });
+    const worker = await world.start(wasm, { batchesAtOnce: 4 });
+    for (let i = 0; i < 5; i++) world.ask();
+    expect(worker.batches).toEqual(['1', '2', '3', '4']);
+    worker.answerOf(worker.requests[2]!);
+    await settle();
+    expect(worker.batches).toEqual(['1', '2', '4', '5']);
+  });
+
   test('a batch that is not full waits for maxBatchDelay, counted from its oldest request', async () => {
     const world = new World({ batchSize: 3, maxBatchDelay: 100 });
     const worker = await world.start();
