@@ -172,7 +172,7 @@ export class Trial {
       .split('/')
       .reduce<Archive | undefined>((one, name) => (name === '' ? one : one?.nodes?.[name]), this.#archive);
     const part = partsOf(this.#archive).find(({ archive }) => archive === named);
-    const isItsFault = blameOf(code) === 'backend' || code === 'model-format';
+    const isItsFault = blameOf(code) === 'backend';
     const opened = part && this.#isLoaded && isItsFault ? precisionOf(part.archive, candidate.engine) : undefined;
     const precision = error.precision ?? opened;
     if (!part || precision === undefined) return false;

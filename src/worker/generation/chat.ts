@@ -83,8 +83,12 @@ export async function loadChatTemplate(files: Files): Promise<RenderChat | undef
   };
 }
 
-/** @throws `invalid-input` naming what a conversation must be, and what was given */
-export function checkChat(chat: Chat): void {
+/**
+ * Returns a conversation whose contents are texts, because not every template takes lists of parts: the parts of a
+ * content are joined.
+ * @throws `invalid-input` naming what a conversation must be, and what was given
+ */
+export function readChat(chat: Chat): Chat {
   checkKeys(chat, ['messages', 'tools']);
   const { messages, tools } = chat;
   const isMessage = (one: unknown): boolean => isRecord(one) && typeof one['role'] === 'string';
@@ -95,6 +99,23 @@ export function checkChat(chat: Chat): void {
     );
   if (tools !== undefined && !Array.isArray(tools))
     throw new TabServeError('invalid-input', `tools: expected a list, got ${describeValue(tools)}.`);
+  return {
+    tools,
+    messages: messages.map((message, at) => ({ ...message, content: readContent(message.content, `messages[${at}]`) })),
+  };
+}
+
+/** A message without content calls tools. */
+function readContent(content: unknown, where: string): string | null | undefined {
+  if (typeof content === 'string' || content === null || content === undefined) return content;
+  const isText = (part: unknown): part is { readonly text: string } =>
+    isRecord(part) && part['type'] === 'text' && typeof part['text'] === 'string';
+  if (Array.isArray(content) && content.length > 0 && content.every(isText))
+    return content.map(({ text }) => text).join('');
+  throw new TabServeError(
+    'invalid-input',
+    `${where}.content: expected a string, or a list of { type: 'text', text }, got ${describeValue(content)}.`,
+  );
 }
 
 function namedTemplates(templates: unknown): Readonly<Record<string, string>> {

@@ -1,4 +1,6 @@
 /** The loop of generation: the model runs on the prompt, and then on each token that was chosen. */
+import { describeValue } from '../../contract/describe-value.js';
+import { TabServeError } from '../../contract/errors.js';
 import { abortError } from '../../shared/abort.js';
 import type { KeyValueCache } from './key-value-cache.js';
 import { applyRules, applySampling, type Progress } from './logits.js';
@@ -91,12 +93,22 @@ async function generateRow(steps: SharedSteps, row: SharedRow, options: Generate
     } while (row.length < tokens.length);
     // `choose` may change them.
     const byModel = settings.returnLogprobs ? logits.slice() : undefined;
-    const token = choose(logits, settings, { tokens, newTokens: tokens.length - prompt.length });
+    const token: unknown = choose(logits, settings, { tokens, newTokens: tokens.length - prompt.length });
+    checkToken(token, logits.length);
     if (byModel) logprobs.push(logProbability(byModel, token));
     tokens.push(token);
     if (settings.eosTokenIds.includes(token) || !(await onToken(token, logprobs))) return done('stop');
   }
   return done('length');
+}
+
+/** @throws `handler-failed` for what is no token: a handler may choose in a way of its own */
+function checkToken(token: unknown, vocabularySize: number): asserts token is number {
+  if (Number.isInteger(token) && (token as number) >= 0 && (token as number) < vocabularySize) return;
+  throw new TabServeError(
+    'handler-failed',
+    `nextToken must return a token, an integer in 0..${vocabularySize - 1}, and has returned ${describeValue(token)}.`,
+  );
 }
 
 /** Chooses the next token as transformers' `generate` does: by the rules, and then the best one, or one that is drawn. */

@@ -13,6 +13,12 @@ export const GENERATION_CONFIG = 'generation_config.json';
 export interface ModelFacts {
   /** The parsed `generation_config.json`, or where it is missing `config.json`; empty if there is neither. */
   readonly defaults: Json;
+  /**
+   * Checks the defaults of sampling.
+   * @param counts whether a default counts: not where a request or the config has set a value
+   * @throws `model-config` naming a key of the wrong type or range
+   */
+  readonly checkSampling: (counts: (name: (typeof OF_SAMPLING)[number]) => boolean) => void;
   /** The tokens that end an answer, by `config.json`: they count if `generation_config.json` names none. */
   readonly eosTokenIds: readonly number[];
   /** The token that the decoder of an encoder begins with. */
@@ -42,14 +48,15 @@ export async function readModelFacts(
     warn(`${file}: ${ignored.join(', ')} would change answers in transformers, and has no effect here.`);
   return {
     defaults,
+    checkSampling: (counts) => checkDefaults(defaults, OF_SAMPLING.filter(counts), file, schema),
     eosTokenIds: eosTokensOf(model),
     startTokenId: startTokenOf(defaults) ?? startTokenOf(model),
     vocabularySize,
   };
 }
 
-/** Without `do_sample`, transformers ignores these, whatever the file says. */
-const OF_SAMPLING = new Set(['temperature', 'topK', 'topP', 'minP']);
+/** Without `do_sample`, transformers ignores these, whatever the file says. They are checked when a request samples. */
+const OF_SAMPLING = ['temperature', 'topK', 'topP', 'minP'] as const;
 
 /**
  * Checks the keys of `generation_config.json` that are params here.
@@ -61,11 +68,16 @@ function readDefaults(value: unknown, file: string, schema: ConfigSchema): Json 
       'model-format',
       `${file} must be a mapping of keys to values, not ${describeValue(value)}.`,
     );
-  const own = Object.keys(schema)
-    .filter((name) => value['do_sample'] === true || !OF_SAMPLING.has(name))
-    .map((name) => [name, value[snakeCase(name)] ?? undefined] as const);
-  checkSection(schema, Object.fromEntries(own), file, () => {});
+  const isOfSampling = (name: string): boolean => (OF_SAMPLING as readonly string[]).includes(name);
+  const names = Object.keys(schema).filter((name) => value['do_sample'] === true || !isOfSampling(name));
+  checkDefaults(value, names, file, schema);
   return value;
+}
+
+/** @throws `model-config` naming a key of the wrong type or range */
+function checkDefaults(defaults: Json, names: readonly string[], file: string, schema: ConfigSchema): void {
+  const own = names.map((name) => [name, defaults[snakeCase(name)] ?? undefined] as const);
+  checkSection(schema, Object.fromEntries(own), file, () => {});
 }
 
 /**

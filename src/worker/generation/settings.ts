@@ -131,7 +131,8 @@ export interface Settings extends LogitRules {
  * Returns the settings of one answer.
  * @param param returns what the request or the config sets
  * @param room how many tokens fit behind the prompt
- * @throws `invalid-input` for a token that the vocabulary does not have
+ * @throws `invalid-input` for a token that the vocabulary does not have; `model-config` for a default of sampling that is
+ *   out of range
  */
 export function readSettings(
   param: <Name extends keyof GenerationParams>(name: Name) => GenerationParams[Name],
@@ -143,6 +144,7 @@ export function readSettings(
   const own = <Name extends keyof GenerationParams>(name: Name): GenerationParams[Name] =>
     param(name) ?? ((defaults[snakeCase(name)] ?? undefined) as GenerationParams[Name]);
   const eos = own('eosTokenId') ?? eosTokenIds;
+  if (own('doSample') === true) facts.checkSampling((name) => param(name) === undefined);
   const badWordsIds = own('badWordsIds');
   const forcedEos = defaults['forced_eos_token_id'] as number | readonly number[] | null | undefined;
   const settings: Settings = {

@@ -1,13 +1,14 @@
 import type { Context, GoldenModel } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { Session, Tensors } from '../../contract/tensors.js';
+import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import { HF_CONFIG } from '../../shared/model-url.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import {
   CHAT_TEMPLATE,
-  checkChat,
   loadChatTemplate,
+  readChat,
   type Chat,
   type ChatMessage,
   type RenderChat,
@@ -20,7 +21,7 @@ import { contextLengthOf, GENERATION_CONFIG } from '../generation/model-facts.js
 import { checkGuided, ResponseFormats, type ResponseFormat } from '../generation/grammar/response-format.js';
 import { PrefixCache } from '../generation/prefix-cache.js';
 import { SharedSteps } from '../generation/shared-steps.js';
-import { checkPrompt } from '../generation/prompt.js';
+import { checkPrompt, mostTokens } from '../generation/prompt.js';
 import { readSettings, type GenerationParams, type Settings } from '../generation/settings.js';
 import { readText } from '../text/read-text.js';
 import { GenerationHandler, type GeneratedAnswer, type GenerateTools, type Prompt } from './generation-handler.js';
@@ -140,19 +141,19 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
 
   async #tokensOf(input: TextGeneratorInput): Promise<readonly number[]> {
     if (typeof input === 'object' && input !== null && 'messages' in input)
-      return this.tokenizer.tokensOf(this.#render(input));
-    const { text, textPair } = await readText(input);
-    if (textPair !== undefined)
+      return this.tokenizer.tokensOf(this.#render(input), mostTokens(this.contextLength));
+    if (typeof input !== 'string' && !(input instanceof Blob))
       throw new TabServeError(
         'invalid-input',
-        'Expected a string, a Blob of UTF-8, or { messages }, got a pair of texts.',
+        `Expected a string, a Blob of UTF-8, or { messages, tools? }, got ${describeValue(input)}.`,
       );
-    return this.tokenizer.encode(text, undefined, Infinity).ids;
+    const { text } = await readText(input);
+    return this.tokenizer.encode(text, undefined, mostTokens(this.contextLength)).ids;
   }
 
   #render(chat: Chat): string {
-    checkChat(chat);
-    if (this.#renderChat) return this.#renderChat(chat);
+    const read = readChat(chat);
+    if (this.#renderChat) return this.#renderChat(read);
     throw new TabServeError(
       'invalid-input',
       'This model takes no messages: its repository has no chat template. Pass the prompt as a string.',

@@ -1,6 +1,7 @@
 import type { Context } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { Tensors } from '../../contract/tensors.js';
+import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import { underivable } from '../../shared/hugging-face.js';
 import { HF_CONFIG } from '../../shared/model-url.js';
@@ -18,6 +19,7 @@ import {
   type TextToTextParams,
   type TextToTextSettings,
 } from '../generation/text-to-text-settings.js';
+import { formatTokens, mostTokens } from '../generation/prompt.js';
 import { readText } from '../text/read-text.js';
 import { GenerationHandler, type GeneratedAnswer, type GenerateTools, type Prompt } from './generation-handler.js';
 
@@ -94,16 +96,16 @@ export class TextToText extends GenerationHandler<TextToTextInput, TextToTextSet
     index: number,
     context: Context,
   ): Promise<Prompt<TextToTextSettings>> {
-    const { text, textPair } = await readText(input);
-    if (textPair !== undefined)
-      throw new TabServeError('invalid-input', 'Expected a string or a Blob of UTF-8, got a pair of texts.');
+    if (typeof input !== 'string' && !(input instanceof Blob))
+      throw new TabServeError('invalid-input', `Expected a string or a Blob of UTF-8, got ${describeValue(input)}.`);
+    const { text } = await readText(input);
     if (text.trim() === '') throw new TabServeError('invalid-input', 'The text is empty: nothing is there to rewrite.');
     const settings = this.settingsOf((name) => this.param(name, index, context));
-    const tokens = this.tokenizer.encode(text, undefined, Infinity, settings.sourceLanguage).ids;
+    const tokens = this.tokenizer.encode(text, undefined, mostTokens(this.contextLength), settings.sourceLanguage).ids;
     if (tokens.length > this.contextLength)
       throw new TabServeError(
         'invalid-input',
-        `The text has ${tokens.length} tokens, and the model reads at most ${this.contextLength}. Shorten the text, or pass it in parts.`,
+        `The text has ${formatTokens(tokens, this.contextLength)}, and the model reads at most ${this.contextLength}. Shorten the text, or pass it in parts.`,
       );
     if (settings.beams && !this.#decoder.takesRows)
       throw new TabServeError(

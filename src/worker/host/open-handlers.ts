@@ -1,7 +1,7 @@
 import { loadScript } from '../../shared/load-script.js';
-import { allParts, hasModel, type Archive } from '../../contract/archive.js';
+import { allParts, hasModel, precisionOf, type Archive } from '../../contract/archive.js';
 import { formatOfEngine, type EngineName } from '../../contract/backends.js';
-import { atNode, TabServeError } from '../../contract/errors.js';
+import { asTabServeError, atNode, TabServeError } from '../../contract/errors.js';
 import type { Context, Handler, HandlerClass, NodeHandler } from '../../contract/handler.js';
 import type { OpenOptions, Session } from '../../contract/tensors.js';
 import type { Engine } from '../engines/engine.js';
@@ -107,7 +107,11 @@ export class OpenHandlers {
           'model-not-found',
           `${archive.url} has no model of its own: its nodes have. The handler of such a workflow extends WorkflowHandler, and opens them with context.openHandler.`,
         );
-      const session = sessions.get(path) ?? engine.open(files, path, archive.config.engine ?? {}, options?.keeps);
+      const session =
+        sessions.get(path) ??
+        engine
+          .open(files, path, archive.config.engine ?? {}, options?.keeps)
+          .catch((error: unknown) => Promise.reject(notRead(error, archive, format)));
       sessions.set(path, session);
       session.catch(() => sessions.delete(path));
       return await session;
@@ -115,6 +119,14 @@ export class OpenHandlers {
     this.#sessions.set(archive, open);
     return open;
   }
+}
+
+/** Says which precision a model's file has that the engine cannot read: another one may be fine. */
+function notRead(error: unknown, archive: Archive, engine: EngineName): TabServeError {
+  const own = asTabServeError(error);
+  if (own.code !== 'model-format') return own;
+  const { code, message, cause } = own;
+  return new TabServeError(code, message, { cause, precision: precisionOf(archive, engine) });
 }
 
 /** Returns the path of an archive's model, or its name on a server; undefined if the archive has none. */

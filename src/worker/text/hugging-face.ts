@@ -50,10 +50,10 @@ export interface HuggingFaceTokenizer extends TextTokenizer {
   /** @param language the id of a text's language; without one, that which the files name */
   encode(text: string, textPair: string | undefined, maxLength: number, language?: number): Encoding;
   /**
-   * Returns the tokens of a text, however many they are. Special tokens that are written in the text count; none is
-   * added.
+   * Returns the first tokens of a text. Special tokens that are written in the text count; none is added.
+   * @param most how many are returned; Infinity for all
    */
-  tokensOf(text: string): readonly number[];
+  tokensOf(text: string, most: number): readonly number[];
 }
 
 interface TokenizerConfig {
@@ -123,7 +123,7 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
     return {
       detokenizer: createDetokenizer(tokenizer, json.decoder, config.clean_up_tokenization_spaces ?? false),
       tokenBytes: () => tokenBytes(tokenizer, json.decoder),
-      tokensOf: (text) => read(text).take(Infinity),
+      tokensOf: (text, most) => read(text).take(most),
       languages,
       addedTokens: added,
       maxLength: limitOf(config) ?? json.truncation?.max_length,

@@ -306,7 +306,8 @@ test('what computed wrongly is known at the next visit, until the archive says s
   const visit = async (archive: Archive, code: 'backend-wrong' | 'model-format' = 'backend-wrong') => {
     const [tried, told]: [(Precision | undefined)[], string[]] = [[], []];
     const onExclude: TrialOptions['onExclude'] = (_, { precision, reason }) => told.push(`${precision}: ${reason}`);
-    const error = new TabServeError(code, 'Off by 1.');
+    // The worker says which file it could not read.
+    const error = new TabServeError(code, 'Off by 1.', code === 'model-format' ? { precision: 'q8' } : {});
     const opened = (_: string, [precision]: readonly Precision[]): void => {
       tried.push(precision);
       raise(precision === 'q8' ? error : undefined);

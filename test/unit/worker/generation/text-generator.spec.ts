@@ -181,6 +181,18 @@ test('sampling: the seed decides, and a way of one’s own is one method', async
     stub(() => 100),
     { Class: Own },
   );
+  for (const wrong of [-1, NaN, 1.5, 480, undefined, Promise.resolve(3)]) {
+    class Wrong extends TextGenerator {
+      protected override nextToken(): number {
+        return wrong as number;
+      }
+    }
+    const { ask: askIt } = await opened(
+      stub(() => 100),
+      { Class: Wrong },
+    );
+    await expect(askIt('one')).rejects.toThrow(code('handler-failed', 'an integer in 0..479'));
+  }
   expect((await own.ask('one', { maxNewTokens: 3, returnLogprobs: true })).logprobs).toHaveLength(3);
   expect((await own.ask('one', { maxNewTokens: 2 })).text).not.toBe((await ask('one', { maxNewTokens: 2 })).text);
 });
@@ -199,6 +211,8 @@ test('what cannot be answered is a typed error', async () => {
   );
   await expect(ask('')).rejects.toThrow(code('invalid-input', 'empty'));
   await expect(ask('one two three four five')).rejects.toThrow(code('invalid-input', 'context has 8'));
+  // One that is much too long is not read to its end.
+  await expect(ask('the sea '.repeat(1_000_000))).rejects.toThrow(code('invalid-input', 'has 32 tokens or more'));
   expect(await ask('one', {})).toMatchObject({ finishReason: 'length' });
   const warnings: string[] = [];
   const warn = (message: string): void => void warnings.push(message);
@@ -214,7 +228,12 @@ test('what cannot be answered is a typed error', async () => {
   await expect(ask({ messages: [{ role: 'user', content: 'hi' }], tool: [] } as never)).rejects.toThrow(
     code('invalid-input', 'tool'),
   );
-  await expect(ask({ text: 'a', textPair: 'b' } as never)).rejects.toThrow(code('invalid-input', 'pair'));
+  for (const content of [{ a: 1 }, 5, true, [], ['a'], [{ type: 'image', url: 'a.png' }]])
+    await expect(ask({ messages: [{ role: 'user', content }] }), JSON.stringify(content)).rejects.toThrow(
+      code('invalid-input', 'messages[0].content'),
+    );
+  for (const input of [{ text: 'a', textPair: 'b' }, null, 5, ['a'], { prompt: 'a' }])
+    await expect(ask(input as never)).rejects.toThrow(code('invalid-input', '{ messages, tools? }'));
   const silent = await opened(stub(() => new Float32Array(VOCABULARY).fill(NaN)));
   await expect(silent.ask('one')).rejects.toThrow(code('inference-failed', 'no number'));
   const plain = await opened(
@@ -249,6 +268,10 @@ test('what the model or the files certainly are not is told at load', async () =
   // Without do_sample, transformers ignores it; null is no value.
   const greedy = await defaults('{"do_sample":false,"temperature":0,"top_p":null,"eos_token_id":[2,3]}');
   expect((await greedy.ask('one', { maxNewTokens: 2 })).usage.completionTokens).toBe(2);
+  await expect(greedy.ask('one', { doSample: true })).rejects.toThrow(code('model-config', 'temperature'));
+  expect(await greedy.ask('one', { doSample: true, temperature: 1, maxNewTokens: 1 })).toMatchObject({
+    finishReason: 'length',
+  });
   const template = { 'chat_template.jinja': '{% for %}' };
   await expect(
     opened(

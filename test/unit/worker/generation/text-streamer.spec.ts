@@ -18,7 +18,7 @@ for (const [name, { prompts }] of Object.entries(GENERATION))
       expect(parts.join('')).toBe(text);
       // A text that is long enough for several windows.
       const words = `${'Tell me a story about the sea, naïve café 👋🏽 東京! '.repeat(9)}`;
-      const ids = tokensOf(words);
+      const ids = tokensOf(words, Infinity);
       const written = answer(detokenizer, ids);
       expect(written.join('')).toBe(detokenizer.join(ids.flatMap((id) => detokenizer.pieceOf(id) ?? [])));
       expect(written.filter((part) => /^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/.test(part))).toEqual([]);
