@@ -95,6 +95,8 @@ export function paramsOf(body: Body, others: readonly string[]): ReadParams {
   const { stop } = rest;
   if (Array.isArray(stop) && stop.length > MAX_STOPS)
     throw wrongField('stop', `expected at most ${MAX_STOPS}, got ${stop.length}.`);
+  if (temperature === 0 && rest['doSample'] === true)
+    throw wrongField('temperature', '0 contradicts do_sample, which is true.');
   if (temperature === 0) return { params: { ...rest, doSample: false }, fields };
   const drawn = DRAWN.find((name) => fields.has(name));
   if (drawn === undefined) return { params, fields };

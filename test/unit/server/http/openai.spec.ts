@@ -141,6 +141,9 @@ test('two fields of one param agree; the options of a stream are known ones', as
     expect
       .soft(await failureOf(openai.chat.completions.create({ ...asked, [name]: 6 })))
       .toMatchObject({ 0: 400, 2: name, 4: `400 ${name}: 6 contradicts max_tokens, which is 5.` });
+  expect(
+    await failureOf(openai.chat.completions.create({ ...hello, temperature: 0, do_sample: true } as never)),
+  ).toMatchObject({ 0: 400, 2: 'temperature', 4: '400 temperature: 0 contradicts do_sample, which is true.' });
   const stream = { ...hello, stream: true as const };
   const options = { include_usage: null, include_obfuscation: false } as never;
   for await (const _ of await openai.chat.completions.create({ ...stream, stream_options: options }));
