@@ -112,9 +112,9 @@ test('response_format: an object, and what fits a schema, whole and streamed', a
   expect(await failureOf(refused)).toEqual([
     400,
     'invalid_request_error',
+    'response_format',
     null,
-    null,
-    expect.stringContaining('schema.not: this keyword is not supported'),
+    expect.stringContaining('400 response_format.json_schema.schema.not: this keyword is not supported'),
   ]);
 });
 
@@ -131,10 +131,25 @@ test('what the model refuses is an error that says why', async () => {
   expect(await failureOf(stream)).toEqual([
     400,
     'invalid_request_error',
+    'temperature',
     null,
-    null,
-    expect.stringMatching(/temperature.*-1/),
+    expect.stringMatching(/^400 temperature must .*-1/),
   ]);
+  for (const [name, value] of Object.entries({
+    max_tokens: 0,
+    top_p: 2,
+    stop: [''],
+    eos_token_id: 1e6,
+    bad_words_ids: 1,
+  }))
+    expect
+      .soft(await failureOf(openai.completions.create({ model: 'gpt2', prompt: 'a', [name]: value })), name)
+      .toMatchObject({ 0: 400, 2: name, 4: expect.stringContaining(name) });
+  expect(await failureOf(openai.embeddings.create({ model: 'gpt2', input: 'a' }))).toMatchObject({
+    0: 400,
+    2: 'model',
+    4: expect.stringContaining('its handler is text_generator'),
+  });
 });
 
 test('a client that leaves the stream ends the request', async () => {

@@ -1,14 +1,16 @@
 /** `/v1/chat/completions` and `/v1/completions`: OpenAI's API of text generation. */
-import { describeValue } from '../../../contract/describe-value.js';
-import type { Params } from '../../../contract/handler.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import type { ServedVersion } from '../../served-version.js';
-import { badRequest } from '../../serving-error.js';
 import { jsonResponse } from '../responses.js';
 import { streamResponse } from '../result-response.js';
 import type { RouteContext } from '../route.js';
 import { openAiError } from './errors.js';
-import { conversationOf, FieldError, paramsOf, textsOf, type Body } from './request.js';
+import { inFieldNames } from './field-names.js';
+import { conversationOf, textsOf } from './inputs.js';
+import { checkMakes, checkTakesMessages, makesOther } from './models.js';
+import { paramsOf, type ReadParams } from './params.js';
+import { wrongField, type Body } from './request.js';
+import { streamOptionsOf, type StreamOptions } from './stream-options.js';
 
 /** What a handler that generates text returns for a row. */
 interface Generated {
@@ -54,8 +56,10 @@ export async function chatCompletions(
   request: Request,
   context: RouteContext,
 ): Promise<Response> {
-  const params = paramsOf(body, [...COMMON, 'messages', 'tools']);
-  return await complete(CHAT, [conversationOf(body)], { body, params, served, request, context });
+  checkMakes('text', served);
+  checkTakesMessages(served);
+  const read = { ...paramsOf(body, [...COMMON, 'messages', 'tools']), ...streamOptionsOf(body) };
+  return await complete(CHAT, [conversationOf(body)], { ...read, served, request, context });
 }
 
 export async function completions(
@@ -64,43 +68,49 @@ export async function completions(
   request: Request,
   context: RouteContext,
 ): Promise<Response> {
-  const params = paramsOf(body, [...COMMON, 'prompt']);
-  return await complete(COMPLETION, textsOf(body['prompt'], 'prompt'), { body, params, served, request, context });
+  checkMakes('text', served);
+  const read = { ...paramsOf(body, [...COMMON, 'prompt']), ...streamOptionsOf(body) };
+  return await complete(COMPLETION, textsOf(body['prompt'], 'prompt'), { ...read, served, request, context });
 }
 
-interface Asked {
-  readonly body: Body;
-  readonly params: Params;
+interface Asked extends ReadParams, StreamOptions {
   readonly served: ServedVersion;
   readonly request: Request;
   readonly context: RouteContext;
 }
 
 async function complete(form: Form, prompts: readonly unknown[], asked: Asked): Promise<Response> {
-  const { body, params, served, request, context } = asked;
-  const { name } = served.options;
-  const options = { params, signal: request.signal, timeout: context.timeout };
-  const head = {
-    id: `${form.prefix}-${crypto.randomUUID()}`,
-    created: Math.floor(Date.now() / 1000),
-    model: name,
-    system_fingerprint: null,
-  };
-  if (body['stream'] === true) {
-    if (prompts.length > 1) throw new FieldError('prompt', `a stream has one prompt, got ${prompts.length}.`);
-    const withUsage = isPlainObject(body['stream_options']) && body['stream_options']['include_usage'] === true;
-    const chunkHead = { ...head, object: form.chunkObject };
-    return await streamResponse(
-      served,
-      async (client, signal) =>
-        events(form, client.stream(prompts[0], { ...options, signal }), { head: chunkHead, name, withUsage }),
-      request.signal,
-      'text/event-stream; charset=utf-8',
-    );
+  try {
+    return asked.stream ? await streamed(form, prompts, asked) : await whole(form, prompts, asked);
+  } catch (error) {
+    throw inFieldNames(error, asked.fields);
   }
+}
+
+async function streamed(form: Form, prompts: readonly unknown[], asked: Asked): Promise<Response> {
+  const { params, served, request, context, withUsage } = asked;
+  if (prompts.length > 1) throw wrongField('prompt', `a stream has one prompt, got ${prompts.length}.`);
+  const head = { ...headOf(form, served), object: form.chunkObject };
+  return await streamResponse(
+    served,
+    async (client, signal) =>
+      events(form, client.stream(prompts[0], { params, signal, timeout: context.timeout }), {
+        head,
+        served,
+        withUsage,
+      }),
+    request.signal,
+    'text/event-stream; charset=utf-8',
+  );
+}
+
+async function whole(form: Form, prompts: readonly unknown[], asked: Asked): Promise<Response> {
+  const { params, served, request, context } = asked;
+  const options = { params, signal: request.signal, timeout: context.timeout };
+  const head = headOf(form, served);
   return await served.run(async () => {
     const results = await Promise.all(
-      prompts.map(async (prompt) => generated(await context.predict(served, prompt, options), name)),
+      prompts.map(async (prompt) => generated(await context.predict(served, prompt, options), served)),
     );
     const choices = results.map(({ text, finishReason }, index) => ({
       index,
@@ -112,11 +122,20 @@ async function complete(form: Form, prompts: readonly unknown[], asked: Asked): 
   });
 }
 
+function headOf({ prefix }: Form, { options: { name } }: ServedVersion): object {
+  return {
+    id: `${prefix}-${crypto.randomUUID()}`,
+    created: Math.floor(Date.now() / 1000),
+    model: name,
+    system_fingerprint: null,
+  };
+}
+
 /** Server-sent events, as OpenAI's clients read them. An error after the first is an event. */
 async function* events(
   form: Form,
   parts: AsyncIterable<unknown>,
-  { head, name, withUsage }: { readonly head: object; readonly name: string; readonly withUsage: boolean },
+  { head, served, withUsage }: { readonly head: object; readonly served: ServedVersion; readonly withUsage: boolean },
 ): AsyncGenerator<string> {
   const chunk = (choice: object, finishReason: string | null = null): string =>
     event({
@@ -128,7 +147,7 @@ async function* events(
   let hasText = false;
   try {
     for await (const part of parts) {
-      const result = typeof part === 'string' ? undefined : generated(part, name);
+      const result = typeof part === 'string' ? undefined : generated(part, served);
       if (!hasBegun && form.begin) yield chunk(form.begin);
       hasBegun = true;
       if (typeof part === 'string') yield chunk(form.part(part));
@@ -152,10 +171,10 @@ function event(data: unknown): string {
 }
 
 /** @throws `invalid-input` if the handler does not generate text */
-function generated(result: unknown, model: string): Generated {
+function generated(result: unknown, served: ServedVersion): Generated {
   if (isPlainObject(result) && typeof result['text'] === 'string' && isPlainObject(result['usage']))
     return result as unknown as Generated;
-  throw badRequest(`Model "${model}" does not generate text: it answers with ${describeValue(result)}.`);
+  throw makesOther('text', served);
 }
 
 function usageOf(results: readonly Generated[]): object {

@@ -1,5 +1,4 @@
 /** `/v1/…`: OpenAI's API of chats, completions, embeddings and models, as its clients speak it. */
-import { describeValue } from '../../../contract/describe-value.js';
 import type { ServedVersion } from '../../served-version.js';
 import { readJson } from '../request-body.js';
 import { jsonResponse } from '../responses.js';
@@ -7,7 +6,7 @@ import { checkMethod, resourceNotFound, type Incoming, type RouteContext } from 
 import { chatCompletions, completions } from './completions.js';
 import { embeddings } from './embeddings.js';
 import { openAiError } from './errors.js';
-import { FieldError, fieldsOf, type Body } from './request.js';
+import { fieldsOf, wrongValue, type Body } from './request.js';
 
 type Answer = (body: Body, served: ServedVersion, request: Request, context: RouteContext) => Promise<Response>;
 
@@ -41,7 +40,7 @@ async function route(incoming: Incoming, context: RouteContext): Promise<Respons
   checkMethod(incoming, 'POST');
   const body = fieldsOf(await readJson(incoming.request, context));
   const { model } = body;
-  if (typeof model !== 'string') throw new FieldError('model', `expected a model's name, got ${describeValue(model)}.`);
+  if (typeof model !== 'string') throw wrongValue('model', "a model's name", model);
   return await answer(body, registry.find(model), incoming.request, context);
 }
 

@@ -2,8 +2,10 @@
 // 20. `test/node/openai.spec.ts` has real models.
 import { expect, test } from '@playwright/test';
 import OpenAI, { APIUserAbortError } from 'openai-node20';
+import type { HandlerClass } from '../../../../src/contract/handler.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
 import { ModelServer } from '../../../../src/server/model-server.ts';
+import { HANDLERS } from '../../../../src/worker/handlers/loaders.ts';
 import { FakeClient, pending, type Asked } from '../../support/fake-client.ts';
 
 const USAGE = { promptTokens: 5, cachedTokens: 2, completionTokens: 3 };
@@ -92,6 +94,8 @@ test('fields of a request become params; what would change the answer and is not
   for (const [format, param] of [
     [{ type: 'json_schema' }, 'response_format.json_schema'],
     [{ type: 'json_schema', json_schema: { name: 'a' } }, 'response_format.json_schema'],
+    [{ type: 'json_schema', json_schema: { schema } }, 'response_format.json_schema.name'],
+    [{ type: 'json_schema', json_schema: { schema, name: 'a b' } }, 'response_format.json_schema.name'],
     [{ type: 'json_schema', json_schema: { schema, name: 'a', shema: 1 } }, 'response_format.json_schema.shema'],
     [{ type: 'json_object', schema }, 'response_format.schema'],
   ] as const) {
@@ -110,10 +114,119 @@ test('fields of a request become params; what would change the answer and is not
     modalities: ['text', 'audio'],
     constructor: 1,
     nonsense: 1,
+    stop: ['a', 'b', 'c', 'd', 'e'],
+    stream: 'yes',
+    stream_options: { include_usage: true },
+    messages: null,
+    model: null,
   })) {
     const error = await failureOf(openai.chat.completions.create({ ...hello, [name]: value } as typeof hello));
     expect.soft(error, name).toEqual([400, 'invalid_request_error', name, null, expect.stringContaining(name)]);
   }
+  expect(await failureOf(openai.completions.create({ model: 'writer', prompt: null as never }))).toEqual([
+    400,
+    'invalid_request_error',
+    'prompt',
+    null,
+    '400 prompt: expected a text or a list of texts, got nothing.',
+  ]);
+});
+
+test('two fields of one param agree; the options of a stream are known ones', async () => {
+  const { client, openai } = await faked();
+  const asked = { ...hello, max_tokens: 5 };
+  await openai.chat.completions.create({ ...asked, max_completion_tokens: 5 });
+  expect(client.asked[0]!.options.params).toEqual({ maxNewTokens: 5 });
+  for (const name of ['max_completion_tokens', 'max_new_tokens'])
+    expect
+      .soft(await failureOf(openai.chat.completions.create({ ...asked, [name]: 6 })))
+      .toMatchObject({ 0: 400, 2: name, 4: `400 ${name}: 6 contradicts max_tokens, which is 5.` });
+  expect(
+    await failureOf(openai.chat.completions.create({ ...hello, temperature: 0, do_sample: true } as never)),
+  ).toMatchObject({ 0: 400, 2: 'temperature', 4: '400 temperature: 0 contradicts do_sample, which is true.' });
+  const stream = { ...hello, stream: true as const };
+  const options = { include_usage: null, include_obfuscation: false } as never;
+  for await (const _ of await openai.chat.completions.create({ ...stream, stream_options: options }));
+  for (const [name, value] of Object.entries({ foo: 1, include_usage: 'yes', include_obfuscation: true }))
+    expect
+      .soft(await failureOf(openai.chat.completions.create({ ...stream, stream_options: { [name]: value } })))
+      .toMatchObject({ 0: 400, 2: `stream_options.${name}` });
+  expect(await failureOf(openai.chat.completions.create({ ...stream, stream_options: [] as never }))).toMatchObject({
+    0: 400,
+    2: 'stream_options',
+  });
+});
+
+test('what the handler says of a param names the field that the client sent', async () => {
+  let message = '';
+  let code: 'model-config' | 'invalid-input' = 'model-config';
+  const { openai } = await faked(() => {
+    throw new TabServeError(code, message);
+  });
+  const told = async (fields: object): Promise<unknown> => {
+    const error = (await failureOf(openai.chat.completions.create({ ...hello, ...fields }))) as unknown[];
+    return [error[0], error[2], error[4]];
+  };
+  message = 'params.maxNewTokens must be an integer of at least 1, not 0.';
+  for (const name of ['max_tokens', 'max_completion_tokens', 'max_new_tokens'])
+    for (const stream of [false, true])
+      expect
+        .soft(await told({ [name]: 0, stream }))
+        .toEqual([400, name, `400 ${name} must be an integer of at least 1, not 0.`]);
+  message = 'params.stop[1] must be a text of at least one character, not "".';
+  expect(await told({ stop: ['a', ''] })).toEqual([400, 'stop', expect.stringMatching(/^400 stop\[1\] must/)]);
+  // The handler draws because there is a temperature.
+  message = 'params.doSample: it is not supported with several beams.';
+  expect(await told({ temperature: 1 })).toEqual([400, 'temperature', expect.stringMatching(/^400 temperature: it/)]);
+  code = 'invalid-input';
+  message = 'params.responseFormat.schema.not: this keyword is not supported.';
+  const format = { type: 'json_schema', json_schema: { name: 'a', schema: {} } };
+  expect(await told({ response_format: format })).toEqual([
+    400,
+    'response_format',
+    '400 response_format.json_schema.schema.not: this keyword is not supported.',
+  ]);
+  message = 'eosTokenId, badWordsIds and others: the vocabulary has 5 tokens, and 9 is none of them.';
+  expect(await told({ bad_words_ids: [[9]] })).toMatchObject([400, 'bad_words_ids', expect.any(String)]);
+  message = 'The prompt has 9 tokens.';
+  expect(await told({ max_tokens: 1 })).toEqual([400, null, '400 The prompt has 9 tokens.']);
+});
+
+test('a model of another kind is refused before it runs; the answer of a class of its own shows its kind', async () => {
+  const refusal = async (handler: string, takes: HandlerClass['takes'], ask: (openai: OpenAI) => Promise<unknown>) => {
+    const { client, openai } = await faked(() => ['a secret'], [], { modelName: 'writer', handler, takes });
+    return [await failureOf(ask(openai)), client.asked.length];
+  };
+  const chat = (openai: OpenAI): Promise<unknown> => openai.chat.completions.create(hello);
+  const stream = (openai: OpenAI): Promise<unknown> => openai.chat.completions.create({ ...hello, stream: true });
+  const complete = (openai: OpenAI): Promise<unknown> => openai.completions.create({ model: 'writer', prompt: 'a' });
+  const embed = (openai: OpenAI): Promise<unknown> => openai.embeddings.create({ model: 'writer', input: 'a' });
+  const refused = (message: string): unknown => [400, 'invalid_request_error', 'model', null, `400 ${message}`];
+  const noText = (handler: string): unknown => refused(`Model "writer" writes no text: its handler is ${handler}.`);
+  const noVectors = (handler: string): unknown =>
+    refused(`Model "writer" makes no vectors of texts: its handler is ${handler}.`);
+  for (const ask of [chat, stream, complete]) {
+    expect.soft(await refusal('text_feature_extractor', 'text', ask)).toEqual([noText('text_feature_extractor'), 0]);
+    expect.soft(await refusal('base_handler', 'tensors', ask)).toEqual([noText('base_handler'), 0]);
+    expect.soft(await refusal('Faces', 'image', ask)).toEqual([noText('Faces'), 0]);
+    expect.soft(await refusal('Own', 'text', ask)).toEqual([noText('Own'), 1]);
+  }
+  for (const [handler, load] of Object.entries(HANDLERS)) {
+    const { takes } = (await load()) as HandlerClass;
+    const asked = async (ask: typeof chat): Promise<unknown> => (await refusal(handler, takes, ask))[1];
+    expect
+      .soft([handler, await asked(complete), await asked(embed)])
+      .toEqual([
+        handler,
+        handler === 'text_generator' || handler === 'text_to_text' ? 1 : 0,
+        handler === 'text_feature_extractor' ? 1 : 0,
+      ]);
+  }
+  const noMessages = refused('Model "writer" takes no messages: use /v1/completions.');
+  expect(await refusal('text_to_text', 'text', chat)).toEqual([noMessages, 0]);
+  expect(await refusal('text_generator', 'text', embed)).toEqual([noVectors('text_generator'), 0]);
+  expect(await refusal('image_feature_extractor', 'image', embed)).toEqual([noVectors('image_feature_extractor'), 0]);
+  expect(await refusal('Own', 'text', embed)).toEqual([noVectors('Own'), 1]);
 });
 
 test('messages reach the handler with the texts of their parts; other parts are refused', async () => {
@@ -147,6 +260,16 @@ test('messages reach the handler with the texts of their parts; other parts are 
   const picture = { type: 'image_url' as const, image_url: { url: 'data:,' } };
   const refused = openai.chat.completions.create({ ...hello, messages: [{ role: 'user', content: [picture] }] });
   expect(await failureOf(refused)).toMatchObject({ 0: 400, 2: 'messages[0].content[0]' });
+  const lacking = [
+    { role: 'user' },
+    { role: 'user', content: [] },
+    { role: 'assistant' },
+    { role: 'tool', content: null },
+  ];
+  for (const message of lacking)
+    expect
+      .soft(await failureOf(openai.chat.completions.create({ model: 'writer', messages: [message as never] })))
+      .toMatchObject({ 0: 400, 2: 'messages[0].content' });
   for (const messages of [[], 'hello', [{ content: 'no role' }], [1]])
     expect
       .soft(await failureOf(openai.chat.completions.create({ model: 'writer', messages: messages as never })))
@@ -175,11 +298,6 @@ test('a failure in the middle of a stream is an event; before it, a status', asy
     0: 503,
     1: 'server_error',
   });
-  const image = await faked(() => [{ label: 'cat', score: 1 }]);
-  expect(await failureOf(image.openai.chat.completions.create(hello))).toMatchObject({
-    0: 400,
-    4: expect.stringContaining('does not generate text'),
-  });
 });
 
 test('a stream without parts has the whole text; an abort reaches the model', async () => {
@@ -202,7 +320,10 @@ test('a stream without parts has the whole text; an abort reaches the model', as
 
 test('embeddings, as lists and in base64, which the client asks for', async () => {
   const vector = Float32Array.of(0.5, -0.25, 3);
-  const { client, server, openai } = await faked(({ input }) => (input as string[]).map(() => vector));
+  const { client, server, openai } = await faked(({ input }) => (input as string[]).map(() => vector), [], {
+    ...WRITER,
+    handler: 'text_feature_extractor',
+  });
   const { data } = await openai.embeddings.create({ model: 'writer', input: ['one', 'two'] });
   expect(data.map(({ index, embedding }) => [index, [...embedding]])).toEqual([
     [0, [...vector]],
@@ -235,6 +356,12 @@ test('other paths and methods, and bodies that are no JSON', async () => {
   expect(await told('models/none')).toMatchObject([404, { error: { code: 'model_not_found' } }]);
   expect(await told('chat/completions', { method: 'POST', body: '{' })).toMatchObject([400, error]);
   expect(await told('chat/completions', { method: 'POST', body: '[]' })).toMatchObject([400, error]);
+  // JSON is UTF-8, whatever its type says.
+  const [json, headers] = [JSON.stringify({ model: 'é' }), { 'Content-Type': 'application/json; charset=latin1' }];
+  const utf8 = { method: 'POST', headers, body: json };
+  expect(await told('chat/completions', utf8)).toMatchObject([404, { error: { message: 'Model not found: é' } }]);
+  const latin1 = { method: 'POST', headers, body: Uint8Array.from(Buffer.from(json, 'latin1')) };
+  expect(await told('chat/completions', latin1)).toMatchObject([400, error]);
   expect(await told('chat/completions', { method: 'POST', body: '{}' })).toMatchObject([
     400,
     { error: { param: 'model' } },

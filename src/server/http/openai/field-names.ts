@@ -1,0 +1,22 @@
+import { TabServeError } from '../../../contract/errors.js';
+import { FieldError } from './request.js';
+
+/** The fields that a request's params come from, by the param's name. */
+export type FieldNames = ReadonlyMap<string, string>;
+
+/** Returns an error of the handler about a param as one about the request's field; any other error as it is. */
+export function inFieldNames(error: unknown, fields: FieldNames): unknown {
+  const isOfRequest =
+    error instanceof TabServeError && (error.code === 'model-config' || error.code === 'invalid-input');
+  if (!isOfRequest || error instanceof FieldError) return error;
+  const names = [...fields.keys()];
+  const param =
+    /\bparams\.(\w+)/.exec(error.message)?.[1] ??
+    // Some messages name params alone. A name of several words is no other word.
+    names.find((name) => /[A-Z]/.test(name) && error.message.includes(name));
+  const field = param === undefined ? undefined : fields.get(param);
+  if (field === undefined) return error;
+  let message = error.message.replace('params.responseFormat.schema', 'response_format.json_schema.schema');
+  for (const name of names) message = message.replace(new RegExp(`\\b(params\\.)?${name}\\b`, 'g'), fields.get(name)!);
+  return new FieldError(field, message, error);
+}

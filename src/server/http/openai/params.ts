@@ -1,0 +1,116 @@
+/** What a request of OpenAI's API says about an answer, as params of a handler that writes text. */
+import { describeValue } from '../../../contract/describe-value.js';
+import type { Params } from '../../../contract/handler.js';
+import { isPlainObject } from '../../../shared/is-plain-object.js';
+import type { FieldNames } from './field-names.js';
+import { wrongField, type Body } from './request.js';
+import { responseFormatOf } from './response-format.js';
+
+/** Fields that change no answer here. */
+const WITHOUT_EFFECT = new Set([
+  'metadata',
+  'parallel_tool_calls',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'service_tier',
+  'store',
+  'user',
+]);
+
+/** Fields of which only the values that change nothing are taken. */
+const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
+  best_of: (value) => value === 1,
+  echo: (value) => value === false,
+  frequency_penalty: (value) => value === 0,
+  logit_bias: (value) => isPlainObject(value) && Object.keys(value).length === 0,
+  logprobs: (value) => value === false,
+  modalities: (value) => Array.isArray(value) && value.join() === 'text',
+  n: (value) => value === 1,
+  presence_penalty: (value) => value === 0,
+  suffix: (value) => value === '',
+  tool_choice: (value) => value === 'auto' || value === 'none',
+  top_logprobs: (value) => value === 0,
+};
+
+/** OpenAI's names of params, and the handler's. */
+const PARAMS: Readonly<Record<string, string>> = {
+  max_completion_tokens: 'maxNewTokens',
+  max_tokens: 'maxNewTokens',
+  seed: 'seed',
+  stop: 'stop',
+  temperature: 'temperature',
+  top_p: 'topP',
+};
+
+/** Params of the handler that OpenAI's API does not have, as clients send them in `extra_body`. */
+const MORE_PARAMS = new Set([
+  'bad_words_ids',
+  'do_sample',
+  'eos_token_id',
+  'max_new_tokens',
+  'min_new_tokens',
+  'min_p',
+  'no_repeat_ngram_size',
+  'repetition_penalty',
+  'top_k',
+]);
+
+/** Params without which the most probable token is taken, unless the request or the repository says otherwise. */
+const DRAWN = ['temperature', 'topP', 'topK', 'minP'];
+
+/** The handler's params of a request, and the fields that they come from. */
+export interface ReadParams {
+  readonly params: Params;
+  readonly fields: FieldNames;
+}
+
+/** The most texts of `stop`. OpenAI's limit. */
+const MAX_STOPS = 4;
+
+/**
+ * Returns the handler's params of a request. A temperature above 0, `top_p`, `top_k` and `min_p` draw tokens by their
+ * probability; a temperature of 0 takes the most probable ones.
+ * @param others the fields that the caller has read
+ * @throws `invalid-input` for a field that is not known, or whose value would change the answer and is not supported
+ */
+export function paramsOf(body: Body, others: readonly string[]): ReadParams {
+  const params: Record<string, unknown> = {};
+  const fields = new Map<string, string>();
+  for (const [name, value] of Object.entries(body)) {
+    if (others.includes(name) || WITHOUT_EFFECT.has(name)) continue;
+    const own = paramOf(name);
+    if (own !== undefined) {
+      const first = fields.get(own);
+      if (first !== undefined && params[own] !== value)
+        throw wrongField(name, `${describeValue(value)} contradicts ${first}, which is ${describeValue(params[own])}.`);
+      if (first === undefined) fields.set(own, name);
+      params[own] = value;
+    } else if (name === 'response_format') {
+      fields.set('responseFormat', name);
+      Object.assign(params, responseFormatOf(value));
+    } else checkNeutral(name, value);
+  }
+  const { temperature, ...rest } = params;
+  const { stop } = rest;
+  if (Array.isArray(stop) && stop.length > MAX_STOPS)
+    throw wrongField('stop', `expected at most ${MAX_STOPS}, got ${stop.length}.`);
+  if (temperature === 0 && rest['doSample'] === true)
+    throw wrongField('temperature', '0 contradicts do_sample, which is true.');
+  if (temperature === 0) return { params: { ...rest, doSample: false }, fields };
+  const drawn = DRAWN.find((name) => fields.has(name));
+  if (drawn === undefined) return { params, fields };
+  return { params: { doSample: true, ...params }, fields: new Map([['doSample', fields.get(drawn)!], ...fields]) };
+}
+
+/** Returns the name of the param that a field sets. */
+function paramOf(field: string): string | undefined {
+  if (Object.hasOwn(PARAMS, field)) return PARAMS[field];
+  return MORE_PARAMS.has(field) ? field.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) : undefined;
+}
+
+function checkNeutral(name: string, value: unknown): void {
+  const isNeutral = Object.hasOwn(NEUTRAL, name) ? NEUTRAL[name] : undefined;
+  if (!isNeutral) throw wrongField(name, 'this field is not known here.');
+  if (!isNeutral(value)) throw wrongField(name, `${describeValue(value)} is not supported here.`);
+}
