@@ -41,7 +41,7 @@ function checked(token: number): number {
 export function noToken(): TabServeError {
   return new TabServeError(
     'inference-failed',
-    'No token can follow: the model has returned no number for any of them, or badWordsIds, noRepeatNgramSize and responseFormat rule all of them out.',
+    'No token can follow: the model has returned no number for any of them, or badWordsIds, noRepeatNgramSize, eosTokenId with minNewTokens, and responseFormat rule all of them out.',
   );
 }
 

@@ -2,6 +2,7 @@ import type { Context, InputKind, ResultOf } from '../../contract/handler.js';
 import { asTabServeError, type PredictionError, TabServeError } from '../../contract/errors.js';
 import { chooseToken, type Begun, type Generated, type GenerateOptions } from '../generation/generate.js';
 import { GuidedAnswer } from '../generation/grammar/guided-answer.js';
+import { checkLevels } from '../generation/grammar/response-format.js';
 import { Vocabulary } from '../generation/grammar/vocabulary.js';
 import type { Progress } from '../generation/logits.js';
 import { GENERATION_CONFIG, readModelFacts, type ModelFacts } from '../generation/model-facts.js';
@@ -29,6 +30,9 @@ export interface GeneratedText {
   /** With `returnLogprobs`: for each token of the answer, the natural logarithm of its probability. */
   readonly logprobs?: readonly number[];
 }
+
+/** What only the handler's config sets, and not `generation_config.json`. */
+const FORMAT = 'params.responseFormat';
 
 /** A row that is ready for the model. */
 export interface Prompt<Own extends Settings = Settings> {
@@ -118,7 +122,10 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
       this.settingsOf((name) => this.config[name] as never, 0);
     } catch (error) {
       const { message } = asTabServeError(error);
-      throw new TabServeError('model-config', `handler or ${GENERATION_CONFIG}: ${message}`, { cause: error });
+      const where = message.startsWith(FORMAT)
+        ? message.replace('params', 'handler')
+        : `handler or ${GENERATION_CONFIG}: ${message}`;
+      throw new TabServeError('model-config', where, { cause: error });
     }
   }
 
@@ -134,7 +141,10 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
     data: readonly Row<Input>[],
     context: Context,
   ): Promise<readonly (ResultOf<this> | PredictionError)[]> {
-    for (const params of context.params) refuseUnsupported(params, this.#schema);
+    for (const params of context.params) {
+      checkLevels(params['responseFormat']);
+      refuseUnsupported(params, this.#schema);
+    }
     return await super.handle(data, context);
   }
 

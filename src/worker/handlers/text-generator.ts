@@ -18,7 +18,12 @@ import { readInterface, staysOnGpu } from '../generation/decoder-interface.js';
 import { generate, type Generated } from '../generation/generate.js';
 import { answerModel } from '../generation/golden-answer.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../generation/model-facts.js';
-import { checkGuided, ResponseFormats, type ResponseFormat } from '../generation/grammar/response-format.js';
+import {
+  checkGuided,
+  checkLevels,
+  ResponseFormats,
+  type ResponseFormat,
+} from '../generation/grammar/response-format.js';
 import { PrefixCache } from '../generation/prefix-cache.js';
 import { SharedSteps } from '../generation/shared-steps.js';
 import { checkPrompt, mostTokens } from '../generation/prompt.js';
@@ -34,7 +39,7 @@ export type TextGeneratorInput =
 
 /** The `params` of `text_generator`. */
 export interface TextGeneratorParams extends GenerationParams {
-  /** What the answer must be: an object of JSON, or a value that fits a JSON Schema. Without it, any text. */
+  /** What the answer must be: any text, an object of JSON, or a value that fits a JSON Schema. Without it, any text. */
   readonly responseFormat?: ResponseFormat;
 }
 
@@ -70,7 +75,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     responseFormat: {
       type: 'object',
       description:
-        "What the answer must be: an object of JSON with { type: 'json_object' }, or a value that fits a JSON Schema with { type: 'json_schema', schema }. Without it, any text.",
+        "What the answer must be: an object of JSON with { type: 'json_object' }, or a value that fits a JSON Schema with { type: 'json_schema', schema }. Without it, or with { type: 'text' }, any text.",
     },
     maxStateBytes: {
       type: 'integer',
@@ -134,9 +139,9 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
   protected override settingsOf(param: (name: string) => never, promptLength: number): Settings {
     const settings = readSettings(param, this.facts, promptLength, this.contextLength - promptLength);
     const format = param('responseFormat') as ResponseFormat | undefined;
-    if (format === undefined) return settings;
-    checkGuided(settings);
-    return { ...settings, grammar: this.#formats.grammarOf(format) };
+    const grammar = format && this.#formats.grammarOf(format);
+    if (grammar) checkGuided(settings);
+    return { ...settings, grammar };
   }
 
   async #tokensOf(input: TextGeneratorInput): Promise<readonly number[]> {

@@ -1,4 +1,5 @@
 /** Follows a text through a grammar. What was found out for one text is kept for the next ones. */
+import { TabServeError } from '../../../contract/errors.js';
 import { byteClasses, restOf, type Grammar } from './grammar.js';
 
 /** A part that comes next, and what comes after it. Equal ones are one object. */
@@ -10,6 +11,11 @@ interface Place {
   /** The places that are followed by this one. */
   readonly before: Map<Grammar, Place>;
 }
+
+/** A search visits so many places at most: about half a second. */
+const MAX_VISITS = 500_000;
+/** With more places in all its states, an automaton forgets them before the next search. */
+const MAX_KEPT = 2_000_000;
 
 /** All places where a text may be. */
 export interface State {
@@ -28,7 +34,11 @@ export class Automaton {
   readonly start: State;
   readonly #classes: Uint8Array;
   readonly #states = new Map<string, State>();
-  #places = 0;
+  readonly #places: Place[] = [];
+  #lastId = 0;
+  /** How many places the states have, in all of them. */
+  #kept = 0;
+  #visits = 0;
 
   constructor(grammar: Grammar) {
     this.#classes = byteClasses(grammar);
@@ -36,15 +46,25 @@ export class Automaton {
     this.start = this.#stateOf([this.#place(grammar, end)]);
   }
 
-  /** How many states there are so far. */
-  get size(): number {
-    return this.#states.size;
+  /** How many places were visited since `beginSearch`: those of states that are known are not visited again. */
+  get visits(): number {
+    return this.#visits;
   }
 
-  /** Returns the state after a byte; undefined if the byte cannot come. */
+  /** Begins to look for what can follow a state. */
+  beginSearch(): void {
+    this.#visits = 0;
+    if (this.#kept > MAX_KEPT) this.#forget();
+  }
+
+  /**
+   * Returns the state after a byte; undefined if the byte cannot come.
+   * @throws `invalid-input` if the search visits too many places
+   */
   step(state: State, byte: number): State | undefined {
     const known = state.next[this.#classes[byte]!];
     if (known !== undefined) return known ?? undefined;
+    this.#visit(state.places.length);
     const after = state.places
       .filter(({ grammar }) => grammar!.kind === 'bytes' && grammar!.set[byte] === 1)
       .map((place) => place.after!);
@@ -56,9 +76,30 @@ export class Automaton {
   #place(grammar: Grammar, after: Place): Place {
     const known = after.before.get(grammar);
     if (known) return known;
-    const place: Place = { id: ++this.#places, grammar, after, before: new Map() };
+    const place: Place = { id: ++this.#lastId, grammar, after, before: new Map() };
     after.before.set(grammar, place);
+    this.#places.push(place);
     return place;
+  }
+
+  #visit(places: number): void {
+    this.#visits += places;
+    if (this.#visits <= MAX_VISITS) return;
+    // The next search must not get further than this one.
+    this.#forget();
+    throw new TabServeError(
+      'invalid-input',
+      `params.responseFormat.schema: it is too ambiguous: more than ${MAX_VISITS} places in it must be compared for one token. Use fewer alternatives that begin alike, and fewer optional properties.`,
+    );
+  }
+
+  /** Forgets what follows the states. Those that an answer is at stay right. */
+  #forget(): void {
+    for (const state of this.#states.values()) state.next.length = 0;
+    for (const place of this.#places) place.before.clear();
+    this.#states.clear();
+    this.#places.length = 0;
+    this.#kept = 0;
   }
 
   /** Returns the state of a text that is at one of these places. */
@@ -70,10 +111,11 @@ export class Automaton {
     for (let place = left.pop(); place; place = left.pop()) {
       if (seen.has(place)) continue;
       seen.add(place);
+      this.#visit(1);
       const { grammar, after } = place;
       if (!grammar) mayEnd = true;
       else if (grammar.kind === 'bytes') places.push(place);
-      else left.push(...this.#into(grammar, after!));
+      else for (const inner of this.#into(grammar, after!)) left.push(inner);
     }
     places.sort((one, other) => one.id - other.id);
     const key = `${mayEnd}:${places.map(({ id }) => id).join()}`;
@@ -81,6 +123,7 @@ export class Automaton {
     if (known) return known;
     const state: State = { mayEnd, mayGoOn: places.length > 0, places, next: [] };
     this.#states.set(key, state);
+    this.#kept += places.length;
     return state;
   }
 
@@ -88,6 +131,7 @@ export class Automaton {
   #into(grammar: Exclude<Grammar, { readonly kind: 'bytes' }>, after: Place): readonly Place[] {
     switch (grammar.kind) {
       case 'sequence':
+        this.#visit(grammar.parts.length);
         return [grammar.parts.reduceRight((next, part) => this.#place(part, next), after)];
       case 'choice':
         return grammar.options.map((option) => this.#place(option, after));

@@ -53,9 +53,12 @@ export function anyOf(characters: string): Bytes {
 /** Each byte alone. */
 const BYTES = Array.from({ length: 256 }, (_, byte) => bytes([byte, byte]));
 
+const utf8 = new TextEncoder();
+
 /** Returns exactly this text. */
 export function text(value: string): Grammar {
-  return sequence(...Array.from(new TextEncoder().encode(value), (byte) => BYTES[byte]!));
+  const parts = Array.from(utf8.encode(value), (byte) => BYTES[byte]!);
+  return parts.length === 1 ? parts[0]! : { kind: 'sequence', parts };
 }
 
 export function sequence(...parts: readonly Grammar[]): Grammar {
@@ -63,6 +66,11 @@ export function sequence(...parts: readonly Grammar[]): Grammar {
 }
 
 export function choice(...options: readonly Grammar[]): Grammar {
+  return oneOf(options);
+}
+
+/** Returns one of any number of options: a call takes only some ten thousand arguments. */
+export function oneOf(options: readonly Grammar[]): Grammar {
   return options.length === 1 ? options[0]! : { kind: 'choice', options };
 }
 
@@ -106,8 +114,9 @@ function partsOf(grammar: Grammar): readonly Grammar[] {
 
 /** Returns a number for each byte. Bytes with the same one are alike everywhere in the grammar. */
 export function byteClasses(grammar: Grammar): Uint8Array {
-  const sets = allParts(grammar).filter((part) => part.kind === 'bytes');
-  return sets.reduce((classes, { set }) => split(classes, set), new Uint8Array(256));
+  let classes = new Uint8Array(256);
+  for (const part of allParts(grammar)) if (part.kind === 'bytes') classes = split(classes, part.set);
+  return classes;
 }
 
 /** Returns the classes, each split into the bytes that are in a set and those that are not. */
@@ -123,16 +132,22 @@ function split(classes: Uint8Array, set: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** Returns the rules that have no text at all, because they contain themselves without end. */
 export function endlessRules(grammar: Grammar): readonly Rule[] {
-  const all = allParts(grammar).toReversed();
-  const finite = new Set<Grammar>();
-  const isFinite = (part: Grammar): boolean => {
+  const all = allParts(grammar);
+  /** What contains a part, once for each time that it does. */
+  const around = new Map<Grammar, Grammar[]>(all.map((part) => [part, []]));
+  /** How many more parts of it must have a text before it has one. */
+  const missing = new Map<Grammar, number>();
+  for (const part of all) {
     const parts = partsOf(part);
-    if (part.kind === 'repeat' && part.min === 0) return true;
-    return part.kind === 'choice' ? parts.some((one) => finite.has(one)) : parts.every((one) => finite.has(one));
-  };
-  for (let before = -1; before < finite.size;) {
-    before = finite.size;
-    for (const part of all) if (isFinite(part)) finite.add(part);
+    for (const inner of parts) around.get(inner)!.push(part);
+    missing.set(part, part.kind === 'repeat' && part.min === 0 ? 0 : part.kind === 'choice' ? 1 : parts.length);
   }
-  return all.filter((part): part is Rule => part.kind === 'rule' && !finite.has(part));
+  const finite = all.filter((part) => missing.get(part) === 0);
+  for (let part = finite.pop(); part; part = finite.pop())
+    for (const outer of around.get(part)!) {
+      const left = missing.get(outer)! - 1;
+      missing.set(outer, left);
+      if (left === 0) finite.push(outer);
+    }
+  return all.filter((part): part is Rule => part.kind === 'rule' && missing.get(part)! > 0);
 }

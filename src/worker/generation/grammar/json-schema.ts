@@ -1,9 +1,22 @@
 /** The grammar of the values that fit a JSON Schema. What it cannot say is refused by name. */
-import { describeValue } from '../../../contract/describe-value.js';
+import { describeValue, shorten } from '../../../contract/describe-value.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
-import { choice, endlessRules, sequence, type Grammar, type Rule } from './grammar.js';
-import { BOOLEAN, INTEGER, list, literal, NULL, NUMBER, object, OBJECT, string, stringBut, VALUE } from './json.js';
+import { endlessRules, oneOf, type Grammar, type Rule } from './grammar.js';
+import {
+  BOOLEAN,
+  INTEGER,
+  list,
+  literals,
+  nameRest,
+  nameRestBut,
+  NULL,
+  NUMBER,
+  object,
+  OBJECT,
+  string,
+  VALUE,
+} from './json.js';
 import { integersWithin, numbersWithin } from './numbers.js';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -45,6 +58,8 @@ const KNOWN: ReadonlySet<string> = new Set([...NOTES, ...FORMS, 'type', ...LIMIT
 
 /** Schemas are in one another to this depth. */
 const MAX_DEPTH = 100;
+/** A message shows so many characters of where a schema is. */
+const MAX_PATH = 120;
 
 /**
  * Returns the grammar of the values that fit a schema.
@@ -60,6 +75,8 @@ class SchemaReader {
   readonly #where: string;
   /** By their `$ref`. */
   readonly #rules = new Map<string, Rule>();
+  /** Of strings and numbers, by their limits. */
+  readonly #leaves = new Map<string, Grammar>();
 
   constructor(root: unknown, where: string) {
     this.#root = root;
@@ -73,23 +90,25 @@ class SchemaReader {
     const endless = endlessRules(root);
     const [name] = [...this.#rules].find(([, rule]) => endless.includes(rule)) ?? [];
     if (name !== undefined)
-      throw refusal(`${this.#where}: no value fits "${name}", because it contains itself without end.`);
+      throw refusal(`${this.#where}: no value fits "${shorten(name)}", because it contains itself without end.`);
     return root.body;
   }
 
-  #grammar(schema: unknown, path: string, depth: number): Grammar {
+  #grammar(schema: unknown, where: string, depth: number): Grammar {
+    const path = shortPath(where);
     if (schema === true) return VALUE;
     if (schema === false) throw refusal(`${path}: no value fits false. Leave it out.`);
     if (!isPlainObject(schema)) throw refusal(`${path}: expected a JSON Schema, got ${describeValue(schema)}.`);
-    if (depth > MAX_DEPTH) throw refusal(`${path}: schemas are at most ${MAX_DEPTH} levels deep here.`);
+    if (depth > MAX_DEPTH) throw tooDeep(this.#where);
     const keys = Object.keys(schema).filter((key) => schema[key] !== undefined);
     const unknown = keys.find((key) => !KNOWN.has(key));
     if (unknown !== undefined)
-      throw refusal(`${path}.${unknown}: this keyword is not supported. The supported ones are in docs/generate.md.`);
+      throw refusal(
+        `${path}.${shorten(unknown)}: this keyword is not supported. The supported ones are in docs/generate.md.`,
+      );
     const types = typesOf(schema, path);
     const form = FORMS.find((key) => keys.includes(key));
-    if (form === undefined)
-      return choice(...(types ?? ALL_TYPES).map((type) => this.#ofType(type, schema, path, depth)));
+    if (form === undefined) return oneOf((types ?? ALL_TYPES).map((type) => this.#ofType(type, schema, path, depth)));
     const isValue = form === 'const' || form === 'enum';
     const other = keys.find(
       (key) => key !== form && !(NOTES as readonly string[]).includes(key) && !(isValue && key === 'type'),
@@ -100,12 +119,12 @@ class SchemaReader {
       case '$ref':
         return this.#referred(value, `${path}.$ref`, depth);
       case 'const':
-        return literals([value], types, `${path}.const`);
+        return literalsOf([value], types, `${path}.const`);
       case 'enum':
-        return literals(listOf(value, `${path}.enum`), types, `${path}.enum`);
+        return literalsOf(listOf(value, `${path}.enum`), types, `${path}.enum`);
       case 'anyOf':
-        return choice(
-          ...listOf(value, `${path}.anyOf`).map((one, at) => this.#grammar(one, `${path}.anyOf[${at}]`, depth + 1)),
+        return oneOf(
+          listOf(value, `${path}.anyOf`).map((one, at) => this.#grammar(one, `${path}.anyOf[${at}]`, depth + 1)),
         );
       case 'allOf': {
         const [only, ...others] = listOf(value, `${path}.allOf`);
@@ -123,16 +142,25 @@ class SchemaReader {
         return this.#list(schema, path, depth);
       case 'string': {
         const [min, max] = countsOf(schema, 'minLength', 'maxLength', path);
-        return string(min, max);
+        return this.#shared(`string ${min} ${max}`, () => string(min, max));
       }
       case 'number':
-      case 'integer':
-        return numberGrammar(type, schema, path);
+      case 'integer': {
+        const bounds = JSON.stringify(OF_NUMBERS.map((key) => schema[key]));
+        return this.#shared(`${type} ${bounds}`, () => numberGrammar(type, schema, path));
+      }
       case 'boolean':
         return BOOLEAN;
       case 'null':
         return NULL;
     }
+  }
+
+  /** Returns one grammar for schemas that are alike: alternatives that share it are no alternatives. */
+  #shared(key: string, make: () => Grammar): Grammar {
+    const grammar = this.#leaves.get(key) ?? make();
+    this.#leaves.set(key, grammar);
+    return grammar;
   }
 
   #object(schema: Schema, path: string, depth: number): Grammar {
@@ -142,9 +170,12 @@ class SchemaReader {
     if (!Array.isArray(required) || !required.every((name): name is string => typeof name === 'string'))
       throw refusal(`${path}.required: expected a list of names, got ${describeValue(required)}.`);
     const names = Object.keys(properties);
-    const foreign = [...new Set(required)].filter((name) => !names.includes(name));
+    const isRequired = new Set(required);
+    const foreign = [...isRequired].filter((name) => !Object.hasOwn(properties, name));
     if (more === false && foreign.length > 0)
-      throw refusal(`${path}.required: "${foreign[0]}" is not in properties, and additionalProperties is false.`);
+      throw refusal(
+        `${path}.required: "${shorten(foreign[0]!)}" is not in properties, and additionalProperties is false.`,
+      );
     if (names.length + foreign.length === 0 && more === undefined) return OBJECT;
     // Those that the schema does not name are left out, unless it speaks of them.
     const others =
@@ -155,8 +186,8 @@ class SchemaReader {
         value: this.#grammar(properties[name], `${path}.properties.${name}`, depth + 1),
       })),
       ...foreign.map((name) => ({ name, value: others ?? VALUE })),
-    ].map(({ name, value }) => ({ key: literal(name), value, isRequired: required.includes(name) }));
-    return object(members, others && { key: stringBut([...names, ...foreign]), value: others });
+    ].map(({ name, value }) => ({ key: nameRest(name), value, isRequired: isRequired.has(name) }));
+    return object(members, others && { key: nameRestBut([...names, ...foreign]), value: others });
   }
 
   #list(schema: Schema, path: string, depth: number): Grammar {
@@ -185,12 +216,17 @@ class SchemaReader {
     for (const part of ref.split('/').slice(1)) {
       const key = unescape(part);
       const isThere = typeof target === 'object' && target !== null && Object.hasOwn(target, key);
-      if (!isThere) throw refusal(`${path}: the schema has no ${ref}.`);
+      if (!isThere) throw refusal(`${path}: the schema has no ${shorten(ref)}.`);
       target = (target as Schema)[key];
     }
     rule.body = this.#grammar(target, `${this.#where}${ref.slice(1).replaceAll('/', '.')}`, depth + 1);
     return rule;
   }
+}
+
+/** Returns a path with its beginning and its end. */
+function shortPath(path: string): string {
+  return path.length > MAX_PATH ? `${path.slice(0, MAX_PATH / 2)}…${path.slice(-MAX_PATH / 2)}` : path;
 }
 
 /** Returns a part of a JSON Pointer in a URL as it was before it was escaped. */
@@ -256,9 +292,9 @@ function listOf(value: unknown, path: string): readonly unknown[] {
 }
 
 /** Returns those of the values that have one of the types. */
-function literals(values: readonly unknown[], types: readonly Type[] | undefined, path: string): Grammar {
+function literalsOf(values: readonly unknown[], types: readonly Type[] | undefined, path: string): Grammar {
   const fit = values.filter((value) => types?.some((type) => isOfType(value, type)) ?? true);
-  if (fit.length > 0) return sequence(choice(...fit.map(literal)));
+  if (fit.length > 0) return literals(fit);
   throw refusal(`${path}: no value in it is of the schema's type.`);
 }
 
@@ -268,6 +304,11 @@ function isOfType(value: unknown, type: Type): boolean {
   if (type === 'null') return value === null;
   // oxlint-disable-next-line valid-typeof
   return typeof value === type && (type !== 'object' || isPlainObject(value));
+}
+
+/** Returns the error for a schema of too many levels. */
+export function tooDeep(where: string): TabServeError {
+  return refusal(`${where}: schemas are at most ${MAX_DEPTH} levels deep here.`);
 }
 
 function refusal(message: string): TabServeError {

@@ -1,10 +1,24 @@
 /** Grammars of JSON values, without spaces before and after them. */
-import { anyOf, bytes, choice, optional, repeat, sequence, text, type Grammar, type Rule } from './grammar.js';
+import {
+  anyOf,
+  bytes,
+  choice,
+  oneOf,
+  optional,
+  repeat,
+  sequence,
+  text,
+  type Bytes,
+  type Grammar,
+  type Rule,
+} from './grammar.js';
+import { foldTrie } from './trie.js';
 
 /** Between two parts of a value: nothing, a space, or a new line and its indentation. So spaces come to an end. */
 export const SPACE: Grammar = optional(choice(text(' '), sequence(text('\n'), repeat(text(' '), 0, 16))));
 const COMMA = sequence(text(','), SPACE);
 const COLON = sequence(text(':'), SPACE);
+const QUOTE = text('"');
 
 const DIGIT = anyOf('0123456789');
 const HEX = anyOf('0123456789abcdefABCDEF');
@@ -39,35 +53,46 @@ const CHARACTER = choice(PLAIN, WIDE, ESCAPE);
 
 /** Returns a string of so many characters. */
 export function string(min = 0, max = Infinity): Grammar {
-  return sequence(text('"'), repeat(CHARACTER, min, max), text('"'));
+  return sequence(QUOTE, repeat(CHARACTER, min, max), QUOTE);
 }
 
-/** Returns a string that is none of `names`. It has no escapes. */
-export function stringBut(names: readonly string[]): Grammar {
+/** Returns the rest of a name behind its first quotation mark. */
+export function nameRest(name: string): Grammar {
+  return text(JSON.stringify(name).slice(1));
+}
+
+/** The rest of a name without escapes. */
+const ANY_REST = sequence(repeat(choice(PLAIN, WIDE), 0), QUOTE);
+
+/** Returns the rest of a name that is none of `names`. It has no escapes. */
+export function nameRestBut(names: readonly string[]): Grammar {
   const plain = names.filter((name) => JSON.stringify(name) === `"${name}"`);
-  return sequence(text('"'), restBut(plain.map((name) => [...name])));
+  return foldTrie(plain, (next, isEnd) => {
+    const begin = [...next.keys()];
+    // Where a name goes on with a character that is not ASCII, none is taken.
+    const wide = begin.every((one) => one.charCodeAt(0) < 0x80) ? [WIDE] : [];
+    return oneOf([
+      sequence(choice(plainBut(begin), ...wide), ANY_REST),
+      ...Array.from(next, ([character, rest]) => sequence(text(character), rest)),
+      ...(isEnd ? [] : [QUOTE]),
+    ]);
+  });
 }
 
-/** Returns the rest of such a string. @param names the rests of the names that begin as the string does */
-function restBut(names: readonly (readonly string[])[]): Grammar {
-  if (names.length === 0) return sequence(repeat(choice(PLAIN, WIDE), 0), text('"'));
-  const begin = [...new Set(names.flatMap(([first]) => first ?? []))];
-  const other = PLAIN.set.map((is, byte) => (begin.includes(String.fromCharCode(byte)) ? 0 : is));
-  // Where a name goes on with a character that is not ASCII, none is taken.
-  const wide = begin.every((one) => one.charCodeAt(0) < 0x80) ? [WIDE] : [];
-  return choice(
-    sequence(choice({ kind: 'bytes', set: other }, ...wide), restBut([])),
-    ...begin.map((first) => {
-      const rests = names.filter(([one]) => one === first).map((name) => name.slice(1));
-      return sequence(text(first), restBut(rests));
-    }),
-    ...(names.some(({ length }) => length === 0) ? [] : [text('"')]),
+function plainBut(characters: readonly string[]): Bytes {
+  if (characters.length === 0) return PLAIN;
+  return { kind: 'bytes', set: PLAIN.set.map((is, byte) => (characters.includes(String.fromCharCode(byte)) ? 0 : is)) };
+}
+
+/** Returns one of these values, each as `JSON.stringify` writes it. */
+export function literals(values: readonly unknown[]): Grammar {
+  const texts = values.map((value) => JSON.stringify(value));
+  return foldTrie(texts, (next, isEnd) =>
+    oneOf([
+      ...(isEnd ? [sequence()] : []),
+      ...Array.from(next, ([character, rest]) => sequence(text(character), rest)),
+    ]),
   );
-}
-
-/** Returns a value as `JSON.stringify` writes it. */
-export function literal(value: unknown): Grammar {
-  return text(JSON.stringify(value));
 }
 
 /** A number has so many digits before its point, and so many behind it: all that JavaScript keeps. */
@@ -89,6 +114,7 @@ export const NULL: Grammar = text('null');
 
 /** A member of an object. */
 export interface Member {
+  /** Its name, behind the first quotation mark. */
   readonly key: Grammar;
   readonly value: Grammar;
   readonly isRequired: boolean;
@@ -100,16 +126,20 @@ export interface Member {
  */
 export function object(members: readonly Member[], others?: Pick<Member, 'key' | 'value'>): Grammar {
   const pair = ({ key, value }: Pick<Member, 'key' | 'value'>): Grammar => sequence(key, COLON, value);
-  const more = others && sequence(COMMA, pair(others));
-  // Behind a member, and where none is before: from the last member to the first.
-  let behind: Grammar = more ? repeat(more, 0) : sequence();
-  let first: Grammar = others ? optional(sequence(pair(others), repeat(more!, 0))) : sequence();
+  // From the last member to the first: what may come from here on, behind a quotation mark; whether there may be nothing;
+  // and what may come behind the member before.
+  let behind = others ? repeat(sequence(COMMA, QUOTE, pair(others)), 0) : sequence();
+  let rest = others && sequence(pair(others), behind);
+  let mayEnd = true;
   for (const member of members.toReversed()) {
     const begun = sequence(pair(member), behind);
-    const next = sequence(COMMA, begun);
-    [first, behind] = member.isRequired ? [begun, next] : [choice(begun, first), choice(next, behind)];
+    rest = member.isRequired || !rest ? begun : choice(begun, rest);
+    mayEnd &&= !member.isRequired;
+    const next = sequence(COMMA, QUOTE, rest);
+    behind = mayEnd ? optional(next) : next;
   }
-  return sequence(text('{'), SPACE, first, SPACE, text('}'));
+  const all = rest ? sequence(QUOTE, rest) : sequence();
+  return sequence(text('{'), SPACE, mayEnd ? optional(all) : all, SPACE, text('}'));
 }
 
 /**
@@ -134,5 +164,5 @@ export function list(items: readonly Grammar[], others: Grammar, min = 0, max = 
 /** Any value. */
 export const VALUE: Rule = { kind: 'rule' };
 /** Any object. */
-export const OBJECT: Grammar = object([], { key: string(), value: VALUE });
+export const OBJECT: Grammar = object([], { key: sequence(repeat(CHARACTER, 0), QUOTE), value: VALUE });
 VALUE.body = choice(OBJECT, list([], VALUE), string(), NUMBER, BOOLEAN, NULL);

@@ -5,6 +5,25 @@ import { MAX_DIGITS } from './json.js';
 /** The largest number of so many digits. */
 const MOST = 10 ** MAX_DIGITS - 1;
 const ZERO = 0x30;
+const UP_TO_MAX = Array.from({ length: MAX_DIGITS + 1 }, (_, at) => at);
+
+/**
+ * A digit by the first and the last one that it may be. As these are the same objects in all numbers, so are the places
+ * of alternatives that go on alike.
+ */
+const DIGIT = UP_TO_MAX.slice(0, 10).map((first) =>
+  UP_TO_MAX.slice(0, 10).map((last) => bytes([ZERO + first, ZERO + last])),
+);
+/** Any digits, by how many there are at least and at most. */
+const DIGITS = UP_TO_MAX.map((least) => UP_TO_MAX.map((most) => repeat(DIGIT[0]![9]!, least, most)));
+/** A point and digits behind it, by how many there are at most. */
+const FRACTION = UP_TO_MAX.map((most) => sequence(text('.'), DIGITS[1]![most]!));
+/** Digits that are not all 0, by how many there are at most. */
+const NOT_ZERO: Grammar[] = [];
+for (const most of UP_TO_MAX.slice(1)) {
+  const begun = sequence(DIGIT[1]![9]!, DIGITS[0]![most - 1]!);
+  NOT_ZERO[most] = most === 1 ? begun : choice(begun, sequence(DIGIT[0]![0]!, NOT_ZERO[most - 1]!));
+}
 
 /** Bounds of a number. Each is a whole number, or infinite. */
 export interface Bounds {
@@ -51,47 +70,44 @@ function fractions(
   excluded: number | undefined,
   digits: number,
 ): Grammar | undefined {
-  const any = sequence(text('.'), repeat(digit(0, 9), 1, digits));
-  const notZero = choice(
-    ...Array.from({ length: digits }, (_, zeros) =>
-      sequence(text(`.${'0'.repeat(zeros)}`), digit(1, 9), repeat(digit(0, 9), 0, digits - zeros - 1)),
-    ),
-  );
   const start = from === excluded ? from + 1 : from;
   const options = [
-    ...(from === excluded && from <= to ? [sequence(text(String(from)), notZero)] : []),
-    ...(start <= to ? [sequence(digitsWithin(start, to), any)] : []),
+    ...(from === excluded && from <= to ? [sequence(text(`${from}.`), NOT_ZERO[digits]!)] : []),
+    ...(start <= to ? [sequence(digitsWithin(start, to), FRACTION[digits]!)] : []),
   ];
   return options.length === 0 ? undefined : sequence(text(sign), choice(...options));
 }
 
 /** Returns the whole numbers of a range that has none below 0. */
 function digitsWithin(from: number, to: number): Grammar {
-  const lengths = Array.from(
-    { length: String(to).length - String(from).length + 1 },
-    (_, more) => String(from).length + more,
-  );
+  const [shortest, longest] = [String(from).length, String(to).length];
+  // Those of so many digits are all within the range.
+  const first = from <= Math.max(1, 10 ** (shortest - 1)) ? shortest : shortest + 1;
+  const last = to === 10 ** longest - 1 ? longest : longest - 1;
+  if (first > last)
+    return shortest === longest
+      ? between(String(from), String(to))
+      : choice(between(String(from), '9'.repeat(shortest)), between(`1${'0'.repeat(longest - 1)}`, String(to)));
   return choice(
-    ...lengths.map((length) =>
-      between(String(Math.max(from, length === 1 ? 0 : 10 ** (length - 1))), String(Math.min(to, 10 ** length - 1))),
-    ),
+    ...(from === 0 ? [DIGIT[0]![0]!] : []),
+    ...(first > shortest ? [between(String(from), '9'.repeat(shortest))] : []),
+    sequence(DIGIT[1]![9]!, DIGITS[first - 1]![last - 1]!),
+    ...(last < longest ? [between(`1${'0'.repeat(longest - 1)}`, String(to))] : []),
   );
 }
 
-/** Returns the numbers from one to another one of as many digits; undefined means without a bound. */
-function between(from: string | undefined, to: string | undefined, length = (from ?? to)!.length): Grammar {
-  if (from === undefined && to === undefined) return repeat(digit(0, 9), length, length);
-  if (length === 0) return sequence();
-  const [first, last] = [Number(from?.[0] ?? 0), Number(to?.[0] ?? 9)];
-  const rest = (bound: string | undefined, is: boolean): string | undefined => (is ? bound?.slice(1) : undefined);
-  const edge = (value: number): Grammar =>
-    sequence(digit(value, value), between(rest(from, value === first), rest(to, value === last), length - 1));
-  if (first === last) return edge(first);
-  const middle =
-    last - first > 1 ? [sequence(digit(first + 1, last - 1), between(undefined, undefined, length - 1))] : [];
-  return choice(edge(first), ...middle, edge(last));
-}
-
-function digit(first: number, last: number): Grammar {
-  return bytes([ZERO + first, ZERO + last]);
+/** Returns the numbers from one to another one of as many digits. */
+function between(from: string, to: string): Grammar {
+  const { length } = from;
+  if (/^0*$/.test(from) && /^9*$/.test(to)) return DIGITS[length]![length]!;
+  const [first, last] = [Number(from[0]), Number(to[0])];
+  const edge = (value: number, least: string, most: string): Grammar =>
+    sequence(DIGIT[value]![value]!, between(least, most));
+  if (first === last) return edge(first, from.slice(1), to.slice(1));
+  const middle = last - first > 1 ? [sequence(DIGIT[first + 1]![last - 1]!, DIGITS[length - 1]![length - 1]!)] : [];
+  return choice(
+    edge(first, from.slice(1), '9'.repeat(length - 1)),
+    ...middle,
+    edge(last, '0'.repeat(length - 1), to.slice(1)),
+  );
 }

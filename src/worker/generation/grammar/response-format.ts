@@ -5,30 +5,40 @@ import { nearestName } from '../../../shared/nearest-name.js';
 import type { Settings } from '../settings.js';
 import { Automaton } from './automaton.js';
 import { OBJECT } from './json.js';
-import { schemaGrammar } from './json-schema.js';
+import { schemaGrammar, tooDeep } from './json-schema.js';
 
-/** What an answer must be: an object of JSON, or a value that fits a JSON Schema. */
+/** What an answer must be: any text, an object of JSON, or a value that fits a JSON Schema. */
 export type ResponseFormat =
+  | { readonly type: 'text' }
   | { readonly type: 'json_object' }
   | { readonly type: 'json_schema'; readonly schema: boolean | Readonly<Record<string, unknown>> };
 
 /** The grammars of so many formats are kept. */
 const MAX_FORMATS = 16;
-/** A grammar of more states is made anew for the next answer. */
-const MAX_STATES = 10_000;
+/** How messages call the schema. */
+const SCHEMA = 'params.responseFormat.schema';
+/** The most characters of a format's JSON. */
+const MAX_LENGTH = 250_000;
+/** The most levels of JSON of a format: a schema that lies in `anyOf` is two below the one around it. */
+const MAX_LEVELS = 250;
+/** The keys of a format, by its type. */
+const KEYS = { text: ['type'], json_object: ['type'], json_schema: ['type', 'schema'] } as const;
 
 /** The grammars of the formats that requests ask for. */
 export class ResponseFormats {
   /** By their JSON; the most recently used last. */
   readonly #grammars = new Map<string, Automaton>();
 
-  /** @throws `invalid-input` naming what is wrong or not supported */
-  grammarOf(format: ResponseFormat): Automaton {
+  /** Returns the grammar of a format; undefined for any text. @throws `invalid-input` naming what is wrong or not supported */
+  grammarOf(format: ResponseFormat): Automaton | undefined {
     checkFormat(format);
+    if (format.type === 'text') return undefined;
     const key = JSON.stringify(format);
+    if (key.length > MAX_LENGTH)
+      throw refusal(`it has ${key.length} characters of JSON; at most ${MAX_LENGTH} are supported.`);
     const known = this.#grammars.get(key);
     this.#grammars.delete(key);
-    const grammar = known && known.size <= MAX_STATES ? known : new Automaton(grammarOf(format));
+    const grammar = known ?? new Automaton(grammarOf(format));
     this.#grammars.set(key, grammar);
     if (this.#grammars.size > MAX_FORMATS) this.#grammars.delete(this.#grammars.keys().next().value!);
     return grammar;
@@ -46,17 +56,27 @@ export function checkGuided({ stop, minNewTokens = 0, forcedBosTokenId, forcedEo
   if (wrong) throw refusal(`it is not supported together with ${wrong[0]}, which could break the answer's JSON.`);
 }
 
-function grammarOf(format: ResponseFormat): ReturnType<typeof schemaGrammar> {
-  return format.type === 'json_object' ? OBJECT : schemaGrammar(format.schema, 'params.responseFormat.schema');
+/** @throws `invalid-input` for a format of too many levels, which the checks of other params call something else */
+export function checkLevels(format: unknown): void {
+  let level = new Set([format]);
+  for (let levels = 0; level.size > 0; levels++) {
+    if (levels > MAX_LEVELS) throw tooDeep(SCHEMA);
+    const inner = [...level].flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+    level = new Set(inner.filter((one) => typeof one === 'object'));
+  }
+}
+
+function grammarOf(format: Exclude<ResponseFormat, { readonly type: 'text' }>): ReturnType<typeof schemaGrammar> {
+  return format.type === 'json_object' ? OBJECT : schemaGrammar(format.schema, SCHEMA);
 }
 
 function checkFormat(format: unknown): asserts format is ResponseFormat {
   const type = isPlainObject(format) ? format['type'] : undefined;
-  if (!isPlainObject(format) || (type !== 'json_object' && type !== 'json_schema'))
+  if (!isPlainObject(format) || (type !== 'text' && type !== 'json_object' && type !== 'json_schema'))
     throw refusal(
-      `expected { type: 'json_object' } or { type: 'json_schema', schema }, got ${describeValue(isPlainObject(format) ? type : format)}.`,
+      `expected { type: 'json_object' }, { type: 'json_schema', schema } or { type: 'text' }, got ${describeValue(isPlainObject(format) ? type : format)}.`,
     );
-  const keys = type === 'json_object' ? ['type'] : ['type', 'schema'];
+  const keys: readonly string[] = KEYS[type];
   const unknown = Object.keys(format).find((key) => !keys.includes(key));
   const meant = unknown === undefined ? undefined : nearestName(unknown, keys);
   if (unknown !== undefined)

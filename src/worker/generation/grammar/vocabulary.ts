@@ -41,15 +41,19 @@ export class Vocabulary {
     };
   }
 
-  /** Returns the state behind a token; undefined if the token cannot come. */
+  /** Returns the state behind a token; undefined if the token cannot come. @throws as `Automaton.step` does */
   step(automaton: Automaton, from: State, id: number): State | undefined {
+    automaton.beginSearch();
     const bytes = this.#bytes[id] ?? '';
     let state = bytes === '' ? undefined : from;
     for (let at = 0; state && at < bytes.length; at++) state = automaton.step(state, bytes.charCodeAt(at));
     return state;
   }
 
-  /** Returns the tokens that can come in a state: bit `id % 32` of the number at `id / 32`. */
+  /**
+   * Returns the tokens that can come in a state: bit `id % 32` of the number at `id / 32`.
+   * @throws as `Automaton.step` does
+   */
   tokensIn(automaton: Automaton, state: State): Uint32Array {
     const known = this.#sets.get(state);
     this.#sets.delete(state);
@@ -61,6 +65,7 @@ export class Vocabulary {
   }
 
   #find(automaton: Automaton, start: State): Uint32Array {
+    automaton.beginSearch();
     const found = new Uint32Array(Math.ceil(this.#bytes.length / 32));
     // The states after each byte of the token before, as far as it can come.
     const states: State[] = [start];

@@ -100,7 +100,10 @@ test('an object of JSON, whatever the logits', async () => {
 /** Returns whether a text is one of the grammar's. */
 function accepts(grammar: Automaton, text: string): boolean {
   let state: State | undefined = grammar.start;
-  for (const byte of new TextEncoder().encode(text)) state = state && grammar.step(state, byte);
+  for (const byte of new TextEncoder().encode(text)) {
+    grammar.beginSearch();
+    state = state && grammar.step(state, byte);
+  }
   return state?.mayEnd === true;
 }
 
