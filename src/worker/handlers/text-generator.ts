@@ -18,12 +18,7 @@ import { readInterface, staysOnGpu } from '../generation/decoder-interface.js';
 import { generate, type Generated } from '../generation/generate.js';
 import { answerModel } from '../generation/golden-answer.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../generation/model-facts.js';
-import {
-  checkGuided,
-  checkLevels,
-  ResponseFormats,
-  type ResponseFormat,
-} from '../generation/grammar/response-format.js';
+import { checkGuided, ResponseFormats, type ResponseFormat } from '../generation/grammar/response-format.js';
 import { PrefixCache } from '../generation/prefix-cache.js';
 import { SharedSteps } from '../generation/shared-steps.js';
 import { checkPrompt, mostTokens } from '../generation/prompt.js';

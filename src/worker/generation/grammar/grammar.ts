@@ -12,17 +12,21 @@ export interface Bytes {
 
 export interface Sequence {
   readonly kind: 'sequence';
+  /** Whether there is a rule in it, at any depth. */
+  readonly hasRules: boolean;
   readonly parts: readonly Grammar[];
 }
 
 export interface Choice {
   readonly kind: 'choice';
+  readonly hasRules: boolean;
   readonly options: readonly Grammar[];
 }
 
 /** An item between `min` and `max` times. */
 export interface Repeat {
   readonly kind: 'repeat';
+  readonly hasRules: boolean;
   readonly item: Grammar;
   readonly min: number;
   readonly max: number;
@@ -58,11 +62,15 @@ const utf8 = new TextEncoder();
 /** Returns exactly this text. */
 export function text(value: string): Grammar {
   const parts = Array.from(utf8.encode(value), (byte) => BYTES[byte]!);
-  return parts.length === 1 ? parts[0]! : { kind: 'sequence', parts };
+  return parts.length === 1 ? parts[0]! : { kind: 'sequence', hasRules: false, parts };
+}
+
+function hasRules(grammar: Grammar): boolean {
+  return grammar.kind === 'rule' || (grammar.kind !== 'bytes' && grammar.hasRules);
 }
 
 export function sequence(...parts: readonly Grammar[]): Grammar {
-  return parts.length === 1 ? parts[0]! : { kind: 'sequence', parts };
+  return parts.length === 1 ? parts[0]! : { kind: 'sequence', hasRules: parts.some(hasRules), parts };
 }
 
 export function choice(...options: readonly Grammar[]): Grammar {
@@ -71,11 +79,11 @@ export function choice(...options: readonly Grammar[]): Grammar {
 
 /** Returns one of any number of options: a call takes only some ten thousand arguments. */
 export function oneOf(options: readonly Grammar[]): Grammar {
-  return options.length === 1 ? options[0]! : { kind: 'choice', options };
+  return options.length === 1 ? options[0]! : { kind: 'choice', hasRules: options.some(hasRules), options };
 }
 
 export function repeat(item: Grammar, min: number, max = Infinity): Repeat {
-  return { kind: 'repeat', item, min, max };
+  return { kind: 'repeat', hasRules: hasRules(item), item, min, max };
 }
 
 export function optional(item: Grammar): Grammar {
@@ -89,11 +97,14 @@ export function restOf(from: Repeat): Repeat {
   return from.rest;
 }
 
-/** Returns a grammar and all that it contains, each once; what is contained mostly behind what contains it. */
-function allParts(grammar: Grammar): readonly Grammar[] {
+/**
+ * Returns a grammar and all that it contains, each once.
+ * @param innerOf returns what a part contains
+ */
+function allParts(grammar: Grammar, innerOf = partsOf): readonly Grammar[] {
   const found = new Set([grammar]);
   // A set goes on with what is added meanwhile.
-  for (const part of found) for (const inner of partsOf(part)) found.add(inner);
+  for (const part of found) for (const inner of innerOf(part)) found.add(inner);
   return [...found];
 }
 
@@ -132,15 +143,19 @@ function split(classes: Uint8Array, set: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** Returns the rules that have no text at all, because they contain themselves without end. */
 export function endlessRules(grammar: Grammar): readonly Rule[] {
-  const all = allParts(grammar);
+  // What has no rules has a text.
+  const all = allParts(grammar, (part) => partsOf(part).filter(hasRules));
   /** What contains a part, once for each time that it does. */
   const around = new Map<Grammar, Grammar[]>(all.map((part) => [part, []]));
-  /** How many more parts of it must have a text before it has one. */
+  /** How many more of its parts must have a text before it has one. */
   const missing = new Map<Grammar, number>();
   for (const part of all) {
     const parts = partsOf(part);
-    for (const inner of parts) around.get(inner)!.push(part);
-    missing.set(part, part.kind === 'repeat' && part.min === 0 ? 0 : part.kind === 'choice' ? 1 : parts.length);
+    const open = parts.filter(hasRules);
+    for (const inner of open) around.get(inner)!.push(part);
+    const hasText =
+      part.kind === 'choice' ? open.length < parts.length : part.kind === 'repeat' ? part.min === 0 : open.length === 0;
+    missing.set(part, hasText ? 0 : part.kind === 'choice' ? 1 : open.length);
   }
   const finite = all.filter((part) => missing.get(part) === 0);
   for (let part = finite.pop(); part; part = finite.pop())

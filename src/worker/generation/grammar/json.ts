@@ -67,12 +67,15 @@ const ANY_REST = sequence(repeat(choice(PLAIN, WIDE), 0), QUOTE);
 /** Returns the rest of a name that is none of `names`. It has no escapes. */
 export function nameRestBut(names: readonly string[]): Grammar {
   const plain = names.filter((name) => JSON.stringify(name) === `"${name}"`);
+  const others = new Map<string, Bytes>();
   return foldTrie(plain, (next, isEnd) => {
-    const begin = [...next.keys()];
+    const begin = [...next.keys()].toSorted();
+    const other = others.get(begin.join('')) ?? plainBut(begin);
+    others.set(begin.join(''), other);
     // Where a name goes on with a character that is not ASCII, none is taken.
     const wide = begin.every((one) => one.charCodeAt(0) < 0x80) ? [WIDE] : [];
     return oneOf([
-      sequence(choice(plainBut(begin), ...wide), ANY_REST),
+      sequence(choice(other, ...wide), ANY_REST),
       ...Array.from(next, ([character, rest]) => sequence(text(character), rest)),
       ...(isEnd ? [] : [QUOTE]),
     ]);

@@ -18,7 +18,7 @@ const MAX_FORMATS = 16;
 /** How messages call the schema. */
 const SCHEMA = 'params.responseFormat.schema';
 /** The most characters of a format's JSON. */
-const MAX_LENGTH = 250_000;
+const MAX_LENGTH = 100_000;
 /** The most levels of JSON of a format: a schema that lies in `anyOf` is two below the one around it. */
 const MAX_LEVELS = 250;
 /** The keys of a format, by its type. */

@@ -173,6 +173,103 @@ test('a schema of many properties, and one that is deep', () => {
   expect(() => schemaGrammar(nested(150), 's')).toThrow(code('invalid-input', 'at most 100 levels deep'));
 });
 
+test('alternatives share what is alike; their places are counted', () => {
+  const start = (schema: unknown): Automaton => new Automaton(schemaGrammar(schema, 's'));
+  const alternatives = (count: number, one: (at: number) => object): object => ({
+    anyOf: Array.from({ length: count }, (_, at) => one(at)),
+  });
+  // Half-open bounds: all of them have the same numbers below zero. So each adds only a few places.
+  const integer = start({ type: 'integer', maximum: 5 }).start.places.length;
+  const integers = start(alternatives(400, (maximum) => ({ type: 'integer', maximum }))).start.places.length;
+  expect(integers).toBeLessThan(400 * integer);
+  const same = start(alternatives(400, () => ({ type: 'integer', maximum: 5 }))).start.places.length;
+  expect(same).toBe(integer);
+  const words = start({ enum: Array.from({ length: 5000 }, (_, at) => `word ${at}`) });
+  let state = words.start;
+  for (const byte of new TextEncoder().encode('"word 49')) {
+    expect(state.places.length).toBeLessThan(12);
+    state = words.step(state, byte)!;
+  }
+  expect(words.visits).toBeLessThan(500);
+  for (const text of ['"word 0"', '"word 4999"']) expect(accepts(words, text)).toBe(true);
+  for (const text of ['"word 5000"', '"word "', '"word 49990"']) expect(accepts(words, text)).toBe(false);
+  // Spaces come before what the optional properties have in common: their first quotation mark.
+  const names = Array.from({ length: 2000 }, (_, at) => [`p${at}`, { const: 1 }]);
+  const object = start({ type: 'object', properties: Object.fromEntries(names) as object });
+  expect(object.step(object.start, 0x7b)!.places.length).toBeLessThan(10);
+  expect(accepts(object, '{"p3":1, "p1999":1}')).toBe(true);
+});
+
+test('a schema that is too ambiguous, or too long, is refused', async () => {
+  const ask = await opened('gpt2', stub(randomLogits(4)));
+  const anyOf = Array.from({ length: 300 }, (_, at) => ({ type: 'string', minLength: at, maxLength: at + 400 }));
+  const ambiguous = schemaFormat({ type: 'array', items: { anyOf }, minItems: 1 });
+  await expect(ask(ambiguous)).rejects.toThrow(code('invalid-input', 'schema: it is too ambiguous: more than 500000'));
+  const long = schemaFormat({ const: 'a'.repeat(100_000) });
+  await expect(ask(long)).rejects.toThrow(code('invalid-input', 'characters of JSON; at most 100000'));
+});
+
+test('a search that visits too many places fails; the automaton forgets, and its states stay right', () => {
+  const anyOf = Array.from({ length: 300 }, (_, at) => ({ type: 'string', minLength: at, maxLength: at + 400 }));
+  const grammar = new Automaton(schemaGrammar({ anyOf }, 's'));
+  const quote = grammar.step(grammar.start, 0x22)!;
+  const search = (): number => {
+    grammar.beginSearch();
+    let [state, steps] = [quote, 0];
+    expect(() => {
+      for (; steps < 1000; steps++) state = grammar.step(state, 0x61)!;
+    }).toThrow(code('invalid-input', 'too ambiguous'));
+    return steps;
+  };
+  expect(search()).toBe(search());
+  for (const length of [0, 5]) expect(accepts(grammar, `"${'a'.repeat(length)}"`)).toBe(true);
+});
+
+test('a schema of too many levels is one error, with a short path', async () => {
+  const ask = await opened('gpt2', stub(randomLogits(1)));
+  const nested = (levels: number, around: (inner: object) => object): object => {
+    let schema: object = { type: 'null' };
+    for (let level = 0; level < levels; level++) schema = around(schema);
+    return schema;
+  };
+  for (const schema of [
+    nested(105, (items) => ({ type: 'array', items })),
+    nested(5000, (items) => ({ type: 'array', items })),
+    nested(200, (inner) => ({ anyOf: [inner] })),
+  ])
+    await expect(ask(schemaFormat(schema))).rejects.toThrow(
+      expect.objectContaining({
+        code: 'invalid-input',
+        message: 'params.responseFormat.schema: schemas are at most 100 levels deep here.',
+      }),
+    );
+  const inner = nested(90, (items) => ({ type: 'array', items }));
+  const wrong = JSON.parse(JSON.stringify(inner).replace('"null"', '"nul"')) as object;
+  const error: unknown = await ask(schemaFormat(wrong)).catch((one: unknown) => one);
+  expect(error).toEqual(code('invalid-input', '…'));
+  expect((error as Error).message.length).toBeLessThan(300);
+});
+
+test('the type text asks for any text; a wrong format of the config is named there', async () => {
+  const ask = await opened('gpt2', stub(randomLogits(8)));
+  const any = await ask({ maxNewTokens: 5 });
+  expect(await ask({ responseFormat: { type: 'text' }, maxNewTokens: 5 })).toEqual(any);
+  await expect(ask({ responseFormat: { type: 'text', schema: {} } })).rejects.toThrow(
+    code('invalid-input', 'the key "schema" is not known'),
+  );
+  const all = generationFiles('gpt2');
+  const files = Object.fromEntries(
+    await Promise.all(
+      ['tokenizer.json', 'tokenizer_config.json'].map(async (file) => [file, await all.blob(file)] as const),
+    ),
+  );
+  const modelYamlConfig = { handler: { responseFormat: { type: 'zzz' } } };
+  const context = { ...createTestContext({ session: stub(randomLogits(1)), files }), modelYamlConfig } as Context;
+  await expect(new TextGenerator().initialize(context)).rejects.toThrow(
+    code('model-config', "handler.responseFormat: expected { type: 'json_object' }"),
+  );
+});
+
 test('bounds of numbers: exactly those within them', () => {
   const next = random(7);
   const below = (count: number): number => Math.floor(next() * count);
