@@ -299,7 +299,8 @@ test(`chaos, seed ${SEED} @full`, async ({ open, backend, page }) => {
       }
       const written = { answers: 0, ends: {} as Record<string, number> };
       const write = async (): Promise<void> => {
-        const lot = ['plain', 'close', 'crash', 'memory', 'terminated', 'aborted'] as const;
+        const always = ['plain', 'close', 'crash', 'memory', 'terminated', 'aborted'] as const;
+        const lot = backend === 'webgpu' ? ([...always, 'lose'] as const) : always;
         // Each kind at least once.
         for (let at = 0; at < lot.length || !over.signal.aborted; at++) {
           const kind = lot[at] ?? pick(lot);
