@@ -111,10 +111,6 @@ function copied(params: Params | undefined): Params {
   try {
     return params ? structuredClone(params) : {};
   } catch (cause) {
-    if (cause instanceof RangeError)
-      throw new TabServeError('invalid-input', 'params: their values are nested too deep to be sent to the worker.', {
-        cause,
-      });
     throw new TabServeError('not-cloneable', `params cannot be sent to the worker: ${messageOf(cause)}`, { cause });
   }
 }
