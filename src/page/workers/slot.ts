@@ -132,7 +132,8 @@ export class Slot {
   /**
    * Whether it may take a batch from the queue. WASM preprocesses and runs on one thread, so a second batch saves only
    * the round trip to the page. It should therefore be full, because requests that arrive later could not join it. A
-   * handler that works on more batches at once gets them as they come. An explanation takes no request's place: the worker pauses it for them.
+   * handler that works on more batches at once gets them as they come. An explanation takes no request's place: the
+   * worker pauses it for them.
    * @param isFull whether no other request could join the batch
    */
   takes(isFull: boolean): boolean {

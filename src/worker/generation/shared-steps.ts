@@ -97,7 +97,7 @@ export class SharedSteps {
     this.#isRunning = true;
     try {
       const logits = waiting.length > 1 && this.#canShare ? await this.#together(waiting) : await this.#inTurn(waiting);
-      for (const { row, resolve } of waiting) resolve(logits.get(row)!);
+      for (const { row, resolve } of waiting) if (logits.has(row)) resolve(logits.get(row)!);
     } catch (error) {
       for (const { reject } of waiting) reject(error);
     }
@@ -144,14 +144,20 @@ export class SharedSteps {
   /** Runs each row alone, and returns what it gets. From now on, such runs are shared, or none is. */
   async #prove(waiting: readonly Waiting[], together: Logits, kind: string): Promise<Logits> {
     const alone = await this.#inTurn(waiting);
-    if (waiting.every(({ row }) => areAlike(together.get(row)!, alone.get(row)!))) this.#proven.add(kind);
-    else this.#canShare = false;
+    if ([...alone].some(([row, logits]) => !areAlike(together.get(row)!, logits))) this.#canShare = false;
+    else if (alone.size === waiting.length) this.#proven.add(kind);
     return alone;
   }
 
+  /** Runs each row alone. One that fails is told so, and is left out: the others have their logits. */
   async #inTurn(waiting: readonly Waiting[]): Promise<Logits> {
     const logits = new Map<SharedRow, Float32Array>();
-    for (const { row, tokens } of waiting) logits.set(row, await this.#alone(row, tokens));
+    for (const { row, tokens, reject } of waiting)
+      try {
+        logits.set(row, await this.#alone(row, tokens));
+      } catch (error) {
+        reject(error);
+      }
     return logits;
   }
 

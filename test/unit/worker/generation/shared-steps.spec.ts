@@ -27,6 +27,8 @@ class FakeModel implements Session {
   readonly runs: Run[] = [];
   /** Whether a run waits for its `end`. */
   isHeld = false;
+  /** A run after so many tokens fails. */
+  failsAfter = -1;
 
   /**
    * @param readsMask whether it looks at the mask, or at its length alone as GroupQueryAttention does
@@ -43,6 +45,7 @@ class FakeModel implements Session {
     const mask = feeds['attention_mask'] as Tensor<'int64'>;
     const [rows, tokens] = dims as [number, number];
     const before = past.dims[2]!;
+    if (before === this.failsAfter) throw new Error('failed');
     const total = before + tokens;
     const kept = Array.from({ length: rows }, (_, row) => [
       ...past.data.subarray(row * before, (row + 1) * before),
@@ -184,6 +187,17 @@ test('a model whose numbers depend on the longest row shares runs only while the
   const seen = rows();
   expect(seen.filter((count) => count === 2).length).toBeGreaterThan(120);
   expect(seen.slice(-20)).toEqual(Array.from({ length: 20 }, () => 1));
+});
+
+test('of rows that take turns, one that fails leaves the others their answers', async () => {
+  const { model, begin, grow } = world(false);
+  const [one, other] = [await begin([1, 2, 3]), await begin([4, 5])];
+  await Promise.all([grow(one, 2), grow(other, 2)]);
+  // The shorter one has run on four tokens.
+  model.failsAfter = other.row.length;
+  const [first, second] = await Promise.allSettled([grow(one, 1), grow(other, 1)]);
+  expect([first.status, second.status]).toEqual(['fulfilled', 'rejected']);
+  expect(one.tokens).toEqual(answer([1, 2, 3], 4));
 });
 
 test('a failed run fails the rows in it, and no later one; an ended row leaves its cache', async () => {
