@@ -72,20 +72,21 @@ async function writeGraph(path, vocabulary) {
   const turns = (of) => Float32Array.from({ length: (CONTEXT * HEAD) / 2 }, (_, place) => of(angle(place)));
   const [cos, sin] = [Math.cos, Math.sin].map((of) => constant(of.name, [CONTEXT, HEAD / 2], turns(of)));
 
-  const cache = ['batch', HEADS];
+  // As Optimum calls the axes: transformers.js knows them by these names.
+  const cache = ['batch_size', HEADS];
   const inputs = [
-    ['input_ids', ['batch', 'length'], 'int64'],
-    ['attention_mask', ['batch', 'total'], 'int64'],
+    ['input_ids', ['batch_size', 'sequence_length'], 'int64'],
+    ['attention_mask', ['batch_size', 'total_sequence_length'], 'int64'],
   ];
-  const outputs = [['logits', ['batch', 'length', vocabulary]]];
+  const outputs = [['logits', ['batch_size', 'sequence_length', vocabulary]]];
   let hidden = add('Gather', [weights('embedding', vocabulary, HIDDEN), 'input_ids']);
   for (let layer = 0; layer < LAYERS; layer++) {
     const at = `layers.${layer}`;
     const [past, present] = ['past_key_values', 'present'].map((name) =>
       ['key', 'value'].map((part) => `${name}.${layer}.${part}`),
     );
-    inputs.push(...past.map((name) => [name, [...cache, 'past', HEAD]]));
-    outputs.push(...present.map((name) => [name, [...cache, 'total', HEAD]]));
+    inputs.push(...past.map((name) => [name, [...cache, 'past_sequence_length', HEAD]]));
+    outputs.push(...present.map((name) => [name, [...cache, 'total_sequence_length', HEAD]]));
     const own = norm(hidden);
     const parts = ['query', 'key', 'value'].map((name) => times(own, `${at}.${name}`, HIDDEN, HIDDEN));
     const seen = `${at}.attention`;
