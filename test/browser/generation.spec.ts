@@ -2,7 +2,7 @@
  * Language models of real architectures with random weights, from their repositories' URLs alone, against transformers
  * in Python: `test/models/generation/make.py`.
  */
-import type { TextGenerator } from '../../src/index.ts';
+import type { GeneratedText, TextGenerator } from '../../src/index.ts';
 import { expect, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
@@ -127,30 +127,36 @@ test('one attention for each layer (GroupQueryAttention), and four precisions of
 }) => {
   test.skip(backend === 'webgl', 'ONNX Runtime WebGL has no GroupQueryAttention');
   const page = await open();
-  const { prompt, text } = expected['llama']!.prompts[0]!;
-  const answers = await page.evaluate(
-    async ({ url, backend, prompt, precisions }) => {
+  const { prompts } = expected['llama']!;
+  const { prompt, text } = prompts[0]!;
+  const { answers, together } = await page.evaluate(
+    async ({ url, backend, prompt, prompts, precisions }) => {
       const seen: Record<string, string> = {};
+      let together: readonly GeneratedText[] = [];
       for (const dtype of precisions) {
         const client = await window.tabserve.load<'text_generator'>(url, {
           backends: [`onnx/${backend}`],
           config: { engine: { dtype } },
         });
         seen[dtype] = (await client.predict(prompt, { params: { maxNewTokens: 12 } })).text;
+        if (dtype === 'fp32') together = await client.handle(prompts, { params: { maxNewTokens: 24 } });
         await client.dispose();
       }
-      return seen;
+      return { answers: seen, together };
     },
     {
       url: url('llama_fused'),
       backend,
       prompt,
+      prompts: prompts.map((one) => one.prompt),
       // The software adapter has no half precision.
       precisions: backend === 'wasm' ? (['fp32', 'q4'] as const) : (['fp32'] as const),
     },
   );
   expect(text.startsWith(answers['fp32']!), JSON.stringify(answers)).toBe(true);
   for (const answer of Object.values(answers)) expect(answer.length).toBeGreaterThan(0);
+  // Their runs are shared, padded on the right.
+  expect(together.map((one) => one.text)).toEqual(prompts.map((one) => one.text));
 });
 
 test('five streams of one worker begin before any ends, and each has its own answer @wasm', async ({

@@ -7,7 +7,7 @@ import { freeTensors } from '../tensors/gpu-memory.js';
 import { readLast } from '../tensors/read-tensor.js';
 import { integers } from '../tensors/tensors.js';
 import type { CacheTensor, DecoderInterface } from './decoder-interface.js';
-import { canJoin, joinRows, type RowOfCache } from './join-rows.js';
+import { canJoin, joinRows, type PaddingSide, type RowOfCache } from './join-rows.js';
 import { KeyValueCache, takeRows, useTensors } from './key-value-cache.js';
 
 /** What a run returns. */
@@ -63,15 +63,16 @@ export class Decoder {
     return canJoin(cache, this.#interface);
   }
 
-  /** Returns one cache of rows of others, padded on the left. */
-  async joinRows(rows: readonly RowOfCache[]): Promise<KeyValueCache> {
-    return await joinRows(rows, this.#interface);
+  /** Returns one cache of rows of others. The shorter ones are padded. */
+  async joinRows(rows: readonly RowOfCache[], side: PaddingSide): Promise<KeyValueCache> {
+    return await joinRows(rows, side, this.#interface);
   }
 
   /**
    * Runs the model on the tokens that the cache does not cover.
    * @param rows all tokens of each row: a model without a cache runs on all of them
-   * @param pads how many places of the cache are before each row's tokens
+   * @param pads how many places of the cache are padding, for each row
+   * @param side of the padding
    * @throws what the session's run throws; `inference-failed` if the logits are no floats
    */
   async run(
@@ -79,8 +80,9 @@ export class Decoder {
     cache: KeyValueCache,
     signal?: AbortSignal,
     pads: readonly number[] = rows.map(() => 0),
+    side: PaddingSide = 'left',
   ): Promise<DecoderStep> {
-    const outputs = await this.#session.run(this.feeds(rows, cache, pads), { signal, keep: true });
+    const outputs = await this.#session.run(this.feeds(rows, cache, pads, side), { signal, keep: true });
     try {
       const logits = await lastLogits(outputs[this.#interface.logits.name]!);
       const fresh = this.#interface.cache
@@ -99,6 +101,7 @@ export class Decoder {
     rows: readonly (readonly number[])[],
     cache: KeyValueCache,
     pads: readonly number[] = rows.map(() => 0),
+    side: PaddingSide = 'left',
   ): Tensors {
     const { ids, mask, positions, useCache, keptLogits } = this.#interface;
     const start = this.hasCache ? cache.length : 0;
@@ -113,7 +116,12 @@ export class Decoder {
     const add = (info: TensorInfo | undefined, make: (dtype: DType) => Tensor): void => {
       if (info) feeds[info.name] = make(info.dtype);
     };
-    add(mask, (dtype) => matrix(dtype, ({ length }, pad) => range(0, pad + length).map((at) => (at < pad ? 0 : 1))));
+    add(mask, (dtype) =>
+      matrix(dtype, ({ length }, pad) => {
+        const [padding, own] = [Array.from({ length: pad }, () => 0), Array.from({ length }, () => 1)];
+        return side === 'left' ? [...padding, ...own] : [...own, ...padding];
+      }),
+    );
     add(positions, (dtype) => matrix(dtype, ({ length }, pad) => range(start - pad, length)));
     add(useCache, () => ({ dtype: 'bool', dims: [1], data: Uint8Array.of(start > 0 ? 1 : 0) }));
     add(keptLogits, (dtype) => integers(dtype, keptLogits!.dims.length === 0 ? [] : [1], [1]));

@@ -1,19 +1,20 @@
-/** Rows of different lengths as one cache: the shorter ones are padded on the left. */
+/** Rows of different lengths as one cache: the shorter ones are padded. */
 import type { Tensor } from '../../contract/tensors.js';
 import { assemble, sizeOf, type Assembly, type Run } from '../tensors/assemble.js';
 import type { DecoderInterface } from './decoder-interface.js';
 import { KeyValueCache } from './key-value-cache.js';
 
-/** A row of a cache. Its tokens are behind `pad` places that count for nothing. */
+/** On which side of its tokens a row has places that count for nothing. */
+export type PaddingSide = 'left' | 'right';
+
+/** A row of a cache: its tokens, without the padding. */
 export interface RowOfCache {
   readonly cache: KeyValueCache;
   readonly row: number;
-  readonly pad: number;
-}
-
-/** Returns how many tokens of a row are in the cache. */
-export function lengthOf({ cache, pad }: RowOfCache): number {
-  return cache.length - pad;
+  /** The place of its first token. */
+  readonly start: number;
+  /** How many tokens it has. */
+  readonly length: number;
 }
 
 /** Returns whether a row can be joined with others: a mask says which tokens count, and each has a place in the cache. */
@@ -30,24 +31,31 @@ export function canJoin({ length, tensors }: KeyValueCache, model: DecoderInterf
  * Returns one cache of rows of others, as long as the longest of them. One row alone has no padding.
  * @throws `device-lost`, `out-of-memory`, `inference-failed`
  */
-export async function joinRows(rows: readonly RowOfCache[], { cache }: DecoderInterface): Promise<KeyValueCache> {
-  const length = Math.max(...rows.map(lengthOf));
-  const made = await assemble(cache.map(({ past: { name }, tokenAxis }) => joining(rows, name, tokenAxis!, length)));
+export async function joinRows(
+  rows: readonly RowOfCache[],
+  side: PaddingSide,
+  { cache }: DecoderInterface,
+): Promise<KeyValueCache> {
+  const length = Math.max(...rows.map((row) => row.length));
+  const made = await assemble(
+    cache.map(({ past: { name }, tokenAxis }) => joining(rows, name, tokenAxis!, length, side)),
+  );
   return new KeyValueCache(length, Object.fromEntries(cache.map(({ past }, index) => [past.name, made[index]!])));
 }
 
-function joining(rows: readonly RowOfCache[], name: string, axis: number, length: number): Assembly {
+function joining(rows: readonly RowOfCache[], name: string, axis: number, length: number, side: PaddingSide): Assembly {
   const tensorOf = ({ cache }: RowOfCache): Tensor => cache.tensors[name]!;
   const { dims } = tensorOf(rows[0]!);
   const outer = sizeOf(dims.slice(1, axis));
   const inner = sizeOf(dims.slice(axis + 1));
   const pieces = rows.map((row, index) => {
     const tensor = tensorOf(row);
-    const [own, size] = [lengthOf(row), tensor.dims[axis]!];
+    const size = tensor.dims[axis]!;
+    const pad = side === 'left' ? length - row.length : 0;
     const runs = Array.from({ length: outer }, (_, at): Run => ({
-      from: ((row.row * outer + at) * size + row.pad) * inner,
-      to: ((index * outer + at + 1) * length - own) * inner,
-      length: own * inner,
+      from: ((row.row * outer + at) * size + row.start) * inner,
+      to: ((index * outer + at) * length + pad) * inner,
+      length: row.length * inner,
     }));
     return { tensor, runs };
   });

@@ -1,6 +1,6 @@
 /** Answers that are generated at the same time: they share each run of the model, where it computes the same then. */
 import type { Decoder, DecoderStep } from './decoder.js';
-import { lengthOf, type RowOfCache } from './join-rows.js';
+import type { PaddingSide, RowOfCache } from './join-rows.js';
 import type { KeyValueCache } from './key-value-cache.js';
 
 /** How much the logits of a row may differ from those that it has alone. */
@@ -23,19 +23,21 @@ interface Batch {
 }
 
 /**
- * Runs the rows of a decoder. A row whose next run has one token runs together with all others that are ready, padded on
- * the left. It joins at the next run, and leaves when it ends or is not ready in time. Several tokens, such as a
- * prompt's, run alone, between the others' runs.
+ * Runs the rows of a decoder. A row whose next run has one token runs together with all others that are ready, padded
+ * to the longest one. It joins at the next run, and leaves when it ends or is not ready in time. Several tokens, such as
+ * a prompt's, run alone, between the others' runs.
  *
- * Some models compute something else for padded rows, or for several: those that read the mask as a length, count
- * positions by the cache's length, quantize all rows with one scale, or choose frequencies by the longest row. So a run
- * is compared with those of each row alone, once for each kind: with padding or without, and again whenever the
- * shortest or the longest row has become twice as long. If they differ, no run is shared any more, and the rows take
- * turns.
+ * Most models append the new tokens to the end of the cache: padding is on the left. ONNX Runtime's GroupQueryAttention
+ * counts the tokens of each row in the mask, and writes behind them: padding is on the right. Some models compute
+ * something else for several rows whatever the padding: those that count positions by the cache's length, quantize all
+ * rows with one scale, or choose frequencies by the longest row. So a run is compared with those of each row alone, once
+ * for each kind: with padding or without, and again whenever the shortest or the longest row has become twice as long.
+ * If they differ, the other side is tried, and then no run is shared any more: the rows take turns.
  */
 export class SharedSteps {
   readonly #decoder: Decoder;
-  #canShare = true;
+  /** Of the padding; undefined if no run is shared. */
+  #side: PaddingSide | undefined = 'left';
   /** The kinds of runs that were found to compute the same as alone. */
   readonly #proven = new Set<string>();
   #waiting: Waiting[] = [];
@@ -60,7 +62,7 @@ export class SharedSteps {
 
   /** Returns the logits after a row's last token. @throws what the session's run throws */
   async run(row: SharedRow, tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
-    if (this.#canShare && this.#decoder.canJoin(row.place.cache) && tokens.length - row.length === 1)
+    if (this.#side && this.#decoder.canJoin(row.place.cache) && tokens.length - row.length === 1)
       return await new Promise((resolve, reject) => {
         this.#waiting.push({ row, tokens, resolve, reject });
         this.#consider();
@@ -70,7 +72,9 @@ export class SharedSteps {
 
   /** Moves a row to a cache of its own. */
   async single(row: SharedRow): Promise<void> {
-    if (row.place.isShared) row.moveTo({ cache: await this.#decoder.joinRows([row.place]), row: 0, pad: 0 }, false);
+    if (!row.place.isShared) return;
+    const cache = await this.#decoder.joinRows([row.place], 'left');
+    row.moveTo({ ...row.place, cache, row: 0, start: 0 }, false);
   }
 
   /** Must be called when a row has ended: nobody waits for it. */
@@ -96,7 +100,8 @@ export class SharedSteps {
     this.#expected = new Set(waiting.map(({ row }) => row));
     this.#isRunning = true;
     try {
-      const logits = waiting.length > 1 && this.#canShare ? await this.#together(waiting) : await this.#inTurn(waiting);
+      const logits =
+        waiting.length > 1 && this.#side ? await this.#together(waiting, this.#side) : await this.#inTurn(waiting);
       for (const { row, resolve } of waiting) if (logits.has(row)) resolve(logits.get(row)!);
     } catch (error) {
       for (const { reject } of waiting) reject(error);
@@ -105,8 +110,11 @@ export class SharedSteps {
     this.#consider();
   }
 
-  async #together(waiting: readonly Waiting[]): Promise<Logits> {
-    const { rows, cache } = await this.#batchOf(waiting.map(({ row }) => row));
+  async #together(waiting: readonly Waiting[], side: PaddingSide): Promise<Logits> {
+    const { rows, cache } = await this.#batchOf(
+      waiting.map(({ row }) => row),
+      side,
+    );
     const tokens = new Map(waiting.map((one) => [one.row, one.tokens] as const));
     const pads = rows.map((row) => cache.length - row.length);
     let step: DecoderStep;
@@ -116,6 +124,7 @@ export class SharedSteps {
         cache,
         undefined,
         pads,
+        side,
       );
     } finally {
       cache.free();
@@ -125,7 +134,15 @@ export class SharedSteps {
     try {
       if (!this.#proven.has(kind)) return await this.#prove(waiting, logits, kind);
       for (const [index, row] of rows.entries())
-        row.moveTo({ cache: step.cache.use(), row: index, pad: pads[index]! }, true);
+        row.moveTo(
+          {
+            cache: step.cache.use(),
+            row: index,
+            start: side === 'left' ? pads[index]! : 0,
+            length: tokens.get(row)!.length,
+          },
+          true,
+        );
       this.#batch = { rows, cache: step.cache };
       return logits;
     } finally {
@@ -134,18 +151,21 @@ export class SharedSteps {
   }
 
   /** Returns the rows in one cache, for the caller to free. It is made anew only if a row has joined or left. */
-  async #batchOf(rows: readonly SharedRow[]): Promise<Batch> {
+  async #batchOf(rows: readonly SharedRow[], side: PaddingSide): Promise<Batch> {
     const { rows: last, cache } = this.#batch ?? {};
     const isSame = last?.length === rows.length && last.every((row) => rows.includes(row) && row.place.cache === cache);
     if (isSame) return { rows: last, cache: cache!.use() };
-    return { rows, cache: await this.#decoder.joinRows(rows.map(({ place }) => place)) };
+    const places = rows.map(({ place }) => place);
+    return { rows, cache: await this.#decoder.joinRows(places, side) };
   }
 
-  /** Runs each row alone, and returns what it gets. From now on, such runs are shared, or none is. */
+  /** Runs each row alone, and returns what it gets. From now on, such runs are shared, or not with this padding. */
   async #prove(waiting: readonly Waiting[], together: Logits, kind: string): Promise<Logits> {
     const alone = await this.#inTurn(waiting);
-    if ([...alone].some(([row, logits]) => !areAlike(together.get(row)!, logits))) this.#canShare = false;
-    else if (alone.size === waiting.length) this.#proven.add(kind);
+    if ([...alone].some(([row, logits]) => !areAlike(together.get(row)!, logits))) {
+      this.#side = this.#side === 'left' ? 'right' : undefined;
+      this.#proven.clear();
+    } else if (alone.size === waiting.length) this.#proven.add(kind);
     return alone;
   }
 
@@ -164,7 +184,7 @@ export class SharedSteps {
   async #alone(row: SharedRow, tokens: readonly number[], signal?: AbortSignal): Promise<Float32Array> {
     await this.single(row);
     const { cache, logits } = await this.#decoder.run([tokens], row.place.cache, signal);
-    row.moveTo({ cache, row: 0, pad: 0 }, false);
+    row.moveTo({ cache, row: 0, start: 0, length: tokens.length }, false);
     return logits[0]!;
   }
 }
@@ -176,12 +196,12 @@ export class SharedRow {
 
   constructor(steps: SharedSteps, cache: KeyValueCache) {
     this.#steps = steps;
-    this.#place = { cache, row: 0, pad: 0, isShared: false };
+    this.#place = { cache, row: 0, start: 0, length: cache.length, isShared: false };
   }
 
   /** How many tokens the model has run on. */
   get length(): number {
-    return lengthOf(this.#place);
+    return this.#place.length;
   }
 
   get place(): RowOfCache & { readonly isShared: boolean } {

@@ -31,11 +31,12 @@ class FakeModel implements Session {
   failsAfter = -1;
 
   /**
-   * @param readsMask whether it looks at the mask, or at its length alone as GroupQueryAttention does
+   * @param reads which tokens count: those that the mask says, with new ones at the cache's end; as many as it counts,
+   *   with new ones behind them, as GroupQueryAttention does; or all
    * @param limit from so many tokens of the longest row on, it computes all rows differently
    */
   constructor(
-    private readonly readsMask = true,
+    private readonly reads: 'mask' | 'count' | 'all' = 'mask',
     private readonly limit = Infinity,
   ) {}
 
@@ -47,13 +48,21 @@ class FakeModel implements Session {
     const before = past.dims[2]!;
     if (before === this.failsAfter) throw new Error('failed');
     const total = before + tokens;
-    const kept = Array.from({ length: rows }, (_, row) => [
-      ...past.data.subarray(row * before, (row + 1) * before),
-      ...Array.from(ids.subarray(row * tokens, (row + 1) * tokens), Number),
-    ]);
+    const maskOf = (row: number): readonly bigint[] => [...mask.data.subarray(row * total, (row + 1) * total)];
+    const countOf = (row: number): number => maskOf(row).filter((one) => one === 1n).length;
+    const kept = Array.from({ length: rows }, (_, row) => {
+      const [own, fresh] = [past.data.subarray(row * before, (row + 1) * before), ids.subarray(row * tokens)];
+      const values = [...own, ...Array.from({ length: tokens }, () => 0)];
+      const start = this.reads === 'count' ? countOf(row) - tokens : before;
+      for (let at = 0; at < tokens; at++) values[start + at] = Number(fresh[at]);
+      return values;
+    });
     const logits = new Float32Array(rows * tokens * SIZE);
     for (const [row, own] of kept.entries()) {
-      const counted = own.filter((_, at) => !this.readsMask || mask.data[row * total + at] === 1n);
+      const [ones, count] = [maskOf(row), countOf(row)];
+      const counted = own.filter((_, at) =>
+        this.reads === 'mask' ? ones[at] === 1n : this.reads === 'all' || at < count,
+      );
       const next = follow(counted, total > this.limit ? 2 : 1);
       logits[((row + 1) * tokens - 1) * SIZE + next] = 1;
     }
@@ -169,17 +178,34 @@ test('a row whose reader is slow holds up nobody, and joins again', async () => 
   expect(slow!.tokens).toEqual(answer([3], 4));
 });
 
-test('a model that reads the mask as a length shares no run of rows that are padded, and is never wrong', async () => {
-  const { begin, grow, rows } = world(false);
+test('a model that counts the tokens of each row in the mask shares its runs, too: padded on the right', async () => {
+  const { begin, grow, rows } = world('count');
+  const prompts = [[1, 2, 3], [4], [5, 6, 7, 8, 9]];
+  const all = await Promise.all(prompts.map(begin));
+  rows();
+  await Promise.all(all.map((one, index) => grow(one, 4 + index)));
+  for (const [index, { tokens }] of all.entries()) expect(tokens).toEqual(answer(prompts[index]!, 5 + index));
+  // As above, and a second comparison behind the first, which found padding on the left to be wrong.
+  expect(rows()).toEqual([1, 3, 1, 1, 1, 3, 1, 1, 1, 3, 2, 2, 1]);
+  const late = await begin([8, 8]);
+  await Promise.all([grow(late, 3), grow(all[2]!, 3)]);
+  expect(late.tokens).toEqual(answer([8, 8], 4));
+  expect(all[2]!.tokens).toEqual(answer(prompts[2]!, 10));
+  const cache = await late.row.end();
+  expect([...(cache.tensors['past.0.key']!.data as Float32Array)]).toEqual(answer([8, 8], 4).slice(0, -1));
+});
+
+test('a model that does not look at the mask shares no run of rows that are padded, and is never wrong', async () => {
+  const { begin, grow, rows } = world('all');
   const all = await Promise.all([[1, 2, 3], [4]].map(begin));
   rows();
-  await Promise.all(all.map((one) => grow(one, 3)));
-  expect(all.map(({ tokens }) => tokens)).toEqual([answer([1, 2, 3], 4), answer([4], 4)]);
-  expect(rows()).toEqual([1, 2, 1, 1, 1, 1, 1]);
+  await Promise.all(all.map((one) => grow(one, 4)));
+  expect(all.map(({ tokens }) => tokens)).toEqual([answer([1, 2, 3], 5), answer([4], 5)]);
+  expect(rows()).toEqual([1, 2, 1, 1, 2, 1, 1, 1, 1, 1]);
 });
 
 test('a model whose numbers depend on the longest row shares runs only while they do not', async () => {
-  const { begin, grow, rows } = world(true, 128);
+  const { begin, grow, rows } = world('mask', 128);
   const prompts = [[1, 2, 3], [4]];
   const all = await Promise.all(prompts.map(begin));
   await Promise.all(all.map((one) => grow(one, 140)));
@@ -190,7 +216,7 @@ test('a model whose numbers depend on the longest row shares runs only while the
 });
 
 test('of rows that take turns, one that fails leaves the others their answers', async () => {
-  const { model, begin, grow } = world(false);
+  const { model, begin, grow } = world('all');
   const [one, other] = [await begin([1, 2, 3]), await begin([4, 5])];
   await Promise.all([grow(one, 2), grow(other, 2)]);
   // The shorter one has run on four tokens.
