@@ -6,7 +6,8 @@ import { tell } from './lib/progress.mjs';
 import { atLeast, atMost, over, row } from './lib/rows.mjs';
 import { pairs } from './lib/statistics.mjs';
 
-const MODEL = 'made/language-model';
+/** How the models attend: see `writeLanguageModel`. */
+export const ATTENTIONS = ['fused', 'plain'];
 const PROMPTS = [16, 512];
 const TURNS = { tokens: 33, warmUps: 2, rounds: 8 };
 const CROWD = { answers: 4, tokens: 32, warmUps: 1, rounds: 5 };
@@ -19,16 +20,26 @@ const NAMES = { ours: 'TabServe', transformers: 'transformers.js', byHand: 'a lo
  */
 export async function generationRows(launch, url) {
   const browser = await launch('wasm');
+  const measure = async (work, attention, options) =>
+    await onPage(browser, url, work, { model: `made/language-model-${attention}`, ...options });
   try {
     const rows = [];
-    for (const promptTokens of PROMPTS)
-      rows.push(...turnRows(promptTokens, await onPage(browser, url, 'measure', { promptTokens, ...TURNS })));
-    const { one, several } = await onPage(browser, url, 'measureCrowd', CROWD);
-    rows.push(
-      row('generation: one answer alone', one, 'tokens/s'),
-      row(`generation: ${CROWD.answers} answers at once, over one`, pairs(several, one, over), '×', atLeast(2, '×')),
-    );
-    const memory = await onPage(browser, url, 'measureMemory', { conversations: CONVERSATIONS });
+    for (const attention of ATTENTIONS) {
+      const name = `generation, ${attention} attention`;
+      for (const promptTokens of PROMPTS)
+        rows.push(
+          ...turnRows(
+            `${name}, ${promptTokens} tokens`,
+            await measure('measure', attention, { promptTokens, ...TURNS }),
+          ),
+        );
+      const { one, several } = await measure('measureCrowd', attention, CROWD);
+      rows.push(
+        row(`${name}: one answer alone`, one, 'tokens/s'),
+        row(`${name}: ${CROWD.answers} answers at once, over one`, pairs(several, one, over), '×', atLeast(2, '×')),
+      );
+    }
+    const memory = await measure('measureMemory', 'fused', { conversations: CONVERSATIONS });
     const name = `generation: the engine's memory after ${CONVERSATIONS} conversations`;
     rows.push(row(name, memory.at(-1), 'MB'), row(`${name}, over the first one`, memory.at(-1) / memory[0], '×'));
     return rows;
@@ -37,8 +48,7 @@ export async function generationRows(launch, url) {
   }
 }
 
-function turnRows(promptTokens, { first, token }) {
-  const prompt = `generation: a prompt of ${promptTokens} tokens`;
+function turnRows(prompt, { first, token }) {
   const rate = (times) => times.map((time) => 1000 / time);
   return [
     ...Object.keys(NAMES).flatMap((name) => [
@@ -46,6 +56,7 @@ function turnRows(promptTokens, { first, token }) {
       row(`${prompt}, ${NAMES[name]}: behind it`, rate(token[name]), 'tokens/s'),
     ]),
     row(`${prompt}: to the first token, over transformers.js`, pairs(first.ours, first.transformers, over), '×'),
+    row(`${prompt}: to the first token, over a loop by hand`, pairs(first.ours, first.byHand, over), '×'),
     row(
       `${prompt}: tokens a second, over transformers.js`,
       pairs(rate(token.ours), rate(token.transformers), over),
@@ -64,10 +75,7 @@ async function onPage(browser, url, work, options) {
   await page.goto(`${url}generation/index.html`);
   await page.waitForFunction(() => 'generation' in globalThis);
   try {
-    return await page.evaluate(
-      ([work, options]) => globalThis.generation[work](options),
-      [work, { model: MODEL, ...options }],
-    );
+    return await page.evaluate(([work, options]) => globalThis.generation[work](options), [work, options]);
   } finally {
     await page.close();
   }

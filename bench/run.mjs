@@ -59,7 +59,8 @@ tell('writing models');
 if (chosen.includes('loading')) await writeModels(MADE);
 await writeRequestModels(MADE);
 if (chosen.includes('serving')) await writeServingModels(MADE);
-if (chosen.includes('generation')) await writeLanguageModel(`${MADE}/language-model`);
+if (chosen.includes('generation'))
+  for (const attention of ATTENTIONS) await writeLanguageModel(`${MADE}/language-model-${attention}`, attention);
 const { rows, ...machine } = await measure();
 const goals = rows.filter(({ goal }) => goal !== null);
 console.log(

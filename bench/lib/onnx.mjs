@@ -53,7 +53,7 @@ export function node(type, inputs, output, attributes = {}) {
 }
 
 /** Those of ONNX Runtime's own operators that the models have. */
-const OWN = new Set(['GroupQueryAttention']);
+const OWN = new Set(['GroupQueryAttention', 'RotaryEmbedding']);
 
 /**
  * A tensor of weights, or of numbers that an operator needs.

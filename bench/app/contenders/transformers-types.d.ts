@@ -18,7 +18,14 @@ declare module '@huggingface/transformers' {
       model: string,
       options: Omit<PipelineOptions, 'session_options'>,
     ): Promise<{
-      generate(options: Encoding & { max_new_tokens: number; do_sample: boolean }): Promise<unknown>;
+      generate(
+        options: Encoding & {
+          max_new_tokens: number;
+          do_sample: boolean;
+          /** Gets the prompt's tokens at first, then each token. */
+          streamer: { put(tokens: unknown): void; end(): void };
+        },
+      ): Promise<unknown>;
     }>;
   };
   export const env: {

@@ -1,8 +1,8 @@
 /** What one writes without a library: ONNX Runtime on the page, and a loop that feeds the cache back. */
 import * as ort from 'onnxruntime-web/wasm';
 
-/** Generates tokens by the highest logit. */
-export type Loop = (prompt: readonly number[], count: number) => Promise<readonly number[]>;
+/** Generates tokens by the highest logit. @param onToken is called after each of them */
+export type Loop = (prompt: readonly number[], count: number, onToken: () => void) => Promise<void>;
 
 export async function openLoop(url: string): Promise<Loop> {
   ort.env.wasm.numThreads = 1;
@@ -12,31 +12,33 @@ export async function openLoop(url: string): Promise<Loop> {
     readonly name: string;
     readonly shape: readonly (number | string)[];
   }[];
-  return async (prompt, count) => {
+  return async (prompt, count, onToken) => {
     let cache: Record<string, ort.Tensor> = Object.fromEntries(
       pasts.map(({ name, shape }) => {
         const dims = shape.map((size, axis) => (typeof size === 'number' ? size : axis === 0 ? 1 : 0));
         return [name, new ort.Tensor('float32', new Float32Array(0), dims)];
       }),
     );
-    const tokens: number[] = [];
+    const hasPositions = session.inputNames.includes('position_ids');
     let fresh = prompt;
-    for (let length = prompt.length; tokens.length < count; length++) {
+    for (let length = prompt.length; length < prompt.length + count; length++) {
+      const integers = (values: readonly number[]): ort.Tensor =>
+        new ort.Tensor('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
       const outputs = await session.run({
-        input_ids: new ort.Tensor('int64', BigInt64Array.from(fresh, BigInt), [1, fresh.length]),
+        input_ids: integers(fresh),
         attention_mask: new ort.Tensor('int64', new BigInt64Array(length).fill(1n), [1, length]),
+        ...(hasPositions && { position_ids: integers(fresh.map((_, at) => length - fresh.length + at)) }),
         ...cache,
       });
       const { data, dims } = outputs['logits']!;
       const logits = (data as Float32Array).subarray(-dims[2]!);
       let best = 0;
       for (let token = 1; token < logits.length; token++) if (logits[token]! > logits[best]!) best = token;
-      tokens.push(best);
+      onToken();
       fresh = [best];
       cache = Object.fromEntries(
         pasts.map(({ name }) => [name, outputs[name.replace('past_key_values', 'present')]!] as const),
       );
     }
-    return tokens;
   };
 }

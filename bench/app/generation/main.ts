@@ -27,52 +27,84 @@ export interface Generations {
 
 const WORDS = ['the', 'sea', 'a', 'story', 'of', 'light', 'and', 'old', 'stones', 'that', 'sing'];
 
+/** What an answer took, in milliseconds. */
+interface Times {
+  /** To the first token. */
+  readonly first: number;
+  /** For each token behind it. */
+  readonly token: number;
+}
+
 async function measure(options: GenerationOptions): Promise<Generations> {
   const { model, promptTokens, tokens, warmUps, rounds } = options;
   const [tokenizer, peer] = await openTransformers(model);
   const client = await load(`/${model}/`, {
     handler: 'text_generator',
     backends: ['wasm'],
-    // Nothing of an earlier prompt is used again: all do the same work.
-    config: { engine: { threads: 1, dtype: 'fp32' }, handler: { maxStateBytes: 0 } },
+    config: { engine: { threads: 1, dtype: 'fp32' } },
   });
   const byHand = await openLoop(`/${model}/onnx/model.onnx`);
-
-  const contenders: Readonly<Record<Name, (text: string, ids: readonly number[], count: number) => Promise<unknown>>> =
-    {
-      async ours(text, ids, maxNewTokens) {
-        const { usage } = await client.predict(text, { params: { maxNewTokens } });
-        if (usage.promptTokens !== ids.length || usage.cachedTokens > 0 || usage.completionTokens !== maxNewTokens)
-          throw new Error(`Ours has done something else: ${JSON.stringify(usage)}`);
-      },
-      transformers: (text, _, max_new_tokens) =>
-        peer.generate({ ...tokenizer(text), max_new_tokens, do_sample: false }),
-      byHand: (_, ids, count) => byHand(ids, count),
-    };
+  const contenders: Readonly<Record<Name, (text: string, ids: readonly number[]) => Promise<Times>>> = {
+    /** A part of a stream may have several tokens: so the first token is one answer, and a second one goes on behind it. */
+    async ours(text, { length }) {
+      const [first, all] = [clock(), clock()];
+      const one = await client.predict(text, { params: { maxNewTokens: 1 } });
+      const since = first();
+      const { usage } = await client.predict(text, { params: { maxNewTokens: tokens } });
+      if (one.usage.promptTokens !== length || one.usage.cachedTokens > length / 2)
+        throw new Error(`Ours has not run its prompt of ${length} tokens: ${JSON.stringify(one.usage)}`);
+      if (usage.cachedTokens < length - 1 || usage.completionTokens !== tokens)
+        throw new Error(`Ours has done something else: ${JSON.stringify(usage)}`);
+      return { first: since, token: (all() - since) / tokens };
+    },
+    async transformers(text) {
+      const stamps = stampsOfTokens();
+      const streamer = { put: stamps.add, end() {} };
+      await peer.generate({ ...tokenizer(text), max_new_tokens: tokens, do_sample: false, streamer });
+      // The prompt's tokens come first.
+      return stamps.times(1);
+    },
+    async byHand(_, ids) {
+      const stamps = stampsOfTokens();
+      await byHand(ids, tokens, stamps.add);
+      return stamps.times(0);
+    },
+  };
   const names = Object.keys(contenders) as Name[];
   const empty = (): Record<Name, number[]> => ({ ours: [], transformers: [], byHand: [] });
   const [first, token] = [empty(), empty()];
   for (let round = -warmUps; round < rounds; round++) {
-    const times = { ours: [] as number[], transformers: [] as number[], byHand: [] as number[] };
-    for (const count of [1, tokens]) {
-      const text = promptOf(`${round + warmUps} ${count}`, promptTokens, tokenizer);
-      const ids = Array.from(tokenizer(text).input_ids.data, Number);
-      for (let turn = 0; turn < names.length; turn++) {
-        const name = names[(round + warmUps + turn) % names.length]!;
-        const since = performance.now();
-        await contenders[name](text, ids, count);
-        times[name].push(performance.now() - since);
-      }
-    }
-    if (round < 0) continue;
-    for (const name of names) {
-      const [one, all] = times[name] as [number, number];
-      first[name].push(one);
-      token[name].push((all - one) / (tokens - 1));
+    const text = promptOf(String(round + warmUps), promptTokens, tokenizer);
+    const ids = Array.from(tokenizer(text).input_ids.data, Number);
+    for (let turn = 0; turn < names.length; turn++) {
+      const name = names[(round + warmUps + turn) % names.length]!;
+      const times = await contenders[name](text, ids);
+      if (round < 0) continue;
+      first[name].push(times.first);
+      token[name].push(times.token);
     }
   }
   await client.dispose();
   return { first, token };
+}
+
+/** Returns a clock that begins now: it says how many milliseconds have passed. */
+function clock(): () => number {
+  const since = performance.now();
+  return () => performance.now() - since;
+}
+
+function stampsOfTokens() {
+  const passed = clock();
+  const stamps: number[] = [];
+  return {
+    add: (): void => void stamps.push(passed()),
+    /** @param before how many stamps are not of tokens */
+    times(before: number): Times {
+      const own = stamps.slice(before);
+      return { first: own[0]!, token: (own.at(-1)! - own[0]!) / (own.length - 1) };
+    },
+  };
 }
 
 export interface CrowdOptions extends Omit<GenerationOptions, 'promptTokens'> {
