@@ -111,7 +111,8 @@ test('nothing stays of twenty answers, of aborts at each stage, of errors and of
     const lost = await Promise.all(asking);
     lost.push(await opened.ask(asked).catch(code));
     await opened.dispose();
-    return { live, isAlike: `${together}` === `${alone}`, aborted, failed, lost, twice: generation.twice() };
+    const { length: sessions } = opened.sessions;
+    return { live, isAlike: `${together}` === `${alone}`, aborted, failed, lost, sessions, twice: generation.twice() };
   }, expected['llama']!.prompts[0]!.prompt);
   expect(found).toEqual({
     live: Array.from({ length: 25 }, () => 0),
@@ -119,6 +120,7 @@ test('nothing stays of twenty answers, of aborts at each stage, of errors and of
     aborted: ['aborted', 'aborted', 'aborted'],
     failed: 'No token is chosen.',
     lost: ['device-lost', 'device-lost', 'device-lost'],
+    sessions: 1,
     twice: 0,
   });
 });
@@ -138,9 +140,9 @@ test('encoder and decoder: beams are reordered on the GPU, and nothing of them s
     live.push(generation.live());
     await dispose();
     live.push(generation.live());
-    return { greedy, read, live, twice: generation.twice() };
+    return { greedy, read, live, sessions: sessions.length, twice: generation.twice() };
   }, prompt);
   // What a session has made is freed with it.
   const read = found.greedy.usage.completionTokens * LOGITS_OF_T5;
-  expect(found).toMatchObject({ greedy: { text }, read, live: [0, 1, 0], twice: 0 });
+  expect(found).toMatchObject({ greedy: { text }, read, live: [0, 1, 0], sessions: 2, twice: 0 });
 });
