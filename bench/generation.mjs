@@ -11,14 +11,31 @@ export const ATTENTIONS = ['fused', 'plain'];
 const PROMPTS = [16, 512];
 const TURNS = { tokens: 33, warmUps: 2, rounds: 8 };
 const CROWD = { answers: 4, tokens: 32, warmUps: 1, rounds: 5 };
+/** On the software adapter. */
+const WEBGPU = { promptTokens: 16, tokens: 9, warmUps: 1, rounds: 4 };
 const CONVERSATIONS = 20;
 const NAMES = { ours: 'TabServe', transformers: 'transformers.js', byHand: 'a loop by hand' };
 
 /**
- * @param {(backend: 'wasm') => Promise<import('@playwright/test').Browser>} launch
+ * @param {(backend: 'wasm' | 'webgpu') => Promise<import('@playwright/test').Browser>} launch
  * @param {string} url of the benchmark's server
  */
 export async function generationRows(launch, url) {
+  return [...(await wasmRows(launch, url)), ...(await webgpuRows(launch, url))];
+}
+
+async function webgpuRows(launch, url) {
+  const browser = await launch('webgpu');
+  try {
+    const options = { model: 'made/language-model-plain', backend: 'webgpu', ...WEBGPU };
+    const measured = await onPage(browser, url, 'measure', options);
+    return turnRows('generation, WebGPU in software, 16 tokens', measured);
+  } finally {
+    await browser.close();
+  }
+}
+
+async function wasmRows(launch, url) {
   const browser = await launch('wasm');
   const measure = async (work, attention, options) =>
     await onPage(browser, url, work, { model: `made/language-model-${attention}`, ...options });
@@ -30,7 +47,7 @@ export async function generationRows(launch, url) {
         rows.push(
           ...turnRows(
             `${name}, ${promptTokens} tokens`,
-            await measure('measure', attention, { promptTokens, ...TURNS }),
+            await measure('measure', attention, { backend: 'wasm', promptTokens, ...TURNS }),
           ),
         );
       const { one, several } = await measure('measureCrowd', attention, CROWD);

@@ -4,7 +4,7 @@ declare module '@huggingface/transformers' {
     (image: Blob, options: { top_k: number }): Promise<readonly { readonly label: string; readonly score: number }[]>;
   }
   interface PipelineOptions {
-    readonly device: 'wasm';
+    readonly device: 'wasm' | 'webgpu';
     readonly dtype: 'fp32';
     readonly session_options: Readonly<Record<string, unknown>>;
   }

@@ -9,6 +9,7 @@ import { openLoop } from './by-hand.ts';
 export interface GenerationOptions {
   /** The folder of the model's repository, beside the page. */
   readonly model: string;
+  readonly backend: 'wasm' | 'webgpu';
   readonly promptTokens: number;
   /** Of an answer. */
   readonly tokens: number;
@@ -36,14 +37,14 @@ interface Times {
 }
 
 async function measure(options: GenerationOptions): Promise<Generations> {
-  const { model, promptTokens, tokens, warmUps, rounds } = options;
-  const [tokenizer, peer] = await openTransformers(model);
+  const { model, backend, promptTokens, tokens, warmUps, rounds } = options;
+  const [tokenizer, peer] = await openTransformers(model, backend);
   const client = await load(`/${model}/`, {
     handler: 'text_generator',
-    backends: ['wasm'],
+    backends: [`onnx/${backend}`],
     config: { engine: { threads: 1, dtype: 'fp32' } },
   });
-  const byHand = await openLoop(`/${model}/onnx/model.onnx`);
+  const byHand = await openLoop(`/${model}/onnx/model.onnx`, backend);
   const contenders: Readonly<Record<Name, (text: string, ids: readonly number[]) => Promise<Times>>> = {
     /** A part of a stream may have several tokens: so the first token is one answer, and a second one goes on behind it. */
     async ours(text, { length }) {
@@ -107,7 +108,7 @@ function stampsOfTokens() {
   };
 }
 
-export interface CrowdOptions extends Omit<GenerationOptions, 'promptTokens'> {
+export interface CrowdOptions extends Omit<GenerationOptions, 'backend' | 'promptTokens'> {
   /** How many answers are generated at once. */
   readonly answers: number;
 }
@@ -157,7 +158,7 @@ async function measureMemory({ model, conversations }: { readonly model: string;
   return memory;
 }
 
-async function openTransformers(model: string) {
+async function openTransformers(model: string, backend: 'wasm' | 'webgpu') {
   env.allowRemoteModels = false;
   env.allowLocalModels = true;
   env.localModelPath = '/';
@@ -168,7 +169,7 @@ async function openTransformers(model: string) {
   wasm.proxy = false;
   return await Promise.all([
     AutoTokenizer.from_pretrained(model),
-    AutoModelForCausalLM.from_pretrained(model, { device: 'wasm', dtype: 'fp32' }),
+    AutoModelForCausalLM.from_pretrained(model, { device: backend, dtype: 'fp32' }),
   ]);
 }
 
