@@ -13,6 +13,7 @@ export const HANDLERS = {
   object_detector: async () => (await import('./object-detector.js')).ObjectDetector,
   text_handler: async (): Promise<new () => TextHandler> => (await import('./text-handler.js')).TextHandler,
   text_classifier: async () => (await import('./text-classifier.js')).TextClassifier,
+  fill_mask: async () => (await import('./fill-mask.js')).FillMask,
   text_generator: async () => (await import('./text-generator.js')).TextGenerator,
   text_to_text: async () => (await import('./text-to-text.js')).TextToText,
   image_segmenter: async () => (await import('./image-segmenter.js')).ImageSegmenter,

@@ -2,7 +2,7 @@ import type { Context, InputKind } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { TensorInfo, Tensors } from '../../contract/tensors.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
-import { loadHuggingFace } from '../text/hugging-face.js';
+import { loadHuggingFace, type HuggingFaceTokenizer } from '../text/hugging-face.js';
 import { integers } from '../tensors/tensors.js';
 import { readText } from '../text/read-text.js';
 import { loadTorchServe } from '../text/torchserve.js';
@@ -67,8 +67,8 @@ export class TextHandler<Result = Tensors, Explanation = unknown> extends BaseHa
   };
 
   #tokenizer!: TextTokenizer;
-  /** The number of tokens in each row of a batch. */
-  readonly #tokenCounts = new WeakMap<Context, readonly number[]>();
+  /** The rows of a batch. */
+  readonly #rows = new WeakMap<Context, readonly Encoding[]>();
 
   /**
    * Opens the model and loads the tokenizer.
@@ -172,10 +172,7 @@ export class TextHandler<Result = Tensors, Explanation = unknown> extends BaseHa
     const firstRow = rows.find((row) => row !== undefined);
     if (!firstRow) return {};
     const filled = rows.map((row) => row ?? firstRow);
-    this.#tokenCounts.set(
-      context,
-      filled.map(({ ids }) => ids.length),
-    );
+    this.#rows.set(context, filled);
     return this.#toInputs(filled);
   }
 
@@ -184,11 +181,29 @@ export class TextHandler<Result = Tensors, Explanation = unknown> extends BaseHa
    * undefined if an overriding `preprocess` did not call this class's.
    */
   protected tokenSpan(index: number, context: Context): { readonly start: number; readonly end: number } | undefined {
-    const counts = this.#tokenCounts.get(context);
-    if (!counts) return undefined;
-    const count = counts[index]!;
-    const start = this.#tokenizer.padding.side === 'right' ? 0 : this.#paddedLength(Math.max(...counts)) - count;
-    return { start, end: start + count };
+    const rows = this.#rows.get(context);
+    if (!rows) return undefined;
+    const { length } = rows[index]!.ids;
+    const longest = Math.max(...rows.map(({ ids }) => ids.length));
+    const start = this.#tokenizer.padding.side === 'right' ? 0 : this.#paddedLength(longest) - length;
+    return { start, end: start + length };
+  }
+
+  /**
+   * Returns the tokens of row `index`, special tokens included. Returns undefined if an overriding `preprocess` did not
+   * call this class's.
+   */
+  protected encodingOf(index: number, context: Context): Encoding | undefined {
+    return this.#rows.get(context)?.[index];
+  }
+
+  /** The tokenizer of `tokenizer.json`. @throws `model-config` if the config chooses TorchServe's pipeline */
+  protected get tokenizer(): HuggingFaceTokenizer {
+    if ('detokenizer' in this.#tokenizer) return this.#tokenizer as HuggingFaceTokenizer;
+    throw new TabServeError(
+      'model-config',
+      'handler.tokenizer: this handler needs a tokenizer.json. Remove tokenizer: torchserve.',
+    );
   }
 
   /** Returns what stands before the text of row `index`. This implementation returns nothing. */

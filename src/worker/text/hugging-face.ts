@@ -45,6 +45,12 @@ export interface HuggingFaceTokenizer extends TextTokenizer {
    * @throws `invalid-input` if a token's bytes depend on the tokens beside it
    */
   tokenBytes(): readonly (string | undefined)[];
+  /** Returns the number of a token that is written exactly so in the vocabulary; undefined if there is none. */
+  idOf(token: string): number | undefined;
+  /** The token that stands for a missing word; undefined if there is none. */
+  readonly maskId: number | undefined;
+  /** Returns the text of tokens. @param keepsSpecial whether special tokens are part of it */
+  decode(ids: readonly number[], keepsSpecial?: boolean): string;
   /** Undefined for a tokenizer of no particular languages. */
   readonly languages: Languages | undefined;
   /** @param language the id of a text's language; without one, that which the files name */
@@ -56,12 +62,15 @@ export interface HuggingFaceTokenizer extends TextTokenizer {
   tokensOf(text: string, most: number): readonly number[];
 }
 
+type SpecialToken = string | { readonly content: string } | null;
+
 interface TokenizerConfig {
   readonly model_max_length?: number | null;
   readonly padding_side?: string;
   readonly truncation_side?: string;
   readonly clean_up_tokenization_spaces?: boolean;
-  readonly pad_token?: string | { readonly content: string } | null;
+  readonly pad_token?: SpecialToken;
+  readonly mask_token?: SpecialToken;
   readonly src_lang?: string | null;
 }
 
@@ -120,14 +129,23 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
       checkLength(text.length);
       return new TokenStream(shorten(text), points, tokenize, truncation.side);
     };
+    const detokenizer = createDetokenizer(tokenizer, json.decoder, config.clean_up_tokenization_spaces ?? false);
+    const idOf = (token: string | undefined): number | undefined =>
+      token === undefined ? undefined : tokenizer.token_to_id(token);
     return {
-      detokenizer: createDetokenizer(tokenizer, json.decoder, config.clean_up_tokenization_spaces ?? false),
+      detokenizer,
+      idOf,
+      maskId: idOf(contentOf(config.mask_token)),
+      decode: (ids, keepsSpecial = false) =>
+        detokenizer.join(
+          ids.flatMap((id) => (keepsSpecial ? tokenizer.id_to_token(id) : detokenizer.pieceOf(id)) ?? []),
+        ),
       tokenBytes: () => tokenBytes(tokenizer, json.decoder),
       tokensOf: (text, most) => read(text).take(most),
       languages,
       addedTokens: added,
       maxLength: limitOf(config) ?? json.truncation?.max_length,
-      padding: paddingOf(json, config, (token) => tokenizer.token_to_id(token)),
+      padding: paddingOf(json, config, idOf),
       encode(text, textPair, maxLength, language) {
         const room = maxLength - (textPair === undefined ? added.single : added.pair);
         if (room < 0)
@@ -173,19 +191,21 @@ function truncationOf({ truncation }: TokenizerJson, { truncation_side }: Tokeni
 function paddingOf(
   { padding }: TokenizerJson,
   config: TokenizerConfig,
-  idOf: (token: string) => number | undefined,
+  idOf: (token: string | undefined) => number | undefined,
 ): Padding {
   const { padding_side, pad_token } = config;
-  const token = typeof pad_token === 'object' ? pad_token?.content : pad_token;
-  const known = (name: string | undefined): number | undefined => (name === undefined ? undefined : idOf(name));
   return {
-    id: known(token) ?? padding?.pad_id ?? known('[PAD]') ?? known('<pad>') ?? 0,
+    id: idOf(contentOf(pad_token)) ?? padding?.pad_id ?? idOf('[PAD]') ?? idOf('<pad>') ?? 0,
     typeId: padding?.pad_type_id ?? 0,
     side: sideOf(padding_side ?? padding?.direction),
     // A length that is less than the limit was set for some batch.
     length: typeof padding?.strategy === 'object' && limitOf(config) === undefined ? padding.strategy.Fixed : undefined,
     multipleOf: padding?.pad_to_multiple_of ?? 1,
   };
+}
+
+function contentOf(token: SpecialToken | undefined): string | undefined {
+  return typeof token === 'object' ? token?.content : token;
 }
 
 function sideOf(direction: string | undefined): 'left' | 'right' {

@@ -1,0 +1,19 @@
+"""Makes the repositories of this folder, tiny models of real architectures with random weights as Hugging Face's exporters
+lay them out, and for each task a file of what transformers' own pipelines answer.
+
+    python test/models/tasks/make.py [TASK ...]
+
+Needs torch, transformers 4.57, optimum-onnx, onnx, onnxruntime, tokenizers and Pillow. A task is a module in `make/`. The
+weights come from fixed seeds. Tokenizers that are there are kept: their training has another result each time.
+"""
+import importlib
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+TASKS = sorted(path.stem for path in (HERE / "make").glob("*.py") if path.stem != "common")
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(HERE / "make"))
+    for task in sys.argv[1:] or TASKS:
+        importlib.import_module(task).make()

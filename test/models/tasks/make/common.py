@@ -1,0 +1,158 @@
+"""What the tasks share: texts, tokenizers, the photo, random weights, the export, and the file of answers."""
+import json
+import pathlib
+import shutil
+import tempfile
+
+import numpy as np
+import onnx
+import torch
+import transformers
+from optimum.exporters.onnx import main_export
+from PIL import Image
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+MOST_BYTES = 400_000
+
+TEXTS = """The cat sat on the mat and the dog lay by the door. Tell me a story about the sea, please.
+A model that runs on the device of its visitor answers without a server. What is the time in London?
+Once upon a time there was a small island in the northern sea, and on it stood a lighthouse with a green door.
+Marie Curie was born in Warsaw and worked in Paris. Angela Merkel spoke in Berlin about the European Union.
+Der Hund lief über die Brücke; die Straße war naß. Le garçon a mangé une pomme à l'école. ¿Dónde está la estación?
+В лесу родилась ёлочка, в лесу она росла. 東京は日本の首都です。你好，世界。naïve café
+one two three four five six seven eight nine ten 1 2 3 4 5 6 7 8 9 10 100 2026""".split("\n")
+
+
+def word_piece():
+    """BERT's tokenizer."""
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokenizer.train_from_iterator(TEXTS, trainers.WordPieceTrainer(vocab_size=360, special_tokens=specials, show_progress=False))
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]", mask_token="[MASK]", model_max_length=128)
+
+
+def byte_level():
+    """RoBERTa's tokenizer: pieces of bytes."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    specials = ["<s>", "<pad>", "</s>", "<unk>"]
+    tokenizer.train_from_iterator(TEXTS, trainers.BpeTrainer(vocab_size=420, special_tokens=specials, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+    tokenizer.post_processor = processors.RobertaProcessing(sep=("</s>", 2), cls=("<s>", 0), add_prefix_space=False)
+    return roberta(tokenizer)
+
+
+def unigram():
+    """XLM-RoBERTa's tokenizer: SentencePiece's Unigram."""
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace("  ", " ")])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    specials = ["<s>", "<pad>", "</s>", "<unk>"]
+    tokenizer.train_from_iterator(TEXTS, trainers.UnigramTrainer(vocab_size=340, special_tokens=specials, unk_token="<unk>", show_progress=False))
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
+    return roberta(tokenizer)
+
+
+def roberta(tokenizer):
+    # As in the published files, the mask takes the space before it.
+    mask = transformers.AddedToken("<mask>", lstrip=True)
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", pad_token="<pad>", eos_token="</s>", cls_token="<s>", sep_token="</s>", unk_token="<unk>", mask_token=mask, model_max_length=128)
+
+
+TOKENIZERS = {"word_piece": word_piece, "byte_level": byte_level, "unigram": unigram}
+
+
+def tokenizer_of(kind, has_types=False):
+    """The tokenizer of a kind: one for all tasks, kept in `tokenizers/`. @param has_types whether the model has token_type_ids"""
+    folder = HERE / "tokenizers" / kind
+    if not folder.exists():
+        TOKENIZERS[kind]().save_pretrained(folder)
+    names = ["input_ids", *(["token_type_ids"] if has_types else []), "attention_mask"]
+    return transformers.PreTrainedTokenizerFast.from_pretrained(folder, model_input_names=names)
+
+
+def photo(width, height):
+    """Smooth enough that float32 decides nothing, with a color of its own at each place."""
+    x, y = np.meshgrid(np.arange(width), np.arange(height))
+    channels = [x * 255 // (width - 1), y * 255 // (height - 1), (x * 3 + y * 5) % 256]
+    return Image.fromarray(np.stack(channels, -1).astype(np.uint8))
+
+
+def spread(model, seed=0, scale=0.3):
+    """Random weights with which answers differ: those of the usual size give nearly the same for all inputs."""
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for value in model.parameters():
+            if value.ndim > 1:
+                value.normal_(0, scale)
+            else:
+                value.add_(torch.randn_like(value) * 0.05)
+    model.tie_weights()
+    return model.float().eval()
+
+
+def small(config_class, kind, **fields):
+    """A config of two small layers for a tokenizer."""
+    tokenizer = tokenizer_of(kind)
+    ids = {f"{name}_token_id": value for name in ("pad", "bos", "eos", "cls", "sep") if (value := getattr(tokenizer, f"{name}_token_id")) is not None}
+    usual = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 160}
+    return config_class(**{**usual, "vocab_size": len(tokenizer), **ids, **fields})
+
+
+def export(repository, model, task, processors):
+    """Writes a repository as Optimum exports it. @param processors what is saved beside the model: a tokenizer, an image processor"""
+    folder = HERE / repository
+    shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as source, tempfile.TemporaryDirectory() as target:
+        model.save_pretrained(source)
+        for one in processors:
+            one.save_pretrained(source)
+        main_export(source, target, task=task, do_validation=False, device="cpu")
+        (folder / "onnx").mkdir(parents=True)
+        for file in sorted(pathlib.Path(target).iterdir()):
+            if file.suffix != ".onnx":
+                continue
+            graph = onnx.load(file)
+            strip(graph)
+            onnx.save(graph, folder / "onnx" / file.name)
+        for file in sorted(pathlib.Path(source).glob("*.json")):
+            # Tokens are in tokenizer.json.
+            if file.name not in ("vocab.json", "special_tokens_map.json", "added_tokens.json"):
+                shutil.copy(file, folder / file.name)
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    print(repository, size)
+    if size > MOST_BYTES:
+        raise SystemExit(f"{repository} has {size} bytes, more than {MOST_BYTES}.")
+
+
+def strip(graph):
+    """Removes what only a reader of the graph needs."""
+    graph.doc_string = ""
+    for node in graph.graph.node:
+        node.doc_string = ""
+        del node.metadata_props[:]
+    del graph.graph.value_info[:]
+
+
+def answers(task, rows):
+    """Writes the file of a task. @param rows of dicts: see `test/browser/coverage.spec.ts`"""
+    path = HERE / f"{task}.json"
+    path.write_text(json.dumps({"handler": task, "rows": rows}, indent=1, default=plain, ensure_ascii=False) + "\n")
+
+
+def plain(value):
+    if isinstance(value, (np.ndarray, torch.Tensor)):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(type(value))

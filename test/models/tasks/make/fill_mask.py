@@ -1,0 +1,38 @@
+from transformers import (
+    AutoModelForMaskedLM, BertConfig, DistilBertConfig, ModernBertConfig, RobertaConfig, XLMRobertaConfig, pipeline,
+)
+
+from common import answers, export, small, spread, tokenizer_of
+
+CONFIGS = [
+    ("fill-mask-bert", BertConfig, "word_piece", {}),
+    ("fill-mask-distilbert", DistilBertConfig, "word_piece", {"dim": 16, "hidden_dim": 24, "n_layers": 2, "n_heads": 2}),
+    ("fill-mask-roberta", RobertaConfig, "byte_level", {"type_vocab_size": 1}),
+    ("fill-mask-modernbert", ModernBertConfig, "byte_level", {"local_attention": 8}),
+    ("fill-mask-xlm-roberta", XLMRobertaConfig, "unigram", {"type_vocab_size": 1}),
+]
+
+
+def make():
+    rows = []
+    for repository, config_class, kind, fields in CONFIGS:
+        tokenizer = tokenizer_of(kind, has_types=config_class is BertConfig)
+        model = spread(AutoModelForMaskedLM.from_config(small(config_class, kind, **fields), attn_implementation="eager"))
+        export(repository, model, "fill-mask", [tokenizer])
+        pipe = pipeline("fill-mask", model=model, tokenizer=tokenizer)
+        mask = tokenizer.mask_token
+        # Words of one token each, as they stand within a text.
+        words = [tokenizer.decode([id]) for id in tokenizer(" the and", add_special_tokens=False).input_ids]
+        requests = []
+        for text, params in [
+            (f"The cat sat on the {mask} and the dog lay by the door.", {}),
+            (f"Tell me a {mask} about {mask}, please.", {"topK": 2}),
+            (f"The {mask} in London", {"topK": 2, "targets": words}),
+        ]:
+            options = {"top_k": params.get("topK"), **({"targets": params["targets"]} if "targets" in params else {})}
+            found = pipe(text, **{key: value for key, value in options.items() if value is not None})
+            masks = found if isinstance(found[0], list) else [found]
+            answer = [[{"label": one["token_str"], "score": one["score"], "token": one["token"], "sequence": one["sequence"]} for one in best] for best in masks]
+            requests.append({"input": text, "params": params, "answer": answer})
+        rows.append({"architecture": type(model).__name__, "repository": repository, "requests": requests})
+    answers("fill_mask", rows)
