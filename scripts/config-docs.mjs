@@ -1,7 +1,7 @@
 // Makes docs/model-config.schema.json, the tables in docs/ (of handlers, keys, settings and error codes), the code blocks
 // of the pages, and what the code must know of a handler's class before it is loaded: each from the code itself. Run it
 // after every change of one of these: `node scripts/config-docs.mjs`; unit tests compare.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { ROOMS } from './lint/rooms.mjs';
@@ -23,6 +23,7 @@ export const PAGES = [
   'backends.md',
   'inputs.md',
   'generate.md',
+  'tasks.md',
   '../ARCHITECTURE.md',
   '../CONTRIBUTING.md',
 ];
@@ -172,6 +173,7 @@ export async function withTables(
     metrics: metricsTable(metrics),
     threads: threadsTable(threads, budget),
     handlers: handlersTable(await classes(registry)),
+    tasks: taskSections(await classes(registry), expected),
     rooms: roomsTable(),
     specs: specsTable(),
   };
@@ -266,6 +268,35 @@ function handlersTable(handlers) {
     ];
   });
   return table(['Handler', 'Input', 'Answer', '`architectures` of Hugging Face'], rows);
+}
+
+/**
+ * A section for each task whose answers are compared with transformers' pipelines: what the class's docblock says, its
+ * keys, and the architectures of `test/models/tasks`.
+ */
+function taskSections(handlers, expected) {
+  return Object.entries(handlers)
+    .flatMap(([name, handler]) => {
+      const rows = new URL(`test/models/tasks/${name}.json`, ROOT);
+      if (!existsSync(rows)) return [];
+      const { docblock } = handlerSource(name);
+      const [, text, answer] = /^\/\*\*\n([^]*?)\n \* @answer ([^]*?)\n \*\/$/.exec(docblock);
+      const lines = (part) =>
+        part
+          .replace(/\n \*$/gm, '\n')
+          .replace(/^ \* ?/gm, '')
+          .replace(/(\S)\s*\n(?!\n)\s*(?:\* )?/g, '$1 ');
+      const own = Object.hasOwn(handler, 'schema') ? handler.schema : {};
+      const architectures = JSON.parse(readFileSync(rows, 'utf8')).rows.map(({ architecture }) => code(architecture));
+      return [
+        `## ${name}`,
+        lines(text),
+        `It answers ${lines(answer)}.`,
+        ...(Object.keys(own).length > 0 ? [keyTable(own, expected, true)] : []),
+        `Compared with transformers: ${[...new Set(architectures)].join(', ')}.`,
+      ];
+    })
+    .join('\n\n');
 }
 
 /** Of a handler's keys, a request may give all but the `readOnly` ones. */

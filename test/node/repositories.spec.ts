@@ -24,15 +24,43 @@ const PHOTO = { data: Uint8Array.from({ length: 40 * 30 * 3 }, (_, at) => (at * 
 /** Longer than most limits, and with words that the vocabularies have. */
 const TEXTS = ['the population of london', `A good film ${'good very bad cat '.repeat(40)}`];
 
-/** Returns the answers of a model; the code of the error for a text that is too long for it. */
-async function answers(source: URL, handler?: string, dtype?: 'fp32'): Promise<readonly unknown[]> {
+interface Task {
+  readonly rows: readonly { readonly repository: string; readonly requests: readonly { readonly input: unknown }[] }[];
+}
+
+/** What the tasks of `test/models/tasks` ask their repositories, by the repository's name. */
+const REQUESTS = new Map(
+  readdirSync(join(MODELS, 'tasks'))
+    .filter((name) => name.endsWith('.json'))
+    .flatMap((name) => (JSON.parse(readFileSync(join(MODELS, 'tasks', name), 'utf8')) as Task).rows)
+    .map(({ repository, requests }) => [repository, requests.map(({ input }) => inputOf(input))]),
+);
+
+/** Returns an input with another photo in the place of make.py's. */
+function inputOf(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null) return input;
+  if ('photo' in input) return PHOTO;
+  if (Array.isArray(input)) return input.map(inputOf);
+  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, inputOf(value)]));
+}
+
+/**
+ * Returns the answers of a model; the code of the error for a text that is too long for it.
+ * @param asked in place of the usual inputs
+ */
+async function answers(
+  source: URL,
+  asked: readonly unknown[] | undefined,
+  handler?: string,
+  dtype?: 'fp32',
+): Promise<readonly unknown[]> {
   await using client = await load(source, {
     handler: handler as never,
     ...(dtype && { config: { engine: { dtype } } }),
     backends: ['onnx/cpu'],
   });
   const { takes, handler: own } = await client.describe();
-  const inputs: readonly unknown[] = takes === 'image' ? [PHOTO] : TEXTS;
+  const inputs = asked ?? (takes === 'image' ? [PHOTO] : TEXTS);
   const params = own === 'text_generator' ? { maxNewTokens: 4 } : {};
   const [first, ...others] = await client.handle(inputs as never, { params: params as never });
   if (first instanceof Error) throw first;
@@ -52,14 +80,15 @@ for (const repository of REPOSITORIES)
     const handler = /^(BertModel|)$/.test(architectures[0]!) ? 'text_feature_extractor' : undefined;
     // Of several precisions, an archive gets the full one.
     const dtype = existsSync(join(folder, 'onnx/model.onnx')) ? 'fp32' : undefined;
-    const right = await answers(pathToFileURL(`${folder}/`), handler, dtype);
+    const asked = REQUESTS.get(basename(repository));
+    const right = await answers(pathToFileURL(`${folder}/`), asked, handler, dtype);
     const { path } = await createArchive({
       'model-name': 'packed',
       'serialized-file': folder,
       handler,
       'export-path': mkdtempSync(join(tmpdir(), 'tabserve-')),
     });
-    expect(await answers(pathToFileURL(path))).toEqual(right);
+    expect(await answers(pathToFileURL(path), asked)).toEqual(right);
   });
 
 test('the towers of CLIP with their projection: without an option, the vectors that transformers computes', async () => {

@@ -5,22 +5,22 @@ import { FieldError } from './request.js';
 /** What a model makes of a text. */
 type Made = 'text' | 'vector';
 
-/** What the built-in handlers make that take no images and no audio. What a class of the app's own makes, its answer shows. */
-const BUILT_IN: Readonly<Record<string, Made | 'other'>> = {
-  base_handler: 'other',
-  text_classifier: 'other',
+/** Of the built-in handlers, these make what is asked for here. */
+const BUILT_IN: Readonly<Record<string, Made>> = {
   text_feature_extractor: 'vector',
   text_generator: 'text',
-  text_handler: 'other',
   text_to_text: 'text',
 };
+
+/** A built-in handler's name. Of a class of the app's own, which has the class's name, the answer shows what it makes. */
+const IS_BUILT_IN = /^[a-z]+(_[a-z]+)+$/;
 
 /** @throws `invalid-input` if the model makes something else for certain */
 export function checkMakes(made: Made, served: ServedVersion): void {
   const { handler, takes } = served.options.description;
   const isOther = takes === 'image' || takes === 'audio';
-  const known = Object.hasOwn(BUILT_IN, handler) ? BUILT_IN[handler] : isOther ? 'other' : made;
-  if (known !== made) throw makesOther(made, served);
+  const known = IS_BUILT_IN.test(handler) ? BUILT_IN[handler] : made;
+  if (isOther || known !== made) throw makesOther(made, served);
 }
 
 /** @throws `invalid-input` if the model takes no conversation for certain */
