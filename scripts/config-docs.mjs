@@ -221,10 +221,12 @@ ${lines.join('\n')}
 export async function tasksSource({ registry }) {
   const tasks = Object.entries(await classes(registry)).flatMap(([name, { huggingFace }]) => {
     if (!huggingFace) return [];
-    const { architectures, processor, models, nodes, files, ...others } = huggingFace;
+    const { architectures, label, keys, processor, models, nodes, files, ...others } = huggingFace;
     const list = (key, texts) => (texts ? [`${key}: [${texts.map((text) => `'${text}'`).join(', ')}]`] : []);
     const entries = [
       ...list('architectures', architectures),
+      ...(label ? [`label: '${label}'`] : []),
+      ...list('keys', keys),
       `processor: '${processor}'`,
       ...list('models', models),
       ...(nodes

@@ -2,8 +2,15 @@ import type { Params } from './handler.js';
 
 /** Which models of Hugging Face's layout a handler class serves, and what they need. */
 export interface HuggingFaceTask {
-  /** The architectures that it serves, by the ends of their names, such as `ForImageClassification`. */
+  /**
+   * The architectures that it serves, by the ends of their names, such as `ForImageClassification`. Of several handlers,
+   * the one with the longest end serves an architecture.
+   */
   readonly architectures?: readonly string[];
+  /** It serves only models with a label that begins so, whatever the case: these before handlers without a condition. */
+  readonly label?: string;
+  /** It serves only models whose `config.json` has one of these keys: these before handlers without a condition. */
+  readonly keys?: readonly string[];
   /** What prepares the inputs: `preprocessor_config.json`, or `tokenizer.json`. */
   readonly processor: 'image' | 'tokenizer';
   /** The names that exporters give the model's file, without precision and extension. Default: `model`. */

@@ -33,7 +33,10 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['detection', /^worker\/(handlers\/object-detector|outputs\/(detection\/|nms))/],
   ['segmentation', /^worker\/(handlers\/image-segmenter|outputs\/(interpolate|segment|class-map))/],
   ['pictures', /^worker\/(handlers\/image-|outputs\/(picture|tiles))/],
-  ['text', /^worker\/(handlers\/(text-(handler|classifier|feature)|fill-mask|explain\/texts)|outputs\/dense|text\/)/],
+  [
+    'text',
+    /^worker\/(handlers\/(text-(handler|classifier|feature|reranker)|fill-mask|zero-shot-text|token-classifier|question-answerer|explain\/texts)|outputs\/dense|text\/)/,
+  ],
   [
     'generation',
     /^worker\/(handlers\/(text-generator|text-to-text|generation-handler)|generation\/|engines\/onnx\/kept|tensors\/(gpu-memory|assemble|read|take))/,

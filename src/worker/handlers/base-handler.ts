@@ -84,7 +84,7 @@ export class BaseHandler<Input = TensorInput, Result = Tensors, Explanation = un
     this.model.inputs.forEach(checkSize);
     this.inputInfo = this.#findTensor('inputName', this.model.inputs);
     this.outputInfo = this.#findTensor('outputName', this.model.outputs);
-    this.mapping = await this.#readLabels(context);
+    this.mapping = await this.readLabels(context, this.config['labels']);
     this.initialized = true;
   }
 
@@ -98,10 +98,10 @@ export class BaseHandler<Input = TensorInput, Result = Tensors, Explanation = un
     );
   }
 
-  async #readLabels(context: Context): Promise<Labels | undefined> {
+  /** Returns the labels of the model's classes. @param own those of the config @throws `model-config`, `model-format` */
+  protected async readLabels(context: Context, own: unknown): Promise<Labels | undefined> {
     const { files } = context;
     const exported = await exportOf(this.model);
-    const own = this.config['labels'];
     if (own === undefined && !files.has(LABELS)) return exported?.names;
     const [given, source] = own === undefined ? [await files.json(LABELS), LABELS] : [own, 'handler.labels'];
     const labels = parseLabels(given, source);

@@ -6,6 +6,7 @@ import type { Tensors } from '../../contract/tensors.js';
 import { numbersOf, rowPart } from '../outputs/rows.js';
 import { checkScores, softmax, topK } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
+import type { Encoding } from '../text/tokenizer.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { TextHandler, type TextParams } from './text-handler.js';
 
@@ -87,7 +88,7 @@ export class FillMask extends TextHandler<readonly (readonly FilledMask[])[]> {
     const output = numbersOf(outputs, name);
     const { batchSize } = context.systemProperties;
     return (index) => {
-      const { ids } = this.encodingOf(index, context)!;
+      const [{ ids }] = this.modelRows(index, context)!.encodings as [Encoding];
       const { start } = this.tokenSpan(index, context)!;
       const masks = ids.flatMap((id, at) => (id === this.#mask ? [at] : []));
       if (masks.length === 0) throw this.#noMask();

@@ -12,6 +12,7 @@ export * from './image-classifier.js';
 export * from './object-detector.js';
 export * from './text-handler.js';
 export * from './text-classifier.js';
+export * from './zero-shot-text-classifier.js';
 export * from './fill-mask.js';
 export * from './text-generator.js';
 export * from './text-to-text.js';

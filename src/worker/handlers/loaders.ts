@@ -13,6 +13,7 @@ export const HANDLERS = {
   object_detector: async () => (await import('./object-detector.js')).ObjectDetector,
   text_handler: async (): Promise<new () => TextHandler> => (await import('./text-handler.js')).TextHandler,
   text_classifier: async () => (await import('./text-classifier.js')).TextClassifier,
+  zero_shot_text_classifier: async () => (await import('./zero-shot-text-classifier.js')).ZeroShotTextClassifier,
   fill_mask: async () => (await import('./fill-mask.js')).FillMask,
   text_generator: async () => (await import('./text-generator.js')).TextGenerator,
   text_to_text: async () => (await import('./text-to-text.js')).TextToText,

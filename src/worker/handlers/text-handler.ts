@@ -3,7 +3,7 @@ import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { TensorInfo, Tensors } from '../../contract/tensors.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import { loadHuggingFace, type HuggingFaceTokenizer } from '../text/hugging-face.js';
-import { integers } from '../tensors/tensors.js';
+import { concat, integers, slice } from '../tensors/tensors.js';
 import { readText } from '../text/read-text.js';
 import { loadTorchServe } from '../text/torchserve.js';
 import type { Encoding, TextTokenizer } from '../text/tokenizer.js';
@@ -14,6 +14,16 @@ import { unwrap, type Row } from './row.js';
 
 /** The input of one row: a text, a Blob of UTF-8, or a pair of texts, such as a question and a passage. */
 export type TextInput = string | Blob | { readonly text: string; readonly textPair?: string };
+
+/** What the model runs on for one row of a batch. */
+export interface ModelRows {
+  /** The first row of the model's inputs and outputs. */
+  readonly first: number;
+  readonly encodings: readonly Encoding[];
+}
+
+/** The most rows that one run of the model has, where a row of a batch is several of the model's. */
+const MOST_ROWS = 16;
 
 /** The names that Hugging Face's exporters give the inputs of a model. */
 const IDS_INPUT = 'input_ids';
@@ -37,7 +47,11 @@ export interface TextParams {
  * as for PyTorch's EmbeddingBag. If a text cannot be read or has no tokens, only its row fails.
  * @answer the model's outputs: tensors by name
  */
-export class TextHandler<Result = Tensors, Explanation = unknown> extends BaseHandler<TextInput, Result, Explanation> {
+export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextInput> extends BaseHandler<
+  Input,
+  Result,
+  Explanation
+> {
   declare readonly paramsType?: TextParams;
 
   static override readonly takes: InputKind = 'text';
@@ -68,7 +82,7 @@ export class TextHandler<Result = Tensors, Explanation = unknown> extends BaseHa
 
   #tokenizer!: TextTokenizer;
   /** The rows of a batch. */
-  readonly #rows = new WeakMap<Context, readonly Encoding[]>();
+  readonly #rows = new WeakMap<Context, readonly ModelRows[]>();
 
   /**
    * Opens the model and loads the tokenizer.
@@ -167,34 +181,68 @@ export class TextHandler<Result = Tensors, Explanation = unknown> extends BaseHa
   }
 
   /** Converts texts to the model's inputs. */
-  override async preprocess(data: readonly Row<TextInput>[], context: Context): Promise<Tensors> {
-    const rows = await Promise.all(data.map((item, index) => this.#encode(unwrap(item), index, context)));
-    const firstRow = rows.find((row) => row !== undefined);
-    if (!firstRow) return {};
-    const filled = rows.map((row) => row ?? firstRow);
-    this.#rows.set(context, filled);
-    return this.#toInputs(filled);
+  override async preprocess(data: readonly Row<Input>[], context: Context): Promise<Tensors> {
+    const read = await Promise.all(data.map((item, index) => this.#read(unwrap(item), index, context)));
+    const stand = read.find((one) => one !== undefined)?.[0];
+    if (!stand) return {};
+    let first = 0;
+    const rows = read.map((encodings = [stand]): ModelRows => {
+      first += encodings.length;
+      return { first: first - encodings.length, encodings };
+    });
+    this.#rows.set(context, rows);
+    return this.#toInputs(rows.flatMap(({ encodings }) => encodings));
   }
 
   /**
-   * Returns the positions of row `index` that hold its tokens, special tokens included; the others are padding. Returns
-   * undefined if an overriding `preprocess` did not call this class's.
+   * Runs the model, on at most 16 rows at once if a row of the batch is several of the model's.
    */
-  protected tokenSpan(index: number, context: Context): { readonly start: number; readonly end: number } | undefined {
+  override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
+    const count = this.#rows.get(context)?.reduce((sum, { encodings }) => sum + encodings.length, 0) ?? 0;
+    if (count === context.systemProperties.batchSize || count <= MOST_ROWS)
+      return await super.inference(inputs, context);
+    const runs: Tensors[] = [];
+    for (let from = 0; from < count; from += MOST_ROWS) {
+      const part = Object.entries(inputs).map(([name, tensor]) => [
+        name,
+        slice(tensor, from, Math.min(from + MOST_ROWS, count)),
+      ]);
+      runs.push(await super.inference(Object.fromEntries(part) as Tensors, context));
+      context.heartbeat();
+    }
+    return Object.fromEntries(
+      Object.keys(runs[0]!).map((name) => [name, concat(runs.map((outputs) => outputs[name]!))]),
+    );
+  }
+
+  override get onlyRunsModel(): boolean {
+    return hasMethodOf(this, TextHandler, 'inference');
+  }
+
+  /**
+   * Returns what the model runs on for row `index`. Returns undefined if an overriding `preprocess` did not call this
+   * class's.
+   */
+  protected modelRows(index: number, context: Context): ModelRows | undefined {
+    return this.#rows.get(context)?.[index];
+  }
+
+  /**
+   * Returns the positions that hold tokens of row `index`, special tokens included; the others are padding. Returns
+   * undefined if an overriding `preprocess` did not call this class's.
+   * @param part which of the row's model rows it is
+   */
+  protected tokenSpan(
+    index: number,
+    context: Context,
+    part = 0,
+  ): { readonly start: number; readonly end: number } | undefined {
     const rows = this.#rows.get(context);
     if (!rows) return undefined;
-    const { length } = rows[index]!.ids;
-    const longest = Math.max(...rows.map(({ ids }) => ids.length));
+    const { length } = rows[index]!.encodings[part]!.ids;
+    const longest = Math.max(...rows.flatMap(({ encodings }) => encodings.map(({ ids }) => ids.length)));
     const start = this.#tokenizer.padding.side === 'right' ? 0 : this.#paddedLength(longest) - length;
     return { start, end: start + length };
-  }
-
-  /**
-   * Returns the tokens of row `index`, special tokens included. Returns undefined if an overriding `preprocess` did not
-   * call this class's.
-   */
-  protected encodingOf(index: number, context: Context): Encoding | undefined {
-    return this.#rows.get(context)?.[index];
   }
 
   /** The tokenizer of `tokenizer.json`. @throws `model-config` if the config chooses TorchServe's pipeline */
@@ -211,21 +259,34 @@ export class TextHandler<Result = Tensors, Explanation = unknown> extends BaseHa
     return '';
   }
 
-  async #encode(input: TextInput, index: number, context: Context): Promise<Encoding | undefined> {
+  async #read(input: Input, index: number, context: Context): Promise<readonly Encoding[] | undefined> {
     try {
-      const { text, textPair } = await readText(input);
-      const limit = this.#tokenLimit(this.param<number | undefined>('maxLength', index, context));
-      const row = this.#tokenizer.encode(this.prefix(index, context) + text, textPair, limit);
-      if (row.ids.length === 0)
-        throw new TabServeError(
-          'invalid-input',
-          'The tokenizer found no tokens in this text. Pass a text with at least one word of the vocabulary.',
-        );
-      return row;
+      return await this.encodeRow(input, index, context);
     } catch (error) {
       context.fail(index, asTabServeError(error, 'preprocess'));
       return undefined;
     }
+  }
+
+  /**
+   * Returns what the model runs on for row `index`: one row for a text or a pair. An override may return several, whose
+   * outputs `rowResults` finds with `modelRows`. What it throws fails the row.
+   * @throws `invalid-input`
+   */
+  protected async encodeRow(input: Input, index: number, context: Context): Promise<readonly Encoding[]> {
+    const { text, textPair } = await readText(input);
+    return [this.encode(this.prefix(index, context) + text, textPair, index, context)];
+  }
+
+  /** Returns the tokens of a text or a pair, in at most as many as row `index` may have. @throws `invalid-input` */
+  protected encode(text: string, textPair: string | undefined, index: number, context: Context): Encoding {
+    const limit = this.#tokenLimit(this.param<number | undefined>('maxLength', index, context));
+    const row = this.#tokenizer.encode(text, textPair, limit);
+    if (row.ids.length > 0) return row;
+    throw new TabServeError(
+      'invalid-input',
+      'The tokenizer found no tokens in this text. Pass a text with at least one word of the vocabulary.',
+    );
   }
 
   #toInputs(rows: readonly Encoding[]): Tensors {

@@ -45,7 +45,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   checkConfig(choice.config, () => {});
   const config = await readObject(file, HF_CONFIG);
   const own = (choice.config.handler ?? {}) as Json;
-  const ownHandler = handlerOf(architectureOf(config));
+  const ownHandler = handlerOf(config);
   const handler = choice.handler ?? ownHandler;
   const task = handler === undefined ? undefined : TASKS[handler];
   const processor = task?.processor;
@@ -149,14 +149,24 @@ function otherHandler({
 }
 
 /**
- * Returns the name of the handler for an architecture. If there is none, it is the architecture's own name: whoever
- * loads the handler then reports it, unless the caller has chosen another.
+ * Returns the name of the handler for a model. If there is none, it is the architecture's own name: whoever loads the
+ * handler then reports it, unless the caller has chosen another.
  */
-function handlerOf(architecture: string | undefined): string | undefined {
-  const found = Object.entries(TASKS).find(([, { architectures = [] }]) =>
-    architectures.some((ending) => architecture?.endsWith(ending)),
-  );
-  return found?.[0] ?? architecture;
+function handlerOf(config: Json): string | undefined {
+  const architecture = architectureOf(config);
+  const labels = isRecord(config['id2label']) ? Object.values(config['id2label']).map(String) : [];
+  const found = Object.entries(TASKS).flatMap(([name, { architectures = [], label, keys }]) => {
+    const ending = architectures
+      .filter((one) => architecture?.endsWith(one))
+      .toSorted((a, b) => b.length - a.length)[0];
+    if (ending === undefined) return [];
+    const isMet =
+      (label === undefined || labels.some((one) => one.toLowerCase().startsWith(label))) &&
+      (keys === undefined || keys.some((key) => Object.hasOwn(config, key)));
+    const isConditional = label !== undefined || keys !== undefined;
+    return isMet ? [{ name, rank: ending.length + (isConditional ? 1000 : 0) }] : [];
+  });
+  return found.toSorted((a, b) => b.rank - a.rank)[0]?.name ?? architecture;
 }
 
 /**

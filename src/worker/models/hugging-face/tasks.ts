@@ -11,6 +11,7 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
   object_detector: { architectures: ['ForObjectDetection'], processor: 'image' },
   text_handler: { processor: 'tokenizer' },
   text_classifier: { architectures: ['ForSequenceClassification'], processor: 'tokenizer' },
+  zero_shot_text_classifier: { architectures: ['ForSequenceClassification'], label: 'entail', processor: 'tokenizer' },
   fill_mask: { architectures: ['ForMaskedLM'], processor: 'tokenizer' },
   text_generator: {
     architectures: ['ForCausalLM', 'LMHeadModel'],
