@@ -13,6 +13,7 @@ export * from './object-detector.js';
 export * from './text-handler.js';
 export * from './text-classifier.js';
 export * from './zero-shot-text-classifier.js';
+export * from './text-reranker.js';
 export * from './fill-mask.js';
 export * from './text-generator.js';
 export * from './text-to-text.js';

@@ -14,6 +14,7 @@ export const HANDLERS = {
   text_handler: async (): Promise<new () => TextHandler> => (await import('./text-handler.js')).TextHandler,
   text_classifier: async () => (await import('./text-classifier.js')).TextClassifier,
   zero_shot_text_classifier: async () => (await import('./zero-shot-text-classifier.js')).ZeroShotTextClassifier,
+  text_reranker: async () => (await import('./text-reranker.js')).TextReranker,
   fill_mask: async () => (await import('./fill-mask.js')).FillMask,
   text_generator: async () => (await import('./text-generator.js')).TextGenerator,
   text_to_text: async () => (await import('./text-to-text.js')).TextToText,

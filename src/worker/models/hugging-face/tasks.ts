@@ -12,6 +12,11 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
   text_handler: { processor: 'tokenizer' },
   text_classifier: { architectures: ['ForSequenceClassification'], processor: 'tokenizer' },
   zero_shot_text_classifier: { architectures: ['ForSequenceClassification'], label: 'entail', processor: 'tokenizer' },
+  text_reranker: {
+    architectures: ['ForSequenceClassification'],
+    keys: ['sentence_transformers', 'sbert_ce_default_activation_function'],
+    processor: 'tokenizer',
+  },
   fill_mask: { architectures: ['ForMaskedLM'], processor: 'tokenizer' },
   text_generator: {
     architectures: ['ForCausalLM', 'LMHeadModel'],
