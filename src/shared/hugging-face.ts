@@ -44,8 +44,3 @@ export function labelCountOf(config: Json): number {
 export function hasSigmoid(config: Json): boolean {
   return config['problem_type'] === 'multi_label_classification' || labelCountOf(config) === 1;
 }
-
-/** Returns the field that says that each class has a probability of its own. */
-export function sigmoidField(config: Json): [field: string, value: unknown] {
-  return labelCountOf(config) === 1 ? ['id2label', labelsOf(config)] : ['problem_type', config['problem_type']];
-}

@@ -18,6 +18,7 @@ export const FIRST = [
   'worker/handlers/registry',
   'worker/handlers/base-handler',
   'worker/handlers/image-classifier',
+  'worker/handlers/several-labels',
   ...['jinja', 'onnx-webgl', 'tokenizers', 'yaml', 'zip'].map((name) => `worker/libraries/${name}`),
   // Small, and needed by several parts.
   'shared/check-keys',

@@ -16,13 +16,12 @@ import {
   type ClassOutput,
 } from '../outputs/classification.js';
 import { numbersOf } from '../outputs/rows.js';
-import { type ScoreKind, softmax } from '../outputs/scores.js';
+import type { ScoreKind } from '../outputs/scores.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
-import { HF_CONFIG } from '../../shared/model-url.js';
-import { hasSigmoid, sigmoidField, underivable } from '../../shared/hugging-face.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { exportOf } from './model-export.js';
 import type { Row as RowOf } from './row.js';
+import { activationOf, SEVERAL_LABELS, severalLabels, thresholdOf } from './several-labels.js';
 import { VisionHandler } from './vision-handler.js';
 import type { VisionParams } from './vision-params.js';
 
@@ -35,6 +34,8 @@ export interface ImageClassifierParams extends VisionParams {
   readonly topK?: number;
   /** What the model's output holds. */
   readonly output?: ScoreKind;
+  /** With `multiLabel`: a result has the labels whose probability, in 0..1, reaches this threshold. */
+  readonly threshold?: number;
   /** The form of the result: a list, best first, or TorchServe's record. */
   readonly result?: keyof ClassificationForms;
 }
@@ -42,7 +43,8 @@ export interface ImageClassifierParams extends VisionParams {
 /**
  * Implements TorchServe's image classifier: returns the likeliest classes of each image. The default transforms are
  * ImageNet's. Softmax converts logits to probabilities; with `output: 'probabilities'`, the handler uses them
- * unchanged.
+ * unchanged. With `multiLabel`, sigmoid converts them, and a result has only the labels whose probability reaches
+ * `threshold`, so it may be empty.
  * @answer `[{ label, score }, …]`, best first
  */
 export class ImageClassifier extends VisionHandler<Classification, ImageExplanation> {
@@ -52,24 +54,18 @@ export class ImageClassifier extends VisionHandler<Classification, ImageExplanat
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForImageClassification', 'ForImageClassificationWithTeacher'],
     processor: 'image',
-    handlerConfig(config, own) {
-      if (own['output'] === undefined && hasSigmoid(config))
-        throw underivable(
-          HF_CONFIG,
-          ...sigmoidField(config),
-          'a single label for each image: image_classifier has only softmax',
-          "Set the option handler: 'vision_handler' for the model's logits, or handler.output if the model itself returns probabilities.",
-        );
-      return {};
-    },
+    /** The rules of transformers' image classification pipeline. */
+    handlerConfig: severalLabels,
   };
 
   static override readonly schema: ConfigSchema = {
     output: {
       enum: ['logits', 'probabilities'],
-      description: "What the model's output holds: logits, which softmax converts to probabilities, or probabilities.",
+      description:
+        "What the model's output holds: logits, which softmax (with multiLabel: sigmoid) converts to probabilities, or probabilities.",
       default: 'logits',
     },
+    ...SEVERAL_LABELS,
     topK: {
       type: 'integer',
       minimum: 1,
@@ -114,6 +110,7 @@ export class ImageClassifier extends VisionHandler<Classification, ImageExplanat
     checkClasses(this.outputInfo, this.mapping);
     const fault = activationFault(this.outputInfo, this.param('output', 0, context));
     if (fault !== undefined) context.warn(fault);
+    thresholdOf(this.config, this.param('threshold', 0, context));
   }
 
   /**
@@ -124,8 +121,9 @@ export class ImageClassifier extends VisionHandler<Classification, ImageExplanat
     const scores = rowScores(this.#classes(outputs), context.systemProperties.batchSize);
     const options = (index: number): ClassifyOptions => ({
       output: this.param('output', index, context),
-      activation: softmax,
+      activation: activationOf(this.config),
       topK: this.param('topK', index, context),
+      threshold: thresholdOf(this.config, this.param('threshold', index, context)),
       result: this.param('result', index, context),
     });
     // With the param `result`, it is another form: see `resultForms`.
@@ -141,7 +139,10 @@ export class ImageClassifier extends VisionHandler<Classification, ImageExplanat
     context: Context,
   ): Promise<readonly ImageExplanation[]> {
     return this.explainImages(inputs, context, (outputs, rows) =>
-      classScores(this.#classes(outputs), rows, { output: this.param('output', 0, context), activation: softmax }),
+      classScores(this.#classes(outputs), rows, {
+        output: this.param('output', 0, context),
+        activation: activationOf(this.config),
+      }),
     );
   }
 

@@ -2,7 +2,6 @@ import { loadScript } from '../../shared/load-script.js';
 import type { Context, Params } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { Tensors } from '../../contract/tensors.js';
-import { TabServeError } from '../../contract/errors.js';
 import { activationFault } from '../outputs/activation.js';
 import {
   checkClasses,
@@ -14,15 +13,14 @@ import {
   type ClassificationForms,
   type ClassifyOptions,
   type ClassOutput,
+  type ClassScoreKind,
 } from '../outputs/classification.js';
 import type { TextExplanation } from '../outputs/explanation.js';
 import { numbersOf } from '../outputs/rows.js';
-import { type ScoreKind, sigmoid, softmax } from '../outputs/scores.js';
-import { HF_CONFIG } from '../../shared/model-url.js';
-import { hasSigmoid, labelCountOf, underivable } from '../../shared/hugging-face.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { TEXT_EXPLAIN_SCHEMA, type TextExplainParams } from './explain/options.js';
 import type { Row as RowOf } from './row.js';
+import { activationOf, SEVERAL_LABELS, severalLabels, thresholdOf } from './several-labels.js';
 import { TextHandler, type TextInput, type TextParams } from './text-handler.js';
 
 /** The `params` of a text classifier. */
@@ -32,7 +30,7 @@ export interface TextClassifierParams extends TextParams {
   /** With `multiLabel`: a result has the labels whose probability, in 0..1, reaches this threshold. */
   readonly threshold?: number;
   /** What the model's output holds. */
-  readonly output?: ScoreKind;
+  readonly output?: ClassScoreKind;
   /** The form of the result: a list, best first, or TorchServe's record. */
   readonly result?: keyof ClassificationForms;
 }
@@ -55,40 +53,19 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
     processor: 'tokenizer',
     /** The rules of transformers' text classification pipeline. */
     handlerConfig(config, own) {
-      if (config['problem_type'] === 'regression' && own['output'] === undefined)
-        throw underivable(
-          HF_CONFIG,
-          'problem_type',
-          'regression',
-          'a classification',
-          "Set the option handler: 'text_handler' for the model's numbers.",
-        );
-      if (!hasSigmoid(config)) return {};
-      // A model of one class answers with its probability, however low it is.
-      return { multiLabel: true, ...(labelCountOf(config) === 1 && { threshold: 0 }) };
+      if (config['problem_type'] === 'regression') return own['output'] === undefined ? { output: 'values' } : {};
+      return severalLabels(config);
     },
   };
 
   static override readonly schema: ConfigSchema = {
     output: {
-      enum: ['logits', 'probabilities'],
+      enum: ['logits', 'probabilities', 'values'],
       description:
-        "What the model's output holds: logits, which softmax (with multiLabel: sigmoid) converts to probabilities, or probabilities.",
+        "What the model's output holds: logits, which softmax (with multiLabel: sigmoid) converts to probabilities; probabilities; or values, which are the scores, as of a regression.",
       default: 'logits',
     },
-    multiLabel: {
-      type: 'boolean',
-      readOnly: true,
-      description: 'Whether a text may have any number of labels, including none.',
-      default: false,
-    },
-    threshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description:
-        'With multiLabel: a result has the labels whose probability, in 0..1, reaches this threshold. Default 0.5.',
-    },
+    ...SEVERAL_LABELS,
     topK: {
       type: 'integer',
       minimum: 1,
@@ -121,9 +98,10 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     checkClasses(this.outputInfo, this.mapping);
-    const fault = activationFault(this.outputInfo, this.param('output', 0, context));
+    const kind = this.param<ClassScoreKind>('output', 0, context);
+    const fault = kind === 'values' ? undefined : activationFault(this.outputInfo, kind);
     if (fault !== undefined) context.warn(fault);
-    this.#threshold(0, context);
+    thresholdOf(this.config, this.param('threshold', 0, context));
   }
 
   /** Converts the model's output, `[rows, classes]`, to the classes of each row, best first. */
@@ -131,10 +109,10 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
     const scores = rowScores(this.#classes(outputs), context.systemProperties.batchSize);
     const options = (index: number): ClassifyOptions => ({
       output: this.param('output', index, context),
-      activation: this.#activation,
+      activation: activationOf(this.config),
       topK: this.param('topK', index, context),
       result: this.param('result', index, context),
-      threshold: this.#threshold(index, context),
+      threshold: thresholdOf(this.config, this.param('threshold', index, context)),
     });
     // With the param `result`, it is another form: see `resultForms`.
     return (index) => classify(scores[index]!, this.mapping, options(index)) as Classification;
@@ -149,7 +127,7 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
     context: Context,
   ): Promise<readonly TextExplanation[]> {
     const explainTexts = await loadScript(async () => (await import('./explain/texts.js')).explainTexts);
-    const options = { output: this.param<ScoreKind>('output', 0, context), activation: this.#activation };
+    const options = { output: this.param<ClassScoreKind>('output', 0, context), activation: activationOf(this.config) };
     const explanations = await explainTexts(
       {
         labels: this.mapping,
@@ -167,20 +145,5 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
   #classes(outputs: Tensors): ClassOutput {
     const info = this.outputInfo;
     return { info, output: numbersOf(outputs, info.name), labels: this.mapping };
-  }
-
-  get #activation(): typeof softmax {
-    return this.config['multiLabel'] ? sigmoid : softmax;
-  }
-
-  /** Returns the threshold of row `index`. @throws `model-config` if there is a threshold without `multiLabel` */
-  #threshold(index: number, context: Context): number | undefined {
-    const threshold = this.param<number | undefined>('threshold', index, context);
-    if (this.config['multiLabel']) return threshold ?? 0.5;
-    if (threshold === undefined) return undefined;
-    throw new TabServeError(
-      'model-config',
-      'threshold: it is only for multiLabel: true. Without multiLabel, topK limits the number of classes. Remove threshold.',
-    );
   }
 }

@@ -35,9 +35,12 @@ export interface ClassOutput {
   readonly labels: Labels | undefined;
 }
 
+/** What a classifier's output holds. Values are the scores themselves, as of a regression: any numbers. */
+export type ClassScoreKind = ScoreKind | 'values';
+
 /** How to convert a row's scores to a classification. */
 export interface ClassifyOptions {
-  readonly output: ScoreKind;
+  readonly output: ClassScoreKind;
   /** Converts logits to probabilities: `softmax` if exactly one class is right, `sigmoid` if several may be. */
   readonly activation: (logits: ArrayLike<number>) => ArrayLike<number>;
   /** The largest number of classes in a result. */
@@ -59,8 +62,8 @@ export function classScores(
   { output: kind, activation }: Pick<ClassifyOptions, 'output' | 'activation'>,
 ): ArrayLike<number>[] {
   return rowScores(output, rows).map((scores) => {
-    checkScores(scores, kind);
-    return kind === 'probabilities' ? scores : activation(scores);
+    checkScores(scores, kind === 'values' ? 'logits' : kind);
+    return kind === 'logits' ? activation(scores) : scores;
   });
 }
 
@@ -73,8 +76,8 @@ export function classify(
   labels: Labels | undefined,
   { output, activation, topK, threshold = -Infinity, result }: ClassifyOptions,
 ): Classification | TorchServeClassification {
-  checkScores(scores, output);
-  const ranked = likeliest(output === 'probabilities' ? scores : activation(scores), topK)
+  checkScores(scores, output === 'values' ? 'logits' : output);
+  const ranked = likeliest(output === 'logits' ? activation(scores) : scores, topK)
     .filter(({ score }) => score >= threshold)
     .map(({ index, score }) => ({ index, label: labelOf(labels, index), score }));
   return result === 'torchserve' ? toRecord(ranked) : ranked.map(({ label, score }) => ({ label, score }));

@@ -3,7 +3,8 @@ lay them out, and for each task a file of what transformers' own pipelines answe
 
     python test/models/tasks/make.py [TASK ...]
 
-Needs torch, transformers 4.57, optimum-onnx, onnx, onnxruntime, tokenizers and Pillow. A task is a module in `make/`. The
+Needs torch, transformers 4.57, optimum-onnx, onnx, onnxruntime, tokenizers, sentence-transformers and Pillow 12: since 13, Pillow shrinks tall images in
+height first, and rounds differently. A task is a module in `make/`. The
 weights come from fixed seeds. Tokenizers that are there are kept: their training has another result each time.
 """
 import importlib
