@@ -132,6 +132,21 @@ def spread(model, seed):
                 value.normal_(0, 0.1 if "encoder_attn" in name else 0.5)
 
 
+def is_varied(model, tokenizer):
+    inputs = tokenizer(PROMPTS[0], return_tensors="pt")
+    inputs.pop("token_type_ids", None)
+    return len(set(model.generate(**inputs, do_sample=False, max_new_tokens=NEW_TOKENS)[0, -NEW_TOKENS:].tolist())) >= 10
+
+
+def is_decided(model, tokenizer, prompt):
+    """Whether each greedy token is ahead of the second one by more than engines differ."""
+    inputs = tokenizer(prompt, return_tensors="pt")
+    inputs.pop("token_type_ids", None)
+    found = model.generate(**inputs, do_sample=False, max_new_tokens=NEW_TOKENS, output_logits=True, return_dict_in_generate=True)
+    best = [logits[0].topk(2).values for logits in found.logits]
+    return all(first - second > 1e-3 for first, second in best)
+
+
 def make(name, config_class, fields, make_tokenizer, is_pair):
     # A Unigram's training has another result each time, so one that is there is kept.
     saved = HERE / name / "tokenizer.json"
@@ -152,9 +167,7 @@ def make(name, config_class, fields, make_tokenizer, is_pair):
     for seed in range(100):
         spread(model, seed)
         model.tie_weights()
-        inputs = tokenizer(PROMPTS[0], return_tensors="pt")
-        inputs.pop("token_type_ids", None)
-        if len(set(model.generate(**inputs, do_sample=False, max_new_tokens=NEW_TOKENS)[0, -NEW_TOKENS:].tolist())) >= 10:
+        if all(is_decided(model, tokenizer, prompt) for prompt in PROMPTS) and is_varied(model, tokenizer):
             break
     model.generation_config = GenerationConfig(
         max_new_tokens=NEW_TOKENS, **{key: value for key, value in given.items() if key in ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id", "forced_bos_token_id", "forced_eos_token_id")},
