@@ -324,22 +324,27 @@ for (const where of ['worker', 'page'] as const) {
           displayHeight: 4,
           timestamp: 0,
         });
-        const size = { width: 2, height: 1 };
-        const image = new ImageData(size.width, size.height, { pixelFormat: 'rgba-float16' } as ImageDataSettings);
-        image.data.set([0, 0.5, 1, 1, 220 / 255, 0, 0, 1]);
-        // Only a page prepares inputs.
-        const sent = 'prepare' in images ? (await images.prepare(image)).message()!.value : image;
-        return { frame: await readAll(frame), image: await readAll(sent as ImageData) };
+        const readFloats = async (): Promise<Read | undefined> => {
+          // Firefox has no such pixels.
+          if (navigator.userAgent.includes('Firefox')) return undefined;
+          const image = new ImageData(2, 1, { pixelFormat: 'rgba-float16' } as ImageDataSettings);
+          image.data.set([0, 0.5, 1, 1, 220 / 255, 0, 0, 1]);
+          // Only a page prepares inputs.
+          const sent = 'prepare' in images ? (await images.prepare(image)).message()!.value : image;
+          return await readAll(sent as ImageData);
+        };
+        return { frame: await readAll(frame), image: await readFloats() };
       });
       expect([reads.frame.width, reads.frame.height]).toEqual([16, 4]);
       for (const x of [0, 6, 9, 15]) expect(reads.frame.pixels[x * 3], `column ${x}`).toBe(x < 8 ? 0 : 255);
-      expect(reads.image.pixels).toEqual([0, 128, 255, 220, 0, 0]);
+      if (reads.image) expect(reads.image.pixels).toEqual([0, 128, 255, 220, 0, 0]);
     });
 
     test('colors of Display P3 become those of sRGB, by the matrices of CSS Color 4', async () => {
       const reads = await realm.evaluate(async () => {
         const data = new Uint8ClampedArray([204, 102, 77, 255]);
         const image = new ImageData(data, 1, 1, { colorSpace: 'display-p3' });
+        if (image.colorSpace !== 'display-p3') return undefined;
         const bitmap = await createImageBitmap(image);
         const frame = new VideoFrame(bitmap, { timestamp: 0 });
         const canvas = new OffscreenCanvas(1, 1);
@@ -351,7 +356,8 @@ for (const where of ['worker', 'page'] as const) {
           all[name] = await readAll(source);
         return all;
       });
-      for (const [name, { pixels }] of Object.entries(reads))
+      test.skip(reads === undefined, 'Firefox keeps no color space of pixels');
+      for (const [name, { pixels }] of Object.entries(reads!))
         expect.soft(largestDifference(pixels, [219, 94, 69]), name).toBeLessThanOrEqual(1);
     });
 

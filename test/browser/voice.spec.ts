@@ -182,7 +182,9 @@ test('a recording is audio by its bytes, whatever its type says @once', async ({
   await page.mouse.click(5, 5);
   const answers = await page.evaluate(async () => {
     const context = new AudioContext();
-    await context.resume();
+    // Firefox starts no context on a machine without an audio device.
+    await Promise.race([context.resume(), new Promise((resolve) => setTimeout(resolve, 5000))]);
+    if (context.state !== 'running') return undefined;
     const destination = new MediaStreamAudioDestinationNode(context);
     const tone = new OscillatorNode(context);
     tone.connect(destination);
@@ -207,8 +209,9 @@ test('a recording is audio by its bytes, whatever its type says @once', async ({
     await client.dispose();
     return given.map((answer) => JSON.stringify(answer));
   });
+  test.skip(answers === undefined, 'This machine has no audio device');
   expect(new Set(answers).size).toBe(1);
-  expect((JSON.parse(answers[0]!) as { duration: number }).duration).toBeGreaterThan(0.2);
+  expect((JSON.parse(answers![0]!) as { duration: number }).duration).toBeGreaterThan(0.2);
 });
 
 for (const way of ['MediaStreamTrackProcessor', 'ScriptProcessorNode'])

@@ -12,6 +12,7 @@ export class ProgressSum {
   readonly #report: (progress: Progress) => void;
   readonly #files = new Map<string, FileProgress>();
   #last: FileProgress | undefined;
+  #isFinished = false;
   #allKnown = false;
   #fraction: number | undefined;
   /** The sum at the last event whose total was known. */
@@ -23,7 +24,9 @@ export class ProgressSum {
     this.#report = report;
   }
 
+  /** An event that comes after the end is not reported: a worker's events and its answers have ports of their own. */
   add({ progress, planned }: ProgressEvent): void {
+    if (this.#isFinished) return;
     const { file, total } = progress;
     const before = this.#files.get(file);
     const loaded = Math.max(progress.loaded, before?.loaded ?? 0);
@@ -54,9 +57,10 @@ export class ProgressSum {
 
   /** Reports that everything is there. The file of an engine that was given up does not count any more. */
   finish(): void {
+    this.#isFinished = true;
     if (!this.#last) return;
     const { loaded } = this.#sum();
-    this.#report({ ...this.#last, overall: { loaded, total: loaded, fraction: 1 } });
+    this.#report({ ...this.#last, phase: 'warm-up', overall: { loaded, total: loaded, fraction: 1 } });
   }
 
   #sum(): Pick<Progress['overall'], 'loaded' | 'total'> {

@@ -42,3 +42,15 @@ test('a second engine makes the total grow, and the bar wait; at the end the fil
   expect(overall.at(-2)).toMatchObject({ loaded: 125, total: 150 });
   expect(overall.at(-1)).toEqual({ loaded: 125, total: 125, fraction: 1 });
 });
+
+test('the end is a warm-up that is over; an event that comes after it is not reported', () => {
+  const seen: string[] = [];
+  const sum = new ProgressSum(({ phase, overall }) => seen.push(`${phase} ${overall.fraction}`));
+  const tell = (phase: 'download' | 'compile' | 'warm-up'): void =>
+    sum.add({ type: 'progress', progress: { file: 'model', loaded: 1, total: 1, phase }, planned: true });
+  tell('download');
+  tell('compile');
+  sum.finish();
+  tell('warm-up');
+  expect(seen).toEqual(['download 1', 'compile 1', 'warm-up 1']);
+});
