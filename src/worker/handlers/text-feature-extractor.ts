@@ -5,6 +5,7 @@ import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { Tensor, Tensors } from '../../contract/tensors.js';
 import { applyDense, denseLayer, type DenseLayer } from '../outputs/dense.js';
 import { poolPositions, POOLINGS, type Embedding, type Pooling } from '../outputs/embedding.js';
+import { HF_CONFIG } from '../../shared/model-url.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { checkFeatures, embed, NORMALIZE, projection } from './embed.js';
 import { readSafetensors } from '../tensors/safetensors.js';
@@ -43,6 +44,7 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
     architectures: ['TextModelWithProjection'],
     processor: 'tokenizer',
     sentenceTransformers: true,
+    files: [HF_CONFIG],
     handlerConfig: projection('text_embeds'),
   };
 
@@ -87,6 +89,10 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
     await super.initialize(context);
     checkFeatures(this.outputInfo);
     this.#promptOf(this.config['prompt'] as string | undefined, 'model-config');
+    if (context.files.has(HF_CONFIG) && this.config['pooling'] === undefined && this.outputInfo.dims.length === 3)
+      context.warn(
+        "handler.pooling: nothing in the repository says how the vectors of a text's tokens become one, since it has no modules.json. Their mean is used, as sentence-transformers does; if the model's card names another way, such as cls, set handler.pooling.",
+      );
     const layers = (this.config['dense'] ?? []) as readonly LayerConfig[];
     this.#layers = await Promise.all(
       layers.map(async ({ weights, activation }) => {

@@ -17,6 +17,8 @@ import { engineOf, modelsOf } from './models.js';
 import type { Source } from '../sources/source.js';
 
 const TOKENIZER = 'tokenizer.json';
+/** What repositories of sentence-transformers have. */
+const SENTENCES = 'modules.json';
 const TOKENIZER_CONFIG = 'tokenizer_config.json';
 
 /** Returns the class of a handler's name. @throws `unknown-handler` */
@@ -45,7 +47,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   checkConfig(choice.config, () => {});
   const config = await readObject(file, HF_CONFIG);
   const own = (choice.config.handler ?? {}) as Json;
-  const ownHandler = handlerOf(config);
+  const ownHandler = choice.handler === undefined ? await handlerOfRepository(source, config) : handlerOf(config);
   const handler = choice.handler ?? ownHandler;
   const task = handler === undefined ? undefined : TASKS[handler];
   const processor = task?.processor;
@@ -167,6 +169,22 @@ function handlerOf(config: Json): string | undefined {
     return isMet ? [{ name, rank: ending.length + (isConditional ? 1000 : 0) }] : [];
   });
   return found.toSorted((a, b) => b.rank - a.rank)[0]?.name ?? architecture;
+}
+
+/**
+ * Returns the name of the handler for a repository whose model has no head: its inputs say whether it is one of texts or
+ * of images. One of sentence-transformers may name the architecture that it was trained as.
+ */
+async function handlerOfRepository(source: Source, config: Json): Promise<string | undefined> {
+  const architecture = architectureOf(config);
+  const found = handlerOf(config);
+  const isBare = found === architecture && /Model$/.test(architecture ?? '');
+  if (!isBare && !/ForMaskedLM$/.test(architecture ?? '')) return found;
+  if (await source.has(SENTENCES)) return 'text_feature_extractor';
+  if (!isBare) return found;
+  const [isText, isImage] = await Promise.all([source.has(TOKENIZER), source.has(PREPROCESSOR)]);
+  if (isText === isImage) return found;
+  return isText ? 'text_feature_extractor' : 'image_feature_extractor';
 }
 
 /**

@@ -37,6 +37,7 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     architectures: ['TextModelWithProjection'],
     processor: 'tokenizer',
     sentenceTransformers: true,
+    files: ['config.json'],
   },
   image_feature_extractor: { architectures: ['VisionModelWithProjection'], processor: 'image' },
   image_to_image: { processor: 'image' },
