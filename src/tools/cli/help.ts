@@ -22,8 +22,9 @@ const HELP = `Usage:
   tabserve archive --update-hashes FOLDER
     Brings the sizes and hashes in an archive's tabserve.json up to date, after files in its folder were edited. With --check, checks the archive then.
 
-  tabserve inspect FILE|URL
-    Prints a model's inputs, outputs, operators, operator sets, precision and size, and what each backend lacks for it.
+  tabserve inspect FILE|FOLDER|URL
+    Prints a model's inputs, outputs, operators, operator sets, precision and size, and what each backend lacks for it; of an archive, or a repository of
+    Hugging Face's layout, the handler, and the files and sizes of its models, before any weights are downloaded.
 
   tabserve optimize ARCHIVE [flags]
     Writes an archive with smaller weights, if it still reproduces its golden examples: the model's inputs and outputs stay the same. Prints the sizes, and

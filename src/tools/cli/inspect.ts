@@ -35,6 +35,11 @@ export async function inspect(source: string): Promise<string> {
   return `${name}\n${formatRows(rows)}`;
 }
 
+/** Returns whether a path or URL is of a model file, by its name: one of weights or of a graph, not of an archive. */
+export function isModelFile(source: string): boolean {
+  return formatOf(fileName(source)) !== undefined || /\.(pth?|bin|h5|keras|pb|gguf|safetensors)$/i.test(source);
+}
+
 async function describeOnnx(source: string, name: string, bytes: Uint8Array): Promise<Rows> {
   const graph = readOnnxGraph(bytes);
   const { irVersion, producer, opsets, weights, operators } = graph;

@@ -6,7 +6,8 @@ import { checkArchive } from './check.js';
 import { copyAssets } from './copy.js';
 import { ARCHIVE_FLAGS, only, OPTIMIZE_FLAGS, parse, SERVE_FLAGS, TEST_FLAGS, unknownName } from './flags.js';
 import { helpOf } from './help.js';
-import { inspect } from './inspect.js';
+import { inspect, isModelFile } from './inspect.js';
+import { inspectRepository } from './inspect-repository.js';
 import { optimize } from './optimize/optimize.js';
 import { serve } from './serve.js';
 import { testArchive } from './test.js';
@@ -64,7 +65,8 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       return await archive(args);
     case 'inspect': {
       const { positionals } = parse({ args, options: {}, allowPositionals: true });
-      return print(await inspect(only(positionals, 'inspect', 'file or URL')));
+      const source = only(positionals, 'inspect', 'file, folder or URL');
+      return print(await (isModelFile(source) ? inspect(source) : inspectRepository(source)));
     }
     case 'optimize': {
       const { values, positionals } = parse({ args, options: OPTIMIZE_FLAGS, allowPositionals: true });
