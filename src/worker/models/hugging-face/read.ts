@@ -176,10 +176,10 @@ function handlerOf(config: Json): string | undefined {
  * of images. One of sentence-transformers may name the architecture that it was trained as.
  */
 async function handlerOfRepository(source: Source, config: Json): Promise<string | undefined> {
-  const architecture = architectureOf(config);
+  const architecture = architectureOf(config) ?? '';
   const found = handlerOf(config);
-  const isBare = found === architecture && /Model$/.test(architecture ?? '');
-  if (!isBare && !/ForMaskedLM$/.test(architecture ?? '')) return found;
+  const isBare = found === architecture && architecture.endsWith('Model');
+  if (!isBare && !architecture.endsWith('ForMaskedLM')) return found;
   if (await source.has(SENTENCES)) return 'text_feature_extractor';
   if (!isBare) return found;
   const [isText, isImage] = await Promise.all([source.has(TOKENIZER), source.has(PREPROCESSOR)]);

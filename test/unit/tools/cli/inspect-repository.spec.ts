@@ -48,8 +48,8 @@ test('an archive has its handler and its model; an unknown architecture is said,
   expect(await inspectRepository(folder('../../public/models/digits'))).toMatch(/handler +image_classifier\n +model +/);
   const unknown = mkdtempSync(join(tmpdir(), 'tabserve-'));
   writeFileSync(join(unknown, 'config.json'), '{"architectures":["FooForBars"]}');
-  writeFileSync(join(unknown, 'model_q4.onnx'), 'no model');
+  writeFileSync(join(unknown, 'model.onnx'), 'no model');
   const text = await inspectRepository(unknown);
-  expect(text).toMatch(/handler +There is no built-in handler "FooForBars".*\n +model +model_q4\.onnx: q4, 8 bytes/);
+  expect(text).toMatch(/handler +There is no built-in handler "FooForBars".*\n +model +model\.onnx: fp32, 8 bytes/);
   await expect(inspectRepository(folder('nothing'))).rejects.toMatchObject({ code: 'model-not-found' });
 });
