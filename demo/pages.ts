@@ -27,6 +27,7 @@ export const PAGES: readonly Page[] = [
   { id: 'reasons', title: 'Reasons', open: async () => (await import('./reasons/reasons.js')).reasons },
   { id: 'likeness', title: 'Likeness', open: async () => (await import('./likeness/likeness.js')).likeness },
   demo('upscaling', 'Upscaling', async () => (await import('./demos/upscaling.js')).upscaling),
+  { id: 'any', title: 'Any model', open: async () => (await import('./any/any.js')).any },
   { id: 'backends', title: 'Backends', open: async () => (await import('./lab/lab.js')).lab },
   { id: 'serving', title: 'Serving', open: async () => (await import('./serving/serving.js')).serving },
   { id: 'fetch', title: 'Fetch', open: async () => (await import('./fetch/fetch.js')).fetchPage },

@@ -15,41 +15,61 @@ const ENLARGED = new URL('./enlarged.avif', import.meta.url).href;
 const ASTRONAUT = 'models/selfie/samples/astronaut.jpg';
 const GRACE_HOPPER = 'models/selfie/samples/grace-hopper.jpg';
 
+/** The cards, by what a model does. */
 export function cards(): HTMLElement {
   return el(
-    'ul',
-    { class: 'cards' },
-    card('detection', 'Objects', 'Finds 80 kinds of objects in a photo or in the camera’s picture.', objects()),
-    card('background', 'Background', 'Finds the person, and blurs or replaces what is behind.', background()),
-    card('text', 'Text', 'Reads the text in a photo, also upside down.', text()),
-    card('language', 'Language', 'Tells thirty languages apart while you type.', language()),
-    card('writing', 'Writing', 'Goes on with your tale.', writing()),
-    card('digits', 'Digits', 'Reads a digit that you draw.', digits()),
-    card('orientation', 'Orientation', 'Finds lines of text that are upside down.', orientation()),
-    card('voice', 'Voice', 'Detects speech, in a recording or live.', voice()),
-    card('reasons', 'Reasons', 'Shows which parts of a picture support the answer.', reasons()),
-    card('likeness', 'Likeness', 'Sorts pictures by how similar they are.', likeness()),
-    card('upscaling', 'Upscaling', 'Doubles the size of a small photo.', upscaling()),
-    card(
-      'backends',
-      'Backends',
-      'A report card of your device: which backends run, how fast, and whether they compute correctly.',
-      backends(),
+    'div',
+    { class: 'groups' },
+    group(
+      'See',
+      card('detection', 'Objects', 'Finds 80 kinds of objects in a photo or in the camera’s picture.', objects()),
+      card('background', 'Background', 'Finds the person, and blurs or replaces what is behind.', background()),
+      card('likeness', 'Likeness', 'Sorts pictures by how similar they are.', likeness()),
+      card('upscaling', 'Upscaling', 'Doubles the size of a small photo.', upscaling()),
     ),
-    card('serving', 'Serving', 'Send more requests than a model can answer, and watch its queue.', serving()),
-    card('fetch', 'Fetch', 'An app that calls fetch is answered by the device, or by its server.', fetched()),
-    card(
-      'docs/your-model',
-      'Your model',
-      'From PyTorch, Keras, TensorFlow or Hugging Face to a folder that the page loads.',
-      yours(),
+    group(
+      'Read',
+      card('text', 'Text', 'Reads the text in a photo, also upside down.', text()),
+      card('language', 'Language', 'Tells thirty languages apart while you type.', language()),
+      card('digits', 'Digits', 'Reads a digit that you draw.', digits()),
+      card('orientation', 'Orientation', 'Finds lines of text that are upside down.', orientation()),
+    ),
+    group('Hear', card('voice', 'Voice', 'Detects speech, in a recording or live.', voice())),
+    group('Write', card('writing', 'Writing', 'Goes on with your tale.', writing())),
+    group(
+      'Explain',
+      card('reasons', 'Reasons', 'Shows which parts of a picture support the answer.', reasons()),
+      card(
+        'backends',
+        'Backends',
+        'A report card of your device: which backends run, how fast, and whether they compute correctly.',
+        backends(),
+      ),
+    ),
+    group(
+      'Operate',
+      card('any', 'Any model', 'Runs a repository of Hugging Face, or a folder of yours.', anyModel()),
+      card('serving', 'Serving', 'Send more requests than a model can answer, and watch its queue.', serving()),
+      card('fetch', 'Fetch', 'An app that calls fetch is answered by the device, or by its server.', fetched()),
+      card(
+        'docs/your-model',
+        'Your model',
+        'From PyTorch, Keras, TensorFlow or Hugging Face to a folder that the page loads.',
+        yours(),
+      ),
     ),
   );
 }
 
+function group(title: string, ...cards: readonly HTMLElement[]): HTMLElement {
+  const element = el('section', {}, el('h3', {}, title), el('ul', { class: 'cards' }, ...cards));
+  element.style.setProperty('--cards', String(cards.length));
+  return element;
+}
+
 function card(page: string, title: string, says: string, shows: HTMLElement): HTMLElement {
   shows.classList.add('card-shows');
-  return el('li', {}, el('a', { class: 'card', href: address(page) }, shows, el('h3', {}, title), el('p', {}, says)));
+  return el('li', {}, el('a', { class: 'card', href: address(page) }, shows, el('h4', {}, title), el('p', {}, says)));
 }
 
 function objects(): HTMLElement {
@@ -169,6 +189,10 @@ function serving(): HTMLElement {
 function fetched(): HTMLElement {
   const { label, score } = results.digits;
   return code(`POST /predictions/digits\n200 { "${label}": ${score.toFixed(2)}, … }\nTabServe-Answered-By: device`);
+}
+
+function anyModel(): HTMLElement {
+  return code('ORG/NAME/\n  config.json\n  tokenizer.json\n  onnx/model_q4.onnx');
 }
 
 function yours(): HTMLElement {

@@ -62,10 +62,10 @@ export function repositoryOf(typed: string): string | undefined {
 }
 
 /**
- * Asks huggingface.co for the files of a repository. Returns its model in each precision, the smallest first.
+ * Asks huggingface.co for the files of a repository.
  * @throws what the visitor can do about it
  */
-export async function hubModels(repository: string, signal: AbortSignal): Promise<readonly HubModel[]> {
+export async function hubFiles(repository: string, signal: AbortSignal): Promise<readonly HubFile[]> {
   const url = `https://huggingface.co/api/models/${repository}/tree/main?recursive=true`;
   const response = await fetch(url, { signal }).catch((error: unknown) => {
     if (signal.aborted) throw error;
@@ -75,7 +75,15 @@ export async function hubModels(repository: string, signal: AbortSignal): Promis
   if (response.status === 401 || response.status === 404)
     throw new Explained(`huggingface.co has no public repository ${repository}.`);
   if (!response.ok) throw new Explained(`huggingface.co answered ${response.status}. Try again later.`);
-  const models = modelsOf(repository, (await response.json()) as readonly HubFile[]);
+  return (await response.json()) as readonly HubFile[];
+}
+
+/**
+ * Returns the language model of a repository in each precision, the smallest first.
+ * @throws what `hubFiles` throws; that there is none
+ */
+export async function hubModels(repository: string, signal: AbortSignal): Promise<readonly HubModel[]> {
+  const models = modelsOf(repository, await hubFiles(repository, signal));
   if (models.length === 0)
     throw new Explained(`${repository} has no language model in ONNX: no file onnx/model.onnx or its like.`);
   return models;

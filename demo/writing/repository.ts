@@ -1,3 +1,4 @@
+import '../styles/repository.css';
 import { button, el } from '../page/dom.js';
 import { bytes } from '../page/format.js';
 import { inWords } from '../panels/words.js';

@@ -16,7 +16,7 @@ export const MUTANTS = [
   ['page/workers/reconciler.ts', 'if (opening.length > 0) return', 'if (opening.length > 9) return'],
   ['page/workers/reconciler.ts', 'if (now >= state.healAt)', 'if (now > state.healAt)'],
   ['page/workers/recovery.ts', 'const MAX_LOSSES = 2', 'const MAX_LOSSES = 3'],
-  ['page/workers/recovery.ts', 'if (job.chunks?.wasRead) return', 'if (job.chunks) return'],
+  ['page/workers/recovery.ts', 'if (job.chunks?.replayable === false) return', 'if (job.chunks) return'],
   ['page/workers/recovery.ts', '> this.#maxSeconds * 1000', '>= this.#maxSeconds * 1000'],
   ['page/workers/slot.ts', 'if (this.isReplaying) return false', ''],
   ['page/workers/slot.ts', 'last > maxMemory && first <= maxMemory', 'last > maxMemory'],

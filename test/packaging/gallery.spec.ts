@@ -454,6 +454,69 @@ test('writing: a repository of Hugging Face says its size first, and is opened w
   expect(complaints.filter((line) => !line.includes('404'))).toEqual([]);
 });
 
+test('any model: a folder shows what it has, and its handler and its fields follow from its files', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
+  await page.goto(`${gallery}#/any`);
+  const folder = page.locator('input[webkitdirectory]');
+  const answer = page.getByLabel('Answer');
+  const run = async (repository: string, handler: string): Promise<string> => {
+    await folder.setInputFiles(`test/models/tasks/${repository}`);
+    await expect(page.getByRole('list', { name: 'Models' })).toHaveText(/onnx\/model\.onnx: \d+ kB/);
+    await page.getByRole('button', { name: 'Open it' }).click();
+    await expect(page.getByText(`${handler} runs on onnx/`)).toBeVisible(SLOW);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await expect(answer).not.toBeEmpty();
+    return (await answer.textContent())!;
+  };
+  expect(JSON.parse(await run('zero-shot-bert', 'zero_shot_text_classifier'))).toEqual(
+    expect.arrayContaining([{ label: 'sports', score: expect.any(Number) }]),
+  );
+  expect(JSON.parse(await run('image-vit', 'image_classifier'))).toHaveLength(5);
+  // What was opened before is not there any more; a wrong input says what to do.
+  await page.getByLabel('Params, as JSON').fill('{');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await expect(page.getByText('The params must be JSON')).toBeVisible();
+  expect(complaints).toEqual([]);
+});
+
+test('any model: of a repository of Hugging Face, the list of its files is asked for first @full', async ({
+  page,
+  built,
+  complaints,
+}) => {
+  const policy = `${HOST.policy}; connect-src 'self' https://huggingface.co https://*.hf.co`;
+  await using site = await serve([built], { ...HOST, policy });
+  const folder = 'test/models/tasks/rerank-bert/';
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.\w+$/.test(path));
+  const asked: string[] = [];
+  await page.context().route('https://huggingface.co/**', async (route) => {
+    const { pathname } = new URL(route.request().url());
+    asked.push(pathname);
+    const headers = { 'Access-Control-Allow-Origin': '*' };
+    if (pathname === '/api/models/org/tiny/tree/main')
+      return await route.fulfill({
+        headers,
+        json: files.map((path) => ({ path, size: statSync(folder + path).size })),
+      });
+    const path = pathname.replace('/org/tiny/resolve/main/', '');
+    await route.fulfill(files.includes(path) ? { headers, path: folder + path } : { headers, status: 404 });
+  });
+  await page.goto(`${site.origin}/#/any`);
+  await page.getByLabel('Repository of Hugging Face').fill('org/tiny');
+  expect(asked).toEqual([]);
+  await page.getByRole('button', { name: 'Show what it has' }).click();
+  await expect(page.getByText('org/tiny: BertForSequenceClassification')).toBeVisible();
+  expect(asked.filter((path) => path.endsWith('.onnx'))).toEqual([]);
+  await page.getByRole('button', { name: 'Open it' }).click();
+  await expect(page.getByText('text_reranker runs on onnx/')).toBeVisible(SLOW);
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await expect(page.getByLabel('Answer')).toContainText('"index": 0');
+  expect(complaints.filter((line) => !line.includes('404'))).toEqual([]);
+});
+
 test('upscaling: beside the browser’s own enlargement; a large photo is scaled down first @full', async ({
   page,
   gallery,
