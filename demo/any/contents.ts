@@ -3,7 +3,7 @@ import type { ModelLocation } from '../../src/index.js';
 import { hubFiles, HUB_ORIGINS } from '../writing/hub.js';
 
 /** A model's file, with its external data. */
-export interface ModelFile {
+interface ModelFile {
   readonly path: string;
   readonly bytes: number;
 }
