@@ -15,7 +15,7 @@ import { serve } from './lib/server.mjs';
 import { printTable } from './lib/table.mjs';
 import { firstRows, LINE } from './first-answer.mjs';
 import { frameRows } from './frames.mjs';
-import { generationRows } from './generation.mjs';
+import { ATTENTIONS, generationRows } from './generation.mjs';
 import { handlerRows } from './handlers.mjs';
 import { writeLanguageModel } from './lib/language-model.mjs';
 import { loadingRows, writeModels } from './loading.mjs';

@@ -194,6 +194,55 @@ test('five streams of one worker begin before any ends, and each has its own ans
   for (const [at, text] of seen.texts) expect(text).toBe(prompts[at % prompts.length]!.text);
 });
 
+test('an abort ends an answer that is not streamed, with one beam or several, and a short answer does not wait for a long one @wasm', async ({
+  open,
+  backend,
+}) => {
+  test.skip(backend === 'webgl', 'ONNX Runtime WebGL has no int64');
+  const page = await open();
+  const seen = await page.evaluate(
+    async ({ llama, bart, backend }) => {
+      const options = { backends: [`onnx/${backend}`], maxWorkers: 1 } as const;
+      type Ask = (options: {
+        params: object;
+        signal?: AbortSignal;
+      }) => Promise<{ readonly usage: { readonly completionTokens: number } }>;
+      const abortOf = async (ask: Ask, params: object): Promise<unknown> => {
+        const aborter = new AbortController();
+        const asked = ask({ params, signal: aborter.signal });
+        setTimeout(() => aborter.abort(), 30);
+        const code = await asked.then(
+          () => 'answered',
+          (error: { code: string }) => error.code,
+        );
+        return [code, (await ask({ params: { maxNewTokens: 1 } })).usage.completionTokens];
+      };
+      const generator = await window.tabserve.load<'text_generator'>(llama, options);
+      const long = { maxNewTokens: 200, eosTokenId: [] };
+      const aborted = await abortOf((own) => generator.predict('one two', own), long);
+      const ended: string[] = [];
+      const first = generator.predict('Tell me a story', { params: long }).then(() => ended.push('long'));
+      const second = generator
+        .predict('What is', { params: { maxNewTokens: 2, eosTokenId: [] } })
+        .then(() => ended.push('short'));
+      await Promise.all([first, second]);
+      await generator.dispose();
+      const pair = await window.tabserve.load<'text_to_text'>(bart, options);
+      const beams = await abortOf((own) => pair.predict('one two', own), {
+        numBeams: 4,
+        maxNewTokens: 100,
+        eosTokenId: [],
+      });
+      await pair.dispose();
+      return { aborted, ended, beams };
+    },
+    { llama: url('llama'), bart: url('bart'), backend },
+  );
+  expect(seen.aborted).toEqual(['aborted', 1]);
+  expect(seen.beams).toEqual(['aborted', 1]);
+  expect(seen.ended).toEqual(['short', 'long']);
+});
+
 test('an answer goes on when its worker is ended in the middle of it, again and again @wasm', async ({
   open,
   backend,

@@ -1,4 +1,5 @@
 /** Beam search, as `generate` of transformers 4.57 does it: the answer with the best score of those that it follows. */
+import { nextTask } from '../../shared/next-task.js';
 import { abortError } from '../../shared/abort.js';
 import type { Decoder } from './decoder.js';
 import type { Generated, GenerateOptions } from './generate.js';
@@ -59,6 +60,8 @@ export async function searchBeams(
   const kept = Math.max(2, 1 + eosTokenIds.length) * numBeams;
   try {
     for (let length = 1; ; length++) {
+      // An abort, and other requests, get their turn.
+      await nextTask();
       if (signal.aborted) throw abortError(signal);
       const step = await decoder.run(
         beams.map(({ tokens }) => tokens),

@@ -1,4 +1,5 @@
 /** Answers that are generated at the same time: they share each run of the model, where it computes the same then. */
+import { nextTask } from '../../shared/next-task.js';
 import type { Decoder, DecoderStep } from './decoder.js';
 import type { PaddingSide, RowOfCache } from './join-rows.js';
 import type { KeyValueCache } from './key-value-cache.js';
@@ -60,8 +61,18 @@ export class SharedSteps {
     return new SharedRow(this, cache);
   }
 
-  /** Returns the logits after a row's last token. @throws what the session's run throws */
+  /**
+   * Returns the logits after a row's last token. Other requests, and an abort, get their turn before: on WASM, a run
+   * alone gives them none.
+   * @throws what the session's run throws
+   */
   async run(row: SharedRow, tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
+    const logits = await this.#run(row, tokens, signal);
+    await nextTask();
+    return logits;
+  }
+
+  async #run(row: SharedRow, tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
     if (this.#side && this.#decoder.canJoin(row.place.cache) && tokens.length - row.length === 1)
       return await new Promise((resolve, reject) => {
         this.#waiting.push({ row, tokens, resolve, reject });

@@ -11,7 +11,7 @@ import { slice, stack } from '../tensors/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
 import { isChannelsLast } from './image-input.js';
 import { PIXEL_MASK, pixelMask } from './other-inputs.js';
-import { nextTask } from './run-model.js';
+import { nextTask } from '../../shared/next-task.js';
 import { VisionHandler } from './vision-handler.js';
 import type { VisionParams } from './vision-params.js';
 

@@ -111,10 +111,3 @@ export function zeros(inputs: readonly TensorInfo[]): Tensors | undefined {
 function mapTensors(tensors: Tensors, change: (tensor: Tensors[string], name: string) => Tensors[string]): Tensors {
   return Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [name, change(tensor, name)]));
 }
-
-/**
- * Waits until the worker has handled the messages that have arrived, so that long work does not hold up other requests.
- */
-export function nextTask(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve));
-}

@@ -1,4 +1,4 @@
-import { nextTask } from '../run-model.js';
+import { nextTask } from '../../../shared/next-task.js';
 import type { Context } from '../../../contract/handler.js';
 import type { ExplainProgress } from '../../outputs/explanation.js';
 
