@@ -1,12 +1,15 @@
 import type { Files } from '../../contract/archive.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
+import { loadScript } from '../../shared/load-script.js';
 import { load } from '../libraries/tokenizers.js';
 import { checkTemplate, checkTokenizer } from './check-tokenizer.js';
 import { findCutPoints } from './cut-points.js';
 import { findLanguages, type Languages } from './languages.js';
 import { checkLength, checkMarks } from './limits.js';
 import { correction, inKnownSteps, type Normalizer } from './normalizers.js';
-import { addedTokens, fill, parsePostProcessor, type PostProcessor } from './post-processor.js';
+import { addedTokens, fill, parsePostProcessor, roomOf, type PostProcessor } from './post-processor.js';
+import type { OffsetEncoder, TokenizerParts } from './offsets/encoder.js';
+import type { ModelJson } from './offsets/model.js';
 import { createDetokenizer } from './detokenizer.js';
 import { tokenBytes } from './token-bytes.js';
 import type { Detokenizer, Encoding, Padding, TextTokenizer } from './tokenizer.js';
@@ -16,8 +19,10 @@ import { truncate, type Truncation } from './truncate.js';
 export const TOKENIZER = 'tokenizer.json';
 const TOKENIZER_CONFIG = 'tokenizer_config.json';
 
+type Steps = TokenizerParts['json'];
+
 /** The parts of a `tokenizer.json` that `@huggingface/tokenizers` does not do. */
-interface TokenizerJson {
+interface TokenizerJson extends Steps {
   readonly truncation?: { readonly max_length: number; readonly direction?: string; readonly strategy?: string } | null;
   readonly padding?: {
     readonly strategy?: 'BatchLongest' | { readonly Fixed: number };
@@ -26,14 +31,8 @@ interface TokenizerJson {
     readonly pad_id: number;
     readonly pad_type_id: number;
   } | null;
-  readonly normalizer?: Normalizer | null;
-  readonly post_processor?: PostProcessor | null;
   readonly decoder?: Parameters<typeof tokenBytes>[1];
-  readonly pre_tokenizer?: { readonly type?: string } | null;
-  readonly added_tokens?:
-    | readonly { readonly id: number; readonly content: string; readonly special?: boolean }[]
-    | null;
-  readonly model?: { readonly type?: string; readonly max_input_chars_per_word?: number };
+  readonly model?: ModelJson & { readonly max_input_chars_per_word?: number };
 }
 
 /** A tokenizer that also serves generation. */
@@ -55,6 +54,12 @@ export interface HuggingFaceTokenizer extends TextTokenizer {
   readonly languages: Languages | undefined;
   /** @param language the id of a text's language; without one, that which the files name */
   encode(text: string, textPair: string | undefined, maxLength: number, language?: number): Encoding;
+  /**
+   * Returns what encodes texts and tells where in them each token stands, as Python's `offset_mapping` does, but in
+   * UTF-16 units.
+   * @throws `unsupported` for a part of `tokenizer.json` with which that is not known
+   */
+  offsets(): Promise<OffsetEncoder>;
   /**
    * Returns the first tokens of a text. Special tokens that are written in the text count; none is added.
    * @param most how many are returned; Infinity for all
@@ -94,6 +99,7 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
   const config = files.has(TOKENIZER_CONFIG) ? ((await files.json(TOKENIZER_CONFIG)) as TokenizerConfig) : {};
   checkTokenizer(json);
   const { Tokenizer } = await load();
+  const normalizer = inKnownSteps(json.normalizer);
   try {
     const tokenizer = new Tokenizer(
       {
@@ -101,7 +107,7 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
         decoder: null,
         added_tokens: [],
         ...json,
-        normalizer: inKnownSteps(json.normalizer),
+        normalizer,
         post_processor: null,
       },
       config,
@@ -147,16 +153,17 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
       maxLength: limitOf(config) ?? json.truncation?.max_length,
       padding: paddingOf(json, config, idOf),
       encode(text, textPair, maxLength, language) {
-        const room = maxLength - (textPair === undefined ? added.single : added.pair);
-        if (room < 0)
-          throw new TabServeError(
-            'invalid-input',
-            `maxLength is ${maxLength}, but the tokenizer alone adds ${textPair === undefined ? added.single : added.pair} tokens. Raise maxLength.`,
-          );
+        const room = roomOf(template, textPair !== undefined, maxLength);
         return fill(
           languages?.templateFor(language) ?? template,
           ...truncate(read(text), textPair === undefined ? undefined : read(textPair), room, truncation.strategy),
         );
+      },
+      async offsets() {
+        const create = await loadScript(async () => (await import('./offsets/encoder.js')).createOffsetEncoder);
+        // The library's types hide what it builds of its models' types.
+        const built = tokenizer as unknown as TokenizerParts['built'];
+        return create({ json: { ...json, normalizer }, built, cutPoints: points, template, truncation });
       },
     };
   } catch (cause) {

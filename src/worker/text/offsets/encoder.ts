@@ -1,0 +1,124 @@
+import { TabServeError } from '../../../contract/errors.js';
+import { checkLength, checkMarks } from '../limits.js';
+import type { Normalizer } from '../normalizers.js';
+import { roomOf, type PostProcessor, type Template } from '../post-processor.js';
+import type { Encoding } from '../tokenizer.js';
+import { TokenStream } from '../token-stream.js';
+import { truncate, type Truncation } from '../truncate.js';
+import { createSplitter, type AddedTokenJson, type TextPart } from './added-tokens.js';
+import { AlignedText } from './aligned-text.js';
+import { createWordTokenizer, type BuiltModel, type ModelJson } from './model.js';
+import { createNormalizer, type BuiltStep } from './normalize.js';
+import { createPreTokenizer, type PreTokenizerJson } from './pre-tokenize.js';
+import { fillPlaces, windowsOf, type LocatedToken } from './places.js';
+import { findTrim } from './trim.js';
+
+/** What `tokenizer.json` says of a tokenizer, and what the library has built of it. */
+export interface TokenizerParts {
+  readonly json: {
+    readonly normalizer?: Normalizer | null;
+    readonly pre_tokenizer?: PreTokenizerJson | null;
+    readonly added_tokens?: readonly AddedTokenJson[] | null;
+    readonly model?: ModelJson;
+    readonly post_processor?: PostProcessor | null;
+  };
+  readonly built: {
+    readonly normalizer: BuiltStep | null;
+    readonly pre_tokenizer: BuiltStep | null;
+    readonly model: BuiltModel;
+  };
+  /** Where texts can be cut; see `TokenStream`. */
+  readonly cutPoints: RegExp | undefined;
+  readonly template: Template;
+  readonly truncation: Truncation;
+}
+
+/** Encodes texts, and tells where in them each token stands. */
+export interface OffsetEncoder {
+  /** Encodes as `encode` of the tokenizer does; the encoding has `places`. @throws `invalid-input` */
+  encode(text: string, textPair: string | undefined, maxLength: number): Encoding;
+  /**
+   * Encodes a text or a pair in as many encodings as it takes, of at most `maxLength` tokens each: the text, or of a pair
+   * the one that `cut` names, is cut into windows.
+   * @param stride the number of tokens of the text that two windows in a row share
+   * @throws `invalid-input` if a window would have no more tokens of the text than `stride`
+   */
+  windows(
+    text: string,
+    textPair: string | undefined,
+    maxLength: number,
+    stride: number,
+    cut?: 'first' | 'second',
+  ): readonly Encoding[];
+}
+
+/**
+ * Creates what encodes texts with each token's place, from the parts of a tokenizer. It does what Hugging Face's
+ * tokenizers do, step by step, because the library forgets where a text's characters went; only the model is its own.
+ * @throws `unsupported` for a part with which places are not known
+ */
+export function createOffsetEncoder({
+  json,
+  built,
+  cutPoints,
+  template,
+  truncation,
+}: TokenizerParts): OffsetEncoder {
+  const normalize = createNormalizer(json.normalizer, built.normalizer);
+  const preTokenize = createPreTokenizer(json.pre_tokenizer, built.pre_tokenizer);
+  const tokenizeWord = createWordTokenizer(json.model ?? {}, built.model);
+  const split = createSplitter(json.added_tokens ?? [], normalize);
+  const trim = findTrim(json.post_processor);
+
+  /** Returns the words of a piece of a text, which begins at `from`, and which of them are added tokens. */
+  const wordsOf = (text: string, from: number): readonly TextPart[] => {
+    checkMarks(text);
+    return split(AlignedText.of(text, from)).flatMap((part) =>
+      part.id === undefined ? preTokenize(part.text).map((word) => ({ text: word })) : [part],
+    );
+  };
+  const tokensOf = ({ text: word, id }: TextPart, index: number): readonly LocatedToken[] => {
+    const pieces = id === undefined ? tokenizeWord(word.text) : [{ id, start: 0, end: word.length }];
+    return pieces.map((piece): LocatedToken => {
+      const [start, end] = word.rangeOf(piece.start, piece.end);
+      return { id: piece.id, word: index, start, end, written: trim ? word.text.slice(piece.start, piece.end) : '' };
+    });
+  };
+  const read = (text: string): TokenStream<LocatedToken> => {
+    checkLength(text.length);
+    let count = 0;
+    const tokenize = (piece: string, from: number): readonly LocatedToken[] => {
+      const words = wordsOf(piece, from);
+      count += words.length;
+      return words.flatMap((word, index) => tokensOf(word, count - words.length + index));
+    };
+    return new TokenStream(text, cutPoints, tokenize, truncation.side);
+  };
+
+  return {
+    encode(text, textPair, maxLength) {
+      const room = roomOf(template, textPair !== undefined, maxLength);
+      const [first, second] = truncate(
+        read(text),
+        textPair === undefined ? undefined : read(textPair),
+        room,
+        truncation.strategy,
+      );
+      return fillPlaces(template, first, second, trim);
+    },
+    windows(text, textPair, maxLength, stride, cut = textPair === undefined ? 'first' : 'second') {
+      const first = read(text).take(Infinity);
+      const second = textPair === undefined ? undefined : read(textPair).take(Infinity);
+      const [whole, other] = cut === 'first' ? [first, second] : [second!, first];
+      const room = roomOf(template, second !== undefined, maxLength) - (second === undefined ? 0 : other!.length);
+      if (room <= stride && whole.length > room)
+        throw new TabServeError(
+          'invalid-input',
+          `A window has room for ${Math.max(0, room)} tokens of the text, beside special tokens${second === undefined ? '' : ' and the other text'}, and two windows share ${stride}. Raise the length, or lower the stride${second === undefined ? '' : ', or shorten the other text'}.`,
+        );
+      return windowsOf(whole, room, stride, truncation.side).map((window) =>
+        cut === 'first' ? fillPlaces(template, window, second, trim) : fillPlaces(template, first, window, trim),
+      );
+    },
+  };
+}
