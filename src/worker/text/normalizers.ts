@@ -23,7 +23,8 @@ const NMT_SPACES = '[\\t\\n\\f\\r\\u1680\\u200b-\\u200f\\u2028\\u2029\\u2581\\uf
 /** Returns a normalizer in which the library knows every step: those that it lacks are written in others. */
 export function inKnownSteps(normalizer: Normalizer | null | undefined): Normalizer | null {
   if (!normalizer) return null;
-  if (normalizer.normalizers) return { ...normalizer, normalizers: normalizer.normalizers.map((one) => inKnownSteps(one)!) };
+  if (normalizer.normalizers)
+    return { ...normalizer, normalizers: normalizer.normalizers.map((one) => inKnownSteps(one)!) };
   if (normalizer.type !== 'Nmt') return normalizer;
   const replace = (Regex: string, content: string): Normalizer => ({ type: 'Replace', pattern: { Regex }, content });
   return { type: 'Sequence', normalizers: [replace(NMT_REMOVED, ''), replace(NMT_SPACES, ' ')] };

@@ -20,7 +20,7 @@ export function truncate<Token>(
   second: TokenStream<Token> | undefined,
   room: number,
   strategy: Truncation['strategy'],
-): readonly [readonly Token[], (readonly Token[]) | undefined] {
+): readonly [readonly Token[], readonly Token[] | undefined] {
   if (!second) return [first.take(room), undefined];
   if (strategy === 'only_first') return [truncateOne(first, second, room, 'first'), second.take(room)];
   if (strategy === 'only_second') return [first.take(room), truncateOne(second, first, room, 'second')];

@@ -31,11 +31,11 @@ COUNT = 2000
 def texts(rng):
     words = [word for line in CORPUS for word in line.split(" ")]
     found = [*CORPUS, *ODD, "", " ", "\n"]
-    while len(found) < COUNT - 20:
+    while len(found) < COUNT - 6:
         pool = rng.choice([words, words + ODD * 2, ODD])
         parts = [rng.choice(pool) for _ in range(rng.randint(1, 12))]
         found.append("".join(part + rng.choice([" ", " ", " ", "", "  ", "\n"]) for part in parts)[: rng.choice([None, -1])])
     # Long enough to be tokenized in pieces.
     while len(found) < COUNT:
-        found.append(" ".join(rng.choice(words + ODD) for _ in range(1200)))
+        found.append(" ".join(rng.choice(words + ODD) for _ in range(700)))
     return found

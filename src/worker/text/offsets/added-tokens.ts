@@ -29,22 +29,20 @@ const WORD_START = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u;
  * Returns a function that splits a text at the added tokens that are written in it, and normalizes the other parts, as
  * Hugging Face's tokenizers do: first at those that normalization must not touch.
  */
-export function createSplitter(
-  tokens: readonly AddedTokenJson[],
-  normalize: Normalize,
-): SplitAdded {
+export function createSplitter(tokens: readonly AddedTokenJson[], normalize: Normalize): SplitAdded {
   const isNormalized = ({ normalized, special }: AddedTokenJson): boolean => normalized ?? !special;
   const before = finder(tokens.filter((token) => !isNormalized(token)).map((token) => [token.content, token]));
-  const after = finder(tokens.filter(isNormalized).map((token) => [normalize(AlignedText.of(token.content)).text, token]));
-  return (text) =>
-    before(text).flatMap((part) => (part.id === undefined ? after(normalize(part.text)) : [part]));
+  const after = finder(
+    tokens.filter(isNormalized).map((token) => [normalize(AlignedText.of(token.content)).text, token]),
+  );
+  return (text) => before(text).flatMap((part) => (part.id === undefined ? after(normalize(part.text)) : [part]));
 }
 
 /** Returns a function that splits a text at tokens. Of several that begin at a place, the longest is found. */
 function finder(entries: readonly (readonly [pattern: string, token: AddedTokenJson])[]): SplitAdded {
   const byPattern = new Map(entries.filter(([pattern]) => pattern !== ''));
   const patterns = [...byPattern.keys()].toSorted((a, b) => b.length - a.length);
-  if (patterns.length === 0) return (text) => (text.length > 0 ? [{ text }] : []);
+  if (patterns.length === 0) return (text) => (text.length > 0 ? [{ text: text.slice(0, text.length) }] : []);
   const any = new RegExp(patterns.map((one) => one.replace(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`)).join('|'), 'gu');
   return (aligned) => {
     const { text } = aligned;

@@ -44,7 +44,7 @@ function valueOf(trie: Uint32Array, key: Uint8Array): number | undefined {
     if (byte === 0) return undefined;
     at ^= byte;
     const unit = trie[at] ?? 0;
-    if (((unit & 0x800000ff) >>> 0) !== byte) return undefined;
+    if ((unit & 0x800000ff) >>> 0 !== byte) return undefined;
     at ^= offsetOf(unit);
     if ((unit >>> 8) & 1) return (trie[at] ?? 0) & 0x7fffffff;
   }

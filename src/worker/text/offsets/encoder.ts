@@ -11,7 +11,7 @@ import { createWordTokenizer, type BuiltModel, type ModelJson } from './model.js
 import { createNormalizer, type BuiltStep } from './normalize.js';
 import { createPreTokenizer, type PreTokenizerJson } from './pre-tokenize.js';
 import { fillPlaces, windowsOf, type LocatedToken } from './places.js';
-import { findTrim } from './trim.js';
+import { findTrim, trimRange } from './trim.js';
 
 /** What `tokenizer.json` says of a tokenizer, and what the library has built of it. */
 export interface TokenizerParts {
@@ -57,17 +57,16 @@ export interface OffsetEncoder {
  * tokenizers do, step by step, because the library forgets where a text's characters went; only the model is its own.
  * @throws `unsupported` for a part with which places are not known
  */
-export function createOffsetEncoder({
-  json,
-  built,
-  cutPoints,
-  template,
-  truncation,
-}: TokenizerParts): OffsetEncoder {
+export function createOffsetEncoder({ json, built, cutPoints, template, truncation }: TokenizerParts): OffsetEncoder {
+  const added = json.added_tokens ?? [];
   const normalize = createNormalizer(json.normalizer, built.normalizer);
   const preTokenize = createPreTokenizer(json.pre_tokenizer, built.pre_tokenizer);
-  const tokenizeWord = createWordTokenizer(json.model ?? {}, built.model);
-  const split = createSplitter(json.added_tokens ?? [], normalize);
+  const tokenizeWord = createWordTokenizer(
+    json.model ?? {},
+    built.model,
+    added.map(({ content }) => content),
+  );
+  const split = createSplitter(added, normalize);
   const trim = findTrim(json.post_processor);
 
   /** Returns the words of a piece of a text, which begins at `from`, and which of them are added tokens. */
@@ -77,11 +76,24 @@ export function createOffsetEncoder({
       part.id === undefined ? preTokenize(part.text).map((word) => ({ text: word })) : [part],
     );
   };
-  const tokensOf = ({ text: word, id }: TextPart, index: number): readonly LocatedToken[] => {
+  /** @param text the piece of the text that begins at `from` */
+  const tokensOf = (
+    { text: word, id }: TextPart,
+    index: number,
+    text: string,
+    from: number,
+  ): readonly LocatedToken[] => {
     const pieces = id === undefined ? tokenizeWord(word.text) : [{ id, start: 0, end: word.length }];
     return pieces.map((piece): LocatedToken => {
-      const [start, end] = word.rangeOf(piece.start, piece.end);
-      return { id: piece.id, word: index, start, end, written: trim ? word.text.slice(piece.start, piece.end) : '' };
+      const [first, last] = word.rangeOf(piece.start, piece.end);
+      if (!trim) return { id: piece.id, word: index, start: first, end: last };
+      const written = word.text.slice(piece.start, piece.end);
+      const trimmed = (isFirst: boolean): readonly [number, number] => {
+        const [start, end] = trimRange(text, [first - from, last - from], written, isFirst, trim);
+        return [start + from, end + from];
+      };
+      const [start, end] = trimmed(first === 0);
+      return { id: piece.id, word: index, start, end, asFirst: trim.addsSpace ? trimmed(true) : undefined };
     });
   };
   const read = (text: string): TokenStream<LocatedToken> => {
@@ -90,7 +102,7 @@ export function createOffsetEncoder({
     const tokenize = (piece: string, from: number): readonly LocatedToken[] => {
       const words = wordsOf(piece, from);
       count += words.length;
-      return words.flatMap((word, index) => tokensOf(word, count - words.length + index));
+      return words.flatMap((word, index) => tokensOf(word, count - words.length + index, piece, from));
     };
     return new TokenStream(text, cutPoints, tokenize, truncation.side);
   };
@@ -104,7 +116,7 @@ export function createOffsetEncoder({
         room,
         truncation.strategy,
       );
-      return fillPlaces(template, first, second, trim);
+      return fillPlaces(template, first, second);
     },
     windows(text, textPair, maxLength, stride, cut = textPair === undefined ? 'first' : 'second') {
       const first = read(text).take(Infinity);
@@ -117,7 +129,7 @@ export function createOffsetEncoder({
           `A window has room for ${Math.max(0, room)} tokens of the text, beside special tokens${second === undefined ? '' : ' and the other text'}, and two windows share ${stride}. Raise the length, or lower the stride${second === undefined ? '' : ', or shorten the other text'}.`,
         );
       return windowsOf(whole, room, stride, truncation.side).map((window) =>
-        cut === 'first' ? fillPlaces(template, window, second, trim) : fillPlaces(template, first, window, trim),
+        cut === 'first' ? fillPlaces(template, window, second) : fillPlaces(template, first, window),
       );
     },
   };

@@ -1,4 +1,5 @@
 import { TabServeError } from '../../../contract/errors.js';
+import { isRecord } from '../../../shared/schema.js';
 
 /** A token of a word, and the units of the word that it stands for. */
 export interface Piece {
@@ -14,7 +15,7 @@ export type TokenizeWord = (word: string) => readonly Piece[];
 export interface BuiltModel {
   /** Returns the tokens of words. Those that the vocabulary lacks are not joined. */
   encode(words: string[]): readonly string[];
-  readonly tokens_to_ids: ReadonlyMap<string, number>;
+  readonly tokens_to_ids: Map<string, number>;
   readonly unk_token_id?: number | undefined;
   readonly unk_token?: string | undefined;
   /** Byte-pair encoding: returns a word's symbols, also those that the vocabulary lacks. */
@@ -24,6 +25,7 @@ export interface BuiltModel {
 /** `model` of a `tokenizer.json`. */
 export interface ModelJson {
   readonly type?: string;
+  readonly vocab?: unknown;
   readonly continuing_subword_prefix?: string | null;
   readonly end_of_word_suffix?: string | null;
   readonly ignore_merges?: boolean;
@@ -33,12 +35,13 @@ export interface ModelJson {
 
 /**
  * Returns a function that tokenizes a word with the library's model, and finds where in the word each token stands.
+ * @param added the contents of the added tokens
  * @throws `unsupported` for a model of which that is not known
  */
-export function createWordTokenizer(json: ModelJson, model: BuiltModel): TokenizeWord {
+export function createWordTokenizer(json: ModelJson, model: BuiltModel, added: readonly string[]): TokenizeWord {
   switch (json.type) {
     case 'WordPiece':
-      return wordPieces(json, model);
+      return wordPieces(json, model, added);
     case 'Unigram':
       return (word) => pieces(joinUnknown(model.encode([word]), model), json, model, true);
     case 'BPE': {
@@ -59,10 +62,19 @@ export function createWordTokenizer(json: ModelJson, model: BuiltModel): Tokeniz
 }
 
 /** Tokens of a word that begin where the one before ends; one token if the word is not in the vocabulary. */
-function wordPieces({ continuing_subword_prefix }: ModelJson, model: BuiltModel): TokenizeWord {
+function wordPieces(
+  { continuing_subword_prefix, vocab }: ModelJson,
+  model: BuiltModel,
+  added: readonly string[],
+): TokenizeWord {
   const prefix = (continuing_subword_prefix ?? '##').length;
+  // The library finds added tokens within words, too.
+  const foreign = added.filter((content) => isRecord(vocab) && !Object.hasOwn(vocab, content));
+  const ids = foreign.map((content) => [content, model.tokens_to_ids.get(content)!] as const);
   return (word) => {
+    for (const [content] of ids) model.tokens_to_ids.delete(content);
     const tokens = model.encode([word]);
+    for (const [content, id] of ids) model.tokens_to_ids.set(content, id);
     let end = 0;
     return tokens.flatMap((token, at) => {
       const id = model.tokens_to_ids.get(token);

@@ -22,7 +22,9 @@ export function createNormalizer(json: Normalizer | null | undefined, built: Bui
   if (!json) return (text) => text;
   switch (json.type) {
     case 'Sequence': {
-      const steps = (json.normalizers ?? []).map((step, at) => createNormalizer(step, built?.normalizers?.[at] ?? null));
+      const steps = (json.normalizers ?? []).map((step, at) =>
+        createNormalizer(step, built?.normalizers?.[at] ?? null),
+      );
       return (text) => steps.reduce((changed, step) => step(changed), text);
     }
     case 'BertNormalizer':
@@ -92,7 +94,9 @@ const CHINESE =
 function cleaned(text: AlignedText): AlignedText {
   // oxlint-disable-next-line no-control-regex
   const kept = text.filter((character) => /^[\t\n\r]$|^[^\0\uFFFD\p{Cc}\p{Cf}\p{Co}]$/u.test(character));
-  return kept.transform(Array.from(kept.text, (character) => [/^\p{White_Space}$/u.test(character) ? ' ' : character, 0]));
+  return kept.transform(
+    Array.from(kept.text, (character) => [/^\p{White_Space}$/u.test(character) ? ' ' : character, 0]),
+  );
 }
 
 function lowercase(text: AlignedText): AlignedText {

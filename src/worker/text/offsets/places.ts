@@ -1,6 +1,5 @@
 import { fill, type Template } from '../post-processor.js';
 import type { Encoding, TokenPlace } from '../tokenizer.js';
-import { trimRange, type Trim } from './trim.js';
 
 /** A token, and the range of its text that it stands for, in UTF-16 units. */
 export interface LocatedToken {
@@ -9,8 +8,8 @@ export interface LocatedToken {
   readonly word: number;
   readonly start: number;
   readonly end: number;
-  /** The token as the vocabulary writes it, where spaces are trimmed; otherwise empty. */
-  readonly written: string;
+  /** The range of a token that is the first of its text in an encoding, if it is another. */
+  readonly asFirst?: readonly [start: number, end: number] | undefined;
 }
 
 /** Fills the tokens of texts into a template. The encoding has `places`. */
@@ -18,14 +17,12 @@ export function fillPlaces(
   template: Template,
   first: readonly LocatedToken[],
   second: readonly LocatedToken[] | undefined,
-  trim: Trim | undefined,
 ): Encoding {
   const ids = (tokens: readonly LocatedToken[]): readonly number[] => tokens.map(({ id }) => id);
   const placesOf = (tokens: readonly LocatedToken[], text: 0 | 1): readonly TokenPlace[] =>
-    tokens.map((token, at) => {
-      const { word, written } = token;
-      const [start, end] = trim ? trimRange(token, written, at === 0, trim) : [token.start, token.end];
-      return { text, word, start, end };
+    tokens.map(({ word, start, end, asFirst }, at) => {
+      const range = at === 0 ? asFirst : undefined;
+      return { text, word, start: range?.[0] ?? start, end: range?.[1] ?? end };
     });
   const places = [placesOf(first, 0), placesOf(second ?? [], 1)] as const;
   const parts = second === undefined ? template.single : template.pair;

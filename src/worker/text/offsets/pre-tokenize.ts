@@ -67,12 +67,7 @@ export function createPreTokenizer(json: PreTokenizerJson | null | undefined, bu
 }
 
 /** @param inverts whether what the pattern does not match is what separates */
-function splitAt(
-  text: AlignedText,
-  pattern: RegExp,
-  behavior: SplitBehavior,
-  inverts = false,
-): readonly AlignedText[] {
+function splitAt(text: AlignedText, pattern: RegExp, behavior: SplitBehavior, inverts = false): readonly AlignedText[] {
   const matches = findMatches(text.text, pattern);
   return text.split(
     inverts ? matches.map(([start, end, isMatch]) => [start, end, !isMatch] as const) : matches,
@@ -94,7 +89,10 @@ function metaspace(text: AlignedText, json: PreTokenizerJson): readonly AlignedT
 }
 
 /** GPT-2's words, each byte of UTF-8 as a character of its alphabet. */
-function byteLevel(text: AlignedText, { add_prefix_space, use_regex = true }: PreTokenizerJson): readonly AlignedText[] {
+function byteLevel(
+  text: AlignedText,
+  { add_prefix_space, use_regex = true }: PreTokenizerJson,
+): readonly AlignedText[] {
   const whole = add_prefix_space && !text.text.startsWith(' ') ? text.prepend(' ') : text;
   const words = use_regex ? splitAt(whole, BYTE_LEVEL, 'Isolated') : [whole];
   return words.map((word) =>

@@ -23,18 +23,30 @@ export function findTrim(json: PostProcessor | null | undefined): Trim | undefin
 
 /**
  * Returns a token's range without the spaces at its ends, as `process_offsets` of Hugging Face's tokenizers does.
+ * @param text the text that the range is in
  * @param written the token as the vocabulary writes it
  * @param isFirst whether it is the first of its text's tokens
  */
 export function trimRange(
-  { start, end }: { readonly start: number; readonly end: number },
+  text: string,
+  [start, end]: readonly [start: number, end: number],
   written: string,
   isFirst: boolean,
   { addsSpace }: Trim,
 ): readonly [start: number, end: number] {
   const leading = LEADING.exec(written)![0].length;
   const trailing = TRAILING.exec(written)![0].length;
-  const isKept = leading > 0 && addsSpace && (isFirst || start === 0);
-  const from = Math.min(start + leading - (isKept ? 1 : 0), end);
-  return [from, end >= trailing ? Math.max(end - trailing, from) : end];
+  // A single space at the beginning may be the one that the tokenizer has added.
+  const isKept = leading === 1 && addsSpace && isFirst;
+  // A space that was added stands for the character after it, which may have two units.
+  const from = isKept ? start : Math.min(move(text, start, leading), end);
+  return [from, Math.max(move(text, end, -trailing), from)];
+}
+
+/** Returns the place that is so many characters after another, or before it. */
+function move(text: string, from: number, count: number): number {
+  let at = from;
+  for (let moved = 0; moved < count && at < text.length; moved++) at += text.codePointAt(at)! > 0xffff ? 2 : 1;
+  for (let moved = 0; moved > count && at > 0; moved--) at -= at > 1 && text.codePointAt(at - 2)! > 0xffff ? 2 : 1;
+  return at;
 }
