@@ -6,8 +6,8 @@ import { checkTemplate, checkTokenizer } from './check-tokenizer.js';
 import { findCutPoints } from './cut-points.js';
 import { findLanguages, type Languages } from './languages.js';
 import { checkLength, checkMarks } from './limits.js';
-import { correction, inKnownSteps, type Normalizer } from './normalizers.js';
-import { addedTokens, fill, parsePostProcessor, roomOf, type PostProcessor } from './post-processor.js';
+import { correction, inKnownSteps } from './normalizers.js';
+import { addedTokens, fill, parsePostProcessor, roomOf } from './post-processor.js';
 import type { OffsetEncoder, TokenizerParts } from './offsets/encoder.js';
 import type { ModelJson } from './offsets/model.js';
 import { createDetokenizer } from './detokenizer.js';
@@ -48,6 +48,14 @@ export interface HuggingFaceTokenizer extends TextTokenizer {
   idOf(token: string): number | undefined;
   /** The token that stands for a missing word; undefined if there is none. */
   readonly maskId: number | undefined;
+  /** The token of what the vocabulary lacks; undefined if there is none. */
+  readonly unknownId: number | undefined;
+  /** The token that begins a text, as BERT's; undefined if there is none. */
+  readonly classId: number | undefined;
+  /** What a token begins with that does not begin a word, such as `##`; empty if nothing tells them apart. */
+  readonly wordPrefix: string;
+  /** Returns a token as it is written in the vocabulary; undefined for none. */
+  tokenOf(id: number): string | undefined;
   /** Returns the text of tokens. @param keepsSpecial whether special tokens are part of it */
   decode(ids: readonly number[], keepsSpecial?: boolean): string;
   /** Undefined for a tokenizer of no particular languages. */
@@ -76,6 +84,8 @@ interface TokenizerConfig {
   readonly clean_up_tokenization_spaces?: boolean;
   readonly pad_token?: SpecialToken;
   readonly mask_token?: SpecialToken;
+  readonly unk_token?: SpecialToken;
+  readonly cls_token?: SpecialToken;
   readonly src_lang?: string | null;
 }
 
@@ -142,10 +152,14 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
       detokenizer,
       idOf,
       maskId: idOf(contentOf(config.mask_token)),
+      unknownId: idOf(contentOf(config.unk_token)),
+      classId: idOf(contentOf(config.cls_token)),
+      wordPrefix: json.model?.continuing_subword_prefix ?? '',
       decode: (ids, keepsSpecial = false) =>
         detokenizer.join(
           ids.flatMap((id) => (keepsSpecial ? tokenizer.id_to_token(id) : detokenizer.pieceOf(id)) ?? []),
         ),
+      tokenOf: (id) => tokenizer.id_to_token(id),
       tokenBytes: () => tokenBytes(tokenizer, json.decoder),
       tokensOf: (text, most) => read(text).take(most),
       languages,

@@ -51,8 +51,11 @@ export interface Detokenizer {
    * text.
    */
   pieceOf(id: number): string | undefined;
-  /** Returns the text of consecutive pieces. */
-  join(pieces: readonly string[]): string;
+  /**
+   * Returns the text of consecutive pieces.
+   * @param cleansUp whether spaces before punctuation are removed. Default: what the tokenizer's config says
+   */
+  join(pieces: readonly string[], cleansUp?: boolean): string;
   /** Returns whether a piece is one byte of a character. What a run of them means shows only when the run has ended. */
   isByte(piece: string): boolean;
   /** The most characters at the end of a text that the pieces after it may change. */

@@ -1,3 +1,4 @@
+import { byteLevelAlphabet } from '../token-bytes.js';
 import { findMatches, type AlignedText, type Change, type SplitBehavior } from './aligned-text.js';
 import { unknownStep, type BuiltStep } from './normalize.js';
 
@@ -106,11 +107,4 @@ function byteLevel(
 
 const utf8 = new TextEncoder();
 
-/** GPT-2's alphabet: bytes that do not print are the characters from U+0100 on. */
-const ALPHABET = (() => {
-  let other = 256;
-  return Array.from({ length: 256 }, (_, byte) => {
-    const prints = (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
-    return String.fromCodePoint(prints ? byte : other++);
-  });
-})();
+const ALPHABET = [...byteLevelAlphabet().keys()];
