@@ -16,6 +16,7 @@ export const HANDLERS = {
   zero_shot_text_classifier: async () => (await import('./zero-shot-text-classifier.js')).ZeroShotTextClassifier,
   text_reranker: async () => (await import('./text-reranker.js')).TextReranker,
   token_classifier: async () => (await import('./token-classifier.js')).TokenClassifier,
+  question_answerer: async () => (await import('./question-answerer.js')).QuestionAnswerer,
   fill_mask: async () => (await import('./fill-mask.js')).FillMask,
   text_generator: async () => (await import('./text-generator.js')).TextGenerator,
   text_to_text: async () => (await import('./text-to-text.js')).TextToText,

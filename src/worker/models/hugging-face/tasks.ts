@@ -18,6 +18,7 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     processor: 'tokenizer',
   },
   token_classifier: { architectures: ['ForTokenClassification'], processor: 'tokenizer' },
+  question_answerer: { architectures: ['ForQuestionAnswering'], processor: 'tokenizer' },
   fill_mask: { architectures: ['ForMaskedLM'], processor: 'tokenizer' },
   text_generator: {
     architectures: ['ForCausalLM', 'LMHeadModel'],
