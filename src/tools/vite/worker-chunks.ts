@@ -37,7 +37,7 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['offsets', /^worker\/text\/offsets\//],
   [
     'text',
-    /^worker\/(handlers\/(text-(handler|classifier|feature|reranker)|fill-mask|zero-shot-text|token-classifier|question-answerer|explain\/texts)|outputs\/dense|text\/)/,
+    /^worker\/(handlers\/(text-(handler|classifier|feature|reranker)|fill-mask|zero-shot-text|token-classifier|question-answerer|explain\/texts)|outputs\/(dense|entities|answers)|text\/)/,
   ],
   [
     'generation',
