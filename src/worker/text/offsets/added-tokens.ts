@@ -1,5 +1,6 @@
 import { AlignedText } from './aligned-text.js';
 import type { Normalize } from './normalize.js';
+import { spacesAfter, spacesBefore } from './spaces.js';
 
 /** An entry of `added_tokens` of a `tokenizer.json`. */
 export interface AddedTokenJson {
@@ -22,8 +23,7 @@ export interface TextPart {
 /** Splits a text at added tokens. */
 export type SplitAdded = (text: AlignedText) => readonly TextPart[];
 
-const WORD_END = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]$/u;
-const WORD_START = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u;
+const WORD = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u;
 
 /**
  * Returns a function that splits a text at the added tokens that are written in it, and normalizes the other parts, as
@@ -54,14 +54,23 @@ function finder(entries: readonly (readonly [pattern: string, token: AddedTokenJ
     };
     for (const { 0: match, index } of text.matchAll(any)) {
       const { id, single_word, lstrip, rstrip } = byPattern.get(match)!;
-      const head = text.slice(0, index);
-      const tail = text.slice(index + match.length);
-      if (single_word && (WORD_END.test(head) || WORD_START.test(tail))) continue;
-      const start = lstrip ? Math.max(done, head.length - /\p{White_Space}*$/u.exec(head)![0].length) : index;
+      const after = index + match.length;
+      if (single_word && (isWord(characterBefore(text, index)) || isWord(text.slice(after, after + 2)))) continue;
+      const start = lstrip ? Math.max(done, index - spacesBefore(text, index)) : index;
       push(done, start);
-      push(start, index + match.length + (rstrip ? /^\p{White_Space}*/u.exec(tail)![0].length : 0), id);
+      push(start, after + (rstrip ? spacesAfter(text, after) : 0), id);
     }
     push(done, text.length);
     return parts;
   };
+}
+
+/** Returns whether a text begins with a letter, a digit, or what else is part of a word. */
+function isWord(text: string): boolean {
+  return WORD.test(text);
+}
+
+function characterBefore(text: string, end: number): string {
+  const isPair = end > 1 && text.codePointAt(end - 2)! > 0xffff;
+  return text.slice(Math.max(0, end - (isPair ? 2 : 1)), end);
 }

@@ -1,5 +1,5 @@
 import { TabServeError } from '../../../contract/errors.js';
-import { checkLength, checkMarks } from '../limits.js';
+import { checkLength, checkMarks, MAX_WINDOWS } from '../limits.js';
 import type { Normalizer } from '../normalizers.js';
 import { roomOf, type PostProcessor, type Template } from '../post-processor.js';
 import type { Encoding } from '../tokenizer.js';
@@ -41,7 +41,8 @@ export interface OffsetEncoder {
    * Encodes a text or a pair in as many encodings as it takes, of at most `maxLength` tokens each: the text, or of a pair
    * the one that `cut` names, is cut into windows.
    * @param stride the number of tokens of the text that two windows in a row share
-   * @throws `invalid-input` if a window would have no more tokens of the text than `stride`
+   * @throws `invalid-input` if a window would have no more tokens of the text than `stride`, or if there would be more
+   *   than `MAX_WINDOWS`
    */
   windows(
     text: string,
@@ -127,6 +128,12 @@ export function createOffsetEncoder({ json, built, cutPoints, template, truncati
         throw new TabServeError(
           'invalid-input',
           `A window has room for ${Math.max(0, room)} tokens of the text, beside special tokens${second === undefined ? '' : ' and the other text'}, and two windows share ${stride}. Raise the length, or lower the stride${second === undefined ? '' : ', or shorten the other text'}.`,
+        );
+      const count = 1 + Math.ceil(Math.max(0, whole.length - room) / (room - stride));
+      if (count > MAX_WINDOWS)
+        throw new TabServeError(
+          'invalid-input',
+          `The text makes ${count} windows of ${room} tokens, of which two share ${stride}, and the limit is ${MAX_WINDOWS}. Raise the length, lower the stride, or pass a part of the text.`,
         );
       return windowsOf(whole, room, stride, truncation.side).map((window) =>
         cut === 'first' ? fillPlaces(template, window, second) : fillPlaces(template, first, window),

@@ -2,6 +2,7 @@ import { TabServeError } from '../../../contract/errors.js';
 import type { Normalizer } from '../normalizers.js';
 import type { AlignedText, Change } from './aligned-text.js';
 import { readCharsmap } from './charsmap.js';
+import { isWhiteSpace, spacesAfter, spacesBefore } from './spaces.js';
 import { toUnicodeForm } from './unicode-forms.js';
 
 export type Normalize = (text: AlignedText) => AlignedText;
@@ -94,9 +95,7 @@ const CHINESE =
 function cleaned(text: AlignedText): AlignedText {
   // oxlint-disable-next-line no-control-regex
   const kept = text.filter((character) => /^[\t\n\r]$|^[^\0\uFFFD\p{Cc}\p{Cf}\p{Co}]$/u.test(character));
-  return kept.transform(
-    Array.from(kept.text, (character) => [/^\p{White_Space}$/u.test(character) ? ' ' : character, 0]),
-  );
+  return kept.transform(Array.from(kept.text, (character) => [isWhiteSpace(character) ? ' ' : character, 0]));
 }
 
 function lowercase(text: AlignedText): AlignedText {
@@ -110,14 +109,13 @@ function lowercase(text: AlignedText): AlignedText {
 
 function strip(aligned: AlignedText, { strip_left, strip_right }: Normalizer): AlignedText {
   const { text } = aligned;
-  const start = strip_left ? /^\p{White_Space}*/u.exec(text)![0].length : 0;
-  const end = strip_right ? text.length - /\p{White_Space}*$/u.exec(text)![0].length : text.length;
+  const start = strip_left ? spacesAfter(text, 0) : 0;
+  const end = strip_right ? text.length - spacesBefore(text, text.length) : text.length;
   return aligned.slice(Math.min(start, end), end);
 }
 
 /** SentencePiece's rules, as Hugging Face applies them: to a short cluster of characters as a whole, else to each. */
 function precompiled(text: AlignedText, replacement: (text: string) => string | undefined): AlignedText {
-  const clusters = new Intl.Segmenter('und', { granularity: 'grapheme' });
   const changes: Change[] = [];
   const replace = (old: string, content: string): void => {
     const characters = [...content];
@@ -127,7 +125,7 @@ function precompiled(text: AlignedText, replacement: (text: string) => string | 
     const last = changes.at(-1);
     if (more < 0 && last) changes[changes.length - 1] = [last[0], last[1] + more];
   };
-  for (const { segment } of clusters.segment(text.text)) {
+  for (const segment of clustersOf(text.text)) {
     const whole = segment.length < 6 && utf8Length(segment) < 6 ? replacement(segment) : undefined;
     if (whole !== undefined) replace(segment, whole);
     else
@@ -139,6 +137,25 @@ function precompiled(text: AlignedText, replacement: (text: string) => string | 
   }
   return text.transform(changes);
 }
+
+/** Yields the grapheme clusters of a text. A segmenter takes a time that grows with the square of a text's length. */
+function* clustersOf(text: string): Generator<string> {
+  const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' });
+  let size = SEGMENTED;
+  for (let from = 0; from < text.length;) {
+    const clusters = [...segmenter.segment(text.slice(from, from + size))];
+    // The last one may go on behind this part.
+    if (from + size < text.length) clusters.pop();
+    size = clusters.length === 0 ? size * 2 : SEGMENTED;
+    for (const { segment } of clusters) {
+      yield segment;
+      from += segment.length;
+    }
+  }
+}
+
+/** The number of UTF-16 units that are segmented at once. */
+const SEGMENTED = 256;
 
 function utf8Length(text: string): number {
   return new TextEncoder().encode(text).length;

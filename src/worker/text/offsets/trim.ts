@@ -1,4 +1,5 @@
 import type { PostProcessor } from '../post-processor.js';
+import { isWhiteSpace, spacesAfter, spacesBefore } from './spaces.js';
 
 /** Whether a tokenizer leaves the spaces at the ends of a token out of its range, and how. */
 export interface Trim {
@@ -6,9 +7,8 @@ export interface Trim {
   readonly addsSpace: boolean;
 }
 
-/** A space as GPT-2's alphabet writes it, or any other. */
-const LEADING = /^[Ġ\p{White_Space}]*/u;
-const TRAILING = /[Ġ\p{White_Space}]*$/u;
+/** Returns whether it is a space as GPT-2's alphabet writes it, or any other. */
+const isSpace = (unit: string): boolean => unit === 'Ġ' || isWhiteSpace(unit);
 
 /** Returns how a `post_processor` trims ranges; undefined if it does not. */
 export function findTrim(json: PostProcessor | null | undefined): Trim | undefined {
@@ -34,8 +34,8 @@ export function trimRange(
   isFirst: boolean,
   { addsSpace }: Trim,
 ): readonly [start: number, end: number] {
-  const leading = LEADING.exec(written)![0].length;
-  const trailing = TRAILING.exec(written)![0].length;
+  const leading = spacesAfter(written, 0, isSpace);
+  const trailing = spacesBefore(written, written.length, isSpace);
   // A single space at the beginning may be the one that the tokenizer has added.
   const isKept = leading === 1 && addsSpace && isFirst;
   // A space that was added stands for the character after it, which may have two units.

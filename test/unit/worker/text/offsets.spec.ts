@@ -94,3 +94,16 @@ for (const [name, { tokenizer, digests, examples, windows }] of Object.entries(g
     }
   });
 }
+
+test('the time for a text does not grow with the square of its length, and windows are limited', async () => {
+  for (const kind of ['bert, added tokens', 'xlm-r, added tokens']) {
+    const encoder = await encoderOf(goldens.kinds[kind]!.tokenizer);
+    for (const part of [' ', 'é', '<left>  ', '<both> ']) {
+      // With it, each takes from ten seconds to minutes.
+      const { ids, places } = encoder.encode(part.repeat(80_000 / part.length), undefined, Infinity);
+      expect(places).toHaveLength(ids.length);
+    }
+  }
+  const encoder = await encoderOf(goldens.kinds['bert']!.tokenizer);
+  expect(() => encoder.windows('a '.repeat(40_000), undefined, 12, 9)).toThrow('and the limit is 2048');
+});
