@@ -94,14 +94,22 @@ export class TokenClassifier extends TextHandler<readonly Entity[]> {
         'invalid-input',
         'stride: with the aggregationStrategy none, a token of two windows would be there twice. Use another strategy.',
       );
-    const windows = this.#encoder.windows(text, undefined, this.tokenLimit(index, context), stride ?? 0);
-    if (windows.length > 1 && stride === undefined)
+    const limit = this.tokenLimit(index, context);
+    const encodings =
+      stride === undefined
+        ? [this.#truncated(text, limit, context)]
+        : this.#encoder.windows(text, undefined, limit, stride);
+    for (const encoding of encodings) this.#texts.set(this.filled(encoding), text);
+    return encodings;
+  }
+
+  #truncated(text: string, limit: number, context: Context): Encoding {
+    const { encoding, isTruncated } = this.#encoder.encode(text, limit);
+    if (isTruncated)
       context.warn(
         'token_classifier: a text has more tokens than the limit, and was truncated. Set stride to read all.',
       );
-    const read = stride === undefined ? windows.slice(0, 1) : windows;
-    for (const encoding of read) this.#texts.set(this.filled(encoding), text);
-    return read;
+    return encoding;
   }
 
   /** Converts the model's output, `[rows, tokens, labels]`, to the entities of each text. */

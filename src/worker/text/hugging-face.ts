@@ -177,7 +177,7 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
         const create = await loadScript(async () => (await import('./offsets/encoder.js')).createOffsetEncoder);
         // The library's types hide what it builds of its models' types.
         const built = tokenizer as unknown as TokenizerParts['built'];
-        return create({ json: { ...json, normalizer }, built, cutPoints: points, template, truncation });
+        return create({ json: { ...json, normalizer }, built, cutPoints: points, template, side: truncation.side });
       },
     };
   } catch (cause) {

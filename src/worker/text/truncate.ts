@@ -8,6 +8,8 @@ export interface Truncation {
   readonly side: 'left' | 'right';
 }
 
+type Ids = readonly number[];
+
 /**
  * Truncates one text, or a pair together, to `room` tokens. `longest_first` truncates the longer text to the room that
  * the shorter one leaves; if each of them has more than half of `room`, it truncates both to a half. This is
@@ -15,12 +17,12 @@ export interface Truncation {
  * @param strategy for a pair
  * @throws `invalid-input` if only one text of a pair may be truncated, and the other one leaves no room for it
  */
-export function truncate<Token>(
-  first: TokenStream<Token>,
-  second: TokenStream<Token> | undefined,
+export function truncate(
+  first: TokenStream,
+  second: TokenStream | undefined,
   room: number,
   strategy: Truncation['strategy'],
-): readonly [readonly Token[], readonly Token[] | undefined] {
+): readonly [Ids, Ids | undefined] {
   if (!second) return [first.take(room), undefined];
   if (strategy === 'only_first') return [truncateOne(first, second, room, 'first'), second.take(room)];
   if (strategy === 'only_second') return [first.take(room), truncateOne(second, first, room, 'second')];
@@ -31,12 +33,7 @@ export function truncate<Token>(
   return inOrder ? [first.take(shorter), second.take(longer)] : [first.take(longer), second.take(shorter)];
 }
 
-function truncateOne<Token>(
-  target: TokenStream<Token>,
-  other: TokenStream<Token>,
-  room: number,
-  name: string,
-): readonly Token[] {
+function truncateOne(target: TokenStream, other: TokenStream, room: number, name: string): Ids {
   other.fill(room + 1);
   const space = room - other.length;
   target.fill(1);
@@ -49,7 +46,7 @@ function truncateOne<Token>(
 }
 
 /** Returns whether the first text has more tokens. Reads only as far as this needs. */
-function isLonger<Token>(first: TokenStream<Token>, second: TokenStream<Token>): boolean {
+function isLonger(first: TokenStream, second: TokenStream): boolean {
   for (;;) {
     const fewer = first.length <= second.length ? first : second;
     if (fewer.done) return fewer === second;

@@ -4,7 +4,7 @@ import type { Normalizer } from '../normalizers.js';
 import { roomOf, type PostProcessor, type Template } from '../post-processor.js';
 import type { Encoding } from '../tokenizer.js';
 import { TokenStream } from '../token-stream.js';
-import { truncate, type Truncation } from '../truncate.js';
+import type { Truncation } from '../truncate.js';
 import { createSplitter, type AddedTokenJson, type TextPart } from './added-tokens.js';
 import { AlignedText } from './aligned-text.js';
 import { createWordTokenizer, type BuiltModel, type ModelJson } from './model.js';
@@ -30,27 +30,22 @@ export interface TokenizerParts {
   /** Where texts can be cut; see `TokenStream`. */
   readonly cutPoints: RegExp | undefined;
   readonly template: Template;
-  readonly truncation: Truncation;
+  /** The side on which texts are truncated, and the last window ends. */
+  readonly side: Truncation['side'];
 }
 
 /** Encodes texts, and tells where in them each token stands. */
 export interface OffsetEncoder {
-  /** Encodes as `encode` of the tokenizer does; the encoding has `places`. @throws `invalid-input` */
-  encode(text: string, textPair: string | undefined, maxLength: number): Encoding;
+  /** Encodes a text in at most `maxLength` tokens. @throws `invalid-input` */
+  encode(text: string, maxLength: number): { readonly encoding: Encoding; readonly isTruncated: boolean };
   /**
    * Encodes a text or a pair in as many encodings as it takes, of at most `maxLength` tokens each: the text, or of a pair
-   * the one that `cut` names, is cut into windows.
+   * the second, is cut into windows.
    * @param stride the number of tokens of the text that two windows in a row share
    * @throws `invalid-input` if a window would have no more tokens of the text than `stride`, or if there would be more
    *   than `MAX_WINDOWS`
    */
-  windows(
-    text: string,
-    textPair: string | undefined,
-    maxLength: number,
-    stride: number,
-    cut?: 'first' | 'second',
-  ): readonly Encoding[];
+  windows(text: string, textPair: string | undefined, maxLength: number, stride: number): readonly Encoding[];
 }
 
 /**
@@ -58,7 +53,7 @@ export interface OffsetEncoder {
  * tokenizers do, step by step, because the library forgets where a text's characters went; only the model is its own.
  * @throws `unsupported` for a part with which places are not known
  */
-export function createOffsetEncoder({ json, built, cutPoints, template, truncation }: TokenizerParts): OffsetEncoder {
+export function createOffsetEncoder({ json, built, cutPoints, template, side }: TokenizerParts): OffsetEncoder {
   const added = json.added_tokens ?? [];
   const normalize = createNormalizer(json.normalizer, built.normalizer);
   const preTokenize = createPreTokenizer(json.pre_tokenizer, built.pre_tokenizer);
@@ -105,38 +100,34 @@ export function createOffsetEncoder({ json, built, cutPoints, template, truncati
       count += words.length;
       return words.flatMap((word, index) => tokensOf(word, count - words.length + index, piece, from));
     };
-    return new TokenStream(text, cutPoints, tokenize, truncation.side);
+    return new TokenStream(text, cutPoints, tokenize, side);
   };
 
   return {
-    encode(text, textPair, maxLength) {
-      const room = roomOf(template, textPair !== undefined, maxLength);
-      const [first, second] = truncate(
-        read(text),
-        textPair === undefined ? undefined : read(textPair),
-        room,
-        truncation.strategy,
-      );
-      return fillPlaces(template, first, second);
+    encode(text, maxLength) {
+      const room = roomOf(template, false, maxLength);
+      const tokens = read(text);
+      tokens.fill(room + 1);
+      return { encoding: fillPlaces(template, tokens.take(room), undefined), isTruncated: tokens.length > room };
     },
-    windows(text, textPair, maxLength, stride, cut = textPair === undefined ? 'first' : 'second') {
-      const first = read(text).take(Infinity);
-      const second = textPair === undefined ? undefined : read(textPair).take(Infinity);
-      const [whole, other] = cut === 'first' ? [first, second] : [second!, first];
-      const room = roomOf(template, second !== undefined, maxLength) - (second === undefined ? 0 : other!.length);
-      if (room <= stride && whole.length > room)
+    windows(text, textPair, maxLength, stride) {
+      const isPair = textPair !== undefined;
+      const first = isPair ? read(text).take(Infinity) : [];
+      const cut = read(textPair ?? text).take(Infinity);
+      const room = roomOf(template, isPair, maxLength) - first.length;
+      if (room <= stride && cut.length > room)
         throw new TabServeError(
           'invalid-input',
-          `A window has room for ${Math.max(0, room)} tokens of the text, beside special tokens${second === undefined ? '' : ' and the other text'}, and two windows share ${stride}. Raise the length, or lower the stride${second === undefined ? '' : ', or shorten the other text'}.`,
+          `A window has room for ${Math.max(0, room)} tokens of the text, beside special tokens${isPair ? ' and the other text' : ''}, and two windows share ${stride}. Raise the length, or lower the stride${isPair ? ', or shorten the other text' : ''}.`,
         );
-      const count = 1 + Math.ceil(Math.max(0, whole.length - room) / (room - stride));
+      const count = 1 + Math.ceil(Math.max(0, cut.length - room) / (room - stride));
       if (count > MAX_WINDOWS)
         throw new TabServeError(
           'invalid-input',
           `The text makes ${count} windows of ${room} tokens, of which two share ${stride}, and the limit is ${MAX_WINDOWS}. Raise the length, lower the stride, or pass a part of the text.`,
         );
-      return windowsOf(whole, room, stride, truncation.side).map((window) =>
-        cut === 'first' ? fillPlaces(template, window, second) : fillPlaces(template, first, window),
+      return windowsOf(cut, room, stride, side).map((window) =>
+        isPair ? fillPlaces(template, first, window) : fillPlaces(template, window, undefined),
       );
     },
   };
