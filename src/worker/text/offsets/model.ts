@@ -26,6 +26,7 @@ export interface BuiltModel {
 export interface ModelJson {
   readonly type?: string;
   readonly vocab?: unknown;
+  readonly merges?: unknown;
   readonly continuing_subword_prefix?: string | null;
   readonly end_of_word_suffix?: string | null;
   readonly ignore_merges?: boolean;
@@ -39,7 +40,7 @@ export interface ModelJson {
  * @throws `unsupported` for a model of which that is not known
  */
 export function createWordTokenizer(json: ModelJson, model: BuiltModel, added: readonly string[]): TokenizeWord {
-  switch (json.type) {
+  switch (typeOf(json)) {
     case 'WordPiece':
       return wordPieces(json, model, added);
     case 'Unigram':
@@ -59,6 +60,14 @@ export function createWordTokenizer(json: ModelJson, model: BuiltModel, added: r
     'unsupported',
     `tokenizer.json has a model with which TabServe does not know where in a text a token stands: ${json.continuing_subword_prefix ? 'BPE with a continuing_subword_prefix' : (json.type ?? 'one without a type')}. It knows WordPiece, BPE without a prefix, and Unigram.`,
   );
+}
+
+/** Returns the type of a model. Files of 2021, such as those of GPT-2 and BERT, do not name it. */
+function typeOf({ type, vocab, merges, continuing_subword_prefix }: ModelJson): string | undefined {
+  if (type !== undefined) return type;
+  if (Array.isArray(vocab)) return 'Unigram';
+  if (merges !== undefined) return 'BPE';
+  return continuing_subword_prefix === undefined ? undefined : 'WordPiece';
 }
 
 /** Tokens of a word that begin where the one before ends; one token if the word is not in the vocabulary. */

@@ -100,6 +100,29 @@ for (const [name, { tokenizer, digests, examples, windows }] of Object.entries(g
   });
 }
 
+test('a model that does not name its type', async () => {
+  for (const kind of ['bert', 'roberta', 'xlm-r']) {
+    const { tokenizer, digests } = goldens.kinds[kind]!;
+    const { model } = tokenizer as { readonly model: object };
+    const encoder = await encoderOf({ ...tokenizer, model: { ...model, type: undefined } });
+    for (const [at, text] of goldens.texts.slice(0, 50).entries())
+      expect(digest(answer(encoder.encode(text, Infinity).encoding, [text]))).toBe(digests.slice(8 * at, 8 * at + 8));
+  }
+});
+
+test('tokenizers of which the places are not known', async () => {
+  const { tokenizer } = goldens.kinds['llama']! as { readonly tokenizer: { readonly model: object } };
+  const prefixed = { ...tokenizer, model: { ...tokenizer.model, continuing_subword_prefix: '##' } };
+  await expect(encoderOf(prefixed)).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringContaining('BPE with a continuing_subword_prefix'),
+  });
+  for (const precompiled_charsmap of ['', '####', 'AAAA', 'BAAAAA==', null]) {
+    const damaged = { ...tokenizer, normalizer: { type: 'Precompiled', precompiled_charsmap } };
+    await expect(encoderOf(damaged)).rejects.toMatchObject({ code: 'model-format' });
+  }
+});
+
 test('the time for a text does not grow with the square of its length, and windows are limited', async () => {
   for (const kind of ['bert, added tokens', 'xlm-r, added tokens']) {
     const encoder = await encoderOf(goldens.kinds[kind]!.tokenizer);
