@@ -2,7 +2,7 @@ import type { Files } from '../../contract/archive.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { loadScript } from '../../shared/load-script.js';
 import { load } from '../libraries/tokenizers.js';
-import { checkTemplate, checkTokenizer } from './check-tokenizer.js';
+import { checkTemplate, checkTokenizer, notApplicable } from './check-tokenizer.js';
 import { findCutPoints } from './cut-points.js';
 import { findLanguages, type Languages } from './languages.js';
 import { checkLength, checkMarks } from './limits.js';
@@ -136,9 +136,7 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
       try {
         return tokenizer.encode(correct(text)).ids.filter((id: number | undefined) => id !== undefined);
       } catch (cause) {
-        throw new TabServeError('invalid-input', `${TOKENIZER} cannot be applied to this text: ${messageOf(cause)}`, {
-          cause,
-        });
+        throw notApplicable(cause);
       }
     };
     const read = (text: string): TokenStream => {
@@ -177,7 +175,11 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
         const create = await loadScript(async () => (await import('./offsets/encoder.js')).createOffsetEncoder);
         // The library's types hide what it builds of its models' types.
         const built = tokenizer as unknown as TokenizerParts['built'];
-        return create({ json: { ...json, normalizer }, built, cutPoints: points, template, side: truncation.side });
+        try {
+          return create({ json: { ...json, normalizer }, built, cutPoints: points, template, side: truncation.side });
+        } catch (cause) {
+          throw asFormatError(cause);
+        }
       },
     };
   } catch (cause) {
@@ -189,8 +191,13 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
         `${TOKENIZER} has the ${kind} "${type}", which TabServe does not support. Save the tokenizer without it, or tokenize in a handler of your own: base_handler takes the tokens' ids.`,
         { cause },
       );
-    throw new TabServeError('model-format', `${TOKENIZER} is not a tokenizer: ${messageOf(cause)}`, { cause });
+    throw asFormatError(cause);
   }
+}
+
+function asFormatError(cause: unknown): TabServeError {
+  if (cause instanceof TabServeError) return cause;
+  return new TabServeError('model-format', `${TOKENIZER} is not a tokenizer: ${messageOf(cause)}`, { cause });
 }
 
 /** Returns the limit of `tokenizer_config.json`, if it has one. */

@@ -8,7 +8,8 @@ export type Change = readonly [character: string, change: number];
 export type Match = readonly [start: number, end: number, matches: boolean];
 
 /** What becomes of the matches of a pattern at which a text is split, as Hugging Face's tokenizers name it. */
-export type SplitBehavior = 'Removed' | 'Isolated' | 'MergedWithPrevious' | 'MergedWithNext' | 'Contiguous';
+export const BEHAVIORS = ['Removed', 'Isolated', 'MergedWithPrevious', 'MergedWithNext', 'Contiguous'] as const;
+export type SplitBehavior = (typeof BEHAVIORS)[number];
 
 /**
  * A text that a tokenizer has changed, and for each UTF-16 unit of it the range of the original text that it stands for:

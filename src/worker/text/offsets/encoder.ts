@@ -1,4 +1,5 @@
 import { TabServeError } from '../../../contract/errors.js';
+import { notApplicable } from '../check-tokenizer.js';
 import { checkLength, checkMarks, MAX_WINDOWS } from '../limits.js';
 import type { Normalizer } from '../normalizers.js';
 import { roomOf, type PostProcessor, type Template } from '../post-processor.js';
@@ -66,12 +67,10 @@ export function createOffsetEncoder({ json, built, cutPoints, template, side }: 
   const trim = findTrim(json.post_processor);
 
   /** Returns the words of a piece of a text, which begins at `from`, and which of them are added tokens. */
-  const wordsOf = (text: string, from: number): readonly TextPart[] => {
-    checkMarks(text);
-    return split(AlignedText.of(text, from)).flatMap((part) =>
+  const wordsOf = (text: string, from: number): readonly TextPart[] =>
+    split(AlignedText.of(text, from)).flatMap((part) =>
       part.id === undefined ? preTokenize(part.text).map((word) => ({ text: word })) : [part],
     );
-  };
   /** @param text the piece of the text that begins at `from` */
   const tokensOf = (
     { text: word, id }: TextPart,
@@ -96,9 +95,14 @@ export function createOffsetEncoder({ json, built, cutPoints, template, side }: 
     checkLength(text.length);
     let count = 0;
     const tokenize = (piece: string, from: number): readonly LocatedToken[] => {
-      const words = wordsOf(piece, from);
-      count += words.length;
-      return words.flatMap((word, index) => tokensOf(word, count - words.length + index, piece, from));
+      checkMarks(piece);
+      try {
+        const words = wordsOf(piece, from);
+        count += words.length;
+        return words.flatMap((word, index) => tokensOf(word, count - words.length + index, piece, from));
+      } catch (cause) {
+        throw notApplicable(cause);
+      }
     };
     return new TokenStream(text, cutPoints, tokenize, side);
   };

@@ -1,5 +1,6 @@
+import { wrongValue } from '../../../shared/read-options.js';
 import { byteLevelAlphabet } from '../token-bytes.js';
-import { findMatches, type AlignedText, type Change, type SplitBehavior } from './aligned-text.js';
+import { BEHAVIORS, findMatches, type AlignedText, type Change, type SplitBehavior } from './aligned-text.js';
 import { unknownStep, type BuiltStep } from './normalize.js';
 
 /** Splits a text into words, which a model tokenizes one by one. */
@@ -47,12 +48,15 @@ export function createPreTokenizer(json: PreTokenizerJson | null | undefined, bu
       return (text) => splitAt(text, WORDS, 'Removed', true);
     case 'WhitespaceSplit':
       return (text) => splitAt(text, SPACE, 'Removed');
-    case 'Punctuation':
-      return (text) => splitAt(text, PUNCTUATION, json.behavior ?? 'Isolated');
+    case 'Punctuation': {
+      const behavior = behaviorOf(json);
+      return (text) => splitAt(text, PUNCTUATION, behavior);
+    }
     case 'Digits':
       return (text) => splitAt(text, /\p{N}/gu, json.individual_digits ? 'Isolated' : 'Contiguous');
     case 'Split': {
-      const { behavior = 'Isolated', invert = false } = json;
+      const { invert = false } = json;
+      const behavior = behaviorOf(json);
       const pattern = built?.pattern;
       return (text) => (pattern ? splitAt(text, pattern, behavior, invert) : [text]);
     }
@@ -65,6 +69,16 @@ export function createPreTokenizer(json: PreTokenizerJson | null | undefined, bu
     default:
       throw unknownStep('pre_tokenizer', json.type);
   }
+}
+
+function behaviorOf({ type, behavior = 'Isolated' }: PreTokenizerJson): SplitBehavior {
+  if (BEHAVIORS.includes(behavior)) return behavior;
+  throw wrongValue(
+    `tokenizer.json: behavior of the pre_tokenizer ${type}`,
+    BEHAVIORS.join(', '),
+    behavior,
+    'model-format',
+  );
 }
 
 /** @param inverts whether what the pattern does not match is what separates */

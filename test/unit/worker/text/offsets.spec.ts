@@ -121,6 +121,11 @@ test('tokenizers of which the places are not known', async () => {
     const damaged = { ...tokenizer, normalizer: { type: 'Precompiled', precompiled_charsmap } };
     await expect(encoderOf(damaged)).rejects.toMatchObject({ code: 'model-format' });
   }
+  const split = { ...tokenizer, pre_tokenizer: { type: 'Punctuation', behavior: 'Doubled' } };
+  await expect(encoderOf(split)).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringContaining('MergedWithPrevious'),
+  });
 });
 
 test('the time for a text does not grow with the square of its length, and windows are limited', async () => {
