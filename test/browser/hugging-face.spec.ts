@@ -134,7 +134,7 @@ test('an architecture without a handler, and a file that is missing, name the fi
   const page = await open();
   await page.route('**/hf-tokens/**', async (route) => {
     const isConfig = route.request().url().endsWith('/config.json');
-    const body = JSON.stringify({ architectures: ['BertForTokenClassification'] });
+    const body = JSON.stringify({ architectures: ['BertForNextSentencePrediction'] });
     await route.fulfill(isConfig || route.request().url().endsWith('.onnx') ? { body } : { status: 404 });
   });
   const message = await page.evaluate(
@@ -144,5 +144,5 @@ test('an architecture without a handler, and a file that is missing, name the fi
         (error: Error) => `${(error as Error & { code: string }).code}: ${error.message}`,
       ),
   );
-  expect(message).toMatch(/^unknown-handler: .*BertForTokenClassification.*config\.json.*`handler`.*base_handler/);
+  expect(message).toMatch(/^unknown-handler: .*BertForNextSentencePrediction.*config\.json.*`handler`.*base_handler/);
 });

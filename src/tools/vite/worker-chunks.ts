@@ -34,9 +34,10 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['detection', /^worker\/(handlers\/object-detector|outputs\/(detection\/|nms))/],
   ['segmentation', /^worker\/(handlers\/image-segmenter|outputs\/(interpolate|segment|class-map))/],
   ['pictures', /^worker\/(handlers\/image-|outputs\/(picture|tiles))/],
+  ['offsets', /^worker\/text\/offsets\//],
   [
     'text',
-    /^worker\/(handlers\/(text-(handler|classifier|feature|reranker)|fill-mask|zero-shot-text|token-classifier|question-answerer|explain\/texts)|outputs\/dense|text\/)/,
+    /^worker\/(handlers\/(text-(handler|classifier|feature|reranker)|fill-mask|zero-shot-text|token-classifier|question-answerer|explain\/texts)|outputs\/(dense|entities|answers)|text\/)/,
   ],
   [
     'generation',

@@ -14,6 +14,8 @@ export * from './text-handler.js';
 export * from './text-classifier.js';
 export * from './zero-shot-text-classifier.js';
 export * from './text-reranker.js';
+export * from './token-classifier.js';
+export * from './question-answerer.js';
 export * from './fill-mask.js';
 export * from './text-generator.js';
 export * from './text-to-text.js';

@@ -280,9 +280,17 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
 
   /** Returns the tokens of a text or a pair, in at most as many as row `index` may have. @throws `invalid-input` */
   protected encode(text: string, textPair: string | undefined, index: number, context: Context): Encoding {
-    const limit = this.#tokenLimit(this.param<number | undefined>('maxLength', index, context));
-    const row = this.#tokenizer.encode(text, textPair, limit);
-    if (row.ids.length > 0) return row;
+    return this.filled(this.#tokenizer.encode(text, textPair, this.tokenLimit(index, context)));
+  }
+
+  /** Returns the largest number of tokens that the model may get at once for row `index`. */
+  protected tokenLimit(index: number, context: Context): number {
+    return this.#tokenLimit(this.param<number | undefined>('maxLength', index, context));
+  }
+
+  /** Returns an encoding. @throws `invalid-input` if it has no tokens */
+  protected filled(encoding: Encoding): Encoding {
+    if (encoding.ids.length > 0) return encoding;
     throw new TabServeError(
       'invalid-input',
       'The tokenizer found no tokens in this text. Pass a text with at least one word of the vocabulary.',

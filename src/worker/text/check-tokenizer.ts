@@ -1,5 +1,5 @@
 import { shorten } from '../../contract/describe-value.js';
-import type { TabServeError } from '../../contract/errors.js';
+import { messageOf, TabServeError } from '../../contract/errors.js';
 import { wrongValue } from '../../shared/read-options.js';
 import { isRecord } from '../../shared/schema.js';
 import { MAX_ROW_TOKENS } from './limits.js';
@@ -69,6 +69,13 @@ function checkPadding(padding: Json): void {
   if (isRecord(strategy)) count('padding.strategy.Fixed', strategy['Fixed'], MAX_ROW_TOKENS);
   optional(padding['pad_to_multiple_of'], (value) => count('padding.pad_to_multiple_of', value, MAX_ROW_TOKENS));
   for (const key of ['pad_id', 'pad_type_id']) optional(padding[key], (value) => count(`padding.${key}`, value));
+}
+
+/** Returns the error for a text with which a tokenizer's steps fail. */
+export function notApplicable(cause: unknown): TabServeError {
+  return new TabServeError('invalid-input', `tokenizer.json cannot be applied to this text: ${messageOf(cause)}`, {
+    cause,
+  });
 }
 
 function optional(value: unknown, check: (value: unknown) => void): void {

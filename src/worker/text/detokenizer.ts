@@ -1,4 +1,5 @@
 import type { Tokenizer } from '@huggingface/tokenizers';
+import { byteLevelAlphabet } from './token-bytes.js';
 import type { Detokenizer } from './tokenizer.js';
 
 interface DecoderJson {
@@ -20,20 +21,31 @@ export function createDetokenizer(
     [...tokenizer.get_added_tokens_decoder()].flatMap(([id, { special: isSpecial }]) => (isSpecial ? [id] : [])),
   );
   const suffix = tokenizer.decoder?.end_of_word_suffix;
-  const hasBytes = [decoder, ...(decoder?.decoders ?? [])].some((one) => one?.type === 'ByteFallback');
+  const has = (type: string): boolean => [decoder, ...(decoder?.decoders ?? [])].some((one) => one?.type === type);
+  const hasBytes = has('ByteFallback');
+  const isByteLevel = has('ByteLevel');
   const isByte = (piece: string): boolean => hasBytes && /^<0x[\dA-Fa-f]{2}>$/.test(piece);
   return {
     pieceOf: (id) => (special.has(id) ? undefined : tokenizer.id_to_token(id)),
     isByte,
     // A space before a sign or a shortened word goes: the longest are " n't" and " 've".
     unsettled: cleansUp ? 4 : 0,
-    join(pieces) {
-      const readable = hasBytes ? readBytes(pieces, isByte) : [...pieces];
+    join(pieces, cleans = cleansUp) {
+      const readable = hasBytes ? readBytes(pieces, isByte) : isByteLevel ? pieces.map(inAlphabet) : [...pieces];
       const text = tokenizer.decoder ? tokenizer.decoder.decode(readable) : readable.join(' ');
       const spaced = suffix ? text.replaceAll(suffix, ' ').trim() : text;
-      return cleansUp ? cleanUp(spaced) : spaced;
+      return cleans ? cleanUp(spaced) : spaced;
     },
   };
+}
+
+const utf8 = new TextEncoder();
+const alphabet = [...byteLevelAlphabet().keys()];
+
+/** Returns a piece in GPT-2's alphabet. One that is not written in it stands for itself, as Hugging Face has it. */
+function inAlphabet(piece: string): string {
+  const isWritten = /^[!-~¡-¬®-\u0143]*$/.test(piece);
+  return isWritten ? piece : Array.from(utf8.encode(piece), (byte) => alphabet[byte]!).join('');
 }
 
 /**

@@ -1,12 +1,15 @@
 import type { Files } from '../../contract/archive.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
+import { loadScript } from '../../shared/load-script.js';
 import { load } from '../libraries/tokenizers.js';
-import { checkTemplate, checkTokenizer } from './check-tokenizer.js';
+import { checkTemplate, checkTokenizer, notApplicable } from './check-tokenizer.js';
 import { findCutPoints } from './cut-points.js';
 import { findLanguages, type Languages } from './languages.js';
 import { checkLength, checkMarks } from './limits.js';
-import { correction, inKnownSteps, type Normalizer } from './normalizers.js';
-import { addedTokens, fill, parsePostProcessor, type PostProcessor } from './post-processor.js';
+import { correction, inKnownSteps } from './normalizers.js';
+import { addedTokens, fill, parsePostProcessor, roomOf } from './post-processor.js';
+import type { OffsetEncoder, TokenizerParts } from './offsets/encoder.js';
+import type { ModelJson } from './offsets/model.js';
 import { createDetokenizer } from './detokenizer.js';
 import { tokenBytes } from './token-bytes.js';
 import type { Detokenizer, Encoding, Padding, TextTokenizer } from './tokenizer.js';
@@ -16,8 +19,10 @@ import { truncate, type Truncation } from './truncate.js';
 export const TOKENIZER = 'tokenizer.json';
 const TOKENIZER_CONFIG = 'tokenizer_config.json';
 
+type Steps = TokenizerParts['json'];
+
 /** The parts of a `tokenizer.json` that `@huggingface/tokenizers` does not do. */
-interface TokenizerJson {
+interface TokenizerJson extends Steps {
   readonly truncation?: { readonly max_length: number; readonly direction?: string; readonly strategy?: string } | null;
   readonly padding?: {
     readonly strategy?: 'BatchLongest' | { readonly Fixed: number };
@@ -26,14 +31,8 @@ interface TokenizerJson {
     readonly pad_id: number;
     readonly pad_type_id: number;
   } | null;
-  readonly normalizer?: Normalizer | null;
-  readonly post_processor?: PostProcessor | null;
   readonly decoder?: Parameters<typeof tokenBytes>[1];
-  readonly pre_tokenizer?: { readonly type?: string } | null;
-  readonly added_tokens?:
-    | readonly { readonly id: number; readonly content: string; readonly special?: boolean }[]
-    | null;
-  readonly model?: { readonly type?: string; readonly max_input_chars_per_word?: number };
+  readonly model?: ModelJson & { readonly max_input_chars_per_word?: number };
 }
 
 /** A tokenizer that also serves generation. */
@@ -49,12 +48,26 @@ export interface HuggingFaceTokenizer extends TextTokenizer {
   idOf(token: string): number | undefined;
   /** The token that stands for a missing word; undefined if there is none. */
   readonly maskId: number | undefined;
+  /** The token of what the vocabulary lacks; undefined if there is none. */
+  readonly unknownId: number | undefined;
+  /** The token that begins a text, as BERT's; undefined if there is none. */
+  readonly classId: number | undefined;
+  /** What a token begins with that does not begin a word, such as `##`; empty if nothing tells them apart. */
+  readonly wordPrefix: string;
+  /** Returns a token as it is written in the vocabulary; undefined for none. */
+  tokenOf(id: number): string | undefined;
   /** Returns the text of tokens. @param keepsSpecial whether special tokens are part of it */
   decode(ids: readonly number[], keepsSpecial?: boolean): string;
   /** Undefined for a tokenizer of no particular languages. */
   readonly languages: Languages | undefined;
   /** @param language the id of a text's language; without one, that which the files name */
   encode(text: string, textPair: string | undefined, maxLength: number, language?: number): Encoding;
+  /**
+   * Returns what encodes texts and tells where in them each token stands, as Python's `offset_mapping` does, but in
+   * UTF-16 units.
+   * @throws `unsupported` for a part of `tokenizer.json` with which that is not known
+   */
+  offsets(): Promise<OffsetEncoder>;
   /**
    * Returns the first tokens of a text. Special tokens that are written in the text count; none is added.
    * @param most how many are returned; Infinity for all
@@ -71,6 +84,8 @@ interface TokenizerConfig {
   readonly clean_up_tokenization_spaces?: boolean;
   readonly pad_token?: SpecialToken;
   readonly mask_token?: SpecialToken;
+  readonly unk_token?: SpecialToken;
+  readonly cls_token?: SpecialToken;
   readonly src_lang?: string | null;
 }
 
@@ -94,6 +109,7 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
   const config = files.has(TOKENIZER_CONFIG) ? ((await files.json(TOKENIZER_CONFIG)) as TokenizerConfig) : {};
   checkTokenizer(json);
   const { Tokenizer } = await load();
+  const normalizer = inKnownSteps(json.normalizer);
   try {
     const tokenizer = new Tokenizer(
       {
@@ -101,7 +117,7 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
         decoder: null,
         added_tokens: [],
         ...json,
-        normalizer: inKnownSteps(json.normalizer),
+        normalizer,
         post_processor: null,
       },
       config,
@@ -120,9 +136,7 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
       try {
         return tokenizer.encode(correct(text)).ids.filter((id: number | undefined) => id !== undefined);
       } catch (cause) {
-        throw new TabServeError('invalid-input', `${TOKENIZER} cannot be applied to this text: ${messageOf(cause)}`, {
-          cause,
-        });
+        throw notApplicable(cause);
       }
     };
     const read = (text: string): TokenStream => {
@@ -136,10 +150,14 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
       detokenizer,
       idOf,
       maskId: idOf(contentOf(config.mask_token)),
+      unknownId: idOf(contentOf(config.unk_token)),
+      classId: idOf(contentOf(config.cls_token)),
+      wordPrefix: json.model?.continuing_subword_prefix ?? '',
       decode: (ids, keepsSpecial = false) =>
         detokenizer.join(
           ids.flatMap((id) => (keepsSpecial ? tokenizer.id_to_token(id) : detokenizer.pieceOf(id)) ?? []),
         ),
+      tokenOf: (id) => tokenizer.id_to_token(id),
       tokenBytes: () => tokenBytes(tokenizer, json.decoder),
       tokensOf: (text, most) => read(text).take(most),
       languages,
@@ -147,16 +165,21 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
       maxLength: limitOf(config) ?? json.truncation?.max_length,
       padding: paddingOf(json, config, idOf),
       encode(text, textPair, maxLength, language) {
-        const room = maxLength - (textPair === undefined ? added.single : added.pair);
-        if (room < 0)
-          throw new TabServeError(
-            'invalid-input',
-            `maxLength is ${maxLength}, but the tokenizer alone adds ${textPair === undefined ? added.single : added.pair} tokens. Raise maxLength.`,
-          );
+        const room = roomOf(template, textPair !== undefined, maxLength);
         return fill(
           languages?.templateFor(language) ?? template,
           ...truncate(read(text), textPair === undefined ? undefined : read(textPair), room, truncation.strategy),
         );
+      },
+      async offsets() {
+        const create = await loadScript(async () => (await import('./offsets/encoder.js')).createOffsetEncoder);
+        // The library's types hide what it builds of its models' types.
+        const built = tokenizer as unknown as TokenizerParts['built'];
+        try {
+          return create({ json: { ...json, normalizer }, built, cutPoints: points, template, side: truncation.side });
+        } catch (cause) {
+          throw asFormatError(cause);
+        }
       },
     };
   } catch (cause) {
@@ -168,8 +191,13 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
         `${TOKENIZER} has the ${kind} "${type}", which TabServe does not support. Save the tokenizer without it, or tokenize in a handler of your own: base_handler takes the tokens' ids.`,
         { cause },
       );
-    throw new TabServeError('model-format', `${TOKENIZER} is not a tokenizer: ${messageOf(cause)}`, { cause });
+    throw asFormatError(cause);
   }
+}
+
+function asFormatError(cause: unknown): TabServeError {
+  if (cause instanceof TabServeError) return cause;
+  return new TabServeError('model-format', `${TOKENIZER} is not a tokenizer: ${messageOf(cause)}`, { cause });
 }
 
 /** Returns the limit of `tokenizer_config.json`, if it has one. */

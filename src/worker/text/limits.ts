@@ -18,6 +18,9 @@ export const MAX_MARKS = 256;
 /** The largest number of tokens to which a tokenizer's files may ask to pad a row. */
 export const MAX_ROW_TOKENS = 1_000_000;
 
+/** The largest number of windows that a text is cut into. */
+export const MAX_WINDOWS = 2048;
+
 /** Combining marks, and the two letters that compatibility normalization converts to one. */
 const MARKS = /[\p{M}\uFF9E\uFF9F]+/gu;
 

@@ -93,6 +93,16 @@ export function addedTokens(parts: readonly TemplatePart[]): number {
   return parts.reduce((sum, part) => sum + ('ids' in part ? part.ids.length : 0), 0);
 }
 
+/** Returns the number of tokens of a row that are left for its texts. @throws `invalid-input` if there are none */
+export function roomOf({ single, pair }: Template, isPair: boolean, maxLength: number): number {
+  const added = addedTokens(isPair ? pair : single);
+  if (added <= maxLength) return maxLength - added;
+  throw new TabServeError(
+    'invalid-input',
+    `maxLength is ${maxLength}, but the tokenizer alone adds ${added} tokens. Raise maxLength.`,
+  );
+}
+
 /** Fills the texts' tokens into a template. */
 export function fill(
   { single, pair }: Template,

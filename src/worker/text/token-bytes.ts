@@ -63,8 +63,8 @@ function utf8Of(text: string): string {
   return String.fromCharCode(...utf8.encode(text));
 }
 
-/** GPT-2's alphabet: a character for each byte. Those that print stand for themselves. */
-function byteLevelAlphabet(): ReadonlyMap<string, number> {
+/** GPT-2's alphabet, in the order of the bytes: a character for each. Those that print stand for themselves. */
+export function byteLevelAlphabet(): ReadonlyMap<string, number> {
   const prints = (byte: number): boolean =>
     (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || (byte >= 0xae && byte <= 0xff);
   const bytes = Array.from({ length: 256 }, (_, byte) => byte);

@@ -3,23 +3,27 @@ import { MAX_PIECE_LENGTH, tooLongToCut } from './limits.js';
 /** Texts are cut at the first point after so many UTF-16 units. */
 const PIECE = 1000;
 
+/** A piece of a text, and where in the text it begins. */
+type TextPiece = readonly [text: string, from: number];
+
 /** The tokens of a text, from its start or from its end on. Tokenizes only as much of the text as someone asks for. */
-export class TokenStream {
-  readonly #pieces: Generator<string>;
-  readonly #read: string[];
+export class TokenStream<Token = number> {
+  readonly #pieces: Generator<TextPiece>;
+  readonly #read: TextPiece[];
   /** The tokens of each piece, in the order in which pieces are read. */
-  readonly #tokens: (readonly number[])[] = [];
+  readonly #tokens: (readonly Token[])[] = [];
   #length = 0;
   #done = false;
 
   /**
    * @param points matches the empty string where the text can be cut; if undefined, it cannot
+   * @param tokenize returns the tokens of a piece, which begins at `from`
    * @param side the side of the text on which tokens may be left out
    */
   constructor(
     text: string,
     points: RegExp | undefined,
-    private readonly tokenize: (text: string) => readonly number[],
+    private readonly tokenize: (text: string, from: number) => readonly Token[],
     private readonly side: 'left' | 'right',
   ) {
     this.#pieces = piecesOf(text, points);
@@ -46,26 +50,27 @@ export class TokenStream {
 
   /** Reads one piece. */
   step(): void {
-    const piece = this.side === 'left' ? this.#read.pop() : (this.#pieces.next().value as string | undefined);
+    const piece = this.side === 'left' ? this.#read.pop() : (this.#pieces.next().value as TextPiece | undefined);
     if (piece === undefined) {
       this.#done = true;
       return;
     }
-    if (piece.length > MAX_PIECE_LENGTH) throw tooLongToCut(piece.length);
-    const tokens = this.tokenize(piece);
+    const [text, from] = piece;
+    if (text.length > MAX_PIECE_LENGTH) throw tooLongToCut(text.length);
+    const tokens = this.tokenize(text, from);
     this.#length += tokens.length;
     this.#tokens.push(tokens);
   }
 
   /** Returns the `count` tokens at the side from which the text was read; all that there are, if there are fewer. */
-  take(count: number): readonly number[] {
+  take(count: number): readonly Token[] {
     this.fill(count);
-    const ids = (this.side === 'left' ? this.#tokens.toReversed() : this.#tokens).flat();
-    return this.side === 'left' ? ids.slice(Math.max(0, ids.length - count)) : ids.slice(0, count);
+    const tokens = (this.side === 'left' ? this.#tokens.toReversed() : this.#tokens).flat();
+    return this.side === 'left' ? tokens.slice(Math.max(0, tokens.length - count)) : tokens.slice(0, count);
   }
 }
 
-function* piecesOf(text: string, points: RegExp | undefined): Generator<string> {
+function* piecesOf(text: string, points: RegExp | undefined): Generator<TextPiece> {
   let from = 0;
   if (points) {
     const search = new RegExp(points);
@@ -73,9 +78,9 @@ function* piecesOf(text: string, points: RegExp | undefined): Generator<string> 
       search.lastIndex = from + PIECE;
       const point = search.exec(text)?.index;
       if (point === undefined) break;
-      yield text.slice(from, point);
+      yield [text.slice(from, point), from];
       from = point;
     }
   }
-  yield text.slice(from);
+  yield [text.slice(from), from];
 }

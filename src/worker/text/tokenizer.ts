@@ -3,6 +3,20 @@ export interface Encoding {
   readonly ids: readonly number[];
   /** For each token 0 or 1: which of the two texts it belongs to, according to the tokenizer. */
   readonly typeIds: readonly number[];
+  /** Where each token stands, if it was asked for; undefined for a token that the tokenizer has added. */
+  readonly places?: readonly (TokenPlace | undefined)[];
+}
+
+/** Where a token stands. */
+export interface TokenPlace {
+  /** Which of the two texts it is part of. */
+  readonly text: 0 | 1;
+  /** Which word of the text, as the tokenizer splits it, the token is part of: a number that no other word has. */
+  readonly word: number;
+  /** Where its characters begin in the text, in UTF-16 units, as `slice` counts. */
+  readonly start: number;
+  /** Where they end. */
+  readonly end: number;
 }
 
 /** How rows of different lengths are padded to the same length. */
@@ -37,8 +51,11 @@ export interface Detokenizer {
    * text.
    */
   pieceOf(id: number): string | undefined;
-  /** Returns the text of consecutive pieces. */
-  join(pieces: readonly string[]): string;
+  /**
+   * Returns the text of consecutive pieces.
+   * @param cleansUp whether spaces before punctuation are removed. Default: what the tokenizer's config says
+   */
+  join(pieces: readonly string[], cleansUp?: boolean): string;
   /** Returns whether a piece is one byte of a character. What a run of them means shows only when the run has ended. */
   isByte(piece: string): boolean;
   /** The most characters at the end of a text that the pieces after it may change. */

@@ -17,6 +17,8 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     keys: ['sentence_transformers', 'sbert_ce_default_activation_function'],
     processor: 'tokenizer',
   },
+  token_classifier: { architectures: ['ForTokenClassification'], processor: 'tokenizer' },
+  question_answerer: { architectures: ['ForQuestionAnswering'], processor: 'tokenizer' },
   fill_mask: { architectures: ['ForMaskedLM'], processor: 'tokenizer' },
   text_generator: {
     architectures: ['ForCausalLM', 'LMHeadModel'],

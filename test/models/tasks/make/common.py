@@ -144,6 +144,11 @@ def strip(graph):
     del graph.graph.value_info[:]
 
 
+def units(text, at):
+    """The UTF-16 units before a character of a text."""
+    return len(text[:at].encode("utf-16-le")) // 2
+
+
 def answers(task, rows):
     """Writes the file of a task. @param rows of dicts: see `test/browser/coverage.spec.ts`"""
     path = HERE / f"{task}.json"

@@ -201,8 +201,8 @@ test("the caller's config and handler win, and spare files that they make needle
 
 test('an architecture without a handler stays its name, which loading the handler reports', async () => {
   const config = (architectures: unknown) => ({ ...bert, 'config.json': { architectures } });
-  expect((await read(config(['BertForTokenClassification']))).archive.manifest.model.handler).toBe(
-    'BertForTokenClassification',
+  expect((await read(config(['BertForNextSentencePrediction']))).archive.manifest.model.handler).toBe(
+    'BertForNextSentencePrediction',
   );
   expect((await read(config(undefined))).archive.manifest.model.handler).toBeUndefined();
 });

@@ -1,0 +1,46 @@
+from optimum.exporters.onnx.model_configs import ModernBertOnnxConfig
+from optimum.exporters.tasks import TasksManager
+from transformers import (
+    AutoModelForQuestionAnswering, BertConfig, DebertaV2Config, DistilBertConfig, ElectraConfig, ModernBertConfig, MPNetConfig, RobertaConfig, XLMRobertaConfig,
+    pipeline,
+)
+
+from common import TEXTS, answers, export, small, spread, tokenizer_of, units
+
+# Optimum exports ModernBERT, but does not list this task of it.
+TasksManager.create_register("onnx", overwrite_existing=True)("modernbert", "question-answering")(ModernBertOnnxConfig)
+DEBERTA = {"type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": -1, "position_biased_input": False}
+CONFIGS = [
+    ("answer-bert", BertConfig, "word_piece", {}),
+    ("answer-distilbert", DistilBertConfig, "word_piece", {"dim": 16, "hidden_dim": 24, "n_layers": 2, "n_heads": 2}),
+    ("answer-roberta", RobertaConfig, "byte_level", {"type_vocab_size": 1}),
+    ("answer-mpnet", MPNetConfig, "unigram", {}),
+    ("answer-xlm-roberta", XLMRobertaConfig, "unigram", {"type_vocab_size": 1}),
+    ("answer-modernbert", ModernBertConfig, "byte_level", {"local_attention": 8}),
+    ("answer-electra", ElectraConfig, "word_piece", {"embedding_size": 16}),
+    ("answer-deberta-v2", DebertaV2Config, "unigram", {**DEBERTA, "position_buckets": 32, "norm_rel_ebd": "layer_norm", "share_att_key": True}),
+]
+GPU = {"answer-bert": ["webgpu"]}
+SHORT = {"question": "Where was Marie Curie born?", "context": "👩🏽‍🔬 Marie Curie was born in Warsaw, naïve café; 東京 and the Brücke."}
+LONG = {"question": "What stood on the island 👍🏽?", "context": " ".join([*TEXTS, "👍🏽", *TEXTS[:3]])}
+NAMES = {"topK": "top_k", "maxAnswerLength": "max_answer_len", "stride": "doc_stride", "maxLength": "max_seq_len", "handleImpossibleAnswer": "handle_impossible_answer", "alignToWords": "align_to_words"}
+
+
+def make():
+    rows = []
+    for repository, config_class, kind, fields in CONFIGS:
+        tokenizer = tokenizer_of(kind, has_types=config_class in (BertConfig, ElectraConfig))
+        model = spread(AutoModelForQuestionAnswering.from_config(small(config_class, kind, **fields), attn_implementation="eager"))
+        export(repository, model, "question-answering", [tokenizer])
+        pipe = pipeline("question-answering", model=model, tokenizer=tokenizer)
+        requests = []
+        for asked, params in [
+            (SHORT, {}), (SHORT, {"topK": 4}), (SHORT, {"topK": 4, "alignToWords": False, "maxAnswerLength": 3}), (SHORT, {"topK": 6, "handleImpossibleAnswer": True}),
+            (LONG, {"topK": 3}), (LONG, {"topK": 5, "maxLength": 80, "stride": 16, "maxAnswerLength": 6}),
+        ]:
+            found = pipe(**asked, **{NAMES[key]: value for key, value in params.items()})
+            context = asked["context"]
+            answer = [{"answer": one["answer"], "score": one["score"], "start": units(context, one["start"]), "end": units(context, one["end"])} for one in (found if isinstance(found, list) else [found])]
+            requests.append({"input": asked, "params": params, "answer": answer})
+        rows.append({"architecture": type(model).__name__, "repository": repository, **({"gpu": GPU[repository]} if repository in GPU else {}), "requests": requests})
+    answers("question_answerer", rows)
