@@ -31,6 +31,7 @@ export {
   paintClasses,
   paintHeatMap,
   paintMask,
+  paintDepth,
   paintPicture,
   vocPalette,
   type Color,

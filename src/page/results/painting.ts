@@ -1,6 +1,7 @@
 /** Converts results to pixels for a canvas. Importing this file uses no browser global. */
 import { TabServeError } from '../../contract/errors.js';
 import type { ImageExplanation } from '../../worker/outputs/explanation.js';
+import type { DepthMap } from '../../worker/outputs/depth.js';
 import type { Picture } from '../../worker/outputs/picture.js';
 import type { Segmentation } from '../../worker/outputs/segment.js';
 
@@ -44,6 +45,16 @@ export function vocPalette(count: number): Color[] {
 /** Returns a picture as an image that shares its pixels. */
 export function paintPicture({ data, width, height }: Picture): ImageData {
   return new ImageData(data as Uint8ClampedArray<ArrayBuffer>, width, height);
+}
+
+/** Returns a depth map as an image of grays: black where the number is least, white where it is largest. */
+export function paintDepth({ width, height, depth, min, max }: DepthMap): ImageData {
+  const image = new ImageData(width, height);
+  const pixels = new Uint32Array(image.data.buffer);
+  const scale = max > min ? 255 / (max - min) : 0;
+  const words = new Uint32Array(Uint8Array.from({ length: 1024 }, (_, at) => (at % 4 === 3 ? 255 : at >> 2)).buffer);
+  for (let i = 0; i < pixels.length; i++) pixels[i] = words[Math.trunc((depth[i]! - min) * scale)]!;
+  return image;
 }
 
 /** Returns a class map as colors, in the map's size. @throws `invalid-input` for another form of result */

@@ -18,6 +18,8 @@ export * from './fill-mask.js';
 export * from './text-generator.js';
 export * from './text-to-text.js';
 export * from './image-segmenter.js';
+export * from './depth-estimator.js';
+export * from './background-remover.js';
 export * from './text-feature-extractor.js';
 export * from './image-feature-extractor.js';
 export * from './image-to-image.js';

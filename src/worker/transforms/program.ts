@@ -5,8 +5,9 @@ import { TabServeError } from '../../contract/errors.js';
 import type { Rect } from '../../contract/images.js';
 import { MAX_WINDOW_PIXELS } from '../../contract/limits.js';
 import { lower, type Geometry, type Primitive } from './lower.js';
+import { mirroredIndices } from '../tensors/mirror.js';
 import type { Transforms } from './steps.js';
-import { computeTaps, mirroredIndices, nearestIndices, tapsSpan, type Taps } from './taps.js';
+import { computeTaps, nearestIndices, tapsSpan, type Taps } from './taps.js';
 
 /** The taps of a resize. A direction in which the size stays the same has none, and its pass is skipped. */
 export interface Scaling {

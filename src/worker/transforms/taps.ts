@@ -106,19 +106,6 @@ export function nearestIndices(input: number, output: number, first: number, len
 }
 
 /**
- * Returns the pixel of each of `length` positions from `first` on, of an axis that goes on beyond its ends as in a
- * mirror: numpy's `symmetric` if the pixel at the edge is seen twice, otherwise its `reflect`.
- */
-export function mirroredIndices(size: number, first: number, length: number, isEdgeTwice: boolean): Int32Array {
-  const last = size - 1;
-  const period = isEdgeTwice ? 2 * size : Math.max(1, 2 * last);
-  return Int32Array.from({ length }, (_, at) => {
-    const position = (((first + at) % period) + period) % period;
-    return position <= last ? position : (isEdgeTwice ? 2 * last + 1 : 2 * last) - position;
-  });
-}
-
-/**
  * Returns the inputs that outputs `from … from + length - 1` depend on, as a half-open interval; `length` is positive.
  */
 export function tapsSpan(taps: Taps, from: number, length: number): readonly [start: number, end: number] {

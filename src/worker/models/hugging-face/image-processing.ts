@@ -1,6 +1,6 @@
 import type { TabServeError } from '../../../contract/errors.js';
 import { isRecord } from '../../../shared/schema.js';
-import { BY_MODEL_TYPE, IMAGE_PROCESSORS, RESAMPLE, type ImageProcessor } from './image-processors.js';
+import { BY_MODEL_TYPE, IMAGE_PROCESSORS, RESAMPLE, TRANSFORMERS_JS, type ImageProcessor } from './image-processors.js';
 import { underivable, type Json } from '../../../shared/hugging-face.js';
 
 export const PREPROCESSOR = 'preprocessor_config.json';
@@ -68,6 +68,7 @@ function processorOf(processor: Json, { model_type: type }: Json): ImageProcesso
         ? BY_MODEL_TYPE[type]!
         : '';
   if (Object.hasOwn(IMAGE_PROCESSORS, name)) return IMAGE_PROCESSORS[name]!;
+  if (Object.hasOwn(TRANSFORMERS_JS, name)) return TRANSFORMERS_JS[name]!;
   const known = Object.keys(IMAGE_PROCESSORS).join(', ');
   throw wrong(named === undefined ? 'image_processor_type' : field, named, `the image processor of ${known}`);
 }
@@ -89,12 +90,7 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
   const step = (size: number | readonly number[], more: Json = {}): readonly Step[] => [
     { resize: { size, interpolation, ...more } },
   ];
-  const size = sizeOf(
-    fields.size,
-    'size',
-    default_to_square,
-    max_size && ((fields['max_size'] as number) ?? max_size),
-  );
+  const size = sizeOf(fields.size, 'size', default_to_square, max_size && ((fields['max_size'] as number) ?? max_size));
   const { shortest_edge: shortest, longest_edge: longest, height, width } = size;
   const scale = resize === 'levit' ? 256 / 224 : undefined;
   const cropPct = fields.crop_pct as number;
@@ -122,6 +118,10 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
     return [{ resizeTensor: { size: [height, width], ...options } }];
   }
   if (shortest === undefined) return step([height!, width!]);
+  if (resize === 'transformers.js' && longest === undefined) {
+    const least = multipleOf(fields, 'size_divisibility');
+    return step(shortest, least > 1 ? { multipleOf: least } : {});
+  }
   if (longest === undefined) return step(scale ? Math.trunc(scale * shortest) : shortest);
   const divisor = resize === 'maskformer' ? multipleOf(fields, 'size_divisor') : 1;
   const multiple =

@@ -1,5 +1,15 @@
 /** How the processors of transformers 5.18.0 resize an image, where it is not by the fields alone. */
-type Resize = 'convnext' | 'levit' | 'poolformer' | 'dpt' | 'yolos' | 'glpn' | 'zoedepth' | 'swin2sr' | 'maskformer';
+type Resize =
+  | 'convnext'
+  | 'levit'
+  | 'poolformer'
+  | 'dpt'
+  | 'yolos'
+  | 'glpn'
+  | 'zoedepth'
+  | 'swin2sr'
+  | 'maskformer'
+  | 'transformers.js';
 
 /** The defaults of an image processor's class, for fields that a `preprocessor_config.json` leaves out. */
 export interface ImageProcessor {
@@ -248,6 +258,11 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     resize: 'zoedepth',
     ignores: ['do_center_crop'],
   },
+};
+
+/** The processor of transformers.js that has no class of its own in transformers: its files name all fields. */
+export const TRANSFORMERS_JS: Readonly<Record<string, ImageProcessor>> = {
+  Image: { default_to_square: false, resample: BILINEAR!, resize: 'transformers.js' },
 };
 
 /** The processor of a model whose `preprocessor_config.json` names none, by `model_type` of `config.json`. */

@@ -156,6 +156,9 @@ function otherHandler({
  */
 function handlerOf(config: Json): string | undefined {
   const architecture = architectureOf(config);
+  const type = config['model_type'];
+  if (architecture === undefined && typeof type === 'string')
+    return Object.entries(TASKS).find(([, { modelTypes }]) => modelTypes?.includes(type))?.[0];
   const labels = isRecord(config['id2label']) ? Object.values(config['id2label']).map(String) : [];
   const found = Object.entries(TASKS).flatMap(([name, { architectures = [], label, keys }]) => {
     const ending = architectures
@@ -178,8 +181,8 @@ function handlerOf(config: Json): string | undefined {
 async function handlerOfRepository(source: Source, config: Json): Promise<string | undefined> {
   const architecture = architectureOf(config);
   const found = handlerOf(config);
-  const isBare = found === architecture && /Model$/.test(architecture ?? '');
-  if (!isBare && !/ForMaskedLM$/.test(architecture ?? '')) return found;
+  const isBare = found === architecture && Boolean(architecture?.endsWith('Model'));
+  if (!isBare && !architecture?.endsWith('ForMaskedLM')) return found;
   if (await source.has(SENTENCES)) return 'text_feature_extractor';
   if (!isBare) return found;
   const [isText, isImage] = await Promise.all([source.has(TOKENIZER), source.has(PREPROCESSOR)]);
