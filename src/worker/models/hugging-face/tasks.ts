@@ -36,6 +36,7 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
   depth_estimator: { architectures: ['ForDepthEstimation'], processor: 'image' },
   background_remover: {
     architectures: ['BriaRMBG', 'BiRefNet', 'MODNet', 'ISNet', 'ISNetDIS', 'U2NET', 'U2Net', 'ForImageSegmentation'],
+    modelTypes: ['modnet', 'birefnet', 'isnet', 'u2net'],
     processor: 'image',
   },
   text_feature_extractor: {
