@@ -32,6 +32,7 @@ export {
   paintHeatMap,
   paintMask,
   paintDepth,
+  paintInstances,
   paintPicture,
   vocPalette,
   type Color,

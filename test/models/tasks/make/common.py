@@ -152,6 +152,7 @@ def write(repository, model, processors, write_graphs, is_shortened=False):
             graph = onnx.load(file)
             strip(graph)
             if is_shortened:
+                cast_grids(graph)
                 shorten(graph)
             onnx.save(graph, folder / "onnx" / file.name)
         for file in sorted(pathlib.Path(source).glob("*.json")):
@@ -171,6 +172,18 @@ def strip(graph):
         node.doc_string = ""
         del node.metadata_props[:]
     del graph.graph.value_info[:]
+
+
+def cast_grids(graph):
+    """Makes the grids of GridSample float: torch's exporter lets Mask2Former's become double, which ONNX Runtime lacks."""
+    nodes = []
+    for node in graph.graph.node:
+        if node.op_type == "GridSample":
+            nodes.append(onnx.helper.make_node("Cast", [node.input[1]], [f"{node.input[1]}_float"], to=onnx.TensorProto.FLOAT))
+            node.input[1] = nodes[-1].output[0]
+        nodes.append(node)
+    del graph.graph.node[:]
+    graph.graph.node.extend(nodes)
 
 
 def shorten(graph):
