@@ -226,6 +226,7 @@ export async function tasksSource({ registry }) {
     const entries = [
       ...list('architectures', architectures),
       ...(label ? [`label: '${label}'`] : []),
+      ...list('modelTypes', others.modelTypes),
       ...list('keys', keys),
       `processor: '${processor}'`,
       ...list('models', models),

@@ -31,6 +31,8 @@ export {
   paintClasses,
   paintHeatMap,
   paintMask,
+  paintDepth,
+  paintInstances,
   paintPicture,
   vocPalette,
   type Color,

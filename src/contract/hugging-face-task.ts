@@ -7,6 +7,8 @@ export interface HuggingFaceTask {
    * the one with the longest end serves an architecture.
    */
   readonly architectures?: readonly string[];
+  /** The same for repositories that name no architecture: by `model_type` of `config.json`. */
+  readonly modelTypes?: readonly string[];
   /** It serves only models with a label that begins so, whatever the case: these before handlers without a condition. */
   readonly label?: string;
   /** It serves only models whose `config.json` has one of these keys: these before handlers without a condition. */

@@ -1,6 +1,8 @@
 /** Converts results to pixels for a canvas. Importing this file uses no browser global. */
 import { TabServeError } from '../../contract/errors.js';
 import type { ImageExplanation } from '../../worker/outputs/explanation.js';
+import type { Instance } from '../../worker/handlers/instance-segmenter.js';
+import type { DepthMap } from '../../worker/outputs/depth.js';
 import type { Picture } from '../../worker/outputs/picture.js';
 import type { Segmentation } from '../../worker/outputs/segment.js';
 
@@ -46,6 +48,16 @@ export function paintPicture({ data, width, height }: Picture): ImageData {
   return new ImageData(data as Uint8ClampedArray<ArrayBuffer>, width, height);
 }
 
+/** Returns a depth map as an image of grays: black where the number is least, white where it is largest. */
+export function paintDepth({ width, height, depth, min, max }: DepthMap): ImageData {
+  const image = new ImageData(width, height);
+  const pixels = new Uint32Array(image.data.buffer);
+  const scale = max > min ? 255 / (max - min) : 0;
+  const words = new Uint32Array(Uint8Array.from({ length: 1024 }, (_, at) => (at % 4 === 3 ? 255 : at >> 2)).buffer);
+  for (let i = 0; i < pixels.length; i++) pixels[i] = words[Math.trunc((depth[i]! - min) * scale)]!;
+  return image;
+}
+
 /** Returns a class map as colors, in the map's size. @throws `invalid-input` for another form of result */
 export function paintClasses(
   segmentation: Segmentation,
@@ -61,6 +73,23 @@ export function paintClasses(
   // One 32-bit word for each pixel; it is written and read in the same byte order.
   const [words, pixels] = [new Uint32Array(colors.buffer), new Uint32Array(image.data.buffer)];
   for (let i = 0; i < pixels.length; i++) pixels[i] = words[classes[i]!]!;
+  return image;
+}
+
+/** Returns masks of instances as colors, in the photo's size: one color for each, and those before lie over others. */
+export function paintInstances(
+  instances: readonly Instance[],
+  { palette = defaultPalette(), alpha = 0.5 }: PaintClassesOptions = {},
+): ImageData {
+  const { width = 1, height = 1 } = instances[0]?.mask ?? {};
+  const image = new ImageData(width, height);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (const [index, { mask }] of [...instances.entries()].toReversed()) {
+    const [red, green, blue, opacity = 255] = palette[1 + (index % (palette.length - 1))]!;
+    const [word] = new Uint32Array(Uint8ClampedArray.of(red, green, blue, opacity * alpha).buffer);
+    for (let at = 0; at < mask.runs.length; at += 2)
+      pixels.fill(word!, mask.runs[at]!, mask.runs[at]! + mask.runs[at + 1]!);
+  }
   return image;
 }
 

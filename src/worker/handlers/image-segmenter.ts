@@ -4,7 +4,6 @@ import type { Tensor, Tensors } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 import { checkLabels, classCount, labelOf } from '../outputs/labels.js';
 import { mapForm, type MapForm, type MapLayout, type DimSize } from '../outputs/maps.js';
-import { axis, type Grid } from '../outputs/interpolate.js';
 import { checkFilled, checkRows, numbersOf } from '../outputs/rows.js';
 import {
   type OutputKind,
@@ -18,7 +17,7 @@ import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/
 import type { ConfigSchema } from '../../shared/schema.js';
 import { ImageTensorInput, isChannelsLast } from './image-input.js';
 import { exportOf } from './model-export.js';
-import type { Placement } from './placements.js';
+import { gridOf } from './placements.js';
 import { VisionHandler } from './vision-handler.js';
 import type { VisionParams } from './vision-params.js';
 
@@ -232,18 +231,4 @@ export class ImageSegmenter extends VisionHandler<Segmentation> {
     const grid = gridOf(form, params.size === 'original' ? placement : undefined);
     return segment({ output, form, kind: this.#kind, grid, labels: (classes) => this.#labels(classes), ...params });
   }
-}
-
-/**
- * Returns the grid that samples the model's map at the pixels of the image or, without a placement, at the map's own
- * pixels.
- */
-function gridOf({ width, height }: MapForm, placement: Placement | undefined): Grid {
-  if (!placement) return { columns: axis(width, width), rows: axis(height, height) };
-  const { tensorWidth, tensorHeight, geometry } = placement;
-  const [x, y] = [width / tensorWidth, height / tensorHeight];
-  return {
-    columns: axis(placement.width, width, geometry.scaleX * x, geometry.offsetX * x),
-    rows: axis(placement.height, height, geometry.scaleY * y, geometry.offsetY * y),
-  };
 }

@@ -1,5 +1,7 @@
 import { TabServeError } from '../../contract/errors.js';
 import type { Context } from '../../contract/handler.js';
+import { axis, type Grid } from '../outputs/interpolate.js';
+import type { MapForm } from '../outputs/maps.js';
 import type { Geometry } from '../transforms/index.js';
 
 /**
@@ -11,6 +13,20 @@ export interface Placement {
   readonly tensorWidth: number;
   readonly tensorHeight: number;
   readonly geometry: Geometry;
+}
+
+/**
+ * Returns the grid that samples the model's map at the pixels of the image or, without a placement, at the map's own
+ * pixels.
+ */
+export function gridOf({ width, height }: Pick<MapForm, 'width' | 'height'>, placement: Placement | undefined): Grid {
+  if (!placement) return { columns: axis(width, width), rows: axis(height, height) };
+  const { tensorWidth, tensorHeight, geometry } = placement;
+  const [x, y] = [width / tensorWidth, height / tensorHeight];
+  return {
+    columns: axis(placement.width, width, geometry.scaleX * x, geometry.offsetX * x),
+    rows: axis(placement.height, height, geometry.scaleY * y, geometry.offsetY * y),
+  };
 }
 
 /** The placements of the rows of every batch that is running. They are gone with the batch's context. */

@@ -201,11 +201,15 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
       const { tensor, geometry } = (await (await this.#gpu)?.run(image, context)) ?? (await this.#onCpu(image));
       const { width, height } = image;
       this.place(index, context, { width, height, ...this.#input.sizeOf(tensor.dims), geometry });
+      await this.keep(image, index, context);
       return this.checkRow(tensor);
     } finally {
       image.close();
     }
   }
+
+  /** Keeps of an image what its result needs: it is closed afterwards. A subclass overrides it. */
+  protected keep(_image: DecodedImage, _index: number, _context: Context): void | Promise<void> {}
 
   async #onCpu(image: DecodedImage): Promise<{ readonly tensor: Tensor; readonly geometry: Geometry }> {
     const { dims, data, geometry } = await this.#transforms.run(image);

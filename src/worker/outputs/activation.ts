@@ -6,6 +6,11 @@ const PROBABILITIES = new Set(['Softmax', 'Sigmoid', 'HardSigmoid']);
 /** Those whose numbers are none: they have any size. A LogSoftmax's softmax is the softmax of its input. */
 const LOGITS = new Set(['LogSoftmax', 'Gemm', 'MatMul', 'Conv', 'Conv2D', '_FusedMatMul', 'FusedMatMul']);
 
+/** Returns what the operator that computes an output says of its numbers; undefined if it does not tell. */
+export function kindByOperator({ op = '' }: OutputInfo): ScoreKind | undefined {
+  return PROBABILITIES.has(op) ? 'probabilities' : LOGITS.has(op) ? 'logits' : undefined;
+}
+
 /** Returns what contradicts `handler.output` in the operator that computes a classifier's output; undefined if nothing. */
 export function activationFault({ name, op = '' }: OutputInfo, output: ScoreKind): string | undefined {
   if (output === 'logits' && PROBABILITIES.has(op))

@@ -9,6 +9,7 @@ import { parseTransforms } from './parse.js';
 import { createProgram, type Program } from './program.js';
 import type { Transforms } from './steps.js';
 import { tensorForm, writeTensor } from './tensor.js';
+import { divide, runTail, tailSize } from './tail.js';
 import { createScratch, PIXEL_BYTES, type PixelWindow, type StripWindow } from './pixel-window.js';
 
 /** Dims of one row: `[channels, height, width]`, or `[height, width, channels]` after `layout('NHWC')`. */
@@ -61,25 +62,31 @@ export function compileTransforms(transforms: Transforms): CompiledTransforms {
 /** Does what `compileTransforms` does, with a given kernel. */
 export function compileTransformsWith(kernel: () => ResampleKernel, steps: Transforms): CompiledTransforms {
   const transforms = parseTransforms(steps, 'imageProcessing');
-  const form = tensorForm(transforms);
+  const { head, tail } = divide(transforms);
+  const form = tensorForm(head);
+  const { layout } = tensorForm(transforms);
   const scratch = createScratch();
   const dims = ({ width, height }: { readonly width: number; readonly height: number }): RowDims =>
-    form.layout === 'NCHW' ? [form.channels, height, width] : [height, width, form.channels];
+    layout === 'NCHW' ? [form.channels, height, width] : [height, width, form.channels];
 
   // All frames of a video have the same size: the last program is cached.
   let last: { readonly width: number; readonly height: number; readonly program: Program } | undefined;
   const programFor = (width: number, height: number): Program => {
     if (last?.width !== width || last.height !== height)
-      last = { width, height, program: createProgram(transforms, width, height) };
+      last = { width, height, program: createProgram(head, width, height) };
     return last.program;
   };
 
   return {
     transforms,
-    outputDims: (width, height) => dims(lower(transforms, width, height)),
+    outputDims(width, height) {
+      const lowered = lower(head, width, height);
+      return dims(tailSize(tail, lowered.width, lowered.height, lowered.geometry));
+    },
     async run(image, out, offset = 0) {
       const program = programFor(image.width, image.height);
-      const size = form.channels * program.width * program.height;
+      const result = tailSize(tail, program.width, program.height, program.geometry);
+      const size = form.channels * result.width * result.height;
       if (out && !(offset >= 0 && offset + size <= out.length))
         throw new TabServeError(
           'invalid-input',
@@ -91,8 +98,16 @@ export function compileTransformsWith(kernel: () => ResampleKernel, steps: Trans
         if (operation.kind === 'resize') return resize(operation, input, kernel, scratch, index);
         return operate(operation, input as PixelWindow, kernel, scratch, index);
       }, source) as PixelWindow;
+      const window = { x: 0, y: 0, width: program.width, height: program.height };
+      if (tail.length > 0) {
+        const planes = new Float32Array(form.channels * program.width * program.height);
+        writeTensor(kernel(), pixels, window, form, planes, 0);
+        const numbers = runTail(tail, { ...window, data: planes }, form.channels);
+        out?.set(numbers, offset);
+        return { data: out ?? numbers, dims: dims(result), geometry: result.geometry };
+      }
       const data = out ?? new Float32Array(takeReady(size * 4));
-      writeTensor(kernel(), pixels, { x: 0, y: 0, width: program.width, height: program.height }, form, data, offset);
+      writeTensor(kernel(), pixels, window, form, data, offset);
       return { data, dims: dims(program), geometry: program.geometry };
     },
   };

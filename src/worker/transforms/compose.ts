@@ -9,6 +9,7 @@ import type {
   Interpolation,
   TensorLayout,
   LetterboxPosition,
+  ToMultiple,
   Rounding,
   TransformStep,
   Transforms,
@@ -21,18 +22,21 @@ export function compose(...steps: readonly TransformStep[]): Transforms {
 
 /**
  * Resizes with antialiasing, as torchvision resizes a Pillow image. `nearest` takes the pixel under the center, without
- * antialiasing. If `size` is a number, the shorter side becomes `size` and the longer one `trunc(size * long / short)`.
+ * antialiasing; `box` and `hamming` are Pillow's. If `size` is a number, the shorter side becomes `size` and the longer one `trunc(size * long / short)`.
  * If the longer side then exceeds `maxSize`, which must be greater than `size`, it becomes `maxSize` and the shorter
  * side `trunc(maxSize * size / longer)`. With `rounding: 'transformers'` the sides are those of transformers'
  * `get_size_with_aspect_ratio`: with `maxSize` they may differ by a pixel, and `maxSize` may equal `size`.
- * @param size the shorter side, or [height, width]: positive integers
+ * @param size the shorter side, or [height, width]: positive integers; or `image`, the image's own size
  */
 export function resize(
-  size: number | HeightWidth,
+  size: number | HeightWidth | 'image',
   options: {
     readonly interpolation?: Interpolation;
     readonly maxSize?: number;
-    /** Rounds both sides down to a multiple of this number. */ readonly multipleOf?: number;
+    /** Rounds both sides to a multiple of this number. */ readonly multipleOf?: number;
+    /** @default 'down' */ readonly toMultiple?: ToMultiple;
+    /** Of [height, width]: gives both sides the scale that changes the image less. */
+    readonly keepAspectRatio?: boolean;
     /** @default 'torchvision' */ readonly rounding?: Rounding;
   } = {},
 ): TransformStep {
@@ -62,6 +66,16 @@ export function padImage(
   options: { /** @default 0 */ readonly fill?: FillColor } = {},
 ): TransformStep {
   return readStep('pad', { padding, ...options }, 'pad');
+}
+
+/**
+ * Continues the image beyond its edges as in a mirror.
+ * @param options either `multipleOf`: on the right and at the bottom, to the next multiple above the image's own sides,
+ *   with the pixels of the edge twice, as Swin2SR's processor in transformers; or `margin`: on all sides, by
+ *   `trunc(sqrt(side / 2) * margin)` pixels, with the pixels of the edge once, as ZoeDepth's
+ */
+export function mirror(options: { readonly multipleOf: number } | { readonly margin: number }): TransformStep {
+  return readStep('mirror', options, 'mirror');
 }
 
 /**
@@ -119,6 +133,30 @@ export function toTensor(
  */
 export function normalize(mean: readonly number[], std: readonly number[]): TransformStep {
   return readStep('normalize', { mean, std }, 'normalize');
+}
+
+/**
+ * Resizes the tensor bilinearly, without antialiasing; the centers of its corners stay: torch's `interpolate` with
+ * `align_corners`. Options as those of `resize` for [height, width].
+ */
+export function resizeTensor(
+  size: HeightWidth,
+  options: { readonly multipleOf?: number; readonly toMultiple?: ToMultiple; readonly keepAspectRatio?: boolean } = {},
+): TransformStep {
+  return readStep('resizeTensor', { size, ...options }, 'resizeTensor');
+}
+
+/**
+ * Pads the tensor with zeros, which after `normalize` are the mean color.
+ * @param options either `size`, [height, width], or `multipleOf`, up to a multiple of which each side grows. With
+ *   `position: 'center'` an odd pixel is on the right and at the bottom
+ */
+export function padTensor(
+  options: ({ readonly size: HeightWidth } | { readonly multipleOf: number }) & {
+    /** @default 'top-left' */ readonly position?: LetterboxPosition;
+  },
+): TransformStep {
+  return readStep('padTensor', options, 'padTensor');
 }
 
 /** Sets the tensor's layout: channels first (`NCHW`, torchvision's, the default) or last (`NHWC`). */

@@ -15,9 +15,12 @@ export {
   grayscale,
   layout,
   letterbox,
+  mirror,
   normalize,
   padImage,
+  padTensor,
   resize,
+  resizeTensor,
   toTensor,
 } from './compose.js';
 export type {
@@ -28,6 +31,7 @@ export type {
   TensorLayout,
   LetterboxPosition,
   Rounding,
+  ToMultiple,
   TransformStep,
   Transforms,
 } from './steps.js';

@@ -5,12 +5,14 @@
 import { TabServeError } from '../../contract/errors.js';
 import { MAX_RESIZED_SIDE, MAX_TENSOR_ELEMENTS } from '../../contract/limits.js';
 import { roundHalfEven } from '../tensors/round.js';
-import type { FillColor, Interpolation, Rounding, StepOptions, Transforms } from './steps.js';
+import type { FillColor, HeightWidth, Interpolation, Rounding, StepOptions, Transforms } from './steps.js';
 
 /** One primitive operation. `width` and `height` are those of its result. */
 export type Primitive = { readonly width: number; readonly height: number } & (
   | { readonly kind: 'resize'; readonly interpolation: Interpolation }
   /** Puts the image's top left corner at (`x`, `y`) of a canvas that is filled with `fill`. Both may be negative. */
+  /** Mirrors the image at its edges: `x` pixels on its left, `y` above, the rest right and below. */
+  | { readonly kind: 'mirror'; readonly x: number; readonly y: number; readonly isEdgeTwice: boolean }
   | { readonly kind: 'place'; readonly x: number; readonly y: number; readonly fill: FillColor }
   | { readonly kind: 'gray' }
 );
@@ -90,6 +92,20 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
     height = newHeight;
   };
 
+  const mirror = ({ multipleOf, margin = 0 }: StepOptions['mirror']): void => {
+    const around = (side: number): number => Math.trunc(Math.sqrt(side / 2) * margin);
+    const before = { x: around(width), y: around(height) };
+    const after = (side: number, own: number): number =>
+      multipleOf === undefined ? own : multipleOf - (side % multipleOf);
+    const [right, bottom] = [after(width, before.x), after(height, before.y)];
+    const isEdgeTwice = multipleOf !== undefined;
+    width += before.x + right;
+    height += before.y + bottom;
+    primitives.push({ kind: 'mirror', ...before, width, height, isEdgeTwice });
+    geometry.offsetX += before.x;
+    geometry.offsetY += before.y;
+  };
+
   for (const step of transforms) {
     if ('resize' in step) {
       const [newHeight, newWidth] = resizedSize(step.resize, width, height);
@@ -104,6 +120,8 @@ export function lower(transforms: Transforms, width: number, height: number): Lo
     } else if ('pad' in step) {
       const [left, top, right, bottom] = step.pad.padding;
       place(left, top, left + width + right, top + height + bottom, step.pad.fill);
+    } else if ('mirror' in step) {
+      mirror(step.mirror);
     } else if ('letterbox' in step) {
       const {
         size: [boxHeight, boxWidth],
@@ -133,14 +151,47 @@ function resizedSize(
   width: number,
   height: number,
 ): readonly [height: number, width: number] {
-  const { size, maxSize, multipleOf = 1, rounding } = options;
-  if (typeof size !== 'number') return size;
+  const { size, maxSize, rounding } = options;
+  if (size === 'image') return toMultiples([height, width], options);
+  if (typeof size !== 'number') return constrainedSize(size, options, width, height);
   const sides =
     rounding === 'transformers'
       ? transformersSize(size, maxSize, width, height)
       : torchvisionSize(size, maxSize, width, height);
-  const [newHeight, newWidth] = sides;
-  return [newHeight - (newHeight % multipleOf), newWidth - (newWidth % multipleOf)];
+  return toMultiples(sides, options);
+}
+
+type Multiples = Pick<StepOptions['resize'], 'multipleOf' | 'toMultiple'>;
+
+const ROUND = { down: Math.floor, nearest: roundHalfEven, up: Math.ceil } as const;
+
+function toMultiples(sides: HeightWidth, { multipleOf = 1, toMultiple = 'down' }: Multiples): HeightWidth {
+  const side = (exact: number): number => ROUND[toMultiple](exact / multipleOf) * multipleOf;
+  return [side(sides[0]), side(sides[1])];
+}
+
+/**
+ * Returns a size, with its sides rounded to multiples; to keep the aspect ratio, both get the scale that changes the image
+ * less, and are rounded to the nearest pixel.
+ * @see https://github.com/huggingface/transformers/blob/main/src/transformers/models/dpt/image_processing_dpt.py
+ *   `get_resize_output_image_size`
+ */
+export function constrainedSize(
+  size: HeightWidth,
+  options: Multiples & { readonly keepAspectRatio?: boolean },
+  width: number,
+  height: number,
+): HeightWidth {
+  const { multipleOf, keepAspectRatio = false, toMultiple } = options;
+  if (multipleOf === undefined && !keepAspectRatio) return size;
+  const scales = [size[0] / height, size[1] / width] as const;
+  const less = Math.abs(1 - scales[1]) < Math.abs(1 - scales[0]) ? scales[1] : scales[0];
+  const [down, across] = keepAspectRatio ? [less, less] : scales;
+  // The order of the operations decides on which side of a half a product lies.
+  return toMultiples([down * height, across * width], {
+    ...options,
+    toMultiple: multipleOf === undefined ? 'nearest' : (toMultiple ?? 'down'),
+  });
 }
 
 /**

@@ -46,8 +46,11 @@ function nameAndOptions(item: unknown, key: string): readonly [StepName, unknown
   );
 }
 
+/** The steps on the tensor. */
+const AFTER_TENSOR: ReadonlySet<StepName> = new Set(['normalize', 'resizeTensor', 'padTensor', 'layout']);
+
 /**
- * Checks the order: pixel steps, one `toTensor`, then `normalize` and at most one `layout`. Checks that values fit the
+ * Checks the order: pixel steps, one `toTensor`, then steps on the tensor, with at most one `layout`. Checks that values fit the
  * number of channels at each step.
  */
 function checkOrder(transforms: Transforms, key: string): void {
@@ -58,7 +61,7 @@ function checkOrder(transforms: Transforms, key: string): void {
     const name = stepName(step);
     const at = `${key}[${index}].${name}`;
     const fail = (message: string): TabServeError => new TabServeError('model-config', `${at} ${message}.`);
-    if (name === 'normalize' || name === 'layout') {
+    if (AFTER_TENSOR.has(name)) {
       if (!isTensor) throw fail('must come after toTensor');
     } else if (isTensor) {
       throw fail(name === 'toTensor' ? 'occurs twice; it is allowed once' : 'must come before toTensor');

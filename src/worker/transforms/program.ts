@@ -5,6 +5,7 @@ import { TabServeError } from '../../contract/errors.js';
 import type { Rect } from '../../contract/images.js';
 import { MAX_WINDOW_PIXELS } from '../../contract/limits.js';
 import { lower, type Geometry, type Primitive } from './lower.js';
+import { mirroredIndices } from '../tensors/mirror.js';
 import type { Transforms } from './steps.js';
 import { computeTaps, nearestIndices, tapsSpan, type Taps } from './taps.js';
 
@@ -17,7 +18,7 @@ export interface Scaling {
 /** A primitive that is ready to run. `window` is the part of its result that is needed. */
 export type Operation = { readonly window: Rect } & (
   | { readonly kind: 'resize'; readonly scaling: Scaling }
-  /** For each column and row of the window: the input's. */
+  /** For each column and row of the window: the input's. A mirrored image is one, too. */
   | { readonly kind: 'nearest'; readonly columns: Int32Array; readonly rows: Int32Array }
   | (Primitive & { readonly kind: 'place' })
   | { readonly kind: 'gray' }
@@ -58,6 +59,15 @@ function checkWindow({ width, height }: Rect): void {
 function toOperation(primitive: Primitive, width: number, height: number, window: Rect): Operation {
   if (primitive.kind === 'gray') return { kind: 'gray', window };
   if (primitive.kind === 'place') return { ...primitive, window };
+  if (primitive.kind === 'mirror') {
+    const { x, y, isEdgeTwice } = primitive;
+    return {
+      kind: 'nearest',
+      window,
+      columns: mirroredIndices(width, window.x - x, window.width, isEdgeTwice),
+      rows: mirroredIndices(height, window.y - y, window.height, isEdgeTwice),
+    };
+  }
   const { interpolation } = primitive;
   if (interpolation === 'nearest')
     return {
@@ -95,10 +105,7 @@ function inputWindow(operation: Operation, width: number, height: number): Rect 
       return x < right && y < bottom ? { x, y, width: right - x, height: bottom - y } : undefined;
     }
     case 'nearest':
-      return rect(
-        [operation.columns[0]!, operation.columns[window.width - 1]! + 1],
-        [operation.rows[0]!, operation.rows[window.height - 1]! + 1],
-      );
+      return rect(spanOf(operation.columns), spanOf(operation.rows));
     case 'resize':
       return scaledWindow(operation.scaling, window);
   }
@@ -110,6 +117,12 @@ export function scaledWindow({ horizontal, vertical }: Scaling, { x, y, width, h
     horizontal ? tapsSpan(horizontal, x, width) : [x, x + width],
     vertical ? tapsSpan(vertical, y, height) : [y, y + height],
   );
+}
+
+function spanOf(indices: Int32Array): readonly [start: number, end: number] {
+  let [start, end] = [indices[0]!, indices[0]! + 1];
+  for (const index of indices) [start, end] = [Math.min(start, index), Math.max(end, index + 1)];
+  return [start, end];
 }
 
 function rect([left, right]: readonly [number, number], [top, bottom]: readonly [number, number]): Rect {

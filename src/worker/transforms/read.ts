@@ -11,6 +11,7 @@ import {
   LAYOUTS,
   POSITIONS,
   ROUNDINGS,
+  TO_MULTIPLES,
   type FillColor,
   type HeightWidth,
   type Rounding,
@@ -23,12 +24,29 @@ type Reader<T> = (value: unknown, key: string) => T;
 
 const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
   resize(value, key) {
-    const names = ['size', 'interpolation', 'maxSize', 'multipleOf', 'rounding'] as const;
-    const { size, interpolation, maxSize, multipleOf, rounding } = record(value, key, names);
+    const names = [
+      'size',
+      'interpolation',
+      'maxSize',
+      'multipleOf',
+      'toMultiple',
+      'keepAspectRatio',
+      'rounding',
+    ] as const;
+    const { size, interpolation, maxSize, multipleOf, toMultiple, keepAspectRatio, rounding } = record(
+      value,
+      key,
+      names,
+    );
     const options = {
-      size: isSide(size) ? size : pair(size, `${key}.size`, 'a number or '),
+      size: isSide(size)
+        ? size
+        : size === 'image'
+          ? ('image' as const)
+          : pair(size, `${key}.size`, 'a number, image, or '),
       interpolation: oneOf(INTERPOLATIONS, interpolation ?? 'bilinear', `${key}.interpolation`),
-      ...readMultipleOf(multipleOf, size, `${key}.multipleOf`),
+      ...readMultipleOf(multipleOf, toMultiple, size, key),
+      ...readKeepAspectRatio(keepAspectRatio, size, `${key}.keepAspectRatio`),
       ...readRounding(rounding, key),
     };
     if (maxSize === undefined) return options;
@@ -62,6 +80,14 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
     const [left, top = left, right = left, bottom = top] = sides as [number, number?, number?, number?];
     return { padding: [left, top, right, bottom], fill: fill(options.fill ?? 0, `${key}.fill`) };
   },
+  mirror(value, key) {
+    const { multipleOf, margin } = record(value, key, ['multipleOf', 'margin']);
+    if ((multipleOf === undefined) === (margin === undefined))
+      throw invalidValue(key, value, 'an object with either multipleOf or margin');
+    if (multipleOf !== undefined) return { multipleOf: side(multipleOf, `${key}.multipleOf`) };
+    if (!isNumber(margin) || margin <= 0) throw invalidValue(`${key}.margin`, margin, 'a number above 0');
+    return { margin };
+  },
   letterbox(value, key) {
     const options = record(value, key, ['size', 'fill', 'interpolation', 'position']);
     return {
@@ -87,6 +113,26 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
     if (options.std.some((number) => Math.fround(number) === 0))
       throw invalidValue(`${key}.std`, std, 'numbers other than 0 in float32');
     return options;
+  },
+  resizeTensor(value, key) {
+    const names = ['size', 'multipleOf', 'toMultiple', 'keepAspectRatio'] as const;
+    const { size, multipleOf, toMultiple, keepAspectRatio } = record(value, key, names);
+    return {
+      size: pair(size, `${key}.size`),
+      ...readMultipleOf(multipleOf, toMultiple, size, key),
+      ...readKeepAspectRatio(keepAspectRatio, size, `${key}.keepAspectRatio`),
+    };
+  },
+  padTensor(value, key) {
+    const { size, multipleOf, position } = record(value, key, ['size', 'multipleOf', 'position']);
+    if ((size === undefined) === (multipleOf === undefined))
+      throw invalidValue(key, value, 'an object with either size or multipleOf');
+    return {
+      ...(size === undefined
+        ? { multipleOf: side(multipleOf, `${key}.multipleOf`) }
+        : { size: pair(size, `${key}.size`) }),
+      position: oneOf(POSITIONS, position ?? 'top-left', `${key}.position`),
+    };
   },
   layout: (value, key) => oneOf(LAYOUTS, value, key),
 };
@@ -131,11 +177,29 @@ function readRounding(value: unknown, key: string): { readonly rounding?: Roundi
   return value === undefined ? {} : { rounding: oneOf(ROUNDINGS, value, `${key}.rounding`) };
 }
 
-function readMultipleOf(value: unknown, size: unknown, key: string): { readonly multipleOf?: number } {
+function readMultipleOf(
+  value: unknown,
+  direction: unknown,
+  size: unknown,
+  key: string,
+): Pick<StepOptions['resize'], 'multipleOf' | 'toMultiple'> {
+  if (value === undefined && direction === undefined) return {};
+  if (!isSide(value) || (isSide(size) && value > size))
+    throw invalidValue(`${key}.multipleOf`, value, 'a positive integer of at most size');
+  if (direction === undefined) return { multipleOf: value };
+  return { multipleOf: value, toMultiple: oneOf(TO_MULTIPLES, direction, `${key}.toMultiple`) };
+}
+
+function readKeepAspectRatio(value: unknown, size: unknown, key: string): { readonly keepAspectRatio?: boolean } {
   if (value === undefined) return {};
-  if (!isSide(value) || !isSide(size) || value > size)
-    throw invalidValue(key, value, 'a positive integer of at most size, which must be one number');
-  return { multipleOf: value };
+  if (typeof value !== 'boolean' || !Array.isArray(size))
+    throw invalidValue(key, value, 'true or false, with a size of [height, width]');
+  return { keepAspectRatio: value };
+}
+
+function side(value: unknown, key: string): number {
+  if (isSide(value)) return value;
+  throw invalidValue(key, value, `an integer in 1..${MAX_SIDE}`);
 }
 
 function isNumber(value: unknown): value is number {

@@ -4,7 +4,7 @@
  * objects; `parseTransforms` reads them from a config.
  */
 
-export const INTERPOLATIONS = ['nearest', 'bilinear', 'bicubic', 'lanczos'] as const;
+export const INTERPOLATIONS = ['nearest', 'box', 'bilinear', 'hamming', 'bicubic', 'lanczos'] as const;
 /** How pixels are interpolated when an image is resized. */
 export type Interpolation = (typeof INTERPOLATIONS)[number];
 
@@ -27,6 +27,10 @@ export const ROUNDINGS = ['torchvision', 'transformers'] as const;
 /** Whose rules round a size or a position to pixels: torchvision's, or those of Hugging Face's transformers. */
 export type Rounding = (typeof ROUNDINGS)[number];
 
+export const TO_MULTIPLES = ['down', 'nearest', 'up'] as const;
+/** How a side is rounded to a multiple; `nearest` takes the even one of two that are equally near. */
+export type ToMultiple = (typeof TO_MULTIPLES)[number];
+
 /** Height and width in pixels, in torchvision's order. */
 export type HeightWidth = readonly [height: number, width: number];
 
@@ -36,10 +40,12 @@ export type FillColor = number | readonly [red: number, green: number, blue: num
 /** The options of each step, with defaults filled in. */
 export interface StepOptions {
   readonly resize: {
-    readonly size: number | HeightWidth;
+    readonly size: number | HeightWidth | 'image';
     readonly interpolation: Interpolation;
     readonly maxSize?: number;
     readonly multipleOf?: number;
+    readonly toMultiple?: ToMultiple;
+    readonly keepAspectRatio?: boolean;
     readonly rounding?: Rounding;
   };
   readonly centerCrop: { readonly size: HeightWidth; readonly rounding?: Rounding };
@@ -47,6 +53,7 @@ export interface StepOptions {
     readonly padding: readonly [left: number, top: number, right: number, bottom: number];
     readonly fill: FillColor;
   };
+  readonly mirror: { readonly multipleOf?: number; readonly margin?: number };
   readonly letterbox: {
     readonly size: HeightWidth;
     readonly fill: FillColor;
@@ -57,6 +64,17 @@ export interface StepOptions {
   readonly colorOrder: ColorOrder;
   readonly toTensor: { readonly scale: number; readonly rounding?: Rounding };
   readonly normalize: { readonly mean: readonly number[]; readonly std: readonly number[] };
+  readonly resizeTensor: {
+    readonly size: HeightWidth;
+    readonly multipleOf?: number;
+    readonly toMultiple?: ToMultiple;
+    readonly keepAspectRatio?: boolean;
+  };
+  readonly padTensor: {
+    readonly size?: HeightWidth;
+    readonly multipleOf?: number;
+    readonly position: LetterboxPosition;
+  };
   readonly layout: TensorLayout;
 }
 export type StepName = keyof StepOptions;
@@ -64,5 +82,8 @@ export type StepName = keyof StepOptions;
 /** One step: its name and its options. */
 export type TransformStep = { [Name in StepName]: { readonly [Key in Name]: StepOptions[Name] } }[StepName];
 
-/** Steps in the order in which they are applied: pixel steps, then `toTensor`, then `normalize` and `layout`. */
+/**
+ * Steps in the order in which they are applied: pixel steps, then `toTensor`, then `normalize`, `resizeTensor`,
+ * `padTensor` and `layout`.
+ */
 export type Transforms = readonly TransformStep[];

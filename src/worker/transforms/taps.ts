@@ -5,7 +5,7 @@
  */
 
 /** The filters that need taps; `nearest` does not. */
-export type FilterName = 'bilinear' | 'bicubic' | 'lanczos';
+export type FilterName = 'box' | 'bilinear' | 'hamming' | 'bicubic' | 'lanczos';
 
 /**
  * A filter reaches `support` pixels to each side. When an image shrinks, the filter is stretched by the scale: that is
@@ -17,7 +17,9 @@ interface Filter {
 }
 
 const FILTERS: Readonly<Record<FilterName, Filter>> = {
+  box: { support: 0.5, weight: (x) => (-0.5 < x && x <= 0.5 ? 1 : 0) },
   bilinear: { support: 1, weight: (x) => Math.max(0, 1 - Math.abs(x)) },
+  hamming: { support: 1, weight: (x) => hamming(Math.abs(x)) },
   bicubic: { support: 2, weight: (x) => cubic(Math.abs(x)) },
   lanczos: { support: 3, weight: (x) => (-3 <= x && x < 3 ? sinc(x) * sinc(x / 3) : 0) },
 };
@@ -26,6 +28,14 @@ const FILTERS: Readonly<Record<FilterName, Filter>> = {
 function cubic(x: number): number {
   if (x < 1) return (1.5 * x - 2.5) * x * x + 1;
   return x < 2 ? (((x - 5) * x + 8) * x - 4) * -0.5 : 0;
+}
+
+/** Computes Pillow's Hamming window of a sinc; 0.54 and 0.46 are float32 numbers there. */
+function hamming(x: number): number {
+  if (x === 0) return 1;
+  if (x >= 1) return 0;
+  const angle = x * Math.PI;
+  return (Math.sin(angle) / angle) * (Math.fround(0.54) + Math.fround(0.46) * Math.cos(angle));
 }
 
 function sinc(x: number): number {

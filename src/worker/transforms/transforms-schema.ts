@@ -6,6 +6,7 @@ import {
   LAYOUTS,
   POSITIONS,
   ROUNDINGS,
+  TO_MULTIPLES,
   type StepName,
   type StepOptions,
 } from './steps.js';
@@ -43,6 +44,8 @@ const perChannel: Schema = {
 const length: Schema = { type: 'integer', minimum: 0, maximum: MAX_SIDE };
 const padding: Schema = { anyOf: [length, ...[1, 2, 4].map((sides) => listOf(length, sides))] };
 const size: Schema = { anyOf: [side, heightWidth] };
+const toMultiple: Schema = { enum: [...TO_MULTIPLES] };
+const keepAspectRatio: Schema = { type: 'boolean' };
 
 /** Returns the schema of a step's options: an object with the options, or only the value of the first option. */
 const options = <Options extends object>(
@@ -60,8 +63,19 @@ const STEPS: {
 } = {
   resize: {
     description:
-      'Resizes the image: to [height, width], or so that the shorter side is size and the longer side is at most maxSize. multipleOf rounds both sides down to a multiple. All interpolations but nearest are antialiased.',
-    value: options<StepOptions['resize']>({ size, interpolation, maxSize: side, multipleOf: side, rounding }, ['size']),
+      'Resizes the image: to [height, width], or so that the shorter side is size and the longer side is at most maxSize; image is its own size. multipleOf rounds both sides to a multiple: down, or as toMultiple says. keepAspectRatio gives both sides of [height, width] the scale that changes the image less. All interpolations but nearest are antialiased.',
+    value: options<StepOptions['resize']>(
+      {
+        size: { anyOf: [side, heightWidth, { const: 'image' }] },
+        interpolation,
+        maxSize: side,
+        multipleOf: side,
+        toMultiple,
+        keepAspectRatio,
+        rounding,
+      },
+      ['size'],
+    ),
   },
   centerCrop: {
     description: 'Crops the center, of [height, width] or a square. If the image is smaller, the rest is black.',
@@ -71,6 +85,27 @@ const STEPS: {
     description:
       'Adds a border. padding is the width of the border in pixels: one number for all sides, [left and right, top and bottom], or [left, top, right, bottom]. fill is the color, 0 by default.',
     value: options<StepOptions['pad']>({ padding, fill }, ['padding']),
+  },
+  mirror: {
+    description:
+      'Continues the image as in a mirror: multipleOf on the right and at the bottom, to the next multiple above its sides; margin on all sides, by trunc(sqrt(side / 2) * margin) pixels.',
+    value: {
+      anyOf: [
+        {
+          type: 'object',
+          properties: { multipleOf: side },
+          required: ['multipleOf'],
+          additionalProperties: false,
+        },
+        {
+          type: 'object',
+          properties: { margin: { type: 'number', exclusiveMinimum: 0 } },
+          required: ['margin'],
+          additionalProperties: false,
+        },
+        side,
+      ],
+    },
   },
   letterbox: {
     description:
@@ -102,6 +137,28 @@ const STEPS: {
       properties: { mean: perChannel, std: perChannel },
       required: ['mean', 'std'],
       additionalProperties: false,
+    },
+  },
+  resizeTensor: {
+    description:
+      'Resizes the tensor to [height, width] bilinearly, without antialiasing, so that the centers of its corners stay. multipleOf, toMultiple and keepAspectRatio are those of resize. Comes after toTensor.',
+    value: options<StepOptions['resizeTensor']>({ size: heightWidth, multipleOf: side, toMultiple, keepAspectRatio }, [
+      'size',
+    ]),
+  },
+  padTensor: {
+    description:
+      'Pads the tensor with zeros: to the size [height, width], or up to a multiple of multipleOf. The image is at the top left unless position is center. Comes after toTensor.',
+    value: {
+      anyOf: [
+        heightWidth,
+        ...[{ size: heightWidth }, { multipleOf: side }].map((one) => ({
+          type: 'object' as const,
+          properties: { ...one, position },
+          required: Object.keys(one),
+          additionalProperties: false,
+        })),
+      ],
     },
   },
   layout: {

@@ -60,11 +60,24 @@ published = {
     "nvidia/segformer-b0-finetuned-ade-512-512": ("Segformer", {**DO, **IMAGENET, "feature_extractor_type": "SegformerFeatureExtractor", "reduce_labels": True, "resample": 2, "size": 512}, None),
     "Xenova/segformer-b0-finetuned-ade-512-512": ("Segformer", {**DO, **RESCALE, **IMAGENET, "do_reduce_labels": True, "image_processor_type": "SegformerFeatureExtractor", "resample": 2, "size": {"height": 512, "width": 512}}, None),
     "Intel/dpt-large-ade": ("DPT", {**DO, **HALF, "ensure_multiple_of": 1, "feature_extractor_type": "DPTFeatureExtractor", "keep_aspect_ratio": False, "resample": 2, "size": 480}, None),
+    "Intel/dpt-swinv2-tiny-256": ("DPT", {**DO, **RESCALE, **HALF, "do_pad": False, "ensure_multiple_of": 1, "image_processor_type": "DPTImageProcessor", "keep_aspect_ratio": True, "resample": 2, "size": {"height": 256, "width": 256}, "size_divisor": None}, None),
+    "facebook/dpt-dinov2-small-nyu": ("DPT", {**DO, **RESCALE, "image_mean": [123.675, 116.28, 103.53], "image_std": [58.395, 57.12, 57.375], "rescale_factor": 1, "do_pad": True, "do_resize": False, "image_processor_type": "DPTImageProcessor", "keep_aspect_ratio": False, "resample": 3, "size": {"height": 384, "width": 384}, "size_divisor": 14}, None),
+    "LiheYoung/depth-anything-small-hf": ("DPT", {**DO, **RESCALE, **IMAGENET, "do_pad": False, "ensure_multiple_of": 14, "image_processor_type": "DPTImageProcessor", "keep_aspect_ratio": True, "resample": 3, "size": {"height": 518, "width": 518}, "size_divisor": None}, None),
+    "vinvino02/glpn-nyu": ("GLPN", {"do_rescale": True, "do_resize": True, "feature_extractor_type": "GLPNFeatureExtractor", "resample": 2, "size_divisor": 32}, None),
+    "caidas/swin2SR-classical-sr-x2-64": ("Swin2SR", {"do_pad": True, **RESCALE, "image_processor_type": "Swin2SRImageProcessor", "pad_size": 8}, None),
+    "facebook/maskformer-swin-tiny-coco": ("MaskFormer", {**DO, **IMAGENET, "feature_extractor_type": "MaskFormerFeatureExtractor", "ignore_index": 255, "max_size": 1333, "reduce_labels": False, "size": 800, "size_divisibility": 32}, None),
+    "facebook/mask2former-swin-tiny-coco-instance": ("Mask2Former", {**DO, **RESCALE, **IMAGENET, "ignore_index": 255, "image_processor_type": "Mask2FormerImageProcessor", "reduce_labels": False, "resample": 2, "size": {"longest_edge": 1333, "shortest_edge": 800}, "size_divisor": 32}, None),
+    "shi-labs/oneformer_coco_swin_large": ("OneFormer", {**DO, **RESCALE, **IMAGENET, "ignore_index": 255, "image_processor_type": "OneFormerImageProcessor", "resample": 2, "size": {"longest_edge": 1333, "shortest_edge": 800}}, None),
+    "Pillow's box filter": ("ViT", {**DO, **HALF, "image_processor_type": "ViTImageProcessor", "resample": 4, "size": {"height": 131, "width": 700}}, None),
+    "Pillow's Hamming filter": ("ViT", {**DO, **HALF, "image_processor_type": "ViTImageProcessor", "resample": 5, "size": {"height": 131, "width": 700}}, None),
     "Nothing is done": ("ViT", {"do_normalize": False, "do_rescale": False, "do_resize": False, "image_processor_type": "ViTImageProcessorFast"}, None),
     "Another factor": ("ViT", {"do_normalize": True, "image_mean": [0.1, 0.2, 0.3], "image_std": [0.7, 0.6, 0.5], "image_processor_type": "ViTImageProcessor", "rescale_factor": 0.0173, "size": [33, 21]}, None),
     "An odd crop": ("Bit", {"image_processor_type": "BitImageProcessor", "crop_size": [44, 65], "size": 51}, None),
     **{f"Only {name}": (name, {"image_processor_type": f"{name}ImageProcessor"}, None) for name in ("Bit", "DeiT", "EfficientNet", "Levit", "MobileViT", "PoolFormer", "RTDetr", "Segformer", "Siglip")},
 }
+
+# torch interpolates this one: the values themselves are compared.
+ZOE = {**DO, **RESCALE, **HALF, "do_pad": True, "ensure_multiple_of": 32, "image_processor_type": "ZoeDepthImageProcessor", "keep_aspect_ratio": True, "resample": 2, "size": {"height": 384, "width": 512}}
 
 SIZES = [(640, 427), (333, 500)]
 # Where the sizes of DETR and YOLOS round: limited by the longer side, square, already of the size, and a pixel to either side.
@@ -79,7 +92,7 @@ def pil_class(name):
     raise ValueError(name)
 
 
-FIELDS = ["size", "default_to_square", "crop_size", "do_center_crop", "do_normalize", "image_mean", "image_std", "resample", "crop_pct", "include_top", "do_flip_channel_order", "do_resize", "do_rescale", "rescale_factor"]
+FIELDS = ["size", "default_to_square", "crop_size", "do_center_crop", "do_normalize", "image_mean", "image_std", "resample", "crop_pct", "include_top", "do_flip_channel_order", "do_resize", "do_rescale", "rescale_factor", "size_divisor", "keep_aspect_ratio"]
 
 
 def defaults(name):
@@ -104,6 +117,7 @@ def models():
 
 if __name__ == "__main__":
     versions = {"transformers": transformers.__version__, "pillow": PIL.__version__}
+    published["Intel/zoedepth-nyu-kitti"] = ("ZoeDepth", ZOE, None)
     names = sorted({name for name, _, _ in published.values()})
     lines = ",\n".join(json.dumps(model, separators=(",", ":")) for model in models())
     classes = ",\n".join(f"{json.dumps(name)}:{json.dumps(defaults(name), separators=(',', ':'))}" for name in names)

@@ -1,6 +1,6 @@
 import type { TabServeError } from '../../../contract/errors.js';
 import { isRecord } from '../../../shared/schema.js';
-import { BY_MODEL_TYPE, IMAGE_PROCESSORS, RESAMPLE, type ImageProcessor } from './image-processors.js';
+import { BY_MODEL_TYPE, IMAGE_PROCESSORS, RESAMPLE, TRANSFORMERS_JS, type ImageProcessor } from './image-processors.js';
 import { underivable, type Json } from '../../../shared/hugging-face.js';
 
 export const PREPROCESSOR = 'preprocessor_config.json';
@@ -35,18 +35,25 @@ export function imageProcessingOf(processor: Json, config: Json): readonly Step[
     ...Object.fromEntries(given),
   };
   const does = (field: string): boolean => Boolean(fields[field]) && !defaults.ignores?.includes(field);
+  const { resize: kind } = defaults;
   const resize = does('do_resize') ? resizeSteps(fields, defaults) : [];
+  // ZoeDepth's interpolates numbers, after padding.
+  const [before, after] = kind === 'zoedepth' ? [[], resize] : [resize, []];
   const crop = does('do_center_crop') ? cropStep(sizeOf(fields['crop_size'], 'crop_size', true)) : [];
-  checkPadding(fields, [...resize, ...crop]);
+  const margin = does('do_pad') ? paddingOf(fields, kind, [...before, ...crop]) : [];
+  const isMirrored = kind === 'zoedepth' || kind === 'swin2sr';
   return [
-    ...resize,
+    ...before,
     ...crop,
+    ...(isMirrored ? margin : []),
     ...(does('do_flip_channel_order') ? [{ colorOrder: 'BGR' }] : []),
     ...(does('do_rescale') ? rescaleSteps(fields) : [{ toTensor: { scale: 1 } }]),
+    ...after,
     ...(does('do_normalize')
       ? [{ normalize: { mean: perChannel(fields, 'image_mean'), std: perChannel(fields, 'image_std') } }]
       : []),
     ...(does('include_top') ? [{ normalize: { mean: 0, std: perChannel(fields, 'image_std') } }] : []),
+    ...(isMirrored ? [] : margin),
   ];
 }
 
@@ -61,13 +68,14 @@ function processorOf(processor: Json, { model_type: type }: Json): ImageProcesso
         ? BY_MODEL_TYPE[type]!
         : '';
   if (Object.hasOwn(IMAGE_PROCESSORS, name)) return IMAGE_PROCESSORS[name]!;
+  if (Object.hasOwn(TRANSFORMERS_JS, name)) return TRANSFORMERS_JS[name]!;
   const known = Object.keys(IMAGE_PROCESSORS).join(', ');
   throw wrong(named === undefined ? 'image_processor_type' : field, named, `the image processor of ${known}`);
 }
 
 /** Returns the steps of the class's `resize`. */
 function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: ImageProcessor): readonly Step[] {
-  const { resample } = fields as { resample: unknown };
+  const { resample } = fields as { resample?: unknown };
   const interpolation = typeof resample === 'number' ? RESAMPLE[resample] : undefined;
   if (interpolation === undefined)
     throw wrong(
@@ -77,6 +85,8 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
         .map(([number, name]) => `${number} (${name})`)
         .join(', ')}`,
     );
+  if (resize === 'glpn')
+    return [{ resize: { size: 'image', interpolation, multipleOf: multipleOf(fields, 'size_divisor') } }];
   const step = (size: number | readonly number[], more: Json = {}): readonly Step[] => [
     { resize: { size, interpolation, ...more } },
   ];
@@ -96,15 +106,26 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
     const square = shortest ?? (height === width ? height : undefined);
     return step(square === undefined ? [scaled(height), scaled(width)] : scaled(square));
   }
-  if (resize === 'dpt') {
-    const multiple = Number(fields['ensure_multiple_of'] ?? 1);
-    if (fields['keep_aspect_ratio']) throw wrong('keep_aspect_ratio', true, 'false');
-    if (height === undefined || height % multiple || width! % multiple)
-      throw wrong('size', fields.size, `{ height, width } in multiples of ensure_multiple_of, ${multiple}`);
+  if (resize === 'dpt' || resize === 'zoedepth') {
+    if (height === undefined || width === undefined) throw wrong('size', fields.size, '{ height, width }');
+    const multiple = multipleOf(fields, 'ensure_multiple_of');
+    const options = {
+      ...(multiple > 1 && { multipleOf: multiple, toMultiple: 'nearest' }),
+      ...(fields.keep_aspect_ratio && { keepAspectRatio: true }),
+    };
+    if (resize === 'dpt') return step([height, width], options);
+    if (interpolation !== 'bilinear') throw wrong('resample', resample, '2 (bilinear)');
+    return [{ resizeTensor: { size: [height, width], ...options } }];
   }
   if (shortest === undefined) return step([height!, width!]);
+  if (resize === 'transformers.js' && longest === undefined) {
+    const least = multipleOf(fields, 'size_divisibility');
+    return step(shortest, least > 1 ? { multipleOf: least } : {});
+  }
   if (longest === undefined) return step(scale ? Math.trunc(scale * shortest) : shortest);
-  const multiple = resize === 'yolos' ? { multipleOf: 16 } : {};
+  const divisor = resize === 'maskformer' ? multipleOf(fields, 'size_divisor') : 1;
+  const multiple =
+    resize === 'yolos' ? { multipleOf: 16 } : divisor > 1 ? { multipleOf: divisor, toMultiple: 'up' } : {};
   return step(shortest, { maxSize: longest, rounding: 'transformers', ...multiple });
 }
 
@@ -138,15 +159,28 @@ function rescaleSteps(fields: Fields): readonly Step[] {
     : [step];
 }
 
-/** One image needs no padding, except to a size of its own. */
-function checkPadding(fields: Fields, steps: readonly Step[]): void {
-  const { do_pad, pad_size } = fields;
-  if (!do_pad || pad_size === undefined) return;
-  const { height, width } = sizeOf(pad_size, 'pad_size', true);
+/** Returns the step that pads. One image needs no padding, except to a size of its own, or to multiples. */
+function paddingOf(fields: Fields, resize: ImageProcessor['resize'], steps: readonly Step[]): readonly Step[] {
+  const { pad_size: padSize, size_divisor: divisor } = fields;
+  if (resize === 'zoedepth') return [{ mirror: { margin: 3 } }];
+  if (resize === 'swin2sr') {
+    const field = isSide(padSize) ? 'pad_size' : 'size_divisor';
+    return [{ mirror: { multipleOf: multipleOf(fields, field) } }];
+  }
+  if (resize === 'dpt' && divisor !== undefined)
+    return [{ padTensor: { multipleOf: multipleOf(fields, 'size_divisor'), position: 'center' } }];
+  if (padSize === undefined) return [];
+  const { height, width } = sizeOf(padSize, 'pad_size', true);
   const sizes = steps.flatMap((step) => Object.values(step as Json)).map((options) => (options as Json)['size']);
   const last: unknown = sizes.at(-1);
-  if (Array.isArray(last) && last[0] === height && last[1] === width) return;
-  throw wrong('pad_size', pad_size, 'the size that the image is resized to');
+  if (Array.isArray(last) && last[0] === height && last[1] === width) return [];
+  throw wrong('pad_size', padSize, 'the size that the image is resized to');
+}
+
+function multipleOf(fields: Fields, field: string): number {
+  const value = fields[field] ?? 1;
+  if (isSide(value)) return value;
+  throw wrong(field, value, 'a positive integer');
 }
 
 function perChannel(fields: Fields, field: 'image_mean' | 'image_std'): number | readonly number[] {

@@ -1,17 +1,27 @@
 /** How the processors of transformers 5.18.0 resize an image, where it is not by the fields alone. */
-type Resize = 'convnext' | 'levit' | 'poolformer' | 'dpt' | 'yolos';
+type Resize =
+  | 'convnext'
+  | 'levit'
+  | 'poolformer'
+  | 'dpt'
+  | 'yolos'
+  | 'glpn'
+  | 'zoedepth'
+  | 'swin2sr'
+  | 'maskformer'
+  | 'transformers.js';
 
 /** The defaults of an image processor's class, for fields that a `preprocessor_config.json` leaves out. */
 export interface ImageProcessor {
-  readonly size: Readonly<Record<string, number>>;
+  readonly size?: Readonly<Record<string, number>>;
   /** What one number as `size` means: a square, or the shorter side. */
   readonly default_to_square: boolean;
   readonly crop_size?: Readonly<Record<string, number>>;
   readonly do_center_crop?: boolean;
   readonly do_normalize?: boolean;
-  readonly image_mean: readonly number[];
-  readonly image_std: readonly number[];
-  readonly resample: number;
+  readonly image_mean?: readonly number[];
+  readonly image_std?: readonly number[];
+  readonly resample?: number;
   readonly crop_pct?: number;
   readonly include_top?: boolean;
   readonly do_flip_channel_order?: boolean;
@@ -20,6 +30,10 @@ export interface ImageProcessor {
   readonly ignores?: readonly string[];
   /** The longer side where `size` is one number and `max_size` is missing. */
   readonly max_size?: number;
+  readonly size_divisor?: number;
+  readonly do_pad?: boolean;
+  readonly keep_aspect_ratio?: boolean;
+  readonly ensure_multiple_of?: number;
 }
 
 const HALF = { image_mean: [0.5, 0.5, 0.5], image_std: [0.5, 0.5, 0.5] };
@@ -29,14 +43,16 @@ const CLIP = {
   image_std: [0.26862954, 0.26130258, 0.27577711],
 };
 const SQUARE_224 = { height: 224, width: 224 };
-const [NEAREST, LANCZOS, BILINEAR, BICUBIC] = [0, 1, 2, 3];
+const [NEAREST, LANCZOS, BILINEAR, BICUBIC, BOX, HAMMING] = [0, 1, 2, 3, 4, 5];
 
-/** Pillow's numbers for the interpolations that there are. 4 is a box filter, 5 Hamming's. */
+/** Pillow's numbers for its interpolations. */
 export const RESAMPLE: Readonly<Record<number, string>> = {
   [NEAREST!]: 'nearest',
   [LANCZOS!]: 'lanczos',
   [BILINEAR!]: 'bilinear',
   [BICUBIC!]: 'bicubic',
+  [BOX!]: 'box',
+  [HAMMING!]: 'hamming',
 };
 
 const clip: ImageProcessor = {
@@ -65,6 +81,18 @@ const detr: ImageProcessor = {
   resample: BILINEAR!,
   ignores: ['do_center_crop'],
   max_size: 1333,
+};
+
+const maskFormer: ImageProcessor = {
+  size: { shortest_edge: 800, longest_edge: 1333 },
+  default_to_square: false,
+  do_normalize: true,
+  ...IMAGENET,
+  resample: BILINEAR!,
+  ignores: ['do_center_crop'],
+  max_size: 1333,
+  size_divisor: 32,
+  resize: 'maskformer',
 };
 
 /**
@@ -98,6 +126,7 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     do_normalize: true,
     ...HALF,
     resample: BICUBIC!,
+    keep_aspect_ratio: false,
     resize: 'dpt',
     ignores: ['do_center_crop'],
   },
@@ -121,6 +150,13 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     resample: BICUBIC!,
     include_top: true,
   },
+  GLPN: {
+    default_to_square: true,
+    resample: BILINEAR!,
+    size_divisor: 32,
+    resize: 'glpn',
+    ignores: ['do_center_crop'],
+  },
   Levit: {
     size: { shortest_edge: 224 },
     default_to_square: false,
@@ -131,6 +167,8 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     resample: BICUBIC!,
     resize: 'levit',
   },
+  Mask2Former: maskFormer,
+  MaskFormer: maskFormer,
   MobileNetV1: mobileNet,
   MobileNetV2: mobileNet,
   MobileViT: {
@@ -142,6 +180,15 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     resample: BICUBIC!,
     do_flip_channel_order: true,
     ignores: ['do_normalize'],
+  },
+  OneFormer: {
+    size: { shortest_edge: 800, longest_edge: 1333 },
+    default_to_square: false,
+    do_normalize: true,
+    ...IMAGENET,
+    resample: BILINEAR!,
+    ignores: ['do_center_crop'],
+    max_size: 1333,
   },
   PoolFormer: {
     size: { shortest_edge: 224 },
@@ -183,6 +230,13 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     ...HALF,
     resample: BICUBIC!,
   },
+  Swin2SR: {
+    default_to_square: true,
+    size_divisor: 8,
+    do_pad: true,
+    resize: 'swin2sr',
+    ignores: ['do_resize', 'do_center_crop', 'do_normalize'],
+  },
   ViT: {
     size: SQUARE_224,
     default_to_square: true,
@@ -191,6 +245,24 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     resample: BILINEAR!,
   },
   Yolos: { ...detr, resize: 'yolos' },
+  // transformers 5.18.0 makes the multiple 1/32; 4.57, and the models' own files, have 32.
+  ZoeDepth: {
+    size: { height: 384, width: 512 },
+    default_to_square: true,
+    do_normalize: true,
+    ...HALF,
+    resample: BILINEAR!,
+    do_pad: true,
+    keep_aspect_ratio: true,
+    ensure_multiple_of: 32,
+    resize: 'zoedepth',
+    ignores: ['do_center_crop'],
+  },
+};
+
+/** The processor of transformers.js that has no class of its own in transformers: its files name all fields. */
+export const TRANSFORMERS_JS: Readonly<Record<string, ImageProcessor>> = {
+  Image: { default_to_square: false, resample: BILINEAR!, resize: 'transformers.js' },
 };
 
 /** The processor of a model whose `preprocessor_config.json` names none, by `model_type` of `config.json`. */
@@ -205,19 +277,24 @@ export const BY_MODEL_TYPE: Readonly<Record<string, string>> = {
   'data2vec-vision': 'Beit',
   deformable_detr: 'DeformableDetr',
   deit: 'DeiT',
+  depth_anything: 'DPT',
   detr: 'Detr',
   dinat: 'ViT',
   dinov2: 'Bit',
   dpt: 'DPT',
   efficientnet: 'EfficientNet',
   focalnet: 'Bit',
+  glpn: 'GLPN',
   hiera: 'Bit',
   levit: 'Levit',
+  mask2former: 'Mask2Former',
+  maskformer: 'MaskFormer',
   metaclip_2: 'CLIP',
   mobilenet_v1: 'MobileNetV1',
   mobilenet_v2: 'MobileNetV2',
   mobilevit: 'MobileViT',
   mobilevitv2: 'MobileViT',
+  oneformer: 'OneFormer',
   poolformer: 'PoolFormer',
   pvt: 'Pvt',
   pvt_v2: 'Pvt',
@@ -228,10 +305,12 @@ export const BY_MODEL_TYPE: Readonly<Record<string, string>> = {
   siglip: 'Siglip',
   swiftformer: 'ViT',
   swin: 'ViT',
+  swin2sr: 'Swin2SR',
   swinv2: 'ViT',
   'table-transformer': 'Detr',
   upernet: 'Segformer',
   vit: 'ViT',
   vit_msn: 'ViT',
   yolos: 'Yolos',
+  zoedepth: 'ZoeDepth',
 };

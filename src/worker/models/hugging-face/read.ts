@@ -156,6 +156,9 @@ function otherHandler({
  */
 function handlerOf(config: Json): string | undefined {
   const architecture = architectureOf(config);
+  const type = config['model_type'];
+  if (architecture === undefined && typeof type === 'string')
+    return Object.entries(TASKS).find(([, { modelTypes }]) => modelTypes?.includes(type))?.[0];
   const labels = isRecord(config['id2label']) ? Object.values(config['id2label']).map(String) : [];
   const found = Object.entries(TASKS).flatMap(([name, { architectures = [], label, keys }]) => {
     const ending = architectures

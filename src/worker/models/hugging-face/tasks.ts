@@ -35,6 +35,16 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     files: ['generation_config.json', 'config.json'],
   },
   image_segmenter: { architectures: ['ForSemanticSegmentation'], processor: 'image' },
+  instance_segmenter: {
+    architectures: ['ForUniversalSegmentation', 'ForInstanceSegmentation', 'DetrForSegmentation'],
+    processor: 'image',
+  },
+  depth_estimator: { architectures: ['ForDepthEstimation'], processor: 'image' },
+  background_remover: {
+    architectures: ['BriaRMBG', 'BiRefNet', 'MODNet', 'ISNet', 'ISNetDIS', 'U2NET', 'U2Net', 'ForImageSegmentation'],
+    modelTypes: ['modnet', 'birefnet', 'isnet', 'u2net'],
+    processor: 'image',
+  },
   text_feature_extractor: {
     architectures: ['TextModelWithProjection'],
     processor: 'tokenizer',

@@ -294,28 +294,39 @@ for (const [config, message] of [
   [[{ resize: 1, pad: 2 }], 'handler.imageProcessing[0] must be the name of a step'],
   [
     ['rezise'],
-    "handler.imageProcessing[0]: there is no step 'rezise'. The steps are resize, centerCrop, pad, letterbox, grayscale, colorOrder, toTensor, normalize, layout.",
+    "handler.imageProcessing[0]: there is no step 'rezise'. The steps are resize, centerCrop, pad, mirror, letterbox, grayscale, colorOrder, toTensor, normalize, resizeTensor, padTensor, layout.",
   ],
   [
     [{ centerCrop: 1 }, { resize: 'big' }],
-    'handler.imageProcessing[1].resize.size must be a number or [height, width], integers in 1..1000000, not "big".',
+    'handler.imageProcessing[1].resize.size must be a number, image, or [height, width], integers in 1..1000000, not "big".',
   ],
   [[{ resize: 2.5 }], 'handler.imageProcessing[0].resize.size must be'],
   [
     ['resize'],
-    'handler.imageProcessing[0].resize.size must be a number or [height, width], integers in 1..1000000, not undefined.',
+    'handler.imageProcessing[0].resize.size must be a number, image, or [height, width], integers in 1..1000000, not undefined.',
   ],
   [
     [{ resize: { size: 4, interpolation: 'area' } }],
-    'handler.imageProcessing[0].resize.interpolation must be one of nearest, bilinear, bicubic, lanczos, not "area".',
+    'handler.imageProcessing[0].resize.interpolation must be one of nearest, box, bilinear, hamming, bicubic, lanczos, not "area".',
   ],
   [
     [{ resize: { size: 4, antialias: true } }],
-    'handler.imageProcessing[0].resize.antialias is unknown. The options of handler.imageProcessing[0].resize are size, interpolation, maxSize, multipleOf, rounding.',
+    'handler.imageProcessing[0].resize.antialias is unknown. The options of handler.imageProcessing[0].resize are size, interpolation, maxSize, multipleOf, toMultiple, keepAspectRatio, rounding.',
   ],
   [[{ resize: { size: 4, maxSize: 4 } }], 'resize.maxSize must be an integer greater than size'],
   [[{ resize: { size: [4, 4], maxSize: 9 } }], 'resize.maxSize must be'],
-  [[{ resize: { size: [4, 4], multipleOf: 2 } }], 'resize.multipleOf must be a positive integer of at most size'],
+  [[{ resize: { size: 4, multipleOf: 5 } }], 'resize.multipleOf must be a positive integer of at most size'],
+  [[{ resize: { size: [4, 4], toMultiple: 'up' } }], 'resize.multipleOf must be a positive integer'],
+  [[{ resize: { size: [4, 4], multipleOf: 2, toMultiple: 'left' } }], 'toMultiple must be one of down, nearest, up'],
+  [[{ resize: { size: 4, keepAspectRatio: true } }], 'keepAspectRatio must be true or false, with a size of [height'],
+  [['mirror'], 'mirror must be an object with either multipleOf or margin, not undefined.'],
+  [[{ mirror: { multipleOf: 2, margin: 1 } }], 'mirror must be an object with either multipleOf or margin'],
+  [[{ mirror: { multipleOf: 0 } }], 'mirror.multipleOf must be an integer in 1..1000000, not 0.'],
+  [[{ mirror: { margin: -1 } }], 'mirror.margin must be a number above 0, not -1.'],
+  [['toTensor', { mirror: 2 }], 'mirror must come before toTensor'],
+  [[{ padTensor: [4, 4] }, 'toTensor'], 'padTensor must come after toTensor'],
+  [['toTensor', 'padTensor'], 'padTensor must be an object with either size or multipleOf, not undefined.'],
+  [['toTensor', { resizeTensor: 4 }], 'resizeTensor.size must be [height, width]'],
   [
     [{ resize: { size: 4, maxSize: 3, rounding: 'transformers' } }],
     'resize.maxSize must be an integer of at least size',
@@ -371,7 +382,9 @@ for (const [config, message] of [
 }
 
 test('a function refuses a wrong option by its name, and compile a wrong order', () => {
-  expect(() => resize(0)).toThrow('resize.size must be a number or [height, width], integers in 1..1000000, not 0.');
+  expect(() => resize(0)).toThrow(
+    'resize.size must be a number, image, or [height, width], integers in 1..1000000, not 0.',
+  );
   expect(() => compileTransforms(compose(toTensor(), resize(3)))).toThrow(
     'imageProcessing[1].resize must come before toTensor.',
   );

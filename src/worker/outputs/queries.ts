@@ -1,0 +1,93 @@
+/** The segments of models that have a class and a mask for each of their queries: MaskFormer, Mask2Former, DETR. */
+import { axis, bilinear, eachRow, type Grid } from './interpolate.js';
+import type { Maps } from './maps.js';
+import { runMask, type RunMask } from './runs.js';
+import { logistic, softmax } from './scores.js';
+import type { Box } from './detection/detection.js';
+
+/** What a model returns for one image. */
+export interface Queries {
+  /** `[queries, classes + 1]`: logits of each query's class; the last one is none. */
+  readonly classes: Float32Array;
+  /** A map of logits for each query. */
+  readonly masks: Maps;
+  /** The side of the square that maps are interpolated to before the sigmoid; undefined for their own size. */
+  readonly side: number | undefined;
+}
+
+export interface SegmentThresholds {
+  /** A query counts if the probability of its class is above this. */
+  readonly score: number;
+  /** A pixel is in a query's own mask if its probability, times that of the class, is at least this. */
+  readonly mask: number;
+  /** A segment counts if it has more than this part of the query's own mask: others cover the rest. */
+  readonly overlap: number;
+}
+
+/** A segment of a photo. */
+export interface Segment {
+  readonly classIndex: number;
+  readonly score: number;
+  readonly mask: RunMask;
+  readonly box: Box;
+}
+
+/** Stands for pixels that a crop removed. */
+const NONE = 0xffff;
+
+/**
+ * Returns the segments of a photo, best first: each pixel belongs to the query whose probability there, times that of its
+ * class, is highest.
+ * @see https://github.com/huggingface/transformers/blob/main/src/transformers/models/maskformer/image_processing_maskformer.py
+ *   `post_process_panoptic_segmentation`, without classes to fuse
+ * @param grid samples maps of the size of `masks`, or of `side`, at the photo's pixels
+ */
+export function segmentsOf(
+  { classes, masks, side }: Queries,
+  grid: Grid,
+  thresholds: SegmentThresholds,
+): readonly Segment[] {
+  const size = masks.width * masks.height;
+  const count = masks.channels;
+  const width = classes.length / count;
+  const kept = Array.from({ length: count }, (_, query) => {
+    const scores = softmax(classes.subarray(query * width, (query + 1) * width));
+    const score = scores.reduce((best, value) => Math.max(best, value), 0);
+    return { query, score, classIndex: scores.indexOf(score) };
+  }).filter(({ score, classIndex }) => classIndex < width - 1 && score > thresholds.score);
+  if (kept.length === 0) return [];
+
+  const own = side === undefined ? { width: masks.width, height: masks.height } : { width: side, height: side };
+  const square = side === undefined ? undefined : { columns: axis(side, masks.width), rows: axis(side, masks.height) };
+  const data = new Float32Array(kept.length * own.width * own.height);
+  for (const [at, { query }] of kept.entries()) {
+    const map = masks.data.subarray(query * size, (query + 1) * size);
+    const logits = square ? bilinear({ ...masks, channels: 1, data: map }, square) : map;
+    data.set(logits.map(logistic), at * own.width * own.height);
+  }
+
+  const [columns, rows] = [grid.columns.size, grid.rows.size];
+  const owners = new Uint16Array(columns * rows).fill(NONE);
+  const areas = new Float64Array(kept.length);
+  const ownAreas = new Float64Array(kept.length);
+  eachRow({ ...own, channels: kept.length, data, layout: 'NCHW' }, grid, (values, y) => {
+    for (let x = grid.columns.first; x < grid.columns.end; x++) {
+      let owner = 0;
+      let best = -1;
+      for (let at = 0; at < kept.length; at++) {
+        const value = values[at * columns + x]! * kept[at]!.score;
+        if (value >= thresholds.mask) ownAreas[at]! += 1;
+        if (value > best) [owner, best] = [at, value];
+      }
+      owners[y * columns + x] = owner;
+      areas[owner]! += 1;
+    }
+  });
+  return kept
+    .flatMap(({ score, classIndex }, at) => {
+      if (!(ownAreas[at]! > 0 && areas[at]! / ownAreas[at]! > thresholds.overlap)) return [];
+      const found = runMask(columns, rows, (index) => owners[index] === at);
+      return found ? [{ classIndex, score, ...found }] : [];
+    })
+    .toSorted((a, b) => b.score - a.score);
+}

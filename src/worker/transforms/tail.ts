@@ -1,0 +1,146 @@
+/**
+ * The steps on a tensor's numbers. Most transforms have none: theirs end with pixels that are looked up in a table. These
+ * compute on float32, in JavaScript.
+ */
+import { TabServeError } from '../../contract/errors.js';
+import { constrainedSize, type Geometry } from './lower.js';
+import type { HeightWidth, StepOptions, Transforms } from './steps.js';
+
+/** A tensor `[channels, height, width]`, and how its points relate to those of the image. */
+interface Planes {
+  readonly data: Float32Array;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Transforms in two parts. */
+export interface Parts {
+  /** The steps until the tensor is made, and those of normalizing that a table of bytes can hold. */
+  readonly head: Transforms;
+  /** The steps after them; empty if `head` is all. Its order is that of the steps, but `layout` is the last one. */
+  readonly tail: Transforms;
+}
+
+/** Divides transforms before the first step that needs a tensor. */
+export function divide(transforms: Transforms): Parts {
+  const at = transforms.findIndex((step) => 'resizeTensor' in step || 'padTensor' in step);
+  if (at < 0) return { head: transforms, tail: [] };
+  const isLayout = (step: Transforms[number]): boolean => 'layout' in step;
+  return {
+    head: transforms.slice(0, at).filter((step) => !isLayout(step)),
+    tail: [...transforms.slice(at).filter((step) => !isLayout(step)), ...transforms.filter(isLayout)],
+  };
+}
+
+/** Returns what a tail makes of a tensor's size, and of where the image lies in it. */
+export function tailSize(
+  tail: Transforms,
+  width: number,
+  height: number,
+  geometry: Geometry,
+): { readonly width: number; readonly height: number; readonly geometry: Geometry } {
+  let { scaleX, scaleY, offsetX, offsetY } = geometry;
+  for (const step of tail) {
+    if ('resizeTensor' in step) {
+      const [newHeight, newWidth] = resizedTo(step.resizeTensor, width, height);
+      [scaleX, offsetX] = [(scaleX * newWidth) / width, (offsetX * newWidth) / width];
+      [scaleY, offsetY] = [(scaleY * newHeight) / height, (offsetY * newHeight) / height];
+      [width, height] = [newWidth, newHeight];
+    } else if ('padTensor' in step) {
+      const { left, top, ...size } = paddedTo(step.padTensor, width, height);
+      [offsetX, offsetY] = [offsetX + left, offsetY + top];
+      ({ width, height } = size);
+    }
+  }
+  return { width, height, geometry: { scaleX, scaleY, offsetX, offsetY } };
+}
+
+/** Runs a tail on a tensor `[channels, height, width]`. @returns the numbers, in the tail's layout */
+export function runTail(tail: Transforms, input: Planes, channels: number): Float32Array {
+  let { data, width, height } = input;
+  for (const step of tail) {
+    if ('normalize' in step) data = normalize(data, step.normalize, width * height);
+    else if ('resizeTensor' in step) {
+      const [newHeight, newWidth] = resizedTo(step.resizeTensor, width, height);
+      data = resize({ data, width, height }, newWidth, newHeight, channels);
+      [width, height] = [newWidth, newHeight];
+    } else if ('padTensor' in step) {
+      const padded = paddedTo(step.padTensor, width, height);
+      const out = new Float32Array(channels * padded.width * padded.height);
+      for (let row = 0; row < channels * height; row++) {
+        const target = (Math.floor(row / height) * padded.height + padded.top + (row % height)) * padded.width;
+        out.set(data.subarray(row * width, (row + 1) * width), target + padded.left);
+      }
+      data = out;
+      ({ width, height } = padded);
+    } else if ('layout' in step && step.layout === 'NHWC') data = channelsLast(data, channels);
+  }
+  return data;
+}
+
+function normalize(data: Float32Array, { mean, std }: StepOptions['normalize'], pixels: number): Float32Array {
+  return data.map((value, at) => {
+    const channel = Math.floor(at / pixels);
+    return Math.fround(value - Math.fround(mean[channel] ?? mean[0]!)) / Math.fround(std[channel] ?? std[0]!);
+  });
+}
+
+function channelsLast(data: Float32Array, channels: number): Float32Array {
+  const pixels = data.length / channels;
+  return data.map((_, at) => data[(at % channels) * pixels + Math.floor(at / channels)]!);
+}
+
+function resizedTo(options: StepOptions['resizeTensor'], width: number, height: number): HeightWidth {
+  const size = constrainedSize(options.size, options, width, height);
+  if (size.every((side) => side > 0)) return size;
+  throw new TabServeError(
+    'invalid-input',
+    `A tensor of ${width} × ${height} pixels would be resized to ${size[1]} × ${size[0]}, which leaves no pixel. Use a less narrow image.`,
+  );
+}
+
+function paddedTo(
+  { size, multipleOf = 1, position }: StepOptions['padTensor'],
+  width: number,
+  height: number,
+): Readonly<Record<'left' | 'top' | 'width' | 'height', number>> {
+  const up = (side: number): number => Math.ceil(side / multipleOf) * multipleOf;
+  const [newHeight, newWidth] = size ?? [up(height), up(width)];
+  if (newHeight < height || newWidth < width)
+    throw new TabServeError(
+      'invalid-input',
+      `A tensor of ${width} × ${height} pixels cannot be padded to ${newWidth} × ${newHeight}. Pass a smaller image, or set a larger padTensor in imageProcessing.`,
+    );
+  const before = (padding: number): number => (position === 'center' ? Math.floor(padding / 2) : 0);
+  return { left: before(newWidth - width), top: before(newHeight - height), width: newWidth, height: newHeight };
+}
+
+/** Interpolates bilinearly, so that the centers of the corners stay: torch's `align_corners`, in float32. */
+function resize({ data, width, height }: Planes, newWidth: number, newHeight: number, channels: number): Float32Array {
+  const columns = lines(width, newWidth);
+  const rows = lines(height, newHeight);
+  const out = new Float32Array(channels * newWidth * newHeight);
+  let target = 0;
+  for (let channel = 0; channel < channels; channel++)
+    for (const row of rows) {
+      const above = (channel * height + row.from) * width;
+      const below = (channel * height + row.to) * width;
+      for (const { from, to, weight, rest } of columns) {
+        const top = Math.fround(data[above + from]! * rest) + Math.fround(data[above + to]! * weight);
+        const bottom = Math.fround(data[below + from]! * rest) + Math.fround(data[below + to]! * weight);
+        out[target++] = Math.fround(Math.fround(top) * row.rest) + Math.fround(Math.fround(bottom) * row.weight);
+      }
+    }
+  return out;
+}
+
+/** Returns the two inputs of each output along one axis, with their weights. */
+function lines(size: number, newSize: number) {
+  const scale = newSize > 1 ? Math.fround((size - 1) / (newSize - 1)) : 0;
+  return Array.from({ length: newSize }, (_, at) => {
+    const center = Math.fround(scale * at);
+    const from = Math.min(Math.trunc(center), size - 1);
+    const weight = Math.min(1, Math.fround(center - from));
+    return { from, to: Math.min(from + 1, size - 1), weight, rest: Math.fround(1 - weight) };
+  });
+}

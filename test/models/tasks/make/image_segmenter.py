@@ -1,0 +1,66 @@
+import numpy as np
+import torch
+from transformers import (
+    BeitConfig, BeitForSemanticSegmentation, BeitImageProcessor, ConvNextConfig, MobileViTConfig, MobileViTForSemanticSegmentation, MobileViTImageProcessor, SegformerConfig,
+    SegformerForSemanticSegmentation, SegformerImageProcessor, UperNetConfig, UperNetForSemanticSegmentation, pipeline,
+)
+
+from common import answers, export_graph, photo, spread
+
+LABELS = ["wall", "sky", "tree", "road", "sea"]
+NAMES = {"id2label": dict(enumerate(LABELS)), "label2id": {name: index for index, name in enumerate(LABELS)}}
+SIDE = {"height": 64, "width": 64}
+
+
+def segformer():
+    return SegformerForSemanticSegmentation(SegformerConfig(
+        depths=[1, 1, 1, 1], hidden_sizes=[8, 8, 16, 16], num_attention_heads=[1, 1, 2, 2], mlp_ratios=[1, 1, 1, 1], decoder_hidden_size=16, **NAMES))
+
+
+def beit():
+    return BeitForSemanticSegmentation(BeitConfig(
+        image_size=64, patch_size=16, hidden_size=16, num_hidden_layers=4, num_attention_heads=2, intermediate_size=24, out_indices=[1, 2, 3, 4], pool_scales=[1, 2], use_auxiliary_head=False,
+        use_relative_position_bias=True, **NAMES))
+
+
+def upernet():
+    backbone = ConvNextConfig(hidden_sizes=[8, 8, 16, 16], depths=[1, 1, 1, 1], out_features=["stage1", "stage2", "stage3", "stage4"])
+    return UperNetForSemanticSegmentation(UperNetConfig(backbone_config=backbone, hidden_size=16, pool_scales=[1, 2], use_auxiliary_head=False, **NAMES))
+
+
+def mobilevit():
+    return MobileViTForSemanticSegmentation(MobileViTConfig(
+        image_size=64, hidden_sizes=[8, 12, 16], neck_hidden_sizes=[4, 4, 8, 8, 8, 8, 16], num_attention_heads=2, expand_ratio=1.0, aspp_out_channels=16, atrous_rates=[1, 2, 3], **NAMES))
+
+
+MODELS = [
+    ("segment-segformer", segformer, lambda: SegformerImageProcessor(size=SIDE)),
+    ("segment-beit", beit, lambda: BeitImageProcessor(size=SIDE, do_center_crop=False)),
+    ("segment-upernet", upernet, lambda: SegformerImageProcessor(size=SIDE)),
+    ("segment-mobilevit", mobilevit, lambda: MobileViTImageProcessor(size=SIDE, do_center_crop=False)),
+]
+GPU = {"segment-segformer": ["webgpu"]}
+
+
+def make():
+    rows = []
+    for repository, build, processor_class in MODELS:
+        processor = processor_class()
+        # The first weights that show three classes.
+        for seed in range(200):
+            model = spread(build(), seed, scale=[0.35, 0.15, 0.8][seed % 3] if repository == "segment-mobilevit" else 0.35)
+            pipe = pipeline("image-segmentation", model=model, image_processor=processor)
+            if len([one for one in pipe(photo(61, 47)) if (np.asarray(one["mask"]) > 0).sum() > 40]) > (1 if repository == "segment-mobilevit" else 2):
+                break
+        example = processor(photo(61, 47), return_tensors="pt")["pixel_values"]
+        export_graph(repository, model, [processor], example, ["logits"], fixed=repository in ("segment-beit", "segment-upernet"))
+        requests = []
+        for size in [(61, 47), (40, 56)]:
+            image = photo(*size)
+            classes = np.zeros(size[::-1], int)
+            for segment in pipe(image):
+                classes[np.asarray(segment["mask"]) > 0] = LABELS.index(segment["label"])
+            print(repository, size, np.bincount(classes.flatten()))
+            requests.append({"input": {"photo": size}, "answer": {"result": "classes", "width": size[0], "height": size[1], "labels": LABELS, "classes": classes.flatten()}})
+        rows.append({"architecture": type(model).__name__, "repository": repository, **({"gpu": GPU[repository]} if repository in GPU else {}), "requests": requests})
+    answers("image_segmenter", rows)
