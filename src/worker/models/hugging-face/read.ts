@@ -178,8 +178,8 @@ function handlerOf(config: Json): string | undefined {
 async function handlerOfRepository(source: Source, config: Json): Promise<string | undefined> {
   const architecture = architectureOf(config);
   const found = handlerOf(config);
-  const isBare = found === architecture && /Model$/.test(architecture ?? '');
-  if (!isBare && !/ForMaskedLM$/.test(architecture ?? '')) return found;
+  const isBare = found === architecture && architecture?.endsWith('Model') === true;
+  if (!isBare && !architecture?.endsWith('ForMaskedLM')) return found;
   if (await source.has(SENTENCES)) return 'text_feature_extractor';
   if (!isBare) return found;
   const [isText, isImage] = await Promise.all([source.has(TOKENIZER), source.has(PREPROCESSOR)]);

@@ -111,13 +111,37 @@ def small(config_class, kind, **fields):
 
 def export(repository, model, task, processors):
     """Writes a repository as Optimum exports it. @param processors what is saved beside the model: a tokenizer, an image processor"""
+    save(repository, model, processors, lambda source, target: main_export(source, target, task=task, do_validation=False, device="cpu"))
+
+
+def trace(model, inputs, outputs, dynamic, file, opset=17):
+    """Writes a graph of a model that Optimum does not know. @param inputs tensors by name @param dynamic names of axes, by tensor"""
+    wrapped = Named(model, list(inputs), outputs).eval()
+    with torch.no_grad():
+        torch.onnx.export(wrapped, tuple(inputs.values()), file, input_names=list(inputs), output_names=outputs, dynamic_axes=dynamic, opset_version=opset, dynamo=False)
+
+
+class Named(torch.nn.Module):
+    """A model whose inputs and outputs are in a fixed order."""
+
+    def __init__(self, model, inputs, outputs):
+        super().__init__()
+        self.model, self.inputs, self.outputs = model, inputs, outputs
+
+    def forward(self, *values):
+        found = self.model(**dict(zip(self.inputs, values)), return_dict=True)
+        return tuple(found[name] for name in self.outputs)
+
+
+def save(repository, model, processors, to_onnx):
+    """Writes a repository. @param to_onnx writes the graphs of a saved model into a folder"""
     folder = HERE / repository
     shutil.rmtree(folder, ignore_errors=True)
     with tempfile.TemporaryDirectory() as source, tempfile.TemporaryDirectory() as target:
         model.save_pretrained(source)
         for one in processors:
             one.save_pretrained(source)
-        main_export(source, target, task=task, do_validation=False, device="cpu")
+        to_onnx(source, target)
         (folder / "onnx").mkdir(parents=True)
         for file in sorted(pathlib.Path(target).iterdir()):
             if file.suffix != ".onnx":
@@ -142,6 +166,23 @@ def strip(graph):
         node.doc_string = ""
         del node.metadata_props[:]
     del graph.graph.value_info[:]
+    shorten(graph.graph, {value.name: value.name for value in [*graph.graph.input, *graph.graph.output]})
+
+
+def shorten(graph, names):
+    """Gives values short names: those of the exporter, paths of modules, are most of a small file. @param names those that stay"""
+    def short(name):
+        return names.setdefault(name, f"v{len(names)}") if name else name
+
+    for value in [*graph.initializer, *graph.input, *graph.output]:
+        value.name = short(value.name)
+    for node in graph.node:
+        node.name = ""
+        node.input[:] = map(short, node.input)
+        node.output[:] = map(short, node.output)
+        for attribute in node.attribute:
+            for inner in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
+                shorten(inner, names)
 
 
 def answers(task, rows):
