@@ -20,6 +20,7 @@ export * from './text-to-text.js';
 export * from './image-segmenter.js';
 export * from './text-feature-extractor.js';
 export * from './image-feature-extractor.js';
+export * from './zero-shot-image-classifier.js';
 export * from './image-to-image.js';
 export * from './audio-handler.js';
 export * from './voice-activity-detector.js';

@@ -82,6 +82,7 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
   },
   Bit: clip,
   CLIP: clip,
+  ChineseCLIP: clip,
   ConditionalDetr: detr,
   ConvNext: {
     size: { shortest_edge: 384 },
@@ -121,6 +122,7 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     resample: BICUBIC!,
     include_top: true,
   },
+  GroundingDino: detr,
   Levit: {
     size: { shortest_edge: 224 },
     default_to_square: false,
@@ -197,6 +199,7 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
 export const BY_MODEL_TYPE: Readonly<Record<string, string>> = {
   beit: 'Beit',
   bit: 'Bit',
+  chinese_clip: 'ChineseCLIP',
   clip: 'CLIP',
   conditional_detr: 'ConditionalDetr',
   convnext: 'ConvNext',
@@ -211,9 +214,11 @@ export const BY_MODEL_TYPE: Readonly<Record<string, string>> = {
   dpt: 'DPT',
   efficientnet: 'EfficientNet',
   focalnet: 'Bit',
+  'grounding-dino': 'GroundingDino',
   hiera: 'Bit',
   levit: 'Levit',
   metaclip_2: 'CLIP',
+  'mm-grounding-dino': 'GroundingDino',
   mobilenet_v1: 'MobileNetV1',
   mobilenet_v2: 'MobileNetV2',
   mobilevit: 'MobileViT',

@@ -40,5 +40,6 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     files: ['config.json'],
   },
   image_feature_extractor: { architectures: ['VisionModelWithProjection'], processor: 'image' },
+  zero_shot_image_classifier: { architectures: ['CLIPModel', 'SiglipModel'], processor: 'both' },
   image_to_image: { processor: 'image' },
 };

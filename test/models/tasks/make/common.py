@@ -10,7 +10,7 @@ import torch
 import transformers
 from optimum.exporters.onnx import main_export
 from PIL import Image
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
 MOST_BYTES = 400_000
@@ -69,7 +69,22 @@ def roberta(tokenizer):
         tokenizer_object=tokenizer, bos_token="<s>", pad_token="<pad>", eos_token="</s>", cls_token="<s>", sep_token="</s>", unk_token="<unk>", mask_token=mask, model_max_length=128)
 
 
-TOKENIZERS = {"word_piece": word_piece, "byte_level": byte_level, "unigram": unigram}
+def clip():
+    """CLIP's tokenizer: lower case, and a mark at the end of words."""
+    tokenizer = Tokenizer(models.BPE(end_of_word_suffix="</w>", continuing_subword_prefix="", fuse_unk=False))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()])
+    words = Regex(r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+")
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(words, behavior="removed", invert=True), pre_tokenizers.ByteLevel(add_prefix_space=False)])
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.train_from_iterator(TEXTS, trainers.BpeTrainer(vocab_size=700, end_of_word_suffix="</w>", initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+    tokenizer.add_special_tokens(["<|startoftext|>", "<|endoftext|>"])
+    start, end = (tokenizer.token_to_id(token) for token in ("<|startoftext|>", "<|endoftext|>"))
+    tokenizer.post_processor = processors.RobertaProcessing(sep=("<|endoftext|>", end), cls=("<|startoftext|>", start), trim_offsets=False, add_prefix_space=False)
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<|startoftext|>", eos_token="<|endoftext|>", unk_token="<|endoftext|>", pad_token="<|endoftext|>", model_max_length=77)
+
+
+TOKENIZERS = {"word_piece": word_piece, "byte_level": byte_level, "unigram": unigram, "clip": clip}
 
 
 def tokenizer_of(kind, has_types=False):
