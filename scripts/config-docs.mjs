@@ -259,7 +259,13 @@ ${tasks.join('\n')}
 `;
 }
 
-const INPUTS = { image: 'an image', text: 'a text', audio: 'audio', tensors: 'a tensor, or tensors by name' };
+const INPUTS = {
+  image: 'an image',
+  text: 'a text',
+  'image-or-text': 'an image, or a text',
+  audio: 'audio',
+  tensors: 'a tensor, or tensors by name',
+};
 
 /** Each handler's answer is the tag `@answer` of its class. */
 function handlersTable(handlers) {

@@ -21,6 +21,7 @@ export * from './image-segmenter.js';
 export * from './text-feature-extractor.js';
 export * from './image-feature-extractor.js';
 export * from './zero-shot-image-classifier.js';
+export * from './image-text-embedder.js';
 export * from './image-to-image.js';
 export * from './audio-handler.js';
 export * from './voice-activity-detector.js';

@@ -1,6 +1,6 @@
 /** The labels that a request looks for in an image: their texts, and the model's inputs for them. */
 import { TabServeError } from '../../contract/errors.js';
-import type { Context } from '../../contract/handler.js';
+import type { Context, Params } from '../../contract/handler.js';
 import type { Session, TensorInfo, Tensors } from '../../contract/tensors.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { concat, slice } from '../tensors/tensors.js';
@@ -23,6 +23,14 @@ export interface TextLengths {
   readonly maxLength?: number;
   /** Shorter texts are padded to so many. */
   readonly padTo?: number;
+}
+
+/** SigLIP's models were trained with texts of so many tokens. */
+const SIGLIP_TOKENS = 64;
+
+/** Returns the keys of `handler:` that follow from the `config.json` of a model of images and texts. */
+export function siglipLengths({ model_type: type }: Params): Params {
+  return type === 'siglip' ? { padTo: SIGLIP_TOKENS } : {};
 }
 
 /** The schema of `TextLengths`. */

@@ -22,6 +22,7 @@ export const HANDLERS = {
   text_feature_extractor: async () => (await import('./text-feature-extractor.js')).TextFeatureExtractor,
   image_feature_extractor: async () => (await import('./image-feature-extractor.js')).ImageFeatureExtractor,
   zero_shot_image_classifier: async () => (await import('./zero-shot-image-classifier.js')).ZeroShotImageClassifier,
+  image_text_embedder: async () => (await import('./image-text-embedder.js')).ImageTextEmbedder,
   image_to_image: async () => (await import('./image-to-image.js')).ImageToImage,
   audio_handler: async (): Promise<new () => AudioHandler> => (await import('./audio-handler.js')).AudioHandler,
   voice_activity_detector: async () => (await import('./voice-activity-detector.js')).VoiceActivityDetector,

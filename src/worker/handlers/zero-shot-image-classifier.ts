@@ -15,6 +15,7 @@ import {
   labelsOf,
   LabelTexts,
   LENGTHS,
+  siglipLengths,
   textsOf,
   type LabelParams,
   type ParamOf,
@@ -28,9 +29,6 @@ export interface ZeroShotImageClassifierParams extends VisionParams, LabelParams
 
 /** The model's output `[images, texts]`. */
 const LOGITS = 'logits_per_image';
-
-/** The texts that SigLIP's models were trained with have so many tokens. */
-const SIGLIP_TOKENS = 64;
 
 /**
  * Chooses among labels that a request names, by a model that compares images with texts, such as CLIP and SigLIP, as
@@ -49,7 +47,10 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['CLIPModel', 'SiglipModel'],
     processor: 'both',
-    handlerConfig: ({ model_type: type }) => (type === 'siglip' ? { activation: 'sigmoid', padTo: SIGLIP_TOKENS } : {}),
+    handlerConfig: (config) => ({
+      ...siglipLengths(config),
+      ...(config['model_type'] === 'siglip' && { activation: 'sigmoid' }),
+    }),
   };
 
   static override readonly schema: ConfigSchema = {

@@ -94,7 +94,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
       },
     },
     ...models,
-    ...(models.nodes && { nodes: withInputs(models.nodes, await nodeInputs, derived) }),
+    ...(models.nodes && { nodes: withInputs(models.nodes, await nodeInputs, { ...derived, ...own }) }),
     files: all,
     golden: [],
     integrity: {},
@@ -184,7 +184,13 @@ function extensionsOf(files: Readonly<Record<string, Blob>>, isText: boolean): {
   return isText ? { extensions: [TOKENIZER, ...beside].join(',') } : {};
 }
 
-/** Returns the nodes' archives with what says how their inputs are made. @param shared keys of `handler:` for each */
+/** The keys of `handler:` that a node gets of its workflow's. */
+const NODE_KEYS: Readonly<Record<Processor, readonly string[]>> = {
+  image: ['imageProcessing'],
+  tokenizer: ['maxLength', 'padTo'],
+};
+
+/** Returns the nodes' archives with what says how their inputs are made. @param shared the workflow's keys */
 function withInputs(
   nodes: Readonly<Record<string, Archive>>,
   inputs: readonly (readonly [string, Prepared])[],
@@ -192,7 +198,8 @@ function withInputs(
 ): Readonly<Record<string, Archive>> {
   const own = inputs.map(([name, { handler, files, isText }]) => {
     const { manifest, config, ...node } = nodes[name]!;
-    const keys = isText ? { ...shared, ...handler } : handler;
+    const wanted = NODE_KEYS[isText ? 'tokenizer' : 'image'].filter((key) => shared[key] !== undefined);
+    const keys: Json = { ...handler, ...Object.fromEntries(wanted.map((key) => [key, shared[key]])) };
     const made: Archive = {
       ...node,
       manifest: { model: { ...manifest.model, ...extensionsOf(files, isText) } },

@@ -41,5 +41,10 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
   },
   image_feature_extractor: { architectures: ['VisionModelWithProjection'], processor: 'image' },
   zero_shot_image_classifier: { architectures: ['CLIPModel', 'SiglipModel'], processor: 'both' },
+  image_text_embedder: {
+    processor: 'both',
+    nodes: { vision: ['vision_model'], text: ['text_model'] },
+    nodeProcessors: { vision: 'image', text: 'tokenizer' },
+  },
   image_to_image: { processor: 'image' },
 };
