@@ -175,4 +175,9 @@ export class LabelTexts {
     }
     return Object.fromEntries(names.map((name) => [name, concat(runs.map((outputs) => outputs[name]!))]));
   }
+
+  /** Whether the model takes one text at a time. */
+  get takesOneText(): boolean {
+    return typeof this.#inputs[0]!.dims[0] === 'number';
+  }
 }

@@ -145,6 +145,14 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     do_flip_channel_order: true,
     ignores: ['do_normalize'],
   },
+  OwlViT: {
+    size: { height: 768, width: 768 },
+    default_to_square: true,
+    crop_size: { height: 768, width: 768 },
+    do_normalize: true,
+    ...CLIP,
+    resample: BICUBIC!,
+  },
   PoolFormer: {
     size: { shortest_edge: 224 },
     default_to_square: false,
@@ -223,6 +231,7 @@ export const BY_MODEL_TYPE: Readonly<Record<string, string>> = {
   mobilenet_v2: 'MobileNetV2',
   mobilevit: 'MobileViT',
   mobilevitv2: 'MobileViT',
+  owlvit: 'OwlViT',
   poolformer: 'PoolFormer',
   pvt: 'Pvt',
   pvt_v2: 'Pvt',

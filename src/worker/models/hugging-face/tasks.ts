@@ -9,6 +9,10 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     processor: 'image',
   },
   object_detector: { architectures: ['ForObjectDetection'], processor: 'image' },
+  zero_shot_object_detector: {
+    architectures: ['OwlViTForObjectDetection', 'Owlv2ForObjectDetection', 'GroundingDinoForObjectDetection'],
+    processor: 'both',
+  },
   text_handler: { processor: 'tokenizer' },
   text_classifier: { architectures: ['ForSequenceClassification'], processor: 'tokenizer' },
   zero_shot_text_classifier: { architectures: ['ForSequenceClassification'], label: 'entail', processor: 'tokenizer' },
