@@ -221,7 +221,7 @@ ${lines.join('\n')}
 export async function tasksSource({ registry }) {
   const tasks = Object.entries(await classes(registry)).flatMap(([name, { huggingFace }]) => {
     if (!huggingFace) return [];
-    const { architectures, label, keys, processor, models, nodes, files, ...others } = huggingFace;
+    const { architectures, label, keys, processor, models, nodes, nodeProcessors, files, ...others } = huggingFace;
     const list = (key, texts) => (texts ? [`${key}: [${texts.map((text) => `'${text}'`).join(', ')}]`] : []);
     const entries = [
       ...list('architectures', architectures),
@@ -234,6 +234,13 @@ export async function tasksSource({ registry }) {
         ? [
             `nodes: { ${Object.entries(nodes)
               .flatMap(([node, names]) => list(node, names))
+              .join(', ')} }`,
+          ]
+        : []),
+      ...(nodeProcessors
+        ? [
+            `nodeProcessors: { ${Object.entries(nodeProcessors)
+              .map(([node, one]) => `${node}: '${one}'`)
               .join(', ')} }`,
           ]
         : []),
@@ -253,7 +260,13 @@ ${tasks.join('\n')}
 `;
 }
 
-const INPUTS = { image: 'an image', text: 'a text', audio: 'audio', tensors: 'a tensor, or tensors by name' };
+const INPUTS = {
+  image: 'an image',
+  text: 'a text',
+  'image-or-text': 'an image, or a text',
+  audio: 'audio',
+  tensors: 'a tensor, or tensors by name',
+};
 
 /** Each handler's answer is the tag `@answer` of its class. */
 function handlersTable(handlers) {

@@ -269,8 +269,8 @@ export type ResultFor<H extends Handler, Form, Otherwise = ResultOf<H>> = [Form]
     ? FormsOf<H>[Form]
     : Otherwise;
 
-/** What a handler takes as a row: an image, a text, audio, or tensors for the model's inputs. */
-export type InputKind = 'image' | 'text' | 'audio' | 'tensors';
+/** What a handler takes as a row: an image, a text, either of both, audio, or tensors for the model's inputs. */
+export type InputKind = 'image' | 'text' | 'image-or-text' | 'audio' | 'tensors';
 
 /** What a handler class says of itself, in static members. A class inherits those that it does not declare. */
 export interface HandlerDescriptor {

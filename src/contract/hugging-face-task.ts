@@ -1,5 +1,8 @@
 import type { Params } from './handler.js';
 
+/** What prepares inputs: the steps of images, or a tokenizer. */
+export type Processor = 'image' | 'tokenizer';
+
 /** Which models of Hugging Face's layout a handler class serves, and what they need. */
 export interface HuggingFaceTask {
   /**
@@ -13,12 +16,17 @@ export interface HuggingFaceTask {
   readonly label?: string;
   /** It serves only models whose `config.json` has one of these keys: these before handlers without a condition. */
   readonly keys?: readonly string[];
-  /** What prepares the inputs: `preprocessor_config.json`, or `tokenizer.json`. */
-  readonly processor: 'image' | 'tokenizer';
+  /** What prepares the inputs: `preprocessor_config.json`, `tokenizer.json`, or both. */
+  readonly processor: Processor | 'both';
   /** The names that exporters give the model's file, without precision and extension. Default: `model`. */
   readonly models?: readonly string[];
   /** The same for a handler that opens several models: by the names of its nodes. */
   readonly nodes?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * What prepares the inputs of each node, for a handler that opens the handlers of its nodes: each node then has the
+   * keys of `handler:` and the files that follow from it.
+   */
+  readonly nodeProcessors?: Readonly<Record<string, Processor>>;
   /** Whether it generates text. The limit of `tokenizer_config.json` is then no limit of a row. */
   readonly generates?: boolean;
   /** Whether it reads `modules.json` and its like, as sentence-transformers does. */

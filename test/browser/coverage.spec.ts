@@ -19,6 +19,8 @@ interface Task {
     readonly architecture: string;
     /** The folder's name. */
     readonly repository: string;
+    /** The option `handler`, if another handler serves the architecture. */
+    readonly handler?: string;
     /** On which backends it runs besides WASM, here. */
     readonly gpu?: readonly ('webgl' | 'webgpu')[];
     readonly requests: readonly {
@@ -36,7 +38,7 @@ const TASKS = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
 
 for (const file of TASKS) {
   const { handler, rows } = readGoldens<Task>(`../models/tasks/${file}`);
-  for (const [index, { architecture, repository, requests, gpu = [] }] of rows.entries())
+  for (const [index, { architecture, repository, requests, handler: option, gpu = [] }] of rows.entries())
     test(`${handler}: ${architecture} (${repository})${index > 0 ? ' @full' : ''}`, async ({ page, backend }, {
       annotations,
     }) => {
@@ -44,8 +46,8 @@ for (const file of TASKS) {
       await page.goto('/test/browser/pages/answers.html');
       await page.waitForFunction(() => 'answers' in window);
       const given = await page.evaluate(
-        async ({ url, backend, requests }) => await answers.ask(url, `onnx/${backend}`, requests),
-        { url: `/test/models/tasks/${repository}/`, backend, requests },
+        async ({ url, backend, requests, option }) => await answers.ask(url, `onnx/${backend}`, requests, option),
+        { url: `/test/models/tasks/${repository}/`, backend, requests, option },
       );
       expect(given.handler).toBe(handler);
       const differences = requests.map(({ answer, tolerance = 1e-4 }, at) => {

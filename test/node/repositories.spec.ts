@@ -25,7 +25,11 @@ const PHOTO = { data: Uint8Array.from({ length: 40 * 30 * 3 }, (_, at) => (at * 
 const TEXTS = ['the population of london', `A good film ${'good very bad cat '.repeat(40)}`];
 
 interface Task {
-  readonly rows: readonly { readonly repository: string; readonly requests: readonly { readonly input: unknown }[] }[];
+  readonly rows: readonly {
+    readonly repository: string;
+    readonly handler?: string;
+    readonly requests: readonly { readonly input: unknown; readonly params?: object }[];
+  }[];
 }
 
 /** What the tasks of `test/models/tasks` ask their repositories, by the repository's name. */
@@ -33,7 +37,10 @@ const REQUESTS = new Map(
   readdirSync(join(MODELS, 'tasks'))
     .filter((name) => name.endsWith('.json'))
     .flatMap((name) => (JSON.parse(readFileSync(join(MODELS, 'tasks', name), 'utf8')) as Task).rows)
-    .map(({ repository, requests }) => [repository, requests.map(({ input }) => inputOf(input))]),
+    .map(({ repository, handler, requests }) => [
+      repository,
+      { handler, inputs: requests.map(({ input }) => inputOf(input)), params: requests[0]!.params ?? {} },
+    ]),
 );
 
 /** Returns an input with another photo in the place of make.py's. */
@@ -46,11 +53,11 @@ function inputOf(input: unknown): unknown {
 
 /**
  * Returns the answers of a model; the code of the error for a text that is too long for it.
- * @param asked in place of the usual inputs
+ * @param asked in place of the usual inputs and params
  */
 async function answers(
   source: URL,
-  asked: readonly unknown[] | undefined,
+  asked: { readonly inputs: readonly unknown[]; readonly params: object } | undefined,
   handler?: string,
   dtype?: 'fp32',
 ): Promise<readonly unknown[]> {
@@ -60,8 +67,8 @@ async function answers(
     backends: ['onnx/cpu'],
   });
   const { takes, handler: own } = await client.describe();
-  const inputs = asked ?? (takes === 'image' ? [PHOTO] : TEXTS);
-  const params = own === 'text_generator' ? { maxNewTokens: 4 } : {};
+  const inputs = asked?.inputs ?? (takes === 'image' ? [PHOTO] : TEXTS);
+  const params = asked?.params ?? (own === 'text_generator' ? { maxNewTokens: 4 } : {});
   const [first, ...others] = await client.handle(inputs as never, { params: params as never });
   if (first instanceof Error) throw first;
   return [first, ...others.map((row) => (row instanceof Error ? (row as { code?: string }).code : row))];
@@ -77,10 +84,10 @@ for (const repository of REPOSITORIES)
     const { architectures = [''] } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as {
       architectures?: string[];
     };
-    const handler = /^(BertModel|)$/.test(architectures[0]!) ? 'text_feature_extractor' : undefined;
     // Of several precisions, an archive gets the full one.
     const dtype = existsSync(join(folder, 'onnx/model.onnx')) ? 'fp32' : undefined;
     const asked = REQUESTS.get(basename(repository));
+    const handler = asked?.handler ?? (/^(BertModel|)$/.test(architectures[0]!) ? 'text_feature_extractor' : undefined);
     const right = await answers(pathToFileURL(`${folder}/`), asked, handler, dtype);
     const { path } = await createArchive({
       'model-name': 'packed',

@@ -76,10 +76,15 @@ async function addNodes(
   for (const [name, node] of Object.entries(nodes)) {
     const folder = `${name}/`;
     const serializedFile = await addModel(files, node, folder);
-    const manifest: Manifest = { model: { modelName: name, serializedFile, handler: 'base_handler' } };
+    const { extensions } = node.manifest.model;
+    for (const path of extensions?.split(',') ?? [])
+      if (Object.hasOwn(node.files, path)) addFile(files, folder + path, await bytesOf(node, path));
+    const manifest: Manifest = {
+      model: { modelName: name, serializedFile, handler: 'base_handler', ...(extensions && { extensions }) },
+    };
     addFile(files, folder + MANIFEST, new TextEncoder().encode(`${JSON.stringify(manifest, null, 2)}\n`));
     const config = withoutPrecision(node.config);
-    entries.push([name, config.engine ? { archive: folder, config } : folder]);
+    entries.push([name, config.engine || config.handler ? { archive: folder, config } : folder]);
   }
   return Object.fromEntries(entries);
 }

@@ -174,7 +174,8 @@ export class ObjectDetector extends VisionHandler<Detections, ImageExplanation> 
     const rows = context.systemProperties.batchSize;
     const views = this.#views(outputs, rows);
     return (index) => {
-      const detections = this.#detect(views[index]!, this.requirePlacement(index, context), index, context);
+      const own = this.rowViews(views[index]!, index, context);
+      const detections = this.#detect(own, this.requirePlacement(index, context), index, context);
       const isTorchServe = this.param<string>('result', index, context) === 'torchserve';
       // It is another form then: see `resultForms`.
       return isTorchServe ? (detections.map(toTorchServe) as unknown as Detections) : detections;
@@ -182,6 +183,16 @@ export class ObjectDetector extends VisionHandler<Detections, ImageExplanation> 
   }
 
   protected override emptyResult: Detections = [];
+
+  /** Returns what the decoder reads of row `index`. This implementation returns all of it. */
+  protected rowViews(views: readonly TensorView[], _index: number, _context: Context): readonly TensorView[] {
+    return views;
+  }
+
+  /** Returns the label of a class in the result of row `index`. */
+  protected labelAt(classIndex: number, _index: number, _context: Context): string {
+    return labelOf(this.mapping, classIndex);
+  }
 
   /**
    * Explains the score of a class, which is the highest of all of its boxes: which pixels of the image support it.
@@ -231,7 +242,7 @@ export class ObjectDetector extends VisionHandler<Detections, ImageExplanation> 
       this.param('maxDetections', index, context),
     );
     return kept.map((candidate) => ({
-      label: labelOf(this.mapping, candidate.classIndex),
+      label: this.labelAt(candidate.classIndex, index, context),
       score: candidate.score,
       box: clip(candidate, placement),
     }));

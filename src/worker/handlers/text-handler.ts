@@ -4,6 +4,7 @@ import type { TensorInfo, Tensors } from '../../contract/tensors.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import { loadHuggingFace, type HuggingFaceTokenizer } from '../text/hugging-face.js';
 import { concat, integers, slice } from '../tensors/tensors.js';
+import { IDS_INPUT, paddedLength, padRows, TEXT_INPUTS } from '../text/text-inputs.js';
 import { readText } from '../text/read-text.js';
 import { loadTorchServe } from '../text/torchserve.js';
 import type { Encoding, TextTokenizer } from '../text/tokenizer.js';
@@ -22,15 +23,11 @@ export interface ModelRows {
   readonly encodings: readonly Encoding[];
 }
 
+/** What a model of texts may have beside the tokens. */
+const OTHER_INPUTS = TEXT_INPUTS.filter((name) => name !== IDS_INPUT);
+
 /** The most rows that one run of the model has, where a row of a batch is several of the model's. */
 const MOST_ROWS = 16;
-
-/** The names that Hugging Face's exporters give the inputs of a model. */
-const IDS_INPUT = 'input_ids';
-const MASK_INPUT = 'attention_mask';
-const TYPES_INPUT = 'token_type_ids';
-const POSITIONS_INPUT = 'position_ids';
-const OTHER_INPUTS = [MASK_INPUT, TYPES_INPUT, POSITIONS_INPUT];
 
 /** The `params` of every text handler. */
 export interface TextParams {
@@ -69,6 +66,13 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
       minimum: 1,
       description:
         "The largest number of tokens in a row, including special tokens; longer texts are truncated. A pair has more special tokens than a text; if they leave no room for the texts, the row fails. Default: the limit in the tokenizer's files.",
+    },
+    padTo: {
+      type: 'integer',
+      minimum: 1,
+      readOnly: true,
+      description:
+        'The number of tokens that shorter rows are padded to, for a model that was trained so, as SigLIP. Default: the longest row of the batch.',
     },
     ngrams: {
       type: 'integer',
@@ -128,11 +132,11 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
     const inputList = inputs
       .map(({ name, dtype, dims }) => `"${name}" ${dtype} [${dims.map((size) => size ?? '?').join(', ')}]`)
       .join(', ');
-    const unfilled = inputs.filter(({ name }) => name !== IDS_INPUT && !OTHER_INPUTS.includes(name));
+    const unfilled = inputs.filter(({ name }) => !TEXT_INPUTS.includes(name));
     if (inputs.some(({ name }) => name === IDS_INPUT) && unfilled.length > 0)
       throw new TabServeError(
         'model-config',
-        `A text handler fills "${[IDS_INPUT, ...OTHER_INPUTS].join('", "')}"; nothing fills this model's "${unfilled.map(({ name }) => name).join('", "')}". Export the model without it, or fill it in a handler of your own: override preprocess. This model's inputs are ${inputList}.`,
+        `A text handler fills "${TEXT_INPUTS.join('", "')}"; nothing fills this model's "${unfilled.map(({ name }) => name).join('", "')}". Export the model without it, or fill it in a handler of your own: override preprocess. This model's inputs are ${inputList}.`,
       );
     throw new TabServeError(
       'model-config',
@@ -318,33 +322,15 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
 
   /** Returns the length of every row, given the number of tokens in the longest one. */
   #paddedLength(longest: number): number {
-    const { length: wanted = 0, multipleOf } = this.#tokenizer.padding;
-    return this.#fixedLength ?? Math.max(wanted, Math.ceil(longest / multipleOf) * multipleOf);
+    return this.#fixedLength ?? Math.max(this.#padTo, paddedLength(this.#tokenizer.padding, longest));
+  }
+
+  get #padTo(): number {
+    return (this.config['padTo'] as number | undefined) ?? 0;
   }
 
   #padded(rows: readonly Encoding[]): Tensors {
-    const { id, typeId, side } = this.#tokenizer.padding;
     const length = this.#paddedLength(Math.max(...rows.map(({ ids }) => ids.length)));
-    const values = {
-      [this.inputInfo.name]: rows.map(({ ids }) => pad(ids, length, id, side)),
-      [MASK_INPUT]: rows.map(({ ids }) =>
-        pad(
-          ids.map(() => 1),
-          length,
-          0,
-          side,
-        ),
-      ),
-      [TYPES_INPUT]: rows.map(({ typeIds }) => pad(typeIds, length, typeId, side)),
-      [POSITIONS_INPUT]: rows.map(({ ids }) => pad([...ids.keys()], length, 0, side)),
-    };
-    return Object.fromEntries(
-      this.model.inputs.map(({ name, dtype }) => [name, integers(dtype, [rows.length, length], values[name]!.flat())]),
-    );
+    return padRows(rows, this.model.inputs, this.#tokenizer.padding, length);
   }
-}
-
-function pad(values: readonly number[], length: number, filler: number, side: 'left' | 'right'): readonly number[] {
-  const padding = Array.from({ length: length - values.length }, () => filler);
-  return side === 'right' ? [...values, ...padding] : [...padding, ...values];
 }

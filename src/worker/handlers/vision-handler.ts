@@ -2,7 +2,7 @@ import { loadScript } from '../../shared/load-script.js';
 import type { Context, InputKind } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { DecodedImage, ImageInput, Rect } from '../../contract/images.js';
-import type { Tensor, Tensors, TypedArrayInput } from '../../contract/tensors.js';
+import type { Tensor, TensorInfo, Tensors, TypedArrayInput } from '../../contract/tensors.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import { from as tensor, row as rowOf } from '../tensors/tensors.js';
 import {
@@ -66,7 +66,7 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     if (this.config['inputName'] === undefined)
-      this.inputInfo = this.model.inputs.find((input) => !isFilled(input, this.fillsSizes)) ?? this.inputInfo;
+      this.inputInfo = this.#imageInputs.find((input) => !isFilled(input, this.fillsSizes)) ?? this.inputInfo;
     const configured = this.config['imageProcessing'];
     if (configured !== undefined) this.imageProcessing = parseTransforms(configured);
     this.#transforms = compileTransforms(this.imageProcessing);
@@ -98,8 +98,17 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
     return false;
   }
 
+  /** The model's inputs that a subclass fills itself, in `inference`, by their names. */
+  protected get ownInputs(): readonly string[] {
+    return [];
+  }
+
+  get #imageInputs(): readonly TensorInfo[] {
+    return this.model.inputs.filter(({ name }) => !this.ownInputs.includes(name));
+  }
+
   get #input(): ImageTensorInput {
-    return new ImageTensorInput(this.inputInfo, this.imageProcessing, this.model.inputs, this.fillsSizes);
+    return new ImageTensorInput(this.inputInfo, this.imageProcessing, this.#imageInputs, this.fillsSizes);
   }
 
   /**

@@ -104,7 +104,10 @@ export class Host implements WorkerApi {
         this.#downloads.archive(source, { config, handler, handlerClass, onManifest }, download),
       ));
       // A handler that is not there is reported before the model is waited for.
-      await (loading ?? this.#handlerClass(archive.manifest.model.handler));
+      await (loading ?? this.#handlerClass(archive.manifest.model.handler)).catch(async (error: unknown) => {
+        const withNearest = await loadScript(async () => (await import('./nearest-handler.js')).withNearest);
+        throw await withNearest(error, archive);
+      });
       return archive;
     }, 'load');
   }

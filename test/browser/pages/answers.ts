@@ -7,8 +7,8 @@ interface Request {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-async function ask(url: string, backend: CandidateName, requests: readonly Request[]) {
-  const client = await load(url, { backends: [backend] });
+async function ask(url: string, backend: CandidateName, requests: readonly Request[], handler?: string) {
+  const client = await load(url, { backends: [backend], handler: handler as never });
   try {
     const { handler } = await client.describe();
     const answers: unknown[] = [];

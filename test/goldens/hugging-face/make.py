@@ -73,7 +73,7 @@ published = {
     "Nothing is done": ("ViT", {"do_normalize": False, "do_rescale": False, "do_resize": False, "image_processor_type": "ViTImageProcessorFast"}, None),
     "Another factor": ("ViT", {"do_normalize": True, "image_mean": [0.1, 0.2, 0.3], "image_std": [0.7, 0.6, 0.5], "image_processor_type": "ViTImageProcessor", "rescale_factor": 0.0173, "size": [33, 21]}, None),
     "An odd crop": ("Bit", {"image_processor_type": "BitImageProcessor", "crop_size": [44, 65], "size": 51}, None),
-    **{f"Only {name}": (name, {"image_processor_type": f"{name}ImageProcessor"}, None) for name in ("Bit", "DeiT", "EfficientNet", "Levit", "MobileViT", "PoolFormer", "RTDetr", "Segformer", "Siglip")},
+    **{f"Only {name}": (name, {"image_processor_type": f"{name}ImageProcessor"}, None) for name in ("Bit", "ChineseCLIP", "DeiT", "EfficientNet", "GroundingDino", "Levit", "MobileViT", "OwlViT", "PoolFormer", "RTDetr", "Segformer", "Siglip")},
 }
 
 # torch interpolates this one: the values themselves are compared.

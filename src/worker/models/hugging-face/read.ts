@@ -2,7 +2,7 @@ import { loadScript } from '../../../shared/load-script.js';
 import type { Archive, ModelConfig } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { HandlerDescriptor } from '../../../contract/handler.js';
-import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { HuggingFaceTask, Processor } from '../../../contract/hugging-face-task.js';
 import { MAX_METADATA_BYTES } from '../../../contract/limits.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import { architectureOf, type Json, labelsOf, underivable } from '../../../shared/hugging-face.js';
@@ -53,9 +53,16 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   const processor = task?.processor;
   const hasLabels = isRecord(config['id2label']) || isClassifier(ownHandler);
   const files: Record<string, Blob> = hasLabels ? { [LABELS]: new Blob([JSON.stringify(labelsOf(config))]) } : {};
-  const inputs = inputConfig(source, { ...task, handler, ownHandler }, config, own, files);
+  const given = { ...task, handler, ownHandler };
+  const prepare = async (processors: readonly Processor[]): Promise<Prepared> =>
+    await prepared(source, processors, given, config, own);
+  const inputs = prepare(task?.nodeProcessors || !processor ? [] : processor === 'both' ? BOTH : [processor]);
+  const nodeInputs = Promise.all(
+    Object.entries(task?.nodeProcessors ?? {}).map(async ([node, one]) => [node, await prepare([one])] as const),
+  );
   // Awaited below; the error of the outputs comes first.
   inputs.catch(() => {});
+  nodeInputs.catch(() => {});
   const Class = processor && (await choice.handlerClass?.(handler!));
   await Promise.all(
     (task?.files ?? []).map(async (path) => {
@@ -63,10 +70,9 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
       else await addFile(source, path, files);
     }),
   );
-  const derived = { ...Class?.huggingFace?.handlerConfig?.(config, own), ...(await inputs) };
-  const isText = processor === 'tokenizer' && own['tokenizer'] !== 'torchserve';
-  const beside = Object.keys(files).filter((path) => path !== LABELS);
-  const extensions = isText ? { extensions: [TOKENIZER, ...beside].join(',') } : {};
+  const { handler: keys, files: more, isText } = await inputs;
+  const derived = { ...Class?.huggingFace?.handlerConfig?.(config, own), ...keys };
+  const all = { ...files, ...more };
   const merged = mergeConfig(
     { ...(Object.keys(derived).length > 0 && { handler: derived }), ...engineOf(config, task?.nodes) },
     choice.config,
@@ -84,11 +90,12 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
       model: {
         modelName: modelNameOf(source.url),
         ...(handler !== undefined && { handler }),
-        ...extensions,
+        ...extensionsOf(all, isText),
       },
     },
     ...models,
-    files,
+    ...(models.nodes && { nodes: withInputs(models.nodes, await nodeInputs, { ...derived, ...own }) }),
+    files: all,
     golden: [],
     integrity: {},
   };
@@ -102,32 +109,66 @@ async function addFile(source: Source, path: string, files: Record<string, Blob>
   if (file) files[path] = file;
 }
 
-/** Returns the keys of `handler:` that say how inputs are made, and adds the files that were read for it. */
-async function inputConfig(
+const BOTH: readonly Processor[] = ['image', 'tokenizer'];
+
+/** What says how inputs are made. */
+interface Prepared {
+  /** Keys of `handler:`. */
+  readonly handler: Json;
+  /** The files that were read for it. */
+  readonly files: Readonly<Record<string, Blob>>;
+  /** Whether `tokenizer.json` is read. */
+  readonly isText: boolean;
+}
+
+/** A task, and the handlers of the caller and of the repository. */
+type GivenTask = Partial<HuggingFaceTask> & {
+  readonly handler: string | undefined;
+  readonly ownHandler: string | undefined;
+};
+
+/** Returns what says how inputs are made by some processors. */
+async function prepared(
   source: Source,
-  task: Partial<HuggingFaceTask> & { readonly handler: string | undefined; readonly ownHandler: string | undefined },
+  processors: readonly Processor[],
+  task: GivenTask,
   config: Json,
   own: Json,
-  files: Record<string, Blob>,
-): Promise<Json> {
-  const { processor, generates, sentenceTransformers } = task;
-  if (processor === 'tokenizer' && own['tokenizer'] !== 'torchserve') {
-    if (!(await source.has(TOKENIZER)))
-      throw new TabServeError(
-        'model-not-found',
-        `There is no ${TOKENIZER}. ${otherHandler(task) ?? 'In Python, AutoTokenizer.from_pretrained(NAME).save_pretrained(FOLDER) writes it, if the tokenizer is a fast one.'}`,
-      );
-    const settings = await source.read(TOKENIZER_CONFIG, undefined, MAX_METADATA_BYTES);
-    if (settings) files[TOKENIZER_CONFIG] = settings;
-    const limits = settings ? await readObject(settings, TOKENIZER_CONFIG) : {};
-    const sentences = sentenceTransformers
-      ? await (await loadScript(() => import('./sentence-transformers.js'))).readSentenceTransformers(source, own)
-      : { handler: {}, files: {} };
-    Object.assign(files, sentences.files);
-    const isLimited = own['maxLength'] === undefined && !generates;
-    return { ...(isLimited && maxLengthOf(config, limits)), ...sentences.handler };
-  }
-  if (processor !== 'image' || own['imageProcessing'] !== undefined) return {};
+): Promise<Prepared> {
+  const isText = processors.includes('tokenizer') && own['tokenizer'] !== 'torchserve';
+  const [texts, images] = await Promise.all([
+    isText ? textConfig(source, task, config, own) : { handler: {}, files: {} },
+    processors.includes('image') && own['imageProcessing'] === undefined ? imageConfig(source, task, config) : {},
+  ]);
+  return { handler: { ...images, ...texts.handler }, files: texts.files, isText };
+}
+
+async function textConfig(
+  source: Source,
+  task: GivenTask,
+  config: Json,
+  own: Json,
+): Promise<Pick<Prepared, 'handler' | 'files'>> {
+  if (!(await source.has(TOKENIZER)))
+    throw new TabServeError(
+      'model-not-found',
+      `There is no ${TOKENIZER}. ${otherHandler(task) ?? 'In Python, AutoTokenizer.from_pretrained(NAME).save_pretrained(FOLDER) writes it, if the tokenizer is a fast one.'}`,
+    );
+  const settings = await source.read(TOKENIZER_CONFIG, undefined, MAX_METADATA_BYTES);
+  const limits = settings ? await readObject(settings, TOKENIZER_CONFIG) : {};
+  const sentences = task.sentenceTransformers
+    ? await (await loadScript(() => import('./sentence-transformers.js'))).readSentenceTransformers(source, own)
+    : { handler: {}, files: {} };
+  const isLimited = own['maxLength'] === undefined && !task.generates;
+  // Of a model of images and texts, a part of the config is about texts.
+  const part = task.processor === 'both' ? config['text_config'] : config;
+  return {
+    handler: { ...(isLimited && isRecord(part) && maxLengthOf(part, limits)), ...sentences.handler },
+    files: { ...(settings && { [TOKENIZER_CONFIG]: settings }), ...sentences.files },
+  };
+}
+
+async function imageConfig(source: Source, task: GivenTask, config: Json): Promise<Json> {
   const file = await source.read(PREPROCESSOR, undefined, MAX_METADATA_BYTES);
   if (file) return { imageProcessing: imageProcessingOf(await readObject(file, PREPROCESSOR), config) };
   const advice = otherHandler(task) ?? 'Set handler.imageProcessing to the steps of this model (docs/model-config.md).';
@@ -137,14 +178,41 @@ async function inputConfig(
   );
 }
 
+/** Returns what the manifest says of the files that the handler reads. */
+function extensionsOf(files: Readonly<Record<string, Blob>>, isText: boolean): { readonly extensions?: string } {
+  const beside = Object.keys(files).filter((path) => path !== LABELS);
+  return isText ? { extensions: [TOKENIZER, ...beside].join(',') } : {};
+}
+
+/** The keys of `handler:` that a node gets of its workflow's. */
+const NODE_KEYS: Readonly<Record<Processor, readonly string[]>> = {
+  image: ['imageProcessing'],
+  tokenizer: ['maxLength', 'padTo'],
+};
+
+/** Returns the nodes' archives with what says how their inputs are made. @param shared the workflow's keys */
+function withInputs(
+  nodes: Readonly<Record<string, Archive>>,
+  inputs: readonly (readonly [string, Prepared])[],
+  shared: Json,
+): Readonly<Record<string, Archive>> {
+  const own = inputs.map(([name, { handler, files, isText }]) => {
+    const { manifest, config, ...node } = nodes[name]!;
+    const wanted = NODE_KEYS[isText ? 'tokenizer' : 'image'].filter((key) => shared[key] !== undefined);
+    const keys: Json = { ...handler, ...Object.fromEntries(wanted.map((key) => [key, shared[key]])) };
+    const made: Archive = {
+      ...node,
+      manifest: { model: { ...manifest.model, ...extensionsOf(files, isText) } },
+      config: { ...config, ...(Object.keys(keys).length > 0 && { handler: keys }) },
+      files,
+    };
+    return [name, made] as const;
+  });
+  return { ...nodes, ...Object.fromEntries(own) };
+}
+
 /** Returns a sentence if the architecture is for a handler other than the one that the caller named. */
-function otherHandler({
-  handler,
-  ownHandler,
-}: {
-  readonly handler: string | undefined;
-  readonly ownHandler: string | undefined;
-}): string | undefined {
+function otherHandler({ handler, ownHandler }: GivenTask): string | undefined {
   return ownHandler !== undefined && ownHandler !== handler && Object.hasOwn(TASKS, ownHandler)
     ? `By its config.json, the model is for ${ownHandler}, not ${handler}. Leave the option handler out, or set it to ${ownHandler}.`
     : undefined;

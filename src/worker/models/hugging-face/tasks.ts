@@ -9,6 +9,10 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     processor: 'image',
   },
   object_detector: { architectures: ['ForObjectDetection'], processor: 'image' },
+  zero_shot_object_detector: {
+    architectures: ['OwlViTForObjectDetection', 'Owlv2ForObjectDetection', 'GroundingDinoForObjectDetection'],
+    processor: 'both',
+  },
   text_handler: { processor: 'tokenizer' },
   text_classifier: { architectures: ['ForSequenceClassification'], processor: 'tokenizer' },
   zero_shot_text_classifier: { architectures: ['ForSequenceClassification'], label: 'entail', processor: 'tokenizer' },
@@ -52,5 +56,11 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     files: ['config.json'],
   },
   image_feature_extractor: { architectures: ['VisionModelWithProjection'], processor: 'image' },
+  zero_shot_image_classifier: { architectures: ['CLIPModel', 'SiglipModel'], processor: 'both' },
+  image_text_embedder: {
+    processor: 'both',
+    nodes: { vision: ['vision_model'], text: ['text_model'] },
+    nodeProcessors: { vision: 'image', text: 'tokenizer' },
+  },
   image_to_image: { processor: 'image' },
 };

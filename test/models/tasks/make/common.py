@@ -11,7 +11,7 @@ import torch
 import transformers
 from optimum.exporters.onnx import main_export
 from PIL import Image
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
 MOST_BYTES = 400_000
@@ -70,7 +70,22 @@ def roberta(tokenizer):
         tokenizer_object=tokenizer, bos_token="<s>", pad_token="<pad>", eos_token="</s>", cls_token="<s>", sep_token="</s>", unk_token="<unk>", mask_token=mask, model_max_length=128)
 
 
-TOKENIZERS = {"word_piece": word_piece, "byte_level": byte_level, "unigram": unigram}
+def clip():
+    """CLIP's tokenizer: lower case, and a mark at the end of words."""
+    tokenizer = Tokenizer(models.BPE(end_of_word_suffix="</w>", continuing_subword_prefix="", fuse_unk=False))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()])
+    words = Regex(r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+")
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(words, behavior="removed", invert=True), pre_tokenizers.ByteLevel(add_prefix_space=False)])
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.train_from_iterator(TEXTS, trainers.BpeTrainer(vocab_size=700, end_of_word_suffix="</w>", initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+    tokenizer.add_special_tokens(["<|startoftext|>", "<|endoftext|>"])
+    start, end = (tokenizer.token_to_id(token) for token in ("<|startoftext|>", "<|endoftext|>"))
+    tokenizer.post_processor = processors.RobertaProcessing(sep=("<|endoftext|>", end), cls=("<|startoftext|>", start), trim_offsets=False, add_prefix_space=False)
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<|startoftext|>", eos_token="<|endoftext|>", unk_token="<|endoftext|>", pad_token="<|endoftext|>", model_max_length=77)
+
+
+TOKENIZERS = {"word_piece": word_piece, "byte_level": byte_level, "unigram": unigram, "clip": clip}
 
 
 def tokenizer_of(kind, has_types=False):
@@ -138,6 +153,32 @@ def export_graph(repository, model, processors, example, outputs, fixed=False, i
 
 
 def write(repository, model, processors, write_graphs, is_shortened=False):
+
+
+    save(repository, model, processors, lambda source, target: main_export(source, target, task=task, do_validation=False, device="cpu"))
+
+
+def trace(model, inputs, outputs, dynamic, file, opset=17):
+    """Writes a graph of a model that Optimum does not know. @param inputs tensors by name @param dynamic names of axes, by tensor"""
+    wrapped = Named(model, list(inputs), outputs).eval()
+    with torch.no_grad():
+        torch.onnx.export(wrapped, tuple(inputs.values()), file, input_names=list(inputs), output_names=outputs, dynamic_axes=dynamic, opset_version=opset, dynamo=False)
+
+
+class Named(torch.nn.Module):
+    """A model whose inputs and outputs are in a fixed order."""
+
+    def __init__(self, model, inputs, outputs):
+        super().__init__()
+        self.model, self.inputs, self.outputs = model, inputs, outputs
+
+    def forward(self, *values):
+        found = self.model(**dict(zip(self.inputs, values)), return_dict=True)
+        return tuple(found[name] for name in self.outputs)
+
+
+def save(repository, model, processors, to_onnx):
+    """Writes a repository. @param to_onnx writes the graphs of a saved model into a folder"""
     folder = HERE / repository
     shutil.rmtree(folder, ignore_errors=True)
     with tempfile.TemporaryDirectory() as source, tempfile.TemporaryDirectory() as target:
@@ -145,6 +186,9 @@ def write(repository, model, processors, write_graphs, is_shortened=False):
         for one in processors:
             one.save_pretrained(source)
         write_graphs(source, target)
+
+
+        to_onnx(source, target)
         (folder / "onnx").mkdir(parents=True)
         for file in sorted(pathlib.Path(target).iterdir()):
             if file.suffix != ".onnx":
@@ -172,6 +216,23 @@ def strip(graph):
         node.doc_string = ""
         del node.metadata_props[:]
     del graph.graph.value_info[:]
+    shorten(graph.graph, {value.name: value.name for value in [*graph.graph.input, *graph.graph.output]})
+
+
+def shorten(graph, names):
+    """Gives values short names: those of the exporter, paths of modules, are most of a small file. @param names those that stay"""
+    def short(name):
+        return names.setdefault(name, f"v{len(names)}") if name else name
+
+    for value in [*graph.initializer, *graph.input, *graph.output]:
+        value.name = short(value.name)
+    for node in graph.node:
+        node.name = ""
+        node.input[:] = map(short, node.input)
+        node.output[:] = map(short, node.output)
+        for attribute in node.attribute:
+            for inner in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
+                shorten(inner, names)
 
 
 def units(text, at):

@@ -137,6 +137,10 @@ test('a handler of images, texts or audio gets the field data or body of a form,
       data: blob('pixels'),
     });
   expect(await post('text', form(['data', 'a text'], ['note', 'x']))).toEqual({ data: 'a text' });
+  // Where both are taken, a string is a text, and an image in JSON is bytes.
+  expect(await post('image-or-text', form(['data', 'a cat']))).toEqual({ data: 'a cat' });
+  expect(await post('image-or-text', form(['data', file]))).toEqual({ data: blob('pixels') });
+  expect(await post('image-or-text', '{"data":{"b64":"cGl4ZWxz"}}')).toEqual({ data: { ...blob('pixels'), type: '' } });
   // Numbers have dims beside them, and a pair of texts has neither field.
   expect(await post('image', '{"data":[1,2],"dims":[1,2]}')).toEqual({ data: [1, 2], dims: [1, 2] });
   expect(await post('text', '{"text":"a","textPair":"b"}')).toEqual({ text: 'a', textPair: 'b' });

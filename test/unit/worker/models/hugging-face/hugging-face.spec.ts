@@ -174,10 +174,10 @@ test('detectors: softmax with "no object", or a sigmoid for each class', async (
     decoder: sigmoid,
     imageProcessing: expect.anything(),
   });
-  await expect(handler('OwlViTForObjectDetection')).rejects.toMatchObject({
+  await expect(handler('OtherForObjectDetection')).rejects.toMatchObject({
     code: 'model-config',
     message:
-      /config\.json: architectures is \["OwlViTForObjectDetection"\].*DetrForObjectDetection.*Set handler\.decoder/,
+      /config\.json: architectures is \["OtherForObjectDetection"\].*DetrForObjectDetection.*Set handler\.decoder/,
   });
 });
 
@@ -189,12 +189,12 @@ test("the caller's config and handler win, and spare files that they make needle
   const base = await read(vit, { handler: 'base_handler' });
   expect(base.archive).toMatchObject({ config: {}, manifest: { model: { handler: 'base_handler' } } });
   expect(base.asked).not.toContain('preprocessor_config.json');
-  const owl = {
+  const other = {
     ...vit,
-    'config.json': { architectures: ['OwlViTForObjectDetection'] },
+    'config.json': { architectures: ['OtherForObjectDetection'] },
     'preprocessor_config.json': { image_processor_type: 'ViTImageProcessor' },
   };
-  expect((await read(owl, { config: { handler: { decoder: 'yolov8' } } })).archive.config.handler).toMatchObject({
+  expect((await read(other, { config: { handler: { decoder: 'yolov8' } } })).archive.config.handler).toMatchObject({
     decoder: 'yolov8',
   });
 });

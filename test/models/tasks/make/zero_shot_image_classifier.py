@@ -1,0 +1,55 @@
+"""Models that compare images with texts. The default template of the pipeline is ours."""
+from transformers import (
+    AutoModelForZeroShotImageClassification, ChineseCLIPConfig, ChineseCLIPImageProcessor, CLIPConfig, CLIPImageProcessor, SiglipConfig,
+    SiglipImageProcessor, pipeline,
+)
+
+from common import answers, export, photo, spread, tokenizer_of
+
+SIDE = {"height": 32, "width": 32}
+TEXT = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2}
+VISION = {**TEXT, "image_size": 32, "patch_size": 8}
+CROPPED = {"size": {"shortest_edge": 32}, "crop_size": SIDE}
+CONFIGS = [
+    ("images-clip", CLIPConfig, "clip", 77, {"projection_dim": 16}, lambda: CLIPImageProcessor(**CROPPED)),
+    ("images-siglip", SiglipConfig, "unigram", 64, {}, lambda: SiglipImageProcessor(size=SIDE)),
+    ("images-siglip2", SiglipConfig, "byte_level", 64, {}, lambda: SiglipImageProcessor(size=SIDE, resample=2)),
+    ("images-chinese-clip", ChineseCLIPConfig, "word_piece", 52, {"projection_dim": 16}, lambda: ChineseCLIPImageProcessor(size=SIDE, do_center_crop=False)),
+]
+GPU = {"images-clip": ["webgpu"]}
+QUESTIONS = [
+    ((61, 47), {"labels": ["a cat", "the sea", "a story about London"]}),
+    ((40, 80), {"labels": ["dog", "door", "island", "lighthouse"], "hypothesisTemplate": "{} on a photo"}),
+    ((40, 80), {"labels": ["naïve café"]}),
+]
+
+
+def model_of(config_class, kind, length, fields):
+    tokenizer = tokenizer_of(kind)
+    tokenizer.model_max_length = length
+    if config_class is SiglipConfig:
+        # As published: padding is read like any token.
+        tokenizer.model_input_names = ["input_ids"]
+    ids = {f"{name}_token_id": value for name in ("pad", "bos", "eos") if (value := getattr(tokenizer, f"{name}_token_id")) is not None}
+    text = {**TEXT, **ids, "vocab_size": len(tokenizer), "max_position_embeddings": length}
+    vision = {**VISION, **({"projection_dim": 16} if config_class is not SiglipConfig else {})}
+    if config_class is not SiglipConfig:
+        text["projection_dim"] = 16
+    config = config_class(text_config=text, vision_config=vision, **fields)
+    return spread(AutoModelForZeroShotImageClassification.from_config(config, attn_implementation="eager")), tokenizer
+
+
+def make():
+    rows = []
+    for repository, config_class, kind, length, fields, processor_class in CONFIGS:
+        processor = processor_class()
+        model, tokenizer = model_of(config_class, kind, length, fields)
+        export(repository, model, "zero-shot-image-classification", [tokenizer, processor])
+        pipe = pipeline("zero-shot-image-classification", model=model, tokenizer=tokenizer, image_processor=processor)
+        requests = []
+        for size, params in QUESTIONS:
+            template = {"hypothesis_template": params["hypothesisTemplate"]} if "hypothesisTemplate" in params else {}
+            found = pipe(photo(*size), candidate_labels=params["labels"], **template)
+            requests.append({"input": {"photo": size}, "params": params, "answer": found})
+        rows.append({"architecture": type(model).__name__, "repository": repository, **({"gpu": GPU[repository]} if repository in GPU else {}), "requests": requests})
+    answers("zero_shot_image_classifier", rows)
